@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Reads the CARDLESS_* environment variables.
+#include "config.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct em_config config;
+static pthread_once_t config_once = PTHREAD_ONCE_INIT;
+
+static void unknown_value(const char *name, const char *value, const char *allowed)
+{
+    fprintf(stderr, "cardless: %s=%s is not known and is ignored; it takes %s\n", name, value, allowed);
+}
+
+static void read_personality(const char *value)
+{
+    if (!strcmp(value, "driver-580"))
+        config.personality = EM_DRIVER_580;
+    else if (strcmp(value, "manual"))
+        unknown_value("CARDLESS_PERSONALITY", value, "manual or driver-580");
+}
+
+static void read_overlap(const char *value)
+{
+    if (!strcmp(value, "same"))
+        config.overlap = EM_OVERLAP_SAME;
+    else if (strcmp(value, "distinct"))
+        unknown_value("CARDLESS_OVERLAP", value, "distinct or same");
+}
+
+static void read_diagnostics(const char *value)
+{
+    if (!strcmp(value, "off")) {
+        config.sink = EM_SINK_OFF;
+    } else if (!strncmp(value, "json:", 5) && value[5]) {
+        config.sink = EM_SINK_JSON;
+        config.sink_path = value + 5;
+    } else if (strcmp(value, "text")) {
+        unknown_value("CARDLESS_DIAGNOSTICS", value, "off, text or json:FILE");
+    }
+}
+
+static void read_seed(const char *value)
+{
+    char *end;
+    errno = 0;
+    config.seed = strtoull(value, &end, 0);
+    config.have_seed = !errno && end != value && !*end;
+    if (!config.have_seed)
+        unknown_value("CARDLESS_SEED", value, "a number");
+}
+
+static void read_environment(void)
+{
+    static const struct {
+        const char *name;
+        void (*read)(const char *value);
+    } readers[] = {
+        {"CARDLESS_PERSONALITY", read_personality},
+        {"CARDLESS_OVERLAP", read_overlap},
+        {"CARDLESS_DIAGNOSTICS", read_diagnostics},
+        {"CARDLESS_SEED", read_seed},
+    };
+    config.sink = EM_SINK_TEXT;
+    for (unsigned i = 0; i < sizeof readers / sizeof *readers; i++) {
+        const char *value = getenv(readers[i].name);
+        if (value && *value)
+            readers[i].read(value);
+    }
+    // strdup: the program may change its environment later; these few bytes live as long as the process.
+    const char *text;
+    if ((text = getenv("CARDLESS_DEVICES")) && *text)
+        config.devices = strdup(text);
+    if ((text = getenv("CARDLESS_TRACE")) && *text)
+        config.trace_path = strdup(text);
+    if (config.sink_path)
+        config.sink_path = strdup(config.sink_path);
+    config.report = (text = getenv("CARDLESS_REPORT")) && *text && strcmp(text, "0");
+}
+
+const struct em_config *em_config(void)
+{
+    pthread_once(&config_once, read_environment);
+    return &config;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Errors and diagnostics: the code is for the program, the sentence for the person.
+#pragma once
+#include <cuda.h>
+
+enum em_severity { EM_ERROR, EM_UNDEFINED, EM_PORTABILITY };
+
+enum em_diagnostic {
+#define EM_DIAGNOSTIC(id, severity, title, advice) EM_DIAG_##id,
+#include "diagnostics.def"
+#undef EM_DIAGNOSTIC
+    EM_DIAG_COUNT
+};
+
+// Says in a sentence why the current call fails and returns `code`. The sentence has no final full stop and holds the values at fault:
+//     return em_fail(CUDA_ERROR_INVALID_VALUE, "width %zu B is more than the pitch %zu B", width, pitch);
+// Takes no emulator lock; may be called with it held.
+CUresult em_fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+
+// Reports mistake `EM_DIAG_id` of the catalogue and returns `code`, which is CUDA_SUCCESS where the call goes on all the same.
+#define em_mistake(id, code, ...) em_report(EM_DIAG_##id, code, __VA_ARGS__)
+CUresult em_report(enum em_diagnostic id, CUresult code, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
+
+// How often each diagnostic was raised in this process.
+unsigned long em_report_count(enum em_diagnostic id);
+
+// "CUDA_ERROR_INVALID_VALUE", or "an unknown code".
+const char *em_error_name(CUresult code);
+// The driver's short text for a code, or NULL.
+const char *em_error_string(CUresult code);
