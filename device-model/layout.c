@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* Layouts: the rules that place levels, layers, slices and rows, one function a kind. */
+#include "layout.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* The card maps arrays in pages of 64 KiB: sizes are rounded up to them, starts lie on them. */
+#define PAGE_B 65536u
+#define BLOCK_HEIGHT_LOG2_MOST 4u
+#define BLOCK_DEPTH_LOG2_MOST 4u
+#define LLVMPIPE_TILE_PX 4u
+#define LLVMPIPE_ALIGN_B 64u
+#define SWIFTSHADER_ALIGN_B 16u
+
+static uint64_t div_up(uint64_t value, uint64_t divisor)
+{
+    return value / divisor + (value % divisor != 0);
+}
+
+static uint64_t minify(uint64_t extent, uint32_t level)
+{
+    return extent >> level ? extent >> level : 1;
+}
+
+static unsigned log2_up(uint64_t value)
+{
+    unsigned log2 = 0;
+
+    while ((UINT64_C(1) << log2) < value)
+        log2++;
+    return log2;
+}
+
+static unsigned min_u(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Checked arithmetic: `*ok` turns false on overflow and stays so. */
+static uint64_t mul(uint64_t a, uint64_t b, bool *ok)
+{
+    uint64_t product = 0;
+
+    *ok &= !__builtin_mul_overflow(a, b, &product);
+    return product;
+}
+
+static uint64_t add(uint64_t a, uint64_t b, bool *ok)
+{
+    uint64_t sum = 0;
+
+    *ok &= !__builtin_add_overflow(a, b, &sum);
+    return sum;
+}
+
+static uint64_t align_up(uint64_t value, uint64_t alignment, bool *ok)
+{
+    return mul(div_up(value, alignment), alignment, ok);
+}
+
+/* The largest log2 up to `most` whose block of unit << log2 is no longer than 1.5 times the extent. */
+static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
+{
+    unsigned log2 = most;
+
+    while (log2 && ((uint64_t)unit << log2) * 2 > extent * 3)
+        log2--;
+    return log2;
+}
+
+/*
+ * Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D arrays. The choice looks at
+ * texels, also where an element is a block of them. Each level then shrinks the block to what covers its extent in elements.
+ * Levels follow each other without gaps; a layer holds its whole chain and is rounded up to level 0's block.
+ */
+static bool place_block_linear(struct dm_layout *l)
+{
+    bool ok = true;
+    unsigned height_log2 = 0, depth_log2 = 0;
+    uint64_t offset_B = 0, stride_B;
+
+    if (l->dimensions == 2)
+        height_log2 = block_log2(BLOCK_HEIGHT_LOG2_MOST, DM_GOB_HEIGHT, l->level[0].height_px);
+    if (l->dimensions == 3)
+        depth_log2 = block_log2(BLOCK_DEPTH_LOG2_MOST, 1, l->level[0].depth);
+    for (uint32_t i = 0; i < l->levels; i++) {
+        struct dm_layout_level *v = &l->level[i];
+        uint64_t rows_gob = div_up(v->height_el, DM_GOB_HEIGHT);
+        unsigned a = min_u(height_log2, log2_up(rows_gob)), b = min_u(depth_log2, log2_up(v->depth));
+        uint64_t depth = div_up(v->depth, UINT64_C(1) << b) << b;
+
+        v->block_height_log2_gob = a;
+        v->block_depth_log2_gob = b;
+        v->width_gob = div_up((uint64_t)v->width_el * l->element_B, DM_GOB_WIDTH_B);
+        v->height_gob = div_up(rows_gob, UINT64_C(1) << a) << a;
+        v->pitch_B = (uint64_t)v->width_gob * DM_GOB_WIDTH_B;
+        v->slice_B = mul(v->pitch_B, (uint64_t)v->height_gob * DM_GOB_HEIGHT, &ok);
+        v->size_B = mul(v->slice_B, depth, &ok);
+        v->offset_B = offset_B;
+        offset_B = add(offset_B, v->size_B, &ok);
+    }
+    stride_B = offset_B;
+    if (l->layered)
+        stride_B = align_up(offset_B,
+                            (uint64_t)DM_GOB_B << l->level[0].block_height_log2_gob << l->level[0].block_depth_log2_gob, &ok);
+    for (uint32_t i = 0; i < l->levels; i++)
+        l->level[i].layer_stride_B = stride_B;
+    l->total_B = mul(stride_B, l->layers, &ok);
+    l->size_B = align_up(l->total_B, PAGE_B, &ok);
+    l->alignment_B = PAGE_B;
+    return ok;
+}
+
+static bool place_pitch(struct dm_layout *l, uint64_t pitch_B)
+{
+    bool ok = true;
+    struct dm_layout_level *v = &l->level[0];
+    uint64_t row_B = (uint64_t)v->width_el * l->element_B;
+
+    if (l->levels != 1 || (pitch_B && pitch_B < row_B))
+        return false;
+    v->offset_B = 0;
+    v->pitch_B = pitch_B ? pitch_B : row_B;
+    v->slice_B = mul(v->pitch_B, v->height_el, &ok);
+    v->size_B = mul(v->slice_B, v->depth, &ok);
+    v->layer_stride_B = v->size_B;
+    l->total_B = l->size_B = mul(v->size_B, l->layers, &ok);
+    l->alignment_B = 1;
+    return ok;
+}
+
+/* Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images), pitches and levels to 64 bytes. */
+static bool place_llvmpipe(struct dm_layout *l)
+{
+    bool ok = true;
+    uint64_t offset_B = 0;
+
+    for (uint32_t i = 0; i < l->levels; i++) {
+        struct dm_layout_level *v = &l->level[i];
+        uint64_t columns = align_up(v->width_px, LLVMPIPE_TILE_PX, &ok);
+        uint64_t rows = l->dimensions == 1 ? v->height_px : align_up(v->height_px, LLVMPIPE_TILE_PX, &ok);
+
+        v->pitch_B = align_up(div_up(columns, l->block_px) * l->element_B, LLVMPIPE_ALIGN_B, &ok);
+        v->slice_B = mul(v->pitch_B, div_up(rows, l->block_px), &ok);
+        v->layer_stride_B = v->slice_B;
+        v->size_B = mul(mul(v->slice_B, v->depth, &ok), l->layers, &ok);
+        v->offset_B = offset_B;
+        offset_B = add(offset_B, align_up(v->size_B, LLVMPIPE_ALIGN_B, &ok), &ok);
+    }
+    l->total_B = l->size_B = offset_B;
+    l->alignment_B = LLVMPIPE_ALIGN_B;
+    return ok;
+}
+
+static bool place_swiftshader(struct dm_layout *l)
+{
+    bool ok = true;
+    uint64_t offset_B = 0;
+    unsigned border = l->cube && l->block_px == 1;
+
+    for (uint32_t i = 0; i < l->levels; i++) {
+        struct dm_layout_level *v = &l->level[i];
+
+        if (l->block_px > 1) {
+            v->pitch_B = (uint64_t)v->width_el * l->element_B;
+            v->slice_B = mul(v->pitch_B, v->height_el, &ok);
+        } else {
+            v->pitch_B = align_up(v->width_px + 2 * border, 2, &ok) * l->element_B;
+            v->slice_B = mul(v->pitch_B, align_up(v->height_px + 2 * border, 2, &ok), &ok);
+            v->slice_B = align_up(add(v->slice_B, SWIFTSHADER_ALIGN_B - 1, &ok), SWIFTSHADER_ALIGN_B, &ok);
+        }
+        v->size_B = mul(v->slice_B, v->depth, &ok);
+        v->offset_B = offset_B + border * (v->pitch_B + l->element_B);
+        offset_B = add(offset_B, v->size_B, &ok);
+    }
+    for (uint32_t i = 0; i < l->levels; i++)
+        l->level[i].layer_stride_B = offset_B;
+    l->total_B = l->size_B = mul(offset_B, l->layers, &ok);
+    l->alignment_B = SWIFTSHADER_ALIGN_B;
+    return ok;
+}
+
+uint32_t dm_layout_levels_most(uint64_t width_px, uint64_t height_px, uint64_t depth)
+{
+    uint64_t extent = width_px | height_px | depth;
+    uint32_t levels = 1;
+
+    while (extent >>= 1)
+        levels++;
+    return levels;
+}
+
+static bool desc_makes_sense(const struct dm_layout_desc *d)
+{
+    uint32_t most = dm_layout_levels_most(d->width_px, d->height_px, d->depth);
+
+    return d->width_px && d->width_px <= DM_LAYOUT_EXTENT_MAX && d->height_px <= DM_LAYOUT_EXTENT_MAX &&
+           d->depth <= DM_LAYOUT_EXTENT_MAX && d->layers <= DM_LAYOUT_EXTENT_MAX && d->element_B && d->element_B <= 64 &&
+           d->block_px <= 16 && d->levels && d->levels <= most && d->levels <= DM_LAYOUT_LEVELS_MAX &&
+           !(d->depth && d->layers) && !(d->depth && !d->height_px) && !(d->cube && !d->layers);
+}
+
+int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc)
+{
+    struct dm_layout l = {.kind = desc->kind};
+    bool ok = false;
+
+    if (!desc_makes_sense(desc))
+        return -EINVAL;
+    l.dimensions = desc->depth ? 3 : desc->height_px ? 2 : 1;
+    l.layered = desc->layers != 0;
+    l.cube = desc->cube;
+    l.element_B = desc->element_B;
+    l.block_px = desc->block_px ? desc->block_px : 1;
+    l.layers = desc->layers ? desc->layers : 1;
+    l.levels = desc->levels;
+    for (uint32_t i = 0; i < l.levels; i++) {
+        struct dm_layout_level *v = &l.level[i];
+
+        v->width_px = minify(desc->width_px, i);
+        v->height_px = minify(desc->height_px, i);
+        v->depth = minify(desc->depth, i);
+        v->width_el = div_up(v->width_px, l.block_px);
+        v->height_el = div_up(v->height_px, l.block_px);
+    }
+    switch (desc->kind) {
+    case DM_LAYOUT_BLOCK_LINEAR:
+        ok = place_block_linear(&l);
+        break;
+    case DM_LAYOUT_PITCH:
+        ok = place_pitch(&l, desc->pitch_B);
+        break;
+    case DM_LAYOUT_LLVMPIPE:
+        ok = place_llvmpipe(&l);
+        break;
+    case DM_LAYOUT_SWIFTSHADER:
+        ok = place_swiftshader(&l);
+        break;
+    }
+    if (!ok || l.size_B > INT64_MAX)
+        return -EINVAL;
+    *layout = l;
+    return 0;
+}
+
+uint64_t dm_layout_depth(const struct dm_layout *layout, uint32_t level)
+{
+    return layout->layered ? layout->layers : layout->level[level].depth;
+}
+
+/* Byte (x, y) of a GOB: bit 8 is x5, 7 y2, 6 x4, 5 y1, 4 y0, 3 to 0 x3 to x0. */
+static uint64_t gob_byte(uint64_t x_B, uint64_t y)
+{
+    return (x_B & 32) << 3 | (y & 4) << 5 | (x_B & 16) << 2 | (y & 3) << 4 | (x_B & 15);
+}
+
+/* GOBs of a block run y, then z; blocks run x, then y, then z. */
+static uint64_t block_linear_B(const struct dm_layout_level *v, uint64_t x_B, uint64_t y, uint64_t z)
+{
+    unsigned a = v->block_height_log2_gob, b = v->block_depth_log2_gob;
+    uint64_t y_gob = y / DM_GOB_HEIGHT;
+    uint64_t block = ((z >> b) * (v->height_gob >> a) + (y_gob >> a)) * v->width_gob + x_B / DM_GOB_WIDTH_B;
+    uint64_t gob = (z & ((1u << b) - 1)) << a | (y_gob & ((1u << a) - 1));
+
+    return ((block << (a + b)) + gob) * DM_GOB_B + gob_byte(x_B, y);
+}
+
+uint64_t dm_layout_locate_B(const struct dm_layout *layout, uint32_t level, uint64_t x_B, uint64_t y, uint64_t z)
+{
+    const struct dm_layout_level *v;
+    uint64_t layer, slice;
+
+    if (level >= layout->levels || z >= dm_layout_depth(layout, level))
+        return DM_LAYOUT_NOWHERE;
+    v = &layout->level[level];
+    if (x_B >= (uint64_t)v->width_el * layout->element_B || y >= v->height_el)
+        return DM_LAYOUT_NOWHERE;
+    layer = layout->layered ? z : 0;
+    slice = layout->layered ? 0 : z;
+    if (layout->kind == DM_LAYOUT_BLOCK_LINEAR)
+        return v->offset_B + layer * v->layer_stride_B + block_linear_B(v, x_B, y, slice);
+    return v->offset_B + layer * v->layer_stride_B + slice * v->slice_B + y * v->pitch_B + x_B;
+}
+
+uint64_t dm_layout_locate(const struct dm_layout *layout, uint32_t level, uint64_t x_el, uint64_t y, uint64_t z)
+{
+    if (x_el >= DM_LAYOUT_EXTENT_MAX)
+        return DM_LAYOUT_NOWHERE;
+    return dm_layout_locate_B(layout, level, x_el * layout->element_B, y, z);
+}
+
+void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *size_B, uint64_t *alignment_B)
+{
+    *size_B = layout->size_B;
+    *alignment_B = layout->alignment_B;
+}
+
+/*
+ * A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest. The tail begins at the first level that
+ * is smaller than a tile in some direction. If that is level 0, all layers share one tail.
+ */
+int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
+{
+    unsigned elements_log2, x_log2, y_log2, z_log2 = 0;
+    uint32_t first = 0;
+    uint64_t tail_B = 0;
+    bool ok = true;
+
+    if (layout->kind != DM_LAYOUT_BLOCK_LINEAR || layout->dimensions == 1 || layout->cube ||
+        (layout->element_B & (layout->element_B - 1)))
+        return -EINVAL;
+    elements_log2 = log2_up(PAGE_B / layout->element_B);
+    if (layout->dimensions == 3) {
+        x_log2 = (elements_log2 + 2) / 3;
+        y_log2 = (elements_log2 - x_log2 + 1) / 2;
+        z_log2 = elements_log2 - x_log2 - y_log2;
+    } else {
+        x_log2 = (elements_log2 + 1) / 2;
+        y_log2 = elements_log2 - x_log2;
+    }
+    sparse->tile_width_px = layout->block_px << x_log2;
+    sparse->tile_height_px = layout->block_px << y_log2;
+    sparse->tile_depth = 1u << z_log2;
+
+    while (first < layout->levels && layout->level[first].width_px >= sparse->tile_width_px &&
+           layout->level[first].height_px >= sparse->tile_height_px && layout->level[first].depth >= sparse->tile_depth)
+        first++;
+    if (first == 0)
+        tail_B = layout->total_B;
+    else if (first < layout->levels)
+        for (uint32_t i = first; i < layout->levels; i++)
+            tail_B += layout->level[i].size_B;
+    sparse->miptail_first_level = first;
+    sparse->miptail_B = align_up(tail_B, PAGE_B, &ok);
+    sparse->single_miptail = first == 0;
+    return 0;
+}
