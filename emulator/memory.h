@@ -28,17 +28,23 @@ enum em_memory_kind {
 #undef X
 };
 
+// Addresses are unified: a host address that the driver knows is the device address of the same bytes, so that one map finds both.
 struct em_allocation {
     uint64_t base, size;   // device addresses; size in bytes as the user asked
-    uint64_t host;         // host address of `base` for HOST, REGISTERED, MANAGED; else 0
+    uint64_t host;         // host address of `base` for HOST, REGISTERED, MANAGED and VIRTUAL on the host; else 0
     enum em_memory_kind kind;
-    struct em_context *context;   // that owns it; NULL: none (virtual memory)
+    struct em_context *context;   // that owns it; NULL: none (virtual memory, pools)
     int device;                   // ordinal
     unsigned flags;               // of the creating call
+    unsigned access;              // CU_MEM_ACCESS_FLAGS_*: what the device may do; em_memory_enter sets it but for VIRTUAL
+    unsigned handle_types;        // CU_MEM_HANDLE_TYPE_*: how it may be exported
     uint64_t id;                  // CU_POINTER_ATTRIBUTE_BUFFER_ID
-    bool sync_memops;             // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+    uint64_t block_id;            // CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID; 0: em_memory_enter takes `id`
+    bool sync_memops;             // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; em_memory_enter sets it as the card does for the kind
+    uint64_t mapping_base, mapping_size; // the block that it is cut from; size 0: em_memory_enter takes base and size
     uint64_t born_call;
     const char *born_by;
+    struct em_object *pool;       // POOLED: the pool, else NULL
     struct dm_physical *physical; // the bytes behind it where there is one object for it, else NULL
     uint64_t physical_offset;
     void *owner;                  // what `release` needs
@@ -46,18 +52,34 @@ struct em_allocation {
     struct em_allocation *previous, *next;   // in the context's list
 };
 
-// Enters `a` (caller-filled) into the map and its context's list; sets id, born_*. CUDA_ERROR_OUT_OF_MEMORY without host memory.
-// Precondition: em_lock held.
+// Enters `a` (caller-filled) into the map and its context's list; sets id, born_*. CUDA_ERROR_OUT_OF_MEMORY without host memory,
+// CUDA_ERROR_INVALID_VALUE if it overlaps what is there; then `a` is the caller's. Precondition: em_lock held.
 CUresult em_memory_enter(struct em_allocation *a);
 // Takes `a` out of the map, keeps its history for sentences, calls a->release. Precondition: em_lock held.
 void em_memory_leave(struct em_allocation *a);
+// Takes all memory of a context that ends out of the map. Precondition: em_lock held.
+void em_memory_leave_all(struct em_context *context);
 
 // The allocation that holds [address, address + size), or NULL. Precondition: em_lock held.
 struct em_allocation *em_memory_find(uint64_t address, uint64_t size);
 
+// The first allocation that has a byte in [address, address + size), or NULL. Precondition: em_lock held.
+struct em_allocation *em_memory_touches(uint64_t address, uint64_t size);
+
 // As em_memory_find, but explains: "0x7f… is 512 bytes past the end of device memory 0x7f…+4096 (cuMemAlloc_v2, call 12)", "… was freed by
 // cuMemFree_v2 in call 34". `what` names the argument. Precondition: em_lock held.
 CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresult code, struct em_allocation **out);
+
+// As em_memory_get for a range that the device reads or writes (`access`: CU_MEM_ACCESS_FLAGS_PROT_READ or …_READWRITE): mappings made by
+// cuMemMap that lie side by side count as one range. `*out` is the first allocation. Precondition: em_lock held.
+CUresult em_memory_reach(uint64_t address, uint64_t size, unsigned access, const char *what, CUresult code,
+                         struct em_allocation **out);
+
+// Address ranges reserved by cuMemAddressReserve; what is mapped inside them is a VIRTUAL allocation. Precondition: em_lock held.
+CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner);
+void em_reservation_leave(uint64_t base);
+// The reservation that holds `address`: its owner, or NULL; base and size (may be NULL) are set where there is one.
+void *em_reservation_find(uint64_t address, uint64_t *base, uint64_t *size);
 
 // What is at this address, in words. Precondition: em_lock held.
 const char *em_memory_text(uint64_t address, char *out, size_t room);
