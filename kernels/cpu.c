@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds out what the CPU can do, and keeps the tables of functions for every set of flags. */
+#include "kn_dsp.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TABLES (1u << KN_CPU_FLAG_COUNT)
+
+uint64_t kn_stream_min_B = UINT64_MAX;
+
+static struct kn_dsp tables[TABLES];
+static const struct kn_dsp table_c = {
+    .copy = {kn_copy_c, kn_move_c, kn_copy_rows_c},
+    .fill = {kn_fill_c, kn_fill_rows_c},
+    .tile = {kn_tile_box_c, kn_untile_box_c, kn_retile_box_c},
+};
+
+enum { FRESH, FILLING, READY };
+static atomic_int state;
+static atomic_uint flags_in_use;
+static _Atomic(const struct kn_dsp *) in_use;
+
+unsigned kn_cpu_flags_detected(void)
+{
+    unsigned flags = 0;
+
+#if KN_HAVE_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        flags |= KN_CPU_AVX2;
+    if ((flags & KN_CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        flags |= KN_CPU_AVX512;
+#endif
+#if KN_HAVE_NEON
+    flags |= KN_CPU_NEON; /* every AArch64 application processor has it */
+#endif
+    return flags;
+}
+
+static void fill_table(struct kn_dsp *dsp, unsigned flags)
+{
+    *dsp = table_c;
+#if KN_HAVE_X86
+    if (flags & KN_CPU_AVX2)
+        kn_dsp_init_avx2(dsp);
+    if (flags & KN_CPU_AVX512)
+        kn_dsp_init_avx512(dsp);
+#endif
+#if KN_HAVE_NEON
+    if (flags & KN_CPU_NEON)
+        kn_dsp_init_neon(dsp);
+#endif
+}
+
+static uint64_t stream_threshold_B(void)
+{
+    long cache_B = 0;
+
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    cache_B = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    if (cache_B < (1l << 20))
+        cache_B = 8l << 20;
+    return (uint64_t)cache_B / 4 * 3;
+}
+
+static void use(unsigned mask)
+{
+    unsigned flags = kn_cpu_flags_detected() & mask;
+
+    atomic_store_explicit(&flags_in_use, flags, memory_order_relaxed);
+    atomic_store_explicit(&in_use, &tables[flags], memory_order_release);
+}
+
+/* The thread that comes first fills the tables; one that comes meanwhile works with the C references instead of waiting. */
+void kn_init(void)
+{
+    int fresh = FRESH;
+    const char *text;
+    unsigned mask = ~0u;
+
+    if (!atomic_compare_exchange_strong(&state, &fresh, FILLING))
+        return;
+    for (unsigned flags = 0; flags < TABLES; flags++)
+        fill_table(&tables[flags], flags & kn_cpu_flags_detected());
+    kn_stream_min_B = stream_threshold_B();
+    text = getenv("CARDLESS_CPU_MASK");
+    if (text && *text)
+        mask = (unsigned)strtoul(text, NULL, 0);
+    use(mask);
+    atomic_store_explicit(&state, READY, memory_order_release);
+}
+
+const struct kn_dsp *kn_dsp(void)
+{
+    const struct kn_dsp *dsp = atomic_load_explicit(&in_use, memory_order_acquire);
+
+    if (__builtin_expect(!dsp, 0)) {
+        kn_init();
+        dsp = atomic_load_explicit(&in_use, memory_order_acquire);
+        if (!dsp)
+            dsp = &table_c;
+    }
+    return dsp;
+}
+
+const struct kn_dsp *kn_dsp_for(unsigned flags)
+{
+    kn_init();
+    if (atomic_load_explicit(&state, memory_order_acquire) != READY)
+        return &table_c;
+    return &tables[flags & kn_cpu_flags_detected()];
+}
+
+unsigned kn_cpu_flags(void)
+{
+    kn_init();
+    return atomic_load_explicit(&flags_in_use, memory_order_relaxed);
+}
+
+void kn_set_cpu_mask(unsigned mask)
+{
+    kn_init();
+    if (atomic_load_explicit(&state, memory_order_acquire) == READY)
+        use(mask);
+}
+
+const char *kn_cpu_name(unsigned flags)
+{
+    return flags & KN_CPU_AVX512 ? "avx512" : flags & KN_CPU_AVX2 ? "avx2" : flags & KN_CPU_NEON ? "neon" : "c";
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests every SIMD function of kernels/ against its C reference, and times them. */
+#include "checkasm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static uint64_t random_state = 1;
+static unsigned failures;
+static unsigned current_flags;
+
+uint64_t ca_random(void)
+{
+    /* splitmix64 */
+    uint64_t v = random_state += UINT64_C(0x9e3779b97f4a7c15);
+
+    v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
+    return v ^ v >> 31;
+}
+
+uint64_t ca_below(uint64_t limit)
+{
+    return ca_random() % limit;
+}
+
+void ca_random_bytes(void *dst, size_t size_B)
+{
+    uint8_t *d = dst;
+
+    for (size_t i = 0; i < size_B; i += 8) {
+        uint64_t v = ca_random();
+        memcpy(d + i, &v, size_B - i < 8 ? size_B - i : 8);
+    }
+}
+
+uint64_t ca_random_size(uint64_t limit)
+{
+    uint64_t size;
+
+    switch (ca_below(4)) {
+    case 0: size = ca_below(130); break;
+    case 1: size = (UINT64_C(1) << ca_below(64 - (unsigned)__builtin_clzll(limit))) + ca_below(5) - 2; break;
+    case 2: size = ca_below(2048); break;
+    default: size = ca_below(limit + 1); break;
+    }
+    return size > limit ? ca_below(limit + 1) : size;
+}
+
+void ca_arena_init(struct ca_arena *arena, size_t size_B)
+{
+    size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *map;
+
+    arena->size_B = (size_B + page_B - 1) / page_B * page_B;
+    map = mmap(NULL, arena->size_B + 2 * page_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED || mprotect(map + page_B, arena->size_B, PROT_READ | PROT_WRITE)) {
+        perror("checkasm: mmap");
+        exit(99);
+    }
+    arena->base = map + page_B;
+}
+
+void ca_arena_finish(struct ca_arena *arena)
+{
+    size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
+
+    munmap(arena->base - page_B, arena->size_B + 2 * page_B);
+}
+
+size_t ca_arena_place(const struct ca_arena *arena, size_t need_B)
+{
+    size_t room_B = arena->size_B - need_B;
+
+    switch (ca_below(4)) {
+    case 0: return 0;
+    case 1: return room_B;
+    case 2: return ca_below(room_B + 1) & ~(size_t)63;
+    default: return ca_below(room_B + 1);
+    }
+}
+
+void ca_fail(const char *function, const char *format, ...)
+{
+    va_list args;
+
+    if (failures++ >= 10)
+        return;
+    fprintf(stderr, "FAIL %s_%s: ", function, kn_cpu_name(current_flags));
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+int ca_same(const char *function, const struct ca_arena *got, const struct ca_arena *expected, const char *format, ...)
+{
+    char what[256];
+    va_list args;
+    size_t at = 0;
+
+    if (!memcmp(got->base, expected->base, got->size_B))
+        return 1;
+    while (got->base[at] == expected->base[at])
+        at++;
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    ca_fail(function, "%s: at %zu of the arena: got %02x, expected %02x", what, at, got->base[at], expected->base[at]);
+    memcpy(got->base, expected->base, got->size_B);
+    return 0;
+}
+
+static void check_all(unsigned rounds)
+{
+    unsigned detected = kn_cpu_flags_detected(), before = 0;
+
+    ca_check_models(rounds);
+    for (unsigned flags = 1; flags < 1u << KN_CPU_FLAG_COUNT; flags = flags << 1 | 1) {
+        const struct kn_dsp *dsp = kn_dsp_for(flags);
+
+        current_flags = flags & detected;
+        if (current_flags == before)
+            continue;
+        before = current_flags;
+        printf("%s: copy, fill, tile\n", kn_cpu_name(current_flags));
+        ca_check_copy(dsp, rounds);
+        ca_check_fill(dsp, rounds);
+        ca_check_tile(dsp, rounds);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    unsigned rounds = 1;
+    uint64_t seed = 1;
+
+    for (int i = 1; i < argc; i++) {
+        if (!strncmp(argv[i], "--seed=", 7)) {
+            seed = strtoull(argv[i] + 7, NULL, 0);
+        } else if (!strncmp(argv[i], "--rounds=", 9)) {
+            rounds = (unsigned)strtoul(argv[i] + 9, NULL, 0);
+        } else {
+            fprintf(stderr, "usage: checkasm [--seed=N] [--rounds=N]\n");
+            return 2;
+        }
+    }
+    random_state = seed;
+    check_all(rounds);
+    printf("checkasm: %u failures (seed %llu)\n", failures, (unsigned long long)seed);
+    return failures != 0;
+}

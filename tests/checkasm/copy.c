@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The copy family against memcpy, memmove and the row-by-row loop. */
+#include "checkasm.h"
+
+#define ARENA_B (96u << 10)
+
+static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b,
+                           struct ca_arena *source, unsigned rounds)
+{
+    for (unsigned i = 0; i < 1500 * rounds; i++) {
+        uint64_t size_B = ca_random_size(ARENA_B);
+        size_t to = ca_arena_place(a, size_B), from = ca_arena_place(source, size_B);
+
+        if (!size_B)
+            continue;
+        dsp->copy.copy(a->base + to, source->base + from, size_B);
+        c->copy.copy(b->base + to, source->base + from, size_B);
+        ca_same("copy", a, b, "%llu bytes from +%zu to +%zu", (unsigned long long)size_B, from, to);
+    }
+    for (unsigned i = 0; i < 1500 * rounds; i++) {
+        uint64_t size_B = ca_random_size(ARENA_B);
+        size_t to = ca_arena_place(a, size_B), from = ca_arena_place(a, size_B);
+
+        if (!size_B)
+            continue;
+        if (ca_below(2)) { /* close together */
+            size_t room = ARENA_B - size_B;
+            from = to + ca_below(200) < room ? to + ca_below(200) : to;
+            from = from > room ? room : from;
+            if (ca_below(2)) {
+                size_t swap = from;
+                from = to, to = swap;
+            }
+        }
+        dsp->copy.move(a->base + to, a->base + from, size_B);
+        c->copy.move(b->base + to, b->base + from, size_B);
+        ca_same("move", a, b, "%llu bytes from +%zu to +%zu", (unsigned long long)size_B, from, to);
+    }
+}
+
+static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b,
+                       struct ca_arena *source, unsigned rounds)
+{
+    for (unsigned i = 0; i < 4000 * rounds; i++) {
+        uint64_t width_B = 1 + (ca_below(3) ? ca_below(300) : ca_random_size(9000)), rows = 1 + ca_below(i % 8 ? 9 : 200);
+        uint64_t to_pitch_B = width_B + ca_below(100), from_pitch_B = width_B + ca_below(100);
+        uint64_t to_B, from_B;
+        size_t to, from;
+
+        while (rows > 1 && (rows * to_pitch_B > ARENA_B || rows * from_pitch_B > ARENA_B))
+            rows--;
+        to_B = (rows - 1) * to_pitch_B + width_B;
+        from_B = (rows - 1) * from_pitch_B + width_B;
+        to = ca_arena_place(a, to_B);
+        from = ca_arena_place(source, from_B);
+        dsp->copy.rows(a->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
+        c->copy.rows(b->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
+        ca_same("copy_rows", a, b, "%llu x %llu, pitches %llu to %llu", (unsigned long long)width_B, (unsigned long long)rows,
+                (unsigned long long)from_pitch_B, (unsigned long long)to_pitch_B);
+    }
+}
+
+void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds)
+{
+    const struct kn_dsp *c = kn_dsp_for(0);
+    uint64_t stream_min_B = kn_stream_min_B;
+    struct ca_arena a, b, source;
+
+    ca_arena_init(&a, ARENA_B);
+    ca_arena_init(&b, ARENA_B);
+    ca_arena_init(&source, ARENA_B);
+    ca_random_bytes(source.base, source.size_B);
+    for (int pass = 0; pass < 2; pass++) {
+        /* The second time every size above 4 KiB takes the streaming path. */
+        if (pass)
+            kn_stream_min_B = 4096;
+        check_straight(dsp, c, &a, &b, &source, rounds);
+        check_rows(dsp, c, &a, &b, &source, rounds);
+    }
+    kn_stream_min_B = stream_min_B;
+    ca_arena_finish(&source);
+    ca_arena_finish(&b);
+    ca_arena_finish(&a);
+}
