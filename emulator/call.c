@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "trace.h"
+
 __thread struct em_thread em_self __attribute__((tls_model("initial-exec")));
 int em_driver_state;
 bool em_tracing;
@@ -14,6 +16,7 @@ static _Atomic uint64_t threads;
 void em_thread_start(void)
 {
     em_self.number = atomic_fetch_add(&threads, 1) + 1;
+    em_trace_start();
 }
 
 void em_call_text(uint64_t call, char *out, size_t room)
@@ -50,6 +53,11 @@ CUresult em_no_context(void)
 CUresult em_null(const char *argument)
 {
     return em_fail(CUDA_ERROR_INVALID_VALUE, "argument %s is NULL", argument);
+}
+
+CUresult em_null_handle(const char *argument)
+{
+    return em_fail(CUDA_ERROR_INVALID_HANDLE, "argument %s is NULL", argument);
 }
 
 CUresult em_unsupported(const struct em_entry *entry, bool *said)

@@ -30,11 +30,13 @@ extern int em_driver_state; // enum em_driver_state; written with a release stor
 extern bool em_tracing;     // CARDLESS_TRACE is set; fixed before the first call returns
 
 #define em_likely(x) __builtin_expect(!!(x), 1)
+#define em_unlikely(x) __builtin_expect(!!(x), 0)
 
 void em_thread_start(void);
 CUresult em_not_ready(void) __attribute__((cold));
 CUresult em_no_context(void) __attribute__((cold));
-CUresult em_null(const char *argument) __attribute__((cold));
+CUresult em_null(const char *argument) __attribute__((cold));        // CUDA_ERROR_INVALID_VALUE
+CUresult em_null_handle(const char *argument) __attribute__((cold)); // CUDA_ERROR_INVALID_HANDLE
 CUresult em_unsupported(const struct em_entry *entry, bool *said) __attribute__((cold));
 
 // Begins a call; returns the call that this one is inside of (a host callback's), to be given to em_end.
@@ -59,6 +61,18 @@ static inline CUresult em_need_context(void)
 {
     struct em_context *c = em_self.current;
     return em_likely(c && !__atomic_load_n(&c->trouble, __ATOMIC_ACQUIRE)) ? CUDA_SUCCESS : em_no_context();
+}
+
+// Where a context is current, it is alive, and no asynchronous error is stuck to it.
+static inline CUresult em_need_context_if_any(void)
+{
+    return em_self.current ? em_need_context() : CUDA_SUCCESS;
+}
+
+// There is a current context, be it a destroyed one.
+static inline CUresult em_need_current(void)
+{
+    return em_likely(em_self.current) ? CUDA_SUCCESS : em_no_context();
 }
 
 static inline CUresult em_end(const struct em_entry *outer, CUresult result)

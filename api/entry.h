@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What the generated exported functions (entry_N.c) are made of.
+#pragma once
+#define CARDLESS_DRIVER // no renaming of functions by the public headers: here every symbol is meant by its own name
+#include <cuda.h>
+
+#include "api_bodies.h"
+#include "api_exports.h"
+#include "call.h"
+#include "trace.h"
+
+#define EM_EXPORT __attribute__((visibility("default")))
+
+// What a `_ptsz` function makes of the stream that it is given.
+static inline CUstream em_per_thread(CUstream stream)
+{
+    return stream ? stream : CU_STREAM_PER_THREAD;
+}
