@@ -1,0 +1,22 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The library exports the names that the driver exports (names.txt), ours that begin with cardless, and nothing else; none has a version."""
+import shutil
+import subprocess
+import sys
+
+library, names = sys.argv[1:]
+if not shutil.which('nm'):
+    print('no nm on this machine')
+    sys.exit(77)
+out = subprocess.run(['nm', '-D', '--defined-only', '--with-symbol-versions', library], check=True, capture_output=True, text=True).stdout
+have = {line.split()[-1] for line in out.splitlines()}
+want = set(open(names, encoding='utf-8').read().split())
+versioned = sorted(n for n in have if '@' in n)
+missing = sorted(want - have)
+extra = sorted(n for n in have - want if not n.startswith('cardless') and '@' not in n)
+for what, found in (('missing', missing), ('not the driver\'s', extra), ('with a version', versioned)):
+    for name in found:
+        print(f'{what}: {name}')
+print(f'{len(have)} names exported, {len(want)} wanted')
+sys.exit(bool(missing or extra or versioned))
