@@ -11,6 +11,7 @@
 #define BLOCK_DEPTH_LOG2_MOST 4u
 #define LLVMPIPE_TILE_PX 4u
 #define LLVMPIPE_ALIGN_B 64u
+#define LLVMPIPE_START_ALIGN_B 16u /* what its memory requirements ask for; newer ones ask for more */
 #define SWIFTSHADER_ALIGN_B 16u
 
 static uint64_t div_up(uint64_t value, uint64_t divisor)
@@ -130,7 +131,10 @@ static bool place_pitch(struct dm_layout *l, uint64_t pitch_B)
     return ok;
 }
 
-/* Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images), pitches and levels to 64 bytes. */
+/*
+ * Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images), levels to 64 bytes, and so are
+ * the pitches of formats that are not block-compressed.
+ */
 static bool place_llvmpipe(struct dm_layout *l)
 {
     bool ok = true;
@@ -141,7 +145,9 @@ static bool place_llvmpipe(struct dm_layout *l)
         uint64_t columns = align_up(v->width_px, LLVMPIPE_TILE_PX, &ok);
         uint64_t rows = l->dimensions == 1 ? v->height_px : align_up(v->height_px, LLVMPIPE_TILE_PX, &ok);
 
-        v->pitch_B = align_up(div_up(columns, l->block_px) * l->element_B, LLVMPIPE_ALIGN_B, &ok);
+        v->pitch_B = div_up(columns, l->block_px) * l->element_B;
+        if (l->block_px == 1)
+            v->pitch_B = align_up(v->pitch_B, LLVMPIPE_ALIGN_B, &ok);
         v->slice_B = mul(v->pitch_B, div_up(rows, l->block_px), &ok);
         v->layer_stride_B = v->slice_B;
         v->size_B = mul(mul(v->slice_B, v->depth, &ok), l->layers, &ok);
@@ -149,7 +155,7 @@ static bool place_llvmpipe(struct dm_layout *l)
         offset_B = add(offset_B, align_up(v->size_B, LLVMPIPE_ALIGN_B, &ok), &ok);
     }
     l->total_B = l->size_B = offset_B;
-    l->alignment_B = LLVMPIPE_ALIGN_B;
+    l->alignment_B = LLVMPIPE_START_ALIGN_B;
     return ok;
 }
 

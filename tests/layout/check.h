@@ -15,7 +15,7 @@ static unsigned check_failures, check_count;
         uint64_t check_got = (got), check_want = (want);                                                               \
         check_count++;                                                                                                 \
         if (check_got != check_want && check_failures++ < 20) {                                                        \
-            fprintf(stderr, "%s:%d: " #got " is %" PRIu64 ", not %" PRIu64 ": ", __FILE__, __LINE__, check_got,        \
+            fprintf(stderr, "%s:%d: %s is %" PRIu64 ", not %" PRIu64 ": ", __FILE__, __LINE__, #got, check_got,         \
                     check_want);                                                                                       \
             fprintf(stderr, __VA_ARGS__);                                                                              \
             fputc('\n', stderr);                                                                                       \

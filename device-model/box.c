@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Boxes: turns surfaces into what kernels/ can walk, and picks the kernel. */
+#include "box.h"
+
+#include "kn.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A box's place in one surface: block-linear, or rows and slices at fixed distances. */
+struct view {
+    uint8_t *start;             /* linear: the box's first byte; tiled: the surface's */
+    bool tiled;
+    struct kn_tiled desc;       /* tiled only, as is `at` */
+    struct dm_position at;
+    uint64_t pitch_B, slice_B;  /* linear only */
+};
+
+static bool layered_tiles(const struct dm_surface *s)
+{
+    return s->layout && s->layout->kind == DM_LAYOUT_BLOCK_LINEAR && s->layout->layered;
+}
+
+static bool fits(uint64_t start, uint64_t count, uint64_t end)
+{
+    return start <= end && count <= end - start;
+}
+
+static int check_linear(const struct dm_surface *s, struct dm_position at, struct dm_box_extent extent)
+{
+    uint64_t rows = extent.height ? extent.height - 1 : 0, slices = extent.depth ? extent.depth - 1 : 0;
+    uint64_t y, z, x, height_B, row_B, slice_B, last;
+    bool wrong;
+
+    if (__builtin_add_overflow(at.x_B, extent.width_B, &x) || __builtin_add_overflow(at.y, rows, &y) ||
+        __builtin_add_overflow(at.z, slices, &z))
+        return -EINVAL;
+    if (__builtin_mul_overflow(rows, s->pitch_B, &height_B) || __builtin_add_overflow(height_B, extent.width_B, &height_B))
+        return -EINVAL;
+    if ((rows && s->pitch_B < extent.width_B) || (slices && s->slice_B < height_B))
+        return -EINVAL;
+    wrong = __builtin_mul_overflow(y, s->pitch_B, &row_B);
+    wrong |= __builtin_mul_overflow(z, s->slice_B, &slice_B);
+    wrong |= __builtin_add_overflow(row_B, slice_B, &last);
+    wrong |= __builtin_add_overflow(last, x, &last);
+    wrong |= __builtin_add_overflow(last, (uint64_t)(uintptr_t)s->base, &last);
+    return wrong ? -EINVAL : 0;
+}
+
+int dm_box_check(const struct dm_surface *s, struct dm_position at, struct dm_box_extent extent)
+{
+    const struct dm_layout_level *v;
+
+    if (!s->layout)
+        return check_linear(s, at, extent);
+    if (s->level >= s->layout->levels)
+        return -EINVAL;
+    v = &s->layout->level[s->level];
+    if (!fits(at.x_B, extent.width_B, (uint64_t)v->width_el * s->layout->element_B) ||
+        !fits(at.y, extent.height, v->height_el) || !fits(at.z, extent.depth, dm_layout_depth(s->layout, s->level)))
+        return -EINVAL;
+    return 0;
+}
+
+static struct view view_of(const struct dm_surface *s, struct dm_position at)
+{
+    const struct dm_layout *layout = s->layout;
+    const struct dm_layout_level *v;
+    struct view view = {.start = s->base, .pitch_B = s->pitch_B, .slice_B = s->slice_B, .at = at};
+
+    if (layout) {
+        v = &layout->level[s->level];
+        view.start += v->offset_B;
+        view.pitch_B = v->pitch_B;
+        view.slice_B = layout->layered ? v->layer_stride_B : v->slice_B;
+        view.tiled = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
+        if (view.tiled) {
+            view.desc = (struct kn_tiled){.width_gob = v->width_gob,
+                                          .height_gob = v->height_gob,
+                                          .block_height_log2 = v->block_height_log2_gob,
+                                          .block_depth_log2 = v->block_depth_log2_gob};
+            if (layout->layered) {
+                view.start += at.z * v->layer_stride_B;
+                view.at.z = 0;
+            }
+            return view;
+        }
+    }
+    view.start += at.z * view.slice_B + at.y * view.pitch_B + at.x_B;
+    return view;
+}
+
+static uint64_t span_B(const struct view *v, struct dm_box_extent e)
+{
+    return (e.depth - 1) * v->slice_B + (e.height - 1) * v->pitch_B + e.width_B;
+}
+
+/* Rows one by one, from whichever end keeps a source row intact until it has been read. */
+static void move_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
+{
+    bool backwards = (uintptr_t)d->start > (uintptr_t)s->start;
+
+    for (uint64_t i = 0; i < e.depth; i++) {
+        uint64_t z = backwards ? e.depth - 1 - i : i;
+        for (uint64_t j = 0; j < e.height; j++) {
+            uint64_t y = backwards ? e.height - 1 - j : j;
+            kn_move(d->start + z * d->slice_B + y * d->pitch_B, s->start + z * s->slice_B + y * s->pitch_B, e.width_B);
+        }
+    }
+}
+
+static void copy_linear(const struct view *d, const struct view *s, struct dm_box_extent e)
+{
+    uintptr_t d0 = (uintptr_t)d->start, s0 = (uintptr_t)s->start;
+
+    if (d0 < s0 + span_B(s, e) && s0 < d0 + span_B(d, e))
+        move_overlapping(d, s, e);
+    else
+        kn_copy_box(d->start, d->pitch_B, d->slice_B, s->start, s->pitch_B, s->slice_B, e.width_B, e.height, e.depth);
+}
+
+static void copy_views(const struct view *d, const struct view *s, struct dm_box_extent e)
+{
+    if (d->tiled && s->tiled)
+        kn_retile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, &s->desc, s->at.x_B, s->at.y, s->at.z,
+                      e.width_B, e.height, e.depth);
+    else if (d->tiled)
+        kn_tile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, s->pitch_B, s->slice_B, e.width_B, e.height,
+                    e.depth);
+    else if (s->tiled)
+        kn_untile_box(s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, d->start, d->pitch_B, d->slice_B, e.width_B,
+                      e.height, e.depth);
+    else
+        copy_linear(d, s, e);
+}
+
+int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const struct dm_surface *src,
+                struct dm_position src_at, struct dm_box_extent extent)
+{
+    uint64_t steps = 1;
+
+    if (dm_box_check(dst, dst_at, extent) || dm_box_check(src, src_at, extent))
+        return -EINVAL;
+    if (!extent.width_B || !extent.height || !extent.depth)
+        return 0;
+    /* Layers of a block-linear array are separate surfaces. */
+    if (layered_tiles(dst) || layered_tiles(src)) {
+        steps = extent.depth;
+        extent.depth = 1;
+    }
+    for (uint64_t i = 0; i < steps; i++, dst_at.z++, src_at.z++) {
+        struct view d = view_of(dst, dst_at), s = view_of(src, src_at);
+
+        copy_views(&d, &s, extent);
+    }
+    return 0;
+}
+
+static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64_t rows, uint32_t value, unsigned value_B)
+{
+    if (value_B == 1)
+        kn_fill8_rows(start, pitch_B, (uint8_t)value, width_B, rows);
+    else if (value_B == 2)
+        kn_fill16_rows(start, pitch_B, (uint16_t)value, width_B / 2, rows);
+    else
+        kn_fill32_rows(start, pitch_B, value, width_B / 4, rows);
+}
+
+/* Block-linear: one filled row on the stack stands for all rows (pitch 0), as wide as it is at a time. */
+static void fill_tiled(const struct view *v, struct dm_box_extent e, uint32_t value, unsigned value_B)
+{
+    enum { ROW_B = 1024 };
+    uint8_t row[ROW_B];
+
+    fill_rows(row, ROW_B, ROW_B, 1, value, value_B);
+    for (uint64_t x_B = 0; x_B < e.width_B; x_B += ROW_B) {
+        uint64_t width_B = e.width_B - x_B < ROW_B ? e.width_B - x_B : ROW_B;
+
+        kn_tile_box(v->start, &v->desc, v->at.x_B + x_B, v->at.y, v->at.z, row, 0, 0, width_B, e.height, e.depth);
+    }
+}
+
+int dm_box_fill(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent, uint32_t value,
+                unsigned value_B)
+{
+    uint64_t steps = extent.depth;
+    bool tiles_3d = surface->layout && surface->layout->kind == DM_LAYOUT_BLOCK_LINEAR && !surface->layout->layered;
+
+    if ((value_B != 1 && value_B != 2 && value_B != 4) || extent.width_B % value_B || dm_box_check(surface, at, extent))
+        return -EINVAL;
+    if (!extent.width_B || !extent.height || !extent.depth)
+        return 0;
+    if (tiles_3d)
+        steps = 1;
+    else
+        extent.depth = 1;
+    for (uint64_t i = 0; i < steps; i++, at.z++) {
+        struct view v = view_of(surface, at);
+
+        if (v.tiled)
+            fill_tiled(&v, extent, value, value_B);
+        else
+            fill_rows(v.start, v.pitch_B, extent.width_B, extent.height, value, value_B);
+    }
+    return 0;
+}
