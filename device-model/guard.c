@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// The SIGSEGV and SIGBUS handler, its chain to whoever was there before, and guarded calls.
+#include "guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "pkey.h"
+
+#ifndef SEGV_PKUERR
+#define SEGV_PKUERR 4
+#endif
+
+// The innermost dm_guarded() of a thread. Initial-exec: the handler must not allocate thread-local storage.
+struct frame {
+    sigjmp_buf back;
+    struct frame *outer;
+    uint32_t pkru;
+    struct dm_fault fault;
+};
+static __thread struct frame *innermost __attribute__((tls_model("initial-exec")));
+static _Atomic(void (*)(const struct dm_fault *)) describe_hook;
+
+// The kernel's own struct sigaction. It is used without the C library because a sanitizer's wrapper would put its handler
+// in front of ours, or ignore us.
+struct action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+// Whom to call for what is not ours, the newest last: one per (re)installation.
+enum { PREVIOUS_MAX = 8 };
+struct chain {
+    struct action previous[PREVIOUS_MAX];
+    _Atomic int count;
+};
+static struct chain chains[2];
+static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
+// 1 + the entry of the chain that this thread is calling, 0 = none: a later handler may call ours, thinking it the previous
+// one, and then wants the entry below its own.
+static __thread int chain_at __attribute__((tls_model("initial-exec")));
+
+#if defined(__x86_64__)
+#define KERNEL_SA_RESTORER 0x04000000ul
+void dm_guard_sigreturn(void) __attribute__((visibility("hidden")));
+__asm__(".text\n.p2align 4\n.hidden dm_guard_sigreturn\n.globl dm_guard_sigreturn\n.type dm_guard_sigreturn,@function\n"
+        "nop\n" // unwinders look up the address before the return address
+        "dm_guard_sigreturn:\n\tmovq $15, %rax\n\tsyscall\n.size dm_guard_sigreturn, . - dm_guard_sigreturn\n");
+#endif
+
+static int kernel_sigaction(int sig, const struct action *set, struct action *old) {
+    struct action a;
+    if (set) {
+        a = *set;
+#if defined(__x86_64__)
+        if (!(a.flags & KERNEL_SA_RESTORER)) {
+            a.flags |= KERNEL_SA_RESTORER;
+            a.restorer = dm_guard_sigreturn;
+        }
+#endif
+    }
+    return syscall(SYS_rt_sigaction, (long)sig, set ? &a : NULL, old, 8L) ? -errno : 0;
+}
+
+static struct chain *chain_of(int sig) {
+    return &chains[sig == SIGBUS];
+}
+
+static enum dm_fault_kind kind_of(int sig, int code) {
+    if (sig == SIGBUS)
+        return code == BUS_ADRERR ? DM_FAULT_TRUNCATED
+               : code == BUS_MCEERR_AR || code == BUS_MCEERR_AO ? DM_FAULT_POISONED
+                                                                : DM_FAULT_ADDRESS;
+    switch (code) {
+    case SEGV_MAPERR:
+        return DM_FAULT_UNMAPPED;
+    case SEGV_ACCERR:
+        return DM_FAULT_PROTECTED;
+    case SEGV_PKUERR:
+        return DM_FAULT_PKEY;
+    default:
+        return DM_FAULT_ADDRESS;
+    }
+}
+
+static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info, const ucontext_t *context) {
+    f->signal = sig;
+    f->kind = kind_of(sig, info->si_code);
+    f->address = (uint64_t)(uintptr_t)info->si_addr;
+    f->instruction = 0;
+    f->write = false;
+#if defined(__x86_64__)
+    f->instruction = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    f->write = (context->uc_mcontext.gregs[REG_ERR] & 2) != 0; // bit 1 of the page fault's error code
+#elif defined(__aarch64__)
+    f->instruction = context->uc_mcontext.pc;
+#endif
+}
+
+// The default action, as if we had never been there.
+static void default_action(int sig, bool by_access) {
+    struct action plain = {.handler = NULL}; // SIG_DFL
+    kernel_sigaction(sig, &plain, NULL);
+    // An access is simply made again when the handler returns; a signal sent by someone has to be sent again.
+    if (!by_access)
+        syscall(SYS_tgkill, (long)getpid(), syscall(SYS_gettid), (long)sig);
+}
+
+static void pass_on(int sig, siginfo_t *info, void *context, bool by_access) {
+    struct chain *chain = chain_of(sig);
+    if (chain_at <= 0) {
+        default_action(sig, by_access);
+        return;
+    }
+    struct action *a = &chain->previous[chain_at - 1];
+    void (*handler)(int, siginfo_t *, void *) = a->handler;
+    if ((void *)handler == (void *)SIG_IGN) {
+        // The kernel does not let a process ignore a fault of its own.
+        if (by_access)
+            default_action(sig, by_access);
+        return;
+    }
+    if ((void *)handler == (void *)SIG_DFL) {
+        default_action(sig, by_access);
+        return;
+    }
+    uint64_t block = a->mask | (a->flags & SA_NODEFER ? 0 : UINT64_C(1) << (sig - 1));
+    if (block) // undone by the return to the interrupted code
+        syscall(SYS_rt_sigprocmask, (long)SIG_BLOCK, &block, NULL, 8L);
+    if (a->flags & SA_RESETHAND)
+        a->handler = NULL; // SIG_DFL
+    if (a->flags & SA_SIGINFO)
+        handler(sig, info, context);
+    else
+        ((void (*)(int))(void *)handler)(sig);
+}
+
+__attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, siginfo_t *info, void *context) {
+    bool by_access = info->si_code > 0; // 0 and below: sent by kill, sigqueue …
+    struct frame *frame = innermost;
+    if (by_access && frame) {
+        fill_fault(&frame->fault, sig, info, context);
+        siglongjmp(frame->back, 1);
+    }
+
+    int saved = errno, at = chain_at;
+#if defined(__x86_64__)
+    // The kernel's signal frame begins with the ucontext, right where a caller's frame would: so this tells the kernel's
+    // call from that of a later handler which passes on to us.
+    bool outermost = __builtin_dwarf_cfa() == context;
+#else
+    bool outermost = false;
+#endif
+    outermost |= at == 0;
+    chain_at = outermost ? atomic_load(&chain_of(sig)->count) : at - 1;
+    if (by_access && outermost) {
+        void (*describe)(const struct dm_fault *) = atomic_load(&describe_hook);
+        if (describe) {
+            struct dm_fault f;
+            fill_fault(&f, sig, info, context);
+            describe(&f);
+        }
+    }
+    pass_on(sig, info, context, by_access);
+    chain_at = at;
+    errno = saved;
+}
+
+static int install(int sig) {
+    struct chain *chain = chain_of(sig);
+    struct action ours = {.handler = on_fault, .flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK}, now;
+    int r = kernel_sigaction(sig, NULL, &now);
+    if (r || now.handler == on_fault)
+        return r;
+    int n = atomic_load(&chain->count);
+    if (n == PREVIOUS_MAX) {
+        // The program and we take turns too often: forget the oldest but the first.
+        memmove(&chain->previous[1], &chain->previous[2], (PREVIOUS_MAX - 2) * sizeof now);
+        n--;
+    }
+    // The same handler again is the program putting back its own: nothing new to remember below it.
+    if (n == 0 || chain->previous[n - 1].handler != now.handler)
+        chain->previous[n++] = now;
+    else
+        chain->previous[n - 1] = now;
+    atomic_store(&chain->count, n);
+    return kernel_sigaction(sig, &ours, NULL);
+}
+
+int dm_guard_init(void) {
+    return dm_guard_reassert();
+}
+
+int dm_guard_reassert(void) {
+    pthread_mutex_lock(&installing);
+    int r = install(SIGSEGV);
+    if (!r)
+        r = install(SIGBUS);
+    pthread_mutex_unlock(&installing);
+    return r;
+}
+
+void dm_guard_finish(void) {
+    pthread_mutex_lock(&installing);
+    for (int i = 0; i < 2; i++) {
+        int sig = i ? SIGBUS : SIGSEGV, n = atomic_load(&chains[i].count);
+        struct action now;
+        if (n && !kernel_sigaction(sig, NULL, &now) && now.handler == on_fault) {
+            kernel_sigaction(sig, &chains[i].previous[n - 1], NULL);
+            atomic_store(&chains[i].count, 0);
+        }
+    }
+    pthread_mutex_unlock(&installing);
+}
+
+void dm_fault_describe(void (*describe)(const struct dm_fault *fault)) {
+    atomic_store(&describe_hook, describe);
+}
+
+int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault) {
+    struct frame frame;
+    frame.pkru = dm_pkey_bits ? dm_pkru_read() : 0;
+    frame.outer = innermost;
+    if (__builtin_expect(sigsetjmp(frame.back, 0), 0)) {
+        innermost = frame.outer;
+        // We come out of a signal handler, which runs with the kernel's default rights.
+        if (dm_pkey_bits)
+            dm_pkru_write(frame.pkru);
+        if (fault)
+            *fault = frame.fault;
+        return -EFAULT;
+    }
+    innermost = &frame;
+    atomic_signal_fence(memory_order_seq_cst);
+    fn(arg);
+    atomic_signal_fence(memory_order_seq_cst);
+    innermost = frame.outer;
+    return 0;
+}
+
+static char *put(char *at, const char *end, const char *s) {
+    while (*s && at < end)
+        *at++ = *s++;
+    return at;
+}
+
+void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size) {
+    static const char *const what[] = {
+        [DM_FAULT_UNMAPPED] = "unmapped address ",
+        [DM_FAULT_PROTECTED] = "protected address ",
+        [DM_FAULT_PKEY] = "device address ",
+        [DM_FAULT_TRUNCATED] = "an address beyond the end of its file, ",
+        [DM_FAULT_POISONED] = "an address with a hardware memory error, ",
+        [DM_FAULT_ADDRESS] = "an invalid address, ",
+    };
+    if (size == 0)
+        return;
+    char *at = text;
+    const char *end = text + size - 1;
+    at = put(at, end, fault->write ? "write to " : "read of ");
+    at = put(at, end, what[fault->kind]);
+    at = put(at, end, "0x");
+    bool leading = true;
+    for (int shift = 60; shift >= 0; shift -= 4) {
+        unsigned digit = (fault->address >> shift) & 15;
+        leading = leading && digit == 0 && shift > 0;
+        if (!leading && at < end)
+            *at++ = "0123456789abcdef"[digit];
+    }
+    *at = 0;
+}

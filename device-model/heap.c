@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: MIT
+// Two-level segregated bins over 512-byte grains in 2 MiB chunks; large blocks straight from the address space.
+#include "heap.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "alloc.h"
+#include "guard.h"
+#include "pkey.h"
+
+enum {
+    GRAINS = DM_HEAP_CHUNK / DM_HEAP_GRAIN,
+    WORDS = GRAINS / 64,
+    LARGE_ALIGN = 32 << 20, // of blocks of that size and more
+    SPARES_MAX = 8,
+    WIPE_MAX = 64 << 10, // below, clearing is cheaper than a system call and new page faults
+};
+
+struct dm_chunk {
+    uint64_t va;
+    struct dm_physical *physical;
+    struct dm_chunk *next; // among the spare
+    unsigned used;         // blocks in use
+    unsigned dirty;        // grains from the start on that may have been written since the chunk was zero
+    uint64_t starts[WORDS]; // bit g: a block, used or free, starts at grain g
+    uint64_t nonempty;      // bit w: starts[w] is not 0
+    struct dm_block blocks[GRAINS];
+};
+
+struct large {
+    struct dm_block block;
+    struct dm_physical *physical;
+    uint64_t span;
+};
+
+// What an address of `spans` belongs to is told by the lowest bit of its owner.
+static void *tag_chunk(struct dm_chunk *c) {
+    return (char *)c + 1;
+}
+
+static struct dm_chunk *as_chunk(void *owner) {
+    return (uintptr_t)owner & 1 ? (struct dm_chunk *)((char *)owner - 1) : NULL;
+}
+
+static unsigned grain_of(const struct dm_block *b) {
+    return (unsigned)(b - b->chunk->blocks);
+}
+
+// Bins: exact up to 15 grains, then eight to a power of two.
+static unsigned bin_of(unsigned grains) {
+    if (grains < 16)
+        return grains;
+    unsigned k = 31u - (unsigned)__builtin_clz(grains);
+    return 16 + (k - 4) * 8 + ((grains >> (k - 3)) & 7);
+}
+
+// The first bin in which every block has at least so many grains.
+static unsigned bin_above(unsigned grains) {
+    if (grains < 16)
+        return grains;
+    unsigned k = 31u - (unsigned)__builtin_clz(grains);
+    return bin_of(grains + (1u << (k - 3)) - 1);
+}
+
+static void bin_add(struct dm_heap *heap, struct dm_block *b) {
+    unsigned i = bin_of(b->grains);
+    b->previous = NULL;
+    b->next = heap->bins[i];
+    if (b->next)
+        b->next->previous = b;
+    heap->bins[i] = b;
+    heap->filled[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+static void bin_remove(struct dm_heap *heap, struct dm_block *b) {
+    if (b->next)
+        b->next->previous = b->previous;
+    if (b->previous) {
+        b->previous->next = b->next;
+        return;
+    }
+    unsigned i = bin_of(b->grains);
+    heap->bins[i] = b->next;
+    if (!b->next)
+        heap->filled[i / 64] &= ~(UINT64_C(1) << (i % 64));
+}
+
+static struct dm_block *bin_find(const struct dm_heap *heap, unsigned grains) {
+    unsigned i = bin_above(grains);
+    uint64_t low = i < 64 ? heap->filled[0] & (~UINT64_C(0) << i) : 0;
+    if (low)
+        return heap->bins[__builtin_ctzll(low)];
+    uint64_t high = i < 64 ? heap->filled[1] : heap->filled[1] & (~UINT64_C(0) << (i - 64));
+    if (high)
+        return heap->bins[64 + __builtin_ctzll(high)];
+    // A block of the same bin may still be large enough: worth a few looks before a new chunk is taken.
+    struct dm_block *b = heap->bins[bin_of(grains)];
+    for (unsigned looks = 8; b && looks > 0; b = b->next, looks--)
+        if (b->grains >= grains)
+            return b;
+    return NULL;
+}
+
+static void mark(struct dm_chunk *c, unsigned grain) {
+    c->starts[grain / 64] |= UINT64_C(1) << (grain % 64);
+    c->nonempty |= UINT64_C(1) << (grain / 64);
+}
+
+static void unmark(struct dm_chunk *c, unsigned grain) {
+    c->starts[grain / 64] &= ~(UINT64_C(1) << (grain % 64));
+    if (!c->starts[grain / 64])
+        c->nonempty &= ~(UINT64_C(1) << (grain / 64));
+}
+
+static struct dm_block *block_at(struct dm_chunk *c, unsigned grain) {
+    unsigned word = grain / 64;
+    uint64_t bits = c->starts[word] & (~UINT64_C(0) >> (63 - grain % 64));
+    if (!bits) {
+        // Grain 0 always starts a block, so there is a word below.
+        word = 63 - (unsigned)__builtin_clzll(c->nonempty & ((UINT64_C(1) << word) - 1));
+        bits = c->starts[word];
+    }
+    return &c->blocks[word * 64 + 63 - (unsigned)__builtin_clzll(bits)];
+}
+
+static struct dm_block *above(struct dm_block *b) {
+    unsigned grain = grain_of(b) + b->grains;
+    return grain < GRAINS ? &b->chunk->blocks[grain] : NULL;
+}
+
+// Memory with access for device code only, at an address of its own.
+static int back(struct dm_heap *heap, uint64_t span, uint64_t align, struct dm_physical **physical, uint64_t *va) {
+    int r = dm_physical_create(heap->vram, span, 0, physical);
+    if (r)
+        return r;
+    r = dm_va_reserve(heap->space, span, align, 0, va);
+    if (r)
+        goto fail_physical;
+    r = dm_space_map(heap->space, *va, *physical, 0, span, DM_MAP_READ | DM_MAP_WRITE);
+    if (r)
+        goto fail_va;
+    return 0;
+fail_va:
+    dm_va_free(heap->space, *va);
+fail_physical:
+    dm_physical_unref(*physical);
+    return r;
+}
+
+static int unback(struct dm_heap *heap, uint64_t va, uint64_t span, struct dm_physical *physical) {
+    int r = dm_space_unmap(heap->space, va, span);
+    if (r)
+        return r;
+    dm_va_free(heap->space, va);
+    dm_physical_unref(physical);
+    return 0;
+}
+
+static void whole_chunk_free(struct dm_heap *heap, struct dm_chunk *c) {
+    struct dm_block *b = &c->blocks[0];
+    b->va = c->va;
+    b->chunk = c;
+    b->grains = GRAINS;
+    b->grains_below = 0;
+    b->used = false;
+    mark(c, 0);
+    bin_add(heap, b);
+}
+
+static void wipe(void *chunk) {
+    struct dm_chunk *c = chunk;
+    memset((void *)(uintptr_t)c->va, 0, (size_t)c->dirty * DM_HEAP_GRAIN);
+}
+
+// An empty chunk comes back into the books, and is zero as a fresh one would be.
+static int revive(struct dm_heap *heap) {
+    struct dm_chunk *c = heap->spare;
+    int r = dm_vram_commit(heap->vram, DM_HEAP_CHUNK);
+    if (r)
+        return r;
+    if (c->dirty * DM_HEAP_GRAIN <= WIPE_MAX) {
+        uint32_t rights = dm_pkey_enter();
+        r = dm_guarded(wipe, c, NULL) ? -ENOMEM : 0;
+        dm_pkey_leave(rights);
+    } else {
+        r = dm_physical_discard(c->physical, 0, DM_HEAP_CHUNK);
+    }
+    if (r) {
+        dm_vram_uncommit(heap->vram, DM_HEAP_CHUNK);
+        return r;
+    }
+    c->physical->committed = DM_HEAP_CHUNK;
+    c->dirty = 0;
+    heap->spare = c->next;
+    heap->spares--;
+    whole_chunk_free(heap, c);
+    return 0;
+}
+
+static int add_chunk(struct dm_heap *heap) {
+    if (heap->spare)
+        return revive(heap);
+    // Mostly block descriptors that are never touched: zero pages until they are.
+    uint64_t at;
+    int r = dm_sys_mmap(0, sizeof(struct dm_chunk), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &at);
+    if (r)
+        return r;
+    struct dm_chunk *c = (struct dm_chunk *)(uintptr_t)at;
+    r = back(heap, DM_HEAP_CHUNK, DM_HEAP_CHUNK, &c->physical, &c->va);
+    if (r)
+        goto fail_chunk;
+    r = dm_rangemap_insert(&heap->spans, c->va, DM_HEAP_CHUNK, tag_chunk(c));
+    if (r)
+        goto fail_back;
+    whole_chunk_free(heap, c);
+    return 0;
+fail_back:
+    unback(heap, c->va, DM_HEAP_CHUNK, c->physical);
+fail_chunk:
+    dm_sys_munmap(at, sizeof *c);
+    return r;
+}
+
+static int drop_chunk(struct dm_heap *heap, struct dm_chunk *c) {
+    int r = unback(heap, c->va, DM_HEAP_CHUNK, c->physical);
+    if (r)
+        return r;
+    dm_rangemap_remove(&heap->spans, c->va, NULL);
+    dm_sys_munmap((uint64_t)(uintptr_t)c, sizeof *c);
+    return 0;
+}
+
+void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *vram) {
+    memset(heap, 0, sizeof *heap);
+    heap->space = space;
+    heap->vram = vram;
+    dm_rangemap_init(&heap->spans);
+}
+
+void dm_heap_trim(struct dm_heap *heap) {
+    while (heap->spare) {
+        struct dm_chunk *next = heap->spare->next;
+        if (drop_chunk(heap, heap->spare))
+            return;
+        heap->spare = next;
+        heap->spares--;
+    }
+}
+
+void dm_heap_finish(struct dm_heap *heap) {
+    struct dm_range range;
+    while (dm_rangemap_next(&heap->spans, 0, &range)) {
+        struct dm_chunk *c = as_chunk(range.owner);
+        struct large *l = range.owner;
+        unback(heap, range.start, range.size, c ? c->physical : l->physical);
+        dm_rangemap_remove(&heap->spans, range.start, NULL);
+        if (c)
+            dm_sys_munmap((uint64_t)(uintptr_t)c, sizeof *c);
+        else
+            dm_free(l);
+    }
+    dm_rangemap_finish(&heap->spans);
+    dm_heap_init(heap, heap->space, heap->vram);
+}
+
+static int alloc_large(struct dm_heap *heap, uint64_t size, struct dm_block **out) {
+    if (size > heap->vram->total)
+        return -ENOMEM;
+    struct large *l = dm_calloc(1, sizeof *l);
+    if (!l)
+        return -ENOMEM;
+    l->span = (size + DM_HEAP_CHUNK - 1) & ~(uint64_t)(DM_HEAP_CHUNK - 1);
+    uint64_t align = l->span >= LARGE_ALIGN ? LARGE_ALIGN : DM_HEAP_CHUNK;
+    int r = back(heap, l->span, align, &l->physical, &l->block.va);
+    if (r)
+        goto fail_alloc;
+    r = dm_rangemap_insert(&heap->spans, l->block.va, l->span, l);
+    if (r)
+        goto fail_back;
+    l->block.size = size;
+    l->block.used = true;
+    *out = &l->block;
+    return 0;
+fail_back:
+    unback(heap, l->block.va, l->span, l->physical);
+fail_alloc:
+    dm_free(l);
+    return r;
+}
+
+int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out) {
+    if (size == 0)
+        return -EINVAL;
+    if (size > DM_HEAP_SMALL) {
+        int r = alloc_large(heap, size, out);
+        if (r == 0)
+            heap->blocks++;
+        return r;
+    }
+    unsigned grains = (unsigned)((size + DM_HEAP_GRAIN - 1) / DM_HEAP_GRAIN);
+    struct dm_block *b = bin_find(heap, grains);
+    if (!b) {
+        int r = add_chunk(heap);
+        if (r)
+            return r;
+        b = bin_find(heap, grains);
+    }
+    bin_remove(heap, b);
+    struct dm_chunk *c = b->chunk;
+    if (b->grains > grains) {
+        struct dm_block *over = above(b), *rest = b + grains;
+        rest->va = b->va + (uint64_t)grains * DM_HEAP_GRAIN;
+        rest->chunk = c;
+        rest->grains = (uint16_t)(b->grains - grains);
+        rest->grains_below = (uint16_t)grains;
+        rest->used = false;
+        if (over)
+            over->grains_below = rest->grains;
+        b->grains = (uint16_t)grains;
+        mark(c, grain_of(rest));
+        bin_add(heap, rest);
+    }
+    b->used = true;
+    b->size = size;
+    b->owner = NULL;
+    c->used++;
+    unsigned end = grain_of(b) + grains;
+    if (end > c->dirty)
+        c->dirty = end;
+    heap->blocks++;
+    *out = b;
+    return 0;
+}
+
+static void chunk_emptied(struct dm_heap *heap, struct dm_chunk *c) {
+    bin_remove(heap, &c->blocks[0]);
+    if (heap->spares >= SPARES_MAX && drop_chunk(heap, c) == 0)
+        return;
+    // cuMemGetInfo shows at once that the memory is free.
+    dm_vram_uncommit(heap->vram, c->physical->committed);
+    c->physical->committed = 0;
+    c->next = heap->spare;
+    heap->spare = c;
+    heap->spares++;
+}
+
+int dm_heap_free(struct dm_heap *heap, struct dm_block *b) {
+    struct dm_chunk *c = b->chunk;
+    if (!c) {
+        struct large *l = (struct large *)b;
+        int r = unback(heap, b->va, l->span, l->physical);
+        if (r)
+            return r;
+        dm_rangemap_remove(&heap->spans, b->va, NULL);
+        dm_free(l);
+        heap->blocks--;
+        return 0;
+    }
+    heap->blocks--;
+    c->used--;
+    b->used = false;
+    b->owner = NULL;
+    struct dm_block *over = above(b), *under = b->grains_below ? b - b->grains_below : NULL;
+    if (over && !over->used) {
+        bin_remove(heap, over);
+        unmark(c, grain_of(over));
+        b->grains = (uint16_t)(b->grains + over->grains);
+    }
+    if (under && !under->used) {
+        bin_remove(heap, under);
+        unmark(c, grain_of(b));
+        under->grains = (uint16_t)(under->grains + b->grains);
+        b = under;
+    }
+    over = above(b);
+    if (over)
+        over->grains_below = b->grains;
+    bin_add(heap, b);
+    if (c->used == 0)
+        chunk_emptied(heap, c);
+    return 0;
+}
+
+struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va) {
+    void *owner = dm_rangemap_owner(&heap->spans, va);
+    if (!owner)
+        return NULL;
+    struct dm_chunk *c = as_chunk(owner);
+    struct dm_block *b = c ? block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : &((struct large *)owner)->block;
+    return b->used && va - b->va < b->size ? b : NULL;
+}
+
+struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset) {
+    *offset = block->chunk ? block->va - block->chunk->va : 0;
+    return block->chunk ? block->chunk->physical : ((const struct large *)block)->physical;
+}
+
+struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va) {
+    struct dm_range range;
+    for (; dm_rangemap_next(&heap->spans, va, &range); va = range.start + range.size) {
+        struct dm_chunk *c = as_chunk(range.owner);
+        if (!c) {
+            if (range.start >= va)
+                return &((struct large *)range.owner)->block;
+            continue;
+        }
+        if (c->used == 0)
+            continue;
+        for (struct dm_block *b = va > c->va ? block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : c->blocks; b;
+             b = above(b))
+            if (b->used && b->va >= va)
+                return b;
+    }
+    return NULL;
+}
+
+static int check_chunk(const struct dm_heap *heap, struct dm_chunk *c, uint64_t *blocks, uint64_t *free_blocks) {
+    unsigned used = 0, below = 0, marks = 0;
+    for (unsigned grain = 0; grain < GRAINS;) {
+        const struct dm_block *b = &c->blocks[grain];
+        if (b->chunk != c || b->grains == 0 || b->grains_below != below || grain + b->grains > GRAINS ||
+            b->va != c->va + (uint64_t)grain * DM_HEAP_GRAIN || block_at(c, grain + b->grains - 1) != b)
+            return -EILSEQ;
+        if (b->used ? grain + b->grains > c->dirty : below && !(b - below)->used)
+            return -EILSEQ;
+        used += b->used;
+        *free_blocks += !b->used;
+        marks++;
+        below = b->grains;
+        grain += below;
+    }
+    for (unsigned w = 0; w < WORDS; w++) {
+        marks -= (unsigned)__builtin_popcountll(c->starts[w]);
+        if ((c->starts[w] != 0) != (c->nonempty >> w & 1))
+            return -EILSEQ;
+    }
+    *blocks += used;
+    return used == c->used && marks == 0 && c->physical->vram == heap->vram ? 0 : -EILSEQ;
+}
+
+int dm_heap_check(const struct dm_heap *heap) {
+    struct dm_range range;
+    uint64_t blocks = 0, free_blocks = 0, binned = 0, spares = 0;
+    for (uint64_t at = 0; dm_rangemap_next(&heap->spans, at, &range); at = range.start + range.size) {
+        struct dm_chunk *c = as_chunk(range.owner);
+        if (!c)
+            blocks++;
+        else if (check_chunk(heap, c, &blocks, &free_blocks))
+            return -EILSEQ;
+    }
+    for (unsigned i = 0; i < DM_HEAP_BINS; i++) {
+        if ((heap->bins[i] != NULL) != (heap->filled[i / 64] >> (i % 64) & 1))
+            return -EILSEQ;
+        for (const struct dm_block *b = heap->bins[i]; b; b = b->next, binned++)
+            if (b->used || bin_of(b->grains) != i || (b->next && b->next->previous != b))
+                return -EILSEQ;
+    }
+    for (const struct dm_chunk *c = heap->spare; c; c = c->next)
+        spares++;
+    return blocks == heap->blocks && binned + spares == free_blocks && spares == heap->spares ? 0 : -EILSEQ;
+}

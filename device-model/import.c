@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Detection of own exports, Mesa's memfds, plain memfds and dma-bufs behind a descriptor. Claimed sizes are never trusted.
+#include "import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const uint8_t dm_llvmpipe_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
+                                      0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
+
+static uint32_t fnv1a(uint32_t hash, const void *data, size_t size) {
+    const uint8_t *p = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ p[i]) * 16777619u;
+    return hash;
+}
+
+uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_header *own) {
+    struct dm_own_header copy = *own;
+    copy.check = 0;
+    return fnv1a(fnv1a(2166136261u, mesa, sizeof *mesa), &copy, sizeof copy);
+}
+
+// What a descriptor without a name in the file system is, by the kernel's word for it.
+static const struct {
+    const char *link, *what;
+} anonymous[] = {
+    {"anon_inode:[eventfd]", "an eventfd"},
+    {"anon_inode:[eventpoll]", "an epoll instance"},
+    {"anon_inode:[timerfd]", "a timerfd"},
+    {"anon_inode:[signalfd]", "a signalfd"},
+    {"anon_inode:[pidfd]", "a pidfd"},
+    {"anon_inode:inotify", "an inotify instance"},
+    {"anon_inode:sync_file", "a sync file (a semaphore's payload, not memory)"},
+    {"anon_inode:syncobj_file", "a DRM sync object (a semaphore, not memory)"},
+    {"anon_inode:[io_uring]", "an io_uring instance"},
+    {"anon_inode:", "an anonymous kernel object"},
+    {"/dev/nvidia", "an NVIDIA device node"},
+    {"/dev/dri/", "a DRM device node"},
+};
+
+static const char *describe(const struct stat *st, const char *link, int accmode_flags) {
+    for (size_t i = 0; i < sizeof anonymous / sizeof *anonymous; i++)
+        if (strncmp(link, anonymous[i].link, strlen(anonymous[i].link)) == 0)
+            return anonymous[i].what;
+    if (accmode_flags & O_PATH)
+        return "a path without an open file";
+    switch (st->st_mode & S_IFMT) {
+    case S_IFREG:
+        return "a regular file on disk";
+    case S_IFDIR:
+        return "a directory";
+    case S_IFIFO:
+        return "a pipe";
+    case S_IFSOCK:
+        return "a socket";
+    case S_IFCHR:
+        return "a character device";
+    case S_IFBLK:
+        return "a block device";
+    case S_IFLNK:
+        return "a symbolic link";
+    default:
+        return "an unknown kind of file";
+    }
+}
+
+static bool all_zero(const uint8_t *p, size_t size) {
+    while (size && *p == 0)
+        p++, size--;
+    return size == 0;
+}
+
+// A file with seals is shared memory: see whether it begins with a header. Both headers live in one page that nobody
+// should be writing to; what is checked is the copy that is then used.
+static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *info) {
+    struct {
+        struct dm_mesa_header mesa;
+        struct dm_own_header own;
+    } h;
+    memset(&h, 0, sizeof h);
+    ssize_t got = pread(fd, &h, sizeof h, 0);
+    if (got < (ssize_t)sizeof h.mesa)
+        return;
+    bool own = got == (ssize_t)sizeof h && memcmp(h.own.magic, "CARDLESS", 8) == 0;
+    bool mesa = h.mesa.offset >= sizeof h.mesa && h.mesa.offset < file_size && h.mesa.offset % 16 == 0 &&
+                h.mesa.size == file_size && !all_zero(h.mesa.uuid, sizeof h.mesa.uuid);
+    if (own) {
+        info->kind = DM_FD_OWN;
+        info->what = "memory exported by Cardless";
+        info->payload = h.own.payload;
+        info->identity = h.own.identity;
+        uint64_t end;
+        if (h.own.version != DM_OWN_VERSION || h.own.check != dm_own_check(&h.mesa, &h.own) ||
+            h.own.payload < sizeof h || h.own.size == 0 || __builtin_add_overflow(h.own.payload, h.own.size, &end) ||
+            end > file_size) {
+            info->what = "memory exported by Cardless whose header is damaged";
+            info->error = -EBADMSG;
+            info->payload = info->size = 0;
+            return;
+        }
+        info->size = h.own.size;
+    } else if (mesa) {
+        info->kind = DM_FD_MESA;
+        info->what = "a memfd with Mesa's header";
+        info->payload = h.mesa.offset;
+        info->size = file_size - h.mesa.offset;
+        info->uuid_known = memcmp(h.mesa.uuid, dm_llvmpipe_uuid, sizeof h.mesa.uuid) == 0;
+    } else if (memcmp(h.mesa.uuid, dm_llvmpipe_uuid, sizeof h.mesa.uuid) == 0) {
+        // Nobody but llvmpipe writes these 16 bytes there, so this is a header that does not fit its file.
+        info->kind = DM_FD_MESA;
+        info->what = "a memfd with Mesa's header that contradicts the file's size";
+        info->error = -EBADMSG;
+        info->size = 0;
+    }
+}
+
+int dm_import_recognise(int fd, struct dm_import_info *info) {
+    struct stat st;
+    char path[64], link[256];
+    memset(info, 0, sizeof *info);
+    int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+    if (flags < 0 || fstat(fd, &st) != 0) {
+        info->kind = DM_FD_CLOSED;
+        info->what = fd < 0 ? "a negative number" : "a closed descriptor";
+        return -EBADF;
+    }
+    info->dev = st.st_dev;
+    info->ino = st.st_ino;
+    info->writable = (flags & O_ACCMODE) == O_RDWR;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, link, sizeof link - 1);
+    link[n > 0 ? n : 0] = 0;
+
+    // Without /proc a dma-buf is still told from a file by its ioctl, but that would begin a CPU access: not worth it.
+    if (strncmp(link, "/dmabuf:", 8) == 0 || strncmp(link, "anon_inode:dmabuf", 17) == 0) {
+        // "llseek on a dma-buf: only SEEK_END and SEEK_SET with offset 0": it moves no position that anyone uses.
+        off_t end = lseek(fd, 0, SEEK_END);
+        info->kind = DM_FD_DMABUF;
+        info->what = "a dma-buf";
+        info->size = end > 0 ? (uint64_t)end : (uint64_t)st.st_size;
+        return 0;
+    }
+    int seals = S_ISREG(st.st_mode) && !(flags & O_PATH) ? fcntl(fd, F_GET_SEALS) : -1;
+    if (seals < 0) {
+        info->kind = DM_FD_OTHER;
+        info->what = describe(&st, link, flags);
+        return -ENOTSUP;
+    }
+    bool memfd = link[0] ? strncmp(link, "/memfd:", 7) == 0 : st.st_nlink == 0;
+    info->kind = memfd ? DM_FD_MEMFD : DM_FD_SHM;
+    info->what = memfd ? "a memfd without a header" : "a shared-memory file on a tmpfs";
+    info->size = (uint64_t)st.st_size;
+    info->may_shrink = !(seals & F_SEAL_SHRINK);
+    if (memfd)
+        recognise_header(fd, (uint64_t)st.st_size, info);
+    return 0;
+}
+
+int dm_fd_remember(int fd, struct dm_fd_identity *identity) {
+    struct stat st;
+    if (fstat(fd, &st))
+        return -errno;
+    identity->fd = fd;
+    identity->dev = st.st_dev;
+    identity->ino = st.st_ino;
+    return 0;
+}
+
+bool dm_fd_still_ours(const struct dm_fd_identity *identity) {
+    struct stat st;
+    return fstat(identity->fd, &st) == 0 && st.st_dev == identity->dev && st.st_ino == identity->ino;
+}

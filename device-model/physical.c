@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// Commit accounting, arena slices, exportable memfds and imported files.
+#include "physical.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "alloc.h"
+
+// Slices are whole runs of the arena; the room to spare keeps fragmentation from refusing what the books allow.
+enum { ARENA_ROOM = 16, PAGE = 4096 };
+
+static bool round_up(uint64_t size, uint64_t granule, uint64_t *out) {
+    uint64_t sum;
+    if (__builtin_add_overflow(size, granule - 1, &sum))
+        return false;
+    *out = sum & ~(granule - 1);
+    return true;
+}
+
+int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule) {
+    if (granule < PAGE || (granule & (granule - 1)) || total < granule || total > INT64_MAX / (2 * ARENA_ROOM))
+        return -EINVAL;
+    memset(vram, 0, sizeof *vram);
+    vram->total = total;
+    vram->granule = granule;
+    vram->arena = -1;
+    dm_rangemap_init(&vram->slices);
+    memcpy(vram->producer, dm_llvmpipe_uuid, sizeof vram->producer);
+    return 0;
+}
+
+void dm_vram_finish(struct dm_vram *vram) {
+    if (vram->arena >= 0)
+        close(vram->arena);
+    vram->arena = -1;
+    dm_rangemap_finish(&vram->slices);
+}
+
+int dm_vram_commit(struct dm_vram *vram, uint64_t size) {
+    if (!round_up(size, vram->granule, &size) || size > vram->total - vram->used)
+        return -ENOMEM;
+    vram->used += size;
+    return 0;
+}
+
+void dm_vram_uncommit(struct dm_vram *vram, uint64_t size) {
+    if (round_up(size, vram->granule, &size))
+        vram->used -= size < vram->used ? size : vram->used;
+}
+
+static uint64_t arena_size(const struct dm_vram *vram) {
+    return (vram->total * ARENA_ROOM) & ~(vram->granule - 1);
+}
+
+static int open_arena(struct dm_vram *vram) {
+    if (vram->arena >= 0)
+        return 0;
+    int fd, r = dm_sys_memfd_create("cardless-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING, &fd);
+    if (r)
+        return r;
+    r = dm_sys_ftruncate(fd, arena_size(vram));
+    if (r) {
+        close(fd);
+        return r;
+    }
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    vram->arena = fd;
+    return 0;
+}
+
+static int create_slice(struct dm_vram *vram, struct dm_physical *p) {
+    uint64_t offset;
+    int r = open_arena(vram);
+    if (!r)
+        r = dm_rangemap_gap(&vram->slices, 0, arena_size(vram) - 1, p->size, vram->granule, &offset);
+    if (!r)
+        r = dm_rangemap_insert(&vram->slices, offset, p->size, p);
+    if (r)
+        return r;
+    p->kind = DM_PHYSICAL_SLICE;
+    p->fd = vram->arena;
+    p->payload = offset;
+    return 0;
+}
+
+static uint64_t new_identity(void) {
+    uint64_t n;
+    if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n) {
+        static uint64_t counter;
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        n = ((uint64_t)getpid() << 40) ^ ((uint64_t)now.tv_nsec << 20) ^ (uint64_t)now.tv_sec ^ ++counter;
+    }
+    return n ? n : 1;
+}
+
+// An exportable file is laid out as Mesa's software drivers lay out theirs, so that they can import it: their header, then
+// our mark, and the payload in the next page.
+static int create_own(struct dm_vram *vram, struct dm_physical *p) {
+    struct {
+        struct dm_mesa_header mesa;
+        struct dm_own_header own;
+    } h;
+    uint64_t file_size;
+    if (__builtin_add_overflow(p->size, (uint64_t)DM_HEADER_SIZE, &file_size))
+        return -ENOMEM;
+    int fd, r = dm_sys_memfd_create("cardless-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING, &fd);
+    if (r)
+        return r;
+    r = dm_sys_ftruncate(fd, file_size);
+    if (r)
+        goto fail;
+    memset(&h, 0, sizeof h);
+    h.mesa.size = file_size;
+    h.mesa.offset = DM_HEADER_SIZE;
+    memcpy(h.mesa.uuid, vram->producer, sizeof h.mesa.uuid);
+    memcpy(h.own.magic, "CARDLESS", 8);
+    h.own.version = DM_OWN_VERSION;
+    h.own.payload = DM_HEADER_SIZE;
+    h.own.size = p->size;
+    h.own.identity = new_identity();
+    h.own.check = dm_own_check(&h.mesa, &h.own);
+    if (pwrite(fd, &h, sizeof h, 0) != (ssize_t)sizeof h) {
+        r = -ENOMEM;
+        goto fail;
+    }
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+        r = -errno;
+        goto fail;
+    }
+    p->kind = DM_PHYSICAL_OWN;
+    p->fd = fd;
+    p->payload = DM_HEADER_SIZE;
+    p->identity = h.own.identity;
+    return 0;
+fail:
+    close(fd);
+    return r;
+}
+
+int dm_physical_create(struct dm_vram *vram, uint64_t size, unsigned flags, struct dm_physical **out) {
+    if (size == 0)
+        return -EINVAL;
+    if (!round_up(size, vram->granule, &size))
+        return -ENOMEM;
+    int r = dm_vram_commit(vram, size);
+    if (r)
+        return r;
+    struct dm_physical *p = dm_calloc(1, sizeof *p);
+    if (!p) {
+        r = -ENOMEM;
+        goto fail_commit;
+    }
+    p->vram = vram;
+    p->references = 1;
+    p->size = p->committed = size;
+    p->writable = true;
+    r = flags & DM_PHYSICAL_EXPORTABLE ? create_own(vram, p) : create_slice(vram, p);
+    if (r)
+        goto fail_alloc;
+    *out = p;
+    return 0;
+fail_alloc:
+    dm_free(p);
+fail_commit:
+    dm_vram_uncommit(vram, size);
+    return r;
+}
+
+int dm_physical_import(struct dm_vram *vram, int fd, const struct dm_import_info *info, struct dm_physical **out) {
+    if (info->error)
+        return info->error;
+    if (info->kind == DM_FD_CLOSED || info->kind == DM_FD_OTHER)
+        return -ENOTSUP;
+    if (info->size == 0)
+        return -ENXIO;
+    struct dm_physical *p = dm_calloc(1, sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    int r = dm_sys_dup(fd, &p->fd);
+    if (r)
+        goto fail_alloc;
+    struct dm_fd_identity now = {.fd = p->fd, .dev = info->dev, .ino = info->ino};
+    if (!dm_fd_still_ours(&now)) {
+        r = -ESTALE;
+        goto fail_fd;
+    }
+    p->vram = vram;
+    p->kind = DM_PHYSICAL_IMPORTED;
+    p->references = 1;
+    p->payload = info->payload;
+    p->size = info->size;
+    p->identity = info->identity;
+    p->writable = info->writable;
+    *out = p;
+    return 0;
+fail_fd:
+    close(p->fd);
+fail_alloc:
+    dm_free(p);
+    return r;
+}
+
+struct dm_physical *dm_physical_ref(struct dm_physical *physical) {
+    physical->references++;
+    return physical;
+}
+
+void dm_physical_unref(struct dm_physical *p) {
+    if (!p || --p->references)
+        return;
+    if (p->kind == DM_PHYSICAL_SLICE) {
+        // Memory that cannot be given back must not be handed out again with its old contents: then its place is lost.
+        if (dm_sys_punch(p->fd, p->payload, p->size) == 0)
+            dm_rangemap_remove(&p->vram->slices, p->payload, NULL);
+    } else {
+        close(p->fd);
+    }
+    dm_vram_uncommit(p->vram, p->committed);
+    dm_free(p);
+}
+
+int dm_physical_export(const struct dm_physical *physical, int *fd) {
+    if (physical->kind == DM_PHYSICAL_SLICE)
+        return -ENOTSUP;
+    return dm_sys_dup(physical->fd, fd);
+}
+
+int dm_physical_intact(const struct dm_physical *physical) {
+    struct stat st;
+    uint64_t end;
+    if (fstat(physical->fd, &st))
+        return -errno;
+    // A dma-buf has no length that fstat knows on every kernel; it cannot be truncated either.
+    if (!S_ISREG(st.st_mode))
+        return 0;
+    if (__builtin_add_overflow(physical->payload, physical->size, &end) || end > (uint64_t)st.st_size)
+        return -ENXIO;
+    return 0;
+}
+
+int dm_physical_discard(struct dm_physical *physical, uint64_t offset, uint64_t size) {
+    if (physical->kind == DM_PHYSICAL_IMPORTED)
+        return -ENOTSUP;
+    if (offset > physical->size || size > physical->size - offset)
+        return -EINVAL;
+    return size ? dm_sys_punch(physical->fd, physical->payload + offset, size) : 0;
+}

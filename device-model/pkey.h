@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Memory protection keys: device pages carry a key that only the emulator's own code opens, so that host code that
+// dereferences a device pointer faults as it does with a card.
+//
+// The rights live in each thread's PKRU register, not in the page tables. The kernel starts a process with every key but 0
+// closed, a new thread inherits its creator's rights, and a signal handler starts with the kernel's default (closed) and
+// gets the interrupted rights back when it returns. So:
+// - threads older than dm_pkey_init are closed, as are threads made by threads that are closed: never call into the
+//   program (callbacks, pthread_create on its behalf) between enter and leave;
+// - a fault handler that leaves by siglongjmp leaves with the default rights: dm_guarded() puts back those of its caller.
+#ifndef DM_PKEY_H
+#define DM_PKEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The key's two bits in PKRU, or 0 where keys are not in use. Set once by dm_pkey_init.
+extern uint32_t dm_pkey_bits;
+
+// Takes a key if the CPU and kernel have one left and CARDLESS_PKEYS is not 0. True if keys are in use from now on.
+// Without them everything here does nothing, and device pages are plain memory. Calling it again changes nothing.
+bool dm_pkey_init(void);
+// Precondition: no page carries the key any more.
+void dm_pkey_finish(void);
+// The key for pkey_mprotect, or -1.
+int dm_pkey(void);
+
+#if defined(__x86_64__)
+static inline uint32_t dm_pkru_read(void) {
+    uint32_t pkru, zero;
+    __asm__ volatile(".byte 0x0f, 0x01, 0xee" /* rdpkru */ : "=a"(pkru), "=d"(zero) : "c"(0));
+    return pkru;
+}
+static inline void dm_pkru_write(uint32_t pkru) {
+    __asm__ volatile(".byte 0x0f, 0x01, 0xef" /* wrpkru */ : : "a"(pkru), "c"(0), "d"(0) : "memory");
+}
+#else
+static inline uint32_t dm_pkru_read(void) {
+    return 0;
+}
+static inline void dm_pkru_write(uint32_t pkru) {
+    (void)pkru;
+}
+#endif
+
+// Opens device pages to this thread; the result goes to the dm_pkey_leave that ends the section. They nest.
+static inline uint32_t dm_pkey_enter(void) {
+    if (!dm_pkey_bits)
+        return 0;
+    uint32_t before = dm_pkru_read();
+    if (before & dm_pkey_bits)
+        dm_pkru_write(before & ~dm_pkey_bits);
+    return before & dm_pkey_bits;
+}
+
+static inline void dm_pkey_leave(uint32_t entered) {
+    if (!dm_pkey_bits)
+        return;
+    uint32_t now = dm_pkru_read();
+    // Only our bits: the program may have changed rights of its own keys meanwhile.
+    if ((now & dm_pkey_bits) != entered)
+        dm_pkru_write((now & ~dm_pkey_bits) | entered);
+}
+
+// Closes device pages around a call into the program, whatever is open; undone by dm_pkey_leave.
+static inline uint32_t dm_pkey_shut(void) {
+    if (!dm_pkey_bits)
+        return 0;
+    uint32_t before = dm_pkru_read();
+    if (!(before & dm_pkey_bits & 0x55555555))
+        dm_pkru_write(before | dm_pkey_bits);
+    return before & dm_pkey_bits;
+}
+
+#endif

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// The address window, its reservations, and MAP_FIXED mappings into them.
+#include "space.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "alloc.h"
+#include "pkey.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum { WINDOW_LEAST = 1 << 30, WINDOW_ALIGN = 1 << 30 };
+// Where nothing else lives in an ordinary x86-64 or AArch64 process: below the libraries, above what brk and a
+// position-independent program use.
+#define WINDOW_BASE UINT64_C(0x200000000000)
+
+// Owners of reservations.
+static char in_window, outside;
+
+// Thread and memory sanitizers know only certain addresses; the kernel's own choice is always among them.
+extern void __tsan_init(void) __attribute__((weak));
+extern void __msan_init(void) __attribute__((weak));
+
+static int reserve_pages(uint64_t address, uint64_t size, int flags, uint64_t *out) {
+    return dm_sys_mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0, out);
+}
+
+// A reservation at a multiple of `align`, wherever the kernel likes.
+static int reserve_aligned(uint64_t size, uint64_t align, uint64_t *out) {
+    uint64_t padded, at;
+    if (__builtin_add_overflow(size, align - DM_PAGE, &padded))
+        return -ENOMEM;
+    int r = reserve_pages(0, padded, 0, &at);
+    if (r)
+        return r == -EINVAL ? -ENOMEM : r;
+    uint64_t start = (at + align - 1) & ~(align - 1);
+    if (start > at)
+        dm_sys_munmap(at, start - at);
+    if (at + padded > start + size)
+        dm_sys_munmap(start + size, at + padded - (start + size));
+    *out = start;
+    return 0;
+}
+
+int dm_space_init(struct dm_space *space, uint64_t size) {
+    memset(space, 0, sizeof *space);
+    dm_rangemap_init(&space->reserved);
+    dm_rangemap_init(&space->mapped);
+    size &= ~(uint64_t)(DM_PAGE - 1);
+    if (size == 0)
+        return -EINVAL;
+    int r;
+    do {
+        r = -ENOMEM;
+        if (!__tsan_init && !__msan_init) {
+            r = reserve_pages(WINDOW_BASE, size, MAP_FIXED_NOREPLACE, &space->base);
+            if (r == 0 && space->base != WINDOW_BASE) { // a kernel before 4.17 takes the flag for a mere hint
+                dm_sys_munmap(space->base, size);
+                r = -EEXIST;
+            }
+        }
+        if (r)
+            r = reserve_aligned(size, WINDOW_ALIGN, &space->base);
+        if (r == 0)
+            space->size = size;
+        size /= 2;
+    } while (r && size >= WINDOW_LEAST);
+    return r ? -ENOMEM : 0;
+}
+
+void dm_space_finish(struct dm_space *space) {
+    struct dm_range range;
+    while (dm_rangemap_next(&space->mapped, 0, &range)) {
+        struct dm_mapping *m = range.owner;
+        dm_sys_unback(m->va, m->size);
+        dm_rangemap_remove(&space->mapped, range.start, NULL);
+        dm_physical_unref(m->physical);
+        dm_free(m);
+    }
+    while (dm_rangemap_next(&space->reserved, 0, &range)) {
+        if (range.owner == &outside)
+            dm_sys_munmap(range.start, range.size);
+        dm_rangemap_remove(&space->reserved, range.start, NULL);
+    }
+    if (space->size)
+        dm_sys_munmap(space->base, space->size);
+    dm_rangemap_finish(&space->mapped);
+    dm_rangemap_finish(&space->reserved);
+    space->base = space->size = 0;
+}
+
+bool dm_space_contains(const struct dm_space *space, uint64_t va) {
+    return va - space->base < space->size || dm_rangemap_owner(&space->reserved, va) != NULL;
+}
+
+static bool in_pages(uint64_t value) {
+    return value % DM_PAGE == 0;
+}
+
+int dm_va_reserve(struct dm_space *space, uint64_t size, uint64_t align, uint64_t hint, uint64_t *va) {
+    if (align == 0)
+        align = DM_PAGE;
+    if (size == 0 || !in_pages(size) || (align & (align - 1)))
+        return -EINVAL;
+    if (align < DM_PAGE)
+        align = DM_PAGE;
+    uint64_t at, window_last = space->base + space->size - 1;
+    void *owner = &in_window;
+    int r = -ENOMEM;
+    if (hint && hint % align == 0 && hint >= space->base && hint <= window_last && size - 1 <= window_last - hint &&
+        !dm_rangemap_overlaps(&space->reserved, hint, size)) {
+        at = hint;
+        r = 0;
+    }
+    if (r && size <= space->size)
+        r = dm_rangemap_gap(&space->reserved, space->base, window_last, size, align, &at);
+    if (r) {
+        owner = &outside;
+        r = reserve_aligned(size, align, &at);
+        if (r)
+            return r;
+    }
+    r = dm_rangemap_insert(&space->reserved, at, size, owner);
+    if (r) {
+        if (owner == &outside)
+            dm_sys_munmap(at, size);
+        return r;
+    }
+    *va = at;
+    return 0;
+}
+
+int dm_va_free(struct dm_space *space, uint64_t va) {
+    struct dm_range range;
+    if (!dm_rangemap_find(&space->reserved, va, &range) || range.start != va)
+        return -ENOENT;
+    if (dm_rangemap_overlaps(&space->mapped, range.start, range.size))
+        return -EBUSY;
+    if (range.owner == &outside) {
+        int r = dm_sys_munmap(range.start, range.size);
+        if (r)
+            return r;
+    }
+    return dm_rangemap_remove(&space->reserved, va, NULL);
+}
+
+bool dm_va_find(const struct dm_space *space, uint64_t va, uint64_t *start, uint64_t *size) {
+    struct dm_range range;
+    if (!dm_rangemap_find(&space->reserved, va, &range))
+        return false;
+    *start = range.start;
+    *size = range.size;
+    return true;
+}
+
+static bool in_one_reservation(const struct dm_space *space, uint64_t va, uint64_t size) {
+    struct dm_range range;
+    return dm_rangemap_find(&space->reserved, va, &range) && size <= range.size - (va - range.start);
+}
+
+static int set_access(uint64_t va, uint64_t size, unsigned flags) {
+    int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) | (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
+    int key = dm_pkey();
+    if (key >= 0)
+        return dm_sys_protect(va, size, prot, flags & DM_MAP_HOST ? 0 : key);
+    return dm_sys_protect(va, size, prot, -1);
+}
+
+// Maps pages of the file; va, size and file_offset are whole pages and have been checked.
+static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size,
+                     uint64_t file_offset, unsigned flags) {
+    if ((flags & DM_MAP_WRITE) && !physical->writable)
+        return -EACCES;
+    struct dm_mapping *m = dm_alloc(sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    *m = (struct dm_mapping){.va = va, .size = size, .physical = physical, .offset = offset};
+    int r = dm_rangemap_insert(&space->mapped, va, size, m);
+    if (r)
+        goto fail_alloc;
+    // Where pages get a key, they are never accessible without it.
+    bool two_steps = dm_pkey() >= 0 && !(flags & DM_MAP_HOST);
+    int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) | (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
+    uint64_t at;
+    r = dm_sys_mmap(va, size, two_steps ? PROT_NONE : prot, MAP_SHARED | MAP_FIXED, physical->fd, file_offset, &at);
+    if (r)
+        goto fail_insert;
+    if (two_steps) {
+        r = set_access(va, size, flags);
+        if (r)
+            goto fail_map;
+    }
+    dm_physical_ref(physical);
+    return 0;
+fail_map:
+    // Should this fail too, inaccessible pages of the file stay behind: harmless, and replaced by the next mapping there.
+    dm_sys_unback(va, size);
+fail_insert:
+    dm_rangemap_remove(&space->mapped, va, NULL);
+fail_alloc:
+    dm_free(m);
+    return r;
+}
+
+int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size,
+                 unsigned flags) {
+    uint64_t rounded = (physical->size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1);
+    if (size == 0 || !in_pages(va) || !in_pages(size) || !in_pages(physical->payload + offset) || offset > rounded ||
+        size > rounded - offset || !in_one_reservation(space, va, size))
+        return -EINVAL;
+    return map_pages(space, va, physical, offset, size, physical->payload + offset, flags);
+}
+
+int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size) {
+    struct dm_range range;
+    if (size == 0 || !in_pages(va) || !in_pages(size) || !in_one_reservation(space, va, size))
+        return -EINVAL;
+    uint64_t last = va + size - 1;
+    if (dm_rangemap_find(&space->mapped, va, &range) && range.start < va)
+        return -EINVAL;
+    if (dm_rangemap_find(&space->mapped, last, &range) && range.start + range.size - 1 > last)
+        return -EINVAL;
+    if (!dm_rangemap_overlaps(&space->mapped, va, size))
+        return 0;
+    int r = dm_sys_unback(va, size);
+    if (r)
+        return r;
+    while (dm_rangemap_next(&space->mapped, va, &range) && range.start <= last) {
+        struct dm_mapping *m = range.owner;
+        dm_rangemap_remove(&space->mapped, range.start, NULL);
+        dm_physical_unref(m->physical);
+        dm_free(m);
+    }
+    return 0;
+}
+
+int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigned flags) {
+    struct dm_range range;
+    uint64_t end;
+    if (size == 0 || !in_pages(va) || !in_pages(size) || __builtin_add_overflow(va, size, &end))
+        return -EINVAL;
+    for (uint64_t at = va; at < end; at = range.start + range.size) {
+        if (!dm_rangemap_find(&space->mapped, at, &range))
+            return -EINVAL;
+        const struct dm_mapping *m = range.owner;
+        if ((flags & DM_MAP_WRITE) && !m->physical->writable)
+            return -EACCES;
+    }
+    return set_access(va, size, flags);
+}
+
+const struct dm_mapping *dm_space_mapping(const struct dm_space *space, uint64_t va) {
+    return dm_rangemap_owner(&space->mapped, va);
+}
+
+int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uint64_t offset, uint64_t size,
+                       uint64_t align, unsigned flags, uint64_t *va) {
+    if (size == 0 || offset > physical->size || size > physical->size - offset)
+        return -EINVAL;
+    // Neither sum can wrap: payload + size lies inside a file.
+    uint64_t first = physical->payload + offset, remainder = first % DM_PAGE, page = first - remainder;
+    uint64_t span = (remainder + size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1), at;
+    int r = dm_va_reserve(space, span, align, 0, &at);
+    if (r)
+        return r;
+    r = map_pages(space, at, physical, offset - remainder, span, page, flags);
+    if (r) {
+        dm_va_free(space, at);
+        return r;
+    }
+    *va = at + remainder;
+    return 0;
+}
+
+int dm_space_unmap_bytes(struct dm_space *space, uint64_t va) {
+    struct dm_range range;
+    if (!dm_rangemap_find(&space->mapped, va, &range))
+        return -ENOENT;
+    int r = dm_space_unmap(space, range.start, range.size);
+    return r ? r : dm_va_free(space, range.start);
+}
