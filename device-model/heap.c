@@ -88,19 +88,17 @@ static void bin_remove(struct dm_heap *heap, struct dm_block *b) {
 }
 
 static struct dm_block *bin_find(const struct dm_heap *heap, unsigned grains) {
+    // The bin of this size may hold what was freed last: the card too hands that out again first.
+    struct dm_block *b = heap->bins[bin_of(grains)];
+    for (unsigned looks = 4; b && looks > 0; b = b->next, looks--)
+        if (b->grains >= grains)
+            return b;
     unsigned i = bin_above(grains);
     uint64_t low = i < 64 ? heap->filled[0] & (~UINT64_C(0) << i) : 0;
     if (low)
         return heap->bins[__builtin_ctzll(low)];
     uint64_t high = i < 64 ? heap->filled[1] : heap->filled[1] & (~UINT64_C(0) << (i - 64));
-    if (high)
-        return heap->bins[64 + __builtin_ctzll(high)];
-    // A block of the same bin may still be large enough: worth a few looks before a new chunk is taken.
-    struct dm_block *b = heap->bins[bin_of(grains)];
-    for (unsigned looks = 8; b && looks > 0; b = b->next, looks--)
-        if (b->grains >= grains)
-            return b;
-    return NULL;
+    return high ? heap->bins[64 + __builtin_ctzll(high)] : NULL;
 }
 
 static void mark(struct dm_chunk *c, unsigned grain) {
