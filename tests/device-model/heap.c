@@ -41,7 +41,7 @@ static void recorded(void) {
         EXPECT_EQ(p->size, rows[i].size);
         EXPECT(dm_heap_find(&heap, p->va) == p);
         EXPECT(dm_heap_find(&heap, p->va + rows[i].size - 1) == p);
-        EXPECT(dm_heap_find(&heap, p->va + rows[i].size) == (rows[i].size % 512 || rows[i].size > 32 * MIB ? NULL : q));
+        EXPECT(dm_heap_find(&heap, p->va + rows[i].size) == (rows[i].size == rows[i].apart ? q : NULL));
         EXPECT(dm_heap_find(&heap, p->va - 1) == NULL);
         EXPECT(dm_heap_next(&heap, 0) == p);
         EXPECT(dm_heap_next(&heap, p->va + 1) == q);

@@ -213,7 +213,7 @@ static void out_of_memory(void) {
         EXPECT_EQ(space.mapped.count, 0);
         EXPECT_EQ(space.reserved.count, 0);
     }
-    EXPECT(n > 8);
+    EXPECT(n > 4);
 }
 
 // Random reservations against a bit per page.
