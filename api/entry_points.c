@@ -94,9 +94,9 @@ CUresult api_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportT
 {
     if (!ppExportTable)
         return em_null("ppExportTable");
-    *ppExportTable = NULL;
     if (!pExportTableId)
         return em_null("pExportTableId");
+    *ppExportTable = NULL;
     return em_fail(CUDA_ERROR_INVALID_VALUE, "private function tables are not offered; a program that was linked with the static CUDA "
                                              "runtime asks for them: link it with -cudart shared");
 }

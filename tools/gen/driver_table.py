@@ -299,7 +299,7 @@ def write_public(table, header, path):
     # A name stands for its newest form, and with CUDA_API_PER_THREAD_DEFAULT_STREAM for that form's twin.
     out += ['#if defined(__CUDA_API_VERSION_INTERNAL)']
     out += ['/* Every form under its own name. */']
-    old = [r for r in table.rows if r.header == header and not r.unknown]
+    old = [r for r in table.rows + table.declared if r.header == header and not r.unknown]
     inner = []
     for r in old:
         inner.append(prototype(r, r.name))
