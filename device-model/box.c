@@ -10,11 +10,11 @@
 
 /* A box's place in one surface: block-linear, or rows and slices at fixed distances. */
 struct view {
-    uint8_t *start;             /* linear: the box's first byte; tiled: the surface's */
+    uint8_t *start; /* linear: the box's first byte; tiled: the surface's */
     bool tiled;
-    struct kn_tiled desc;       /* tiled only, as is `at` */
+    struct kn_tiled desc; /* tiled only, as is `at` */
     struct dm_position at;
-    uint64_t pitch_B, slice_B;  /* linear only */
+    uint64_t pitch_B, slice_B; /* linear only */
 };
 
 static bool layered_tiles(const struct dm_surface *s)
@@ -129,8 +129,8 @@ static void copy_views(const struct view *d, const struct view *s, struct dm_box
         kn_tile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, s->pitch_B, s->slice_B, e.width_B, e.height,
                     e.depth);
     else if (s->tiled)
-        kn_untile_box(s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, d->start, d->pitch_B, d->slice_B, e.width_B,
-                      e.height, e.depth);
+        kn_untile_box(s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, d->start, d->pitch_B, d->slice_B, e.width_B, e.height,
+                      e.depth);
     else
         copy_linear(d, s, e);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Boxes: the one way to copy between linear memory and arrays of any layout, and to fill. x is in bytes, y in rows (of
- * elements), z in slices or layers. The bytes are moved by kernels/; the caller sees to it that the memory is there, and
- * wraps the call in dm_guarded() where it belongs to someone else.
+ * elements), z in slices or layers. The bytes are moved by kernels/; the caller sees to it that the memory is there,
+ * and wraps the call in dm_guarded() where it belongs to someone else.
  */
 #ifndef DM_BOX_H
 #define DM_BOX_H
@@ -28,21 +28,22 @@ struct dm_box_extent {
 };
 
 /*
- * Whether the box lies in the surface. Returns 0, or -EINVAL where it leaves the level, or where rows or slices of linear
- * memory would overlap or their addresses wrap. An empty box (some extent 0) touches nothing but must start inside.
+ * Whether the box lies in the surface. Returns 0, or -EINVAL where it leaves the level, or where rows or slices of
+ * linear memory would overlap or their addresses wrap. An empty box (some extent 0) touches nothing but must start
+ * inside.
  */
 int dm_box_check(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent);
 
 /*
- * Copies a box. Both surfaces are checked as by dm_box_check before any byte moves; returns 0 or -EINVAL. Linear boxes may
- * overlap (the result is that of a copy through a buffer if their pitches agree); boxes of one array may not.
+ * Copies a box. Both surfaces are checked as by dm_box_check before any byte moves; returns 0 or -EINVAL. Linear boxes
+ * may overlap (the result is that of a copy through a buffer if their pitches agree); boxes of one array may not.
  */
 int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const struct dm_surface *src,
                 struct dm_position src_at, struct dm_box_extent extent);
 
 /*
- * Fills a box with an 8-, 16- or 32-bit value, in memory's byte order, starting at the box's first byte in every row. Returns 0,
- * or -EINVAL for a box outside, another size of value, or a width that is not a multiple of it.
+ * Fills a box with an 8-, 16- or 32-bit value, in memory's byte order, starting at the box's first byte in every row.
+ * Returns 0, or -EINVAL for a box outside, another size of value, or a width that is not a multiple of it.
  */
 int dm_box_fill(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent, uint32_t value,
                 unsigned value_B);

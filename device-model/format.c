@@ -7,7 +7,7 @@
 #include <strings.h>
 
 static const struct dm_format_info formats[] = {
-#define DM_FORMAT_ROW(name, number, kind, channel_B, mask, element_B, block, sampling)                                 \
+#define DM_FORMAT_ROW(name, number, kind, channel_B, mask, element_B, block, sampling)                                         \
     {#name, DM_FORMAT_##name, DM_FORMAT_KIND_##kind, DM_SAMPLING_##sampling, channel_B, mask, element_B, block},
     DM_FORMAT_LIST(DM_FORMAT_ROW)
 #undef DM_FORMAT_ROW

@@ -71,9 +71,9 @@ static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
 }
 
 /*
- * Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D arrays. The choice looks at
- * texels, also where an element is a block of them. Each level then shrinks the block to what covers its extent in elements.
- * Levels follow each other without gaps; a layer holds its whole chain and is rounded up to level 0's block.
+ * Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D arrays. The choice looks
+ * at texels, also where an element is a block of them. Each level then shrinks the block to what covers its extent in
+ * elements. Levels follow each other without gaps; a layer holds its whole chain and is rounded up to level 0's block.
  */
 static bool place_block_linear(struct dm_layout *l)
 {
@@ -132,8 +132,8 @@ static bool place_pitch(struct dm_layout *l, uint64_t pitch_B)
 }
 
 /*
- * Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images), levels to 64 bytes, and so are
- * the pitches of formats that are not block-compressed.
+ * Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images), levels to 64 bytes, and
+ * so are the pitches of formats that are not block-compressed.
  */
 static bool place_llvmpipe(struct dm_layout *l)
 {
@@ -303,8 +303,8 @@ void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *siz
 }
 
 /*
- * A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest. The tail begins at the first level that
- * is smaller than a tile in some direction. If that is level 0, all layers share one tail.
+ * A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest. The tail begins at the first level
+ * that is smaller than a tile in some direction. If that is level 0, all layers share one tail.
  */
 int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
 {

@@ -2,8 +2,8 @@
 /*
  * Layouts: where the element (x, y, z or layer) of a level of an array lives in the array's memory.
  *
- * Units are in the names: _px texels, _el elements (a texel, or a block of a block-compressed format), _B bytes, _gob GOBs
- * (64 bytes by 8 rows). `z` is the slice of a 3D array and the layer of a layered one (a cube face is a layer).
+ * Units are in the names: _px texels, _el elements (a texel, or a block of a block-compressed format), _B bytes, _gob
+ * GOBs (64 bytes by 8 rows). `z` is the slice of a 3D array and the layer of a layered one (a cube face is a layer).
  */
 #ifndef DM_LAYOUT_H
 #define DM_LAYOUT_H
@@ -26,23 +26,23 @@ enum dm_layout_kind {
     DM_LAYOUT_PITCH,
     /* Images of Mesa's llvmpipe and lavapipe: layers contiguous inside a level. Verified against lavapipe by a test. */
     DM_LAYOUT_LLVMPIPE,
-    /* Images of SwiftShader's Vulkan, its sources of 2020 and later: levels contiguous inside a layer, rows and columns rounded
-     * up to 2, slices to 16 bytes with at least 15 to spare; uncompressed cube-compatible images carry a border of one texel.
-     * From its published behaviour; not yet compared with a running SwiftShader. */
+    /* Images of SwiftShader's Vulkan, its sources of 2020 and later: levels contiguous inside a layer, rows and columns
+     * rounded up to 2, slices to 16 bytes with at least 15 to spare; uncompressed cube-compatible images carry a border
+     * of one texel. From its published behaviour; not yet compared with a running SwiftShader. */
     DM_LAYOUT_SWIFTSHADER,
 };
 
 struct dm_layout_desc {
     enum dm_layout_kind kind;
     uint32_t element_B;
-    uint32_t block_px;  /* an element covers block_px by block_px texels; 0 counts as 1 */
+    uint32_t block_px; /* an element covers block_px by block_px texels; 0 counts as 1 */
     uint64_t width_px;
     uint64_t height_px; /* 0: one-dimensional */
     uint64_t depth;     /* slices of a 3D array; 0: not three-dimensional */
     uint64_t layers;    /* 0: not layered. Excludes depth */
     uint32_t levels;
-    bool cube;          /* layers are cube faces */
-    uint64_t pitch_B;   /* DM_LAYOUT_PITCH only; 0: rows without gaps */
+    bool cube;        /* layers are cube faces */
+    uint64_t pitch_B; /* DM_LAYOUT_PITCH only; 0: rows without gaps */
 };
 
 struct dm_layout_level {
@@ -73,13 +73,14 @@ struct dm_layout {
     struct dm_layout_level level[DM_LAYOUT_LEVELS_MAX];
 };
 
-/* The most levels that such an array can have: 1 + floor(log2(largest of width, height and depth)). Layers do not count. */
+/* The most levels that such an array can have: 1 + floor(log2(largest of width, height and depth)). Layers do not
+ * count. */
 uint32_t dm_layout_levels_most(uint64_t width_px, uint64_t height_px, uint64_t depth);
 
 /*
- * Computes the layout of a description. Returns 0, or -EINVAL where the description makes no sense: no width, no element,
- * depth and layers together, more levels than it can have, extents above DM_LAYOUT_EXTENT_MAX, a pitch shorter than a row, a
- * size that does not fit in 63 bits. *layout is then left alone.
+ * Computes the layout of a description. Returns 0, or -EINVAL where the description makes no sense: no width, no
+ * element, depth and layers together, more levels than it can have, extents above DM_LAYOUT_EXTENT_MAX, a pitch shorter
+ * than a row, a size that does not fit in 63 bits. *layout is then left alone.
  */
 int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc);
 

@@ -32,9 +32,12 @@ static const struct format {
     VkFormat format;
     uint32_t element_B, block_px;
 } formats[] = {
-    {"RGBA8", VK_FORMAT_R8G8B8A8_UNORM, 4, 1},       {"R8", VK_FORMAT_R8_UNORM, 1, 1},
-    {"R16", VK_FORMAT_R16_UINT, 2, 1},               {"RGBA16F", VK_FORMAT_R16G16B16A16_SFLOAT, 8, 1},
-    {"RGBA32F", VK_FORMAT_R32G32B32A32_SFLOAT, 16, 1}, {"BC1", VK_FORMAT_BC1_RGBA_UNORM_BLOCK, 8, 4},
+    {"RGBA8", VK_FORMAT_R8G8B8A8_UNORM, 4, 1},
+    {"R8", VK_FORMAT_R8_UNORM, 1, 1},
+    {"R16", VK_FORMAT_R16_UINT, 2, 1},
+    {"RGBA16F", VK_FORMAT_R16G16B16A16_SFLOAT, 8, 1},
+    {"RGBA32F", VK_FORMAT_R32G32B32A32_SFLOAT, 16, 1},
+    {"BC1", VK_FORMAT_BC1_RGBA_UNORM_BLOCK, 8, 4},
     {"BC7", VK_FORMAT_BC7_UNORM_BLOCK, 16, 4},
 };
 
@@ -43,11 +46,13 @@ static const struct shape {
     uint32_t width, height, depth, layers, levels;
     bool cube;
 } shapes[] = {
-    {"1D", 1000, 0, 0, 0, 1, false},         {"1D mips", 1000, 0, 0, 0, 10, false},   {"1D array mips", 333, 0, 0, 5, 9, false},
-    {"2D", 100, 50, 0, 0, 1, false},         {"2D mips", 100, 50, 0, 0, 7, false},    {"2D square mips", 256, 256, 0, 0, 9, false},
-    {"2D one texel", 1, 1, 0, 0, 1, false},  {"2D narrow mips", 3, 77, 0, 0, 7, false}, {"2D array mips", 65, 33, 0, 6, 7, false},
-    {"3D", 33, 20, 9, 0, 1, false},          {"3D mips", 64, 32, 16, 0, 7, false},    {"3D odd mips", 17, 5, 31, 0, 5, false},
-    {"cube mips", 60, 60, 0, 6, 6, true},    {"cube array mips", 32, 32, 0, 12, 6, true},
+    {"1D", 1000, 0, 0, 0, 1, false},           {"1D mips", 1000, 0, 0, 0, 10, false},
+    {"1D array mips", 333, 0, 0, 5, 9, false}, {"2D", 100, 50, 0, 0, 1, false},
+    {"2D mips", 100, 50, 0, 0, 7, false},      {"2D square mips", 256, 256, 0, 0, 9, false},
+    {"2D one texel", 1, 1, 0, 0, 1, false},    {"2D narrow mips", 3, 77, 0, 0, 7, false},
+    {"2D array mips", 65, 33, 0, 6, 7, false}, {"3D", 33, 20, 9, 0, 1, false},
+    {"3D mips", 64, 32, 16, 0, 7, false},      {"3D odd mips", 17, 5, 31, 0, 5, false},
+    {"cube mips", 60, 60, 0, 6, 6, true},      {"cube array mips", 32, 32, 0, 12, 6, true},
 };
 
 static int vulkan_start(void)
@@ -57,13 +62,19 @@ static int vulkan_start(void)
     VkPhysicalDevice all[16];
     uint32_t count = 16;
     float priority = 1;
-    VkDeviceQueueCreateInfo queue_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
+    VkDeviceQueueCreateInfo queue_info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
     VkPhysicalDeviceFeatures features;
-    VkDeviceCreateInfo device_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue_info,
+    VkDeviceCreateInfo device_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                      .queueCreateInfoCount = 1,
+                                      .pQueueCreateInfos = &queue_info,
                                       .pEnabledFeatures = &features};
-    VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-    VkCommandBufferAllocateInfo commands_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandBufferCount = 1};
-    VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = BUFFER_B,
+    VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+    VkCommandBufferAllocateInfo commands_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                                 .commandBufferCount = 1};
+    VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                      .size = BUFFER_B,
                                       .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkMemoryAllocateInfo memory_info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
     VkMemoryRequirements needs;
@@ -124,17 +135,21 @@ static void transfer(VkImage image, const struct dm_layout *l, bool to_image)
 {
     VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &vk.commands};
-    VkImageMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER, .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+    VkImageMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+                                    .newLayout = VK_IMAGE_LAYOUT_GENERAL,
                                     .oldLayout = to_image ? VK_IMAGE_LAYOUT_UNDEFINED : VK_IMAGE_LAYOUT_GENERAL,
                                     .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
-                                    .image = image, .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, l->levels, 0, l->layers}};
+                                    .image = image,
+                                    .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, l->levels, 0, l->layers}};
     VkDeviceSize offset_B = 0;
 
     vkBeginCommandBuffer(vk.commands, &begin);
-    vkCmdPipelineBarrier(vk.commands, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
+    vkCmdPipelineBarrier(vk.commands, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1,
+                         &barrier);
     for (uint32_t level = 0; level < l->levels; level++) {
         const struct dm_layout_level *v = &l->level[level];
-        VkBufferImageCopy region = {.bufferOffset = offset_B, .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, 0, l->layers},
+        VkBufferImageCopy region = {.bufferOffset = offset_B,
+                                    .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, 0, l->layers},
                                     .imageExtent = {v->width_px, v->height_px, v->depth}};
 
         if (to_image)
@@ -206,7 +221,8 @@ static void check_subresources(VkImage image, const struct dm_layout *l, const c
             VkSubresourceLayout got;
 
             vkGetImageSubresourceLayout(vk.device, image, &subresource, &got);
-            CHECK_EQ(l->level[level].offset_B + layer * l->level[level].layer_stride_B, got.offset, "level %u layer %u, %s", level, layer, where);
+            CHECK_EQ(l->level[level].offset_B + layer * l->level[level].layer_stride_B, got.offset, "level %u layer %u, %s",
+                     level, layer, where);
             CHECK_EQ(l->level[level].pitch_B, got.rowPitch, "level %u, %s", level, where);
             if (l->level[level].depth > 1)
                 CHECK_EQ(l->level[level].slice_B, got.depthPitch, "level %u, %s", level, where);
@@ -218,14 +234,27 @@ static void check_subresources(VkImage image, const struct dm_layout *l, const c
 /* Returns whether lavapipe has such images at all. */
 static bool check_image(const struct format *f, const struct shape *s, VkImageTiling tiling)
 {
-    VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, .format = f->format, .tiling = tiling,
-                              .imageType = s->depth ? VK_IMAGE_TYPE_3D : s->height ? VK_IMAGE_TYPE_2D : VK_IMAGE_TYPE_1D,
+    VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                              .format = f->format,
+                              .tiling = tiling,
+                              .imageType = s->depth    ? VK_IMAGE_TYPE_3D
+                                           : s->height ? VK_IMAGE_TYPE_2D
+                                                       : VK_IMAGE_TYPE_1D,
                               .flags = s->cube ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
-                              .extent = {s->width, s->height ? s->height : 1, s->depth ? s->depth : 1}, .mipLevels = s->levels,
-                              .arrayLayers = s->layers ? s->layers : 1, .samples = VK_SAMPLE_COUNT_1_BIT,
+                              .extent = {s->width, s->height ? s->height : 1, s->depth ? s->depth : 1},
+                              .mipLevels = s->levels,
+                              .arrayLayers = s->layers ? s->layers : 1,
+                              .samples = VK_SAMPLE_COUNT_1_BIT,
                               .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT};
-    struct dm_layout_desc desc = {.kind = DM_LAYOUT_LLVMPIPE, .element_B = f->element_B, .block_px = f->block_px, .width_px = s->width,
-                                  .height_px = s->height, .depth = s->depth, .layers = s->layers, .levels = s->levels, .cube = s->cube};
+    struct dm_layout_desc desc = {.kind = DM_LAYOUT_LLVMPIPE,
+                                  .element_B = f->element_B,
+                                  .block_px = f->block_px,
+                                  .width_px = s->width,
+                                  .height_px = s->height,
+                                  .depth = s->depth,
+                                  .layers = s->layers,
+                                  .levels = s->levels,
+                                  .cube = s->cube};
     VkImageFormatProperties possible;
     VkMemoryRequirements needs;
     VkMemoryAllocateInfo memory_info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .memoryTypeIndex = vk.memory_type};
@@ -235,7 +264,8 @@ static bool check_image(const struct format *f, const struct shape *s, VkImageTi
     uint8_t *mapped = NULL;
     char where[96];
 
-    if (vkGetPhysicalDeviceImageFormatProperties(vk.physical, info.format, info.imageType, tiling, info.usage, info.flags, &possible) ||
+    if (vkGetPhysicalDeviceImageFormatProperties(vk.physical, info.format, info.imageType, tiling, info.usage, info.flags,
+                                                 &possible) ||
         possible.maxMipLevels < s->levels || possible.maxArrayLayers < info.arrayLayers)
         return false;
     snprintf(where, sizeof where, "%s %s %s", f->name, s->name, tiling == VK_IMAGE_TILING_LINEAR ? "linear" : "optimal");

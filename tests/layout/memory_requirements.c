@@ -161,22 +161,28 @@ static const struct sparse_element {
     const char *name;
     unsigned format, channels;
 } sparse_elements[] = {
-    {"u8", DM_FORMAT_UNSIGNED_INT8, 1},       {"u8x2", DM_FORMAT_UNSIGNED_INT8, 2}, {"u8x4", DM_FORMAT_UNSIGNED_INT8, 4},
-    {"u16", DM_FORMAT_UNSIGNED_INT16, 1},     {"u16x4", DM_FORMAT_UNSIGNED_INT16, 4}, {"f32", DM_FORMAT_FLOAT, 1},
-    {"f32x2", DM_FORMAT_FLOAT, 2},            {"f32x4", DM_FORMAT_FLOAT, 4},        {"half", DM_FORMAT_HALF, 1},
-    {"half4", DM_FORMAT_HALF, 4},             {"s32x4", DM_FORMAT_SIGNED_INT32, 4}, {"unorm8x4", DM_FORMAT_UNORM_INT8X4, 4},
-    {"bc1", DM_FORMAT_BC1_UNORM, 4},          {"bc3", DM_FORMAT_BC3_UNORM, 4},      {"bc4", DM_FORMAT_BC4_UNORM, 1},
-    {"bc5", DM_FORMAT_BC5_UNORM, 2},          {"bc7", DM_FORMAT_BC7_UNORM, 4},      {"rgb10a2", DM_FORMAT_UNORM_INT_101010_2, 4},
-    {"nv12", DM_FORMAT_NV12, 3},              {"u8x3", DM_FORMAT_UNSIGNED_INT8, 3},
+    {"u8", DM_FORMAT_UNSIGNED_INT8, 1},   {"u8x2", DM_FORMAT_UNSIGNED_INT8, 2},   {"u8x4", DM_FORMAT_UNSIGNED_INT8, 4},
+    {"u16", DM_FORMAT_UNSIGNED_INT16, 1}, {"u16x4", DM_FORMAT_UNSIGNED_INT16, 4}, {"f32", DM_FORMAT_FLOAT, 1},
+    {"f32x2", DM_FORMAT_FLOAT, 2},        {"f32x4", DM_FORMAT_FLOAT, 4},          {"half", DM_FORMAT_HALF, 1},
+    {"half4", DM_FORMAT_HALF, 4},         {"s32x4", DM_FORMAT_SIGNED_INT32, 4},   {"unorm8x4", DM_FORMAT_UNORM_INT8X4, 4},
+    {"bc1", DM_FORMAT_BC1_UNORM, 4},      {"bc3", DM_FORMAT_BC3_UNORM, 4},        {"bc4", DM_FORMAT_BC4_UNORM, 1},
+    {"bc5", DM_FORMAT_BC5_UNORM, 2},      {"bc7", DM_FORMAT_BC7_UNORM, 4},        {"rgb10a2", DM_FORMAT_UNORM_INT_101010_2, 4},
+    {"nv12", DM_FORMAT_NV12, 3},          {"u8x3", DM_FORMAT_UNSIGNED_INT8, 3},
 };
 
 static const struct sparse_shape {
     const char *name;
     unsigned width, height, depth, flags;
 } sparse_shapes[] = {
-    {"1D", 4096, 0, 0, 0},         {"2D", 1024, 1024, 0, 0},      {"2Dsmall", 16, 16, 0, 0},
-    {"2Dodd", 1000, 77, 0, 0},     {"3D", 256, 256, 64, 0},       {"3Dflat", 256, 256, 1, 0},
-    {"layered", 512, 512, 4, LAYERED}, {"1Dlayered", 512, 0, 4, LAYERED}, {"cube", 256, 256, 6, CUBEMAP},
+    {"1D", 4096, 0, 0, 0},
+    {"2D", 1024, 1024, 0, 0},
+    {"2Dsmall", 16, 16, 0, 0},
+    {"2Dodd", 1000, 77, 0, 0},
+    {"3D", 256, 256, 64, 0},
+    {"3Dflat", 256, 256, 1, 0},
+    {"layered", 512, 512, 4, LAYERED},
+    {"1Dlayered", 512, 0, 4, LAYERED},
+    {"cube", 256, 256, 6, CUBEMAP},
     {"cubelayered", 256, 256, 12, CUBEMAP | LAYERED},
 };
 

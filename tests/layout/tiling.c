@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every element of the shapes dumped from an H100 against dm_layout_locate, and the same bytes through dm_box_copy. The dump
- * ends inside its last record: of that one, the slots that are there are compared.
+ * Every element of the shapes dumped from an H100 against dm_layout_locate, and the same bytes through dm_box_copy. The
+ * dump ends inside its last record: of that one, the slots that are there are compared.
  */
 #include "box.h"
 #include "check.h"

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* cardless: finds the sub-command and hands over. */
+#include "cardless.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"layout", cmd_layout, "where the elements of an array lie in memory"},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void usage(FILE *to)
+{
+    fprintf(to, "usage: cardless COMMAND [ARGUMENT...]\n\n");
+    for (unsigned i = 0; i < COMMAND_COUNT; i++)
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(to, "\n`cardless COMMAND --help` tells more.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        usage(argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    }
+    for (unsigned i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "cardless: there is no command '%s'\n\n", argv[1]);
+    usage(stderr);
+    return 2;
+}
