@@ -28,8 +28,16 @@ void em_call_text(uint64_t call, char *out, size_t room)
         snprintf(out, room, "call %llu of thread %llu", (unsigned long long)n, (unsigned long long)thread);
 }
 
+// cuLaunchHostFunc: "The host function must not make any CUDA API calls"; "attempting to use a CUDA API may result in CUDA_ERROR_NOT_PERMITTED".
+static CUresult not_inside(void)
+{
+    return em_fail(CUDA_ERROR_NOT_PERMITTED, "called from inside a host function, which must not make CUDA calls");
+}
+
 CUresult em_not_ready(void)
 {
+    if (em_self.inside)
+        return not_inside();
     switch (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE)) {
     case EM_DRIVER_GONE:
         return em_fail(CUDA_ERROR_DEINITIALIZED, "the process is exiting and the driver is shut down");
@@ -44,6 +52,8 @@ CUresult em_not_ready(void)
 CUresult em_no_context(void)
 {
     struct em_context *c = em_self.current;
+    if (em_self.inside)
+        return not_inside();
     if (!c)
         return em_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current in this thread; cuCtxCreate, cuCtxSetCurrent or "
                                                    "cuDevicePrimaryCtxRetain and cuCtxSetCurrent make one so");

@@ -24,11 +24,13 @@ struct em_context {
     struct em_object *objects; // all that was created in it; destroyed with it
     struct em_stream *default_stream; // CU_STREAM_LEGACY
     struct em_stream *streams;        // all, the default ones included (stream.h)
+    uint64_t tickets;                 // of commands handed out so far (command.h)
+    uint64_t blocking_pending;        // commands not complete in blocking streams, the legacy one not counted
     struct em_allocation *allocations; // all memory that belongs to it (memory.h)
 };
 
 // Why a context cannot be used: CUDA_ERROR_CONTEXT_IS_DESTROYED or its sticky error, with a sentence. Takes no lock.
 CUresult em_context_trouble(struct em_context *context) __attribute__((cold));
 
-// Makes `code` stick to the context: an asynchronous error after which nothing works until it is destroyed.
+// Makes `code` stick to the context: an asynchronous error after which nothing works until it is destroyed. Takes no lock; the first one stays.
 void em_context_stick(struct em_context *context, CUresult code);

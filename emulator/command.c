@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// The funnel: takes commands into streams, runs them when their turn comes, and deals with what becomes of them.
+#include "command.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "context.h"
+#include "error.h"
+#include "funnel.h"
+#include "lock.h"
+#include "policy.h"
+#include "service.h"
+#include "stream.h"
+
+struct em_funnel em_funnel = {.progress = PTHREAD_COND_INITIALIZER, .policy = &em_policy_eager};
+
+enum { POLLED_WAIT_NS = 50000 };
+
+bool em_error_sticks(CUresult code)
+{
+    switch ((int)code) {
+    // The manual at each: "This leaves the process in an inconsistent state and any further CUDA work will return the same error."
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTAINED:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+    case CUDA_ERROR_INVALID_CLUSTER_SIZE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// ---- order ----
+
+static bool is_idle(const struct em_stream *s)
+{
+    return s->submitted == s->completed;
+}
+
+// The ticket of the oldest command in a stream that is not complete. Later than all if there is none.
+static uint64_t oldest_ticket(const struct em_stream *s)
+{
+    return s->running ? s->running->ticket : s->first ? s->first->ticket : UINT64_MAX;
+}
+
+// "The legacy default stream … synchronizes with all other streams in the same context except for non-blocking streams": a command of the legacy
+// stream waits for those submitted to blocking streams before it, and a command of a blocking stream for those submitted to the legacy one.
+static bool is_turn(const struct em_stream *s, uint64_t ticket)
+{
+    if (s->blocking) {
+        const struct em_stream *legacy = s->object.context->default_stream;
+        return !legacy || is_idle(legacy) || oldest_ticket(legacy) > ticket;
+    }
+    if (s->kind == EM_STREAM_LEGACY && s->object.context->blocking_pending) {
+        for (const struct em_stream *other = s->object.context->streams; other; other = other->next) {
+            if (other->blocking && oldest_ticket(other) < ticket)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool context_failed(const struct em_context *context)
+{
+    return __atomic_load_n(&context->trouble, __ATOMIC_ACQUIRE) != EM_FINE;
+}
+
+bool em_stream_can_run(struct em_stream *s)
+{
+    struct em_command *c = s->first;
+    return c && !s->running && is_turn(s, c->ticket) && (!c->ops->ready || context_failed(s->object.context) || c->ops->ready(c));
+}
+
+static bool can_run_in(struct em_stream *s, int place)
+{
+    if (!em_stream_can_run(s))
+        return false;
+    if (s->first->ops->place == EM_ANYWHERE || place == EM_HOST_THREAD)
+        return true;
+    em_service_wake_host();
+    return false;
+}
+
+// ---- the queue of a stream ----
+
+static void push(struct em_stream *s, struct em_command *c)
+{
+    em_object_ref(&s->object);
+    c->next = NULL;
+    if (s->last) {
+        s->last->next = c;
+    } else {
+        s->first = c;
+        s->next_waiting = NULL;
+        s->previous_waiting = em_funnel.last;
+        if (em_funnel.last)
+            em_funnel.last->next_waiting = s;
+        else
+            em_funnel.first = s;
+        em_funnel.last = s;
+    }
+    s->last = c;
+    em_funnel.polled += c->ops->polled;
+}
+
+// The reference that push took stays with the command.
+static struct em_command *pop(struct em_stream *s)
+{
+    struct em_command *c = s->first;
+    s->first = c->next;
+    em_funnel.polled -= c->ops->polled;
+    if (!s->first) {
+        s->last = NULL;
+        if (s->previous_waiting)
+            s->previous_waiting->next_waiting = s->next_waiting;
+        else
+            em_funnel.first = s->next_waiting;
+        if (s->next_waiting)
+            s->next_waiting->previous_waiting = s->previous_waiting;
+        else
+            em_funnel.last = s->previous_waiting;
+    }
+    return c;
+}
+
+// ---- running ----
+
+// What a context that has failed answers.
+static CUresult context_result(const struct em_context *context)
+{
+    return __atomic_load_n(&context->trouble, __ATOMIC_ACQUIRE) == EM_STICKY ? context->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+// Precondition: em_lock NOT held.
+static CUresult run(struct em_stream *s, struct em_command *c)
+{
+    struct em_context *context = s->object.context;
+    if (context_failed(context)) {
+        c->result = context_result(context);
+        if (c->ops->always)
+            c->ops->run(c);
+        return c->result;
+    }
+    CUresult r = c->ops->run(c);
+    if (r && em_error_sticks(r))
+        em_context_stick(context, r);
+    return r;
+}
+
+// Runs a command that waited, in the name of the call that submitted it. Precondition: em_lock NOT held.
+static CUresult run_for(struct em_stream *s, struct em_command *c)
+{
+    if (c->ops->place == EM_HOST_THREAD)
+        return run(s, c);
+    struct em_thread *self = &em_self;
+    const struct em_entry *entry = self->entry;
+    uint64_t number = self->number, calls = self->calls;
+    self->entry = c->entry;
+    self->number = c->call >> 40;
+    self->calls = c->call & ((UINT64_C(1) << 40) - 1);
+    CUresult r = run(s, c);
+    self->entry = entry;
+    self->number = number;
+    self->calls = calls;
+    return r;
+}
+
+// Precondition: em_lock held.
+static void complete(struct em_stream *s, struct em_command *c, CUresult r)
+{
+    c->result = r;
+    if (c->ops->finish)
+        c->ops->finish(c);
+    s->running = NULL;
+    s->completed++;
+    if (s->blocking)
+        s->object.context->blocking_pending--;
+}
+
+static void keep_failure(struct em_stream *s, const struct em_command *c, CUresult r)
+{
+    if (s->failure || em_error_sticks(r))
+        return;
+    s->failure = r;
+    s->failed = c->ops->name;
+    s->failed_call = c->call;
+}
+
+// Precondition: em_lock held.
+static void end_waiting(struct em_stream *s, struct em_command *c, CUresult r)
+{
+    complete(s, c, r);
+    if (c->copied) {
+        if (r)
+            keep_failure(s, c, r);
+        dm_free(c);
+    } else {
+        c->done = true; // in the stack of a thread that waits for it
+    }
+    em_object_unref(&s->object);
+    if (em_funnel.waiters)
+        pthread_cond_broadcast(&em_funnel.progress);
+}
+
+bool em_run_one(enum em_place place)
+{
+    if (em_likely(!em_funnel.first))
+        return false;
+    struct em_stream *s = em_funnel.policy->choose(em_funnel.first, can_run_in, place);
+    if (!s)
+        return false;
+    struct em_command *c = s->running = pop(s);
+    em_unlock();
+    CUresult r = run_for(s, c);
+    em_lock();
+    end_waiting(s, c, r);
+    return true;
+}
+
+static void run_all(void)
+{
+    if (em_funnel.policy->at_completion) {
+        while (em_run_one(EM_ANYWHERE))
+            ;
+    }
+}
+
+void em_progress(void)
+{
+    if (em_funnel.waiters)
+        pthread_cond_broadcast(&em_funnel.progress);
+    run_all();
+}
+
+void em_wait_progress(void)
+{
+    if (em_run_one(EM_ANYWHERE))
+        return;
+    em_funnel.waiters++;
+    if (em_funnel.polled) { // do not wait for the poller's next look
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += POLLED_WAIT_NS;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        pthread_cond_timedwait(&em_funnel.progress, &em_mutex, &until);
+    } else {
+        pthread_cond_wait(&em_funnel.progress, &em_mutex);
+    }
+    em_funnel.waiters--;
+}
+
+void em_stream_abandon(struct em_stream *s, CUresult result)
+{
+    while (s->first) {
+        em_object_ref(&s->object);
+        struct em_command *c = s->running = pop(s);
+        end_waiting(s, c, result);
+        em_object_unref(&s->object);
+    }
+}
+
+// ---- submission ----
+
+static CUresult refuse(struct em_command *c, CUresult r)
+{
+    if (c->ops->finish)
+        c->ops->finish(c);
+    return r;
+}
+
+// Precondition: em_lock held.
+static void number(struct em_stream *s, struct em_command *c)
+{
+    c->stream = s;
+    c->sequence = ++s->submitted;
+    c->ticket = ++s->object.context->tickets;
+    if (s->blocking)
+        s->object.context->blocking_pending++;
+}
+
+// Puts the command behind those that wait. Precondition: em_lock held.
+static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int how)
+{
+    if ((c->ops->place == EM_HOST_THREAD && !em_service_need_host()) || (c->ops->polled && !em_service_need_poller()))
+        return refuse(c, em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no thread can be made for a %s", c->ops->name));
+    if (how == EM_SUBMIT_ASYNC) {
+        struct em_command *copy = dm_alloc(c->size_B);
+        if (!copy)
+            return refuse(c, em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a %s of %u bytes that must wait", c->ops->name, c->size_B));
+        memcpy(copy, c, c->size_B);
+        c = copy;
+    }
+    c->copied = how == EM_SUBMIT_ASYNC;
+    c->done = false;
+    c->call = em_call_now();
+    c->entry = em_self.entry;
+    number(s, c);
+    push(s, c);
+    if (c->ops->polled)
+        em_service_wake_poller();
+    if (c->ops->place == EM_HOST_THREAD && em_stream_can_run(s))
+        em_service_wake_host();
+    if (how == EM_SUBMIT_ASYNC)
+        return CUDA_SUCCESS;
+    while (!c->done)
+        em_wait_progress();
+    return c->result;
+}
+
+// Precondition: em_lock held.
+static CUresult submit(struct em_stream *s, struct em_command *c, int how)
+{
+    if (s->dead)
+        return refuse(c, em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed"));
+    if (context_failed(s->object.context) && !c->ops->always)
+        return refuse(c, em_context_trouble(s->object.context));
+    if (!em_funnel.policy->at_submission || !is_idle(s) || c->ops->place != EM_ANYWHERE ||
+        !is_turn(s, s->object.context->tickets + 1) || (c->ops->ready && !c->ops->ready(c)))
+        return submit_waiting(s, c, how);
+
+    number(s, c);
+    s->running = c;
+    em_unlock();
+    CUresult r = run(s, c);
+    em_lock();
+    complete(s, c, r);
+    if (__builtin_expect(r && how == EM_SUBMIT_ASYNC, 0)) {
+        c->call = em_call_now();
+        keep_failure(s, c, r);
+        r = CUDA_SUCCESS;
+    }
+    if (em_funnel.waiters)
+        pthread_cond_broadcast(&em_funnel.progress);
+    run_all();
+    return r;
+}
+
+CUresult em_submit(struct em_stream *stream, struct em_command *command, int how)
+{
+    em_lock();
+    CUresult r = submit(stream, command, how);
+    em_unlock();
+    return r;
+}

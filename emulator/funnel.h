@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What the funnel's own files share. Everything here: precondition: em_lock held.
+#pragma once
+#include <pthread.h>
+#include <stdint.h>
+
+struct em_stream;
+struct em_policy;
+
+struct em_funnel {
+    struct em_stream *first, *last; // streams with commands that wait, the longest waiting first
+    uint64_t polled;                // waiting commands whose `ready` may turn true by itself
+    uint64_t waiters;               // threads in em_wait_progress
+    pthread_cond_t progress;        // something completed
+    const struct em_policy *policy;
+};
+extern struct em_funnel em_funnel;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// The thread for host functions and the poller.
+#include "service.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "command.h"
+#include "funnel.h"
+#include "lock.h"
+
+enum { POLL_FIRST_NS = 10000, POLL_LAST_NS = 1000000 };
+
+struct service {
+    bool started;
+    pthread_cond_t wake;
+};
+static struct service host = {.wake = PTHREAD_COND_INITIALIZER};
+static struct service poller = {.wake = PTHREAD_COND_INITIALIZER};
+
+static void *host_main(void *unused)
+{
+    (void)unused;
+    em_lock();
+    for (;;) {
+        if (!em_run_one(EM_HOST_THREAD))
+            pthread_cond_wait(&host.wake, &em_mutex);
+    }
+    return NULL;
+}
+
+static void *poller_main(void *unused)
+{
+    (void)unused;
+    long pause_ns = POLL_FIRST_NS;
+    em_lock();
+    for (;;) {
+        while (!em_funnel.polled) {
+            pause_ns = POLL_FIRST_NS;
+            pthread_cond_wait(&poller.wake, &em_mutex);
+        }
+        if (em_run_one(EM_ANYWHERE)) {
+            pause_ns = POLL_FIRST_NS;
+            continue;
+        }
+        em_unlock();
+        nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+        if (pause_ns < POLL_LAST_NS)
+            pause_ns *= 2;
+        em_lock();
+    }
+    return NULL;
+}
+
+// The program's signals are not for our threads, and its exit does not wait for them.
+static bool start(struct service *service, void *(*thread_main)(void *))
+{
+    if (service->started)
+        return true;
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes))
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    service->started = !pthread_create(&thread, &attributes, thread_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return service->started;
+}
+
+bool em_service_need_host(void)
+{
+    return start(&host, host_main);
+}
+
+bool em_service_need_poller(void)
+{
+    return start(&poller, poller_main);
+}
+
+void em_service_wake_host(void)
+{
+    pthread_cond_signal(&host.wake);
+}
+
+void em_service_wake_poller(void)
+{
+    pthread_cond_signal(&poller.wake);
+}
