@@ -248,8 +248,10 @@ void em_progress(void)
 
 void em_wait_progress(void)
 {
-    if (em_run_one(EM_ANYWHERE))
+    if (em_run_one(EM_ANYWHERE)) {
+        run_all();
         return;
+    }
     em_funnel.waiters++;
     if (em_funnel.polled) { // do not wait for the poller's next look
         struct timespec until;

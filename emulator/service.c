@@ -40,7 +40,10 @@ static void *poller_main(void *unused)
             pause_ns = POLL_FIRST_NS;
             pthread_cond_wait(&poller.wake, &em_mutex);
         }
-        if (em_run_one(EM_ANYWHERE)) {
+        bool any = false;
+        while (em_run_one(EM_ANYWHERE)) // what came first, and what that made ready
+            any = true;
+        if (any) {
             pause_ns = POLL_FIRST_NS;
             continue;
         }

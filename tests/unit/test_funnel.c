@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT
+// The funnel from inside: order, cross-stream waiting, errors, threads; with a command `gate` that holds a stream until the test opens it.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "command.h"
+#include "lock.h"
+#include "stream.h"
+
+#define CHECK_EQ(got, want)                                                                                                      \
+    do {                                                                                                                         \
+        long long g_ = (long long)(got), w_ = (long long)(want);                                                                 \
+        if (g_ != w_) {                                                                                                          \
+            fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #got, g_, w_);                                  \
+            exit(1);                                                                                                             \
+        }                                                                                                                        \
+    } while (0)
+
+// A context without its chapter: the funnel needs no more of it than this.
+static void nothing(struct em_object *object)
+{
+    (void)object;
+}
+static struct em_context *new_context(void)
+{
+    struct em_context *c = dm_calloc(1, sizeof *c);
+    c->object.type = EM_CONTEXT;
+    c->object.references = 1;
+    c->object.finish = nothing;
+    em_self.current = c;
+    return c;
+}
+static void end_context(struct em_context *c)
+{
+    em_streams_finish(c);
+    em_lock();
+    while (c->objects)
+        em_object_retire(c->objects);
+    em_unlock();
+    dm_free(c);
+    em_self.current = NULL;
+}
+
+static struct em_stream *get(CUstream handle)
+{
+    struct em_stream *s;
+    CHECK_EQ(em_stream_get(handle, &s), CUDA_SUCCESS);
+    return s;
+}
+static CUstream create(unsigned flags)
+{
+    CUstream h;
+    CHECK_EQ(em_stream_create(em_self.current, flags, 0, &h), CUDA_SUCCESS);
+    return h;
+}
+static CUresult query(CUstream h)
+{
+    struct em_stream *s = get(h);
+    CUresult r = em_stream_query(s);
+    em_stream_put(s);
+    return r;
+}
+static CUresult synchronize(CUstream h)
+{
+    struct em_stream *s = get(h);
+    CUresult r = em_stream_synchronize(s);
+    em_stream_put(s);
+    return r;
+}
+static CUresult submit(CUstream h, void *command, int how)
+{
+    struct em_stream *s = get(h);
+    CUresult r = em_submit(s, command, how);
+    em_stream_put(s);
+    return r;
+}
+
+// ---- commands ----
+
+struct gate {
+    struct em_command command;
+    atomic_bool *open;
+};
+static bool gate_ready(struct em_command *c)
+{
+    return atomic_load(((struct gate *)c)->open);
+}
+static CUresult gate_run(struct em_command *c)
+{
+    (void)c;
+    return CUDA_SUCCESS;
+}
+static const struct em_command_ops gate_ops = {.name = "gate", .ready = gate_ready, .run = gate_run};
+static const struct em_command_ops polled_gate_ops = {.name = "polled gate", .ready = gate_ready, .run = gate_run, .polled = true};
+
+static void push_gate(CUstream h, atomic_bool *open)
+{
+    struct gate g = {.command = {.ops = &gate_ops, .size_B = sizeof g}, .open = open};
+    CHECK_EQ(submit(h, &g, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+}
+static void open_gate(atomic_bool *open)
+{
+    em_lock();
+    atomic_store(open, true);
+    em_progress();
+    em_unlock();
+}
+
+static int noted[100000];
+static atomic_int notes;
+static atomic_int finished;
+struct note {
+    struct em_command command;
+    int value;
+    CUresult result;
+};
+static CUresult note_run(struct em_command *c)
+{
+    struct note *n = (struct note *)c;
+    noted[atomic_fetch_add(&notes, 1)] = n->value;
+    return n->result;
+}
+static void note_finish(struct em_command *c)
+{
+    (void)c;
+    atomic_fetch_add(&finished, 1);
+}
+static const struct em_command_ops note_ops = {.name = "note", .run = note_run, .finish = note_finish};
+static const struct em_command_ops host_note_ops = {
+    .name = "host note", .run = note_run, .finish = note_finish, .place = EM_HOST_THREAD};
+
+static CUresult put_as(const struct em_command_ops *ops, CUstream h, int value, CUresult result, int how)
+{
+    struct note n = {.command = {.ops = ops, .size_B = sizeof n}, .value = value, .result = result};
+    return submit(h, &n, how);
+}
+static void put(CUstream h, int value)
+{
+    CHECK_EQ(put_as(&note_ops, h, value, CUDA_SUCCESS, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+}
+static void expect_notes(const char *want)
+{
+    char got[512] = "";
+    for (int i = 0; i < notes; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", noted[i]);
+    if (strcmp(got, want)) {
+        fprintf(stderr, "ran [%s], not [%s]\n", got, want);
+        exit(1);
+    }
+    notes = 0;
+}
+
+// ---- tests ----
+
+static void test_at_once(void)
+{
+    struct em_context *c = new_context();
+    put(NULL, 1);
+    put(CU_STREAM_PER_THREAD, 2);
+    put(create(0), 3);
+    expect_notes("1 2 3");
+    CHECK_EQ(query(NULL), CUDA_SUCCESS);
+    CHECK_EQ(em_context_synchronize(c), CUDA_SUCCESS);
+    end_context(c);
+}
+
+static void test_order(void)
+{
+    struct em_context *c = new_context();
+    CUstream a = create(0), b = create(0), n = create(CU_STREAM_NON_BLOCKING);
+    atomic_bool open = false;
+    push_gate(a, &open);
+    put(a, 1);
+    put(b, 2);    // not held: no relation between blocking streams
+    put(NULL, 3); // held: the legacy stream waits for a
+    put(b, 4);    // held by the legacy stream
+    put(n, 5);    // never held
+    put(CU_STREAM_PER_THREAD, 6); // held by the legacy stream
+    put(NULL, 7);
+    CHECK_EQ(query(a), CUDA_ERROR_NOT_READY);
+    CHECK_EQ(query(b), CUDA_ERROR_NOT_READY);
+    CHECK_EQ(query(NULL), CUDA_ERROR_NOT_READY);
+    CHECK_EQ(query(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY);
+    CHECK_EQ(query(n), CUDA_SUCCESS);
+    expect_notes("2 5");
+    open_gate(&open);
+    CHECK_EQ(em_context_synchronize(c), CUDA_SUCCESS);
+    CHECK_EQ(noted[0], 1);
+    CHECK_EQ(noted[1], 3);
+    CHECK_EQ(noted[4], 7);
+    CHECK_EQ(notes, 5);
+    notes = 0;
+    end_context(c);
+}
+
+static void test_query_of_legacy(void)
+{
+    struct em_context *c = new_context();
+    CUstream a = create(0), n = create(CU_STREAM_NON_BLOCKING);
+    atomic_bool open = false, other = false;
+    push_gate(a, &open);
+    CHECK_EQ(query(NULL), CUDA_ERROR_NOT_READY); // the pending blocking stream counts
+    CHECK_EQ(query(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+    open_gate(&open);
+    push_gate(n, &other);
+    CHECK_EQ(query(NULL), CUDA_SUCCESS); // a non-blocking one does not
+    CHECK_EQ(synchronize(NULL), CUDA_SUCCESS);
+    CHECK_EQ(query(n), CUDA_ERROR_NOT_READY);
+    open_gate(&other);
+    end_context(c);
+}
+
+static void test_destroy_with_work(void)
+{
+    struct em_context *c = new_context();
+    CUstream a = create(0);
+    struct em_stream *s;
+    atomic_bool open = false;
+    push_gate(a, &open);
+    put(a, 1);
+    CHECK_EQ(em_stream_destroy(a), CUDA_SUCCESS);
+    CHECK_EQ(em_stream_destroy(a), CUDA_ERROR_INVALID_HANDLE);
+    CHECK_EQ(em_stream_get(a, &s), CUDA_ERROR_INVALID_HANDLE);
+    expect_notes("");
+    open_gate(&open);
+    CHECK_EQ(em_context_synchronize(c), CUDA_SUCCESS);
+    expect_notes("1");
+    CHECK_EQ(c->streams == NULL, 1);
+    end_context(c);
+}
+
+static void test_errors(void)
+{
+    struct em_context *c = new_context();
+    CUstream a = create(0);
+    // synchronous: returned at once, and only there
+    CHECK_EQ(put_as(&note_ops, a, 1, CUDA_ERROR_UNKNOWN, EM_SUBMIT_SYNC), CUDA_ERROR_UNKNOWN);
+    CHECK_EQ(synchronize(a), CUDA_SUCCESS);
+    // asynchronous: kept until something synchronises, then gone; the first one counts
+    CHECK_EQ(put_as(&note_ops, a, 2, CUDA_ERROR_UNKNOWN, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    CHECK_EQ(put_as(&note_ops, a, 3, CUDA_ERROR_OUT_OF_MEMORY, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    CHECK_EQ(query(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+    CHECK_EQ(synchronize(a), CUDA_ERROR_UNKNOWN);
+    CHECK_EQ(synchronize(a), CUDA_SUCCESS);
+    // the legacy stream synchronises with a blocking one
+    CHECK_EQ(put_as(&note_ops, a, 4, CUDA_ERROR_UNKNOWN, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    CHECK_EQ(synchronize(NULL), CUDA_ERROR_UNKNOWN);
+    // a synchronous command that had to wait
+    atomic_bool open = false;
+    struct gate g = {.command = {.ops = &polled_gate_ops, .size_B = sizeof g}, .open = &open};
+    CHECK_EQ(submit(a, &g, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    CHECK_EQ(put_as(&note_ops, a, 5, CUDA_ERROR_UNKNOWN, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    atomic_store(&open, true);
+    CHECK_EQ(put_as(&note_ops, NULL, 6, CUDA_ERROR_NOT_FOUND, EM_SUBMIT_SYNC), CUDA_ERROR_NOT_FOUND);
+    expect_notes("1 2 3 4 5 6");
+    CHECK_EQ(em_context_synchronize(c), CUDA_ERROR_UNKNOWN);
+    CHECK_EQ(em_context_synchronize(c), CUDA_SUCCESS);
+    end_context(c);
+}
+
+static void test_sticky(void)
+{
+    struct em_context *c = new_context();
+    CUstream a = create(0);
+    struct em_stream *s = get(a);
+    atomic_bool open = false;
+    push_gate(CU_STREAM_PER_THREAD, &open);
+    put(CU_STREAM_PER_THREAD, 9);
+    finished = 0;
+    CHECK_EQ(put_as(&note_ops, a, 1, CUDA_ERROR_ILLEGAL_ADDRESS, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    CHECK_EQ(em_stream_synchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
+    CHECK_EQ(em_stream_query(s), CUDA_ERROR_ILLEGAL_ADDRESS);
+    struct note n = {.command = {.ops = &note_ops, .size_B = sizeof n}};
+    CHECK_EQ(em_submit(s, &n.command, EM_SUBMIT_SYNC), CUDA_ERROR_ILLEGAL_ADDRESS);
+    em_stream_put(s);
+    CHECK_EQ(em_context_synchronize(c), CUDA_ERROR_ILLEGAL_ADDRESS);
+    CHECK_EQ(finished, 3); // the gated one was dropped, not run
+    expect_notes("1");
+    end_context(c);
+}
+
+static void test_end_of_context(void)
+{
+    struct em_context *c = new_context();
+    CUstream a = create(0);
+    struct em_stream *s = get(a);
+    atomic_bool open = false;
+    finished = 0;
+    push_gate(a, &open);
+    put(a, 1);
+    put(NULL, 2);
+    put_as(&host_note_ops, CU_STREAM_PER_THREAD, 3, CUDA_SUCCESS, EM_SUBMIT_ASYNC);
+    em_streams_finish(c);
+    CHECK_EQ(finished, 3);
+    CHECK_EQ(em_stream_query(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    struct note n = {.command = {.ops = &note_ops, .size_B = sizeof n}};
+    CHECK_EQ(em_submit(s, &n.command, EM_SUBMIT_ASYNC), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    CHECK_EQ(finished, 4);
+    em_stream_put(s);
+    notes = 0;
+    end_context(c);
+}
+
+static void test_host_thread(void)
+{
+    struct em_context *c = new_context();
+    CUstream a = create(0);
+    for (int i = 0; i < 1000; i++)
+        CHECK_EQ(put_as(i % 3 ? &host_note_ops : &note_ops, a, i, CUDA_SUCCESS, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    CHECK_EQ(synchronize(a), CUDA_SUCCESS);
+    CHECK_EQ(notes, 1000);
+    for (int i = 0; i < 1000; i++)
+        CHECK_EQ(noted[i], i);
+    notes = 0;
+    end_context(c);
+}
+
+static void test_polled(void)
+{
+    struct em_context *c = new_context();
+    CUstream a = create(CU_STREAM_NON_BLOCKING);
+    atomic_bool open = false;
+    struct gate g = {.command = {.ops = &polled_gate_ops, .size_B = sizeof g}, .open = &open};
+    CHECK_EQ(submit(a, &g, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    put(a, 1);
+    CHECK_EQ(query(a), CUDA_ERROR_NOT_READY);
+    atomic_store(&open, true);
+    for (int i = 0; i < 5000 && !notes; i++) // nobody calls: the poller sees it
+        usleep(1000);
+    CHECK_EQ(notes, 1);
+    CHECK_EQ(synchronize(a), CUDA_SUCCESS);
+    expect_notes("1");
+    end_context(c);
+}
+
+// Threads push into one stream: their commands must not overlap.
+enum { THREADS = 4, EACH = 3000 };
+static int unguarded;
+static CUresult count_run(struct em_command *c)
+{
+    (void)c;
+    unguarded++;
+    return CUDA_SUCCESS;
+}
+static const struct em_command_ops count_ops = {.name = "count", .run = count_run};
+struct worker {
+    struct em_context *context;
+    CUstream stream;
+};
+static void *push_many(void *p)
+{
+    struct worker *w = p;
+    em_self.current = w->context;
+    for (int i = 0; i < EACH; i++) {
+        struct em_command c = {.ops = &count_ops, .size_B = sizeof c};
+        CUstream h = i % 7 == 6 ? NULL : w->stream;
+        CHECK_EQ(submit(h, &c, i % 5 ? EM_SUBMIT_ASYNC : EM_SUBMIT_SYNC), CUDA_SUCCESS);
+    }
+    struct em_command c = {.ops = &count_ops, .size_B = sizeof c};
+    CHECK_EQ(submit(CU_STREAM_LEGACY, &c, EM_SUBMIT_SYNC), CUDA_SUCCESS);
+    CHECK_EQ(query(CU_STREAM_PER_THREAD) == CUDA_ERROR_NOT_READY || 1, 1);
+    return NULL;
+}
+static void test_threads(void)
+{
+    struct em_context *c = new_context();
+    pthread_t t[THREADS];
+    struct worker w = {c, create(0)};
+    unguarded = 0;
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&t[i], NULL, push_many, &w);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(t[i], NULL);
+    CHECK_EQ(em_context_synchronize(c), CUDA_SUCCESS);
+    CHECK_EQ(unguarded, THREADS * (EACH + 1));
+    end_context(c);
+}
+
+static void measure(void)
+{
+    struct em_context *c = new_context();
+    struct em_stream *s = get(NULL);
+    enum { N = 1000000 };
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < N; i++) {
+        struct em_command k = {.ops = &count_ops, .size_B = sizeof k};
+        em_submit(s, &k, EM_SUBMIT_ASYNC);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    printf("em_submit of an empty command: %.1f ns\n", ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / N);
+    em_stream_put(s);
+    end_context(c);
+}
+
+int main(int argc, char **argv)
+{
+    setenv("CARDLESS_DIAGNOSTICS", "off", 1);
+    __atomic_store_n(&em_driver_state, EM_DRIVER_READY, __ATOMIC_RELEASE);
+    alarm(60);
+    test_at_once();
+    test_order();
+    test_query_of_legacy();
+    test_destroy_with_work();
+    test_errors();
+    test_sticky();
+    test_end_of_context();
+    test_host_thread();
+    test_polled();
+    test_threads();
+    if (argc > 1 && !strcmp(argv[1], "--measure"))
+        measure();
+    em_lock();
+    CHECK_EQ(em_object_count(EM_STREAM), 0);
+    em_unlock();
+    printf("ok\n");
+    return 0;
+}
