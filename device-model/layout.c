@@ -221,7 +221,7 @@ int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc)
     l.block_px = desc->block_px ? desc->block_px : 1;
     l.layers = desc->layers ? desc->layers : 1;
     l.levels = desc->levels;
-    for (uint32_t i = 0; i < l.levels; i++) {
+    for (uint32_t i = 0; i < l.levels && i < DM_LAYOUT_LEVELS_MAX; i++) {
         struct dm_layout_level *v = &l.level[i];
 
         v->width_px = minify(desc->width_px, i);
