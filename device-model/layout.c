@@ -174,7 +174,7 @@ static bool place_swiftshader(struct dm_layout *l)
         } else {
             v->pitch_B = align_up(v->width_px + 2 * border, 2, &ok) * l->element_B;
             v->slice_B = mul(v->pitch_B, align_up(v->height_px + 2 * border, 2, &ok), &ok);
-            v->slice_B = align_up(add(v->slice_B, SWIFTSHADER_ALIGN_B - 1, &ok), SWIFTSHADER_ALIGN_B, &ok);
+            v->slice_B = align_up(v->slice_B, SWIFTSHADER_ALIGN_B, &ok);
         }
         v->size_B = mul(v->slice_B, v->depth, &ok);
         v->offset_B = offset_B + border * (v->pitch_B + l->element_B);

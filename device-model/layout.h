@@ -26,9 +26,9 @@ enum dm_layout_kind {
     DM_LAYOUT_PITCH,
     /* Images of Mesa's llvmpipe and lavapipe: layers contiguous inside a level. Verified against lavapipe by a test. */
     DM_LAYOUT_LLVMPIPE,
-    /* Images of SwiftShader's Vulkan, its sources of 2020 and later: levels contiguous inside a layer, rows and columns
-     * rounded up to 2, slices to 16 bytes with at least 15 to spare; uncompressed cube-compatible images carry a border
-     * of one texel. From its published behaviour; not yet compared with a running SwiftShader. */
+    /* Images of SwiftShader's Vulkan: levels contiguous inside a layer, rows and columns rounded up to 2, slices to 16 bytes;
+     * uncompressed cube-compatible images carry a border of one texel. Verified against SwiftShader by a test. Its memory
+     * requirements of block-compressed images are larger: a decompressed copy follows the image. */
     DM_LAYOUT_SWIFTSHADER,
 };
 
