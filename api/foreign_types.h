@@ -2,7 +2,7 @@
 // Types of other APIs in the driver's prototypes, so that it is built without their headers. Their sizes are part of those ABIs.
 #pragma once
 #include <cuda.h>
-#include <cuda_old_types.h>
+#include <cardless/abi/old_types.h>
 #include <stdint.h>
 
 // OpenGL

@@ -320,7 +320,7 @@ def write_public(table, header, path):
     out += ['#ifdef __cplusplus', 'extern "C" {', '#endif']
     out += ['#if defined(__CUDA_API_VERSION_INTERNAL)']
     if header == 'cuda.h':
-        out += ['#include "cuda_old_types.h"']
+        out += ['#include "cardless/abi/old_types.h"']
     out += inner + ['#else']
     for r in rows:
         out.append(prototype(r, r.flags.get('is') or r.name, 'CARDLESS_DEPRECATED ' if 'deprecated' in r.flags else ''))
