@@ -156,8 +156,12 @@ int dm_import_recognise(int fd, struct dm_import_info *info) {
     info->what = memfd ? "a memfd without a header" : "a shared-memory file on a tmpfs";
     info->size = (uint64_t)st.st_size;
     info->may_shrink = !(seals & F_SEAL_SHRINK);
-    if (memfd)
+    if (strncmp(link, "/memfd:SwiftShader.Memory.", 26) == 0) {
+        info->kind = DM_FD_SWIFTSHADER;
+        info->what = "a memfd of SwiftShader";
+    } else if (memfd) {
         recognise_header(fd, (uint64_t)st.st_size, info);
+    }
     return 0;
 }
 

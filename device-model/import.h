@@ -12,6 +12,7 @@ enum dm_fd_kind {
     DM_FD_CLOSED, // not an open descriptor
     DM_FD_OWN,    // memory exported by this library, here or in another process
     DM_FD_MESA,   // a memfd with the header of Mesa's software drivers
+    DM_FD_SWIFTSHADER, // a memfd of SwiftShader's Vulkan: payload at 0
     DM_FD_MEMFD,  // a memfd without a header we know: payload at 0
     DM_FD_SHM,    // POSIX shared memory, or another file on a tmpfs
     DM_FD_DMABUF,

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "External Resource Interoperability", memory half.
+#include "external_memory.h"
+
+#include <string.h>
+
+#include "alloc.h"
+#include "array.h"
+#include "call.h"
+#include "imported.h"
+#include "journal.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "quirk.h"
+
+struct em_external {
+    struct em_object object; // type EM_EXTERNAL_MEMORY
+    struct em_imported *imported;
+    uint32_t journal;
+};
+
+// A buffer mapped on an imported object: what em_allocation.owner is.
+struct em_external_mapping {
+    struct em_allocation allocation;
+    struct em_imported *imported;
+    uint64_t offset;
+    uint32_t journal;
+    struct em_external_mapping *next; // in imported->mappings
+};
+
+static bool all_zero(const unsigned *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (words[i])
+            return false;
+    return true;
+}
+
+// ---- import
+
+// Which of the union's members a handle type uses, and what else the manual says of it.
+static const struct handle_rule {
+    const char *name;
+    enum { BY_FD, BY_HANDLE_OR_NAME, BY_HANDLE, BY_OBJECT } by;
+    enum { DEDICATED_MAY, DEDICATED_MUST, DEDICATED_NEVER } dedicated;
+} rules[] = {
+    [CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD] = {"OPAQUE_FD", BY_FD, DEDICATED_MAY},
+    [CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32] = {"OPAQUE_WIN32", BY_HANDLE_OR_NAME, DEDICATED_MAY},
+    [CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT] = {"OPAQUE_WIN32_KMT", BY_HANDLE, DEDICATED_MAY},
+    [CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP] = {"D3D12_HEAP", BY_HANDLE_OR_NAME, DEDICATED_MAY},
+    [CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE] = {"D3D12_RESOURCE", BY_HANDLE_OR_NAME, DEDICATED_MUST},
+    [CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE] = {"D3D11_RESOURCE", BY_HANDLE_OR_NAME, DEDICATED_MUST},
+    [CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE_KMT] = {"D3D11_RESOURCE_KMT", BY_HANDLE, DEDICATED_MUST},
+    [CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF] = {"NVSCIBUF", BY_OBJECT, DEDICATED_NEVER},
+    [CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD] = {"DMABUF_FD", BY_FD, DEDICATED_NEVER},
+};
+
+// A number that another enumeration gives the same meaning: Vulkan's handle-type bits, and CUDA's semaphore handle types.
+static const char *other_enumeration(int type)
+{
+    switch (type) {
+    case 0x10:
+        return "VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_TEXTURE_KMT_BIT";
+    case 0x20:
+        return "VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP_BIT";
+    case 0x40:
+        return "VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE_BIT";
+    case 0x200:
+        return "VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT";
+    case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32:
+        return "CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32";
+    default:
+        return NULL;
+    }
+}
+
+static CUresult check_type(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+{
+    int type = (int)desc->type;
+    if (type > 0 && (size_t)type < sizeof rules / sizeof *rules)
+        return CUDA_SUCCESS;
+    const char *other = other_enumeration(type);
+    if (other)
+        return em_mistake(M09, CUDA_ERROR_INVALID_VALUE, "type = %#x is %s, not a CUexternalMemoryHandleType", (unsigned)type, other);
+    return em_mistake(M08, CUDA_ERROR_INVALID_VALUE, "type = %d is not a CUexternalMemoryHandleType", type);
+}
+
+static CUresult check_handle(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, const struct handle_rule *rule)
+{
+    const void *handle = desc->handle.win32.handle, *name = desc->handle.win32.name;
+    switch (rule->by) {
+    case BY_FD:
+        if (desc->handle.fd < 0 && desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD)
+            return em_mistake(M12, CUDA_ERROR_INVALID_VALUE, "handle.fd = %d is no file descriptor", desc->handle.fd);
+        return CUDA_SUCCESS;
+    case BY_HANDLE_OR_NAME:
+        // "exactly one of win32.handle and win32.name must be non-NULL"
+        if (!handle == !name)
+            return em_mistake(M04, CUDA_ERROR_INVALID_VALUE, "type %s takes either win32.handle or win32.name, and %s", rule->name,
+                              handle ? "both are set" : "neither is set");
+        return CUDA_SUCCESS;
+    case BY_HANDLE:
+        // "win32.handle must not be NULL and win32.name must be NULL"
+        if (!handle || name)
+            return em_mistake(M04, CUDA_ERROR_INVALID_VALUE, "type %s takes win32.handle alone, and %s", rule->name,
+                              name ? "win32.name is set" : "it is NULL");
+        return CUDA_SUCCESS;
+    case BY_OBJECT:
+        if (!desc->handle.nvSciBufObject)
+            return em_mistake(M08, CUDA_ERROR_INVALID_VALUE, "nvSciBufObject is NULL");
+        return CUDA_SUCCESS;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_dedicated(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, const struct handle_rule *rule)
+{
+    bool dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED;
+    // "this flag must be set when importing" Direct3D 12 and 11 resources
+    if (rule->dedicated == DEDICATED_MUST && !dedicated)
+        return em_mistake(M05, CUDA_ERROR_INVALID_VALUE, "type %s without CUDA_EXTERNAL_MEMORY_DEDICATED in flags", rule->name);
+    if (rule->dedicated == DEDICATED_NEVER && dedicated)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "type %s does not take CUDA_EXTERNAL_MEMORY_DEDICATED", rule->name);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+{
+    CUresult r = check_type(desc);
+    if (r)
+        return r;
+    const struct handle_rule *rule = &rules[desc->type];
+    if (desc->flags & ~CUDA_EXTERNAL_MEMORY_DEDICATED)
+        return em_mistake(M08, CUDA_ERROR_INVALID_VALUE, "flags = %#x has bits other than CUDA_EXTERNAL_MEMORY_DEDICATED", desc->flags);
+    if (!desc->size)
+        return em_mistake(M08, CUDA_ERROR_INVALID_VALUE, "size = 0");
+    if (!all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
+        return em_mistake(M08, CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the descriptor was not cleared");
+    if ((r = check_dedicated(desc, rule)) || (r = check_handle(desc, rule)))
+        return r;
+    if (rule->by != BY_FD)
+        return em_mistake(M10, CUDA_ERROR_NOT_SUPPORTED, "type %s does not exist on this platform", rule->name);
+    return CUDA_SUCCESS;
+}
+
+static void external_finish(struct em_object *object)
+{
+    struct em_external *e = (struct em_external *)object;
+    em_journal_end(e->journal);
+    e->imported->destroyed = true;
+    em_imported_unref(e->imported);
+    dm_free(e);
+}
+
+CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexternalMemory *out)
+{
+    CUresult r = check_import(desc);
+    if (r)
+        return r;
+    em_lock();
+    struct em_external *e = dm_calloc(1, sizeof *e);
+    if (!e) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an external memory object");
+        goto unlock;
+    }
+    struct em_imported *imported;
+    if ((r = em_imported_open(em_self.current, desc, &imported)))
+        goto free_object;
+    if ((r = em_object_start(&e->object, EM_EXTERNAL_MEMORY, em_self.current, external_finish)))
+        goto drop_import;
+    e->imported = imported;
+    imported->number = e->object.number;
+    em_imported_take_fd(imported, desc->handle.fd);
+    e->journal = em_journal_begin(EM_JOURNAL_IMPORT, "CUexternalMemory #%u: %s, %llu bytes%s, payload at %#llx", e->object.number,
+                                  imported->info.what, (unsigned long long)imported->info.size, imported->dedicated ? ", dedicated" : "",
+                                  (unsigned long long)imported->info.payload);
+    *out = (CUexternalMemory)(uintptr_t)e->object.handle;
+    goto unlock;
+drop_import:
+    em_imported_unref(imported);
+free_object:
+    dm_free(e);
+unlock:
+    em_unlock();
+    return r;
+}
+
+// The object behind a CUexternalMemory. Precondition: em_lock held.
+static CUresult get_external(CUexternalMemory handle, struct em_external **out)
+{
+    return em_object_get(EM_EXTERNAL_MEMORY, handle, CUDA_ERROR_INVALID_HANDLE, out);
+}
+
+CUresult em_external_destroy(CUexternalMemory handle)
+{
+    struct em_external *e;
+    em_lock();
+    CUresult r = CUDA_SUCCESS;
+    if (!em_object_peek(EM_EXTERNAL_MEMORY, (uint64_t)(uintptr_t)handle)) {
+        char text[256];
+        r = em_mistake(B08, CUDA_ERROR_INVALID_HANDLE, "not a CUexternalMemory: %s",
+                       em_handle_text((uint64_t)(uintptr_t)handle, text, sizeof text));
+    } else if (!(r = get_external(handle, &e))) {
+        em_imported_check_fd(e->imported);
+        em_object_retire(&e->object);
+    }
+    em_unlock();
+    return r;
+}
+
+// ---- buffers
+
+static void mapping_release(struct em_allocation *allocation)
+{
+    struct em_external_mapping *m = allocation->owner;
+    for (struct em_external_mapping **i = &m->imported->mappings; *i; i = &(*i)->next) {
+        if (*i == m) {
+            *i = m->next;
+            break;
+        }
+    }
+    em_journal_end(m->journal);
+    dm_space_unmap_bytes(&em_space, allocation->base);
+    em_imported_unref(m->imported);
+    dm_free(m);
+}
+
+// Whether [offset, offset + size) lies in the object, as the driver computes it.
+static CUresult check_range(const struct em_imported *imported, uint64_t offset, uint64_t size)
+{
+    uint64_t end = offset + size;
+    if (end < offset) {
+        // The driver adds without a check: a sum that wraps to something small passes, and fails later for want of addresses.
+        CUresult code = em_quirk(BUFFER_RANGE_WRAPS) && end <= imported->size_B ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
+        return em_mistake(B02, code, "offset %llu + size %llu wraps around 64 bits", (unsigned long long)offset, (unsigned long long)size);
+    }
+    if (end > imported->size_B)
+        return em_mistake(B01, CUDA_ERROR_INVALID_VALUE, "offset %llu + size %llu is past the %llu bytes that were imported as CUexternalMemory #%u",
+                          (unsigned long long)offset, (unsigned long long)size, (unsigned long long)imported->size_B, imported->number);
+    if (end > imported->physical->size)
+        return em_mistake(B01, CUDA_ERROR_INVALID_VALUE,
+                          "offset %llu + size %llu is past the end of CUexternalMemory #%u, which really has %llu bytes (size said %llu)",
+                          (unsigned long long)offset, (unsigned long long)size, imported->number,
+                          (unsigned long long)imported->physical->size, (unsigned long long)imported->size_B);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_buffer(const struct em_imported *imported, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
+{
+    // "flags must be zero"
+    if (desc->flags)
+        return em_mistake(B03, CUDA_ERROR_INVALID_VALUE, "flags = %#x", desc->flags);
+    if (!all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the descriptor was not cleared");
+    if (!desc->size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "size = 0");
+    CUresult r = check_range(imported, desc->offset, desc->size);
+    if (r)
+        return r;
+    // A dedicated allocation belongs to one resource, which is bound at its start.
+    if (imported->dedicated && desc->offset)
+        return em_mistake(M06, CUDA_ERROR_INVALID_VALUE, "offset %llu in memory that was imported with CUDA_EXTERNAL_MEMORY_DEDICATED", desc->offset);
+    // "The offset and size have to be suitably aligned to match the requirements of the external API"; none asks for less than this.
+    const unsigned least_alignment = 16;
+    if (desc->offset % least_alignment)
+        em_mistake(B04, CUDA_SUCCESS, "offset %llu is not a multiple of %u: no external API places a buffer there", desc->offset, least_alignment);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_external_map_buffer(CUexternalMemory handle, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc, CUdeviceptr *out)
+{
+    struct em_external *e;
+    em_lock();
+    CUresult r = get_external(handle, &e);
+    if (r || (r = check_buffer(e->imported, desc)))
+        goto unlock;
+    em_imported_check_fd(e->imported);
+    struct em_external_mapping *m = dm_calloc(1, sizeof *m);
+    if (!m) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+        goto unlock;
+    }
+    m->imported = e->imported;
+    m->offset = desc->offset;
+    m->allocation = (struct em_allocation){
+        .size = desc->size,
+        .kind = EM_MEMORY_IMPORTED,
+        .context = e->object.context,
+        .device = e->object.context->device->ordinal,
+        .physical = e->imported->physical,
+        .physical_offset = desc->offset,
+        .owner = m,
+        .release = mapping_release,
+    };
+    if ((r = em_imported_map(e->imported, desc->offset, desc->size, &m->allocation.base)))
+        goto free_mapping;
+    if ((r = em_memory_enter(&m->allocation)))
+        goto unmap;
+    em_imported_ref(e->imported);
+    m->next = e->imported->mappings;
+    e->imported->mappings = m;
+    m->journal = em_journal_begin(EM_JOURNAL_BUFFER, "buffer of CUexternalMemory #%u: offset %llu, %llu bytes at %#llx", e->object.number,
+                                  desc->offset, desc->size, (unsigned long long)m->allocation.base);
+    *out = m->allocation.base;
+    goto unlock;
+unmap:
+    dm_space_unmap_bytes(&em_space, m->allocation.base);
+free_mapping:
+    dm_free(m);
+unlock:
+    em_unlock();
+    return r;
+}
+
+// ---- mipmapped arrays
+
+struct mapped_storage {
+    struct em_storage storage;
+    struct em_imported *imported;
+    uint32_t journal;
+};
+
+static void storage_release(struct em_storage *storage)
+{
+    struct mapped_storage *s = storage->owner;
+    em_journal_end(s->journal);
+    em_imported_unref(s->imported);
+    dm_free(s);
+}
+
+static CUresult check_mipmap(const struct em_imported *imported, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, struct em_array_plan *plan)
+{
+    CUresult r = em_array_plan(&desc->arrayDesc, desc->numLevels, EM_MIPMAP_EXTERNAL, em_imported_layout(imported), plan);
+    if (r)
+        return r;
+    if (!all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the descriptor was not cleared");
+    uint64_t have_B = imported->size_B < imported->physical->size ? imported->size_B : imported->physical->size;
+    if (desc->offset > have_B || plan->layout.total_B > have_B - desc->offset)
+        return em_mistake(I11, CUDA_ERROR_INVALID_VALUE, "%llux%llux%llu with %u levels takes %llu bytes from offset %llu on, and CUexternalMemory "
+                          "#%u has %llu", (unsigned long long)desc->arrayDesc.Width, (unsigned long long)desc->arrayDesc.Height,
+                          (unsigned long long)desc->arrayDesc.Depth, desc->numLevels, (unsigned long long)plan->layout.total_B, desc->offset,
+                          imported->number, (unsigned long long)have_B);
+    if (imported->dedicated && desc->offset)
+        return em_mistake(M06, CUDA_ERROR_INVALID_VALUE, "offset %llu in memory that was imported with CUDA_EXTERNAL_MEMORY_DEDICATED", desc->offset);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, CUmipmappedArray *out)
+{
+    struct em_external *e;
+    struct em_array_plan plan;
+    uint64_t window;
+    em_lock();
+    CUresult r = get_external(handle, &e);
+    if (r || (r = check_mipmap(e->imported, desc, &plan)))
+        goto unlock;
+    em_imported_check_fd(e->imported);
+    if ((r = em_imported_window(e->imported, &window)))
+        goto unlock;
+    struct mapped_storage *s = dm_calloc(1, sizeof *s);
+    if (!s) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapped array");
+        goto unlock;
+    }
+    s->imported = e->imported;
+    s->storage = (struct em_storage){
+        .references = 1,
+        .layout = plan.layout,
+        .address = window + desc->offset,
+        .size_B = plan.layout.total_B,
+        .owner = s,
+        .release = storage_release,
+    };
+    em_imported_ref(e->imported);
+    s->journal = em_journal_begin(EM_JOURNAL_MIPMAP, "mipmapped array of CUexternalMemory #%u: offset %llu, %llux%llux%llu, %u levels, %llu bytes at %#llx",
+                                  e->object.number, desc->offset, (unsigned long long)desc->arrayDesc.Width,
+                                  (unsigned long long)desc->arrayDesc.Height, (unsigned long long)desc->arrayDesc.Depth, desc->numLevels,
+                                  (unsigned long long)plan.layout.total_B, (unsigned long long)(window + desc->offset));
+    r = em_mipmap_start(e->object.context, &plan, &s->storage, out);
+unlock:
+    em_unlock();
+    return r;
+}
