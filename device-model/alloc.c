@@ -45,7 +45,10 @@ void *dm_alloc(size_t size) {
 }
 
 void *dm_calloc(size_t count, size_t size) {
-    return fails_now() ? NULL : calloc(count ? count : 1, size ? size : 1);
+    size_t bytes;
+    if (fails_now() || __builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    return calloc(1, bytes ? bytes : 1);
 }
 
 void *dm_realloc(void *p, size_t size) {

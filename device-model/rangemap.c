@@ -14,9 +14,11 @@ struct dm_rangemap_node {
     bool leaf;
     // Unused slots hold UINT64_MAX, so that the search needs no count.
     uint64_t start[SLOTS]; // first byte of the range, or of the first range below
-    uint64_t last[SLOTS];  // last byte (inclusive: a range may end at 2^64)
-    uint64_t gap[SLOTS];   // inner nodes: the largest gap between two neighbours below; leaves: 0
-    void *ptr[SLOTS];      // owner, or child
+    struct slot {
+        uint64_t last; // last byte (inclusive: a range may end at 2^64)
+        uint64_t gap;  // inner nodes: the largest gap between two neighbours below; leaves: 0
+        void *ptr;     // owner, or child
+    } slot[SLOTS];
 };
 
 typedef struct dm_rangemap_node node;
@@ -30,14 +32,14 @@ static void free_tree(node *n) {
         return;
     if (!n->leaf)
         for (unsigned i = 0; i < n->count; i++)
-            free_tree(n->ptr[i]);
+            free_tree(n->slot[i].ptr);
     dm_free(n);
 }
 
 void dm_rangemap_finish(struct dm_rangemap *map) {
     free_tree(map->root);
     for (node *n = map->spare; n;) {
-        node *next = n->ptr[0];
+        node *next = n->slot[0].ptr;
         dm_free(n);
         n = next;
     }
@@ -50,7 +52,7 @@ static int stock(struct dm_rangemap *map) {
         node *n = dm_alloc(sizeof *n);
         if (!n)
             return -ENOMEM;
-        n->ptr[0] = map->spare;
+        n->slot[0].ptr = map->spare;
         map->spare = n;
         map->spares++;
     }
@@ -59,7 +61,7 @@ static int stock(struct dm_rangemap *map) {
 
 static node *take(struct dm_rangemap *map, bool leaf) {
     node *n = map->spare;
-    map->spare = n->ptr[0];
+    map->spare = n->slot[0].ptr;
     map->spares--;
     n->count = 0;
     n->leaf = leaf;
@@ -72,27 +74,27 @@ static void give(struct dm_rangemap *map, node *n) {
         dm_free(n);
         return;
     }
-    n->ptr[0] = map->spare;
+    n->slot[0].ptr = map->spare;
     map->spare = n;
     map->spares++;
 }
 
-// The last slot whose start is not above `address`; 0 also where none is.
+// The last slot whose start is not above `address`; 0 also where none is. Without branches: they would be guessed wrong.
 static inline unsigned search(const node *n, uint64_t address) {
     unsigned i = 0;
-    i += n->start[i + 16] <= address ? 16 : 0;
-    i += n->start[i + 8] <= address ? 8 : 0;
-    i += n->start[i + 4] <= address ? 4 : 0;
-    i += n->start[i + 2] <= address ? 2 : 0;
-    i += n->start[i + 1] <= address ? 1 : 0;
+    i += (unsigned)(n->start[i + 16] <= address) << 4;
+    i += (unsigned)(n->start[i + 8] <= address) << 3;
+    i += (unsigned)(n->start[i + 4] <= address) << 2;
+    i += (unsigned)(n->start[i + 2] <= address) << 1;
+    i += (unsigned)(n->start[i + 1] <= address);
     // Only address UINT64_MAX can land on an unused slot.
     return __builtin_expect(i >= n->count, 0) ? n->count - 1 : i;
 }
 
 static void fill_range(const node *n, unsigned i, struct dm_range *out) {
     out->start = n->start[i];
-    out->size = n->last[i] - n->start[i] + 1;
-    out->owner = n->ptr[i];
+    out->size = n->slot[i].last - n->start[i] + 1;
+    out->owner = n->slot[i].ptr;
 }
 
 bool dm_rangemap_find(const struct dm_rangemap *map, uint64_t address, struct dm_range *out) {
@@ -101,10 +103,10 @@ bool dm_rangemap_find(const struct dm_rangemap *map, uint64_t address, struct dm
         return false;
     unsigned i = search(n, address);
     while (!n->leaf) {
-        n = n->ptr[i];
+        n = n->slot[i].ptr;
         i = search(n, address);
     }
-    if (address < n->start[i] || address > n->last[i])
+    if (address < n->start[i] || address > n->slot[i].last)
         return false;
     fill_range(n, i, out);
     return true;
@@ -121,7 +123,7 @@ bool dm_rangemap_previous(const struct dm_rangemap *map, uint64_t address, struc
     if (!n || address < n->start[0])
         return false;
     while (!n->leaf)
-        n = n->ptr[search(n, address)];
+        n = n->slot[search(n, address)].ptr;
     fill_range(n, search(n, address), out);
     return true;
 }
@@ -132,7 +134,7 @@ bool dm_rangemap_next(const struct dm_rangemap *map, uint64_t address, struct dm
         return false;
     for (;;) {
         unsigned i = search(n, address);
-        if (n->last[i] < address)
+        if (n->slot[i].last < address)
             i++;
         if (i == n->count)
             return false; // only in the root: below, the child was chosen because its last byte is not before `address`
@@ -140,7 +142,7 @@ bool dm_rangemap_next(const struct dm_rangemap *map, uint64_t address, struct dm
             fill_range(n, i, out);
             return true;
         }
-        n = n->ptr[i];
+        n = n->slot[i].ptr;
     }
 }
 
@@ -153,24 +155,22 @@ bool dm_rangemap_overlaps(const struct dm_rangemap *map, uint64_t start, uint64_
 
 // Brings slot i of the inner node n up to date with its child.
 static void summarise(node *n, unsigned i) {
-    const node *c = n->ptr[i];
-    uint64_t gap = c->leaf ? 0 : c->gap[0];
+    const node *c = n->slot[i].ptr;
+    uint64_t gap = c->leaf ? 0 : c->slot[0].gap;
     for (unsigned k = 1; k < c->count; k++) {
-        uint64_t between = c->start[k] - c->last[k - 1] - 1;
+        uint64_t between = c->start[k] - c->slot[k - 1].last - 1;
         gap = between > gap ? between : gap;
-        if (!c->leaf && c->gap[k] > gap)
-            gap = c->gap[k];
+        if (!c->leaf && c->slot[k].gap > gap)
+            gap = c->slot[k].gap;
     }
     n->start[i] = c->start[0];
-    n->last[i] = c->last[c->count - 1];
-    n->gap[i] = gap;
+    n->slot[i].last = c->slot[c->count - 1].last;
+    n->slot[i].gap = gap;
 }
 
 static void move_slots(node *to, unsigned at, const node *from, unsigned first, unsigned count) {
     memmove(to->start + at, from->start + first, count * sizeof *to->start);
-    memmove(to->last + at, from->last + first, count * sizeof *to->last);
-    memmove(to->gap + at, from->gap + first, count * sizeof *to->gap);
-    memmove(to->ptr + at, from->ptr + first, count * sizeof *to->ptr);
+    memmove(to->slot + at, from->slot + first, count * sizeof *to->slot);
 }
 
 static void open_slot(node *n, unsigned i) {
@@ -192,13 +192,13 @@ static void cut(node *n, unsigned count) {
 
 // Splits the full child i of n in two. Ranges are mostly added at the end, where the left half is then left nearly full.
 static void split(struct dm_rangemap *map, node *n, unsigned i, uint64_t address) {
-    node *left = n->ptr[i], *right = take(map, left->leaf);
+    node *left = n->slot[i].ptr, *right = take(map, left->leaf);
     unsigned keep = address > left->start[SLOTS - 1] ? SLOTS - LEAST : SLOTS / 2;
     move_slots(right, 0, left, keep, SLOTS - keep);
     right->count = SLOTS - keep;
     cut(left, keep);
     open_slot(n, i + 1);
-    n->ptr[i + 1] = right;
+    n->slot[i + 1].ptr = right;
     summarise(n, i);
     summarise(n, i + 1);
 }
@@ -220,7 +220,7 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
     if (map->root->count == SLOTS) {
         node *root = take(map, false);
         root->count = 1;
-        root->ptr[0] = map->root;
+        root->slot[0].ptr = map->root;
         map->root = root;
         map->height++;
         split(map, root, 0, start);
@@ -229,20 +229,20 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
     unsigned slot[HEIGHT_MAX], depth = 0;
     while (!n->leaf) {
         unsigned i = search(n, start);
-        if (((node *)n->ptr[i])->count == SLOTS) {
+        if (((node *)n->slot[i].ptr)->count == SLOTS) {
             split(map, n, i, start);
             i = search(n, start);
         }
         path[depth] = n;
         slot[depth++] = i;
-        n = n->ptr[i];
+        n = n->slot[i].ptr;
     }
     unsigned at = n->count && start > n->start[0] ? search(n, start) + 1 : 0;
     open_slot(n, at);
     n->start[at] = start;
-    n->last[at] = last;
-    n->gap[at] = 0;
-    n->ptr[at] = owner;
+    n->slot[at].last = last;
+    n->slot[at].gap = 0;
+    n->slot[at].ptr = owner;
     while (depth-- > 0)
         summarise(path[depth], slot[depth]);
     map->count++;
@@ -253,7 +253,7 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
 // at least LEAST slots, and a root with a single child is dropped.
 static void refill(struct dm_rangemap *map, node *n, unsigned i) {
     unsigned l = i > 0 ? i - 1 : i;
-    node *left = n->ptr[l], *right = n->ptr[l + 1];
+    node *left = n->slot[l].ptr, *right = n->slot[l + 1].ptr;
     unsigned total = left->count + right->count;
     if (total <= SLOTS * 3 / 4) {
         move_slots(left, left->count, right, 0, right->count);
@@ -290,7 +290,7 @@ int dm_rangemap_remove(struct dm_rangemap *map, uint64_t start, struct dm_range 
     while (!n->leaf) {
         path[depth] = n;
         slot[depth++] = i;
-        n = n->ptr[i];
+        n = n->slot[i].ptr;
         i = search(n, start);
     }
     if (n->start[i] != start)
@@ -301,14 +301,14 @@ int dm_rangemap_remove(struct dm_rangemap *map, uint64_t start, struct dm_range 
     map->count--;
 
     while (depth-- > 0) {
-        node *parent = path[depth], *child = parent->ptr[slot[depth]];
+        node *parent = path[depth], *child = parent->slot[slot[depth]].ptr;
         summarise(parent, slot[depth]);
         if (child->count < LEAST)
             refill(map, parent, slot[depth]);
     }
     while (!map->root->leaf && map->root->count == 1) {
         node *root = map->root;
-        map->root = root->ptr[0];
+        map->root = root->slot[0].ptr;
         map->height--;
         give(map, root);
     }
@@ -342,10 +342,10 @@ static bool gap_below(const node *n, struct fit *f) {
     for (unsigned i = search(n, f->low); i < n->count; i++) {
         if (n->start[i] > f->high)
             return false;
-        if (!n->leaf && n->gap[i] >= f->size && n->last[i] > f->low && gap_below(n->ptr[i], f))
+        if (!n->leaf && n->slot[i].gap >= f->size && n->slot[i].last > f->low && gap_below(n->slot[i].ptr, f))
             return true;
-        if (i + 1 < n->count && n->start[i + 1] - n->last[i] - 1 >= f->size &&
-            fits(f, n->last[i] + 1, n->start[i + 1] - 1))
+        if (i + 1 < n->count && n->start[i + 1] - n->slot[i].last - 1 >= f->size &&
+            fits(f, n->slot[i].last + 1, n->start[i + 1] - 1))
             return true;
     }
     return false;
@@ -362,7 +362,7 @@ int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, 
         found = fits(&f, 0, UINT64_MAX);
     else
         found = (n->start[0] > 0 && fits(&f, 0, n->start[0] - 1)) || gap_below(n, &f) ||
-                (n->last[n->count - 1] < UINT64_MAX && fits(&f, n->last[n->count - 1] + 1, UINT64_MAX));
+                (n->slot[n->count - 1].last < UINT64_MAX && fits(&f, n->slot[n->count - 1].last + 1, UINT64_MAX));
     if (!found)
         return -ENOMEM;
     *start = f.found;
@@ -373,7 +373,7 @@ static int check_node(const node *n, unsigned level, unsigned height, uint64_t *
     if (n->count == 0 || n->count > SLOTS || n->leaf != (level + 1 == height))
         return -EILSEQ;
     for (unsigned i = 0; i < n->count; i++) {
-        if (n->last[i] < n->start[i] || (i && n->start[i] <= n->last[i - 1]))
+        if (n->slot[i].last < n->start[i] || (i && n->start[i] <= n->slot[i - 1].last))
             return -EILSEQ;
         if (n->leaf) {
             ++*count;
@@ -381,8 +381,8 @@ static int check_node(const node *n, unsigned level, unsigned height, uint64_t *
         }
         node copy = *n;
         summarise(&copy, i);
-        if (copy.start[i] != n->start[i] || copy.last[i] != n->last[i] || copy.gap[i] != n->gap[i] ||
-            check_node(n->ptr[i], level + 1, height, count))
+        if (copy.start[i] != n->start[i] || copy.slot[i].last != n->slot[i].last || copy.slot[i].gap != n->slot[i].gap ||
+            check_node(n->slot[i].ptr, level + 1, height, count))
             return -EILSEQ;
     }
     for (unsigned i = n->count; i < SLOTS; i++)

@@ -14,6 +14,14 @@
 
 #include "expect.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 static uint8_t *none, *readable; // a page without access, and one for reading only
 
 static void make_pages(void) {
@@ -325,7 +333,7 @@ static void run(const char *name, void (*body)(void), int signal) {
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
     bool ok = signal == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0
                           : WIFSIGNALED(status) && WTERMSIG(status) == signal;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
     ok |= signal != 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 99);
 #endif
     if (!ok) {
