@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Device profiles: what a card is, as numbers. They are text (data/devices/), compiled in or read from a file of the user's.
+#ifndef DM_PROFILE_H
+#define DM_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum dm_attribute {
+#define DM_ATTRIBUTE(number, name) DM_ATTRIBUTE_##name = number,
+#include "attributes.def"
+#undef DM_ATTRIBUTE
+    DM_ATTRIBUTE_END // one more than the last; 0 is none
+};
+
+// X(name), in the order of the driver API's limits, from 0.
+#define DM_LIMITS(X)                                                                                                             \
+    X(stack_size)                                                                                                                \
+    X(printf_fifo_size)                                                                                                          \
+    X(malloc_heap_size)                                                                                                          \
+    X(dev_runtime_sync_depth)                                                                                                    \
+    X(dev_runtime_pending_launch_count)                                                                                          \
+    X(max_l2_fetch_granularity)                                                                                                  \
+    X(persisting_l2_cache_size)                                                                                                  \
+    X(shmem_size)                                                                                                                \
+    X(cig_enabled)                                                                                                               \
+    X(cig_shmem_fallback_enabled)
+
+enum dm_limit_id {
+#define X(name) DM_LIMIT_##name,
+    DM_LIMITS(X)
+#undef X
+    DM_LIMIT_COUNT
+};
+
+// A value asked for is raised to the minimum, rounded up to the granule, and held against the maximum.
+struct dm_limit {
+    uint64_t initial, minimum, granule, maximum;
+};
+
+enum { DM_NAME_ROOM = 128 };
+
+struct dm_device_profile {
+    char id[32];             // the name of its file without .dev
+    char name[DM_NAME_ROOM]; // what the driver calls the card
+    uint64_t total_memory;   // bytes
+    int priority_least, priority_greatest;
+    struct dm_limit limit[DM_LIMIT_COUNT];
+    int attribute[DM_ATTRIBUTE_END];
+};
+
+// A profile that is compiled in: its id and its text.
+struct dm_device_text {
+    const char *id, *text;
+};
+extern const struct dm_device_text dm_device_texts[]; // ends with a row of NULL; made by tools/gen/device_profiles.py
+
+// The text of the compiled-in profile of that id, or NULL.
+const char *dm_device_text(const char *id);
+
+// Reads a profile: lines `key = value`, `#` begins a comment; `base = ID` takes over all values of a compiled-in profile and stands first.
+// 0, or -EINVAL and in `error` a sentence that says what is wrong in which line; then *out is undefined.
+int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error, size_t error_room);
+
+const char *dm_attribute_name(int number); // NULL: there is no such attribute
+const char *dm_limit_name(int limit);
+
+#endif
