@@ -2,6 +2,7 @@
 // Reads the CARDLESS_* environment variables.
 #include "config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -54,6 +55,30 @@ static void read_seed(const char *value)
         unknown_value("CARDLESS_SEED", value, "a number");
 }
 
+// 32 hexadecimal digits, with or without dashes.
+static bool parse_uuid(const char *text, unsigned char out[16])
+{
+    unsigned digits = 0;
+    memset(out, 0, 16);
+    for (; *text; text++) {
+        int c = tolower((unsigned char)*text);
+        if (c == '-')
+            continue;
+        if (!isxdigit(c) || digits == 32)
+            return false;
+        out[digits / 2] = (unsigned char)(out[digits / 2] << 4 | (c <= '9' ? c - '0' : c - 'a' + 10));
+        digits++;
+    }
+    return digits == 32;
+}
+
+static void read_uuid(const char *value)
+{
+    config.have_uuid = parse_uuid(value, config.uuid);
+    if (!config.have_uuid)
+        unknown_value("CARDLESS_UUID", value, "32 hexadecimal digits");
+}
+
 static void read_environment(void)
 {
     static const struct {
@@ -64,6 +89,7 @@ static void read_environment(void)
         {"CARDLESS_OVERLAP", read_overlap},
         {"CARDLESS_DIAGNOSTICS", read_diagnostics},
         {"CARDLESS_SEED", read_seed},
+        {"CARDLESS_UUID", read_uuid},
     };
     config.sink = EM_SINK_TEXT;
     for (unsigned i = 0; i < sizeof readers / sizeof *readers; i++) {

@@ -18,6 +18,8 @@ struct em_config {
     bool report;                     // CARDLESS_REPORT=1: what was mapped where, on stderr at exit
     bool have_seed;                  // CARDLESS_SEED=N
     uint64_t seed;
+    bool have_uuid; // CARDLESS_UUID=HEX: of device 0; else it is the software Vulkan device's
+    unsigned char uuid[16];
 };
 
 // The configuration; reads the environment the first time. Never fails: a value it does not know is reported on stderr and ignored.

@@ -6,11 +6,15 @@
 #include <stdint.h>
 
 #include "object.h"
+#include "profile.h"
 
 struct em_device;
 struct em_stream;
 
 enum em_trouble { EM_FINE, EM_DESTROYED, EM_STICKY };
+
+// What cuCtxGetApiVersion answers: the version of the interface whose contexts all creating functions make.
+enum { EM_CONTEXT_API_VERSION = 3020 };
 
 struct em_context {
     struct em_object object; // type EM_CONTEXT
@@ -27,6 +31,16 @@ struct em_context {
     uint64_t tickets;                 // of commands handed out so far (command.h)
     uint64_t blocking_pending;        // commands not complete in blocking streams, the legacy one not counted
     struct em_allocation *allocations; // all memory that belongs to it (memory.h)
+
+    unsigned usage;    // created: 1 and one for each cuCtxAttach; primary: how often it is retained or attached
+    unsigned attached; // how many of `usage` cuCtxAttach made
+    uint64_t limit[DM_LIMIT_COUNT];
+    CUfunc_cache cache_config;
+    struct em_context *previous, *next; // in the list of all contexts that are alive
+    struct em_context **peers;          // contexts whose memory it may use: cuCtxEnablePeerAccess
+    uint32_t peer_count;
+    uint64_t died_call;
+    const char *died_by;
 };
 
 // Why a context cannot be used: CUDA_ERROR_CONTEXT_IS_DESTROYED or its sticky error, with a sentence. Takes no lock.
@@ -34,3 +48,44 @@ CUresult em_context_trouble(struct em_context *context) __attribute__((cold));
 
 // Makes `code` stick to the context: an asynchronous error after which nothing works until it is destroyed. Takes no lock; the first one stays.
 void em_context_stick(struct em_context *context, CUresult code);
+
+// All functions below: precondition: em_lock NOT held, where they do not say otherwise.
+
+// cuCtxCreate: a new context, which becomes current. The caller has checked the flags.
+CUresult em_context_create(struct em_device *device, unsigned flags, CUcontext *out);
+// cuCtxDestroy: all that belongs to it ends; it is taken from the top of this thread's stack, elsewhere it stays as a destroyed one.
+CUresult em_context_destroy(CUcontext handle);
+CUresult em_context_attach(CUcontext *out);
+CUresult em_context_detach(CUcontext handle);
+
+// The context of a handle, with a reference that em_context_put drops; NULL: the current one. A handle that is no living context fails with
+// `code`; a destroyed primary context and a context with a sticky error are found.
+CUresult em_context_get(CUcontext handle, CUresult code, struct em_context **out);
+void em_context_put(struct em_context *context);
+
+// The stack of the calling thread. The same context may lie in it several times.
+CUresult em_context_push(CUcontext handle);
+CUresult em_context_pop(CUcontext *out);         // out may be NULL
+CUresult em_context_set_current(CUcontext handle); // NULL: pops
+
+static inline CUcontext em_context_handle(const struct em_context *context)
+{
+    return context ? (CUcontext)(uintptr_t)context->object.handle : NULL;
+}
+
+// cuCtxEnablePeerAccess, cuCtxDisablePeerAccess, for the current context.
+CUresult em_context_enable_peer(CUcontext peer);
+CUresult em_context_disable_peer(CUcontext peer);
+// Whether `context` may use memory of `peer`. Precondition: em_lock held.
+bool em_context_has_peer(const struct em_context *context, const struct em_context *peer);
+
+// What stacks need before any thread has one.
+CUresult em_context_threads_start(void);
+
+// For primary.c. A context that is in no list yet; the object is started. Precondition: em_lock held.
+CUresult em_context_new(struct em_device *device, bool primary, struct em_context **out);
+// Makes a context alive: an id, default settings, its place in the list. Precondition: em_lock held.
+void em_context_begin(struct em_context *context, unsigned flags);
+// Ends all that belongs to a context that is alive; the context itself stays, as a destroyed one. Precondition: em_lock held; it is given up
+// and taken again while commands finish.
+void em_context_end(struct em_context *context);

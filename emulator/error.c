@@ -168,3 +168,13 @@ unsigned long em_report_count(enum em_diagnostic id)
 {
     return atomic_load_explicit(&counts[id], memory_order_relaxed);
 }
+
+void em_error_lock(void)
+{
+    pthread_mutex_lock(&sink.lock);
+}
+
+void em_error_unlock(void)
+{
+    pthread_mutex_unlock(&sink.lock);
+}

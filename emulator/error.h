@@ -28,3 +28,7 @@ unsigned long em_report_count(enum em_diagnostic id);
 const char *em_error_name(CUresult code);
 // The driver's short text for a code, or NULL.
 const char *em_error_string(CUresult code);
+
+// Holds back all reports, so that a fork does not happen in the middle of one.
+void em_error_lock(void);
+void em_error_unlock(void);
