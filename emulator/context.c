@@ -6,9 +6,11 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "context_stack.h"
 #include "device.h"
 #include "lock.h"
 #include "memory.h"
+#include "primary.h"
 
 static struct em_context *alive; // guarded by em_lock
 static uint64_t last_id;
@@ -189,10 +191,10 @@ CUresult em_context_detach(CUcontext handle)
         c->attached--;
     // "Decrements the usage count of the context ctx, and destroys the context if the usage count goes to 0."
     if (!--c->usage) {
-        if (c->primary)
-            em_context_end(c);
-        else
+        if (!c->primary)
             destroy(c);
+        else if (c->trouble != EM_DESTROYED)
+            em_primary_end(c);
     }
 unlock:
     em_unlock();

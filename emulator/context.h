@@ -86,6 +86,5 @@ CUresult em_context_threads_start(void);
 CUresult em_context_new(struct em_device *device, bool primary, struct em_context **out);
 // Makes a context alive: an id, default settings, its place in the list. Precondition: em_lock held.
 void em_context_begin(struct em_context *context, unsigned flags);
-// Ends all that belongs to a context that is alive; the context itself stays, as a destroyed one. Precondition: em_lock held; it is given up
-// and taken again while commands finish.
+// Ends all that belongs to a context that is alive; the context itself stays, as a destroyed one. Precondition: em_lock held.
 void em_context_end(struct em_context *context);

@@ -66,7 +66,7 @@ void em_stack_pop(void)
 // Finds the context that a thread wants to make current.
 static CUresult get(CUcontext handle, struct em_context **out)
 {
-    CUresult code = em_handle_was(EM_CONTEXT, (uint64_t)(uintptr_t)handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+    CUresult code = em_handle_like(EM_CONTEXT, (uint64_t)(uintptr_t)handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
     return em_object_get(EM_CONTEXT, handle, code, out);
 }
 

@@ -93,6 +93,9 @@ static CUresult take_slot(uint32_t *out)
 CUresult em_object_start(struct em_object *object, enum em_type type, struct em_context *context, void (*finish)(struct em_object *))
 {
     uint32_t index;
+    // Another thread may have destroyed the context since this call found it alive.
+    if (context && __atomic_load_n(&context->trouble, __ATOMIC_ACQUIRE) == EM_DESTROYED)
+        return em_context_trouble(context);
     CUresult r = take_slot(&index);
     if (r)
         return r;
@@ -203,6 +206,11 @@ const char *em_handle_text(uint64_t handle, char *out, size_t room)
         snprintf(out, room, "%#llx, which is no handle of this driver", (unsigned long long)handle);
     }
     return out;
+}
+
+bool em_handle_like(enum em_type type, uint64_t handle)
+{
+    return handle >> 48 == (HANDLE_MARK << 8 | (uint64_t)type);
 }
 
 uint64_t em_object_count(enum em_type type)

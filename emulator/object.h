@@ -3,6 +3,7 @@
 // explained. A destroyed object leaves its history in its slot until the slot is used again, which is as late as possible.
 #pragma once
 #include <cuda.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct em_context;
@@ -79,6 +80,9 @@ const char *em_object_text(const struct em_object *object, char *out, size_t roo
 const char *em_handle_text(uint64_t handle, char *out, size_t room);
 
 const char *em_type_name(enum em_type type);
+
+// Whether a number has the form of a handle of this type: then it names an object that is or was. Takes no lock.
+bool em_handle_like(enum em_type type, uint64_t handle);
 
 // Live objects of a type, for reports and leak tests. Precondition: em_lock held.
 uint64_t em_object_count(enum em_type type);

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Context Management".
+#include "context.h"
+
+#include "api_bodies.h"
+#include "context_checks.h"
+#include "device.h"
+#include "limit.h"
+#include "lock.h"
+
+static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affinity_count, const CUexecAffinityParam *affinities,
+                       const CUctxCigParam *cig)
+{
+    struct em_device *device;
+    CUresult r = em_device_get(dev, &device);
+    if (r)
+        return r;
+    if (!pctx)
+        return em_null("pctx");
+    r = api_check_context_flags(flags, CU_CTX_FLAGS_MASK);
+    if (r)
+        return r;
+    if (affinity_count > 0 && !affinities)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%d execution affinities are announced and the array is NULL", affinity_count);
+    // "execAffinityParams and cigParams are mutually exclusive"
+    if (affinity_count > 0 && cig)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "execution affinities and CUDA-in-graphics are asked for at once");
+    // "Creating a context with execution affinity is only supported on Volta+ MPS": there is no MPS here.
+    if (affinity_count > 0)
+        return em_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "execution affinity of type %d: no device is shared through MPS",
+                       (int)affinities[0].type);
+    if (cig) {
+        bool d3d12 = cig->sharedDataType == CIG_DATA_TYPE_D3D12_COMMAND_QUEUE;
+        bool vulkan = cig->sharedDataType == CIG_DATA_TYPE_NV_BLOB;
+        if (!d3d12 && !vulkan)
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA-in-graphics data type %d does not exist", (int)cig->sharedDataType);
+        if (vulkan && !cig->sharedData)
+            return em_null("cigParams->sharedData");
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "device %d does not do CUDA in graphics", dev);
+    }
+    r = api_check_compute_mode(device);
+    return r ? r : em_context_create(device, flags, pctx);
+}
+
+CUresult api_cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    return create(pctx, flags, dev, 0, NULL, NULL);
+}
+
+CUresult api_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    return create(pctx, flags, dev, 0, NULL, NULL);
+}
+
+CUresult api_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev)
+{
+    return create(pctx, flags, dev, numParams, paramsArray, NULL);
+}
+
+CUresult api_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
+{
+    CUctxCreateParams none = {0};
+    const CUctxCreateParams *p = ctxCreateParams ? ctxCreateParams : &none;
+    return create(pctx, flags, dev, p->numExecAffinityParams, p->execAffinityParams, p->cigParams);
+}
+
+CUresult api_cuCtxDestroy_v2(CUcontext ctx)
+{
+    return em_context_destroy(ctx);
+}
+
+CUresult api_cuCtxAttach(CUcontext *pctx, unsigned int flags)
+{
+    if (flags)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags is %#x, it must be 0", flags);
+    return em_context_attach(pctx);
+}
+
+CUresult api_cuCtxDetach(CUcontext ctx)
+{
+    return em_context_detach(ctx);
+}
+
+CUresult api_cuCtxPushCurrent_v2(CUcontext ctx)
+{
+    return em_context_push(ctx);
+}
+
+CUresult api_cuCtxPopCurrent_v2(CUcontext *pctx)
+{
+    return em_context_pop(pctx);
+}
+
+CUresult api_cuCtxSetCurrent(CUcontext ctx)
+{
+    return em_context_set_current(ctx);
+}
+
+CUresult api_cuCtxGetCurrent(CUcontext *pctx)
+{
+    *pctx = em_context_handle(em_self.current);
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuCtxGetDevice(CUdevice *device)
+{
+    *device = em_self.current->device->ordinal;
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
+{
+    struct em_context *c;
+    CUresult r = em_context_get(ctx, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
+    if (r)
+        return r;
+    *device = c->device->ordinal;
+    em_context_put(c);
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuCtxGetFlags(unsigned int *flags)
+{
+    em_lock();
+    *flags = em_self.current->flags;
+    em_unlock();
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuCtxSetFlags(unsigned int flags)
+{
+    CUresult r = api_check_context_flags(flags, CU_CTX_FLAGS_MASK);
+    if (r)
+        return r;
+    em_lock();
+    // Whether host memory can be mapped is settled when the context is made.
+    em_self.current->flags = flags | (em_self.current->flags & CU_CTX_MAP_HOST);
+    em_unlock();
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
+{
+    struct em_context *c;
+    CUresult r = em_context_get(ctx, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
+    if (r)
+        return r;
+    em_lock();
+    if (c->trouble == EM_DESTROYED)
+        r = em_context_trouble(c);
+    else
+        *ctxId = c->id;
+    em_unlock();
+    em_context_put(c);
+    return r;
+}
+
+CUresult api_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
+{
+    struct em_context *c;
+    CUresult r = em_context_get(ctx, CUDA_ERROR_INVALID_CONTEXT, &c);
+    if (r)
+        return r;
+    em_lock();
+    if (c->trouble == EM_DESTROYED)
+        r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "CUcontext #%u was destroyed by %s", c->object.number, c->died_by);
+    else
+        *version = c->api_version;
+    em_unlock();
+    em_context_put(c);
+    return r;
+}
+
+CUresult api_cuCtxGetLimit(size_t *pvalue, CUlimit limit)
+{
+    return em_limit_get(em_self.current, limit, pvalue);
+}
+
+CUresult api_cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    return em_limit_set(em_self.current, limit, value);
+}
+
+CUresult api_cuCtxGetCacheConfig(CUfunc_cache *pconfig)
+{
+    *pconfig = em_self.current->cache_config;
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuCtxSetCacheConfig(CUfunc_cache config)
+{
+    if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "cache configuration %d does not exist", (int)config);
+    em_self.current->cache_config = config;
+    return CUDA_SUCCESS;
+}
+
+// "On devices with fixed shared memory banks, cuCtxSetSharedMemConfig has no effect": so on all that Cardless knows.
+CUresult api_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
+{
+    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuCtxSetSharedMemConfig(CUsharedconfig config)
+{
+    if ((unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "shared memory configuration %d does not exist", (int)config);
+    return CUDA_SUCCESS;
+}
+
+// "A NULL may be passed in for leastPriority or greatestPriority if the value is not desired."
+CUresult api_cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    const struct dm_device_profile *p = &em_self.current->device->profile;
+    if (leastPriority)
+        *leastPriority = p->priority_least;
+    if (greatestPriority)
+        *greatestPriority = p->priority_greatest;
+    return CUDA_SUCCESS;
+}
+
+// No line of the host's caches persists longer than another: all are as reset already.
+CUresult api_cuCtxResetPersistingL2Cache(void)
+{
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)
+{
+    // The type is handed back whether or not it is supported.
+    *pExecAffinity = (CUexecAffinityParam){.type = type};
+    if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
+        return em_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "execution affinity of type %d does not exist", (int)type);
+    // "number of SMs the context is limited to use": all of them.
+    pExecAffinity->param.smCount.val = (unsigned)em_device_attribute(em_self.current->device, DM_ATTRIBUTE_multiprocessor_count);
+    return CUDA_SUCCESS;
+}
