@@ -11,9 +11,11 @@
 #include "lock.h"
 #include "memory.h"
 #include "primary.h"
+#include "stream.h"
 
 static struct em_context *alive; // guarded by em_lock
 static uint64_t last_id;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; // with em_lock: a context's `ending` became false
 
 CUresult em_context_trouble(struct em_context *context)
 {
@@ -91,10 +93,19 @@ static void forget_peer(struct em_context *c, const struct em_context *peer)
 
 void em_context_end(struct em_context *c)
 {
+    c->ending = true;
     c->died_call = em_call_now();
     c->died_by = em_entry_name();
-    // From here on no call begins anything in it.
+    // What is in its streams runs to the end while the context is still good; what a careless thread adds meanwhile is dropped.
+    em_unlock();
+    em_streams_finish(c);
+    em_lock();
     __atomic_store_n(&c->trouble, EM_DESTROYED, __ATOMIC_RELEASE);
+    while (c->streams || c->default_stream) {
+        em_unlock();
+        em_streams_finish(c);
+        em_lock();
+    }
     if (c->previous)
         c->previous->next = c->next;
     else
@@ -112,6 +123,14 @@ void em_context_end(struct em_context *c)
         em_object_retire(c->objects);
     while (c->allocations)
         em_memory_leave(c->allocations);
+    c->ending = false;
+    pthread_cond_broadcast(&ended);
+}
+
+void em_context_wait_end(const struct em_context *c)
+{
+    while (c->ending)
+        pthread_cond_wait(&ended, &em_mutex);
 }
 
 CUresult em_context_create(struct em_device *device, unsigned flags, CUcontext *out)
@@ -134,12 +153,12 @@ unlock:
     return r;
 }
 
-// Ends a created context and its handle. Precondition: em_lock held.
+// Ends a created context and its handle. Precondition: em_lock held, which is released meanwhile.
 static void destroy(struct em_context *c)
 {
     em_object_ref(&c->object);
+    em_object_retire(&c->object); // from here on no other thread finds it
     em_context_end(c);
-    em_object_retire(&c->object);
     // "If ctx is current to the calling thread then ctx will also be popped from the current thread's context stack. If ctx is current to other
     // threads, then ctx will remain current to those threads, and attempting to access ctx from those threads will result in the error
     // CUDA_ERROR_CONTEXT_IS_DESTROYED."
@@ -183,7 +202,7 @@ CUresult em_context_detach(CUcontext handle)
         r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not current in this thread");
     else if (c->primary && !c->attached)
         r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "nothing is attached to the primary context of device %d", c->device->ordinal);
-    else if (c->trouble == EM_DESTROYED)
+    else if (c->trouble == EM_DESTROYED || c->ending)
         r = em_context_trouble(c);
     if (r)
         goto unlock;
@@ -193,7 +212,7 @@ CUresult em_context_detach(CUcontext handle)
     if (!--c->usage) {
         if (!c->primary)
             destroy(c);
-        else if (c->trouble != EM_DESTROYED)
+        else
             em_primary_end(c);
     }
 unlock:

@@ -39,6 +39,7 @@ struct em_context {
     struct em_context *previous, *next; // in the list of all contexts that are alive
     struct em_context **peers;          // contexts whose memory it may use: cuCtxEnablePeerAccess
     uint32_t peer_count;
+    bool ending;                        // em_context_end is at work
     uint64_t died_call;
     const char *died_by;
 };
@@ -86,5 +87,8 @@ CUresult em_context_threads_start(void);
 CUresult em_context_new(struct em_device *device, bool primary, struct em_context **out);
 // Makes a context alive: an id, default settings, its place in the list. Precondition: em_lock held.
 void em_context_begin(struct em_context *context, unsigned flags);
-// Ends all that belongs to a context that is alive; the context itself stays, as a destroyed one. Precondition: em_lock held.
+// Ends all that belongs to a context that is alive; the context itself stays, as a destroyed one. Precondition: em_lock held,
+// which is released meanwhile; not already ending.
 void em_context_end(struct em_context *context);
+// Waits until an end that another thread has begun is done. Precondition: em_lock held, which is released meanwhile.
+void em_context_wait_end(const struct em_context *context);

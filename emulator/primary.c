@@ -6,8 +6,11 @@
 #include "device.h"
 #include "lock.h"
 
+// Whether the primary context is alive; one that is just ending is waited for. Precondition: em_lock held, which may be released meanwhile.
 static bool is_active(const struct em_device *device)
 {
+    if (device->primary)
+        em_context_wait_end(device->primary);
     return device->primary && device->primary->trouble != EM_DESTROYED;
 }
 
@@ -35,9 +38,9 @@ CUresult em_primary_retain(struct em_device *device, CUcontext *out)
 
 void em_primary_end(struct em_context *context)
 {
-    em_context_end(context);
     context->attached = 0;
     context->device->primary_flags = 0;
+    em_context_end(context);
 }
 
 CUresult em_primary_release(struct em_device *device)
@@ -47,14 +50,22 @@ CUresult em_primary_release(struct em_device *device)
     struct em_context *c = device->primary;
     if (!c || !c->usage)
         r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context of device %d is not retained", device->ordinal);
-    else if (!--c->usage && is_active(device))
+    else if (!--c->usage && is_active(device) && !c->usage) // another thread may have retained it while this one waited
         em_primary_end(c);
     em_unlock();
     return r;
 }
 
-// "Note that it is the responsibility of the calling function to ensure that no other module in the process is using the device any more."
-// It stays retained as often as it was: each of those who retained it still has to release it.
+bool em_primary_retained(struct em_device *device)
+{
+    em_lock();
+    bool retained = device->primary && device->primary->usage;
+    em_unlock();
+    return retained;
+}
+
+// "Resetting the primary context does not release it, an application that has retained the primary context should explicitly release its
+// usage."
 CUresult em_primary_reset(struct em_device *device)
 {
     em_lock();
