@@ -26,6 +26,7 @@ CUresult em_device_bad(CUdevice ordinal) __attribute__((cold));
 // "CUDA_ERROR_INVALID_DEVICE: the device ordinal supplied by the user does not correspond to a valid CUDA device".
 static inline CUresult em_device_get(CUdevice ordinal, struct em_device **out)
 {
+    *out = NULL;
     if ((unsigned)ordinal >= (unsigned)em_device_count)
         return em_device_bad(ordinal);
     *out = &em_devices[ordinal];

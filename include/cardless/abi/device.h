@@ -216,7 +216,8 @@ typedef enum CUatomicOperation_enum {
     CU_ATOMIC_OPERATION_CAS = 9,
     CU_ATOMIC_OPERATION_FLOAT_ADD = 10,
     CU_ATOMIC_OPERATION_FLOAT_MIN = 11,
-    CU_ATOMIC_OPERATION_FLOAT_MAX = 12
+    CU_ATOMIC_OPERATION_FLOAT_MAX = 12,
+    CU_ATOMIC_OPERATION_MAX
 } CUatomicOperation;
 
 typedef enum CUatomicOperationCapability_enum {
