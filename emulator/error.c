@@ -146,22 +146,20 @@ static void say(enum em_diagnostic id, CUresult code, const char *format, va_lis
     errno = saved;
 }
 
-CUresult em_fail(CUresult code, const char *format, ...)
+void em_explain(CUresult code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     say(EM_DIAG_GENERAL, code, format, args);
     va_end(args);
-    return code;
 }
 
-CUresult em_report(enum em_diagnostic id, CUresult code, const char *format, ...)
+void em_report(enum em_diagnostic id, CUresult code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     say(id, code, format, args);
     va_end(args);
-    return code;
 }
 
 unsigned long em_report_count(enum em_diagnostic id)

@@ -15,11 +15,23 @@ enum em_diagnostic {
 // Says in a sentence why the current call fails and returns `code`. The sentence has no final full stop and holds the values at fault:
 //     return em_fail(CUDA_ERROR_INVALID_VALUE, "width %zu B is more than the pitch %zu B", width, pitch);
 // Takes no emulator lock; may be called with it held.
-CUresult em_fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+// A macro, so that the compiler sees that an error code is not CUDA_SUCCESS.
+#define em_fail(code, ...)                                                                                                       \
+    ({                                                                                                                           \
+        CUresult em_code_ = (code);                                                                                              \
+        em_explain(em_code_, __VA_ARGS__);                                                                                       \
+        em_code_;                                                                                                                \
+    })
+void em_explain(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 // Reports mistake `EM_DIAG_id` of the catalogue and returns `code`, which is CUDA_SUCCESS where the call goes on all the same.
-#define em_mistake(id, code, ...) em_report(EM_DIAG_##id, code, __VA_ARGS__)
-CUresult em_report(enum em_diagnostic id, CUresult code, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
+#define em_mistake(id, code, ...)                                                                                                \
+    ({                                                                                                                           \
+        CUresult em_code_ = (code);                                                                                              \
+        em_report(EM_DIAG_##id, em_code_, __VA_ARGS__);                                                                          \
+        em_code_;                                                                                                                \
+    })
+void em_report(enum em_diagnostic id, CUresult code, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
 
 // How often each diagnostic was raised in this process.
 unsigned long em_report_count(enum em_diagnostic id);
