@@ -34,6 +34,8 @@ void dm_guard_finish(void);
 // fn(arg), or -EFAULT if it touched memory that it could not touch; *fault (may be NULL) then tells. fn must be one that can
 // be left at any access: no locks, no allocation inside. May nest; the innermost call gets the fault. The rights to device
 // pages are after the call what they were before.
+// Where the thread has SIGSEGV or SIGBUS blocked (a program's handler with a full mask, say) the kernel ends the process at
+// a fault: nothing in user space can help it.
 int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault);
 // "read of unmapped address 0x…", without a full stop; at most `size` bytes with the final 0. Async-signal-safe.
 void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size);

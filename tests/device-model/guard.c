@@ -14,14 +14,6 @@
 
 #include "expect.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
-
 static uint8_t *none, *readable; // a page without access, and one for reading only
 
 static void make_pages(void) {
@@ -31,11 +23,12 @@ static void make_pages(void) {
     EXPECT_EQ(munmap(none + 4096, 4096), 0);
 }
 
-static void look(void *p) {
+// Threads may race here: nothing is ever written.
+__attribute__((no_sanitize("thread"))) static void look(void *p) {
     (void)*(volatile uint8_t *)p;
 }
 
-static void touch(void *p) {
+__attribute__((no_sanitize("thread"))) static void touch(void *p) {
     *(volatile uint8_t *)p = 1;
 }
 
@@ -333,7 +326,7 @@ static void run(const char *name, void (*body)(void), int signal) {
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
     bool ok = signal == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0
                           : WIFSIGNALED(status) && WTERMSIG(status) == signal;
-#ifdef SANITIZED
+#if SANITIZED
     ok |= signal != 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 99);
 #endif
     if (!ok) {
@@ -352,7 +345,10 @@ int main(void) {
     RUN(default_on_kill_inside, SIGSEGV);
     RUN(program_handler_before, 0);
     RUN(program_handler_returns, SIGSEGV);
-    RUN(passing_handler_after, 0);
+    // ThreadSanitizer's sigaction tells the program of the handler that it last set through the C library, not of ours: there
+    // a program cannot pass a fault on to us, and only dm_guard_reassert helps.
+    if (!THREAD_SANITIZER)
+        RUN(passing_handler_after, 0);
     RUN(selfish_handler_after, 0);
     RUN(ignored, 0);
     RUN(ignored_access, SIGSEGV);

@@ -89,9 +89,12 @@ static void sections(void) {
     *device = 5;
     EXPECT_EQ(*managed, 5);
     // … nor does a signal handler, which itself runs without them.
-    signal(SIGUSR1, handler);
-    raise(SIGUSR1);
-    EXPECT_EQ(in_handler, 2);
+    // (ThreadSanitizer runs handlers with SIGSEGV blocked, where the kernel ends the process at any fault.)
+    if (!THREAD_SANITIZER) {
+        signal(SIGUSR1, handler);
+        raise(SIGUSR1);
+        EXPECT_EQ(in_handler, 2);
+    }
     EXPECT(!closed());
     dm_pkey_leave(outer);
     EXPECT_EQ(closed(), keys);

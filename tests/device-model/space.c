@@ -64,7 +64,9 @@ static void reservations(void) {
     EXPECT(dm_space_contains(&space, a));
     EXPECT(!dm_space_contains(&space, (uint64_t)(uintptr_t)&a));
 
-    // Larger than the window: somewhere else, but still the device's.
+    // Larger than the window: somewhere else, but still the device's. ThreadSanitizer leaves no room for it.
+    if (THREAD_SANITIZER)
+        return;
     EXPECT_EQ(dm_va_reserve(&space, 2 * space.size, GRANULE, 0, &a), 0);
     EXPECT(dm_space_contains(&space, a + 2 * space.size - 1));
     EXPECT_EQ(a % GRANULE, 0);
