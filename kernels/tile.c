@@ -12,45 +12,22 @@ KN_INLINE unsigned piece_B(unsigned column, unsigned row)
     return (column & 2) << 7 | (row & 4) << 5 | (column & 1) << 6 | (row & 3) << 4;
 }
 
-KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B)
+KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, int stream)
 {
     for (unsigned row = 0; row < 8; row++)
         for (unsigned column = 0; column < 4; column++)
             memcpy(gob + piece_B(column, row), linear + row * pitch_B + column * 16, 16);
 }
 
-KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B)
+KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, int stream)
 {
     for (unsigned row = 0; row < 8; row++)
         for (unsigned column = 0; column < 4; column++)
             memcpy(linear + row * pitch_B + column * 16, gob + piece_B(column, row), 16);
 }
 
-/* Bytes x0 to x1 of rows y0 to y1 of a GOB; `linear` is where (x0, y0) is. */
-static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0,
-                          unsigned y1)
-{
-    for (unsigned y = y0; y < y1; y++) {
-        const uint8_t *src = linear + (y - y0) * pitch_B;
-        for (unsigned x = x0, next; x < x1; src += next - x, x = next) {
-            next = (x | 15) + 1 < x1 ? (x | 15) + 1 : x1;
-            kn_copy_upto16(gob + piece_B(x >> 4, y) + (x & 15), src, next - x);
-        }
-    }
-}
-
-static void gob_untile_part(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0,
-                            unsigned y1)
-{
-    for (unsigned y = y0; y < y1; y++) {
-        uint8_t *dst = linear + (y - y0) * pitch_B;
-        for (unsigned x = x0, next; x < x1; dst += next - x, x = next) {
-            next = (x | 15) + 1 < x1 ? (x | 15) + 1 : x1;
-            kn_copy_upto16(dst, gob + piece_B(x >> 4, y) + (x & 15), next - x);
-        }
-    }
-}
-
+#include "tile_part.h"
+#define TILE_STREAM 0
 #define TILE_SUFFIX(name) name##_c
 #include "tile_template.h"
 

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a box is walked, once for every instruction set. The file that includes this one has defined gob_tile(), gob_untile(),
- * gob_tile_part(), gob_untile_part() and TILE_SUFFIX(); whole GOBs take the path without bounds checks.
+ * gob_tile_part(), gob_untile_part(), TILE_SUFFIX() and TILE_STREAM (whether `stream` means something to the first two). Whole
+ * GOBs take the path without bounds checks.
  */
 
 /* One row of GOBs: bytes x0 to x1 of rows y0 to y1 (0 to 8). `gobs` is the GOB that x = 0 is in; `linear` is where (x0, y0) is. */
 KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
-                          const uint8_t *linear, uint64_t pitch_B)
+                          const uint8_t *linear, uint64_t pitch_B, int stream)
 {
     for (uint64_t x = x0, next; x < x1; linear += next - x, x = next) {
         uint8_t *gob = gobs + (x >> 6) * step_B;
         next = (x | 63) + 1 < x1 ? (x | 63) + 1 : x1;
         if (y1 - y0 == 8 && next - x == 64)
-            gob_tile(gob, linear, pitch_B);
+            gob_tile(gob, linear, pitch_B, stream);
         else
             gob_tile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(next - x), y0, y1);
     }
 }
 
 KN_INLINE void strip_untile(const uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
-                            uint8_t *linear, uint64_t pitch_B)
+                            uint8_t *linear, uint64_t pitch_B, int stream)
 {
     for (uint64_t x = x0, next; x < x1; linear += next - x, x = next) {
         const uint8_t *gob = gobs + (x >> 6) * step_B;
         next = (x | 63) + 1 < x1 ? (x | 63) + 1 : x1;
         if (y1 - y0 == 8 && next - x == 64)
-            gob_untile(gob, linear, pitch_B);
+            gob_untile(gob, linear, pitch_B, stream);
         else
             gob_untile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(next - x), y0, y1);
     }
@@ -43,7 +44,7 @@ void TILE_SUFFIX(kn_tile_box)(void *tiled, const struct kn_tiled *desc, uint64_t
             next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
             strip_tile((uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B, x_B,
                        x_B + width_B, y0, y0 + (unsigned)(next - row),
-                       (const uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B);
+                       (const uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 0);
         }
     }
 }
@@ -60,7 +61,7 @@ void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, 
             next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
             strip_untile((const uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B,
                          x_B, x_B + width_B, y0, y0 + (unsigned)(next - row),
-                         (uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B);
+                         (uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 0);
         }
     }
 }
@@ -99,8 +100,8 @@ void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint
                     next = x + 64 - (dx & 63);
                 if (next > width_B)
                     next = width_B;
-                strip_untile(s, src_step_B, sx, sx + (next - x), sy0, sy0 + high, stage, STAGE_WIDTH_B);
-                strip_tile(d, dst_step_B, dx, dx + (next - x), y0, y0 + high, stage, STAGE_WIDTH_B);
+                strip_untile(s, src_step_B, sx, sx + (next - x), sy0, sy0 + high, stage, STAGE_WIDTH_B, 0);
+                strip_tile(d, dst_step_B, dx, dx + (next - x), y0, y0 + high, stage, STAGE_WIDTH_B, 0);
             }
         }
     }

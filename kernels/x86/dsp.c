@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts the x86 functions into the tables. */
+#include "kn_x86.h"
+
+void kn_dsp_init_avx2(struct kn_dsp *dsp)
+{
+    dsp->copy.rows = kn_copy_rows_avx2;
+    dsp->fill.fill = kn_fill_avx2;
+    dsp->fill.rows = kn_fill_rows_avx2;
+    dsp->tile.tile = kn_tile_box_avx2;
+    dsp->tile.untile = kn_untile_box_avx2;
+    dsp->tile.retile = kn_retile_box_avx2;
+}
+
+void kn_dsp_init_avx512(struct kn_dsp *dsp)
+{
+    dsp->copy.rows = kn_copy_rows_avx512;
+    dsp->fill.fill = kn_fill_avx512;
+    dsp->fill.rows = kn_fill_rows_avx512;
+    dsp->tile.tile = kn_tile_box_avx512;
+    dsp->tile.untile = kn_untile_box_avx512;
+    dsp->tile.retile = kn_retile_box_avx512;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fills for one register width (VEC_B); included by one file for each instruction set. The pattern has a period of the value's
+ * size, and every size is a multiple of that: so a store that ends at the last byte is in phase, wherever it begins.
+ */
+#include "kn_x86.h"
+#include "small.h"
+
+#include <immintrin.h>
+
+/* 4 or fewer bytes; the size is 3 for 8-bit values alone. */
+KN_INLINE void fill_upto4(uint8_t *dst, uint32_t pattern, uint64_t size_B)
+{
+    if (size_B >= 4) {
+        memcpy(dst, &pattern, 4);
+    } else if (size_B >= 2) {
+        memcpy(dst, &pattern, 2);
+        dst[size_B - 1] = (uint8_t)(pattern >> 8);
+    } else if (size_B) {
+        *dst = (uint8_t)pattern;
+    }
+}
+
+/* Less than VEC_B bytes. */
+KN_INLINE void fill_short(uint8_t *dst, uint32_t pattern, uint64_t size_B)
+{
+    __m256i v = _mm256_set1_epi32((int)pattern);
+    __m128i x = _mm256_castsi256_si128(v);
+
+    if (size_B >= 32) {
+        _mm256_storeu_si256((__m256i *)dst, v);
+        _mm256_storeu_si256((__m256i *)(dst + size_B - 32), v);
+    } else if (size_B >= 16) {
+        _mm_storeu_si128((__m128i *)dst, x);
+        _mm_storeu_si128((__m128i *)(dst + size_B - 16), x);
+    } else if (size_B >= 8) {
+        _mm_storel_epi64((__m128i *)dst, x);
+        _mm_storel_epi64((__m128i *)(dst + size_B - 8), x);
+    } else if (size_B >= 4) {
+        memcpy(dst, &pattern, 4);
+        memcpy(dst + size_B - 4, &pattern, 4);
+    } else {
+        fill_upto4(dst, pattern, size_B);
+    }
+}
+
+/* At least VEC_B bytes. */
+KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
+{
+    uint8_t *end = dst + size_B, *last = end - VEC_B;
+
+    VEC_STORE(dst, v);
+    if (size_B > 2 * VEC_B) {
+        VEC_STORE(dst + VEC_B, v);
+        if (size_B > 4 * VEC_B) {
+            VEC_STORE(dst + 2 * VEC_B, v);
+            VEC_STORE(dst + 3 * VEC_B, v);
+            /* Whole vectors at aligned addresses; the pattern's phase is that of the address within it. */
+            for (uint64_t i = 4 * VEC_B; i + 4 * VEC_B <= size_B; i += 4 * VEC_B) {
+                VEC_STORE(dst + i, v);
+                VEC_STORE(dst + i + VEC_B, v);
+                VEC_STORE(dst + i + 2 * VEC_B, v);
+                VEC_STORE(dst + i + 3 * VEC_B, v);
+            }
+            VEC_STORE(last - 3 * VEC_B, v);
+            VEC_STORE(last - 2 * VEC_B, v);
+        }
+        VEC_STORE(last - VEC_B, v);
+    }
+    VEC_STORE(last, v);
+}
+
+void FILL_SUFFIX(kn_fill)(void *dst, uint32_t pattern, uint64_t size_B)
+{
+    uint8_t *d = dst;
+
+    if (size_B < VEC_B)
+        fill_short(d, pattern, size_B);
+    else
+        fill_long(d, VEC_SET(pattern), size_B);
+}
+
+void FILL_SUFFIX(kn_fill_rows)(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B, uint64_t rows)
+{
+    uint8_t *d = dst;
+    VEC v = VEC_SET(pattern);
+
+    if (width_B < VEC_B) {
+        for (uint64_t row = 0; row < rows; row++)
+            fill_short(d + row * pitch_B, pattern, width_B);
+    } else {
+        for (uint64_t row = 0; row < rows; row++)
+            fill_long(d + row * pitch_B, v, width_B);
+    }
+}
