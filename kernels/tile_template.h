@@ -37,11 +37,17 @@ void TILE_SUFFIX(kn_tile_box)(void *tiled, const struct kn_tiled *desc, uint64_t
                               uint64_t slices)
 {
     uint64_t step_B = (uint64_t)KN_GOB_B << (desc->block_height_log2 + desc->block_depth_log2);
+    int stream = TILE_STREAM && width_B * rows * slices >= kn_stream_min_B && !((uintptr_t)tiled & 63);
 
     for (uint64_t slice = 0; slice < slices; slice++) {
         for (uint64_t row = 0, next; row < rows; row = next) {
             unsigned y0 = (y + row) & 7;
             next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
+            if (stream)
+            strip_tile((uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B, x_B,
+                       x_B + width_B, y0, y0 + (unsigned)(next - row),
+                       (const uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 1);
+            else
             strip_tile((uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B, x_B,
                        x_B + width_B, y0, y0 + (unsigned)(next - row),
                        (const uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 0);
@@ -54,11 +60,17 @@ void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, 
                                 uint64_t slices)
 {
     uint64_t step_B = (uint64_t)KN_GOB_B << (desc->block_height_log2 + desc->block_depth_log2);
+    int stream = TILE_STREAM && width_B * rows * slices >= kn_stream_min_B && !(((uintptr_t)linear - x_B) & 63) && !(pitch_B & 63) && !(slice_B & 63);
 
     for (uint64_t slice = 0; slice < slices; slice++) {
         for (uint64_t row = 0, next; row < rows; row = next) {
             unsigned y0 = (y + row) & 7;
             next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
+            if (stream)
+            strip_untile((const uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B,
+                         x_B, x_B + width_B, y0, y0 + (unsigned)(next - row),
+                         (uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 1);
+            else
             strip_untile((const uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B,
                          x_B, x_B + width_B, y0, y0 + (unsigned)(next - row),
                          (uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 0);

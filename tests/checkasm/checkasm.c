@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests every SIMD function of kernels/ against its C reference, and times them. */
-#include "checkasm.h"
+#include "bench.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -137,19 +137,39 @@ static void check_all(unsigned rounds)
 int main(int argc, char **argv)
 {
     unsigned rounds = 1;
-    uint64_t seed = 1;
+    uint64_t seed = 1, min_B = 4 << 10, max_B = 16 << 20;
+    const char *bench = NULL;
+    unsigned milliseconds = 100;
 
     for (int i = 1; i < argc; i++) {
         if (!strncmp(argv[i], "--seed=", 7)) {
             seed = strtoull(argv[i] + 7, NULL, 0);
         } else if (!strncmp(argv[i], "--rounds=", 9)) {
             rounds = (unsigned)strtoul(argv[i] + 9, NULL, 0);
+        } else if (!strcmp(argv[i], "--bench")) {
+            bench = "";
+        } else if (!strncmp(argv[i], "--bench=", 8)) {
+            bench = argv[i] + 8;
+        } else if (!strncmp(argv[i], "--min=", 6)) {
+            min_B = strtoull(argv[i] + 6, NULL, 0) << 10;
+        } else if (!strncmp(argv[i], "--max=", 6)) {
+            max_B = strtoull(argv[i] + 6, NULL, 0) << 10;
+        } else if (!strncmp(argv[i], "--time=", 7)) {
+            milliseconds = (unsigned)strtoul(argv[i] + 7, NULL, 0);
         } else {
-            fprintf(stderr, "usage: checkasm [--seed=N] [--rounds=N]\n");
+            fprintf(stderr, "usage: checkasm [--seed=N] [--rounds=N]\n"
+                            "       checkasm --bench[=function] [--min=KiB] [--max=KiB] [--time=milliseconds a row]\n");
             return 2;
         }
     }
     random_state = seed;
+    if (bench && min_B) {
+        ca_bench_begin(*bench ? bench : NULL, max_B, milliseconds);
+        ca_bench_copy(min_B, max_B);
+        ca_bench_fill(min_B, max_B);
+        ca_bench_tile(min_B, max_B);
+        return 0;
+    }
     check_all(rounds);
     printf("checkasm: %u failures (seed %llu)\n", failures, (unsigned long long)seed);
     return failures != 0;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Benchmarks of the tile family: surfaces of the shapes that arrays have, whole and ragged, beside a memcpy of as many bytes. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
+
+static void run_tile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+{
+    const struct ca_box *s = &b->box;
+
+    if (dsp)
+        dsp->tile.tile(dst, &s->desc, s->x_B, s->y, s->z, src, s->pitch_B, s->slice_B, s->width_B, s->rows, s->slices);
+    else
+        host_memcpy(dst, src, b->bytes);
+}
+
+static void run_untile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+{
+    const struct ca_box *s = &b->box;
+
+    if (dsp)
+        dsp->tile.untile(src, &s->desc, s->x_B, s->y, s->z, dst, s->pitch_B, s->slice_B, s->width_B, s->rows, s->slices);
+    else
+        host_memcpy(dst, src, b->bytes);
+}
+
+static void run_retile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+{
+    const struct ca_box *s = &b->box;
+    struct kn_tiled from = s->desc;
+
+    /* The other surface has lower blocks, and its box may start elsewhere in a GOB (value_B). */
+    if (from.block_height_log2)
+        from.block_height_log2--;
+    if (dsp)
+        dsp->tile.retile(dst, &s->desc, s->x_B, s->y, s->z, src, &from, s->x_B + b->value_B, s->y, s->z, s->width_B, s->rows,
+                         s->slices);
+    else
+        host_memcpy(dst, src, b->bytes);
+}
+
+static void rows_of(const char *what, struct ca_box box, unsigned linear_shift_B, double target)
+{
+    struct ca_bench b = {.box = box};
+    struct ca_box *s = &b.box;
+    uint64_t tiled_B, linear_B;
+
+    s->slice_B = s->slice_B ? s->slice_B : s->pitch_B * s->rows;
+    b.bytes = s->width_B * s->rows * s->slices;
+    b.target = target;
+    tiled_B = kn_tiled_size_B(&s->desc, s->depth) + 512;
+    linear_B = (s->slices - 1) * s->slice_B + (s->rows - 1) * s->pitch_B + s->width_B + 64;
+    snprintf(b.detail, sizeof(b.detail), "%s %s", ca_size_text(b.bytes >> 10 ? b.bytes >> 10 << 10 : b.bytes), what);
+
+    b.name = "tile", b.run = run_tile;
+    b.dst_need_B = tiled_B, b.src_need_B = linear_B > b.bytes ? linear_B : b.bytes;
+    b.src_shift_B = linear_shift_B;
+    ca_bench_row(&b);
+    b.name = "untile", b.run = run_untile;
+    b.src_need_B = tiled_B > b.bytes ? tiled_B : b.bytes, b.dst_need_B = linear_B;
+    b.src_shift_B = 0, b.dst_shift_B = linear_shift_B;
+    ca_bench_row(&b);
+    if (linear_shift_B)
+        return;
+    b.name = "retile", b.run = run_retile;
+    b.dst_need_B = b.src_need_B = tiled_B;
+    ca_bench_row(&b);
+}
+
+static struct ca_box whole(uint64_t width_B, uint64_t rows, uint64_t slices, unsigned a, unsigned b)
+{
+    struct ca_box s = {.width_B = width_B, .rows = rows, .slices = slices, .depth = slices, .pitch_B = width_B};
+
+    s.desc.width_gob = (uint32_t)((width_B + 63) / 64);
+    s.desc.height_gob = (uint32_t)(((rows + 7) / 8 + (1u << a) - 1) >> a << a);
+    s.desc.block_height_log2 = (uint8_t)a;
+    s.desc.block_depth_log2 = (uint8_t)b;
+    return s;
+}
+
+void ca_bench_tile(uint64_t min_B, uint64_t max_B)
+{
+    for (uint64_t size_B = min_B < 4096 ? 4096 : min_B; size_B <= max_B; size_B *= 4) {
+        double target = size_B < 64 << 10 ? 0 : size_B < 1 << 20 ? 0.9 : 0.85;
+        uint64_t side = 64;
+        struct ca_box s;
+        unsigned a = 4;
+
+        while (side * side * 4 < size_B)
+            side *= 2;
+        while (a && 8u << a > side / 4 * 6)
+            a--;
+        s = whole(side * 4, size_B / (side * 4), 1, a, 0);
+        rows_of("2D", s, 0, target);
+        rows_of("2D, linear + 16", s, 16, target);
+        s.pitch_B += 192;
+        rows_of("2D, pitch + 192", s, 0, target);
+        /* An RGBA8 picture whose width is no power of two, at an element's alignment. */
+        s = whole(side * 4 - 56, size_B / (side * 4) - 3, 1, a, 0);
+        rows_of("2D, ragged", s, 0, 0.6);
+        s = whole(side * 4, size_B / (side * 4) - 1, 1, a, 0);
+        s.x_B = 20, s.y = 1, s.width_B -= 44, s.rows -= 3, s.pitch_B = s.width_B;
+        rows_of("2D, ragged box", s, 0, 0.6);
+        if (size_B >= 64 << 10) {
+            uint64_t depth = size_B >= 1 << 20 ? 64 : 16, width_B = side * 4 / (depth / 8);
+            s = whole(width_B, size_B / (width_B * depth), depth, 0, 4);
+            rows_of("3D", s, 0, target);
+        }
+    }
+    /* A column of elements, and the lower levels of a mip chain. */
+    for (unsigned element_B = 1; element_B <= 16; element_B *= 4) {
+        struct ca_box s = whole(element_B, 1024, 1, 4, 0);
+        char what[24];
+        snprintf(what, sizeof(what), "column of %u B", element_B);
+        rows_of(what, s, 0, 0);
+    }
+}
