@@ -65,8 +65,7 @@ static uint64_t stream_threshold_B(void)
 #endif
     if (cache_B < (1l << 20))
         cache_B = 8l << 20;
-    if (getenv("KN_STREAM")) return strtoull(getenv("KN_STREAM"),0,0)<<10;
-    return (uint64_t)cache_B / 4 * 3;
+    return (uint64_t)cache_B / 4;
 }
 
 static void use(unsigned mask)

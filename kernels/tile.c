@@ -26,8 +26,14 @@ KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B,
             memcpy(linear + row * pitch_B + column * 16, gob + piece_B(column, row), 16);
 }
 
+KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
+{
+    memcpy(dst, src, KN_GOB_B);
+}
+
 #include "tile_part.h"
 #define TILE_STREAM 0
+#define TILE_FENCE() ((void)0)
 #define TILE_SUFFIX(name) name##_c
 #include "tile_template.h"
 

@@ -3,32 +3,124 @@
  * How a box is walked, once for every instruction set. The file that includes this one has defined gob_tile(), gob_untile(),
  * gob_tile_part(), gob_untile_part(), TILE_SUFFIX() and TILE_STREAM (whether `stream` means something to the first two). Whole
  * GOBs take the path without bounds checks.
+ *
+ * Three ways, by size (docs/performance.md has the figures):
+ *   in cache: a row of GOBs at a time, since linear memory then is eight sequential streams;
+ *   beyond KN_TILE_PREFETCH_B: the same, and the lines about to be written are asked for early, as the hardware's
+ *     prefetcher follows neither the steps from block to block nor eight streams of stores;
+ *   beyond kn_stream_min_B: stores that pass by the caches. To tile, the row of GOBs stays the best order (each GOB is eight
+ *     full lines); to untile, whole blocks are read in memory's order.
  */
+#define KN_TILE_PREFETCH_B (192u << 10)
+#define KN_TILE_GROUP_GOB 4
 
-/* One row of GOBs: bytes x0 to x1 of rows y0 to y1 (0 to 8). `gobs` is the GOB that x = 0 is in; `linear` is where (x0, y0) is. */
-KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
-                          const uint8_t *linear, uint64_t pitch_B, int stream)
+enum tile_way { TILE_CACHED, TILE_PREFETCHED, TILE_STREAMED };
+
+KN_INLINE enum tile_way tile_way(uint64_t bytes, uintptr_t streamed, uint64_t pitch_B, uint64_t slice_B)
 {
-    for (uint64_t x = x0, next; x < x1; linear += next - x, x = next) {
-        uint8_t *gob = gobs + (x >> 6) * step_B;
+    if (TILE_STREAM && bytes >= kn_stream_min_B && !((streamed | pitch_B | slice_B) & 63))
+        return TILE_STREAMED;
+    return bytes >= KN_TILE_PREFETCH_B ? TILE_PREFETCHED : TILE_CACHED;
+}
+
+/*
+ * One row of GOBs: bytes x0 to x1 of rows y0 to y1 (0 to 8). `gobs` is where the GOB of x = 0 is, or would be (an offset from
+ * the surface); `linear` is where (x0, y0) is.
+ */
+KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
+                          const uint8_t *linear, uint64_t pitch_B, enum tile_way way)
+{
+    uint64_t x = x0;
+    uint8_t *gob = gobs + (x0 >> 6) * step_B;
+
+    if (y1 - y0 < 8 || x1 - x0 < 64)
+        goto parts;
+    if (x & 63) {
+        x = (x | 63) + 1;
+        gob_tile_part(gob, linear, pitch_B, x0 & 63, 64, y0, y1);
+        linear += x - x0, gob += step_B;
+    }
+    for (; x + 64 <= x1; x += 64, linear += 64, gob += step_B) {
+        if (way == TILE_PREFETCHED && x + 128 <= x1)
+            for (unsigned line = 0; line < 8; line++)
+                __builtin_prefetch(gob + step_B + line * 64, 1, 3);
+        gob_tile(gob, linear, pitch_B, way == TILE_STREAMED);
+    }
+parts:
+    for (uint64_t next; x < x1; linear += next - x, gob += step_B, x = next) {
         next = (x | 63) + 1 < x1 ? (x | 63) + 1 : x1;
-        if (y1 - y0 == 8 && next - x == 64)
-            gob_tile(gob, linear, pitch_B, stream);
-        else
-            gob_tile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(next - x), y0, y1);
+        gob_tile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(next - x), y0, y1);
     }
 }
 
 KN_INLINE void strip_untile(const uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
-                            uint8_t *linear, uint64_t pitch_B, int stream)
+                            uint8_t *linear, uint64_t pitch_B, enum tile_way way)
 {
-    for (uint64_t x = x0, next; x < x1; linear += next - x, x = next) {
-        const uint8_t *gob = gobs + (x >> 6) * step_B;
+    uint64_t x = x0;
+    const uint8_t *gob = gobs + (x0 >> 6) * step_B;
+
+    if (y1 - y0 < 8 || x1 - x0 < 64)
+        goto parts;
+    if (x & 63) {
+        x = (x | 63) + 1;
+        gob_untile_part(gob, linear, pitch_B, x0 & 63, 64, y0, y1);
+        linear += x - x0, gob += step_B;
+    }
+    for (; x + 64 <= x1; x += 64, linear += 64, gob += step_B) {
+        if (way == TILE_PREFETCHED && x + 320 <= x1)
+            for (unsigned row = 0; row < 8; row++)
+                __builtin_prefetch(linear + 256 + row * pitch_B, 1, 3);
+        gob_untile(gob, linear, pitch_B, way == TILE_STREAMED);
+    }
+parts:
+    for (uint64_t next; x < x1; linear += next - x, gob += step_B, x = next) {
         next = (x | 63) + 1 < x1 ? (x | 63) + 1 : x1;
-        if (y1 - y0 == 8 && next - x == 64)
-            gob_untile(gob, linear, pitch_B, stream);
-        else
-            gob_untile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(next - x), y0, y1);
+        gob_untile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(next - x), y0, y1);
+    }
+}
+
+/* The rows of GOBs of bytes x_B to x_B + width_B, from top to bottom. */
+KN_INLINE void slice_tile(uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
+                          const uint8_t *linear, uint64_t pitch_B, uint64_t width_B, uint64_t rows, enum tile_way way)
+{
+    uint64_t step_B = (uint64_t)KN_GOB_B << (desc->block_height_log2 + desc->block_depth_log2);
+
+    for (uint64_t row = 0, next; row < rows; row = next) {
+        unsigned y0 = (y + row) & 7;
+        next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
+        strip_tile(tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z), step_B, x_B, x_B + width_B, y0,
+                   y0 + (unsigned)(next - row), linear + row * pitch_B, pitch_B, way);
+    }
+}
+
+KN_INLINE void slice_untile(const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
+                            uint8_t *linear, uint64_t pitch_B, uint64_t width_B, uint64_t rows, enum tile_way way)
+{
+    uint64_t step_B = (uint64_t)KN_GOB_B << (desc->block_height_log2 + desc->block_depth_log2);
+
+    for (uint64_t row = 0, next; row < rows; row = next) {
+        unsigned y0 = (y + row) & 7;
+        next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
+        strip_untile(tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z), step_B, x_B, x_B + width_B, y0,
+                     y0 + (unsigned)(next - row), linear + row * pitch_B, pitch_B, way);
+    }
+}
+
+/* Row of blocks by row of blocks, and in each of them a few blocks at a time. */
+KN_INLINE void slice_untile_blocks(const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
+                                   uint8_t *linear, uint64_t pitch_B, uint64_t width_B, uint64_t rows)
+{
+    uint64_t height = 8u << desc->block_height_log2, group_B = KN_TILE_GROUP_GOB * 64;
+
+    for (uint64_t row = 0, below; row < rows; row = below) {
+        below = ((y + row) | (height - 1)) + 1 - y;
+        below = below < rows ? below : rows;
+        for (uint64_t x = 0, next; x < width_B; x = next) {
+            next = ((x_B + x) / group_B + 1) * group_B - x_B;
+            next = next < width_B ? next : width_B;
+            slice_untile(tiled, desc, x_B + x, y + row, z, linear + row * pitch_B + x, pitch_B, next - x, below - row,
+                         TILE_STREAMED);
+        }
     }
 }
 
@@ -36,46 +128,39 @@ void TILE_SUFFIX(kn_tile_box)(void *tiled, const struct kn_tiled *desc, uint64_t
                               const void *linear, uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows,
                               uint64_t slices)
 {
-    uint64_t step_B = (uint64_t)KN_GOB_B << (desc->block_height_log2 + desc->block_depth_log2);
-    int stream = TILE_STREAM && width_B * rows * slices >= kn_stream_min_B && !((uintptr_t)tiled & 63);
+    enum tile_way way = tile_way(width_B * rows * slices, (uintptr_t)tiled, 0, 0);
 
     for (uint64_t slice = 0; slice < slices; slice++) {
-        for (uint64_t row = 0, next; row < rows; row = next) {
-            unsigned y0 = (y + row) & 7;
-            next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
-            if (stream)
-            strip_tile((uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B, x_B,
-                       x_B + width_B, y0, y0 + (unsigned)(next - row),
-                       (const uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 1);
-            else
-            strip_tile((uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B, x_B,
-                       x_B + width_B, y0, y0 + (unsigned)(next - row),
-                       (const uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 0);
-        }
+        const uint8_t *l = (const uint8_t *)linear + slice * slice_B;
+        if (way == TILE_CACHED)
+            slice_tile(tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows, TILE_CACHED);
+        else if (way == TILE_PREFETCHED)
+            slice_tile(tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows, TILE_PREFETCHED);
+        else if (TILE_STREAM)
+            slice_tile(tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows, TILE_STREAMED);
     }
+    if (way == TILE_STREAMED)
+        TILE_FENCE();
 }
 
 void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
                                 void *linear, uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows,
                                 uint64_t slices)
 {
-    uint64_t step_B = (uint64_t)KN_GOB_B << (desc->block_height_log2 + desc->block_depth_log2);
-    int stream = TILE_STREAM && width_B * rows * slices >= kn_stream_min_B && !(((uintptr_t)linear - x_B) & 63) && !(pitch_B & 63) && !(slice_B & 63);
+    enum tile_way way =
+        tile_way(width_B * rows * slices, (uintptr_t)linear - x_B, pitch_B, slices > 1 ? slice_B : 0);
 
     for (uint64_t slice = 0; slice < slices; slice++) {
-        for (uint64_t row = 0, next; row < rows; row = next) {
-            unsigned y0 = (y + row) & 7;
-            next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
-            if (stream)
-            strip_untile((const uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B,
-                         x_B, x_B + width_B, y0, y0 + (unsigned)(next - row),
-                         (uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 1);
-            else
-            strip_untile((const uint8_t *)tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z + slice), step_B,
-                         x_B, x_B + width_B, y0, y0 + (unsigned)(next - row),
-                         (uint8_t *)linear + slice * slice_B + row * pitch_B, pitch_B, 0);
-        }
+        uint8_t *l = (uint8_t *)linear + slice * slice_B;
+        if (way == TILE_CACHED)
+            slice_untile(tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows, TILE_CACHED);
+        else if (way == TILE_PREFETCHED)
+            slice_untile(tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows, TILE_PREFETCHED);
+        else if (TILE_STREAM)
+            slice_untile_blocks(tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows);
     }
+    if (way == TILE_STREAMED)
+        TILE_FENCE();
 }
 
 /* Surface to surface: whole GOBs that lie alike are copied as they are; all else goes through a strip of GOBs on the stack. */
@@ -88,6 +173,7 @@ void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint
     uint64_t dst_step_B = (uint64_t)KN_GOB_B << (dst_desc->block_height_log2 + dst_desc->block_depth_log2);
     uint64_t src_step_B = (uint64_t)KN_GOB_B << (src_desc->block_height_log2 + src_desc->block_depth_log2);
     int alike = !((dst_x_B ^ src_x_B) & 63) && !((dst_y ^ src_y) & 7);
+    int stream = TILE_STREAM && width_B * rows * slices >= kn_stream_min_B && !((uintptr_t)dst & 63);
 
     for (uint64_t slice = 0; slice < slices; slice++) {
         for (uint64_t row = 0, row_next; row < rows; row = row_next) {
@@ -102,7 +188,7 @@ void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint
             for (uint64_t x = 0, next; x < width_B; x = next) {
                 uint64_t dx = dst_x_B + x, sx = src_x_B + x;
                 if (alike && high == 8 && !(dx & 63) && width_B - x >= 64) {
-                    memcpy(d + (dx >> 6) * dst_step_B, s + (sx >> 6) * src_step_B, KN_GOB_B);
+                    gob_copy(d + (dx >> 6) * dst_step_B, s + (sx >> 6) * src_step_B, stream);
                     next = x + 64;
                     continue;
                 }
@@ -112,9 +198,11 @@ void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint
                     next = x + 64 - (dx & 63);
                 if (next > width_B)
                     next = width_B;
-                strip_untile(s, src_step_B, sx, sx + (next - x), sy0, sy0 + high, stage, STAGE_WIDTH_B, 0);
-                strip_tile(d, dst_step_B, dx, dx + (next - x), y0, y0 + high, stage, STAGE_WIDTH_B, 0);
+                strip_untile(s, src_step_B, sx, sx + (next - x), sy0, sy0 + high, stage, STAGE_WIDTH_B, TILE_CACHED);
+                strip_tile(d, dst_step_B, dx, dx + (next - x), y0, y0 + high, stage, STAGE_WIDTH_B, TILE_CACHED);
             }
         }
     }
+    if (stream)
+        TILE_FENCE();
 }

@@ -52,7 +52,19 @@ KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B,
         }
 }
 
+KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
+{
+    for (unsigned i = 0; i < KN_GOB_B; i += 32) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(src + i));
+        if (stream)
+            _mm256_stream_si256((__m256i *)(dst + i), v);
+        else
+            _mm256_storeu_si256((__m256i *)(dst + i), v);
+    }
+}
+
 #include "tile_part.h"
 #define TILE_STREAM 1
+#define TILE_FENCE() _mm_sfence()
 #define TILE_SUFFIX(name) name##_avx2
 #include "tile_template.h"

@@ -19,7 +19,7 @@ KN_INLINE __m512i pair(const uint8_t *low, const uint8_t *high)
                               _mm256_loadu_si256((const __m256i *)high), 1);
 }
 
-/* Four vectors of 64 bytes, `step_B` apart (or 0, `step1`, ... for lines of a GOB), transposed. */
+/* Four vectors of 64 bytes, transposed. */
 KN_INLINE struct lines load_transposed(const uint8_t *p0, const uint8_t *p1, const uint8_t *p2, const uint8_t *p3)
 {
     __m512i a = pair(p0, p1), b = pair(p2, p3), c = pair(p0 + 32, p1 + 32), d = pair(p2 + 32, p3 + 32);
@@ -76,6 +76,12 @@ KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B,
         put(linear + i * pitch_B, u.l[i], stream);
     for (unsigned i = 0; i < 4; i++)
         put(linear + (4 + i) * pitch_B, v.l[i], stream);
+}
+
+KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
+{
+    for (unsigned i = 0; i < KN_GOB_B; i += 64)
+        put(dst + i, _mm512_loadu_si512(src + i), stream);
 }
 
 KN_INLINE uint64_t byte_mask(unsigned x0, unsigned x1)
@@ -139,5 +145,6 @@ static void gob_untile_part(const uint8_t *gob, uint8_t *linear, uint64_t pitch_
 }
 
 #define TILE_STREAM 1
+#define TILE_FENCE() _mm_sfence()
 #define TILE_SUFFIX(name) name##_avx512
 #include "tile_template.h"

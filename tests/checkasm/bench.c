@@ -119,7 +119,10 @@ void ca_bench_row(const struct ca_bench *b)
     start = now();
     while (turns < MAX_TURNS && (turns < 9 || now() - start < budget_s)) {
         for (unsigned set = 0; set <= set_count; set++) {
-            double t = now();
+            double t;
+            if (b->bytes <= 4 << 20) /* what the other function left in the caches is not this one's affair */
+                RUN(set, slot_count);
+            t = now();
             RUN(set, inner);
             taken[set][turns] = (now() - t) / inner;
         }
