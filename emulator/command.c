@@ -59,8 +59,12 @@ static uint64_t oldest_ticket(const struct em_stream *s)
 
 // "The legacy default stream … synchronizes with all other streams in the same context except for non-blocking streams": a command of the legacy
 // stream waits for those submitted to blocking streams before it, and a command of a blocking stream for those submitted to the legacy one.
+// Behind a cuCtxWaitEvent that is not complete all streams wait.
 static bool is_turn(const struct em_stream *s, uint64_t ticket)
 {
+    const struct em_stream *barrier = s->object.context->barrier;
+    if (em_unlikely(barrier && barrier != s) && oldest_ticket(barrier) < ticket)
+        return false;
     if (s->blocking) {
         const struct em_stream *legacy = s->object.context->default_stream;
         return !legacy || is_idle(legacy) || oldest_ticket(legacy) > ticket;
@@ -149,6 +153,7 @@ static CUresult context_result(const struct em_context *context)
 static CUresult run(struct em_stream *s, struct em_command *c)
 {
     struct em_context *context = s->object.context;
+    c->result = CUDA_SUCCESS;
     if (context_failed(context)) {
         c->result = context_result(context);
         if (c->ops->always)
@@ -246,14 +251,14 @@ void em_progress(void)
     run_all();
 }
 
-void em_wait_progress(void)
+static void wait_progress(bool outside)
 {
     if (em_run_one(EM_ANYWHERE)) {
         run_all();
         return;
     }
     em_funnel.waiters++;
-    if (em_funnel.polled) { // do not wait for the poller's next look
+    if (outside || em_funnel.polled) { // do not wait for the poller's next look
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += POLLED_WAIT_NS;
@@ -266,6 +271,16 @@ void em_wait_progress(void)
         pthread_cond_wait(&em_funnel.progress, &em_mutex);
     }
     em_funnel.waiters--;
+}
+
+void em_wait_progress(void)
+{
+    wait_progress(false);
+}
+
+void em_wait_outside(void)
+{
+    wait_progress(true);
 }
 
 void em_stream_abandon(struct em_stream *s, CUresult result)

@@ -67,6 +67,8 @@ bool em_error_sticks(CUresult code);
 bool em_run_one(enum em_place place);
 // Runs one waiting command, or else sleeps until something completes. Precondition: em_lock held, which is released meanwhile.
 void em_wait_progress(void);
+// The same where what is waited for happens outside of this process's streams: sleeps for a moment only.
+void em_wait_outside(void);
 // Something that is not a command changed what `ready` says: runs what can run and wakes who waits. Precondition: em_lock held; as above.
 void em_progress(void);
 // Whether the first waiting command of a stream could run now. Precondition: em_lock held.

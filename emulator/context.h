@@ -29,6 +29,7 @@ struct em_context {
     struct em_stream *default_stream; // CU_STREAM_LEGACY
     struct em_stream *streams;        // all, the default ones included (stream.h)
     uint64_t tickets;                 // of commands handed out so far (command.h)
+    struct em_stream *barrier;        // its commands hold back all later ones of the context (cuCtxWaitEvent); NULL: none so far
     uint64_t blocking_pending;        // commands not complete in blocking streams, the legacy one not counted
     struct em_allocation *allocations; // all memory that belongs to it (memory.h)
 

@@ -67,11 +67,11 @@ static void link_stream(struct em_stream *s, struct em_context *context)
 }
 
 // Precondition: em_lock held.
-static CUresult new_default(struct em_context *context, enum em_stream_kind kind, struct em_stream **out)
+static CUresult new_without_handle(struct em_context *context, enum em_stream_kind kind, unsigned flags, struct em_stream **out)
 {
-    struct em_stream *s = new_stream(kind, CU_STREAM_DEFAULT, 0);
+    struct em_stream *s = new_stream(kind, flags, 0);
     if (!s)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a default stream");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
     s->object = (struct em_object){
         .type = EM_STREAM,
         .references = 1,
@@ -83,6 +83,11 @@ static CUresult new_default(struct em_context *context, enum em_stream_kind kind
     link_stream(s, context);
     *out = s;
     return CUDA_SUCCESS;
+}
+
+CUresult em_stream_new_hidden(struct em_context *context, struct em_stream **out)
+{
+    return new_without_handle(context, EM_STREAM_CREATED, CU_STREAM_NON_BLOCKING, out);
 }
 
 CUresult em_stream_create(struct em_context *context, unsigned flags, int priority, CUstream *out)
@@ -148,7 +153,7 @@ static CUresult get_of_thread(struct em_context *context, struct em_stream **out
         }
     }
     pthread_once(&thread_end_once, make_thread_end);
-    CUresult r = new_default(context, EM_STREAM_OF_THREAD, out);
+    CUresult r = new_without_handle(context, EM_STREAM_OF_THREAD, CU_STREAM_DEFAULT, out);
     if (r)
         return r;
     (*out)->next_of_thread = streams_of_thread;
@@ -165,7 +170,7 @@ static CUresult get_default(struct em_context *context, bool of_thread, struct e
     if (of_thread)
         return get_of_thread(context, out);
     if (!context->default_stream) {
-        CUresult r = new_default(context, EM_STREAM_LEGACY, &context->default_stream);
+        CUresult r = new_without_handle(context, EM_STREAM_LEGACY, CU_STREAM_DEFAULT, &context->default_stream);
         if (r)
             return r;
     }
@@ -291,7 +296,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
     return r;
 }
 
-static bool any_pending(const struct em_context *context, uint64_t up_to)
+bool em_context_is_pending(const struct em_context *context, uint64_t up_to)
 {
     for (const struct em_stream *s = context->streams; s; s = s->next) {
         if (is_pending(s, up_to))
@@ -306,7 +311,7 @@ CUresult em_context_synchronize(struct em_context *context)
     em_lock();
     em_object_ref(&context->object);
     uint64_t up_to = context->tickets;
-    while (!r && any_pending(context, up_to)) {
+    while (!r && em_context_is_pending(context, up_to)) {
         if (em_self.inside)
             r = no_waiting_inside();
         else
@@ -351,6 +356,9 @@ void em_streams_finish(struct em_context *context)
     if (context->default_stream)
         em_object_unref(&context->default_stream->object);
     context->default_stream = NULL;
+    if (context->barrier)
+        em_object_unref(&context->barrier->object);
+    context->barrier = NULL;
     em_progress();
     em_unlock();
 }

@@ -54,6 +54,11 @@ CUresult em_stream_synchronize(struct em_stream *stream);
 // The same over all streams of a context. Precondition: em_lock NOT held.
 CUresult em_context_synchronize(struct em_context *context);
 
+// Whether a command of the context with a ticket up to this one is not complete. Precondition: em_lock held.
+bool em_context_is_pending(const struct em_context *context, uint64_t up_to);
+// A stream without a handle, not ordered with the legacy stream, that lives while something is in it. Precondition: em_lock held.
+CUresult em_stream_new_hidden(struct em_context *context, struct em_stream **out);
+
 // The streams' part of a context's end: runs what can run, waits for what is running, drops what waits for the outside, and ends the default streams.
 // Called once, before the context's objects are retired, when no new call can find the context. Precondition: em_lock NOT held.
 void em_streams_finish(struct em_context *context);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Event Management", and events between processes and of whole contexts.
+#include "api_bodies.h"
+#include "call.h"
+#include "event.h"
+#include "stream.h"
+
+CUresult api_cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    if (Flags & ~known)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "event flags %#x: %#x are none", Flags, Flags & ~known);
+    // "CU_EVENT_INTERPROCESS must be specified along with CU_EVENT_DISABLE_TIMING".
+    if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING with it");
+    return em_event_create(em_self.current, Flags, phEvent);
+}
+
+CUresult api_cuEventDestroy_v2(CUevent hEvent)
+{
+    struct em_event *e;
+    CUresult r = em_event_get(hEvent, &e); // for the context's error
+    if (r)
+        return r;
+    em_event_put(e);
+    return em_event_destroy(hEvent);
+}
+
+static CUresult record(CUevent event, CUstream stream, unsigned flags)
+{
+    struct em_stream *s;
+    struct em_event *e;
+    CUresult r = em_stream_get(stream, &s);
+    if (r)
+        return r;
+    r = em_event_get(event, &e);
+    if (r)
+        goto put_stream;
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: only CU_EVENT_RECORD_EXTERNAL (0x1) is one", flags);
+    // "CU_EVENT_RECORD_EXTERNAL: … This flag is invalid outside of stream capture."
+    else if (flags)
+        r = em_fail(CUDA_ERROR_ILLEGAL_STATE, "CU_EVENT_RECORD_EXTERNAL is for streams under capture only");
+    else
+        r = em_event_record(e, s);
+    em_event_put(e);
+put_stream:
+    em_stream_put(s);
+    return r;
+}
+
+CUresult api_cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return record(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
+}
+
+CUresult api_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    return record(hEvent, hStream, flags);
+}
+
+CUresult api_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    struct em_stream *s;
+    struct em_event *e;
+    CUresult r = em_stream_get(hStream, &s);
+    if (r)
+        return r;
+    if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: only CU_EVENT_WAIT_EXTERNAL (0x1) is one", Flags);
+    if (!r)
+        r = em_event_get(hEvent, &e);
+    if (r)
+        goto put_stream;
+    // "CU_EVENT_WAIT_EXTERNAL: … This flag is invalid outside of stream capture."
+    if (Flags)
+        r = em_fail(CUDA_ERROR_ILLEGAL_STATE, "CU_EVENT_WAIT_EXTERNAL is for streams under capture only");
+    else
+        r = em_event_wait(e, s);
+    em_event_put(e);
+put_stream:
+    em_stream_put(s);
+    return r;
+}
+
+CUresult api_cuEventQuery(CUevent hEvent)
+{
+    struct em_event *e;
+    CUresult r = em_event_get(hEvent, &e);
+    if (r)
+        return r;
+    r = em_event_query(e);
+    em_event_put(e);
+    return r;
+}
+
+CUresult api_cuEventSynchronize(CUevent hEvent)
+{
+    struct em_event *e;
+    CUresult r = em_event_get(hEvent, &e);
+    if (r)
+        return r;
+    r = em_event_synchronize(e);
+    em_event_put(e);
+    return r;
+}
+
+static CUresult elapsed(float *milliseconds, CUevent start, CUevent end)
+{
+    struct em_event *a, *b;
+    CUresult r = em_event_get(start, &a);
+    if (r)
+        return r;
+    r = em_event_get(end, &b);
+    if (!r) {
+        r = em_event_elapsed(a, b, milliseconds);
+        em_event_put(b);
+    }
+    em_event_put(a);
+    return r;
+}
+
+CUresult api_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return elapsed(pMilliseconds, hStart, hEnd);
+}
+
+CUresult api_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return elapsed(pMilliseconds, hStart, hEnd);
+}
+
+// ---- all streams of a context ----
+
+static CUresult with_context(CUcontext context, CUevent event, CUresult (*act)(struct em_event *, struct em_context *))
+{
+    struct em_context *c;
+    struct em_event *e;
+    if (!context)
+        return em_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is given");
+    CUresult r = em_context_get(context, CUDA_ERROR_INVALID_CONTEXT, &c);
+    if (r)
+        return r;
+    r = em_event_get(event, &e);
+    if (!r) {
+        r = act(e, c);
+        em_event_put(e);
+    }
+    em_context_put(c);
+    return r;
+}
+
+CUresult api_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
+{
+    return with_context(hCtx, hEvent, em_event_record_context);
+}
+
+CUresult api_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
+{
+    return with_context(hCtx, hEvent, em_event_wait_context);
+}
+
+// ---- between processes ----
+
+CUresult api_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
+{
+    struct em_event *e;
+    CUresult r = em_event_get(event, &e);
+    if (r)
+        return r;
+    r = em_event_export(e, pHandle);
+    em_event_put(e);
+    return r;
+}
+
+CUresult api_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
+{
+    return em_event_import(em_self.current, &handle, phEvent);
+}
