@@ -255,12 +255,21 @@ static CUresult no_access(const struct em_allocation *a, unsigned access, const 
                    access == CU_MEM_ACCESS_FLAGS_PROT_READ ? "read" : "write", em_memory_text(a->base, text, sizeof text));
 }
 
-CUresult em_memory_reach(uint64_t address, uint64_t size, unsigned access, const char *what, CUresult code,
-                         struct em_allocation **out)
+static CUresult other_context(uint64_t address, const char *what, CUresult code)
+{
+    char text[512];
+    return em_fail(code, "%s: a mapped external buffer can be used only in the context that mapped it, which is not the current one; %s",
+                   what, em_memory_text(address, text, sizeof text));
+}
+
+CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what,
+                         CUresult code, struct em_allocation **out)
 {
     struct em_allocation *first = at(address), *a = first;
     if (!a)
         return out_of_reach(address, size, 0, what, code);
+    if (a->kind == EM_MEMORY_IMPORTED && context && a->context != context)
+        return other_context(address, what, code);
     uint64_t have = a->size - (address - a->base);
     while (true) {
         if ((a->access & access) != access)
@@ -273,6 +282,7 @@ CUresult em_memory_reach(uint64_t address, uint64_t size, unsigned access, const
         a = next;
         have += a->size;
     }
-    *out = first;
+    if (out)
+        *out = first;
     return CUDA_SUCCESS;
 }

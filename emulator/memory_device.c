@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// cuMemAlloc and cuMemFree over the device's heap, and the books of each device's memory.
+#include "memory_device.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "device.h"
+#include "lock.h"
+
+// What a driver keeps of a card for itself, so that there is less free than in total.
+#define DRIVER_SHARE_B (UINT64_C(512) << 20)
+// Addresses for every device's memory several times over: reservations, aliases and imports need room too.
+#define SPACE_B (UINT64_C(8) << 40)
+#define GRANULE_B (UINT64_C(2) << 20)
+
+struct dm_space em_space;
+static bool have_space;
+static struct em_device_memory *devices[EM_DEVICES_MOST];
+
+struct em_device_memory *em_device_memory(int ordinal)
+{
+    return ordinal >= 0 && ordinal < EM_DEVICES_MOST ? devices[ordinal] : NULL;
+}
+
+CUresult em_device_memory_init(int ordinal, uint64_t total_B)
+{
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    struct em_device_memory *m = NULL;
+    em_lock();
+    if (ordinal < 0 || ordinal >= EM_DEVICES_MOST) {
+        result = em_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is more than the %d that there can be", ordinal, EM_DEVICES_MOST);
+        goto out;
+    }
+    if (devices[ordinal]) {
+        result = CUDA_SUCCESS;
+        goto out;
+    }
+    if (!have_space && dm_space_init(&em_space, SPACE_B)) {
+        em_fail(result, "the process has no addresses left for the device's memory");
+        goto out;
+    }
+    have_space = true;
+    m = dm_calloc(1, sizeof *m);
+    if (!m || dm_vram_init(&m->vram, total_B, GRANULE_B)) {
+        em_fail(result, "no host memory for the books of device %d with %llu bytes", ordinal, (unsigned long long)total_B);
+        goto out;
+    }
+    dm_vram_commit(&m->vram, total_B / 8 < DRIVER_SHARE_B ? total_B / 8 : DRIVER_SHARE_B);
+    dm_heap_init(&m->heap, &em_space, &m->vram);
+    devices[ordinal] = m;
+    m = NULL;
+    result = CUDA_SUCCESS;
+out:
+    em_unlock();
+    dm_free(m);
+    return result;
+}
+
+static void release_block(struct em_allocation *a)
+{
+    dm_heap_free(&devices[a->device]->heap, a->owner);
+    dm_free(a);
+}
+
+static CUresult out_of_memory(int device, uint64_t size)
+{
+    const struct dm_vram *v = &devices[device]->vram;
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes are more than device %d has left (%llu of %llu bytes are free)",
+                   (unsigned long long)size, device, (unsigned long long)(v->total - v->used), (unsigned long long)v->total);
+}
+
+// The block that a cuMemAlloc of this size is cut from: shared by small ones, whole granules of its own for a large one.
+static void set_mapping(struct em_allocation *a)
+{
+    if (a->size <= DM_HEAP_SMALL) {
+        a->mapping_base = a->base & ~(uint64_t)(DM_HEAP_CHUNK - 1);
+        a->mapping_size = DM_HEAP_CHUNK;
+    } else {
+        a->mapping_base = a->base;
+        em_round_up(a->size, GRANULE_B, &a->mapping_size);
+    }
+    a->block_id = a->mapping_base;
+}
+
+CUresult em_memory_alloc(uint64_t size, uint64_t *out)
+{
+    struct em_context *context = em_self.current;
+    int device = context->device->ordinal;
+    struct em_allocation *a = NULL;
+    struct dm_block *block = NULL;
+    *out = 0;
+    if (!size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
+    em_lock();
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    int r = dm_heap_alloc(&devices[device]->heap, size, &block);
+    if (r) {
+        block = NULL;
+        out_of_memory(device, size);
+        goto fail;
+    }
+    a = dm_calloc(1, sizeof *a);
+    if (!a) {
+        em_fail(result, "no host memory to note an allocation");
+        goto fail;
+    }
+    a->base = block->va;
+    a->size = size;
+    a->kind = EM_MEMORY_DEVICE;
+    a->context = context;
+    a->device = device;
+    a->owner = block;
+    a->release = release_block;
+    a->physical = dm_heap_physical(block, &a->physical_offset);
+    set_mapping(a);
+    result = em_memory_enter(a);
+    if (result)
+        goto fail;
+    *out = a->base;
+    em_unlock();
+    return CUDA_SUCCESS;
+fail:
+    if (block)
+        dm_heap_free(&devices[device]->heap, block);
+    em_unlock();
+    dm_free(a);
+    return result;
+}
+
+// Which call ends memory of a kind.
+static const char *ended_by(enum em_memory_kind kind)
+{
+    switch (kind) {
+    case EM_MEMORY_HOST:
+        return "cuMemFreeHost";
+    case EM_MEMORY_REGISTERED:
+        return "cuMemHostUnregister";
+    case EM_MEMORY_VIRTUAL:
+        return "cuMemUnmap";
+    case EM_MEMORY_IPC:
+        return "cuIpcCloseMemHandle";
+    case EM_MEMORY_GRAPHICS:
+        return "cuGraphicsUnmapResources";
+    case EM_MEMORY_GLOBAL:
+        return "cuModuleUnload";
+    default:
+        return NULL;
+    }
+}
+
+CUresult em_memory_free(uint64_t address)
+{
+    if (!address)
+        return CUDA_SUCCESS;
+    struct em_allocation *a;
+    em_lock();
+    CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (result)
+        goto out;
+    char text[512];
+    const char *call = ended_by(a->kind);
+    result = CUDA_ERROR_INVALID_VALUE;
+    if (call)
+        em_fail(result, "%s is ended by %s, not by %s; %s", em_memory_kind_text(a->kind), call, em_entry_name(),
+                em_memory_text(address, text, sizeof text));
+    else if (a->base != address)
+        em_fail(result, "only the address that the allocation returned can be freed; %s", em_memory_text(address, text, sizeof text));
+    else
+        result = CUDA_SUCCESS;
+    if (!result)
+        em_memory_leave(a);
+out:
+    em_unlock();
+    return result;
+}
+
+void em_memory_info(uint64_t *free_B, uint64_t *total_B)
+{
+    em_lock();
+    const struct dm_vram *v = &devices[em_self.current->device->ordinal]->vram;
+    *free_B = v->total - v->used;
+    *total_B = v->total;
+    em_unlock();
+}
+
+CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size)
+{
+    *base = *size = 0;
+    struct em_allocation *a;
+    em_lock();
+    CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_NOT_FOUND, &a);
+    if (!result && !a->access)
+        result = em_fail(CUDA_ERROR_NOT_FOUND, "dptr: nothing may access this mapping yet (cuMemSetAccess)");
+    if (!result) {
+        *base = a->base;
+        *size = a->size;
+    }
+    em_unlock();
+    return result;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Device memory: what each device has, cuMemAlloc and cuMemFree, and the address space that all devices share.
+#pragma once
+#include <cuda.h>
+#include <stdint.h>
+
+#include "heap.h"
+#include "memory.h"
+#include "physical.h"
+#include "space.h"
+
+enum { EM_DEVICES_MOST = 64 };
+
+// The address space of all devices (unified addressing). Precondition of every use: em_lock held.
+extern struct dm_space em_space;
+
+struct em_device_memory {
+    struct dm_vram vram;
+    struct dm_heap heap;
+};
+
+// Gives device `ordinal` its memory; cuInit does it once for each device. CUDA_ERROR_OUT_OF_MEMORY. Takes the lock.
+CUresult em_device_memory_init(int ordinal, uint64_t total_B);
+// The memory of a device; NULL before em_device_memory_init.
+struct em_device_memory *em_device_memory(int ordinal);
+
+// cuMemAlloc in the current context. *out is 0 on failure. Takes the lock.
+CUresult em_memory_alloc(uint64_t size, uint64_t *out);
+// cuMemFree: what cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and cuExternalMemoryGetMappedBuffer have made. Takes the lock.
+CUresult em_memory_free(uint64_t address);
+// cuMemGetInfo of the current context's device. Takes the lock.
+void em_memory_info(uint64_t *free_B, uint64_t *total_B);
+// cuMemGetAddressRange. Takes the lock.
+CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size);
+
+// Checked arithmetic for sizes and addresses: false on overflow.
+static inline bool em_add(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline bool em_mul(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+// Rounds up to a multiple of `to`, a power of two.
+static inline bool em_round_up(uint64_t size, uint64_t to, uint64_t *out)
+{
+    if (!em_add(size, to - 1, out))
+        return false;
+    *out &= ~(to - 1);
+    return true;
+}
