@@ -43,7 +43,6 @@ static bool syncs_by_default(enum em_memory_kind kind)
     case EM_MEMORY_POOLED:
     case EM_MEMORY_IMPORTED:
     case EM_MEMORY_IPC:
-    case EM_MEMORY_GRAPHICS:
     case EM_MEMORY_GLOBAL:
         return true;
     default:
@@ -94,6 +93,8 @@ CUresult em_memory_enter(struct em_allocation *a)
     if (a->kind != EM_MEMORY_VIRTUAL)
         a->access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     a->sync_memops = syncs_by_default(a->kind);
+    if (a->kind == EM_MEMORY_DEVICE)
+        a->rdma_capable = true;
     a->born_call = em_call_now();
     a->born_by = em_entry_name();
     link_to_context(a);

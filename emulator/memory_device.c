@@ -18,45 +18,48 @@
 
 struct dm_space em_space;
 static bool have_space;
-static struct em_device_memory *devices[EM_DEVICES_MOST];
+static struct em_device_memory **devices; // by ordinal
+static int device_room;
 
-struct em_device_memory *em_device_memory(int ordinal)
+// Makes room for `ordinal` in the table.
+static bool reach_ordinal(int ordinal)
 {
-    return ordinal >= 0 && ordinal < EM_DEVICES_MOST ? devices[ordinal] : NULL;
+    if (ordinal < device_room)
+        return true;
+    struct em_device_memory **more = dm_realloc(devices, (size_t)(ordinal + 1) * sizeof *more);
+    if (!more)
+        return false;
+    devices = more;
+    while (device_room <= ordinal)
+        devices[device_room++] = NULL;
+    return true;
 }
 
-CUresult em_device_memory_init(int ordinal, uint64_t total_B)
+static CUresult start(const struct em_device *device)
 {
-    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    uint64_t total_B = device->profile.total_memory;
     struct em_device_memory *m = NULL;
-    em_lock();
-    if (ordinal < 0 || ordinal >= EM_DEVICES_MOST) {
-        result = em_fail(CUDA_ERROR_INVALID_DEVICE, "device %d is more than the %d that there can be", ordinal, EM_DEVICES_MOST);
-        goto out;
-    }
-    if (devices[ordinal]) {
-        result = CUDA_SUCCESS;
-        goto out;
-    }
-    if (!have_space && dm_space_init(&em_space, SPACE_B)) {
-        em_fail(result, "the process has no addresses left for the device's memory");
-        goto out;
-    }
+    if (!have_space && dm_space_init(&em_space, SPACE_B))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the process has no addresses left for the device's memory");
     have_space = true;
-    m = dm_calloc(1, sizeof *m);
-    if (!m || dm_vram_init(&m->vram, total_B, GRANULE_B)) {
-        em_fail(result, "no host memory for the books of device %d with %llu bytes", ordinal, (unsigned long long)total_B);
-        goto out;
+    if (!reach_ordinal(device->ordinal) || !(m = dm_calloc(1, sizeof *m)) || dm_vram_init(&m->vram, total_B, GRANULE_B)) {
+        dm_free(m);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for the books of device %d with %llu bytes", device->ordinal,
+                       (unsigned long long)total_B);
     }
     dm_vram_commit(&m->vram, total_B / 8 < DRIVER_SHARE_B ? total_B / 8 : DRIVER_SHARE_B);
     dm_heap_init(&m->heap, &em_space, &m->vram);
-    devices[ordinal] = m;
-    m = NULL;
-    result = CUDA_SUCCESS;
-out:
-    em_unlock();
-    dm_free(m);
-    return result;
+    devices[device->ordinal] = m;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out)
+{
+    int n = device->ordinal;
+    CUresult r = em_likely(n < device_room && devices[n]) ? CUDA_SUCCESS : start(device);
+    if (!r)
+        *out = devices[n];
+    return r;
 }
 
 static void release_block(struct em_allocation *a)
@@ -65,9 +68,8 @@ static void release_block(struct em_allocation *a)
     dm_free(a);
 }
 
-static CUresult out_of_memory(int device, uint64_t size)
+static CUresult out_of_memory(int device, const struct dm_vram *v, uint64_t size)
 {
-    const struct dm_vram *v = &devices[device]->vram;
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes are more than device %d has left (%llu of %llu bytes are free)",
                    (unsigned long long)size, device, (unsigned long long)(v->total - v->used), (unsigned long long)v->total);
 }
@@ -88,18 +90,20 @@ static void set_mapping(struct em_allocation *a)
 CUresult em_memory_alloc(uint64_t size, uint64_t *out)
 {
     struct em_context *context = em_self.current;
-    int device = context->device->ordinal;
+    struct em_device_memory *memory = NULL;
     struct em_allocation *a = NULL;
     struct dm_block *block = NULL;
     *out = 0;
     if (!size)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
     em_lock();
-    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    int r = dm_heap_alloc(&devices[device]->heap, size, &block);
-    if (r) {
+    CUresult result = em_device_memory(context->device, &memory);
+    if (result)
+        goto fail;
+    result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (dm_heap_alloc(&memory->heap, size, &block)) {
         block = NULL;
-        out_of_memory(device, size);
+        out_of_memory(context->device->ordinal, &memory->vram, size);
         goto fail;
     }
     a = dm_calloc(1, sizeof *a);
@@ -111,7 +115,7 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out)
     a->size = size;
     a->kind = EM_MEMORY_DEVICE;
     a->context = context;
-    a->device = device;
+    a->device = context->device->ordinal;
     a->owner = block;
     a->release = release_block;
     a->physical = dm_heap_physical(block, &a->physical_offset);
@@ -124,7 +128,7 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out)
     return CUDA_SUCCESS;
 fail:
     if (block)
-        dm_heap_free(&devices[device]->heap, block);
+        dm_heap_free(&memory->heap, block);
     em_unlock();
     dm_free(a);
     return result;
@@ -177,13 +181,17 @@ out:
     return result;
 }
 
-void em_memory_info(uint64_t *free_B, uint64_t *total_B)
+CUresult em_memory_info(uint64_t *free_B, uint64_t *total_B)
 {
+    struct em_device_memory *memory;
     em_lock();
-    const struct dm_vram *v = &devices[em_self.current->device->ordinal]->vram;
-    *free_B = v->total - v->used;
-    *total_B = v->total;
+    CUresult r = em_device_memory(em_self.current->device, &memory);
+    if (!r) {
+        *free_B = memory->vram.total - memory->vram.used;
+        *total_B = memory->vram.total;
+    }
     em_unlock();
+    return r;
 }
 
 CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size)

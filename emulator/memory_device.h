@@ -9,7 +9,7 @@
 #include "physical.h"
 #include "space.h"
 
-enum { EM_DEVICES_MOST = 64 };
+struct em_device;
 
 // The address space of all devices (unified addressing). Precondition of every use: em_lock held.
 extern struct dm_space em_space;
@@ -19,17 +19,16 @@ struct em_device_memory {
     struct dm_heap heap;
 };
 
-// Gives device `ordinal` its memory; cuInit does it once for each device. CUDA_ERROR_OUT_OF_MEMORY. Takes the lock.
-CUresult em_device_memory_init(int ordinal, uint64_t total_B);
-// The memory of a device; NULL before em_device_memory_init.
-struct em_device_memory *em_device_memory(int ordinal);
+// The memory of a device, which comes into being when it is first asked for. CUDA_ERROR_OUT_OF_MEMORY: the process has no addresses or
+// memory for it. Precondition: em_lock held.
+CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out);
 
 // cuMemAlloc in the current context. *out is 0 on failure. Takes the lock.
 CUresult em_memory_alloc(uint64_t size, uint64_t *out);
 // cuMemFree: what cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and cuExternalMemoryGetMappedBuffer have made. Takes the lock.
 CUresult em_memory_free(uint64_t address);
 // cuMemGetInfo of the current context's device. Takes the lock.
-void em_memory_info(uint64_t *free_B, uint64_t *total_B);
+CUresult em_memory_info(uint64_t *free_B, uint64_t *total_B);
 // cuMemGetAddressRange. Takes the lock.
 CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size);
 

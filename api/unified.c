@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Unified Addressing": attributes of pointers.
+#include "api_bodies.h"
+#include "call.h"
+#include "pointer.h"
+
+CUresult api_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    return em_pointer_attribute(attribute, ptr, data);
+}
+
+CUresult api_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr)
+{
+    if (!numAttributes)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "numAttributes is 0");
+    if (!attributes)
+        return em_null("attributes");
+    if (!data)
+        return em_null("data");
+    return em_pointer_attributes(numAttributes, attributes, data, ptr);
+}
+
+CUresult api_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    if (!value)
+        return em_null("value");
+    return em_pointer_set_attribute(attribute, ptr, value);
+}
