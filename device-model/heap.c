@@ -128,7 +128,7 @@ static struct dm_block *above(struct dm_block *b) {
     return grain < GRAINS ? &b->chunk->blocks[grain] : NULL;
 }
 
-// Memory with access for device code only, at an address of its own.
+// Memory at an address of its own.
 static int back(struct dm_heap *heap, uint64_t span, uint64_t align, struct dm_physical **physical, uint64_t *va) {
     int r = dm_physical_create(heap->vram, span, 0, physical);
     if (r)
@@ -136,7 +136,7 @@ static int back(struct dm_heap *heap, uint64_t span, uint64_t align, struct dm_p
     r = dm_va_reserve(heap->space, span, align, 0, va);
     if (r)
         goto fail_physical;
-    r = dm_space_map(heap->space, *va, *physical, 0, span, DM_MAP_READ | DM_MAP_WRITE);
+    r = dm_space_map(heap->space, *va, *physical, 0, span, heap->map_flags);
     if (r)
         goto fail_va;
     return 0;
@@ -234,6 +234,7 @@ void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *
     memset(heap, 0, sizeof *heap);
     heap->space = space;
     heap->vram = vram;
+    heap->map_flags = DM_MAP_READ | DM_MAP_WRITE;
     dm_rangemap_init(&heap->spans);
 }
 

@@ -38,6 +38,7 @@ struct dm_block {
 struct dm_heap {
     struct dm_space *space;
     struct dm_vram *vram;
+    unsigned map_flags; // DM_MAP_*: READ and WRITE from dm_heap_init; the caller may add HOST before the first block
     struct dm_rangemap spans; // chunks and large blocks
     struct dm_block *bins[DM_HEAP_BINS];
     uint64_t filled[2]; // which bins have a block

@@ -41,6 +41,7 @@ struct em_allocation {
     uint64_t id;                  // CU_POINTER_ATTRIBUTE_BUFFER_ID
     uint64_t block_id;            // CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID; 0: em_memory_enter takes `id`
     bool sync_memops;             // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; em_memory_enter sets it as the card does for the kind
+    bool read_only;               // REGISTERED: the program promised that the device will only read
     bool rdma_capable;            // CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE; em_memory_enter sets it for DEVICE
     uint64_t mapping_base, mapping_size; // the block that it is cut from; size 0: em_memory_enter takes base and size
     uint64_t born_call;

@@ -74,8 +74,7 @@ static CUresult out_of_memory(int device, const struct dm_vram *v, uint64_t size
                    (unsigned long long)size, device, (unsigned long long)(v->total - v->used), (unsigned long long)v->total);
 }
 
-// The block that a cuMemAlloc of this size is cut from: shared by small ones, whole granules of its own for a large one.
-static void set_mapping(struct em_allocation *a)
+void em_set_heap_mapping(struct em_allocation *a)
 {
     if (a->size <= DM_HEAP_SMALL) {
         a->mapping_base = a->base & ~(uint64_t)(DM_HEAP_CHUNK - 1);
@@ -119,7 +118,7 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out)
     a->owner = block;
     a->release = release_block;
     a->physical = dm_heap_physical(block, &a->physical_offset);
-    set_mapping(a);
+    em_set_heap_mapping(a);
     result = em_memory_enter(a);
     if (result)
         goto fail;

@@ -23,6 +23,9 @@ struct em_device_memory {
 // memory for it. Precondition: em_lock held.
 CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out);
 
+// Fills the mapping of an allocation whose base and size come from a dm_heap: small ones share a chunk, large ones have granules of their own.
+void em_set_heap_mapping(struct em_allocation *a);
+
 // cuMemAlloc in the current context. *out is 0 on failure. Takes the lock.
 CUresult em_memory_alloc(uint64_t size, uint64_t *out);
 // cuMemFree: what cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and cuExternalMemoryGetMappedBuffer have made. Takes the lock.
