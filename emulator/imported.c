@@ -127,10 +127,13 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     CUresult r = check_kind(fd, desc, &info);
     if (r)
         return r;
+    struct em_device_memory *memory;
+    if ((r = em_device_memory(context->device, &memory)))
+        return r;
     struct em_imported *imported = dm_calloc(1, sizeof *imported);
     if (!imported)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an imported object");
-    r = open_status(dm_physical_import(&em_device_memory(context->device->ordinal)->vram, fd, &info, &imported->physical), fd, &info);
+    r = open_status(dm_physical_import(&memory->vram, fd, &info, &imported->physical), fd, &info);
     if (r) {
         dm_free(imported);
         return r;
