@@ -26,6 +26,7 @@ KN_INLINE void copy_4vec(uint8_t *dst, const uint8_t *src, uint64_t size_B)
     VEC_STORE(dst + size_B - VEC_B, d);
 }
 
+#if VEC_B == 32
 /* More than 4 * VEC_B bytes: the first vector as it lies, then whole vectors at aligned destinations, the last four as they lie. */
 KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 {
@@ -49,6 +50,7 @@ KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
     VEC_STORE(dst + 2 * VEC_B, c);
     VEC_STORE(dst + 3 * VEC_B, d);
 }
+#endif
 
 void COPY_SUFFIX(kn_copy_rows)(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B,
                                uint64_t rows)
@@ -102,7 +104,13 @@ void COPY_SUFFIX(kn_copy_rows)(void *dst, uint64_t dst_pitch_B, const void *src,
 #if VEC_B == 64
     } else if (width_B <= 2 * VEC_B) {
         EACH_ROW(copy_2vec(to, from, width_B));
-#endif
+    } else if (width_B <= 4 * VEC_B) {
+        EACH_ROW(copy_4vec(to, from, width_B));
+    } else {
+        /* Wider registers gain nothing on longer rows, and lose a little where memory is the limit. */
+        kn_copy_rows_avx2(dst, dst_pitch_B, src, src_pitch_B, width_B, rows);
+    }
+#else
     } else if (width_B <= 4 * VEC_B) {
         EACH_ROW(copy_4vec(to, from, width_B));
     } else if (width_B <= KN_ROW_LONG_B) {
@@ -110,4 +118,5 @@ void COPY_SUFFIX(kn_copy_rows)(void *dst, uint64_t dst_pitch_B, const void *src,
     } else {
         EACH_ROW(memcpy(to, from, width_B));
     }
+#endif
 }

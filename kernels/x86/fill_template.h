@@ -55,7 +55,6 @@ KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
         if (size_B > 4 * VEC_B) {
             VEC_STORE(dst + 2 * VEC_B, v);
             VEC_STORE(dst + 3 * VEC_B, v);
-            /* Whole vectors at aligned addresses; the pattern's phase is that of the address within it. */
             for (uint64_t i = 4 * VEC_B; i + 4 * VEC_B <= size_B; i += 4 * VEC_B) {
                 VEC_STORE(dst + i, v);
                 VEC_STORE(dst + i + VEC_B, v);
@@ -70,6 +69,34 @@ KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
     VEC_STORE(last, v);
 }
 
+/*
+ * Between these sizes the string store wins, since it takes lines over without reading them; beyond, plain stores and the
+ * prefetcher do better than it. At least 2 * VEC_B bytes.
+ */
+#define STRING_MIN_B 4096
+#define STRING_MAX_B (2u << 20)
+
+KN_INLINE void fill_string(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B)
+{
+    unsigned skip = 64 - ((uintptr_t)dst & 63), turn = (skip & 3) * 8;
+    uint32_t turned = turn ? pattern >> turn | pattern << (32 - turn) : pattern;
+    uint64_t eight = (uint64_t)turned << 32 | turned, count = (size_B - skip) / 8;
+    uint8_t *to = dst + skip;
+
+    VEC_STORE(dst, v);
+    VEC_STORE(dst + 64 - VEC_B, v);
+    VEC_STORE(dst + size_B - VEC_B, v);
+    __asm__ volatile("rep stosq" : "+D"(to), "+c"(count) : "a"(eight) : "memory");
+}
+
+KN_INLINE void fill_any(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B)
+{
+    if (size_B >= STRING_MIN_B && size_B <= STRING_MAX_B)
+        fill_string(dst, pattern, v, size_B);
+    else
+        fill_long(dst, v, size_B);
+}
+
 void FILL_SUFFIX(kn_fill)(void *dst, uint32_t pattern, uint64_t size_B)
 {
     uint8_t *d = dst;
@@ -77,7 +104,7 @@ void FILL_SUFFIX(kn_fill)(void *dst, uint32_t pattern, uint64_t size_B)
     if (size_B < VEC_B)
         fill_short(d, pattern, size_B);
     else
-        fill_long(d, VEC_SET(pattern), size_B);
+        fill_any(d, pattern, VEC_SET(pattern), size_B);
 }
 
 void FILL_SUFFIX(kn_fill_rows)(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B, uint64_t rows)
@@ -90,6 +117,6 @@ void FILL_SUFFIX(kn_fill_rows)(void *dst, uint64_t pitch_B, uint32_t pattern, ui
             fill_short(d + row * pitch_B, pattern, width_B);
     } else {
         for (uint64_t row = 0; row < rows; row++)
-            fill_long(d + row * pitch_B, v, width_B);
+            fill_any(d + row * pitch_B, pattern, v, width_B);
     }
 }
