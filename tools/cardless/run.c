@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// `cardless run`: puts our libcuda.so.1 in front of the loader's path and becomes the program.
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cardless.h"
+#include "elf.h"
+#include "lib.h"
+
+static const char usage[] =
+    "usage: cardless run [options] [--] program [argument …]\n"
+    "\n"
+    "Runs a CUDA program on the software card. The program is not changed; this process becomes it, so its exit code and signals are its own.\n"
+    "\n"
+    "  --personality manual|driver-580  where the manual and the driver disagree, do as this one says (manual)\n"
+    "  --devices NAME[,NAME…]           which cards there are: h100, rtx3080, t4 … or a .dev file (h100)\n"
+    "  --diagnostics off|text|json:F    where mistakes are reported (text, on stderr)\n"
+    "  --overlap distinct|same          overlapping mappings of one external memory get their own addresses or share them (distinct)\n"
+    "  --report                         print what was imported and mapped where, when the program ends\n"
+    "  --seed N                         vary what may vary, by this seed\n"
+    "  --trace FILE                     write every call with its arguments and result to FILE\n";
+
+// Finds `program` as execvp would. Returns 0, or -1 where it is not found.
+static int find_program(const char *program, char *out, size_t room)
+{
+    if (strchr(program, '/')) {
+        snprintf(out, room, "%s", program);
+        return access(out, X_OK);
+    }
+    const char *path = getenv("PATH");
+    for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
+        size_t n = strcspn(p, ":");
+        snprintf(out, room, "%.*s/%s", (int)n, n ? p : ".", program);
+        if (!access(out, X_OK))
+            return 0;
+        p += n + (p[n] == ':');
+    }
+    return -1;
+}
+
+// Whether one of the folders of an RPATH holds a libcuda.so.1 that is not ours. `$ORIGIN` is the program's own folder.
+static bool hides_us(const char *rpath, const char *program, const char *ours, char *found, size_t room)
+{
+    char origin[PATH_MAX];
+    if (!realpath(program, origin))
+        return false;
+    char *slash = strrchr(origin, '/');
+    if (slash)
+        *slash = 0;
+    for (const char *p = rpath; *p;) {
+        int n = (int)strcspn(p, ":");
+        char folder[2 * PATH_MAX], file[2 * PATH_MAX + 32];
+        if (!strncmp(p, "$ORIGIN", 7))
+            snprintf(folder, sizeof folder, "%s%.*s", origin, n - 7, p + 7);
+        else if (!strncmp(p, "${ORIGIN}", 9))
+            snprintf(folder, sizeof folder, "%s%.*s", origin, n - 9, p + 9);
+        else
+            snprintf(folder, sizeof folder, "%.*s", n, p);
+        char full[PATH_MAX];
+        if (snprintf(file, sizeof file, "%s/libcuda.so.1", folder) > 0 && !access(file, R_OK) &&
+            !(realpath(folder, full) && !strcmp(full, ours))) {
+            snprintf(found, room, "%s", file);
+            return true;
+        }
+        p += n + (p[n] == ':');
+    }
+    return false;
+}
+
+static void warn_about(const char *program, const char *ours)
+{
+    struct elf_facts facts;
+    char found[PATH_MAX * 2];
+    elf_read(program, &facts);
+    if (!facts.is_elf)
+        return; // a script: its interpreter finds us through the environment
+    if (facts.has_device_code && !facts.needs_cudart)
+        fprintf(stderr,
+                "cardless: %s carries NVIDIA's static runtime, which refuses any driver but NVIDIA's; link it with `-cudart shared`\n",
+                program);
+    if (!facts.is_dynamic)
+        fprintf(stderr, "cardless: %s is statically linked and loads no libcuda.so.1\n", program);
+    if (facts.is_setid)
+        fprintf(stderr, "cardless: %s is set-user-id or set-group-id: the loader ignores LD_LIBRARY_PATH and will not find us\n", program);
+    if (facts.rpath[0] && hides_us(facts.rpath, program, ours, found, sizeof found))
+        fprintf(stderr, "cardless: %s has an RPATH (%s) that finds %s before us; remove it (patchelf --remove-rpath) or use RUNPATH\n",
+                program, facts.rpath, found);
+}
+
+static int put_in_front(const char *variable, const char *folder)
+{
+    const char *before = getenv(variable);
+    char *value = NULL;
+    if (asprintf(&value, "%s%s%s", folder, before && *before ? ":" : "", before ? before : "") < 0)
+        return -1;
+    int r = setenv(variable, value, 1);
+    free(value);
+    return r;
+}
+
+static bool one_of(const char *option, const char *value, const char *first, const char *second)
+{
+    if (!strcmp(value, first) || !strcmp(value, second))
+        return true;
+    fprintf(stderr, "cardless: --%s takes %s or %s, not %s\n", option, first, second, value);
+    return false;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"personality", required_argument, NULL, 'p'}, {"devices", required_argument, NULL, 'd'},
+        {"diagnostics", required_argument, NULL, 'g'}, {"overlap", required_argument, NULL, 'o'},
+        {"report", no_argument, NULL, 'r'},            {"seed", required_argument, NULL, 's'},
+        {"trace", required_argument, NULL, 't'},       {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    bool good = true;
+    int c;
+    while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+        switch (c) {
+        case 'p': good = one_of("personality", optarg, "manual", "driver-580") && !setenv("CARDLESS_PERSONALITY", optarg, 1); break;
+        case 'd': good = !setenv("CARDLESS_DEVICES", optarg, 1); break;
+        case 'g': good = !setenv("CARDLESS_DIAGNOSTICS", optarg, 1); break;
+        case 'o': good = one_of("overlap", optarg, "distinct", "same") && !setenv("CARDLESS_OVERLAP", optarg, 1); break;
+        case 'r': good = !setenv("CARDLESS_REPORT", "1", 1); break;
+        case 's': good = !setenv("CARDLESS_SEED", optarg, 1); break;
+        case 't': good = !setenv("CARDLESS_TRACE", optarg, 1); break;
+        case 'h': fputs(usage, stdout); return 0;
+        default: good = false;
+        }
+        if (!good)
+            return 2;
+    }
+    if (optind >= argc) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    char ours[PATH_MAX], program[PATH_MAX];
+    if (lib_folder(ours, sizeof ours))
+        return 126;
+    if (!find_program(argv[optind], program, sizeof program))
+        warn_about(program, ours);
+    if (put_in_front("LD_LIBRARY_PATH", ours)) {
+        fprintf(stderr, "cardless: no memory for the environment\n");
+        return 126;
+    }
+    execvp(argv[optind], argv + optind);
+    fprintf(stderr, "cardless: cannot run %s: %s\n", argv[optind], strerror(errno));
+    return errno == ENOENT ? 127 : 126;
+}
