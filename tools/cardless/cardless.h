@@ -3,6 +3,9 @@
 #ifndef CARDLESS_TOOL_H
 #define CARDLESS_TOOL_H
 
+int cmd_run(int argc, char **argv);
+int cmd_info(int argc, char **argv);
 int cmd_layout(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 
 #endif

@@ -10,7 +10,10 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"run", cmd_run, "run a CUDA program on the software card"},
+    {"info", cmd_info, "the cards that such a program finds"},
     {"layout", cmd_layout, "where the elements of an array lie in memory"},
+    {"doctor", cmd_doctor, "what this machine has for interop, and what follows"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -28,6 +31,10 @@ int main(int argc, char **argv)
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         usage(argc < 2 ? stderr : stdout);
         return argc < 2 ? 2 : 0;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("cardless " CARDLESS_VERSION);
+        return 0;
     }
     for (unsigned i = 0; i < COMMAND_COUNT; i++)
         if (!strcmp(argv[1], commands[i].name))

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# Sourced by tools/check, tools/demo and tools/bench: installs what is missing (Debian and Ubuntu), finds the repository's root.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# need PACKAGE…: installs those that are not there. Says so and goes on where it cannot: the build names what it lacks.
+need() {
+    local missing=() package
+    command -v dpkg-query >/dev/null || return 0
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} = 0 ] && return 0
+    local sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    if [ -n "$sudo" ] && ! command -v sudo >/dev/null; then
+        echo "missing packages, and no right to install them: ${missing[*]}" >&2
+        return 0
+    fi
+    echo "installing ${missing[*]}" >&2
+    export DEBIAN_FRONTEND=noninteractive
+    $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 2>&1 ||
+        { $sudo apt-get update -qq >/dev/null && $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; } ||
+        echo "could not install all of: ${missing[*]}" >&2
+}
+
+build_packages=(gcc libc6-dev meson ninja-build python3 pkg-config)
+graphics_packages=(libvulkan-dev mesa-vulkan-drivers glslang-tools libpng-dev)
+
+# configure FOLDER [meson option…]: sets a build folder up, or brings an old one up to date.
+configure() {
+    local folder=$1
+    shift
+    if [ -f "$folder/build.ninja" ]; then
+        meson configure "$folder" "$@" >/dev/null
+    else
+        meson setup "$folder" "$root" "$@" >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
+        rm -f "$folder.log"
+    fi
+}
+
+# On lavapipe whatever else the machine has: the examples and tests share memory with it.
+use_lavapipe() {
+    local icd
+    for icd in /usr/share/vulkan/icd.d/lvp_icd*.json /etc/vulkan/icd.d/lvp_icd*.json; do
+        [ -f "$icd" ] && export VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd" && return 0
+    done
+    return 0
+}
