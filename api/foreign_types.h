@@ -31,3 +31,7 @@ typedef uint32_t VdpDevice;
 typedef uint32_t VdpVideoSurface;
 typedef uint32_t VdpOutputSurface;
 typedef int VdpGetProcAddress(VdpDevice device, uint32_t function, void **pointer);
+
+// The profiler's own header
+typedef enum CUoutput_mode_enum CUoutput_mode;
+enum CUoutput_mode_enum { CU_OUT_KEY_VALUE_PAIR = 0, CU_OUT_CSV = 1 };

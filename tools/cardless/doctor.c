@@ -171,8 +171,8 @@ int cmd_doctor(int argc, char **argv)
         printf("usage: cardless doctor\n\nLooks at what this machine has (Vulkan, GL, dma-buf, protection keys, toolkit) and says what follows.\n");
         return strcmp(argv[1], "--help") && strcmp(argv[1], "-h") ? 2 : 0;
     }
+    look_at_other_driver(); // first: a library that is loaded already answers to its soname
     look_at_library();
-    look_at_other_driver();
     look_at_vulkan();
     look_at_library_by_name("EGL", "libEGL.so.1", "install libegl1 and libegl-mesa0 for OpenGL without a display");
     look_at_library_by_name("GLX", "libGL.so.1", "install libgl1 and libgl1-mesa-dri for OpenGL under X");

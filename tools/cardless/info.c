@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -72,10 +73,23 @@ static int attribute(CUdevice device, CUdevice_attribute which)
     return value;
 }
 
+enum { WIDTH = 88 };
+
+// One line of the table.
+__attribute__((format(printf, 1, 2))) static void line(const char *format, ...)
+{
+    char text[WIDTH + 1];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    printf("| %-*s |\n", WIDTH - 2, text);
+}
+
 static void print_rule(char c)
 {
     putchar('+');
-    for (int i = 0; i < 86; i++)
+    for (int i = 0; i < WIDTH; i++)
         putchar(c);
     puts("+");
 }
@@ -92,14 +106,14 @@ static void print_device(CUdevice device)
     char *out = uuid_text;
     for (int i = 0; i < 16; i++)
         out += sprintf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)uuid.bytes[i]);
-    printf("| %3d  %-36s %-18s %8zu MiB   sm_%d%-7d |\n", device, name, bus, total >> 20,
+    line("%3d  %-36s %-18s %8zu MiB   sm_%d%d", device, name, bus, total >> 20,
            attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
            attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-    printf("|      UUID %-75s|\n", uuid_text);
-    printf("|      %3d multiprocessors, %4d threads each, %6d KiB L2 %31s|\n",
+    line("     UUID %s", uuid_text);
+    line("     %d multiprocessors, %d threads each, %d KiB L2",
            attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
            attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
-           attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) / 1024, "");
+           attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) / 1024);
 }
 
 static void print_attributes(CUdevice device)
@@ -141,8 +155,8 @@ int cmd_info(int argc, char **argv)
     cu.driver_version(&version);
     cu.count(&count);
     print_rule('=');
-    printf("| Cardless, a software NVIDIA card    CUDA driver API %d.%d    %d device%s%*s|\n", version / 1000, version % 1000 / 10, count,
-           count == 1 ? "" : "s", count == 1 ? 20 : 19, "");
+    line("Cardless, a software NVIDIA card    CUDA driver API %d.%d    %d device%s", version / 1000, version % 1000 / 10, count,
+         count == 1 ? "" : "s");
     print_rule('=');
     for (int i = 0; i < count; i++) {
         CUdevice device;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cardless.h"
-#include "elf.h"
+#include "elf_facts.h"
 #include "lib.h"
 
 static const char usage[] =
@@ -55,7 +55,7 @@ static bool hides_us(const char *rpath, const char *program, const char *ours, c
         *slash = 0;
     for (const char *p = rpath; *p;) {
         int n = (int)strcspn(p, ":");
-        char folder[2 * PATH_MAX], file[2 * PATH_MAX + 32];
+        char folder[2 * PATH_MAX], file[3 * PATH_MAX];
         if (!strncmp(p, "$ORIGIN", 7))
             snprintf(folder, sizeof folder, "%s%.*s", origin, n - 7, p + 7);
         else if (!strncmp(p, "${ORIGIN}", 9))

@@ -32,9 +32,6 @@ typedef struct CUipcMemHandle_st {
 } CUipcMemHandle_v1;
 typedef CUipcMemHandle_v1 CUipcMemHandle;
 
-/* Profiler output, as far as the API still names it */
-typedef enum CUoutput_mode_enum { CU_OUT_KEY_VALUE_PAIR = 0x00, CU_OUT_CSV = 0x01 } CUoutput_mode;
-
 /* Coredumps */
 typedef enum CUcoredumpSettings_enum {
     CU_COREDUMP_ENABLE_ON_EXCEPTION = 1,

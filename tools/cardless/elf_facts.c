@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A careful reader of the few ELF tables that `cardless run` warns from. Every offset is checked against the file's size.
-#include "elf.h"
+#include "elf_facts.h"
 
 #include <elf.h>
 #include <fcntl.h>
