@@ -7,6 +7,7 @@
 #include "device.h"
 #include "limit.h"
 #include "lock.h"
+#include "stream.h"
 
 static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affinity_count, const CUexecAffinityParam *affinities,
                        const CUctxCigParam *cig)
@@ -167,6 +168,22 @@ CUresult api_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
     else
         *version = c->api_version;
     em_unlock();
+    em_context_put(c);
+    return r;
+}
+
+CUresult api_cuCtxSynchronize(void)
+{
+    return em_context_synchronize(em_self.current);
+}
+
+CUresult api_cuCtxSynchronize_v2(CUcontext ctx)
+{
+    struct em_context *c;
+    CUresult r = em_context_get(ctx, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
+    if (r)
+        return r;
+    r = __atomic_load_n(&c->trouble, __ATOMIC_ACQUIRE) ? em_context_trouble(c) : em_context_synchronize(c);
     em_context_put(c);
     return r;
 }

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// cuInit: its flags, threads, forks, and the settings that say which devices there are.
+#include <pthread.h>
+
+#include "../harness.h"
+
+TEST(flags)
+{
+    int count;
+    EXPECT_ERROR(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+    EXPECT_OK(cuInit(0));
+    EXPECT_OK(cuInit(0));
+    EXPECT_ERROR(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuDeviceGetCount(&count));
+    EXPECT_EQ(count, 1);
+}
+
+static void *init_in_thread(void *out)
+{
+    *(CUresult *)out = cuInit(0);
+    return NULL;
+}
+
+TEST(threads)
+{
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    CUresult results[THREADS];
+    int count = 0;
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, init_in_thread, &results[i]);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        EXPECT_OK(results[i]);
+    }
+    EXPECT_OK(cuDeviceGetCount(&count));
+    EXPECT_EQ(count, 1);
+}
+
+// What `run` answers in a forked child.
+static CUresult in_child(CUresult (*run)(void))
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (!child)
+        _exit(run() & 0xff);
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? (CUresult)WEXITSTATUS(status) : CUDA_ERROR_UNKNOWN;
+}
+
+static CUresult init_again(void)
+{
+    return cuInit(0);
+}
+
+static CUresult use_context(void)
+{
+    CUcontext c;
+    return cuCtxGetCurrent(&c);
+}
+
+TEST(fork_before_init)
+{
+    EXPECT_OK(in_child(init_again));
+    EXPECT_OK(cuInit(0));
+}
+
+TEST(fork_after_init)
+{
+    CUdevice d;
+    test_context();
+    EXPECT_ERROR(in_child(init_again), CUDA_ERROR_NOT_INITIALIZED);
+    EXPECT_ERROR(in_child(use_context), CUDA_ERROR_NOT_INITIALIZED);
+    EXPECT_OK(cuCtxGetDevice(&d)); // the parent goes on
+}
+
+static volatile bool stop;
+
+static void *busy(void *unused)
+{
+    while (!stop) {
+        CUcontext c;
+        if (!cuCtxCreate(&c, NULL, 0, 0))
+            cuCtxDestroy(c);
+    }
+    return unused;
+}
+
+// A fork while other threads are inside the driver must not leave the child stuck on their locks.
+TEST(fork_among_threads)
+{
+    pthread_t threads[2];
+    MUST(cuInit(0));
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, busy, NULL);
+    for (int i = 0; i < 20; i++)
+        EXPECT_ERROR(in_child(use_context), CUDA_ERROR_NOT_INITIALIZED);
+    stop = true;
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static CUresult late;
+
+static void at_exit(void)
+{
+    CUcontext c;
+    late = cuCtxGetCurrent(&c);
+    if (late)
+        _exit(1); // handlers of the program run before the driver goes
+}
+
+TEST(exit_handlers_still_work)
+{
+    test_context();
+    atexit(at_exit);
+}
+
+TEST(no_devices)
+{
+    test_setting("CARDLESS_DEVICES", "none");
+    EXPECT_ERROR(cuInit(0), CUDA_ERROR_NO_DEVICE);
+    int count;
+    EXPECT_ERROR(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+}
+
+TEST(unknown_device)
+{
+    test_setting("CARDLESS_DEVICES", "h100,no-such-card");
+    EXPECT_ERROR(cuInit(0), CUDA_ERROR_NO_DEVICE);
+}
+
+TEST(several_devices)
+{
+    test_setting("CARDLESS_DEVICES", "h100,h100,rtx3080,t4,rtx2080ti");
+    static const int major[] = {9, 9, 8, 7, 7}, minor[] = {0, 0, 6, 5, 5};
+    char bus[5][16], name[64];
+    int count = 0, a, b;
+    MUST(cuInit(0));
+    EXPECT_OK(cuDeviceGetCount(&count));
+    EXPECT_EQ(count, 5);
+    for (int i = 0; i < 5; i++) {
+        CUdevice d;
+        EXPECT_OK(cuDeviceComputeCapability(&a, &b, i));
+        EXPECT_EQ(a, major[i]);
+        EXPECT_EQ(b, minor[i]);
+        EXPECT_OK(cuDeviceGetName(name, sizeof name, i));
+        EXPECT_OK(cuDeviceGetPCIBusId(bus[i], sizeof bus[i], i));
+        EXPECT_OK(cuDeviceGetByPCIBusId(&d, bus[i]));
+        EXPECT_EQ(d, i);
+        EXPECT_OK(cuDeviceGetAttribute(&a, CU_DEVICE_ATTRIBUTE_WARP_SIZE, i));
+        EXPECT_EQ(a, 32);
+    }
+}
+
+// Writes a profile, starts the driver with it.
+static CUresult init_with(const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/cardless-test-%ld.dev", (long)getpid());
+    FILE *f = fopen(path, "w");
+    fputs(text, f);
+    fclose(f);
+    test_setting("CARDLESS_DEVICES", path);
+    CUresult r = cuInit(0);
+    unlink(path);
+    return r;
+}
+
+TEST(profile_file)
+{
+    size_t total;
+    char name[64];
+    int sms;
+    EXPECT_OK(init_with("# mine\nbase = h100\nname = My card\ntotal_memory = 0x40000000\nattribute.multiprocessor_count=3 # few\n"));
+    EXPECT_OK(cuDeviceTotalMem(&total, 0));
+    EXPECT_EQ(total, 1 << 30);
+    EXPECT_OK(cuDeviceGetName(name, sizeof name, 0));
+    EXPECT_STR(name, "My card");
+    EXPECT_OK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    EXPECT_EQ(sms, 3);
+}
+
+TEST(profile_file_bad)
+{
+    static const char *const bad[] = {
+        "", "name", "name =", "colour = green", "base = no-such", "base = generic", "name = x\nbase = h100",
+        "base = h100\nattribute.no_such = 1", "base = h100\nattribute.warp_size = many", "base = h100\nattribute.warp_size = 99999999999",
+        "base = h100\nlimit.no_such.initial = 1", "base = h100\nlimit.stack_size.middle = 1", "base = h100\nlimit.stack_size.granule = 0",
+        "base = h100\ntotal_memory = -1", "base = h100\nstream_priority.least = -9",
+    };
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        // Each in a process of its own: the environment is read once.
+        fflush(stdout);
+        pid_t child = fork();
+        if (!child)
+            _exit(init_with(bad[i]) == CUDA_ERROR_NO_DEVICE ? 0 : 1);
+        int status;
+        waitpid(child, &status, 0);
+        if (status)
+            printf("# with profile: %s\n", bad[i]);
+        EXPECT_EQ(status, 0);
+    }
+}
+
+TESTS(CASE(flags), CASE(threads), CASE(fork_before_init), CASE(fork_after_init), CASE(fork_among_threads), CASE(exit_handlers_still_work),
+      CASE(no_devices), CASE(unknown_device), CASE(several_devices), CASE(profile_file), CASE(profile_file_bad))

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// Test programs of the API: a list of named cases, each run in a process of its own with a time limit, results in TAP.
+//
+//     TEST(alloc_zero) { CUdeviceptr p; EXPECT_ERROR(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE); }
+//     TEST(misuse) { … EXPECT_DIAGNOSTIC(M01); }
+//     TESTS(CASE(alloc_zero), CASE(misuse))
+//
+// A case forks from a process that has not called the driver, so each starts from nothing. An argument names the cases to run; with `-n` they
+// run without a fork, for a debugger. A case that calls SKIP is counted as skipped.
+#pragma once
+#include <cuda.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TEST_SECONDS = 60, TEST_MOST_FAILURES = 20, TEST_SKIPPED = 77 };
+
+struct test_case {
+    const char *name;
+    void (*run)(void);
+};
+
+static int test_failures;
+static char test_diagnostics[64]; // the file that the driver of this case writes its diagnostics to
+
+#define TEST(name) static void test_##name(void)
+
+static inline const char *test_code(CUresult r)
+{
+    const char *name;
+    return cuGetErrorName(r, &name) ? "an unknown code" : name;
+}
+
+static inline void test_failed(const char *file, int line)
+{
+    printf("# %s:%d: ", file, line);
+    if (++test_failures > TEST_MOST_FAILURES) {
+        printf("too many failures\n");
+        exit(1);
+    }
+}
+
+#define EXPECT(condition)                                                                                                        \
+    do {                                                                                                                         \
+        if (!(condition)) {                                                                                                      \
+            test_failed(__FILE__, __LINE__);                                                                                     \
+            printf("%s does not hold\n", #condition);                                                                            \
+        }                                                                                                                        \
+    } while (0)
+
+// Both as 64-bit numbers.
+#define EXPECT_EQ(got, want)                                                                                                     \
+    do {                                                                                                                         \
+        long long got_ = (long long)(got), want_ = (long long)(want);                                                            \
+        if (got_ != want_) {                                                                                                     \
+            test_failed(__FILE__, __LINE__);                                                                                     \
+            printf("%s is %lld (%#llx), expected %s = %lld (%#llx)\n", #got, got_, got_, #want, want_, want_);                   \
+        }                                                                                                                        \
+    } while (0)
+
+#define EXPECT_STR(got, want)                                                                                                    \
+    do {                                                                                                                         \
+        const char *got_ = (got), *want_ = (want);                                                                               \
+        if (!got_ || strcmp(got_, want_)) {                                                                                      \
+            test_failed(__FILE__, __LINE__);                                                                                     \
+            printf("%s is \"%s\", expected \"%s\"\n", #got, got_ ? got_ : "(NULL)", want_);                                      \
+        }                                                                                                                        \
+    } while (0)
+
+#define EXPECT_ERROR(call, code)                                                                                                 \
+    do {                                                                                                                         \
+        CUresult got_ = (call), want_ = (code);                                                                                  \
+        if (got_ != want_) {                                                                                                     \
+            test_failed(__FILE__, __LINE__);                                                                                     \
+            printf("%s gives %s, expected %s\n", #call, test_code(got_), test_code(want_));                                      \
+        }                                                                                                                        \
+    } while (0)
+
+#define EXPECT_OK(call) EXPECT_ERROR(call, CUDA_SUCCESS)
+
+// What the rest of the case needs: the case ends where it fails.
+#define MUST(call)                                                                                                               \
+    do {                                                                                                                         \
+        CUresult got_ = (call);                                                                                                  \
+        if (got_) {                                                                                                              \
+            test_failed(__FILE__, __LINE__);                                                                                     \
+            printf("%s gives %s, the case cannot go on\n", #call, test_code(got_));                                              \
+            fflush(stdout);                                                                                                      \
+            exit(1);                                                                                                             \
+        }                                                                                                                        \
+    } while (0)
+
+#define SKIP(...)                                                                                                                \
+    do {                                                                                                                         \
+        printf("# " __VA_ARGS__);                                                                                                \
+        printf("\n");                                                                                                            \
+        fflush(stdout);                                                                                                          \
+        exit(TEST_SKIPPED);                                                                                                      \
+    } while (0)
+
+// Sets one of the driver's settings; before the first call into it.
+static inline void test_setting(const char *name, const char *value)
+{
+    setenv(name, value, 1);
+}
+
+// The ids that the driver reported in this case so far, blank-separated in order; plain errors (GENERAL) are left out.
+static inline const char *test_reported(void)
+{
+    static char ids[4096];
+    char line[8192];
+    FILE *f = fopen(test_diagnostics, "r");
+    *ids = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        char id[64];
+        if (sscanf(line, "{\"id\":\"%63[^\"]", id) == 1 && strcmp(id, "GENERAL") && strlen(ids) + strlen(id) + 2 < sizeof ids)
+            strcat(strcat(ids, *ids ? " " : ""), id);
+    }
+    if (f)
+        fclose(f);
+    return ids;
+}
+
+// Exactly this one diagnostic, once, was reported in this case so far; or none.
+#define EXPECT_DIAGNOSTIC(id) EXPECT_STR(test_reported(), #id)
+#define EXPECT_NO_DIAGNOSTIC() EXPECT_STR(test_reported(), "")
+
+// A current context on device 0: the primary one.
+static inline CUcontext test_context(void)
+{
+    CUcontext c;
+    MUST(cuInit(0));
+    MUST(cuDevicePrimaryCtxRetain(&c, 0));
+    MUST(cuCtxSetCurrent(c));
+    return c;
+}
+
+static inline int test_run_one(const struct test_case *c)
+{
+    snprintf(test_diagnostics, sizeof test_diagnostics, "/tmp/cardless-test-%ld.json", (long)getpid());
+    char sink[96];
+    snprintf(sink, sizeof sink, "json:%s", test_diagnostics);
+    test_setting("CARDLESS_DIAGNOSTICS", sink);
+    alarm(TEST_SECONDS);
+    c->run();
+    fflush(stdout);
+    return test_failures ? 1 : 0;
+}
+
+// Runs the case in a child; returns its wait status.
+static inline int test_fork_one(const struct test_case *c)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        exit(test_run_one(c));
+    int status = -1;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/cardless-test-%ld.json", (long)child);
+    unlink(path);
+    return status;
+}
+
+static inline int test_main(const struct test_case *cases, int count, int argc, char **argv)
+{
+    bool here = argc > 1 && !strcmp(argv[1], "-n");
+    int first = here ? 2 : 1, bad = 0;
+    printf("1..%d\n", count);
+    for (int i = 0; i < count; i++) {
+        bool wanted = first >= argc;
+        for (int a = first; a < argc; a++)
+            wanted |= !strcmp(argv[a], cases[i].name);
+        if (!wanted) {
+            printf("ok %d - %s # SKIP not asked for\n", i + 1, cases[i].name);
+            continue;
+        }
+        int status = here ? test_run_one(&cases[i]) << 8 : test_fork_one(&cases[i]);
+        if (WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == TEST_SKIPPED)) {
+            printf("ok %d - %s%s\n", i + 1, cases[i].name, WEXITSTATUS(status) ? " # SKIP" : "");
+            continue;
+        }
+        bad++;
+        if (WIFSIGNALED(status))
+            printf("# %s\n", WTERMSIG(status) == SIGALRM ? "took too long" : strsignal(WTERMSIG(status)));
+        printf("not ok %d - %s\n", i + 1, cases[i].name);
+    }
+    return bad > 0;
+}
+
+// The closed list of a program's cases, and its main.
+#define TESTS(...)                                                                                                               \
+    static const struct test_case test_cases[] = {__VA_ARGS__};                                                                  \
+    int main(int argc, char **argv)                                                                                              \
+    {                                                                                                                            \
+        return test_main(test_cases, (int)(sizeof test_cases / sizeof *test_cases), argc, argv);                                 \
+    }
+#define CASE(name) {#name, test_##name}
