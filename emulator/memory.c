@@ -9,7 +9,7 @@
 #include "call.h"
 #include "rangemap.h"
 
-enum { HISTORY = 1024, NEAR = 1 << 20 };
+enum { HISTORY = 1024, NEAR = 1 << 20, GRANULE_B = 2 << 20 };
 
 static struct dm_rangemap map;          // of struct em_allocation
 static struct dm_rangemap reservations; // of the virtual memory chapter's owners
@@ -88,7 +88,7 @@ CUresult em_memory_enter(struct em_allocation *a)
         a->block_id = a->id;
     if (!a->mapping_size) {
         a->mapping_base = a->base;
-        a->mapping_size = a->size;
+        a->mapping_size = a->kind == EM_MEMORY_IMPORTED ? (a->size + GRANULE_B - 1) & ~(uint64_t)(GRANULE_B - 1) : a->size;
     }
     if (a->kind != EM_MEMORY_VIRTUAL)
         a->access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;

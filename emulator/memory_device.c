@@ -9,6 +9,7 @@
 #include "call.h"
 #include "device.h"
 #include "lock.h"
+#include "stream.h"
 
 // What a driver keeps of a card for itself, so that there is less free than in total.
 #define DRIVER_SHARE_B (UINT64_C(512) << 20)
@@ -154,12 +155,27 @@ static const char *ended_by(enum em_memory_kind kind)
     }
 }
 
+// Waits until nothing is under way in the context that could use its memory. Precondition: em_lock held, which is released meanwhile.
+static void wait_idle(const struct em_context *context)
+{
+    for (bool busy = context != NULL; busy;) {
+        busy = false;
+        for (const struct em_stream *s = context->streams; s; s = s->next)
+            busy |= s->submitted != s->completed;
+        if (busy)
+            em_wait_progress();
+    }
+}
+
 CUresult em_memory_free(uint64_t address)
 {
     if (!address)
         return CUDA_SUCCESS;
     struct em_allocation *a;
     em_lock();
+    // The driver's cuMemFree waits for the work of the context; in that time another thread may have freed this memory too.
+    a = em_memory_find(address, 0);
+    wait_idle(a ? a->context : NULL);
     CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (result)
         goto out;
@@ -169,6 +185,8 @@ CUresult em_memory_free(uint64_t address)
     if (call)
         em_fail(result, "%s is ended by %s, not by %s; %s", em_memory_kind_text(a->kind), call, em_entry_name(),
                 em_memory_text(address, text, sizeof text));
+    else if (a->base != address && a->kind == EM_MEMORY_IMPORTED)
+        em_mistake(B07, result, "a pointer into a mapping; %s", em_memory_text(address, text, sizeof text));
     else if (a->base != address)
         em_fail(result, "only the address that the allocation returned can be freed; %s", em_memory_text(address, text, sizeof text));
     else

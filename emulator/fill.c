@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Checks fills as the card does, and runs them as commands.
+#include "fill.h"
+
+#include "call.h"
+#include "command.h"
+#include "guard.h"
+#include "kn_fill.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "pkey.h"
+#include "quirk.h"
+#include "stream.h"
+
+struct fill_command {
+    struct em_command command;
+    struct em_fill fill;
+};
+
+static void fill_bytes(void *argument)
+{
+    const struct em_fill *f = argument;
+    void *at = (void *)(uintptr_t)f->address;
+    switch (f->value_B) {
+    case 1:
+        kn_fill8_rows(at, f->pitch_B, (uint8_t)f->value, f->width, f->height);
+        break;
+    case 2:
+        kn_fill16_rows(at, f->pitch_B, (uint16_t)f->value, f->width, f->height);
+        break;
+    default:
+        kn_fill32_rows(at, f->pitch_B, f->value, f->width, f->height);
+    }
+}
+
+static CUresult run_fill(struct em_command *command)
+{
+    struct fill_command *c = (struct fill_command *)command;
+    struct dm_fault fault;
+    uint32_t rights = dm_pkey_enter();
+    int r = dm_guarded(fill_bytes, &c->fill, &fault);
+    dm_pkey_leave(rights);
+    if (r) {
+        char text[160];
+        dm_fault_text(&fault, text, sizeof text);
+        return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a fill met with a fault: %s", text);
+    }
+    return CUDA_SUCCESS;
+}
+
+static const struct em_command_ops fill_ops = {.name = "memset", .run = run_fill};
+
+// The bytes from the first to the last one of the fill. False: they pass 2^64.
+static bool span(const struct em_fill *f, uint64_t *size)
+{
+    uint64_t rows_B, width_B;
+    return em_mul(f->width, f->value_B, &width_B) && em_mul(f->height - 1, f->pitch_B, &rows_B) && em_add(rows_B, width_B, size);
+}
+
+// The driver computes the end of the last row modulo 2^64 and checks nothing but that: such a fill succeeds if this end is in the memory.
+// What it writes outside of that memory is not imitated: here only the first row is written.
+static bool wraps_into(struct em_fill *f, const struct em_allocation *a)
+{
+    uint64_t width_B;
+    if (!em_quirk(MEMSET_PITCH_WRAPS) || f->height < 2 || !em_mul(f->width, f->value_B, &width_B) || width_B > a->size)
+        return false;
+    uint64_t end = f->address + (f->height - 1) * f->pitch_B + width_B;
+    if (end < a->base || end - a->base > a->size)
+        return false;
+    f->height = 1;
+    return true;
+}
+
+// Precondition: em_lock held.
+static CUresult check_memory(struct em_fill *f, struct em_context *context)
+{
+    struct em_allocation *a = em_memory_find(f->address, 0);
+    uint64_t size;
+    if (!span(f, &size)) {
+        if (!a || !wraps_into(f, a) || !span(f, &size))
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu rows of %llu values, %llu bytes apart, pass the end of all addresses",
+                           (unsigned long long)f->height, (unsigned long long)f->width, (unsigned long long)f->pitch_B);
+    }
+    return em_memory_reach(context, f->address, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "dstDevice", CUDA_ERROR_INVALID_VALUE, &a);
+}
+
+static CUresult check_shape(const struct em_fill *f)
+{
+    uint64_t width_B;
+    // "dstDevice … must be aligned", to the size of a value; a pitch that is not used does not matter.
+    if (f->address % f->value_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dstDevice %#llx is not aligned to the %u bytes of a value", (unsigned long long)f->address,
+                       f->value_B);
+    if (f->height < 2)
+        return CUDA_SUCCESS;
+    if (f->pitch_B % f->value_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dstPitch %llu is not a multiple of the %u bytes of a value", (unsigned long long)f->pitch_B,
+                       f->value_B);
+    if (!em_mul(f->width, f->value_B, &width_B) || f->pitch_B < width_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dstPitch %llu is less than the %llu bytes of a row", (unsigned long long)f->pitch_B,
+                       (unsigned long long)f->width * f->value_B);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_memory_fill(const struct em_fill *fill, CUstream handle, int how)
+{
+    struct fill_command c = {.command = {.ops = &fill_ops, .size_B = sizeof c}, .fill = *fill};
+    struct em_stream *stream;
+    CUresult r = em_stream_get(handle, &stream);
+    if (r)
+        return r;
+    // Nothing to fill: then no address is looked at.
+    if (!fill->width || !fill->height)
+        goto put;
+    if ((r = check_shape(fill)))
+        goto put;
+    em_lock();
+    r = check_memory(&c.fill, stream->object.context);
+    em_unlock();
+    if (!r)
+        r = em_submit(stream, &c.command, how);
+put:
+    em_stream_put(stream);
+    return r;
+}
