@@ -2,6 +2,7 @@
 // Events: records, waits, queries, times.
 #include "event.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "alloc.h"
@@ -340,6 +341,7 @@ CUresult em_event_elapsed(struct em_event *start, struct em_event *end, float *m
 
 CUresult em_event_export(struct em_event *e, CUipcEventHandle *out)
 {
+    memset(out, 0, sizeof *out); // also on failure, as the card does
     if (!e->slot)
         return em_fail(CUDA_ERROR_INVALID_HANDLE, "the event was created without CU_EVENT_INTERPROCESS");
     if (e->imported)
