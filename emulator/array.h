@@ -5,8 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "box.h"
 #include "layout.h"
 #include "object.h"
+
+struct em_device;
 
 // The bytes behind a mipmapped array, its levels and their planes; each of them holds a reference.
 struct em_storage {
@@ -27,10 +30,56 @@ struct em_array_plan {
 
 enum em_array_use { EM_ARRAY_CREATE, EM_MIPMAP_CREATE, EM_MIPMAP_EXTERNAL };
 
-// Checks a descriptor by the rules of cuArray3DCreate, cuMipmappedArrayCreate or cuExternalMemoryGetMappedMipmappedArray, and lays it out as `kind`
-// says. Fails with the card's code and a sentence. Takes no lock.
-CUresult em_array_plan(const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels, enum em_array_use use, enum dm_layout_kind kind,
-                       struct em_array_plan *plan);
+// Checks a descriptor by the rules of cuArray3DCreate, cuMipmappedArrayCreate or cuExternalMemoryGetMappedMipmappedArray on that device, and lays
+// it out as `kind` says. Fails with the card's code and a sentence. Takes no lock.
+CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels, enum em_array_use use,
+                       enum dm_layout_kind kind, struct em_array_plan *plan);
+
+// An array of its own, or a level of a mipmapped array (then borrowed from it: `parent`).
+struct em_array {
+    struct em_object object; // type EM_ARRAY
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    struct em_storage *storage; // a reference
+    uint32_t level;
+    struct em_mipmap *parent; // NULL: an array of its own
+};
+
+struct em_mipmap {
+    struct em_object object; // type EM_MIPMAP
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    unsigned levels;
+    struct em_storage *storage; // a reference
+    struct em_array *level[DM_LAYOUT_LEVELS_MAX]; // made when first asked for
+};
 
 // Makes the object over `storage`, whose one reference goes to it also on failure (then it is released). Precondition: em_lock held.
 CUresult em_mipmap_start(struct em_context *context, const struct em_array_plan *plan, struct em_storage *storage, CUmipmappedArray *out);
+
+// cuArray3DCreate, cuMipmappedArrayCreate in the current context. Take the lock.
+CUresult em_array_create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *out);
+CUresult em_mipmap_create(const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels, CUmipmappedArray *out);
+// cuArrayDestroy; of a level it does nothing, since the mipmapped array owns it. Take the lock.
+CUresult em_array_destroy(CUarray handle);
+CUresult em_mipmap_destroy(CUmipmappedArray handle);
+// cuMipmappedArrayGetLevel: the same handle each time. Takes the lock.
+CUresult em_mipmap_level(CUmipmappedArray handle, unsigned level, CUarray *out);
+// cuArrayGetPlane: no array that can be made has planes, so this only says why it fails. Takes the lock.
+CUresult em_array_plane(CUarray handle, unsigned plane);
+// cuArray3DGetDescriptor. Takes the lock.
+CUresult em_array_describe(CUarray handle, CUDA_ARRAY3D_DESCRIPTOR *out);
+// cuArrayGetMemoryRequirements, cuMipmappedArrayGetMemoryRequirements: of deferred arrays. Take the lock.
+CUresult em_array_requirements(CUarray handle, CUDA_ARRAY_MEMORY_REQUIREMENTS *out);
+CUresult em_mipmap_requirements(CUmipmappedArray handle, CUDA_ARRAY_MEMORY_REQUIREMENTS *out);
+// cuArrayGetSparseProperties, cuMipmappedArrayGetSparseProperties. Take the lock.
+CUresult em_array_sparse(CUarray handle, CUDA_ARRAY_SPARSE_PROPERTIES *out);
+CUresult em_mipmap_sparse(CUmipmappedArray handle, CUDA_ARRAY_SPARSE_PROPERTIES *out);
+
+// The object of a handle, or the card's code and a sentence. Precondition: em_lock held.
+CUresult em_array_get(CUarray handle, struct em_array **out);
+CUresult em_mipmap_get(CUmipmappedArray handle, struct em_mipmap **out);
+// The place of an array's elements, for box copies. CUDA_ERROR_INVALID_VALUE while no memory is mapped behind it (deferred, sparse).
+// Precondition: em_lock held; while the surface is used a reference to the storage is.
+CUresult em_array_surface(const struct em_array *array, struct dm_surface *out);
+void em_storage_ref(struct em_storage *storage);
+// Precondition: em_lock held.
+void em_storage_unref(struct em_storage *storage);

@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "array.h"
 #include "call.h"
+#include "device.h"
 #include "imported.h"
 #include "journal.h"
 #include "lock.h"
@@ -328,9 +329,9 @@ static void storage_release(struct em_storage *storage)
     dm_free(s);
 }
 
-static CUresult check_mipmap(const struct em_imported *imported, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, struct em_array_plan *plan)
+static CUresult check_mipmap(const struct em_device *device, const struct em_imported *imported, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, struct em_array_plan *plan)
 {
-    CUresult r = em_array_plan(&desc->arrayDesc, desc->numLevels, EM_MIPMAP_EXTERNAL, em_imported_layout(imported), plan);
+    CUresult r = em_array_plan(device, &desc->arrayDesc, desc->numLevels, EM_MIPMAP_EXTERNAL, em_imported_layout(imported), plan);
     if (r)
         return r;
     if (!all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
@@ -353,7 +354,7 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
     uint64_t window;
     em_lock();
     CUresult r = get_external(handle, &e);
-    if (r || (r = check_mipmap(e->imported, desc, &plan)))
+    if (r || (r = check_mipmap(e->object.context->device, e->imported, desc, &plan)))
         goto unlock;
     em_imported_check_fd(e->imported);
     if ((r = em_imported_window(e->imported, &window)))

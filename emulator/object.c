@@ -213,6 +213,12 @@ bool em_handle_like(enum em_type type, uint64_t handle)
     return handle >> 48 == (HANDLE_MARK << 8 | (uint64_t)type);
 }
 
+bool em_handle_was(uint64_t handle)
+{
+    struct slot *slot = slot_named(handle);
+    return slot && !is_current(slot, handle);
+}
+
 uint64_t em_object_count(enum em_type type)
 {
     return table.live[type];

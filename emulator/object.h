@@ -4,6 +4,7 @@
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct em_context;
@@ -78,6 +79,9 @@ const char *em_object_text(const struct em_object *object, char *out, size_t roo
 
 // What this number is, in words, for sentences: "CUarray #12, which cuArrayDestroy destroyed in call 345". Precondition: em_lock held.
 const char *em_handle_text(uint64_t handle, char *out, size_t room);
+
+// Whether this number was the handle of an object that is no more. Precondition: em_lock held.
+bool em_handle_was(uint64_t handle);
 
 const char *em_type_name(enum em_type type);
 

@@ -55,7 +55,7 @@ static bool hides_us(const char *rpath, const char *program, const char *ours, c
         *slash = 0;
     for (const char *p = rpath; *p;) {
         int n = (int)strcspn(p, ":");
-        char folder[2 * PATH_MAX], file[3 * PATH_MAX];
+        char folder[2 * PATH_MAX], file[2 * PATH_MAX];
         if (!strncmp(p, "$ORIGIN", 7))
             snprintf(folder, sizeof folder, "%s%.*s", origin, n - 7, p + 7);
         else if (!strncmp(p, "${ORIGIN}", 9))
@@ -63,7 +63,7 @@ static bool hides_us(const char *rpath, const char *program, const char *ours, c
         else
             snprintf(folder, sizeof folder, "%.*s", n, p);
         char full[PATH_MAX];
-        if (snprintf(file, sizeof file, "%s/libcuda.so.1", folder) > 0 && !access(file, R_OK) &&
+        if ((size_t)snprintf(file, sizeof file, "%s/libcuda.so.1", folder) < sizeof file && !access(file, R_OK) &&
             !(realpath(folder, full) && !strcmp(full, ours))) {
             snprintf(found, room, "%s", file);
             return true;
