@@ -51,8 +51,16 @@ struct em_allocation {
     uint64_t physical_offset;
     void *owner;                  // what `release` needs
     void (*release)(struct em_allocation *); // undoes the mapping and frees the struct; precondition: em_lock held
+    void (*watch)(struct em_allocation *, uint64_t address, uint64_t size, bool write); // told of copies and fills; NULL: nobody asks
     struct em_allocation *previous, *next;   // in the context's list
 };
+
+// Tells who watches an allocation that [address, address + size) is read or written by a command. Precondition: em_lock held.
+static inline void em_memory_touch(struct em_allocation *a, uint64_t address, uint64_t size, bool write)
+{
+    if (a->watch)
+        a->watch(a, address, size, write);
+}
 
 // Enters `a` (caller-filled) into the map and its context's list; sets id, born_*. CUDA_ERROR_OUT_OF_MEMORY without host memory,
 // CUDA_ERROR_INVALID_VALUE if it overlaps what is there; then `a` is the caller's. Precondition: em_lock held.

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Memory Management": copies, in all their forms.
+#include "copy.h"
+
+#include "api_bodies.h"
+#include "call.h"
+#include "context.h"
+#include "lock.h"
+
+static struct em_end device(CUdeviceptr address)
+{
+    return (struct em_end){.kind = EM_END_DEVICE, .address = address};
+}
+
+static struct em_end any(uint64_t address)
+{
+    return (struct em_end){.kind = EM_END_ANY, .address = address};
+}
+
+static struct em_end host(const void *pointer)
+{
+    return any((uintptr_t)pointer);
+}
+
+static struct em_end array_at(CUarray array, size_t offset_B)
+{
+    return (struct em_end){.kind = EM_END_ARRAY, .array = array, .x_B = offset_B};
+}
+
+static CUresult run_of_bytes(struct em_end dst, struct em_end src, size_t bytes, CUstream stream, bool async)
+{
+    struct em_copy copy = {.dst = dst, .src = src, .width_B = bytes, .height = 1, .depth = 1};
+    return em_copy(&copy, stream, async);
+}
+
+// ---- runs of bytes
+
+CUresult api_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream default_stream)
+{
+    return run_of_bytes(any(dst), any(src), ByteCount, default_stream, false);
+}
+
+CUresult api_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
+{
+    return run_of_bytes(any(dst), any(src), ByteCount, hStream, true);
+}
+
+CUresult api_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream default_stream)
+{
+    return run_of_bytes(device(dstDevice), host(srcHost), ByteCount, default_stream, false);
+}
+
+CUresult api_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
+{
+    return run_of_bytes(device(dstDevice), host(srcHost), ByteCount, hStream, true);
+}
+
+CUresult api_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream default_stream)
+{
+    return run_of_bytes(host(dstHost), device(srcDevice), ByteCount, default_stream, false);
+}
+
+CUresult api_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+{
+    return run_of_bytes(host(dstHost), device(srcDevice), ByteCount, hStream, true);
+}
+
+CUresult api_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream default_stream)
+{
+    return run_of_bytes(device(dstDevice), device(srcDevice), ByteCount, default_stream, false);
+}
+
+CUresult api_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+{
+    return run_of_bytes(device(dstDevice), device(srcDevice), ByteCount, hStream, true);
+}
+
+// ---- arrays and runs of bytes: a run lies in the first row of an array
+
+CUresult api_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount, CUstream default_stream)
+{
+    return run_of_bytes(array_at(dstArray, dstOffset), device(srcDevice), ByteCount, default_stream, false);
+}
+
+CUresult api_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream default_stream)
+{
+    return run_of_bytes(device(dstDevice), array_at(srcArray, srcOffset), ByteCount, default_stream, false);
+}
+
+CUresult api_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream default_stream)
+{
+    return run_of_bytes(array_at(dstArray, dstOffset), host(srcHost), ByteCount, default_stream, false);
+}
+
+CUresult api_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream)
+{
+    return run_of_bytes(array_at(dstArray, dstOffset), host(srcHost), ByteCount, hStream, true);
+}
+
+CUresult api_cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream default_stream)
+{
+    return run_of_bytes(host(dstHost), array_at(srcArray, srcOffset), ByteCount, default_stream, false);
+}
+
+CUresult api_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream)
+{
+    return run_of_bytes(host(dstHost), array_at(srcArray, srcOffset), ByteCount, hStream, true);
+}
+
+CUresult api_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream default_stream)
+{
+    return run_of_bytes(array_at(dstArray, dstOffset), array_at(srcArray, srcOffset), ByteCount, default_stream, false);
+}
+
+// ---- boxes
+
+// One end of a CUDA_MEMCPY2D, CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER, whose members have the same names.
+static CUresult box_end(CUmemorytype type, const void *host_pointer, CUdeviceptr device_pointer, CUarray array, size_t pitch, size_t rows, size_t lod,
+                        size_t x, size_t y, size_t z, const char *what, struct em_end *out)
+{
+    switch (type) {
+    case CU_MEMORYTYPE_HOST:
+        *out = host(host_pointer);
+        break;
+    case CU_MEMORYTYPE_DEVICE:
+        *out = device(device_pointer);
+        break;
+    case CU_MEMORYTYPE_UNIFIED: // "srcDevice is the (unified virtual address space) base address", srcArray is ignored
+        *out = any(device_pointer);
+        break;
+    case CU_MEMORYTYPE_ARRAY:
+        // "srcLOD must be 0"
+        if (lod)
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "%sLOD is %zu; it must be 0", what, lod);
+        *out = array_at(array, 0);
+        break;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%sMemoryType %d is no CUmemorytype", what, (int)type);
+    }
+    out->pitch_B = pitch;
+    out->rows = rows;
+    out->x_B = x;
+    out->y = y;
+    out->z = z;
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_box(struct em_copy *copy, CUresult ends, CUstream stream, bool async)
+{
+    return ends ? ends : em_copy(copy, stream, async);
+}
+
+static CUresult copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool async)
+{
+    struct em_copy copy = {.width_B = p->WidthInBytes, .height = p->Height, .depth = 1};
+    if (!p->WidthInBytes || !p->Height)
+        return em_copy(&copy, stream, async);
+    CUresult r = box_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, 0, 0, p->dstXInBytes, p->dstY, 0, "dst", &copy.dst);
+    if (!r)
+        r = box_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch, 0, 0, p->srcXInBytes, p->srcY, 0, "src", &copy.src);
+    return copy_box(&copy, r, stream, async);
+}
+
+static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async, bool any_context)
+{
+    struct em_copy copy = {.width_B = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
+    if (!p->WidthInBytes || !p->Height || !p->Depth)
+        return em_copy(&copy, stream, async);
+    CUresult r = box_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, p->dstHeight, p->dstLOD, p->dstXInBytes, p->dstY,
+                         p->dstZ, "dst", &copy.dst);
+    if (!r)
+        r = box_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch, p->srcHeight, p->srcLOD, p->srcXInBytes, p->srcY,
+                    p->srcZ, "src", &copy.src);
+    copy.dst.any_context = copy.src.any_context = any_context;
+    return copy_box(&copy, r, stream, async);
+}
+
+CUresult api_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, CUstream default_stream)
+{
+    return copy_2d(pCopy, default_stream, false);
+}
+
+// "cuMemcpy2D may fail for pitches that were not computed by cuMemAllocPitch; cuMemcpy2DUnaligned does not have this restriction". Here neither has.
+CUresult api_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy, CUstream default_stream)
+{
+    return copy_2d(pCopy, default_stream, false);
+}
+
+CUresult api_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+{
+    return copy_2d(pCopy, hStream, true);
+}
+
+CUresult api_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy, CUstream default_stream)
+{
+    return copy_3d(pCopy, default_stream, false, false);
+}
+
+CUresult api_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+{
+    return copy_3d(pCopy, hStream, true, false);
+}
+
+// ---- between contexts
+
+// NULL stands for the current context.
+static CUresult check_context(CUcontext context)
+{
+    struct em_object *object;
+    if (!context)
+        return CUDA_SUCCESS;
+    em_lock();
+    CUresult r = em_object_get(EM_CONTEXT, context, CUDA_ERROR_INVALID_CONTEXT, &object);
+    em_unlock();
+    return r;
+}
+
+static CUresult between(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes, CUstream stream, bool async)
+{
+    CUresult r = check_context(dst_context);
+    if (r || (r = check_context(src_context)))
+        return r;
+    struct em_end to = device(dst), from = device(src);
+    to.any_context = from.any_context = true;
+    return run_of_bytes(to, from, bytes, stream, async);
+}
+
+CUresult api_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
+                          CUstream default_stream)
+{
+    return between(dstDevice, dstContext, srcDevice, srcContext, ByteCount, default_stream, false);
+}
+
+CUresult api_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
+                               CUstream hStream)
+{
+    return between(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, true);
+}
+
+static CUresult box_between(const CUDA_MEMCPY3D_PEER *p, CUstream stream, bool async)
+{
+    CUresult r = check_context(p->dstContext);
+    if (r || (r = check_context(p->srcContext)))
+        return r;
+    CUDA_MEMCPY3D copy = {
+        .srcXInBytes = p->srcXInBytes, .srcY = p->srcY, .srcZ = p->srcZ, .srcLOD = p->srcLOD, .srcMemoryType = p->srcMemoryType,
+        .srcHost = p->srcHost, .srcDevice = p->srcDevice, .srcArray = p->srcArray, .srcPitch = p->srcPitch, .srcHeight = p->srcHeight,
+        .dstXInBytes = p->dstXInBytes, .dstY = p->dstY, .dstZ = p->dstZ, .dstLOD = p->dstLOD, .dstMemoryType = p->dstMemoryType,
+        .dstHost = p->dstHost, .dstDevice = p->dstDevice, .dstArray = p->dstArray, .dstPitch = p->dstPitch, .dstHeight = p->dstHeight,
+        .WidthInBytes = p->WidthInBytes, .Height = p->Height, .Depth = p->Depth,
+    };
+    return copy_3d(&copy, stream, async, true);
+}
+
+CUresult api_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy, CUstream default_stream)
+{
+    return box_between(pCopy, default_stream, false);
+}
+
+CUresult api_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
+{
+    return box_between(pCopy, hStream, true);
+}

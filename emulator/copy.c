@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Checks copies and moves their bytes.
+#include "copy.h"
+
+#include <string.h>
+
+#include "array.h"
+#include "box.h"
+#include "call.h"
+#include "command.h"
+#include "guard.h"
+#include "lock.h"
+#include "memory.h"
+#include "memory_device.h"
+#include "pkey.h"
+#include "stream.h"
+
+// An end that has been checked.
+struct place {
+    struct dm_surface surface;
+    struct dm_position at;
+    struct em_storage *storage; // of an array: referenced while the command lives
+    bool pageable;
+};
+
+struct copy_command {
+    struct em_command command;
+    struct place dst, src;
+    struct dm_box_extent extent;
+};
+
+// ---- checks
+
+static CUresult too_far(const char *what, const char *why)
+{
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: %s", what, why);
+}
+
+// The bytes from the box's first to its last in linear memory. "srcPitch must be greater than or equal to WidthInBytes + srcXInBytes, and srcHeight
+// must be greater than or equal to Height + srcY."
+static CUresult linear_span(const struct em_end *end, const struct em_copy *c, const char *what, struct place *place, uint64_t *first, uint64_t *span)
+{
+    uint64_t row_B, rows, slice_B, offset, t;
+    if (!em_add(end->x_B, c->width_B, &row_B) || !em_add(end->y, c->height, &rows))
+        return too_far(what, "the position wraps around 64 bits");
+    uint64_t pitch_B = end->pitch_B ? end->pitch_B : row_B;
+    if (pitch_B < row_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: a pitch of %llu bytes is less than x + width = %llu bytes", what,
+                       (unsigned long long)pitch_B, (unsigned long long)row_B);
+    if (end->rows && end->rows < rows)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: slices of %llu rows are less than y + height = %llu rows", what,
+                       (unsigned long long)end->rows, (unsigned long long)rows);
+    uint64_t slice_rows = end->rows ? end->rows : rows;
+    // offset = z * slice + y * pitch + x, span = (depth - 1) * slice + (height - 1) * pitch + width; rows that are not there cost no address.
+    if (c->depth == 1 && !end->z)
+        slice_B = 0;
+    else if (!em_mul(pitch_B, slice_rows, &slice_B))
+        return too_far(what, "slices wrap around 64 bits");
+    if (c->height == 1 && !end->y)
+        pitch_B = 0;
+    if (!em_mul(end->z, slice_B, &offset) || !em_mul(end->y, pitch_B, &t) || !em_add(offset, t, &offset) || !em_add(offset, end->x_B, &offset) ||
+        !em_mul(c->depth - 1, slice_B, span) || !em_mul(c->height - 1, pitch_B, &t) || !em_add(*span, t, span) ||
+        !em_add(*span, c->width_B, span) || !em_add(end->address, offset, first) || !em_add(*first, *span, &t))
+        return too_far(what, "the box wraps around 64 bits");
+    place->surface = (struct dm_surface){.base = (void *)(uintptr_t)end->address, .pitch_B = pitch_B ? pitch_B : row_B, .slice_B = slice_B};
+    place->at = (struct dm_position){end->x_B, end->y, end->z};
+    return CUDA_SUCCESS;
+}
+
+// Precondition: em_lock held.
+static CUresult check_linear(const struct em_end *end, const struct em_copy *c, bool write, const char *what, struct place *place)
+{
+    uint64_t first, span;
+    if (!end->address)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", what);
+    CUresult r = linear_span(end, c, what, place, &first, &span);
+    if (r)
+        return r;
+    // Nothing but memory of the driver's lies in the device's address space; outside of it an address that the driver does not know is the program's.
+    bool known = end->kind == EM_END_DEVICE || em_memory_touches(first, span) || dm_space_contains(&em_space, first) ||
+                 dm_space_contains(&em_space, first + span - 1);
+    if (!known) {
+        place->pageable = true;
+        return CUDA_SUCCESS;
+    }
+    struct em_allocation *a;
+    r = em_memory_reach(end->any_context ? NULL : em_self.current, first, span,
+                        write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE, &a);
+    if (!r)
+        em_memory_touch(a, first, span, write);
+    return r;
+}
+
+// Precondition: em_lock held.
+static CUresult check_array(const struct em_end *end, const struct em_copy *c, const char *what, struct place *place)
+{
+    struct em_array *a;
+    if (!end->array)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s array is NULL", what);
+    CUresult r = em_array_get(end->array, &a);
+    if (r || (r = em_array_surface(a, &place->surface)))
+        return r;
+    place->at = (struct dm_position){end->x_B, end->y, end->z};
+    struct dm_box_extent extent = {c->width_B, c->height, c->depth};
+    if (dm_box_check(&place->surface, place->at, extent)) {
+        char text[128];
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%s: %llu bytes x %llu x %llu at byte %llu, row %llu, slice %llu leave %s of %zux%zux%zu elements", what,
+                       (unsigned long long)c->width_B, (unsigned long long)c->height, (unsigned long long)c->depth,
+                       (unsigned long long)end->x_B, (unsigned long long)end->y, (unsigned long long)end->z,
+                       em_object_text(&a->object, text, sizeof text), a->desc.Width, a->desc.Height, a->desc.Depth);
+    }
+    place->storage = a->storage;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_end(const struct em_end *end, const struct em_copy *c, bool write, const char *what, struct place *place)
+{
+    memset(place, 0, sizeof *place);
+    return end->kind == EM_END_ARRAY ? check_array(end, c, what, place) : check_linear(end, c, write, what, place);
+}
+
+static bool is_empty(const struct em_copy *c)
+{
+    return !c->width_B || !c->height || !c->depth;
+}
+
+// ---- the command
+
+struct move {
+    const struct copy_command *command;
+    int status;
+};
+
+static void move_bytes(void *arg)
+{
+    struct move *m = arg;
+    const struct copy_command *c = m->command;
+    m->status = dm_box_copy(&c->dst.surface, c->dst.at, &c->src.surface, c->src.at, c->extent);
+}
+
+static CUresult faulted(const struct dm_fault *fault)
+{
+    char text[160];
+    dm_fault_text(fault, text, sizeof text);
+    if (fault->kind == DM_FAULT_TRUNCATED)
+        return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "%s: the file behind this memory has been truncated by whoever made it", text);
+    if (dm_space_contains(&em_space, fault->address))
+        return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "%s: device memory went away under the copy", text);
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the program's own pointer is not good for so many bytes", text);
+}
+
+static CUresult run_copy(struct em_command *command)
+{
+    struct move m = {.command = (const struct copy_command *)command};
+    struct dm_fault fault;
+    uint32_t keys = dm_pkey_enter();
+    int status = dm_guarded(move_bytes, &m, &fault);
+    dm_pkey_leave(keys);
+    if (status)
+        return faulted(&fault);
+    return m.status ? em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more") : CUDA_SUCCESS;
+}
+
+static void finish_copy(struct em_command *command)
+{
+    struct copy_command *c = (struct copy_command *)command;
+    if (c->dst.storage)
+        em_storage_unref(c->dst.storage);
+    if (c->src.storage)
+        em_storage_unref(c->src.storage);
+}
+
+static const struct em_command_ops copy_ops = {.name = "memcpy", .run = run_copy, .finish = finish_copy};
+
+CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
+{
+    struct em_stream *stream;
+    CUresult r = em_stream_get(handle, &stream);
+    if (r)
+        return r;
+    struct copy_command c = {
+        .command = {.ops = &copy_ops, .size_B = sizeof c},
+        .extent = {copy->width_B, copy->height, copy->depth},
+    };
+    if (is_empty(copy))
+        goto put;
+    em_lock();
+    if (!(r = check_end(&copy->dst, copy, true, "destination", &c.dst)) && !(r = check_end(&copy->src, copy, false, "source", &c.src))) {
+        if (c.dst.storage)
+            em_storage_ref(c.dst.storage);
+        if (c.src.storage)
+            em_storage_ref(c.src.storage);
+    }
+    em_unlock();
+    // "For transfers from or to pageable host memory" the asynchronous forms may be synchronous: that memory is the program's to reuse on return.
+    if (!r)
+        r = em_submit(stream, &c.command, async && !c.dst.pageable && !c.src.pageable ? EM_SUBMIT_ASYNC : EM_SUBMIT_SYNC);
+put:
+    em_stream_put(stream);
+    return r;
+}
+
+CUresult em_copy_check(const struct em_copy *copy)
+{
+    struct place dst, src;
+    if (is_empty(copy))
+        return CUDA_SUCCESS;
+    em_lock();
+    CUresult r = check_end(&copy->dst, copy, true, "destination", &dst);
+    if (!r)
+        r = check_end(&copy->src, copy, false, "source", &src);
+    em_unlock();
+    return r;
+}
