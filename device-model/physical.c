@@ -90,7 +90,7 @@ static int create_slice(struct dm_vram *vram, struct dm_physical *p) {
     return 0;
 }
 
-static uint64_t new_identity(void) {
+uint64_t dm_new_identity(void) {
     uint64_t n;
     if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n) {
         static uint64_t counter;
@@ -125,7 +125,7 @@ static int create_own(struct dm_vram *vram, struct dm_physical *p) {
     h.own.version = DM_OWN_VERSION;
     h.own.payload = DM_HEADER_SIZE;
     h.own.size = p->size;
-    h.own.identity = new_identity();
+    h.own.identity = dm_new_identity();
     h.own.check = dm_own_check(&h.mesa, &h.own);
     if (pwrite(fd, &h, sizeof h, 0) != (ssize_t)sizeof h) {
         r = -ENOMEM;

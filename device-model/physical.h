@@ -46,6 +46,9 @@ struct dm_physical {
 
 enum { DM_PHYSICAL_EXPORTABLE = 1 };
 
+// A number for something shared between processes: not 0, and in practice never used twice on a machine.
+uint64_t dm_new_identity(void);
+
 // Fresh memory, all zero, with one reference. Size is rounded up to the granule. -ENOMEM, -EINVAL (size 0).
 int dm_physical_create(struct dm_vram *vram, uint64_t size, unsigned flags, struct dm_physical **out);
 // The memory that dm_import_recognise() has described. The descriptor stays the caller's (a duplicate is kept).

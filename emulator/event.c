@@ -10,6 +10,7 @@
 #include "error.h"
 #include "ipc_event.h"
 #include "lock.h"
+#include "pool.h"
 
 // ---- markers ----
 
@@ -314,6 +315,7 @@ CUresult em_event_synchronize(struct em_event *e)
     if (!r)
         r = trouble_of(e);
     unref_marker(m);
+    em_pools_synchronized();
     em_unlock();
     return r;
 }

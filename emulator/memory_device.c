@@ -156,15 +156,20 @@ static const char *ended_by(enum em_memory_kind kind)
 }
 
 // Waits until nothing is under way in the context that could use its memory. Precondition: em_lock held, which is released meanwhile.
-static void wait_idle(const struct em_context *context)
+static CUresult wait_idle(struct em_context *context)
 {
-    for (bool busy = context != NULL; busy;) {
-        busy = false;
-        for (const struct em_stream *s = context->streams; s; s = s->next)
-            busy |= s->submitted != s->completed;
-        if (busy)
+    CUresult r = CUDA_SUCCESS;
+    if (!context)
+        return r;
+    em_object_ref(&context->object);
+    while (!r && em_context_is_pending(context, context->tickets)) {
+        if (em_self.inside)
+            r = em_fail(CUDA_ERROR_NOT_PERMITTED, "a host function must not free memory: that waits for the work of the context");
+        else
             em_wait_progress();
     }
+    em_object_unref(&context->object);
+    return r;
 }
 
 CUresult em_memory_free(uint64_t address)
@@ -175,8 +180,9 @@ CUresult em_memory_free(uint64_t address)
     em_lock();
     // The driver's cuMemFree waits for the work of the context; in that time another thread may have freed this memory too.
     a = em_memory_find(address, 0);
-    wait_idle(a ? a->context : NULL);
-    CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
+    CUresult result = wait_idle(a ? a->context : NULL);
+    if (!result)
+        result = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (result)
         goto out;
     char text[512];

@@ -38,6 +38,13 @@ static CUresult start(void)
     return CUDA_SUCCESS;
 }
 
+CUresult em_host_books(struct dm_vram **out)
+{
+    CUresult r = start();
+    *out = &host.books;
+    return r;
+}
+
 static enum em_host_heap heap_of(const struct em_allocation *a)
 {
     if (a->kind == EM_MEMORY_MANAGED)

@@ -8,6 +8,7 @@
 #include "call.h"
 #include "error.h"
 #include "lock.h"
+#include "pool.h"
 
 static uint64_t last_id; // under em_lock
 
@@ -292,6 +293,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
     }
     if (!r)
         r = outcome(s);
+    em_pools_synchronized();
     em_unlock();
     return r;
 }
@@ -321,6 +323,7 @@ CUresult em_context_synchronize(struct em_context *context)
         r = em_context_trouble(context);
     for (struct em_stream *s = context->streams; s && !r; s = s->next)
         r = take_failure(s);
+    em_pools_synchronized();
     em_object_unref(&context->object);
     em_unlock();
     return r;
