@@ -46,6 +46,7 @@ struct em_allocation {
     uint64_t mapping_base, mapping_size; // the block that it is cut from; size 0: em_memory_enter takes base and size
     uint64_t born_call;
     const char *born_by;
+    struct em_advice_map *advice; // MANAGED: what was advised for which pages, or NULL
     struct em_object *pool;       // POOLED: the pool, else NULL
     struct dm_physical *physical; // the bytes behind it where there is one object for it, else NULL
     uint64_t physical_offset;

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "host_pages.h"
 #include "lock.h"
+#include "managed.h"
 #include "memory_device.h"
 
 // Host addresses end here; what is above is the kernel's.
@@ -55,6 +56,7 @@ static enum em_host_heap heap_of(const struct em_allocation *a)
 static void release_block(struct em_allocation *a)
 {
     dm_heap_free(&host.heap[heap_of(a)], a->owner);
+    em_advice_free(a->advice);
     dm_free(a);
 }
 

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapters "Memory Management" and "Unified Addressing": managed memory, advice and prefetches. Pageable memory of the host is not
+// managed: CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS is 0 on all devices that there are.
+#include "api_bodies.h"
+#include "call.h"
+#include "command.h"
+#include "device.h"
+#include "lock.h"
+#include "managed.h"
+#include "memory.h"
+#include "quirk.h"
+#include "stream.h"
+
+// "flags … must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST"; "If bytesize is 0, cuMemAllocManaged returns CUDA_ERROR_INVALID_VALUE."
+CUresult api_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+    uint64_t address = 0;
+    CUresult r;
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: exactly one of CU_MEM_ATTACH_GLOBAL and CU_MEM_ATTACH_HOST is needed", flags);
+    else if (!bytesize)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
+    else
+        r = em_managed_alloc(bytesize, flags, &address);
+    *dptr = address;
+    return r;
+}
+
+// The managed memory that holds a range. Precondition: em_lock held.
+static CUresult managed(CUdeviceptr address, size_t count, struct em_allocation **out)
+{
+    if (!address || !count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %zu: neither may be 0", address, count);
+    CUresult r = em_memory_get(address, count, "devPtr", CUDA_ERROR_INVALID_VALUE, out);
+    if (!r && (*out)->kind != EM_MEMORY_MANAGED)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is %s, not managed memory", address, em_memory_kind_text((*out)->kind));
+    return r;
+}
+
+// A place where pages can be. `no_device` is the code for a device that there is not.
+static CUresult check_location(CUmemLocation l, CUresult no_device)
+{
+    switch ((int)l.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        if ((unsigned)l.id < (unsigned)em_device_count)
+            return CUDA_SUCCESS;
+        return em_fail(no_device, "location.id is %d: there are %d devices", l.id, em_device_count);
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+        return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+        return l.id ? em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d: the host has one NUMA node, 0", l.id) : CUDA_SUCCESS;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "location.type %d is no place for managed memory", (int)l.type);
+    }
+}
+
+static bool is_numa(CUmemLocation l)
+{
+    return l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA || l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+// The forms before CUDA 12.2 and 13.0 name a device, or CU_DEVICE_CPU.
+static CUmemLocation of_ordinal(CUdevice device)
+{
+    if (device == (CUdevice)CU_DEVICE_CPU)
+        return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST};
+    return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+}
+
+// ---- advice
+
+// Whether the advice has a place; the others ignore the argument.
+static bool has_location(CUmem_advise advice)
+{
+    return advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION || advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+}
+
+static CUresult advise(CUdeviceptr address, size_t count, CUmem_advise advice, CUmemLocation location, CUresult no_device)
+{
+    struct em_allocation *a;
+    bool access = advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+    CUresult r;
+    if ((unsigned)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || (unsigned)advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no advice", (int)advice);
+    // "CU_MEM_ADVISE_SET_ACCESSED_BY: … the location type must be CU_MEM_LOCATION_TYPE_DEVICE or CU_MEM_LOCATION_TYPE_HOST".
+    if (access && is_numa(location))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a NUMA node cannot be advised as one that accesses memory");
+    if (is_numa(location) && em_quirk(ADVISE_NUMA_UNCHECKED)) {
+        em_lock();
+        a = count ? em_memory_find(address, count) : NULL;
+        r = a && a->kind == EM_MEMORY_MANAGED ? em_managed_advise(a, address, count, advice, location) : CUDA_SUCCESS;
+        em_unlock();
+        return r;
+    }
+    if (!address || !count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %zu: neither may be 0", address, count);
+    if (has_location(advice) && (r = check_location(location, no_device)))
+        return r;
+    em_lock();
+    r = managed(address, count, &a);
+    if (!r)
+        r = em_managed_advise(a, address, count, advice, location);
+    em_unlock();
+    return r;
+}
+
+CUresult api_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
+{
+    return advise(devPtr, count, advice, location, CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult api_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
+{
+    return advise(devPtr, count, advice, of_ordinal(device), CUDA_ERROR_INVALID_DEVICE);
+}
+
+// ---- prefetches and discards: nothing moves, but they have their place in the stream
+
+static CUresult run_nothing(struct em_command *command)
+{
+    (void)command;
+    return CUDA_SUCCESS;
+}
+static const struct em_command_ops prefetch_ops = {.name = "prefetch", .run = run_nothing};
+static const struct em_command_ops discard_ops = {.name = "discard", .run = run_nothing};
+
+static CUresult submit(CUstream handle, const struct em_command_ops *ops)
+{
+    struct em_command c = {.ops = ops, .size_B = sizeof c};
+    struct em_stream *stream;
+    CUresult r = em_stream_get(handle, &stream);
+    if (r)
+        return r;
+    r = em_submit(stream, &c, EM_SUBMIT_ASYNC);
+    em_stream_put(stream);
+    return r;
+}
+
+static CUresult prefetch(CUdeviceptr address, size_t count, CUmemLocation location, unsigned flags, CUstream hStream)
+{
+    struct em_allocation *a;
+    if (flags)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#x; they must be 0", flags);
+    CUresult r = check_location(location, CUDA_ERROR_INVALID_DEVICE);
+    if (r)
+        return r;
+    em_lock();
+    r = managed(address, count, &a);
+    if (!r)
+        r = em_managed_prefetched(a, address, count, location);
+    em_unlock();
+    return r ? r : submit(hStream, &prefetch_ops);
+}
+
+CUresult api_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream)
+{
+    return prefetch(devPtr, count, location, flags, hStream);
+}
+
+CUresult api_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+{
+    return prefetch(devPtr, count, of_ordinal(dstDevice), 0, hStream);
+}
+
+struct batch {
+    const CUdeviceptr *dptrs;
+    const size_t *sizes;
+    size_t count;
+    const CUmemLocation *locations; // NULL: a discard alone
+    const size_t *firsts;           // from which operation on each location holds
+    size_t location_count;
+    unsigned long long flags;
+};
+
+static CUresult check_batch(const struct batch *b, CUstream hStream)
+{
+    if (!b->count || !b->dptrs || !b->sizes)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a batch needs dptrs, sizes and a count");
+    if (b->flags)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#llx; they must be 0", b->flags);
+    // "hStream … Cannot be legacy NULL stream."
+    if (!hStream || hStream == CU_STREAM_LEGACY)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a batch cannot run in the legacy NULL stream");
+    return CUDA_SUCCESS;
+}
+
+// "The first entry in prefetchLocIdxs has to be 0 … Each entry must be greater than the previous entry and the last entry should be less than count."
+static CUresult check_locations(const struct batch *b)
+{
+    if (!b->locations || !b->firsts || !b->location_count || b->location_count > b->count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%zu locations for %zu operations: prefetchLocs and prefetchLocIdxs hold at least 1, at most count",
+                       b->location_count, b->count);
+    for (size_t i = 0; i < b->location_count; i++) {
+        if (i ? b->firsts[i] <= b->firsts[i - 1] : b->firsts[0] != 0)
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "prefetchLocIdxs[%zu] is %zu: they begin with 0 and ascend", i, b->firsts[i]);
+        if (b->firsts[i] >= b->count)
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "prefetchLocIdxs[%zu] is %zu, not less than count %zu", i, b->firsts[i], b->count);
+        CUresult r = check_location(b->locations[i], CUDA_ERROR_INVALID_VALUE);
+        if (r)
+            return r;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult run_batch(const struct batch *b, CUstream hStream)
+{
+    struct em_allocation *a;
+    CUresult r = CUDA_SUCCESS;
+    em_lock();
+    for (size_t i = 0; i < b->count && !r; i++)
+        r = managed(b->dptrs[i], b->sizes[i], &a);
+    for (size_t i = 0, l = 0; b->locations && i < b->count && !r; i++) {
+        if (l + 1 < b->location_count && b->firsts[l + 1] == i)
+            l++;
+        r = managed(b->dptrs[i], b->sizes[i], &a);
+        if (!r)
+            r = em_managed_prefetched(a, b->dptrs[i], b->sizes[i], b->locations[l]);
+    }
+    em_unlock();
+    return r ? r : submit(hStream, b->locations ? &prefetch_ops : &discard_ops);
+}
+
+static CUresult prefetch_batch(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                               size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+{
+    struct batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags};
+    CUresult r = check_batch(&b, hStream);
+    if (!r)
+        r = check_locations(&b);
+    return r ? r : run_batch(&b, hStream);
+}
+
+CUresult api_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                     size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+{
+    return prefetch_batch(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream);
+}
+
+// "Reading from the discarded range, without a subsequent write or prefetch … returns an indeterminate value": the old one is one.
+CUresult api_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                               size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+{
+    return prefetch_batch(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream);
+}
+
+CUresult api_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags, CUstream hStream)
+{
+    struct batch b = {.dptrs = dptrs, .sizes = sizes, .count = count, .flags = flags};
+    CUresult r = check_batch(&b, hStream);
+    return r ? r : run_batch(&b, hStream);
+}
+
+// ---- attributes of ranges
+
+// "dataSize must be 4 … a non-zero multiple of 4" for CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY.
+static CUresult check_attribute(const void *data, size_t data_size, CUmem_range_attribute attribute)
+{
+    if (!data)
+        return em_null("data");
+    if ((unsigned)attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY || (unsigned)attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no attribute of ranges", (int)attribute);
+    bool list = attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
+    if (list ? !data_size || data_size % sizeof(int) : data_size != sizeof(int))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dataSize is %zu; it must be %s", data_size, list ? "a multiple of 4, and not 0" : "4");
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr, size_t count)
+{
+    return api_cuMemRangeGetAttributes(&data, &dataSize, &attribute, 1, devPtr, count);
+}
+
+CUresult api_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes, size_t numAttributes, CUdeviceptr devPtr,
+                                     size_t count)
+{
+    struct em_allocation *a;
+    CUresult r = CUDA_SUCCESS;
+    if (!data)
+        return em_null("data");
+    if (!numAttributes)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "numAttributes is 0");
+    for (size_t i = 0; i < numAttributes && !r; i++)
+        r = check_attribute(data[i], dataSizes[i], attributes[i]);
+    if (r)
+        return r;
+    em_lock();
+    r = managed(devPtr, count, &a);
+    for (size_t i = 0; i < numAttributes && !r; i++)
+        em_managed_attribute(a, devPtr, count, attributes[i], data[i], dataSizes[i]);
+    em_unlock();
+    return r;
+}
