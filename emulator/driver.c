@@ -8,6 +8,7 @@
 #include "call.h"
 #include "config.h"
 #include "device.h"
+#include "journal.h"
 #include "lock.h"
 #include "trace.h"
 
@@ -79,6 +80,8 @@ CUresult em_init(unsigned flags)
 // Destructors of the program, and of libraries that use this one, run before this; those that come after it find the driver gone.
 __attribute__((destructor)) static void leave(void)
 {
-    if (is_state(EM_DRIVER_READY))
-        set_state(EM_DRIVER_GONE);
+    if (!is_state(EM_DRIVER_READY))
+        return;
+    em_journal_finish();
+    set_state(EM_DRIVER_GONE);
 }

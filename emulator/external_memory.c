@@ -189,7 +189,9 @@ unlock:
 // The object behind a CUexternalMemory. Precondition: em_lock held.
 static CUresult get_external(CUexternalMemory handle, struct em_external **out)
 {
-    return em_object_get(EM_EXTERNAL_MEMORY, handle, CUDA_ERROR_INVALID_HANDLE, out);
+    // A stale handle crashes the driver; a foreign one is CUDA_ERROR_INVALID_VALUE where it survives it.
+    CUresult code = em_quirk(EXTERNAL_FOREIGN_CODE) && !em_handle_was((uint64_t)(uintptr_t)handle) ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+    return em_object_get(EM_EXTERNAL_MEMORY, handle, code, out);
 }
 
 CUresult em_external_destroy(CUexternalMemory handle)
@@ -226,23 +228,34 @@ static void mapping_release(struct em_allocation *allocation)
     dm_free(m);
 }
 
-// Whether [offset, offset + size) lies in the object, as the driver computes it.
+// A buffer of this many bytes fits into no address space.
+#define ADDRESSES (UINT64_C(1) << 47)
+
+static CUresult past_the_end(const struct em_imported *imported, CUresult code, uint64_t offset, uint64_t size)
+{
+    return em_mistake(B01, code, "offset %llu + size %llu is past the end of CUexternalMemory #%u, which was imported with %llu bytes and really "
+                      "has %llu", (unsigned long long)offset, (unsigned long long)size, imported->number, (unsigned long long)imported->size_B,
+                      (unsigned long long)imported->physical->size);
+}
+
+// Whether [offset, offset + size) lies in the object. The driver adds without a check, looks at the size that the program claimed, looks for
+// addresses, rounds to pages of 64 KiB, and only then at the memory that is really there.
 static CUresult check_range(const struct em_imported *imported, uint64_t offset, uint64_t size)
 {
-    uint64_t end = offset + size;
+    bool as_driver = em_quirk(BUFFER_RANGE_WRAPS);
+    uint64_t end = offset + size, rounded;
     if (end < offset) {
-        // The driver adds without a check: a sum that wraps to something small passes, and fails later for want of addresses.
-        CUresult code = em_quirk(BUFFER_RANGE_WRAPS) && end <= imported->size_B ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
+        CUresult code = as_driver && end <= imported->size_B && size >= ADDRESSES ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
         return em_mistake(B02, code, "offset %llu + size %llu wraps around 64 bits", (unsigned long long)offset, (unsigned long long)size);
     }
     if (end > imported->size_B)
-        return em_mistake(B01, CUDA_ERROR_INVALID_VALUE, "offset %llu + size %llu is past the %llu bytes that were imported as CUexternalMemory #%u",
-                          (unsigned long long)offset, (unsigned long long)size, (unsigned long long)imported->size_B, imported->number);
+        return past_the_end(imported, CUDA_ERROR_INVALID_VALUE, offset, size);
+    if (as_driver && size >= ADDRESSES)
+        return past_the_end(imported, CUDA_ERROR_OUT_OF_MEMORY, offset, size);
+    if (as_driver && !em_round_up(end, 64 << 10, &rounded))
+        return past_the_end(imported, CUDA_ERROR_UNKNOWN, offset, size);
     if (end > imported->physical->size)
-        return em_mistake(B01, CUDA_ERROR_INVALID_VALUE,
-                          "offset %llu + size %llu is past the end of CUexternalMemory #%u, which really has %llu bytes (size said %llu)",
-                          (unsigned long long)offset, (unsigned long long)size, imported->number,
-                          (unsigned long long)imported->physical->size, (unsigned long long)imported->size_B);
+        return past_the_end(imported, CUDA_ERROR_INVALID_VALUE, offset, size);
     return CUDA_SUCCESS;
 }
 

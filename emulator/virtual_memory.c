@@ -166,7 +166,7 @@ static CUresult check_location(CUmemAllocationProp *p, struct em_device **device
     return em_device_get(0, device);
 }
 
-static CUresult check_properties(CUmemAllocationProp *p, struct em_device **device)
+static CUresult check_properties(CUmemAllocationProp *p, struct em_device **device, bool *tile_pool)
 {
     bool host = p->location.type == CU_MEM_LOCATION_TYPE_HOST;
     CUresult r = check_location(p, device);
@@ -181,11 +181,13 @@ static CUresult check_properties(CUmemAllocationProp *p, struct em_device **devi
         return em_fail(CUDA_ERROR_INVALID_VALUE, "allocFlags.compressionType %d cannot be had there", p->allocFlags.compressionType);
     if (numa && p->allocFlags.gpuDirectRDMACapable)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "allocFlags.gpuDirectRDMACapable is for device memory");
-    const unsigned usages = CU_MEM_CREATE_USAGE_TILE_POOL | CU_MEM_CREATE_USAGE_HW_DECOMPRESS;
-    bool tiles = p->allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL;
-    if ((p->allocFlags.usage & ~usages) || p->allocFlags.reserved[0] || (tiles && p->requestedHandleTypes))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "allocFlags.usage %#x with requestedHandleTypes %#x cannot be had", p->allocFlags.usage,
-                       (unsigned)p->requestedHandleTypes);
+    // A usage goes with plain memory alone. Bits that are no usage are not looked at, and none is told again.
+    bool used = p->allocFlags.usage & (CU_MEM_CREATE_USAGE_TILE_POOL | CU_MEM_CREATE_USAGE_HW_DECOMPRESS);
+    *tile_pool = p->allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL;
+    if (p->allocFlags.reserved[0] || (used && p->allocFlags.compressionType) || (*tile_pool && p->requestedHandleTypes))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "allocFlags.usage %#x does not go with compressionType %d and requestedHandleTypes %#x",
+                       p->allocFlags.usage, p->allocFlags.compressionType, (unsigned)p->requestedHandleTypes);
+    p->allocFlags.usage = 0;
     p->allocFlags.gpuDirectRDMACapable = !!p->allocFlags.gpuDirectRDMACapable;
     if (p->allocFlags.gpuDirectRDMACapable)
         p->allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE;
@@ -202,7 +204,8 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop, CUme
     // "size: must be a multiple of the granularity"
     if (!size || size % EM_VIRTUAL_GRANULE)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "size %llu is no multiple of %d", (unsigned long long)size, EM_VIRTUAL_GRANULE);
-    CUresult r = check_properties(&p, &device);
+    bool tile_pool;
+    CUresult r = check_properties(&p, &device, &tile_pool);
     if (r)
         return r;
     em_lock();
@@ -214,6 +217,8 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop, CUme
                     (unsigned long long)memory->vram.total);
     else
         r = start_physical(physical, &p, size, false, out);
+    if (!r)
+        ((struct em_physical_object *)em_object_peek(EM_PHYSICAL, *out))->tile_pool = tile_pool;
 unlock:
     em_unlock();
     return r;
@@ -333,7 +338,7 @@ static CUresult check_map(uint64_t address, uint64_t size, uint64_t offset, cons
     uint64_t base;
     if (!size)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "size 0");
-    if (o->prop.allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL)
+    if (o->tile_pool)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "memory of a tile pool is mapped by cuMemMapArrayAsync alone");
     if (!em_reservation_find(address, &base, NULL))
         return check_reserved(address, size);
@@ -514,6 +519,7 @@ CUresult em_virtual_get_access(uint64_t address, const CUmemLocation *location, 
     CUresult r = CUDA_SUCCESS;
     if (!a) {
         char text[256];
+        *out = 0;
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped there: %s", em_memory_text(address, text, sizeof text));
     } else if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && (unsigned)location->id < (unsigned)em_device_count) {
         *out = m ? a->access : 0;

@@ -20,6 +20,7 @@ struct em_physical_object {
     unsigned handles;  // cuMemCreate, cuMemImportFromShareableHandle and cuMemRetainAllocationHandle less cuMemRelease
     unsigned mappings;
     bool imported;
+    bool tile_pool; // for cuMemMapArrayAsync alone
 };
 
 // The object of a handle that has not been released; CUDA_ERROR_INVALID_VALUE with a sentence. Precondition: em_lock held.
