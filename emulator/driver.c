@@ -4,12 +4,16 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "call.h"
 #include "config.h"
 #include "device.h"
+#include "guard.h"
 #include "journal.h"
 #include "lock.h"
+#include "pkey.h"
 #include "trace.h"
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
@@ -46,11 +50,40 @@ static void in_child(void)
         set_state(EM_DRIVER_FORKED);
 }
 
+// Host code that touches device memory faults as it does with a card; it is told why. Runs inside the signal handler.
+static void describe_fault(const struct dm_fault *fault)
+{
+    static const char before[] = "cardless: host code must not touch device memory: ", after[] = "; copy it with cuMemcpyDtoH or cuMemcpyHtoD\n";
+    char line[256];
+    if (fault->kind != DM_FAULT_PKEY)
+        return;
+    memcpy(line, before, sizeof before);
+    dm_fault_text(fault, line + sizeof before - 1, sizeof line - sizeof before - sizeof after);
+    size_t size = strlen(line);
+    memcpy(line + size, after, sizeof after);
+    if (write(STDERR_FILENO, line, size + sizeof after - 1) < 0)
+        return;
+}
+
+// Other people's memory may be gone or change; and device memory is for the driver alone. Before any device page exists.
+static CUresult start_guard(void)
+{
+    dm_pkey_init();
+    int r = dm_guard_init();
+    if (r)
+        return em_fail(CUDA_ERROR_OPERATING_SYSTEM, "no handler for faults can be installed: %s", strerror(-r));
+    if (em_config()->sink == EM_SINK_TEXT)
+        dm_fault_describe(describe_fault);
+    return CUDA_SUCCESS;
+}
+
 static CUresult start(void)
 {
     em_config();
     em_trace_start();
     CUresult r = em_context_threads_start();
+    if (!r)
+        r = start_guard();
     if (!r)
         r = em_devices_start();
     if (r)
@@ -84,4 +117,5 @@ __attribute__((destructor)) static void leave(void)
         return;
     em_journal_finish();
     set_state(EM_DRIVER_GONE);
+    dm_guard_finish();
 }

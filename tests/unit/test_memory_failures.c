@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Every allocation and every system call that takes memory is made to fail once, in each of the memory calls: each failure must be
+// CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be followed by success. Linked with the rooms themselves, to reach the countdown.
+#include "../harness.h"
+
+#include "alloc.h"
+
+static char pages[8192] __attribute__((aligned(4096)));
+static CUmemoryPool pool;
+
+static size_t free_now(void)
+{
+    size_t free_B = 0;
+    EXPECT_OK(cuMemGetInfo(&free_B, NULL));
+    return free_B;
+}
+
+// Lets the first, second, third … allocation of `call` fail, until it gets by without; then `undo` ends what it has made.
+static void fail_each(const char *name, CUresult (*call)(void), void (*undo)(void))
+{
+    size_t before = free_now();
+    for (uint64_t n = 1;; n++) {
+        dm_alloc_fail_after(n);
+        CUresult r = call();
+        if (!dm_alloc_failed()) {
+            if (r)
+                printf("# %s:\n", name);
+            EXPECT_OK(r);
+            break;
+        }
+        // What is only an aid (a spare, a note for sentences) may do without.
+        if (r == CUDA_SUCCESS) {
+            undo();
+            continue;
+        }
+        if (r != CUDA_ERROR_OUT_OF_MEMORY)
+            printf("# %s, allocation %d:\n", name, (int)n);
+        EXPECT_ERROR(r, CUDA_ERROR_OUT_OF_MEMORY);
+        EXPECT_EQ(free_now(), before);
+        if (n > 1000) {
+            EXPECT(!"it never succeeds");
+            return;
+        }
+    }
+    undo();
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_EQ(free_now(), before);
+}
+
+static CUdeviceptr made;
+static void *made_host;
+
+static void free_made(void)
+{
+    EXPECT_OK(cuMemFree(made));
+}
+
+static CUresult alloc_small(void)
+{
+    return cuMemAlloc(&made, 1000);
+}
+
+static CUresult alloc_large(void)
+{
+    return cuMemAlloc(&made, 40 << 20);
+}
+
+static CUresult alloc_pitch(void)
+{
+    size_t pitch;
+    return cuMemAllocPitch(&made, &pitch, 5000, 1000, 4);
+}
+
+static CUresult alloc_managed(void)
+{
+    return cuMemAllocManaged(&made, 100000, CU_MEM_ATTACH_GLOBAL);
+}
+
+static CUresult alloc_host(void)
+{
+    return cuMemHostAlloc(&made_host, 100000, 0);
+}
+
+static CUresult alloc_host_large(void)
+{
+    return cuMemHostAlloc(&made_host, 4 << 20, CU_MEMHOSTALLOC_WRITECOMBINED);
+}
+
+static void free_host(void)
+{
+    EXPECT_OK(cuMemFreeHost(made_host));
+}
+
+static CUresult register_pages(void)
+{
+    return cuMemHostRegister(pages, sizeof pages, 0);
+}
+
+static void unregister_pages(void)
+{
+    EXPECT_OK(cuMemHostUnregister(pages));
+}
+
+static CUresult alloc_pooled(void)
+{
+    return cuMemAllocFromPoolAsync(&made, 40 << 20, pool, NULL);
+}
+
+static CUresult alloc_default_pool(void)
+{
+    return cuMemAllocAsync(&made, 100, NULL);
+}
+
+static void free_pooled(void)
+{
+    EXPECT_OK(cuMemFreeAsync(made, NULL));
+    EXPECT_OK(cuStreamSynchronize(NULL));
+}
+
+static CUresult create_pool(int types)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    props.handleTypes = (CUmemAllocationHandleType)types;
+    return cuMemPoolCreate(&pool, &props);
+}
+
+static CUresult create_plain_pool(void)
+{
+    return create_pool(0);
+}
+
+static CUresult create_shared_pool(void)
+{
+    return create_pool(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+}
+
+static void destroy_pool(void)
+{
+    EXPECT_OK(cuMemPoolDestroy(pool));
+}
+
+static CUdeviceptr managed;
+
+static CUresult advise(void)
+{
+    CUmemLocation l = {.type = CU_MEM_LOCATION_TYPE_DEVICE};
+    for (int i = 0; i < 8; i++) {
+        CUresult r = cuMemAdvise(managed + 8192 * (unsigned)i, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, l);
+        if (r)
+            return r;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult fill(void)
+{
+    return cuMemsetD8(managed, 1, 65536);
+}
+
+static void nothing(void)
+{
+}
+
+// The first calls of a process, which make the address space, the heaps and the default pools.
+TEST(first_calls)
+{
+    test_context();
+    fail_each("cuMemAlloc", alloc_small, free_made);
+    fail_each("cuMemHostAlloc", alloc_host, free_host);
+    fail_each("cuMemAllocAsync", alloc_default_pool, free_pooled);
+}
+
+TEST(device_memory)
+{
+    test_context();
+    fail_each("cuMemAlloc, small", alloc_small, free_made);
+    fail_each("cuMemAlloc, large", alloc_large, free_made);
+    fail_each("cuMemAllocPitch", alloc_pitch, free_made);
+    fail_each("cuMemAllocManaged", alloc_managed, free_made);
+}
+
+TEST(host_memory)
+{
+    test_context();
+    fail_each("cuMemHostAlloc", alloc_host, free_host);
+    fail_each("cuMemHostAlloc, large", alloc_host_large, free_host);
+    fail_each("cuMemHostRegister", register_pages, unregister_pages);
+}
+
+TEST(pools)
+{
+    test_context();
+    fail_each("cuMemPoolCreate", create_plain_pool, destroy_pool);
+    fail_each("cuMemPoolCreate, shared", create_shared_pool, destroy_pool);
+    MUST(create_plain_pool());
+    fail_each("cuMemAllocFromPoolAsync", alloc_pooled, free_pooled);
+    destroy_pool();
+    MUST(create_shared_pool());
+    fail_each("cuMemAllocFromPoolAsync, shared", alloc_pooled, free_pooled);
+    destroy_pool();
+}
+
+TEST(use)
+{
+    test_context();
+    MUST(cuMemAllocManaged(&managed, 1 << 20, CU_MEM_ATTACH_GLOBAL));
+    fail_each("cuMemAdvise", advise, nothing);
+    fail_each("cuMemsetD8", fill, nothing);
+    EXPECT_OK(cuMemFree(managed));
+}
+
+TESTS(CASE(first_calls), CASE(device_memory), CASE(host_memory), CASE(pools), CASE(use))
