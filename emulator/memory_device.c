@@ -155,8 +155,7 @@ static const char *ended_by(enum em_memory_kind kind)
     }
 }
 
-// Waits until nothing is under way in the context that could use its memory. Precondition: em_lock held, which is released meanwhile.
-static CUresult wait_idle(struct em_context *context)
+CUresult em_memory_wait_idle(struct em_context *context)
 {
     CUresult r = CUDA_SUCCESS;
     if (!context)
@@ -180,7 +179,7 @@ CUresult em_memory_free(uint64_t address)
     em_lock();
     // The driver's cuMemFree waits for the work of the context; in that time another thread may have freed this memory too.
     a = em_memory_find(address, 0);
-    CUresult result = wait_idle(a ? a->context : NULL);
+    CUresult result = em_memory_wait_idle(a ? a->context : NULL);
     if (!result)
         result = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (result)

@@ -30,6 +30,9 @@ void em_set_heap_mapping(struct em_allocation *a);
 CUresult em_memory_alloc(uint64_t size, uint64_t *out);
 // cuMemFree: what cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and cuExternalMemoryGetMappedBuffer have made. Takes the lock.
 CUresult em_memory_free(uint64_t address);
+// Waits until nothing is under way in a context (NULL: none) that could use the memory which is to be freed; fails inside a host function.
+// Precondition: em_lock held, which is released meanwhile.
+CUresult em_memory_wait_idle(struct em_context *context);
 // cuMemGetInfo of the current context's device. Takes the lock.
 CUresult em_memory_info(uint64_t *free_B, uint64_t *total_B);
 // cuMemGetAddressRange. Takes the lock.

@@ -119,17 +119,26 @@ static CUresult begins(uint64_t address, enum em_memory_kind kind, CUresult none
     return CUDA_SUCCESS;
 }
 
-CUresult em_host_free(uint64_t address)
+// Ends it when the work of its context that may use it is done. Takes the lock.
+static CUresult end(uint64_t address, enum em_memory_kind kind, CUresult none)
 {
     struct em_allocation *a;
-    if (!address)
-        return CUDA_SUCCESS;
     em_lock();
-    CUresult r = begins(address, EM_MEMORY_HOST, CUDA_ERROR_INVALID_VALUE, &a);
+    a = em_memory_find(address, 0);
+    CUresult r = em_memory_wait_idle(a ? a->context : NULL);
+    if (!r)
+        r = begins(address, kind, none, &a);
     if (!r)
         em_memory_leave(a);
     em_unlock();
     return r;
+}
+
+CUresult em_host_free(uint64_t address)
+{
+    if (!address)
+        return CUDA_SUCCESS;
+    return end(address, EM_MEMORY_HOST, CUDA_ERROR_INVALID_VALUE);
 }
 
 static void release_registration(struct em_allocation *a)
@@ -209,13 +218,7 @@ out:
 
 CUresult em_host_unregister(uint64_t address)
 {
-    struct em_allocation *a;
-    em_lock();
-    CUresult r = begins(address, EM_MEMORY_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, &a);
-    if (!r)
-        em_memory_leave(a);
-    em_unlock();
-    return r;
+    return end(address, EM_MEMORY_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
 
 CUresult em_host_describe(uint64_t address, uint64_t *device_address, unsigned *flags)
