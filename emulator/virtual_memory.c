@@ -22,6 +22,11 @@ struct virtual_mapping {
     unsigned numa_access; // what cuMemSetAccess gave the host, for memory that lies there
 };
 
+struct em_physical_object *em_mapped_object(const struct em_allocation *a)
+{
+    return ((const struct virtual_mapping *)a->owner)->object;
+}
+
 static bool on_host(const struct em_physical_object *o)
 {
     return o->prop.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
@@ -246,7 +251,7 @@ CUresult em_physical_retain(uint64_t address, CUmemGenericAllocationHandle *out)
         char text[256];
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "no mapping made by cuMemMap is there: %s", em_memory_text(address, text, sizeof text));
     } else {
-        struct em_physical_object *o = ((struct virtual_mapping *)a->owner)->object;
+        struct em_physical_object *o = em_mapped_object(a);
         o->handles++;
         *out = o->object.handle;
     }
@@ -465,7 +470,7 @@ static CUresult check_access(const CUmemAccessDesc *d, uint64_t address, uint64_
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         for (uint64_t at = address; at < end;) {
             struct em_allocation *a = em_memory_find(at, 1);
-            if (!on_host(((struct virtual_mapping *)a->owner)->object))
+            if (!on_host(em_mapped_object(a)))
                 return em_fail(CUDA_ERROR_NOT_SUPPORTED, "the host cannot reach device memory");
             at = a->base + a->size;
         }

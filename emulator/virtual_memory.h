@@ -26,6 +26,10 @@ struct em_physical_object {
 // The object of a handle that has not been released; CUDA_ERROR_INVALID_VALUE with a sentence. Precondition: em_lock held.
 CUresult em_physical_get(CUmemGenericAllocationHandle handle, struct em_physical_object **out);
 
+// What an allocation of kind EM_MEMORY_VIRTUAL maps. Precondition: em_lock held.
+struct em_allocation;
+struct em_physical_object *em_mapped_object(const struct em_allocation *a);
+
 // The entry points' work; arguments that must not be NULL are not. All take the lock.
 CUresult em_virtual_reserve(uint64_t size, uint64_t alignment, uint64_t hint, uint64_t *out);
 CUresult em_virtual_free(uint64_t address, uint64_t size);
