@@ -82,6 +82,11 @@ static CUresult bad_handle(uint64_t handle)
 CUresult em_array_get(CUarray handle, struct em_array **out)
 {
     uint64_t h = (uint64_t)(uintptr_t)handle;
+    const char *died_by = em_object_peek(EM_ARRAY, h) ? NULL : em_handle_died_by(h);
+    if (died_by && !strcmp(died_by, "cuMipmappedArrayDestroy")) {
+        char text[256];
+        return em_mistake(I10, bad_handle(h), "%s, with the mipmapped array that it was a level of", em_handle_text(h, text, sizeof text));
+    }
     return em_object_get(EM_ARRAY, h, em_object_peek(EM_ARRAY, h) ? CUDA_SUCCESS : bad_handle(h), out);
 }
 

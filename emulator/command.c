@@ -19,6 +19,8 @@ struct em_funnel em_funnel = {.progress = PTHREAD_COND_INITIALIZER, .policy = &e
 
 enum { POLLED_WAIT_NS = 50000 };
 
+uint64_t em_order_epoch;
+
 bool em_error_sticks(CUresult code)
 {
     switch ((int)code) {

@@ -75,3 +75,11 @@ void em_progress(void);
 bool em_stream_can_run(struct em_stream *stream);
 // Ends all waiting commands of a stream without running them. Precondition: em_lock held.
 void em_stream_abandon(struct em_stream *stream, CUresult result);
+
+// Counts the calls that order work: synchronising ones, waits for events, and copies that return when they are done. What came before such a call
+// is visible to what comes after it, whatever the addresses (external_watch.h).
+extern uint64_t em_order_epoch;
+static inline void em_ordered(void)
+{
+    __atomic_fetch_add(&em_order_epoch, 1, __ATOMIC_RELAXED);
+}

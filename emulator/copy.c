@@ -194,8 +194,11 @@ CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
     }
     em_unlock();
     // "For transfers from or to pageable host memory" the asynchronous forms may be synchronous: that memory is the program's to reuse on return.
+    bool wait = !async || c.dst.pageable || c.src.pageable;
     if (!r)
-        r = em_submit(stream, &c.command, async && !c.dst.pageable && !c.src.pageable ? EM_SUBMIT_ASYNC : EM_SUBMIT_SYNC);
+        r = em_submit(stream, &c.command, wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC);
+    if (wait)
+        em_ordered();
 put:
     em_stream_put(stream);
     return r;

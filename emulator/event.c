@@ -234,6 +234,7 @@ static bool is_ours(const struct em_event *e)
 
 CUresult em_event_wait(struct em_event *e, struct em_stream *s)
 {
+    em_ordered();
     struct wait c = {.command = {.ops = &wait_ops, .size_B = sizeof c}};
     em_lock();
     if (is_ours(e)) {
@@ -298,6 +299,7 @@ CUresult em_event_query(struct em_event *e)
 CUresult em_event_synchronize(struct em_event *e)
 {
     CUresult r = CUDA_SUCCESS;
+    em_ordered();
     em_lock();
     // The record that is the last one now; one made meanwhile does not count.
     struct em_marker *m = is_ours(e) ? e->marker : NULL;

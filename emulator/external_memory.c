@@ -8,6 +8,7 @@
 #include "array.h"
 #include "call.h"
 #include "device.h"
+#include "external_watch.h"
 #include "imported.h"
 #include "journal.h"
 #include "lock.h"
@@ -18,15 +19,6 @@ struct em_external {
     struct em_object object; // type EM_EXTERNAL_MEMORY
     struct em_imported *imported;
     uint32_t journal;
-};
-
-// A buffer mapped on an imported object: what em_allocation.owner is.
-struct em_external_mapping {
-    struct em_allocation allocation;
-    struct em_imported *imported;
-    uint64_t offset;
-    uint32_t journal;
-    struct em_external_mapping *next; // in imported->mappings
 };
 
 static bool all_zero(const unsigned *words, size_t count)
@@ -205,6 +197,7 @@ CUresult em_external_destroy(CUexternalMemory handle)
                        em_handle_text((uint64_t)(uintptr_t)handle, text, sizeof text));
     } else if (!(r = get_external(handle, &e))) {
         em_imported_check_fd(e->imported);
+        em_external_watch_destroyed(e->imported);
         em_object_retire(&e->object);
     }
     em_unlock();
@@ -216,12 +209,7 @@ CUresult em_external_destroy(CUexternalMemory handle)
 static void mapping_release(struct em_allocation *allocation)
 {
     struct em_external_mapping *m = allocation->owner;
-    for (struct em_external_mapping **i = &m->imported->mappings; *i; i = &(*i)->next) {
-        if (*i == m) {
-            *i = m->next;
-            break;
-        }
-    }
+    em_external_unwatch(m);
     em_journal_end(m->journal);
     dm_space_unmap_bytes(&em_space, allocation->base);
     em_imported_unref(m->imported);
@@ -311,8 +299,7 @@ CUresult em_external_map_buffer(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
     if ((r = em_memory_enter(&m->allocation)))
         goto unmap;
     em_imported_ref(e->imported);
-    m->next = e->imported->mappings;
-    e->imported->mappings = m;
+    em_external_watch(m);
     m->journal = em_journal_begin(EM_JOURNAL_BUFFER, "buffer of CUexternalMemory #%u: offset %llu, %llu bytes at %#llx", e->object.number,
                                   desc->offset, desc->size, (unsigned long long)m->allocation.base);
     *out = m->allocation.base;
@@ -342,6 +329,57 @@ static void storage_release(struct em_storage *storage)
     dm_free(s);
 }
 
+// Whether an image of so many bytes is what a dedicated allocation of the producer was made for: producers round up by a few cache lines.
+static bool fills(const struct em_imported *imported, uint64_t total_B)
+{
+    const uint64_t slack_B = 256;
+    return total_B <= imported->physical->size && imported->physical->size - total_B < slack_B;
+}
+
+// The number of bytes that the same image would take with other levels or flags; 0 where there is none such.
+static uint64_t other_total(const struct em_imported *imported, const struct em_array_plan *plan, unsigned levels, bool layered)
+{
+    const struct dm_layout *had = &plan->layout;
+    struct dm_layout other;
+    uint64_t depth = had->dimensions == 3 ? had->level[0].depth : 0;
+    struct dm_layout_desc d = {
+        .kind = had->kind,
+        .element_B = had->element_B,
+        .block_px = had->block_px,
+        .width_px = plan->desc.Width,
+        .height_px = plan->desc.Height,
+        .depth = layered ? 0 : depth,
+        .layers = layered ? depth : had->layered ? had->layers : 0,
+        .levels = levels,
+        .cube = had->cube,
+    };
+    return dm_layout_init(&other, &d) ? 0 : other.total_B;
+}
+
+// Mistakes that the driver lets pass and that show only as wrong pixels. A dedicated allocation holds one image and nothing else, so that its size
+// tells whether the descriptor describes that image.
+static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, const struct em_array_plan *plan)
+{
+    bool layered = plan->desc.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+    if (plan->desc.Depth == 1 && !layered)
+        em_mistake(I01, CUDA_SUCCESS, "Depth 1 without CUDA_ARRAY3D_LAYERED: a 3D array of one slice");
+    if (!imported->dedicated || imported->info.kind != DM_FD_MESA || fills(imported, plan->layout.total_B))
+        return;
+    if (plan->layout.dimensions == 3 && fills(imported, other_total(imported, plan, plan->levels, true))) {
+        em_mistake(I02, CUDA_SUCCESS, "Depth %zu without CUDA_ARRAY3D_LAYERED takes %llu bytes; the memory has %llu, as %zu layers do", plan->desc.Depth,
+                   (unsigned long long)plan->layout.total_B, (unsigned long long)imported->physical->size, plan->desc.Depth);
+        return;
+    }
+    uint32_t most = dm_layout_levels_most(plan->desc.Width, plan->desc.Height, layered ? 0 : plan->desc.Depth);
+    for (uint32_t levels = 1; levels <= most; levels++) {
+        if (levels == plan->levels || !fills(imported, other_total(imported, plan, levels, false)))
+            continue;
+        em_mistake(I05, CUDA_SUCCESS, "numLevels = %u takes %llu bytes; the memory has %llu, as %u levels do", desc->numLevels,
+                   (unsigned long long)plan->layout.total_B, (unsigned long long)imported->physical->size, levels);
+        return;
+    }
+}
+
 static CUresult check_mipmap(const struct em_device *device, const struct em_imported *imported, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, struct em_array_plan *plan)
 {
     CUresult r = em_array_plan(device, &desc->arrayDesc, desc->numLevels, EM_MIPMAP_EXTERNAL, em_imported_layout(imported), plan);
@@ -357,6 +395,7 @@ static CUresult check_mipmap(const struct em_device *device, const struct em_imp
                           imported->number, (unsigned long long)have_B);
     if (imported->dedicated && desc->offset)
         return em_mistake(M06, CUDA_ERROR_INVALID_VALUE, "offset %llu in memory that was imported with CUDA_EXTERNAL_MEMORY_DEDICATED", desc->offset);
+    look_at_image(imported, desc, plan);
     return CUDA_SUCCESS;
 }
 

@@ -219,6 +219,13 @@ bool em_handle_was(uint64_t handle)
     return slot && !is_current(slot, handle);
 }
 
+const char *em_handle_died_by(uint64_t handle)
+{
+    struct slot *slot = slot_named(handle);
+    bool known = slot && !slot->object && handle == handle_of(slot->type, slot->generation, handle & 0xffffff);
+    return known ? slot->died_by : NULL;
+}
+
 uint64_t em_object_count(enum em_type type)
 {
     return table.live[type];

@@ -83,6 +83,9 @@ const char *em_handle_text(uint64_t handle, char *out, size_t room);
 // Whether this number was the handle of an object that is no more. Precondition: em_lock held.
 bool em_handle_was(uint64_t handle);
 
+// The entry point that destroyed the object of this handle, or NULL where that is not known any more. Precondition: em_lock held.
+const char *em_handle_died_by(uint64_t handle);
+
 const char *em_type_name(enum em_type type);
 
 // Whether a number has the form of a handle of this type: then it names an object that is or was. Takes no lock.

@@ -294,6 +294,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
     if (!r)
         r = outcome(s);
     em_pools_synchronized();
+    em_ordered();
     em_unlock();
     return r;
 }
@@ -324,6 +325,7 @@ CUresult em_context_synchronize(struct em_context *context)
     for (struct em_stream *s = context->streams; s && !r; s = s->next)
         r = take_failure(s);
     em_pools_synchronized();
+    em_ordered();
     em_object_unref(&context->object);
     em_unlock();
     return r;

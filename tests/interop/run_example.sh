@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run_example.sh CARDLESS PERSONALITY PROGRAM PICTURE: runs an example on lavapipe; it checks its own pixels. No mistake may be reported.
+for icd in /usr/share/vulkan/icd.d/lvp_icd*.json; do
+    [ -f "$icd" ] && export VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd"
+done
+[ -n "$VK_DRIVER_FILES" ] || { echo "SKIPPED: lavapipe (mesa-vulkan-drivers) is not installed"; exit 77; }
+reports="$4.json"
+rm -f "$reports"
+"$1" run --personality "$2" --diagnostics "json:$reports" -- "$3" "$4" || exit 1
+if [ -s "$reports" ]; then
+    echo "mistakes were reported:"
+    cat "$reports"
+    exit 1
+fi

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Mistakes with cuExternalMemoryGetMappedMipmappedArray and the arrays that it returns (I01 to I11).
+#include "external.h"
+
+static CUexternalMemory memory(void)
+{
+    test_context();
+    return import(own_fd(EXTERNAL_B), EXTERNAL_B, 0);
+}
+
+// Memory that lavapipe would allocate for this image alone: RGBA8, rows of 64 bytes, levels one after the other.
+static CUexternalMemory dedicated(size_t width, size_t height, size_t slices, unsigned levels)
+{
+    uint64_t total = 0;
+    for (unsigned l = 0; l < levels; l++) {
+        size_t w = width >> l ? width >> l : 1, h = height >> l ? height >> l : 1;
+        size_t pitch = (((w + 3) & ~(size_t)3) * 4 + 63) & ~(size_t)63;
+        total += (pitch * ((h + 3) & ~(size_t)3) * slices + 63) & ~(size_t)63;
+    }
+    test_context();
+    return import(mesa_memfd(total), total, CUDA_EXTERNAL_MEMORY_DEDICATED);
+}
+
+TEST(i01_depth_1)
+{
+    CUexternalMemory m = memory();
+    EXPECT_OK(try_image(m, image(64, 64, 1, 0, 1)));
+    EXPECT_DIAGNOSTIC(I01);
+}
+
+TEST(i01_twin)
+{
+    CUexternalMemory m = memory();
+    EXPECT_OK(try_image(m, image(64, 64, 0, 0, 1)));
+    EXPECT_OK(try_image(m, image(64, 64, 1, CUDA_ARRAY3D_LAYERED, 1)));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i02_layers_without_flag)
+{
+    CUexternalMemory m = dedicated(64, 64, 4, 7);
+    EXPECT_OK(try_image(m, image(64, 64, 4, 0, 7)));
+    EXPECT_DIAGNOSTIC(I02);
+}
+
+TEST(i02_twin)
+{
+    CUexternalMemory m = dedicated(64, 64, 4, 7);
+    EXPECT_OK(try_image(m, image(64, 64, 4, CUDA_ARRAY3D_LAYERED, 7)));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i03_cubemaps)
+{
+    CUexternalMemory m = memory();
+    EXPECT_ERROR(try_image(m, image(64, 32, 6, CUDA_ARRAY3D_CUBEMAP, 1)), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(I03);
+    EXPECT_ERROR(try_image(m, image(64, 64, 5, CUDA_ARRAY3D_CUBEMAP, 1)), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(try_image(m, image(64, 64, 7, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, 1)), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_STR(test_reported(), "I03 I03 I03");
+}
+
+TEST(i03_twin)
+{
+    CUexternalMemory m = memory();
+    EXPECT_OK(try_image(m, image(64, 64, 6, CUDA_ARRAY3D_CUBEMAP, 7)));
+    EXPECT_OK(try_image(m, image(64, 64, 12, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, 1)));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i05_other_number_of_levels)
+{
+    CUexternalMemory m = dedicated(256, 256, 1, 9);
+    EXPECT_OK(try_image(m, image(256, 256, 0, 0, 1)));
+    EXPECT_DIAGNOSTIC(I05);
+}
+
+TEST(i05_more_levels_than_there_can_be)
+{
+    CUexternalMemory m = memory();
+    EXPECT_ERROR(try_image(m, image(64, 64, 0, 0, 8)), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(I05);
+}
+
+TEST(i05_twin)
+{
+    CUexternalMemory m = dedicated(256, 256, 1, 9);
+    EXPECT_OK(try_image(m, image(256, 256, 0, 0, 9)));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i06_three_channels)
+{
+    CUexternalMemory m = memory();
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
+    d.arrayDesc.NumChannels = 3;
+    EXPECT_ERROR(try_image(m, d), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(I06);
+    d.arrayDesc.NumChannels = 4;
+    d.arrayDesc.Format = (CUarray_format)0x7f;
+    EXPECT_ERROR(try_image(m, d), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_STR(test_reported(), "I06 I06");
+}
+
+TEST(i06_twin)
+{
+    CUexternalMemory m = memory();
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
+    d.arrayDesc.Format = CU_AD_FORMAT_FLOAT;
+    EXPECT_OK(try_image(m, d));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i09_level_destroyed_instead_of_parent)
+{
+    CUexternalMemory m = memory();
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 7);
+    CUmipmappedArray mip;
+    CUarray level;
+    MUST(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
+    MUST(cuMipmappedArrayGetLevel(&level, mip, 0));
+    EXPECT_OK(cuArrayDestroy(level));
+    EXPECT_DIAGNOSTIC(I09);
+}
+
+TEST(i10_levels)
+{
+    CUexternalMemory m = memory();
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 7);
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    CUmipmappedArray mip;
+    CUarray level;
+    MUST(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
+    EXPECT_ERROR(cuMipmappedArrayGetLevel(&level, mip, 7), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(I10);
+    MUST(cuMipmappedArrayGetLevel(&level, mip, 3));
+    EXPECT_OK(cuMipmappedArrayDestroy(mip));
+    EXPECT_ERROR(cuArray3DGetDescriptor(&desc, level), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_STR(test_reported(), "I10 I10");
+}
+
+TEST(i09_i10_twin)
+{
+    CUexternalMemory m = memory();
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 7);
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    CUmipmappedArray mip;
+    CUarray level, again;
+    MUST(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
+    MUST(cuMipmappedArrayGetLevel(&level, mip, 6));
+    MUST(cuMipmappedArrayGetLevel(&again, mip, 6));
+    EXPECT(level == again);
+    EXPECT_OK(cuArray3DGetDescriptor(&desc, level));
+    EXPECT_EQ(desc.Width, 1);
+    EXPECT_OK(cuMipmappedArrayDestroy(mip));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i11_does_not_fit)
+{
+    CUexternalMemory m = memory();
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(1024, 1024, 0, 0, 1);
+    d.offset = 65536;
+    EXPECT_ERROR(try_image(m, d), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(I11);
+}
+
+TEST(i11_twin)
+{
+    CUexternalMemory m = memory();
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(1024, 512, 0, 0, 1);
+    d.offset = 65536;
+    EXPECT_OK(try_image(m, d));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// Texels go where lavapipe has them, and come back.
+TEST(in_place)
+{
+    test_context();
+    enum { W = 100, H = 50 };
+    static unsigned char texels[W * H * 4], back[W * H * 4];
+    int fd = mesa_memfd(33280), mine = dup(fd);
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(W, H, 0, 0, 7);
+    CUexternalMemory m = import(fd, 33280, CUDA_EXTERNAL_MEMORY_DEDICATED);
+    CUmipmappedArray mip;
+    CUarray level;
+    CUDA_MEMCPY2D c;
+    for (unsigned i = 0; i < sizeof texels; i++)
+        texels[i] = (unsigned char)(i * 7 + i / 251);
+    MUST(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
+    MUST(cuMipmappedArrayGetLevel(&level, mip, 0));
+    memset(&c, 0, sizeof c);
+    c.srcMemoryType = CU_MEMORYTYPE_HOST;
+    c.srcHost = texels;
+    c.srcPitch = W * 4;
+    c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    c.dstArray = level;
+    c.WidthInBytes = W * 4;
+    c.Height = H;
+    EXPECT_OK(cuMemcpy2D(&c));
+    for (unsigned y = 0; y < H; y++) // rows are 448 bytes apart
+        EXPECT_EQ(pread(mine, back + y * W * 4, W * 4, 4096 + y * 448), W * 4);
+    EXPECT(!memcmp(texels, back, sizeof texels));
+}
+
+TESTS(CASE(i01_depth_1), CASE(i01_twin), CASE(i02_layers_without_flag), CASE(i02_twin), CASE(i03_cubemaps), CASE(i03_twin),
+      CASE(i05_other_number_of_levels), CASE(i05_more_levels_than_there_can_be), CASE(i05_twin), CASE(i06_three_channels), CASE(i06_twin),
+      CASE(i09_level_destroyed_instead_of_parent), CASE(i10_levels), CASE(i09_i10_twin), CASE(i11_does_not_fit), CASE(i11_twin), CASE(in_place))
