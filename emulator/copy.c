@@ -83,12 +83,8 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
         place->pageable = true;
         return CUDA_SUCCESS;
     }
-    struct em_allocation *a;
-    r = em_memory_reach(end->any_context ? NULL : em_self.current, first, span,
-                        write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE, &a);
-    if (!r)
-        em_memory_touch(a, first, span, write);
-    return r;
+    return em_memory_reach(end->any_context ? NULL : em_self.current, first, span,
+                        write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE, NULL);
 }
 
 // Precondition: em_lock held.

@@ -283,6 +283,7 @@ CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t 
         a = next;
         have += a->size;
     }
+    em_memory_touch(first, address, size, access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     if (out)
         *out = first;
     return CUDA_SUCCESS;

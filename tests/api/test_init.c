@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cuInit: its flags, threads, forks, and the settings that say which devices there are.
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "../harness.h"
 
@@ -76,7 +77,7 @@ TEST(fork_after_init)
     EXPECT_OK(cuCtxGetDevice(&d)); // the parent goes on
 }
 
-static volatile bool stop;
+static atomic_bool stop;
 
 static void *busy(void *unused)
 {
