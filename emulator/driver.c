@@ -13,6 +13,7 @@
 #include "guard.h"
 #include "journal.h"
 #include "lock.h"
+#include "memory_device.h"
 #include "pkey.h"
 #include "trace.h"
 
@@ -84,6 +85,8 @@ static CUresult start(void)
     CUresult r = em_context_threads_start();
     if (!r)
         r = start_guard();
+    if (!r)
+        r = em_space_start();
     if (!r)
         r = em_devices_start();
     if (r)

@@ -36,13 +36,18 @@ static bool reach_ordinal(int ordinal)
     return true;
 }
 
+CUresult em_space_start(void)
+{
+    if (!have_space && dm_space_init(&em_space, SPACE_B))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the process has no addresses left for the device's memory");
+    have_space = true;
+    return CUDA_SUCCESS;
+}
+
 static CUresult start(const struct em_device *device)
 {
     uint64_t total_B = device->profile.total_memory;
     struct em_device_memory *m = NULL;
-    if (!have_space && dm_space_init(&em_space, SPACE_B))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the process has no addresses left for the device's memory");
-    have_space = true;
     if (!reach_ordinal(device->ordinal) || !(m = dm_calloc(1, sizeof *m)) || dm_vram_init(&m->vram, total_B, GRANULE_B)) {
         dm_free(m);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for the books of device %d with %llu bytes", device->ordinal,

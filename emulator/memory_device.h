@@ -11,8 +11,10 @@
 
 struct em_device;
 
-// The address space of all devices (unified addressing). Precondition of every use: em_lock held.
+// The address space of all devices (unified addressing), there from cuInit on. Precondition of every use: em_lock held.
 extern struct dm_space em_space;
+// Makes it; once, when the driver starts.
+CUresult em_space_start(void);
 
 struct em_device_memory {
     struct dm_vram vram;

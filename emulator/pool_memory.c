@@ -298,9 +298,11 @@ CUresult em_pool_free_async(uint64_t address, CUstream handle)
     bool pooled = a && a->kind == EM_MEMORY_POOLED && a->release == release;
     if (pooled)
         r = take_piece(address, &c.piece);
+    else if (a && a->kind == EM_MEMORY_IMPORTED)
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED, "a mapped external buffer is freed by cuMemFree, not in stream order");
     em_unlock();
     // Other memory is freed as by cuMemFree, after all that could use it.
-    if (!pooled)
+    if (!pooled && !r)
         r = em_memory_free(address);
     else if (!r)
         r = em_submit(stream, &c.command, EM_SUBMIT_ASYNC);
