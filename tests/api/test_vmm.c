@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+// Virtual memory management: reservations, physical memory, mappings, access, sharing with a process that shares nothing else, dma-bufs.
+#include "../harness.h"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#define MIB (UINT64_C(1) << 20)
+#define G (2 * MIB)
+
+static CUmemAllocationProp device_memory(unsigned handle_types)
+{
+    return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .requestedHandleTypes = (CUmemAllocationHandleType)handle_types,
+                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+}
+
+static CUmemGenericAllocationHandle create(uint64_t size, unsigned handle_types)
+{
+    CUmemGenericAllocationHandle h;
+    CUmemAllocationProp p = device_memory(handle_types);
+    MUST(cuMemCreate(&h, size, &p, 0));
+    return h;
+}
+
+static CUdeviceptr reserve(uint64_t size)
+{
+    CUdeviceptr va;
+    MUST(cuMemAddressReserve(&va, size, 0, 0, 0));
+    return va;
+}
+
+static CUresult allow(CUdeviceptr va, uint64_t size, int flags)
+{
+    CUmemAccessDesc d = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, .flags = (CUmemAccess_flags)flags};
+    return cuMemSetAccess(va, size, &d, 1);
+}
+
+static size_t free_now(void)
+{
+    size_t free_B = 0;
+    EXPECT_OK(cuMemGetInfo(&free_B, NULL));
+    return free_B;
+}
+
+TEST(reserve)
+{
+    CUdeviceptr va = 77, other;
+    MUST(cuInit(0));
+    EXPECT_ERROR(cuMemAddressReserve(&va, 0, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAddressReserve(&va, G + 4096, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAddressReserve(&va, G, 3, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAddressReserve(&va, G, 0, 4096, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAddressReserve(&va, G, 0, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAddressReserve(&va, UINT64_C(1) << 62, 0, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_ERROR(cuMemAddressReserve(&va, UINT64_MAX & ~(G - 1), 0, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_ERROR(cuMemAddressReserve(NULL, G, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(va, 77);
+    EXPECT_OK(cuMemAddressReserve(&va, 3 * G, 64 * MIB, 0, 0));
+    EXPECT_EQ(va % (64 * MIB), 0);
+    EXPECT_OK(cuMemAddressReserve(&other, G, 0, 0, 0));
+    EXPECT(other + G <= va || va + 3 * G <= other);
+    EXPECT_ERROR(cuMemAddressFree(va, G), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAddressFree(va + G, 2 * G), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemAddressFree(va, 3 * G));
+    EXPECT_ERROR(cuMemAddressFree(va, 3 * G), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemAddressFree(other, G));
+}
+
+TEST(create)
+{
+    CUmemGenericAllocationHandle h = 77;
+    CUmemAllocationProp p = device_memory(0), got;
+    size_t granularity, before;
+    test_context();
+    before = free_now();
+    EXPECT_OK(cuMemGetAllocationGranularity(&granularity, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    EXPECT_EQ(granularity, G);
+    EXPECT_ERROR(cuMemGetAllocationGranularity(&granularity, &p, (CUmemAllocationGranularity_flags)2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemCreate(&h, 0, &p, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemCreate(&h, G - 1, &p, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemCreate(&h, G, &p, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemCreate(&h, G, NULL, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemCreate(&h, UINT64_C(1) << 50, &p, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_ERROR(cuMemCreate(&h, UINT64_MAX & ~(G - 1), &p, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    p.type = CU_MEM_ALLOCATION_TYPE_INVALID;
+    EXPECT_ERROR(cuMemCreate(&h, G, &p, 0), CUDA_ERROR_INVALID_VALUE);
+    p = device_memory(0);
+    p.location.id = 99;
+    EXPECT_ERROR(cuMemCreate(&h, G, &p, 0), CUDA_ERROR_INVALID_DEVICE);
+    EXPECT_EQ(h, 77);
+    EXPECT_EQ(free_now(), before);
+
+    p = device_memory(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    EXPECT_OK(cuMemCreate(&h, 3 * G, &p, 0));
+    EXPECT_EQ(before - free_now(), 3 * G);
+    EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&got, h));
+    EXPECT_EQ(got.requestedHandleTypes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    EXPECT_EQ(got.location.type, CU_MEM_LOCATION_TYPE_DEVICE);
+    EXPECT_OK(cuMemRelease(h));
+    EXPECT_EQ(free_now(), before);
+    EXPECT_ERROR(cuMemRelease(h), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetAllocationPropertiesFromHandle(&got, h), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemRelease(0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemRelease(UINT64_MAX), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(map_and_use)
+{
+    unsigned word;
+    test_context();
+    size_t before = free_now();
+    CUmemGenericAllocationHandle h = create(G, 0);
+    CUdeviceptr va = reserve(3 * G);
+    EXPECT_ERROR(cuMemsetD32(va, 1, 4), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemMap(va + G, G, 0, h, 0));
+    EXPECT_ERROR(cuMemsetD32(va + G, 1, 4), CUDA_ERROR_INVALID_VALUE); // mapped, but not yet accessible
+    EXPECT_OK(allow(va + G, G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+    EXPECT_OK(cuMemsetD32(va + G, 0x12345678, G / 4));
+    EXPECT_OK(cuMemcpyDtoH(&word, va + 2 * G - 4, 4));
+    EXPECT_EQ(word, 0x12345678);
+    EXPECT_ERROR(cuMemsetD32(va + G, 1, G / 4 + 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAddressFree(va, 3 * G), CUDA_ERROR_INVALID_VALUE); // something is mapped
+    EXPECT_ERROR(cuMemFree(va + G), CUDA_ERROR_INVALID_VALUE);
+
+    // "cuMemRelease: the memory is freed when all mappings are gone as well"
+    EXPECT_OK(cuMemRelease(h));
+    EXPECT_EQ(before - free_now(), G);
+    EXPECT_OK(cuMemcpyDtoH(&word, va + G, 4));
+    EXPECT_EQ(word, 0x12345678);
+    EXPECT_OK(cuMemUnmap(va + G, G));
+    EXPECT_EQ(free_now(), before);
+    EXPECT_ERROR(cuMemcpyDtoH(&word, va + G, 4), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemAddressFree(va, 3 * G));
+}
+
+TEST(map_refused)
+{
+    test_context();
+    CUmemGenericAllocationHandle h = create(2 * G, 0), other = create(G, 0);
+    CUdeviceptr va = reserve(32 * MIB), ordinary;
+    MUST(cuMemAlloc(&ordinary, 4 * MIB));
+    EXPECT_ERROR(cuMemMap(va, 0, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemMap(va, 2 * G, 0, h, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemMap(va, 2 * G, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemMap(va, G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED); // a part
+    EXPECT_ERROR(cuMemMap(va, G, G, h, 0), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemMap(va + 4096, 2 * G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemMap(ordinary, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemMap(va + 30 * MIB, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE); // leaves the reservation
+    EXPECT_OK(cuMemMap(va, 2 * G, 0, h, 0));
+    EXPECT_ERROR(cuMemMap(va + G, G, 0, other, 0), CUDA_ERROR_INVALID_VALUE); // taken
+    EXPECT_OK(cuMemMap(va + 2 * G, G, 0, other, 0));
+    EXPECT_ERROR(cuMemUnmap(va, G), CUDA_ERROR_INVALID_VALUE); // half of a mapping
+    EXPECT_ERROR(cuMemUnmap(ordinary, 4 * MIB), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemUnmap(va, UINT64_MAX), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemUnmap(va, 3 * G)); // both
+    EXPECT_OK(cuMemRelease(h));
+    EXPECT_ERROR(cuMemMap(va, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemRelease(other));
+    EXPECT_OK(cuMemAddressFree(va, 32 * MIB));
+    EXPECT_OK(cuMemFree(ordinary));
+}
+
+TEST(aliases_and_neighbours)
+{
+    unsigned word;
+    test_context();
+    CUmemGenericAllocationHandle a = create(G, 0), b = create(G, 0);
+    CUdeviceptr va = reserve(4 * G);
+    EXPECT_OK(cuMemMap(va, G, 0, a, 0));
+    EXPECT_OK(cuMemMap(va + G, G, 0, b, 0));
+    EXPECT_OK(cuMemMap(va + 3 * G, G, 0, a, 0)); // the same memory once more
+    EXPECT_ERROR(allow(va, 4 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE), CUDA_ERROR_INVALID_VALUE); // a hole
+    EXPECT_OK(allow(va, 2 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+    EXPECT_OK(allow(va + 3 * G, G, CU_MEM_ACCESS_FLAGS_PROT_READ));
+    EXPECT_OK(cuMemsetD32(va + G - 8, 0xabcd, 4)); // across the seam
+    EXPECT_OK(cuMemcpyDtoH(&word, va + 4 * G - 4, 4));
+    EXPECT_EQ(word, 0xabcd);
+    EXPECT_OK(cuMemcpyDtoH(&word, va + G + 4, 4));
+    EXPECT_EQ(word, 0xabcd);
+    EXPECT_ERROR(cuMemsetD32(va + 3 * G, 0, 1), CUDA_ERROR_INVALID_VALUE); // for reading only
+    EXPECT_OK(cuMemUnmap(va, 4 * G));
+    EXPECT_OK(cuMemAddressFree(va, 4 * G));
+    EXPECT_OK(cuMemRelease(a));
+    EXPECT_OK(cuMemRelease(b));
+}
+
+TEST(access)
+{
+    unsigned long long flags = 77;
+    CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, none = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 9};
+    CUmemAccessDesc bad = {.location = none, .flags = CU_MEM_ACCESS_FLAGS_PROT_READ};
+    test_context();
+    CUmemGenericAllocationHandle h = create(G, 0);
+    CUdeviceptr va = reserve(G);
+    EXPECT_ERROR(allow(va, G, 3), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemMap(va, G, 0, h, 0));
+    EXPECT_OK(cuMemGetAccess(&flags, &device, va));
+    EXPECT_EQ(flags, 0);
+    EXPECT_ERROR(allow(va, G, 2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemSetAccess(va, G, &bad, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemSetAccess(va, G, &bad, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemSetAccess(va, G, NULL, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(allow(va, G, CU_MEM_ACCESS_FLAGS_PROT_READ));
+    EXPECT_OK(cuMemGetAccess(&flags, &device, va + 12345));
+    EXPECT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_READ);
+    EXPECT_ERROR(cuMemGetAccess(&flags, &none, va), CUDA_ERROR_INVALID_DEVICE);
+    EXPECT_OK(cuMemUnmap(va, G));
+    EXPECT_ERROR(cuMemGetAccess(&flags, &device, va), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemAddressFree(va, G));
+    EXPECT_OK(cuMemRelease(h));
+}
+
+TEST(retain)
+{
+    CUmemGenericAllocationHandle again = 77;
+    test_context();
+    CUmemGenericAllocationHandle h = create(G, 0);
+    CUdeviceptr va = reserve(2 * G), ordinary;
+    MUST(cuMemAlloc(&ordinary, G));
+    EXPECT_OK(cuMemMap(va, G, 0, h, 0));
+    EXPECT_OK(cuMemRelease(h));
+    EXPECT_ERROR(cuMemRelease(h), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(va + 100)));
+    EXPECT_EQ(again, h);
+    EXPECT_OK(cuMemMap(va + G, G, 0, again, 0));
+    EXPECT_OK(cuMemRelease(again));
+    EXPECT_ERROR(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)ordinary), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemUnmap(va, 2 * G));
+    EXPECT_ERROR(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)va), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemAddressFree(va, 2 * G));
+    EXPECT_OK(cuMemFree(ordinary));
+}
+
+// What the second process does: takes the descriptor, checks what lies there, leaves an answer. Its result is the program's.
+static int second_process(int fd)
+{
+    CUmemGenericAllocationHandle h;
+    unsigned word = 0;
+    test_context();
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_FABRIC), CUDA_ERROR_NOT_SUPPORTED);
+    MUST(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    close(fd); // "the descriptor stays the program's"
+    CUdeviceptr va = reserve(4 * G);
+    EXPECT_ERROR(cuMemMap(va, 4 * G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED);
+    MUST(cuMemMap(va, 2 * G, 0, h, 0));
+    MUST(allow(va, 2 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+    EXPECT_OK(cuMemcpyDtoH(&word, va + 2 * G - 4, 4));
+    EXPECT_EQ(word, 0x600df00d);
+    EXPECT_OK(cuMemsetD32(va, 0xc0ffee, 1));
+    EXPECT_OK(cuCtxSynchronize());
+    fflush(stdout);
+    return test_failures > 0;
+}
+
+TEST(other_process)
+{
+    int fd = -1, status;
+    unsigned word = 0;
+    test_context();
+    CUmemGenericAllocationHandle h = create(2 * G, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    CUdeviceptr va = reserve(2 * G);
+    MUST(cuMemMap(va, 2 * G, 0, h, 0));
+    MUST(allow(va, 2 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+    MUST(cuMemsetD32(va, 0x600df00d, 2 * G / 4));
+    MUST(cuCtxSynchronize());
+    MUST(cuMemExportToShareableHandle(&fd, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    EXPECT(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", dup(fd)); // without FD_CLOEXEC
+        execl("/proc/self/exe", "test_vmm", "--second", number, (char *)NULL);
+        _exit(127);
+    }
+    close(fd);
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_OK(cuMemcpyDtoH(&word, va, 4));
+    EXPECT_EQ(word, 0xc0ffee);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(export_not_declared)
+{
+    int fd = -77;
+    test_context();
+    CUmemGenericAllocationHandle h = create(G, 0);
+    EXPECT_ERROR(cuMemExportToShareableHandle(&fd, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(fd, -77);
+    EXPECT_DIAGNOSTIC(M13);
+}
+
+TEST(import_not_memory)
+{
+    CUmemGenericAllocationHandle h = 77;
+    int fd = eventfd(0, 0);
+    test_context();
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(M12);
+    EXPECT_EQ(fcntl(fd, F_GETFD), 0); // still ours
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)-1, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_WIN32), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_NONE), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(h, 77);
+    close(fd);
+}
+
+TEST(dma_buf)
+{
+    int fd = -77;
+    static char pages[8192] __attribute__((aligned(4096)));
+    const CUmemRangeHandleType type = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
+    CUdeviceptr p;
+    test_context();
+    MUST(cuMemAlloc(&p, 4 * MIB));
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, (CUmemRangeHandleType)2, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 0, type, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 5000, type, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p + 512, 4096, type, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, type, 2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(fd, -77);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, type, 1), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 8 * MIB, type, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, UINT64_MAX & ~UINT64_C(4095), type, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, (uintptr_t)pages, 4096, type, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(fd, -1);
+    if (access("/dev/udmabuf", R_OK | W_OK)) {
+        EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, type, 0), CUDA_ERROR_NOT_SUPPORTED);
+        EXPECT_EQ(fd, -1);
+        return;
+    }
+    MUST(cuMemsetD8(p, 0x5a, 4 * MIB));
+    MUST(cuCtxSynchronize());
+    MUST(cuMemGetHandleForAddressRange(&fd, p + MIB, MIB, type, 0));
+    EXPECT_EQ(lseek(fd, 0, SEEK_END), MIB);
+    unsigned char *bytes = mmap(NULL, MIB, PROT_READ, MAP_SHARED, fd, 0);
+    EXPECT(bytes != MAP_FAILED && bytes[MIB - 1] == 0x5a);
+    close(fd);
+    EXPECT_OK(cuMemFree(p));
+}
+
+// Not a limit, which a busy machine would break: the figure stands in the log.
+TEST(speed)
+{
+    enum { ROUNDS = 2000 };
+    struct timespec from, to;
+    test_context();
+    CUmemGenericAllocationHandle h = create(G, 0);
+    CUdeviceptr va = reserve(G);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cuMemMap(va, G, 0, h, 0));
+        MUST(allow(va, G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+        MUST(cuMemUnmap(va, G));
+    }
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    printf("# cuMemMap + cuMemSetAccess + cuMemUnmap of 2 MiB: %.2f us\n",
+           ((double)(to.tv_sec - from.tv_sec) * 1e6 + (double)(to.tv_nsec - from.tv_nsec) / 1e3) / ROUNDS);
+}
+
+static const struct test_case cases[] = {
+    CASE(reserve), CASE(create), CASE(map_and_use), CASE(map_refused), CASE(aliases_and_neighbours), CASE(access), CASE(retain),
+    CASE(other_process), CASE(export_not_declared), CASE(import_not_memory), CASE(dma_buf), CASE(speed),
+};
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && !strcmp(argv[1], "--second"))
+        return second_process(atoi(argv[2]));
+    return test_main(cases, (int)(sizeof cases / sizeof *cases), argc, argv);
+}
