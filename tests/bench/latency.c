@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Median nanoseconds of common driver calls, each beside what the real card's driver took (recorded: tests/data/silicon/latency.txt).
+//   latency [RECORDING]
+#include <cuda.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RUNS = 31 };
+
+static char recording[1 << 14];
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void must(CUresult r, const char *what)
+{
+    if (r) {
+        fprintf(stderr, "%s: CUresult %d\n", what, (int)r);
+        exit(1);
+    }
+}
+#define MUST(call) must((call), #call)
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// The recorded time of a call, or 0. Lines of the recording: a name of 44 columns, then nanoseconds.
+static double recorded_ns(const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *line = recording; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
+        if (!strncmp(line, name, n) && line[n] == ' ')
+            return atof(line + n);
+    return 0;
+}
+
+static void report(const char *name, double ns)
+{
+    double card = recorded_ns(name);
+    if (card)
+        printf("%-44s %12.0f %14.0f %10.3f\n", name, ns, card, ns / card);
+    else
+        printf("%-44s %12.0f %14s\n", name, ns, "-");
+    fflush(stdout);
+}
+
+#define BENCH(name, count, ...)                                                                                                  \
+    do {                                                                                                                         \
+        double runs[RUNS];                                                                                                       \
+        for (int run = 0; run < RUNS; run++) {                                                                                   \
+            double start = now_ns();                                                                                             \
+            for (int i_ = 0; i_ < (count); i_++) {                                                                               \
+                __VA_ARGS__;                                                                                                     \
+            }                                                                                                                    \
+            runs[run] = (now_ns() - start) / (count);                                                                            \
+        }                                                                                                                        \
+        qsort(runs, RUNS, sizeof *runs, by_value);                                                                               \
+        report(name, runs[RUNS / 2]);                                                                                            \
+    } while (0)
+
+static unsigned char host[1 << 20];
+
+static void start(void)
+{
+    CUcontext context;
+    CUdeviceptr p;
+    double t0 = now_ns();
+    MUST(cuInit(0));
+    double t1 = now_ns();
+    MUST(cuDevicePrimaryCtxRetain(&context, 0));
+    MUST(cuCtxSetCurrent(context));
+    double t2 = now_ns();
+    MUST(cuMemAlloc(&p, 1 << 20));
+    double t3 = now_ns();
+    report("cuInit", t1 - t0);
+    report("primary context + current", t2 - t1);
+    report("cuInit to first allocation", t3 - t0);
+    MUST(cuMemFree(p));
+}
+
+static void queries(CUdeviceptr p)
+{
+    CUcontext context;
+    CUdeviceptr base;
+    size_t size;
+    int value;
+    BENCH("cuCtxGetCurrent", 1000, cuCtxGetCurrent(&context));
+    BENCH("cuDeviceGetAttribute", 1000, cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    BENCH("cuPointerGetAttribute memory type", 1000, cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+    BENCH("cuMemGetAddressRange", 1000, cuMemGetAddressRange(&base, &size, p + 100));
+}
+
+static void memory(CUdeviceptr p, CUdeviceptr q, CUstream s)
+{
+    CUdeviceptr x;
+    BENCH("cuMemAlloc+cuMemFree 4 KiB", 100, cuMemAlloc(&x, 4096); cuMemFree(x));
+    BENCH("cuMemAlloc+cuMemFree 16 MiB", 20, cuMemAlloc(&x, 16 << 20); cuMemFree(x));
+    BENCH("cuMemAllocAsync+FreeAsync 4 KiB +sync", 100, cuMemAllocAsync(&x, 4096, s); cuMemFreeAsync(x, s); cuStreamSynchronize(s));
+    BENCH("cuMemcpyHtoD 4 B", 100, cuMemcpyHtoD(p, host, 4));
+    BENCH("cuMemcpyHtoD 64 KiB", 100, cuMemcpyHtoD(p, host, 65536));
+    BENCH("cuMemcpyHtoD 1 MiB", 20, cuMemcpyHtoD(p, host, 1 << 20));
+    BENCH("cuMemcpyDtoH 4 B", 100, cuMemcpyDtoH(host, p, 4));
+    BENCH("cuMemcpyDtoH 1 MiB", 20, cuMemcpyDtoH(host, p, 1 << 20));
+    BENCH("cuMemcpyDtoD 4 KiB + sync", 100, cuMemcpyDtoD(q, p, 4096); cuCtxSynchronize());
+    BENCH("cuMemsetD8Async 4 KiB enqueue + sync", 100, cuMemsetD8Async(p, 1, 4096, s); cuStreamSynchronize(s));
+}
+
+static void streams(CUstream s, CUstream s2)
+{
+    CUevent e, x;
+    CUstream y;
+    MUST(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+    BENCH("cuStreamQuery idle", 1000, cuStreamQuery(s));
+    BENCH("cuStreamSynchronize idle", 1000, cuStreamSynchronize(s));
+    BENCH("cuEventRecord+cuStreamWaitEvent+sync", 100, cuEventRecord(e, s); cuStreamWaitEvent(s2, e, 0); cuStreamSynchronize(s2));
+    BENCH("cuStreamCreate+Destroy", 20, cuStreamCreate(&y, CU_STREAM_NON_BLOCKING); cuStreamDestroy(y));
+    BENCH("cuEventCreate+Destroy", 100, cuEventCreate(&x, CU_EVENT_DISABLE_TIMING); cuEventDestroy(x));
+}
+
+static CUDA_ARRAY3D_DESCRIPTOR arrays(void)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    CUarray a;
+    CUmipmappedArray m;
+    CUDA_MEMCPY2D c;
+    memset(&d, 0, sizeof d);
+    d.Width = d.Height = 256;
+    d.Format = CU_AD_FORMAT_UNSIGNED_INT8;
+    d.NumChannels = 4;
+    BENCH("cuArray3DCreate+Destroy 256x256x4", 50, cuArray3DCreate(&a, &d); cuArrayDestroy(a));
+    BENCH("cuMipmappedArrayCreate+Destroy 9 levels", 50, cuMipmappedArrayCreate(&m, &d, 9); cuMipmappedArrayDestroy(m));
+    MUST(cuArray3DCreate(&a, &d));
+    memset(&c, 0, sizeof c);
+    c.srcMemoryType = CU_MEMORYTYPE_HOST;
+    c.srcHost = host;
+    c.srcPitch = 1024;
+    c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    c.dstArray = a;
+    c.WidthInBytes = 1024;
+    c.Height = 256;
+    BENCH("cuMemcpy2D host->array 256x256x4", 50, cuMemcpy2D(&c));
+    c.WidthInBytes = 4;
+    c.Height = 1;
+    BENCH("cuMemcpy2D host->array 1 texel", 100, cuMemcpy2D(&c));
+    MUST(cuArrayDestroy(a));
+    return d;
+}
+
+static void external(CUDA_ARRAY3D_DESCRIPTOR array)
+{
+    CUmemAllocationProp prop;
+    CUmemGenericAllocationHandle h;
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc;
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer;
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image;
+    CUexternalMemory m;
+    CUmipmappedArray mip;
+    CUdeviceptr p;
+    int fd;
+    memset(&prop, 0, sizeof prop);
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    MUST(cuMemCreate(&h, 8 << 20, &prop, 0));
+    MUST(cuMemExportToShareableHandle(&fd, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    memset(&desc, 0, sizeof desc);
+    desc.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+    desc.size = 8 << 20;
+    BENCH("cuImportExternalMemory+Destroy 8 MiB", 20, desc.handle.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0); cuImportExternalMemory(&m, &desc);
+          cuDestroyExternalMemory(m));
+    desc.handle.fd = fd;
+    MUST(cuImportExternalMemory(&m, &desc));
+    memset(&buffer, 0, sizeof buffer);
+    buffer.size = 8 << 20;
+    BENCH("cuExternalMemoryGetMappedBuffer+cuMemFree", 50, cuExternalMemoryGetMappedBuffer(&p, m, &buffer); cuMemFree(p));
+    memset(&image, 0, sizeof image);
+    image.arrayDesc = array;
+    image.numLevels = 9;
+    BENCH("cuExternalMemoryGetMappedMipmappedArray+Destroy", 50, cuExternalMemoryGetMappedMipmappedArray(&mip, m, &image);
+          cuMipmappedArrayDestroy(mip));
+    MUST(cuDestroyExternalMemory(m));
+}
+
+static void virtual_memory(void)
+{
+    CUmemAllocationProp prop;
+    CUmemGenericAllocationHandle h;
+    CUmemAccessDesc access;
+    CUdeviceptr va;
+    memset(&prop, 0, sizeof prop);
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    memset(&access, 0, sizeof access);
+    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    MUST(cuMemCreate(&h, 2 << 20, &prop, 0));
+    MUST(cuMemAddressReserve(&va, 2 << 20, 0, 0, 0));
+    BENCH("cuMemMap+SetAccess+Unmap 2 MiB", 50, cuMemMap(va, 2 << 20, 0, h, 0); cuMemSetAccess(va, 2 << 20, &access, 1); cuMemUnmap(va, 2 << 20));
+}
+
+// Resident memory of this process in KiB.
+static long resident_KiB(void)
+{
+    char line[256];
+    long kib = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f))
+        sscanf(line, "VmRSS: %ld", &kib);
+    if (f)
+        fclose(f);
+    return kib;
+}
+
+int main(int argc, char **argv)
+{
+    CUdeviceptr p, q;
+    CUstream s, s2;
+    FILE *f = argc > 1 ? fopen(argv[1], "r") : NULL;
+    if (f) {
+        recording[fread(recording, 1, sizeof recording - 1, f)] = 0;
+        fclose(f);
+    }
+    long before = resident_KiB();
+    printf("%-44s %12s %14s %10s\n", "call", "ours (ns)", "the card (ns)", "ratio");
+    start();
+    long after = resident_KiB();
+    MUST(cuMemAlloc(&p, 64 << 20));
+    MUST(cuMemAlloc(&q, 64 << 20));
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&s2, CU_STREAM_NON_BLOCKING));
+    queries(p);
+    memory(p, q, s);
+    streams(s, s2);
+    external(arrays());
+    virtual_memory();
+    printf("%-44s %9ld KiB\n", "resident memory of an idle process, added", after - before);
+    return 0;
+}
