@@ -13,24 +13,28 @@
 #include "call.h"
 #include "device.h"
 #include "import.h"
+#include "ipc_shared.h"
 #include "lock.h"
 #include "memory.h"
 #include "memory_device.h"
 
 // What the 64 bytes of a CUipcMemHandle hold.
 struct ipc_handle {
-    char magic[8];
+    char magic[4];
     int32_t pid;
-    int32_t fd;      // a descriptor of that process
-    uint64_t dev, ino; // of the file behind it, so that a number used again is found out
+    int32_t fd;    // a descriptor of that process
+    int32_t table; // and that of its table of shared memory (ipc_shared.h)
+    uint64_t ino;  // of the file behind fd, so that a number used again is found out
     uint64_t offset, size;
-    uint64_t id;     // the allocation's, never used twice in a process
+    uint64_t identity; // the allocation's: it is in the table's slot until the memory is freed
+    uint32_t slot;
+    uint32_t dev;
     uint32_t device;
-    uint32_t check;  // over the rest
+    uint32_t check; // over the rest
 };
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "the handle is too large");
 
-static const char magic[8] = "CARDIPC1";
+static const char magic[4] = "CIP2";
 
 // Memory of another process that is open here, once however often it was opened.
 struct ipc_mapping {
@@ -65,16 +69,21 @@ CUresult em_ipc_get(uint64_t address, CUipcMemHandle *out)
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "only memory of cuMemAlloc can be shared so: %s", em_memory_text(address, text, sizeof text));
         goto unlock;
     }
+    struct em_ipc_place place;
+    if ((r = em_ipc_shared_enter(&a->ipc_slot, &place)))
+        goto unlock;
     struct ipc_handle h;
     memset(&h, 0, sizeof h);
     memcpy(h.magic, magic, sizeof magic);
     h.pid = getpid();
     h.fd = a->physical->fd;
-    h.dev = st.st_dev;
+    h.table = place.fd;
+    h.slot = place.slot;
+    h.identity = place.identity;
+    h.dev = (uint32_t)st.st_dev;
     h.ino = st.st_ino;
     h.offset = a->physical->payload + a->physical_offset;
     h.size = a->size;
-    h.id = a->id;
     h.device = (uint32_t)a->device;
     h.check = checksum(&h);
     memset(out, 0, sizeof *out);
@@ -105,9 +114,14 @@ static CUresult open_file(const struct ipc_handle *h, int *fd)
     *fd = open(path, O_RDWR | O_CLOEXEC);
     if (*fd < 0)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "process %d and its memory cannot be reached: %s", h->pid, strerror(errno));
-    if (fstat(*fd, &st) || (uint64_t)st.st_dev != h->dev || (uint64_t)st.st_ino != h->ino || (uint64_t)st.st_size < h->offset + h->size) {
+    if (fstat(*fd, &st) || (uint32_t)st.st_dev != h->dev || (uint64_t)st.st_ino != h->ino || (uint64_t)st.st_size < h->offset + h->size) {
         close(*fd);
         return em_fail(CUDA_ERROR_INVALID_VALUE, "process %d has another file where the memory was", h->pid);
+    }
+    const struct em_ipc_place place = {.fd = h->table, .slot = h->slot, .identity = h->identity};
+    if (!em_ipc_shared_holds(h->pid, &place)) {
+        close(*fd);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "process %d has freed the memory", h->pid);
     }
     return CUDA_SUCCESS;
 }

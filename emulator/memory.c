@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "ipc_shared.h"
 #include "rangemap.h"
 
 enum { HISTORY = 1024, NEAR = 1 << 20, GRANULE_B = 2 << 20 };
@@ -116,6 +117,8 @@ void em_memory_leave(struct em_allocation *a)
     if (last_found == a)
         last_found = NULL;
     unlink_from_context(a);
+    if (a->ipc_slot)
+        em_ipc_shared_leave(a->ipc_slot);
     a->release(a);
 }
 

@@ -44,6 +44,7 @@ struct em_allocation {
     bool read_only;               // REGISTERED: the program promised that the device will only read
     bool rdma_capable;            // CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE; em_memory_enter sets it for DEVICE
     uint64_t mapping_base, mapping_size; // the block that it is cut from; size 0: em_memory_enter takes base and size
+    uint32_t ipc_slot;            // in the table of what other processes may open (ipc_shared.h); 0: none
     uint64_t born_call;
     const char *born_by;
     struct em_advice_map *advice; // MANAGED: what was advised for which pages, or NULL
