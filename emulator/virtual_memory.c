@@ -55,6 +55,8 @@ CUresult em_virtual_reserve(uint64_t size, uint64_t alignment, uint64_t hint, ui
                        (unsigned long long)hint);
     em_lock();
     CUresult r = CUDA_SUCCESS;
+    if (!dm_space_contains(&em_space, hint)) // a place outside of the device's addresses is no more than a wish
+        hint = 0;
     if (dm_va_reserve(&em_space, whole, alignment > step ? alignment : step, hint, &va)) {
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no room in the address space for %llu bytes", (unsigned long long)size);
         goto unlock;

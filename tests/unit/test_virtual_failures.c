@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Every allocation and every system call that takes memory is made to fail once, in each call of virtual memory management and of memory
+// shared by IPC: each failure must be CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be followed by success.
+#include "../harness.h"
+
+#include "alloc.h"
+
+#define G (UINT64_C(2) << 20)
+
+static CUmemGenericAllocationHandle made, held;
+static CUdeviceptr range, window, device;
+static CUipcMemHandle ipc;
+static int exported = -1, source = -1;
+
+static size_t free_now(void)
+{
+    size_t free_B = 0;
+    EXPECT_OK(cuMemGetInfo(&free_B, NULL));
+    return free_B;
+}
+
+static void fail_each(const char *name, CUresult (*call)(void), void (*undo)(void))
+{
+    size_t before = free_now();
+    for (uint64_t n = 1; n < 1000; n++) {
+        dm_alloc_fail_after(n);
+        CUresult r = call();
+        if (!dm_alloc_failed()) {
+            EXPECT_OK(r);
+            undo();
+            EXPECT_EQ(free_now(), before);
+            return;
+        }
+        if (r == CUDA_SUCCESS) { // what failed was only an aid
+            undo();
+            continue;
+        }
+        if (r != CUDA_ERROR_OUT_OF_MEMORY)
+            printf("# %s, allocation %d:\n", name, (int)n);
+        EXPECT_ERROR(r, CUDA_ERROR_OUT_OF_MEMORY);
+        EXPECT_EQ(free_now(), before);
+    }
+    EXPECT(!"it never succeeds");
+}
+
+static CUresult reserve(void)
+{
+    return cuMemAddressReserve(&range, 3 * G, 0, 0, 0);
+}
+
+static void free_range(void)
+{
+    EXPECT_OK(cuMemAddressFree(range, 3 * G));
+}
+
+static CUresult create(void)
+{
+    CUmemAllocationProp p = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                             .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                             .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    return cuMemCreate(&made, 2 * G, &p, 0);
+}
+
+static CUresult import(void)
+{
+    return cuMemImportFromShareableHandle(&made, (void *)(intptr_t)source, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+}
+
+static void release(void)
+{
+    EXPECT_OK(cuMemRelease(made));
+}
+
+static CUresult export(void)
+{
+    return cuMemExportToShareableHandle(&exported, held, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+}
+
+static void close_exported(void)
+{
+    close(exported);
+}
+
+static CUresult map(void)
+{
+    return cuMemMap(window, 2 * G, 0, held, 0);
+}
+
+static void unmap(void)
+{
+    EXPECT_OK(cuMemUnmap(window, 2 * G));
+}
+
+static CUresult allow(void)
+{
+    CUmemAccessDesc d = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    return cuMemSetAccess(window, 2 * G, &d, 1);
+}
+
+static CUresult dma_buf(void)
+{
+    CUresult r = cuMemGetHandleForAddressRange(&exported, device, G, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+    return r == CUDA_ERROR_NOT_SUPPORTED ? CUDA_SUCCESS : r; // hosts without udmabuf
+}
+
+static CUresult share(void)
+{
+    return cuIpcGetMemHandle(&ipc, device);
+}
+
+static void nothing(void)
+{
+}
+
+TEST(all)
+{
+    test_context();
+    fail_each("cuMemAddressReserve", reserve, free_range);
+    fail_each("cuMemCreate", create, release);
+    MUST(create());
+    held = made;
+    fail_each("cuMemExportToShareableHandle", export, close_exported);
+    MUST(cuMemExportToShareableHandle(&source, held, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    fail_each("cuMemImportFromShareableHandle", import, release);
+    MUST(cuMemAddressReserve(&window, 2 * G, 0, 0, 0));
+    fail_each("cuMemMap", map, unmap);
+    MUST(map());
+    fail_each("cuMemSetAccess", allow, nothing);
+    EXPECT_OK(cuMemsetD8(window, 1, 2 * G));
+    unmap();
+    MUST(cuMemAlloc(&device, 2 * G));
+    fail_each("cuMemGetHandleForAddressRange", dma_buf, close_exported);
+    fail_each("cuIpcGetMemHandle", share, nothing);
+}
+
+TESTS(CASE(all))
