@@ -112,6 +112,12 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
     return r;
 }
 
+bool em_pool_is_file(int fd)
+{
+    struct file_head head;
+    return pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head && !memcmp(head.magic, file_magic, sizeof head.magic);
+}
+
 // Whether `fd` is a pool's file; *head is read.
 static CUresult recognise(int fd, struct file_head *head)
 {

@@ -13,6 +13,7 @@
 #include "lock.h"
 #include "memory.h"
 #include "memory_device.h"
+#include "pool_share.h"
 #include "quirk.h"
 
 // A mapping made by cuMemMap: what em_allocation.owner is.
@@ -294,6 +295,8 @@ CUresult em_physical_import(int fd, CUmemGenericAllocationHandle *out)
     struct em_device_memory *memory;
     struct dm_physical *physical;
     int status = dm_import_recognise(fd, &info);
+    if (em_pool_is_file(fd))
+        return em_mistake(M12, CUDA_ERROR_NOT_SUPPORTED, "file descriptor %d is of a memory pool, which cuMemPoolImportFromShareableHandle takes", fd);
     // Only memory of this driver's own is a shareable handle; the driver gives its most general code for all else.
     if (status || info.kind != DM_FD_OWN || info.error)
         return em_mistake(M12, em_quirk(IMPORT_BAD_FD) ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_VALUE,

@@ -312,6 +312,25 @@ TEST(import_not_memory)
     close(fd);
 }
 
+TEST(import_pool)
+{
+    CUmemGenericAllocationHandle h = 77;
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemoryPool pool;
+    int fd;
+    test_context();
+    MUST(cuMemPoolCreate(&pool, &props));
+    MUST(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                 CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_DIAGNOSTIC(M12);
+    EXPECT_EQ(h, 77);
+    close(fd);
+    EXPECT_OK(cuMemPoolDestroy(pool));
+}
+
 TEST(dma_buf)
 {
     int fd = -77;
@@ -367,7 +386,7 @@ TEST(speed)
 
 static const struct test_case cases[] = {
     CASE(reserve), CASE(create), CASE(map_and_use), CASE(map_refused), CASE(aliases_and_neighbours), CASE(access), CASE(retain),
-    CASE(other_process), CASE(export_not_declared), CASE(import_not_memory), CASE(dma_buf), CASE(speed),
+    CASE(other_process), CASE(export_not_declared), CASE(import_not_memory), CASE(import_pool), CASE(dma_buf), CASE(speed),
 };
 
 int main(int argc, char **argv)
