@@ -34,7 +34,6 @@ typedef enum CUarray_format_enum {
     CU_AD_FORMAT_Y444_PLANAR10 = 0xb3,
     CU_AD_FORMAT_YUV444_8bit_SemiPlanar = 0xb4,
     CU_AD_FORMAT_YUV444_16bit_SemiPlanar = 0xb5,
-    CU_AD_FORMAT_UINT8_2X8 = 0xff00,
 
     /* normalized integers: width of a component, number of components */
     CU_AD_FORMAT_UNORM_INT8X1 = 0xc0,

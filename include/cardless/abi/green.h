@@ -5,9 +5,9 @@
 
 #include "base.h"
 
-typedef enum CUgreenCtxCreate_flags_enum { CU_GREEN_CTX_DEFAULT_STREAM = 0x1 } CUgreenCtxCreate_flags;
+typedef enum { CU_GREEN_CTX_DEFAULT_STREAM = 0x1 } CUgreenCtxCreate_flags;
 
-typedef enum CUdevSmResourceSplit_flags_enum {
+typedef enum {
     CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING = 0x1,
     CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE = 0x2
 } CUdevSmResourceSplit_flags;
@@ -15,13 +15,19 @@ typedef enum CUdevSmResourceSplit_flags_enum {
 #define RESOURCE_ABI_VERSION 1
 #define RESOURCE_ABI_EXTERNAL_BYTES 48
 
-typedef enum CUdevResourceType_enum {
+typedef enum {
     CU_DEV_RESOURCE_TYPE_INVALID = 0,
     CU_DEV_RESOURCE_TYPE_SM = 1
+#ifdef __CUDA_API_VERSION_INTERNAL
+    ,
+    CU_DEV_RESOURCE_TYPE_MAX
+#endif
 } CUdevResourceType;
 
 typedef struct CUdevSmResource_st {
     unsigned int smCount;
+    unsigned int minSmPartitionSize;
+    unsigned int smCoscheduledAlignment;
 } CUdevSmResource;
 
 typedef struct CUdevResourceDesc_st *CUdevResourceDesc;

@@ -104,7 +104,8 @@ typedef struct CUcheckpointGpuPair_st {
 typedef struct CUcheckpointRestoreArgs_st {
     CUcheckpointGpuPair *gpuPairs;
     unsigned int gpuPairsCount;
-    char reserved[64 - sizeof(CUcheckpointGpuPair *) - sizeof(unsigned int)];
+    char reserved[64 - sizeof(CUcheckpointGpuPair *) - sizeof(unsigned int) - sizeof(cuuint64_t)];
+    cuuint64_t reserved1;
 } CUcheckpointRestoreArgs;
 
 typedef struct CUcheckpointUnlockArgs_st {

@@ -40,6 +40,7 @@ typedef enum CUjit_option_enum {
     CU_JIT_MIN_CTA_PER_SM = 31,
     CU_JIT_MAX_THREADS_PER_BLOCK = 32,
     CU_JIT_OVERRIDE_DIRECTIVE_VALUES = 33,
+    CU_JIT_SPLIT_COMPILE = 34,
     CU_JIT_NUM_OPTIONS
 } CUjit_option;
 

@@ -50,25 +50,13 @@ typedef enum CUstreamMemoryBarrier_flags_enum {
     CU_STREAM_MEMORY_BARRIER_TYPE_GPU
 } CUstreamMemoryBarrier_flags;
 
-typedef enum CUstreamAtomicReductionOpType_enum {
-    CU_STREAM_ATOMIC_REDUCTION_OP_OR = 6,
-    CU_STREAM_ATOMIC_REDUCTION_OP_AND = 5,
-    CU_STREAM_ATOMIC_REDUCTION_OP_ADD = 0
-} CUstreamAtomicReductionOpType;
-
-typedef enum CUstreamAtomicReductionDataType_enum {
-    CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_32 = 2,
-    CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_64 = 3
-} CUstreamAtomicReductionDataType;
-
 typedef enum CUstreamBatchMemOpType_enum {
     CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1,
     CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2,
     CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES = 3,
     CU_STREAM_MEM_OP_WAIT_VALUE_64 = 4,
     CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5,
-    CU_STREAM_MEM_OP_BARRIER = 6,
-    CU_STREAM_MEM_OP_ATOMIC_REDUCTION = 8
+    CU_STREAM_MEM_OP_BARRIER = 6
 } CUstreamBatchMemOpType;
 
 typedef union CUstreamBatchMemOpParams_union {
@@ -101,18 +89,6 @@ typedef union CUstreamBatchMemOpParams_union {
         CUstreamBatchMemOpType operation;
         unsigned int flags;
     } memoryBarrier;
-    struct CUstreamMemOpAtomicReductionParams_st {
-        CUstreamBatchMemOpType operation;
-        unsigned int flags;
-        CUstreamAtomicReductionOpType reductionOp;
-        CUstreamAtomicReductionDataType dataType;
-        CUdeviceptr address;
-        CARDLESS_UNNAMED union {
-            cuuint32_t value;
-            cuuint64_t value64;
-        };
-        CUdeviceptr alias;
-    } atomicReduction;
     cuuint64_t pad[6];
 } CUstreamBatchMemOpParams_v1;
 typedef CUstreamBatchMemOpParams_v1 CUstreamBatchMemOpParams;

@@ -15,7 +15,7 @@ typedef enum CUaddress_mode_enum {
 
 typedef enum CUfilter_mode_enum { CU_TR_FILTER_MODE_POINT, CU_TR_FILTER_MODE_LINEAR } CUfilter_mode;
 
-/* Which array a texture reference takes its format from; the only choice there is. */
+/* Flag of cuTexRefSetArray: the format of the array replaces that of the reference. */
 #define CU_TRSA_OVERRIDE_FORMAT 0x01
 
 #define CU_TRSF_READ_AS_INTEGER 0x01

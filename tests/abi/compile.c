@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Compiled in every language that a program may be written in: the headers alone give neither warnings nor errors.
+#include <cuda.h>
+#include <cudaProfiler.h>
+#include <cudaProfilerTypedefs.h>
+#include <cudaTypedefs.h>
+#if __has_include(<GL/gl.h>)
+#include <cudaGL.h>
+#include <cudaGLTypedefs.h>
+#endif
+#if __has_include(<EGL/egl.h>)
+#include <cudaEGL.h>
+#include <cudaEGLTypedefs.h>
+#endif
+#if __has_include(<vdpau/vdpau.h>)
+#include <cudaVDPAU.h>
+#include <cudaVDPAUTypedefs.h>
+#endif
+
+int main(void)
+{
+    CUresult (*allocate)(CUdeviceptr *, size_t) = cuMemAlloc;
+    return allocate == 0;
+}
