@@ -293,3 +293,11 @@ CUresult em_context_disable_peer(CUcontext handle)
     em_unlock();
     return r;
 }
+
+struct em_context *em_context_with_work(void)
+{
+    struct em_context *c = alive;
+    while (c && !em_context_is_pending(c, c->tickets))
+        c = c->next;
+    return c;
+}

@@ -51,6 +51,9 @@ CUresult em_context_trouble(struct em_context *context) __attribute__((cold));
 // Makes `code` stick to the context: an asynchronous error after which nothing works until it is destroyed. Takes no lock; the first one stays.
 void em_context_stick(struct em_context *context, CUresult code);
 
+// A living context with commands that are not complete, or NULL. Precondition: em_lock held.
+struct em_context *em_context_with_work(void);
+
 // All functions below: precondition: em_lock NOT held, where they do not say otherwise.
 
 // cuCtxCreate: a new context, which becomes current. The caller has checked the flags.

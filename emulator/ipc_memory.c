@@ -212,13 +212,17 @@ CUresult em_ipc_close(uint64_t address)
 {
     em_lock();
     struct em_allocation *a = address ? em_memory_find(address, 1) : NULL;
-    CUresult r = CUDA_SUCCESS;
+    CUresult r = em_memory_wait_idle(a ? a->context : NULL);
+    if (r)
+        goto unlock;
+    a = address ? em_memory_find(address, 1) : NULL; // another thread may have closed it meanwhile
     if (!a || a->kind != EM_MEMORY_IPC || a->base != address) {
         char text[256];
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "not what cuIpcOpenMemHandle returned: %s", em_memory_text(address, text, sizeof text));
     } else if (!--((struct ipc_mapping *)a->owner)->opened) {
         em_memory_leave(a);
     }
+unlock:
     em_unlock();
     return r;
 }

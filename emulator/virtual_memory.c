@@ -446,6 +446,29 @@ static CUresult check_whole(uint64_t address, uint64_t end, bool no_holes)
     return CUDA_SUCCESS;
 }
 
+// Whether the device may do more in some mapping of [address, end) than `kept`. Precondition: em_lock held.
+static bool loses_access(uint64_t address, uint64_t end, unsigned kept)
+{
+    bool cut;
+    uint64_t from = address;
+    for (struct em_allocation *a; (a = next_mapping(address, end, from, &cut)); from = a->base + a->size) {
+        if (a->kind == EM_MEMORY_VIRTUAL && a->access & ~kept)
+            return true;
+    }
+    return false;
+}
+
+// Mappings belong to no context. The manual leaves it to the program to wait for what uses them; work that comes too late would touch pages that
+// are gone, so all of it is waited for where access is lost. Gives up the lock meanwhile: check again afterwards. Precondition: em_lock held.
+static CUresult wait_for_users(uint64_t address, uint64_t end, unsigned kept)
+{
+    struct em_context *context;
+    CUresult r = CUDA_SUCCESS;
+    while (!r && loses_access(address, end, kept) && (context = em_context_with_work()))
+        r = em_memory_wait_idle(context);
+    return r;
+}
+
 CUresult em_virtual_unmap(uint64_t address, uint64_t size)
 {
     uint64_t end;
@@ -453,7 +476,9 @@ CUresult em_virtual_unmap(uint64_t address, uint64_t size)
     if (!size || !em_add(address, size, &end))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %llu is no range", (unsigned long long)address, (unsigned long long)size);
     em_lock();
-    CUresult r = em_reservation_find(address, NULL, NULL) ? CUDA_SUCCESS : check_reserved(address, size);
+    CUresult r = wait_for_users(address, end, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    if (!r && !em_reservation_find(address, NULL, NULL))
+        r = check_reserved(address, size);
     if (!r)
         r = check_whole(address, end, false);
     for (struct em_allocation *a; !r && (a = next_mapping(address, end, address, &cut));)
@@ -511,7 +536,13 @@ CUresult em_virtual_set_access(uint64_t address, uint64_t size, const CUmemAcces
     if (!address || !size || !em_add(address, size, &end) || !count)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %llu with %zu descriptions", (unsigned long long)address, (unsigned long long)size, count);
     em_lock();
-    CUresult r = check_whole(address, end, true);
+    CUresult r = CUDA_SUCCESS;
+    for (size_t i = 0; !r && i < count; i++) {
+        if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+            r = wait_for_users(address, end, (unsigned)desc[i].flags);
+    }
+    if (!r)
+        r = check_whole(address, end, true);
     for (size_t i = 0; !r && i < count; i++)
         r = check_access(&desc[i], address, end);
     for (size_t i = 0; !r && i < count; i++)

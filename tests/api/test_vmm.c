@@ -365,6 +365,39 @@ TEST(dma_buf)
     EXPECT_OK(cuMemFree(p));
 }
 
+static void sleep_a_while(void *data)
+{
+    (void)data;
+    usleep(100000);
+}
+
+// Work that is still to come must not find its memory gone.
+TEST(unmap_with_work_pending)
+{
+    unsigned word = 0;
+    CUstream s;
+    test_context();
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUmemGenericAllocationHandle h = create(G, 0);
+    CUdeviceptr va = reserve(2 * G);
+    MUST(cuMemMap(va, G, 0, h, 0));
+    MUST(allow(va, G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+    MUST(cuLaunchHostFunc(s, sleep_a_while, NULL));
+    MUST(cuMemsetD32Async(va, 7, G / 4, s));
+    EXPECT_OK(allow(va, G, CU_MEM_ACCESS_FLAGS_PROT_READ));
+    EXPECT_OK(cuMemcpyDtoH(&word, va + G - 4, 4));
+    EXPECT_EQ(word, 7);
+    MUST(allow(va, G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+    MUST(cuLaunchHostFunc(s, sleep_a_while, NULL));
+    MUST(cuMemsetD32Async(va, 8, G / 4, s));
+    EXPECT_OK(cuMemUnmap(va, G));
+    EXPECT_OK(cuStreamSynchronize(s));
+    MUST(cuMemMap(va + G, G, 0, h, 0));
+    MUST(allow(va + G, G, CU_MEM_ACCESS_FLAGS_PROT_READ));
+    EXPECT_OK(cuMemcpyDtoH(&word, va + 2 * G - 4, 4));
+    EXPECT_EQ(word, 8);
+}
+
 // Not a limit, which a busy machine would break: the figure stands in the log.
 TEST(speed)
 {
@@ -386,7 +419,7 @@ TEST(speed)
 
 static const struct test_case cases[] = {
     CASE(reserve), CASE(create), CASE(map_and_use), CASE(map_refused), CASE(aliases_and_neighbours), CASE(access), CASE(retain),
-    CASE(other_process), CASE(export_not_declared), CASE(import_not_memory), CASE(import_pool), CASE(dma_buf), CASE(speed),
+    CASE(other_process), CASE(export_not_declared), CASE(import_not_memory), CASE(import_pool), CASE(dma_buf), CASE(unmap_with_work_pending), CASE(speed),
 };
 
 int main(int argc, char **argv)
