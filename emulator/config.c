@@ -45,14 +45,28 @@ static void read_diagnostics(const char *value)
     }
 }
 
-static void read_seed(const char *value)
+// A whole number, or false and a word about it.
+static bool read_number(const char *name, const char *value, uint64_t *out)
 {
     char *end;
     errno = 0;
-    config.seed = strtoull(value, &end, 0);
-    config.have_seed = !errno && end != value && !*end;
-    if (!config.have_seed)
-        unknown_value("CARDLESS_SEED", value, "a number");
+    uint64_t number = strtoull(value, &end, 0);
+    if (errno || end == value || *end) {
+        unknown_value(name, value, "a number");
+        return false;
+    }
+    *out = number;
+    return true;
+}
+
+static void read_seed(const char *value)
+{
+    config.have_seed = read_number("CARDLESS_SEED", value, &config.seed);
+}
+
+static void read_fail_alloc(const char *value)
+{
+    read_number("CARDLESS_FAIL_ALLOC", value, &config.fail_alloc);
 }
 
 // 32 hexadecimal digits, with or without dashes.
@@ -89,6 +103,7 @@ static void read_environment(void)
         {"CARDLESS_OVERLAP", read_overlap},
         {"CARDLESS_DIAGNOSTICS", read_diagnostics},
         {"CARDLESS_SEED", read_seed},
+        {"CARDLESS_FAIL_ALLOC", read_fail_alloc},
         {"CARDLESS_UUID", read_uuid},
     };
     config.sink = EM_SINK_TEXT;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "call.h"
 #include "config.h"
 #include "device.h"
@@ -107,8 +108,11 @@ CUresult em_init(unsigned flags)
         return em_not_ready();
     CUresult r = CUDA_SUCCESS;
     pthread_mutex_lock(&starting);
-    if (is_state(EM_DRIVER_OFF) && !(r = start()))
+    if (is_state(EM_DRIVER_OFF) && !(r = start())) {
         set_state(EM_DRIVER_READY);
+        if (em_config()->fail_alloc)
+            dm_alloc_fail_after(em_config()->fail_alloc);
+    }
     pthread_mutex_unlock(&starting);
     return r;
 }

@@ -111,6 +111,35 @@ TEST(i06_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
+static CUresult surface_of_level_0(CUexternalMemory m, unsigned flags)
+{
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, flags, 1);
+    CUDA_RESOURCE_DESC r;
+    CUmipmappedArray mip;
+    CUsurfObject surface;
+    MUST(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
+    memset(&r, 0, sizeof r);
+    r.resType = CU_RESOURCE_TYPE_ARRAY;
+    MUST(cuMipmappedArrayGetLevel(&r.res.array.hArray, mip, 0));
+    CUresult result = cuSurfObjectCreate(&surface, &r);
+    if (!result)
+        MUST(cuSurfObjectDestroy(surface));
+    MUST(cuMipmappedArrayDestroy(mip));
+    return result;
+}
+
+TEST(i08_surface_without_flag)
+{
+    EXPECT_OK(surface_of_level_0(memory(), 0)); // as NVIDIA's own sample does
+    EXPECT_DIAGNOSTIC(I08);
+}
+
+TEST(i08_twin)
+{
+    EXPECT_OK(surface_of_level_0(memory(), CUDA_ARRAY3D_SURFACE_LDST));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 TEST(i09_level_destroyed_instead_of_parent)
 {
     CUexternalMemory m = memory();
@@ -206,4 +235,4 @@ TEST(in_place)
 
 TESTS(CASE(i01_depth_1), CASE(i01_twin), CASE(i02_layers_without_flag), CASE(i02_twin), CASE(i03_cubemaps), CASE(i03_twin),
       CASE(i05_other_number_of_levels), CASE(i05_more_levels_than_there_can_be), CASE(i05_twin), CASE(i06_three_channels), CASE(i06_twin),
-      CASE(i09_level_destroyed_instead_of_parent), CASE(i10_levels), CASE(i09_i10_twin), CASE(i11_does_not_fit), CASE(i11_twin), CASE(in_place))
+      CASE(i08_surface_without_flag), CASE(i08_twin), CASE(i09_level_destroyed_instead_of_parent), CASE(i10_levels), CASE(i09_i10_twin), CASE(i11_does_not_fit), CASE(i11_twin), CASE(in_place))
