@@ -8,6 +8,7 @@
 #include "array.h"
 #include "call.h"
 #include "device.h"
+#include "external_shared.h"
 #include "external_watch.h"
 #include "imported.h"
 #include "journal.h"
@@ -277,6 +278,14 @@ CUresult em_external_map_buffer(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
     if (r || (r = check_buffer(e->imported, desc)))
         goto unlock;
     em_imported_check_fd(e->imported);
+    // "Mapping two buffers whose ranges overlap may or may not result in the same virtual address being returned for the overlapped portion."
+    if (em_config()->overlap == EM_OVERLAP_SAME) {
+        uint64_t address = 0;
+        r = em_external_map_shared(e->object.context, e->imported, desc->offset, desc->size, &address);
+        if (!r)
+            *out = address;
+        goto unlock;
+    }
     struct em_external_mapping *m = dm_calloc(1, sizeof *m);
     if (!m) {
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");

@@ -21,7 +21,8 @@ struct em_imported {
     bool destroyed;  // its CUexternalMemory is gone
     uint32_t number; // of that CUexternalMemory
     uint64_t window; // device address of the payload's byte 0, mapped when the first array needs it; else 0
-    struct em_external_mapping *mappings; // buffers on it
+    struct em_external_mapping *mappings; // buffers on it with addresses of their own
+    struct em_external_window *shared;    // buffers on it that share addresses, or NULL
     struct em_imported *next; // in the list of descriptors that the driver owns
 };
 

@@ -53,6 +53,8 @@ struct em_allocation {
     uint64_t physical_offset;
     void *owner;                  // what `release` needs
     void (*release)(struct em_allocation *); // undoes the mapping and frees the struct; precondition: em_lock held
+    // cuMemFree of an address in it, where several mappings share one allocation; NULL: the base frees it.
+    CUresult (*free_at)(struct em_allocation *, uint64_t address);
     void (*watch)(struct em_allocation *, uint64_t address, uint64_t size, bool write); // told of copies and fills; NULL: nobody asks
     struct em_allocation *previous, *next;   // in the context's list
 };

@@ -189,6 +189,10 @@ CUresult em_memory_free(uint64_t address)
         result = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (result)
         goto out;
+    if (a->free_at) {
+        result = a->free_at(a, address);
+        goto out;
+    }
     char text[512];
     const char *call = ended_by(a->kind);
     result = CUDA_ERROR_INVALID_VALUE;

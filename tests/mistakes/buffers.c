@@ -144,6 +144,27 @@ TEST(b08_destroyed_twice)
     EXPECT_ERROR(cuDestroyExternalMemory((CUexternalMemory)&m), CUDA_ERROR_INVALID_HANDLE);
 }
 
+TEST(overlap_same)
+{
+    test_setting("CARDLESS_OVERLAP", "same");
+    CUexternalMemory m = memory();
+    unsigned char back = 0;
+    CUdeviceptr a = map_buffer(m, 0, 65536), b = map_buffer(m, 4096, 65536), again = map_buffer(m, 0, 65536);
+    EXPECT_EQ(b - a, 4096);
+    EXPECT_EQ(again, a);
+    EXPECT_OK(cuMemsetD8(a, 7, 65536));
+    EXPECT_OK(cuMemcpyDtoH(&back, b, 1)); // the same address: nothing to order
+    EXPECT_EQ(back, 7);
+    EXPECT_OK(cuMemFree(a));
+    EXPECT_OK(cuMemFree(b));
+    EXPECT_NO_DIAGNOSTIC();
+    EXPECT_ERROR(cuMemFree(b), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(B07);
+    EXPECT_OK(cuDestroyExternalMemory(m));
+    EXPECT_OK(cuMemFree(again));
+    EXPECT_ERROR(cuMemFree(again), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST(truncated_by_its_producer)
 {
     test_context();
@@ -176,4 +197,4 @@ TEST(outlives_the_object)
 
 TESTS(CASE(b01_past_the_end), CASE(b01_size_that_lies), CASE(b02_wraps), CASE(b02_as_the_driver), CASE(b03_flags), CASE(b04_alignment),
       CASE(b01_to_b04_twin), CASE(b05_alias_without_order), CASE(b05_twin), CASE(b06_used_after_destroy), CASE(b06_as_the_driver), CASE(b06_twin),
-      CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(truncated_by_its_producer), CASE(outlives_the_object))
+      CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(overlap_same), CASE(truncated_by_its_producer), CASE(outlives_the_object))
