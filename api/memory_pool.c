@@ -46,10 +46,16 @@ CUresult api_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
     return pool_at(&l, em_pool_standard, pool_out);
 }
 
-CUresult api_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+// "Returns: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE": the current pool's calls take a device that does not exist for any other wrong value.
+static CUresult check_ordinal(CUdevice dev)
 {
     struct em_device *device;
-    CUresult r = em_device_get(dev, &device);
+    return em_device_get(dev, &device) ? em_fail(CUDA_ERROR_INVALID_VALUE, "there is no device %d", dev) : CUDA_SUCCESS;
+}
+
+CUresult api_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+{
+    CUresult r = check_ordinal(dev);
     CUmemLocation l = of_device(dev);
     return r ? r : pool_at(&l, em_pool_current, pool);
 }
@@ -67,8 +73,7 @@ static CUresult set_pool(const CUmemLocation *location, CUmemoryPool handle)
 
 CUresult api_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 {
-    struct em_device *device;
-    CUresult r = em_device_get(dev, &device);
+    CUresult r = check_ordinal(dev);
     CUmemLocation l = of_device(dev);
     return r ? r : set_pool(&l, pool);
 }

@@ -131,6 +131,8 @@ TEST(current_pool)
     EXPECT_OK(cuMemFreeAsync(p, NULL)); // it outlives its pool's handle
     EXPECT_ERROR(cuMemPoolDestroy(standard), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuDeviceSetMemPool(0, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuDeviceSetMemPool(99, pool), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuDeviceGetMemPool(&now, 99), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(access)
