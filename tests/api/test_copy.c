@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Copies between linear memory: runs of bytes, boxes, ranges, overlap, contexts, host pointers that are not good.
+#include "../harness.h"
+
+enum { SIZE = 8192 };
+static unsigned char a[SIZE], b[SIZE], want[SIZE];
+
+static uint32_t seed = 1;
+static unsigned below(unsigned n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % n;
+}
+
+static void pattern(unsigned char *p, unsigned salt)
+{
+    for (unsigned i = 0; i < SIZE; i++)
+        p[i] = (unsigned char)(i * 7 + (i >> 8) + salt);
+}
+
+static CUdeviceptr fresh(void)
+{
+    CUdeviceptr p;
+    test_context();
+    MUST(cuMemAlloc(&p, SIZE));
+    MUST(cuMemsetD8(p, 0, SIZE));
+    pattern(a, 3);
+    return p;
+}
+
+TEST(round_trip)
+{
+    CUdeviceptr p = fresh(), q;
+    MUST(cuMemAlloc(&q, SIZE));
+    EXPECT_OK(cuMemcpyHtoD(p, a, SIZE));
+    EXPECT_OK(cuMemcpyDtoD(q, p, SIZE));
+    EXPECT_OK(cuMemcpyDtoH(b, q, SIZE));
+    EXPECT(!memcmp(a, b, SIZE));
+    pattern(a, 9);
+    EXPECT_OK(cuMemcpyHtoDAsync(p, a, SIZE, NULL));
+    memset(a, 0, SIZE); // pageable memory is the program's again on return
+    EXPECT_OK(cuMemcpyDtoDAsync(q, p, SIZE, NULL));
+    EXPECT_OK(cuMemcpyDtoHAsync(b, q, SIZE, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+    pattern(a, 9);
+    EXPECT(!memcmp(a, b, SIZE));
+}
+
+TEST(unified)
+{
+    CUdeviceptr p = fresh();
+    EXPECT_OK(cuMemcpy(p, (CUdeviceptr)(uintptr_t)a, SIZE));
+    EXPECT_OK(cuMemcpy((CUdeviceptr)(uintptr_t)b, p, SIZE));
+    EXPECT(!memcmp(a, b, SIZE));
+    memset(b, 0, SIZE);
+    EXPECT_OK(cuMemcpyAsync((CUdeviceptr)(uintptr_t)b, (CUdeviceptr)(uintptr_t)a, SIZE, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT(!memcmp(a, b, SIZE));
+}
+
+TEST(device_arguments)
+{
+    CUdeviceptr p = fresh();
+    EXPECT_ERROR(cuMemcpyHtoD((CUdeviceptr)(uintptr_t)b, a, 4), CUDA_ERROR_INVALID_VALUE); // host memory as device memory
+    EXPECT_ERROR(cuMemcpyDtoH(b, (CUdeviceptr)(uintptr_t)a, 4), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyDtoD(p, 0, 4), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyHtoD(p, NULL, 4), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemcpyDtoD(0, 0, 0));
+    EXPECT_OK(cuMemcpyHtoD(p, NULL, 0));
+    EXPECT_ERROR(cuMemcpyHtoDAsync(p, a, 4, (CUstream)(uintptr_t)0x1234567), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST(ranges)
+{
+    CUdeviceptr p = fresh();
+    EXPECT_OK(cuMemcpyHtoD(p + SIZE - 1, a, 1));
+    EXPECT_ERROR(cuMemcpyHtoD(p + SIZE - 1, a, 2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyDtoH(b, p + SIZE, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyDtoD(p, p + 1, SIZE_MAX), CUDA_ERROR_INVALID_VALUE);
+    MUST(cuMemFree(p));
+    EXPECT_ERROR(cuMemcpyDtoH(b, p, 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+// The result is that of a copy through a buffer.
+TEST(overlap)
+{
+    CUdeviceptr p = fresh();
+    for (unsigned i = 0; i < 200; i++) {
+        unsigned n = 1 + below(SIZE / 2), from = below(SIZE - n), to = below(SIZE - n);
+        MUST(cuMemcpyHtoD(p, a, SIZE));
+        memcpy(want, a, SIZE);
+        memmove(want + to, want + from, n);
+        EXPECT_OK(cuMemcpyDtoD(p + to, p + from, n));
+        MUST(cuMemcpyDtoH(b, p, SIZE));
+        EXPECT(!memcmp(b, want, SIZE));
+    }
+}
+
+TEST(random_boxes)
+{
+    CUdeviceptr p = fresh();
+    for (unsigned i = 0; i < 300; i++) {
+        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = a, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p};
+        c.WidthInBytes = 1 + below(40), c.Height = 1 + below(6), c.Depth = 1 + below(4);
+        c.srcXInBytes = below(8), c.srcY = below(3), c.srcZ = below(2);
+        c.dstXInBytes = below(8), c.dstY = below(3), c.dstZ = below(2);
+        c.srcPitch = c.srcXInBytes + c.WidthInBytes + below(16), c.srcHeight = c.srcY + c.Height + below(3);
+        c.dstPitch = c.dstXInBytes + c.WidthInBytes + below(16), c.dstHeight = c.dstY + c.Height + below(3);
+        MUST(cuMemsetD8(p, 0, SIZE));
+        memset(want, 0, SIZE);
+        for (size_t z = 0; z < c.Depth; z++)
+            for (size_t y = 0; y < c.Height; y++)
+                for (size_t x = 0; x < c.WidthInBytes; x++)
+                    want[((z + c.dstZ) * c.dstHeight + y + c.dstY) * c.dstPitch + x + c.dstXInBytes] =
+                        a[((z + c.srcZ) * c.srcHeight + y + c.srcY) * c.srcPitch + x + c.srcXInBytes];
+        EXPECT_OK(i & 1 ? cuMemcpy3D(&c) : cuMemcpy3DAsync(&c, NULL));
+        MUST(cuMemcpyDtoH(b, p, SIZE));
+        EXPECT(!memcmp(b, want, SIZE));
+    }
+}
+
+TEST(box_arguments)
+{
+    CUdeviceptr p = fresh();
+    const CUDA_MEMCPY2D good = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = a, .srcPitch = 64, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .dstDevice = p, .dstPitch = 64, .WidthInBytes = 32, .Height = 4};
+    CUDA_MEMCPY2D c = good;
+    EXPECT_OK(cuMemcpy2D(&c));
+    EXPECT_OK(cuMemcpy2DUnaligned(&c));
+    EXPECT_ERROR(cuMemcpy2D(NULL), CUDA_ERROR_INVALID_VALUE);
+    c.srcPitch = 31;
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c = good, c.dstXInBytes = 33;
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c = good, c.dstMemoryType = 5;
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c.Height = 0; // nothing to copy: nothing is wrong
+    EXPECT_OK(cuMemcpy2D(&c));
+    c = good, c.dstY = SIZE;
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c = good, c.dstY = SIZE_MAX;
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+}
+
+// A pointer of the program's that is not good is an error, not a crash, and the context lives on.
+TEST(host_fault)
+{
+    CUdeviceptr p = fresh();
+    long page = sysconf(_SC_PAGESIZE);
+    char *m = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(m != MAP_FAILED);
+    mprotect(m + page, (size_t)page, PROT_NONE);
+    EXPECT_OK(cuMemcpyHtoD(p, m, (size_t)page));
+    EXPECT_ERROR(cuMemcpyHtoD(p, m + page - 8, 16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyDtoH(m + page - 8, p, 16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyHtoD(p, (void *)(uintptr_t)16, 16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemcpyHtoD(p, a, 16));
+    EXPECT_OK(cuCtxSynchronize());
+}
+
+TEST(contexts)
+{
+    CUdeviceptr p = fresh(), q;
+    CUcontext first, second;
+    MUST(cuCtxGetCurrent(&first));
+    MUST(cuCtxCreate(&second, NULL, 0, 0));
+    MUST(cuMemAlloc(&q, SIZE));
+    MUST(cuMemcpyHtoD(p, a, SIZE));
+    EXPECT_OK(cuMemcpyPeer(q, second, p, first, SIZE));
+    MUST(cuMemcpyDtoH(b, q, SIZE));
+    EXPECT(!memcmp(a, b, SIZE));
+    EXPECT_OK(cuMemcpyPeerAsync(q, NULL, p, NULL, SIZE, NULL));
+    MUST(cuCtxDestroy(second));
+    MUST(cuCtxSetCurrent(first));
+    EXPECT_ERROR(cuMemcpyPeer(p, second, p, first, 16), CUDA_ERROR_INVALID_CONTEXT);
+    EXPECT_ERROR(cuMemcpyPeer(p, first, p, (CUcontext)(uintptr_t)0x1234567, 16), CUDA_ERROR_INVALID_CONTEXT);
+    EXPECT_ERROR(cuMemcpyDtoH(b, q, 16), CUDA_ERROR_INVALID_VALUE); // went with its context
+}
+
+// A file that its maker has made shorter: the error sticks to the context.
+TEST(truncated)
+{
+    enum { FILE_SIZE = 1 << 21 };
+    CUexternalMemory memory;
+    CUdeviceptr p;
+    test_context();
+    int fd = memfd_create("truncated", MFD_CLOEXEC);
+    EXPECT(fd >= 0 && !ftruncate(fd, FILE_SIZE));
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = dup(fd), .size = FILE_SIZE};
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.size = FILE_SIZE};
+    MUST(cuImportExternalMemory(&memory, &desc));
+    MUST(cuExternalMemoryGetMappedBuffer(&p, memory, &buffer));
+    EXPECT_OK(cuMemcpyHtoD(p + FILE_SIZE - 16, "0123456789abcdef", 16));
+    EXPECT(!ftruncate(fd, 0));
+    EXPECT_ERROR(cuMemcpyDtoH(b, p + FILE_SIZE - 16, 16), CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TESTS(CASE(round_trip), CASE(unified), CASE(device_arguments), CASE(ranges), CASE(overlap), CASE(random_boxes), CASE(box_arguments), CASE(host_fault),
+      CASE(contexts), CASE(truncated))
