@@ -26,7 +26,7 @@ struct em_texture {
 struct subject {
     const CUDA_ARRAY3D_DESCRIPTOR *desc; // of an array or a mipmapped array; NULL: linear memory
     const struct dm_format_info *format;
-    unsigned levels; // of a mipmapped array, else 0
+    bool has_levels; // a mipmapped array, or a level of one
     struct em_storage *storage;
 };
 
@@ -99,11 +99,11 @@ static CUresult find_array(const CUDA_RESOURCE_DESC *r, struct subject *s)
     if (r->resType == CU_RESOURCE_TYPE_ARRAY) {
         if ((result = em_object_get(EM_ARRAY, r->res.array.hArray, CUDA_ERROR_INVALID_VALUE, &a)))
             return result;
-        *s = (struct subject){.desc = &a->desc, .storage = a->storage};
+        *s = (struct subject){.desc = &a->desc, .has_levels = a->parent, .storage = a->storage};
     } else {
         if ((result = em_object_get(EM_MIPMAP, r->res.mipmap.hMipmappedArray, CUDA_ERROR_INVALID_VALUE, &m)))
             return result;
-        *s = (struct subject){.desc = &m->desc, .levels = m->levels, .storage = m->storage};
+        *s = (struct subject){.desc = &m->desc, .has_levels = true, .storage = m->storage};
     }
     s->format = dm_format_info((uint32_t)s->desc->Format);
     return CUDA_SUCCESS;
@@ -193,6 +193,8 @@ static unsigned view_element_B(CUresourceViewFormat format, bool *block)
 static CUresult check_view_format(const CUDA_RESOURCE_VIEW_DESC *v, const struct subject *s, bool *block)
 {
     unsigned bytes = view_element_B(v->format, block);
+    if (v->format == CU_RES_VIEW_FORMAT_NONE)
+        return CUDA_SUCCESS; // refused last, in em_texture_create
     bool fits = bytes && s->format->kind != DM_FORMAT_KIND_BLOCK && bytes == dm_format_element_B(s->format, s->desc->NumChannels);
     if (*block)
         fits &= s->desc->Format == CU_AD_FORMAT_UNSIGNED_INT32;
@@ -210,11 +212,11 @@ static CUresult check_view(const CUDA_RESOURCE_VIEW_DESC *v, const struct subjec
     if (v->width != s->desc->Width * scale || v->height != s->desc->Height * scale || v->depth != s->desc->Depth)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a view of %zux%zux%zu on %zux%zux%zu", v->width, v->height, v->depth, s->desc->Width * scale,
                        s->desc->Height * scale, s->desc->Depth);
-    bool levels = s->levels ? v->firstMipmapLevel <= v->lastMipmapLevel : !v->firstMipmapLevel && !v->lastMipmapLevel;
+    bool levels = s->has_levels ? v->firstMipmapLevel <= v->lastMipmapLevel : !v->firstMipmapLevel && !v->lastMipmapLevel;
     bool layers = layered ? v->firstLayer <= v->lastLayer : !v->firstLayer && !v->lastLayer;
     if (!levels || !layers)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a view of levels %u to %u and layers %u to %u on what has %s and %s", v->firstMipmapLevel,
-                       v->lastMipmapLevel, v->firstLayer, v->lastLayer, s->levels ? "levels" : "no levels", layered ? "layers" : "no layers");
+                       v->lastMipmapLevel, v->firstLayer, v->lastLayer, s->has_levels ? "levels" : "no levels", layered ? "layers" : "no layers");
     for (unsigned i = 0; i < sizeof v->reserved / sizeof *v->reserved; i++)
         if (v->reserved[i])
             return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the view was not cleared");
@@ -260,10 +262,19 @@ CUresult em_texture_create(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTUR
     bool viewed = view && s.desc;
     if (!r && !(r = check_texture(resource, texture, &s)) && viewed)
         r = check_view(view, &s);
+    if (!r && viewed && view->format == CU_RES_VIEW_FORMAT_NONE) {
+        // Silicon: a view without a format passes every other check, then fails and clears the handle.
+        *out = 0;
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "a view must name its format: CU_RES_VIEW_FORMAT_NONE is none");
+    }
     if (!r)
         r = start(EM_TEXTURE, resource, s.storage, &t);
     if (!r) {
         t->texture = *texture;
+        // Silicon: an unknown mode of a coordinate that the resource does not have reads back as clamp.
+        for (unsigned i = coordinates(resource, &s); i < 3; i++)
+            if ((unsigned)texture->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
+                t->texture.addressMode[i] = CU_TR_ADDRESS_MODE_CLAMP;
         t->has_view = viewed;
         if (viewed)
             t->view = *view;
