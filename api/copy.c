@@ -161,7 +161,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool async)
     return copy_box(&copy, r, stream, async);
 }
 
-static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async, bool any_context)
+static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
 {
     struct em_copy copy = {.width_B = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
     if (!p->WidthInBytes || !p->Height || !p->Depth)
@@ -171,7 +171,6 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async, boo
     if (!r)
         r = box_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch, p->srcHeight, p->srcLOD, p->srcXInBytes, p->srcY,
                     p->srcZ, "src", &copy.src);
-    copy.dst.any_context = copy.src.any_context = any_context;
     return copy_box(&copy, r, stream, async);
 }
 
@@ -193,12 +192,12 @@ CUresult api_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 
 CUresult api_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy, CUstream default_stream)
 {
-    return copy_3d(pCopy, default_stream, false, false);
+    return copy_3d(pCopy, default_stream, false);
 }
 
 CUresult api_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 {
-    return copy_3d(pCopy, hStream, true, false);
+    return copy_3d(pCopy, hStream, true);
 }
 
 // ---- between contexts
@@ -220,9 +219,7 @@ static CUresult between(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
     CUresult r = check_context(dst_context);
     if (r || (r = check_context(src_context)))
         return r;
-    struct em_end to = device(dst), from = device(src);
-    to.any_context = from.any_context = true;
-    return run_of_bytes(to, from, bytes, stream, async);
+    return run_of_bytes(device(dst), device(src), bytes, stream, async);
 }
 
 CUresult api_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
@@ -249,7 +246,7 @@ static CUresult box_between(const CUDA_MEMCPY3D_PEER *p, CUstream stream, bool a
         .dstHost = p->dstHost, .dstDevice = p->dstDevice, .dstArray = p->dstArray, .dstPitch = p->dstPitch, .dstHeight = p->dstHeight,
         .WidthInBytes = p->WidthInBytes, .Height = p->Height, .Depth = p->Depth,
     };
-    return copy_3d(&copy, stream, async, true);
+    return copy_3d(&copy, stream, async);
 }
 
 CUresult api_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy, CUstream default_stream)

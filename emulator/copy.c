@@ -83,8 +83,9 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
         place->pageable = true;
         return CUDA_SUCCESS;
     }
-    return em_memory_reach(end->any_context ? NULL : em_self.current, first, span,
-                        write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE, NULL);
+    // Silicon: a copy reaches the memory of every context; only fills are bound to the current one.
+    return em_memory_reach(NULL, first, span, write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ, what,
+                           CUDA_ERROR_INVALID_VALUE, NULL);
 }
 
 // Precondition: em_lock held.

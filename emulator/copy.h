@@ -21,7 +21,6 @@ struct em_end {
     uint64_t rows;       // linear memory: from slice to slice, in rows; 0: likewise
     CUarray array;
     uint64_t x_B, y, z;
-    bool any_context;    // memory of every context will do (peer copies)
 };
 
 struct em_copy {

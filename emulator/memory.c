@@ -262,7 +262,7 @@ static CUresult no_access(const struct em_allocation *a, unsigned access, const 
 static CUresult other_context(uint64_t address, const char *what, CUresult code)
 {
     char text[512];
-    return em_fail(code, "%s: a mapped external buffer can be used only in the context that mapped it, which is not the current one; %s",
+    return em_fail(code, "%s: a mapped external buffer can be filled only in the context that mapped it, which is not the current one; %s",
                    what, em_memory_text(address, text, sizeof text));
 }
 

@@ -86,7 +86,7 @@ CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresu
 
 // As em_memory_get for a range that the device reads or writes (`access`: CU_MEM_ACCESS_FLAGS_PROT_READ or …_READWRITE): mappings made by
 // cuMemMap that lie side by side count as one range. `context` is the one that the work runs in, or NULL where any will do: a mapped external
-// buffer is reachable in its own context only (recorded: x_extmem twoctx/map-in-other). `*out` (may be NULL) is the first allocation.
+// buffer is reachable by fills in its own context only (recorded: x_extmem twoctx/map-in-other), by copies in every one. `*out` (may be NULL) is the first allocation.
 // Precondition: em_lock held.
 CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what,
                          CUresult code, struct em_allocation **out);

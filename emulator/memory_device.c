@@ -233,6 +233,8 @@ CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size)
     CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_NOT_FOUND, &a);
     if (!result && !a->access)
         result = em_fail(CUDA_ERROR_NOT_FOUND, "dptr: nothing may access this mapping yet (cuMemSetAccess)");
+    if (!result && a->kind == EM_MEMORY_IMPORTED && a->context != em_self.current)
+        result = em_fail(CUDA_ERROR_NOT_FOUND, "dptr: a mapped external buffer has an address range only in the context that mapped it");
     if (!result) {
         *base = a->base;
         *size = a->size;

@@ -177,6 +177,38 @@ TEST(contexts)
     EXPECT_ERROR(cuMemcpyDtoH(b, q, 16), CUDA_ERROR_INVALID_VALUE); // went with its context
 }
 
+// A mapped external buffer in another context, as an H100 (driver 580) answered: every copy reaches it, a fill does not, and it has no address range.
+TEST(mapped_buffer_in_other_context)
+{
+    enum { FILE_SIZE = 1 << 21 };
+    CUexternalMemory memory;
+    CUcontext other;
+    CUdeviceptr p, q, base = 1;
+    size_t size = 1;
+    test_context();
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = memfd_create("buffer", MFD_CLOEXEC),
+                                             .size = FILE_SIZE};
+    EXPECT(desc.handle.fd >= 0 && !ftruncate(desc.handle.fd, FILE_SIZE));
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.size = FILE_SIZE};
+    MUST(cuImportExternalMemory(&memory, &desc));
+    MUST(cuExternalMemoryGetMappedBuffer(&p, memory, &buffer));
+    MUST(cuMemsetD8(p, 90, FILE_SIZE));
+    MUST(cuCtxSynchronize());
+    MUST(cuCtxCreate(&other, NULL, 0, 0));
+    MUST(cuMemAlloc(&q, SIZE));
+    pattern(a, 5);
+    EXPECT_OK(cuMemcpyHtoD(p + SIZE, a, SIZE));
+    EXPECT_OK(cuMemcpyDtoD(q, p + SIZE, SIZE));
+    EXPECT_OK(cuMemcpyDtoDAsync(p, q, SIZE, NULL));
+    EXPECT_OK(cuMemcpyDtoH(b, p, SIZE));
+    EXPECT(!memcmp(a, b, SIZE));
+    EXPECT_ERROR(cuMemsetD8(p, 3, 64), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemsetD8Async(p, 3, 64, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetAddressRange(&base, &size, p), CUDA_ERROR_NOT_FOUND);
+    EXPECT_OK(cuMemcpyDtoH(b, p, 1));
+    EXPECT(b[0] == a[0]);
+}
+
 // A file that its maker has made shorter: the error sticks to the context.
 TEST(truncated)
 {
@@ -197,4 +229,4 @@ TEST(truncated)
 }
 
 TESTS(CASE(round_trip), CASE(unified), CASE(device_arguments), CASE(ranges), CASE(overlap), CASE(random_boxes), CASE(box_arguments), CASE(host_fault),
-      CASE(contexts), CASE(truncated))
+      CASE(contexts), CASE(mapped_buffer_in_other_context), CASE(truncated))
