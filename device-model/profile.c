@@ -24,11 +24,6 @@ static const char *const limit_names[DM_LIMIT_COUNT] = {
 #undef X
 };
 
-const char *dm_attribute_name(int number)
-{
-    return number > 0 && number < DM_ATTRIBUTE_END ? attribute_names[number] : NULL;
-}
-
 const char *dm_limit_name(int limit)
 {
     return limit >= 0 && limit < DM_LIMIT_COUNT ? limit_names[limit] : NULL;

@@ -62,7 +62,6 @@ const char *dm_device_text(const char *id);
 // 0, or -EINVAL and in `error` a sentence that says what is wrong in which line; then *out is undefined.
 int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error, size_t error_room);
 
-const char *dm_attribute_name(int number); // NULL: there is no such attribute
-const char *dm_limit_name(int limit);
+const char *dm_limit_name(int limit); // NULL: there is no such limit
 
 #endif

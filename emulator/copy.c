@@ -200,16 +200,3 @@ put:
     em_stream_put(stream);
     return r;
 }
-
-CUresult em_copy_check(const struct em_copy *copy)
-{
-    struct place dst, src;
-    if (is_empty(copy))
-        return CUDA_SUCCESS;
-    em_lock();
-    CUresult r = check_end(&copy->dst, copy, true, "destination", &dst);
-    if (!r)
-        r = check_end(&copy->src, copy, false, "source", &src);
-    em_unlock();
-    return r;
-}

@@ -37,8 +37,6 @@ static struct {
     } seen[SENTENCES];
 } sink = {.lock = PTHREAD_MUTEX_INITIALIZER, .json_fd = -1};
 
-static atomic_ulong counts[EM_DIAG_COUNT];
-
 // How many times this sentence came up before, by the address of its format. Precondition: sink.lock held.
 static unsigned long seen_before(const char *format)
 {
@@ -129,7 +127,6 @@ static void write_text(enum em_diagnostic id, const char *entry, const char *whe
 static void say(enum em_diagnostic id, CUresult code, const char *format, va_list args)
 {
     int saved = errno;
-    atomic_fetch_add_explicit(&counts[id], 1, memory_order_relaxed);
     const struct em_config *config = em_config();
     if (config->sink != EM_SINK_OFF) {
         char text[2048], where[64];
@@ -160,11 +157,6 @@ void em_report(enum em_diagnostic id, CUresult code, const char *format, ...)
     va_start(args, format);
     say(id, code, format, args);
     va_end(args);
-}
-
-unsigned long em_report_count(enum em_diagnostic id)
-{
-    return atomic_load_explicit(&counts[id], memory_order_relaxed);
 }
 
 void em_error_lock(void)

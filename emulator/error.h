@@ -33,9 +33,6 @@ void em_explain(CUresult code, const char *format, ...) __attribute__((format(pr
     })
 void em_report(enum em_diagnostic id, CUresult code, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
 
-// How often each diagnostic was raised in this process.
-unsigned long em_report_count(enum em_diagnostic id);
-
 // "CUDA_ERROR_INVALID_VALUE", or "an unknown code".
 const char *em_error_name(CUresult code);
 // The driver's short text for a code, or NULL.

@@ -122,12 +122,6 @@ void em_memory_leave(struct em_allocation *a)
     a->release(a);
 }
 
-void em_memory_leave_all(struct em_context *context)
-{
-    while (context->allocations)
-        em_memory_leave(context->allocations);
-}
-
 static bool holds(const struct em_allocation *a, uint64_t address, uint64_t size)
 {
     return address >= a->base && address - a->base < a->size && size <= a->size - (address - a->base);

@@ -71,8 +71,6 @@ static inline void em_memory_touch(struct em_allocation *a, uint64_t address, ui
 CUresult em_memory_enter(struct em_allocation *a);
 // Takes `a` out of the map, keeps its history for sentences, calls a->release. Precondition: em_lock held.
 void em_memory_leave(struct em_allocation *a);
-// Takes all memory of a context that ends out of the map. Precondition: em_lock held.
-void em_memory_leave_all(struct em_context *context);
 
 // The allocation that holds [address, address + size), or NULL. Precondition: em_lock held.
 struct em_allocation *em_memory_find(uint64_t address, uint64_t size);
@@ -86,8 +84,8 @@ CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresu
 
 // As em_memory_get for a range that the device reads or writes (`access`: CU_MEM_ACCESS_FLAGS_PROT_READ or …_READWRITE): mappings made by
 // cuMemMap that lie side by side count as one range. `context` is the one that the work runs in, or NULL where any will do: a mapped external
-// buffer is reachable by fills in its own context only (recorded: x_extmem twoctx/map-in-other), by copies in every one. `*out` (may be NULL) is the first allocation.
-// Precondition: em_lock held.
+// buffer is reachable by fills in its own context only (recorded: x_extmem twoctx/map-in-other), by copies in every one. `*out`
+// (may be NULL) is the first allocation. Precondition: em_lock held.
 CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what,
                          CUresult code, struct em_allocation **out);
 

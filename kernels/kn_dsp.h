@@ -50,7 +50,6 @@ const struct kn_dsp *kn_dsp(void);
 const struct kn_dsp *kn_dsp_for(unsigned flags);
 
 /* Each set overrides what it does better, in ascending order. */
-void kn_dsp_init_c(struct kn_dsp *dsp);
 void kn_dsp_init_avx2(struct kn_dsp *dsp);
 void kn_dsp_init_avx512(struct kn_dsp *dsp);
 void kn_dsp_init_neon(struct kn_dsp *dsp);
