@@ -36,8 +36,7 @@ CUresult api_cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CU
     CUresult r = em_array_describe(hArray, &desc);
     if (r)
         return r;
-    *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){
-        .Width = desc.Width, .Height = desc.Height, .Format = desc.Format, .NumChannels = desc.NumChannels};
+    *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){.Width = desc.Width, .Height = desc.Height, .Format = desc.Format, .NumChannels = desc.NumChannels};
     return CUDA_SUCCESS;
 }
 

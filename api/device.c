@@ -256,8 +256,8 @@ CUresult api_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, C
     }
 }
 
-CUresult api_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count,
-                                              CUdevice srcDevice, CUdevice dstDevice)
+CUresult api_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice srcDevice,
+                                              CUdevice dstDevice)
 {
     if (!count)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "count is 0");

@@ -22,8 +22,7 @@ static const struct api_proc *find_name(const char *name)
 }
 
 // Finds the newest form of `symbol` that CUDA `version` had. What a caller gets wrong is reported before anything is written.
-static CUresult lookup(const char *symbol, void **pfn, int version, cuuint64_t flags, void **found,
-                       CUdriverProcAddressQueryResult *status)
+static CUresult lookup(const char *symbol, void **pfn, int version, cuuint64_t flags, void **found, CUdriverProcAddressQueryResult *status)
 {
     const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     if (flags & ~known)
@@ -59,8 +58,7 @@ static CUresult lookup(const char *symbol, void **pfn, int version, cuuint64_t f
     return CUDA_SUCCESS;
 }
 
-CUresult api_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
-                                 CUdriverProcAddressQueryResult *symbolStatus)
+CUresult api_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult *symbolStatus)
 {
     void *found;
     CUdriverProcAddressQueryResult status;

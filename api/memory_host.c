@@ -8,8 +8,7 @@ static CUresult allocate(void **pp, size_t bytesize, unsigned flags)
 {
     uint64_t address = 0;
     const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
-    CUresult r = flags & ~known ? em_fail(CUDA_ERROR_INVALID_VALUE, "Flags %#x hold unknown bits", flags)
-                                : em_host_alloc(bytesize, flags, &address);
+    CUresult r = flags & ~known ? em_fail(CUDA_ERROR_INVALID_VALUE, "Flags %#x hold unknown bits", flags) : em_host_alloc(bytesize, flags, &address);
     *pp = (void *)(uintptr_t)address;
     return r;
 }
@@ -31,8 +30,7 @@ CUresult api_cuMemFreeHost(void *p)
 
 CUresult api_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 {
-    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY |
-                           CU_MEMHOSTREGISTER_READ_ONLY;
+    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
     if (!bytesize)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a registration of 0 bytes");
     if (Flags & ~known)

@@ -82,7 +82,8 @@ static CUresult check_type(CUmemAllocationType type)
 {
     if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "Cardless has no memory pools of managed memory");
-    return type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS : em_fail(CUDA_ERROR_INVALID_VALUE, "type %d is no kind of memory that pools hold", (int)type);
+    return type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS
+                                                 : em_fail(CUDA_ERROR_INVALID_VALUE, "type %d is no kind of memory that pools hold", (int)type);
 }
 
 static CUresult check_place(const CUmemLocation *location, CUmemAllocationType type)

@@ -5,21 +5,23 @@
 #include "api_bodies.h"
 #include "call.h"
 
-#if API_HAS_cuDeviceTotalMem || API_HAS_cuMemGetInfo || API_HAS_cuMemGetAddressRange || API_HAS_cuModuleGetGlobal || \
-    API_HAS_cuMemAllocPitch || API_HAS_cuGraphicsResourceGetMappedPointer || API_HAS_cuTexRefSetAddress
+#if API_HAS_cuDeviceTotalMem || API_HAS_cuMemGetInfo || API_HAS_cuMemGetAddressRange || API_HAS_cuModuleGetGlobal || API_HAS_cuMemAllocPitch ||      \
+    API_HAS_cuGraphicsResourceGetMappedPointer || API_HAS_cuTexRefSetAddress
 static unsigned int narrow_size(size_t size)
 {
     return size > UINT32_MAX ? UINT32_MAX : (unsigned int)size;
 }
 #endif
 
-#if API_HAS_cuMemAlloc || API_HAS_cuMemAllocPitch || API_HAS_cuMemGetAddressRange || API_HAS_cuModuleGetGlobal || \
+#if API_HAS_cuMemAlloc || API_HAS_cuMemAllocPitch || API_HAS_cuMemGetAddressRange || API_HAS_cuModuleGetGlobal ||                                    \
     API_HAS_cuMemHostGetDevicePointer || API_HAS_cuGraphicsResourceGetMappedPointer || API_HAS_cuTexRefGetAddress
 static CUresult narrow_address(CUdeviceptr_v1 *out, CUdeviceptr address)
 {
     if (address > UINT32_MAX)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "device address 0x%llx does not fit the 32 bits that this old form of the function has for "
-                                                 "it; look up %s_v2", address, em_entry_name());
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "device address 0x%llx does not fit the 32 bits that this old form of the function has for "
+                       "it; look up %s_v2",
+                       address, em_entry_name());
     *out = (CUdeviceptr_v1)address;
     return CUDA_SUCCESS;
 }
@@ -132,11 +134,22 @@ CUresult api_cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigne
 static CUDA_MEMCPY2D widen_2d(const CUDA_MEMCPY2D_v1 *c)
 {
     return (CUDA_MEMCPY2D){
-        .srcXInBytes = c->srcXInBytes, .srcY = c->srcY, .srcMemoryType = c->srcMemoryType, .srcHost = c->srcHost,
-        .srcDevice = c->srcDevice, .srcArray = c->srcArray, .srcPitch = c->srcPitch,
-        .dstXInBytes = c->dstXInBytes, .dstY = c->dstY, .dstMemoryType = c->dstMemoryType, .dstHost = c->dstHost,
-        .dstDevice = c->dstDevice, .dstArray = c->dstArray, .dstPitch = c->dstPitch,
-        .WidthInBytes = c->WidthInBytes, .Height = c->Height,
+        .srcXInBytes = c->srcXInBytes,
+        .srcY = c->srcY,
+        .srcMemoryType = c->srcMemoryType,
+        .srcHost = c->srcHost,
+        .srcDevice = c->srcDevice,
+        .srcArray = c->srcArray,
+        .srcPitch = c->srcPitch,
+        .dstXInBytes = c->dstXInBytes,
+        .dstY = c->dstY,
+        .dstMemoryType = c->dstMemoryType,
+        .dstHost = c->dstHost,
+        .dstDevice = c->dstDevice,
+        .dstArray = c->dstArray,
+        .dstPitch = c->dstPitch,
+        .WidthInBytes = c->WidthInBytes,
+        .Height = c->Height,
     };
 }
 #endif
@@ -169,13 +182,31 @@ CUresult api_cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1 *pCopy, CUstream hStream)
 static CUDA_MEMCPY3D widen_3d(const CUDA_MEMCPY3D_v1 *c)
 {
     return (CUDA_MEMCPY3D){
-        .srcXInBytes = c->srcXInBytes, .srcY = c->srcY, .srcZ = c->srcZ, .srcLOD = c->srcLOD, .srcMemoryType = c->srcMemoryType,
-        .srcHost = c->srcHost, .srcDevice = c->srcDevice, .srcArray = c->srcArray, .reserved0 = c->reserved0,
-        .srcPitch = c->srcPitch, .srcHeight = c->srcHeight,
-        .dstXInBytes = c->dstXInBytes, .dstY = c->dstY, .dstZ = c->dstZ, .dstLOD = c->dstLOD, .dstMemoryType = c->dstMemoryType,
-        .dstHost = c->dstHost, .dstDevice = c->dstDevice, .dstArray = c->dstArray, .reserved1 = c->reserved1,
-        .dstPitch = c->dstPitch, .dstHeight = c->dstHeight,
-        .WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = c->Depth,
+        .srcXInBytes = c->srcXInBytes,
+        .srcY = c->srcY,
+        .srcZ = c->srcZ,
+        .srcLOD = c->srcLOD,
+        .srcMemoryType = c->srcMemoryType,
+        .srcHost = c->srcHost,
+        .srcDevice = c->srcDevice,
+        .srcArray = c->srcArray,
+        .reserved0 = c->reserved0,
+        .srcPitch = c->srcPitch,
+        .srcHeight = c->srcHeight,
+        .dstXInBytes = c->dstXInBytes,
+        .dstY = c->dstY,
+        .dstZ = c->dstZ,
+        .dstLOD = c->dstLOD,
+        .dstMemoryType = c->dstMemoryType,
+        .dstHost = c->dstHost,
+        .dstDevice = c->dstDevice,
+        .dstArray = c->dstArray,
+        .reserved1 = c->reserved1,
+        .dstPitch = c->dstPitch,
+        .dstHeight = c->dstHeight,
+        .WidthInBytes = c->WidthInBytes,
+        .Height = c->Height,
+        .Depth = c->Depth,
     };
 }
 #endif
@@ -226,8 +257,8 @@ CUresult api_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CU
 CUresult api_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray)
 {
     const CUDA_ARRAY3D_DESCRIPTOR_v1 *d = pAllocateArray;
-    CUDA_ARRAY3D_DESCRIPTOR wide = {.Width = d->Width, .Height = d->Height, .Depth = d->Depth, .Format = d->Format,
-                                    .NumChannels = d->NumChannels, .Flags = d->Flags};
+    CUDA_ARRAY3D_DESCRIPTOR wide = {
+        .Width = d->Width, .Height = d->Height, .Depth = d->Depth, .Format = d->Format, .NumChannels = d->NumChannels, .Flags = d->Flags};
     return api_cuArray3DCreate_v2(pHandle, &wide);
 }
 #endif
@@ -238,8 +269,8 @@ CUresult api_cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor
     CUDA_ARRAY3D_DESCRIPTOR d;
     CUresult r = api_cuArray3DGetDescriptor_v2(&d, hArray);
     if (!r)
-        *pArrayDescriptor = (CUDA_ARRAY3D_DESCRIPTOR_v1){(unsigned int)d.Width, (unsigned int)d.Height, (unsigned int)d.Depth,
-                                                         d.Format, d.NumChannels, d.Flags};
+        *pArrayDescriptor =
+            (CUDA_ARRAY3D_DESCRIPTOR_v1){(unsigned int)d.Width, (unsigned int)d.Height, (unsigned int)d.Depth, d.Format, d.NumChannels, d.Flags};
     return r;
 }
 #endif

@@ -6,8 +6,8 @@
 struct api_proc {
     const char *base; // the name to look up: without `_v2`, `_ptsz` …
     void *function;
-    int since;      // the CUDA version that introduced it
-    void *twin;     // its `_ptsz` or `_ptds` form, or NULL
+    int since;  // the CUDA version that introduced it
+    void *twin; // its `_ptsz` or `_ptds` form, or NULL
     int twin_since;
 };
 

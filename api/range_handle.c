@@ -7,8 +7,7 @@
 #include "api_bodies.h"
 #include "call.h"
 
-CUresult api_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType,
-                                           unsigned long long flags)
+CUresult api_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType, unsigned long long flags)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     if (handleType != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD)

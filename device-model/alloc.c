@@ -16,7 +16,8 @@
 static _Atomic uint64_t countdown;
 static _Atomic bool failed;
 
-static bool fails_now(void) {
+static bool fails_now(void)
+{
     if (__builtin_expect(atomic_load_explicit(&countdown, memory_order_relaxed) == 0, 1))
         return false;
     uint64_t left = atomic_load(&countdown);
@@ -30,36 +31,43 @@ static bool fails_now(void) {
     return false;
 }
 
-void dm_alloc_fail_after(uint64_t n) {
+void dm_alloc_fail_after(uint64_t n)
+{
     atomic_store(&failed, false);
     atomic_store(&countdown, n);
 }
 
-bool dm_alloc_failed(void) {
+bool dm_alloc_failed(void)
+{
     atomic_store(&countdown, 0);
     return atomic_load(&failed);
 }
 
-void *dm_alloc(size_t size) {
+void *dm_alloc(size_t size)
+{
     return fails_now() ? NULL : malloc(size ? size : 1);
 }
 
-void *dm_calloc(size_t count, size_t size) {
+void *dm_calloc(size_t count, size_t size)
+{
     size_t bytes;
     if (fails_now() || __builtin_mul_overflow(count, size, &bytes))
         return NULL;
     return calloc(1, bytes ? bytes : 1);
 }
 
-void *dm_realloc(void *p, size_t size) {
+void *dm_realloc(void *p, size_t size)
+{
     return fails_now() ? NULL : realloc(p, size ? size : 1);
 }
 
-void dm_free(void *p) {
+void dm_free(void *p)
+{
     free(p);
 }
 
-static int raw_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset, uint64_t *out) {
+static int raw_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset, uint64_t *out)
+{
     // What does not fit the kernel's signed arguments would be misread rather than refused.
     if (size == 0 || size > PTRDIFF_MAX || offset > PTRDIFF_MAX)
         return -EINVAL;
@@ -70,11 +78,13 @@ static int raw_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd
     return 0;
 }
 
-int dm_sys_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset, uint64_t *out) {
+int dm_sys_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset, uint64_t *out)
+{
     return fails_now() ? -ENOMEM : raw_mmap(address, size, prot, flags, fd, offset, out);
 }
 
-int dm_sys_memfd_create(const char *name, unsigned flags, int *out_fd) {
+int dm_sys_memfd_create(const char *name, unsigned flags, int *out_fd)
+{
     if (fails_now())
         return -ENOMEM;
     int fd = (int)syscall(SYS_memfd_create, name, flags);
@@ -84,7 +94,8 @@ int dm_sys_memfd_create(const char *name, unsigned flags, int *out_fd) {
     return 0;
 }
 
-int dm_sys_ftruncate(int fd, uint64_t size) {
+int dm_sys_ftruncate(int fd, uint64_t size)
+{
     if (fails_now())
         return -ENOMEM;
     struct rlimit limit;
@@ -94,15 +105,16 @@ int dm_sys_ftruncate(int fd, uint64_t size) {
     return ftruncate(fd, (off_t)size) ? -errno : 0;
 }
 
-int dm_sys_protect(uint64_t address, uint64_t size, int prot, int pkey) {
+int dm_sys_protect(uint64_t address, uint64_t size, int prot, int pkey)
+{
     if (fails_now())
         return -ENOMEM;
-    long r = pkey < 0 ? syscall(SYS_mprotect, address, size, (long)prot)
-                      : syscall(SYS_pkey_mprotect, address, size, (long)prot, (long)pkey);
+    long r = pkey < 0 ? syscall(SYS_mprotect, address, size, (long)prot) : syscall(SYS_pkey_mprotect, address, size, (long)prot, (long)pkey);
     return r ? -errno : 0;
 }
 
-int dm_sys_dup(int fd, int *out_fd) {
+int dm_sys_dup(int fd, int *out_fd)
+{
     if (fails_now())
         return -EMFILE;
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -112,15 +124,18 @@ int dm_sys_dup(int fd, int *out_fd) {
     return 0;
 }
 
-int dm_sys_munmap(uint64_t address, uint64_t size) {
+int dm_sys_munmap(uint64_t address, uint64_t size)
+{
     return syscall(SYS_munmap, address, size) ? -errno : 0;
 }
 
-int dm_sys_unback(uint64_t address, uint64_t size) {
+int dm_sys_unback(uint64_t address, uint64_t size)
+{
     uint64_t at;
     return raw_mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0, &at);
 }
 
-int dm_sys_punch(int fd, uint64_t offset, uint64_t size) {
+int dm_sys_punch(int fd, uint64_t offset, uint64_t size)
+{
     return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size) ? -errno : 0;
 }

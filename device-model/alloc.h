@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Allocation and the memory system calls of this room and the emulator, behind a countdown that tests use to make the n-th one fail.
-#ifndef DM_ALLOC_H
-#define DM_ALLOC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ int dm_sys_munmap(uint64_t address, uint64_t size);
 // Turns [address, address + size) back into untouchable reserved space. Fails only where the kernel is out of mappings.
 int dm_sys_unback(uint64_t address, uint64_t size);
 int dm_sys_punch(int fd, uint64_t offset, uint64_t size);
-
-#endif

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* Boxes: turns surfaces into what kernels/ can walk, and picks the kernel. */
+// SPDX-License-Identifier: MIT
+// Boxes: turns surfaces into what kernels/ can walk, and picks the kernel.
 #include "box.h"
 
 #include "kn.h"
@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A box's place in one surface: block-linear, or rows and slices at fixed distances. */
+// A box's place in one surface: block-linear, or rows and slices at fixed distances.
 struct view {
-    uint8_t *start; /* linear: the box's first byte; tiled: the surface's */
+    uint8_t *start; // linear: the box's first byte; tiled: the surface's
     bool tiled;
-    struct kn_tiled desc; /* tiled only, as is `at` */
+    struct kn_tiled desc; // tiled only, as is `at`
     struct dm_position at;
-    uint64_t pitch_B, slice_B; /* linear only */
+    uint64_t pitch_B, slice_B; // linear only
 };
 
 static bool layered_tiles(const struct dm_surface *s)
@@ -33,8 +33,7 @@ static int check_linear(const struct dm_surface *s, struct dm_position at, struc
     uint64_t y, z, x, height_B, row_B, slice_B, last;
     bool wrong;
 
-    if (__builtin_add_overflow(at.x_B, extent.width_B, &x) || __builtin_add_overflow(at.y, rows, &y) ||
-        __builtin_add_overflow(at.z, slices, &z))
+    if (__builtin_add_overflow(at.x_B, extent.width_B, &x) || __builtin_add_overflow(at.y, rows, &y) || __builtin_add_overflow(at.z, slices, &z))
         return -EINVAL;
     if (__builtin_mul_overflow(rows, s->pitch_B, &height_B) || __builtin_add_overflow(height_B, extent.width_B, &height_B))
         return -EINVAL;
@@ -57,8 +56,8 @@ int dm_box_check(const struct dm_surface *s, struct dm_position at, struct dm_bo
     if (s->level >= s->layout->levels)
         return -EINVAL;
     v = &s->layout->level[s->level];
-    if (!fits(at.x_B, extent.width_B, (uint64_t)v->width_el * s->layout->element_B) ||
-        !fits(at.y, extent.height, v->height_el) || !fits(at.z, extent.depth, dm_layout_depth(s->layout, s->level)))
+    if (!fits(at.x_B, extent.width_B, (uint64_t)v->width_el * s->layout->element_B) || !fits(at.y, extent.height, v->height_el) ||
+        !fits(at.z, extent.depth, dm_layout_depth(s->layout, s->level)))
         return -EINVAL;
     return 0;
 }
@@ -96,7 +95,7 @@ static uint64_t span_B(const struct view *v, struct dm_box_extent e)
     return (e.depth - 1) * v->slice_B + (e.height - 1) * v->pitch_B + e.width_B;
 }
 
-/* Rows one by one, from whichever end keeps a source row intact until it has been read. */
+// Rows one by one, from whichever end keeps a source row intact until it has been read.
 static void move_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
     bool backwards = (uintptr_t)d->start > (uintptr_t)s->start;
@@ -123,20 +122,17 @@ static void copy_linear(const struct view *d, const struct view *s, struct dm_bo
 static void copy_views(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
     if (d->tiled && s->tiled)
-        kn_retile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, &s->desc, s->at.x_B, s->at.y, s->at.z,
-                      e.width_B, e.height, e.depth);
+        kn_retile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, e.width_B, e.height, e.depth);
     else if (d->tiled)
-        kn_tile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, s->pitch_B, s->slice_B, e.width_B, e.height,
-                    e.depth);
+        kn_tile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, s->pitch_B, s->slice_B, e.width_B, e.height, e.depth);
     else if (s->tiled)
-        kn_untile_box(s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, d->start, d->pitch_B, d->slice_B, e.width_B, e.height,
-                      e.depth);
+        kn_untile_box(s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, d->start, d->pitch_B, d->slice_B, e.width_B, e.height, e.depth);
     else
         copy_linear(d, s, e);
 }
 
-int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const struct dm_surface *src,
-                struct dm_position src_at, struct dm_box_extent extent)
+int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const struct dm_surface *src, struct dm_position src_at,
+                struct dm_box_extent extent)
 {
     uint64_t steps = 1;
 
@@ -144,7 +140,7 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const s
         return -EINVAL;
     if (!extent.width_B || !extent.height || !extent.depth)
         return 0;
-    /* Layers of a block-linear array are separate surfaces. */
+    // Layers of a block-linear array are separate surfaces.
     if (layered_tiles(dst) || layered_tiles(src)) {
         steps = extent.depth;
         extent.depth = 1;
@@ -167,7 +163,7 @@ static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64
         kn_fill32_rows(start, pitch_B, value, width_B / 4, rows);
 }
 
-/* Block-linear: one filled row on the stack stands for all rows (pitch 0), as wide as it is at a time. */
+// Block-linear: one filled row on the stack stands for all rows (pitch 0), as wide as it is at a time.
 static void fill_tiled(const struct view *v, struct dm_box_extent e, uint32_t value, unsigned value_B)
 {
     enum { ROW_B = 1024 };
@@ -181,8 +177,7 @@ static void fill_tiled(const struct view *v, struct dm_box_extent e, uint32_t va
     }
 }
 
-int dm_box_fill(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent, uint32_t value,
-                unsigned value_B)
+int dm_box_fill(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent, uint32_t value, unsigned value_B)
 {
     uint64_t steps = extent.depth;
     bool tiles_3d = surface->layout && surface->layout->kind == DM_LAYOUT_BLOCK_LINEAR && !surface->layout->layered;

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* Array formats: the table behind format.h and the rules that read it. */
+// SPDX-License-Identifier: MIT
+// Array formats: the table behind format.h and the rules that read it.
 #include "format.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <strings.h>
 
 static const struct dm_format_info formats[] = {
-#define DM_FORMAT_ROW(name, number, kind, channel_B, mask, element_B, block, sampling)                                         \
+#define DM_FORMAT_ROW(name, number, kind, channel_B, mask, element_B, block, sampling)                                                               \
     {#name, DM_FORMAT_##name, DM_FORMAT_KIND_##kind, DM_SAMPLING_##sampling, channel_B, mask, element_B, block},
     DM_FORMAT_LIST(DM_FORMAT_ROW)
 #undef DM_FORMAT_ROW
@@ -82,8 +82,7 @@ int dm_format_plane(const struct dm_format_info *info, uint32_t plane, struct dm
         return -EINVAL;
     out->format = info->channel_B == 1 ? DM_FORMAT_UNSIGNED_INT8 : DM_FORMAT_UNSIGNED_INT16;
     out->channels = chroma && planes == 2 ? 2 : 1;
-    out->width_log2_divisor =
-        chroma && (info->sampling == DM_SAMPLING_SEMIPLANAR_420 || info->sampling == DM_SAMPLING_SEMIPLANAR_422);
+    out->width_log2_divisor = chroma && (info->sampling == DM_SAMPLING_SEMIPLANAR_420 || info->sampling == DM_SAMPLING_SEMIPLANAR_422);
     out->height_log2_divisor = chroma && info->sampling == DM_SAMPLING_SEMIPLANAR_420;
     return 0;
 }

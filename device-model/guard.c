@@ -57,7 +57,8 @@ __asm__(".text\n.p2align 4\n.hidden dm_guard_sigreturn\n.globl dm_guard_sigretur
         "dm_guard_sigreturn:\n\tmovq $15, %rax\n\tsyscall\n.size dm_guard_sigreturn, . - dm_guard_sigreturn\n");
 #endif
 
-static int kernel_sigaction(int sig, const struct action *set, struct action *old) {
+static int kernel_sigaction(int sig, const struct action *set, struct action *old)
+{
     struct action a;
     if (set) {
         a = *set;
@@ -71,15 +72,15 @@ static int kernel_sigaction(int sig, const struct action *set, struct action *ol
     return syscall(SYS_rt_sigaction, (long)sig, set ? &a : NULL, old, 8L) ? -errno : 0;
 }
 
-static struct chain *chain_of(int sig) {
+static struct chain *chain_of(int sig)
+{
     return &chains[sig == SIGBUS];
 }
 
-static enum dm_fault_kind kind_of(int sig, int code) {
+static enum dm_fault_kind kind_of(int sig, int code)
+{
     if (sig == SIGBUS)
-        return code == BUS_ADRERR ? DM_FAULT_TRUNCATED
-               : code == BUS_MCEERR_AR || code == BUS_MCEERR_AO ? DM_FAULT_POISONED
-                                                                : DM_FAULT_ADDRESS;
+        return code == BUS_ADRERR ? DM_FAULT_TRUNCATED : code == BUS_MCEERR_AR || code == BUS_MCEERR_AO ? DM_FAULT_POISONED : DM_FAULT_ADDRESS;
     switch (code) {
     case SEGV_MAPERR:
         return DM_FAULT_UNMAPPED;
@@ -92,7 +93,8 @@ static enum dm_fault_kind kind_of(int sig, int code) {
     }
 }
 
-static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info, const ucontext_t *context) {
+static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info, const ucontext_t *context)
+{
     f->signal = sig;
     f->kind = kind_of(sig, info->si_code);
     f->address = (uint64_t)(uintptr_t)info->si_addr;
@@ -107,7 +109,8 @@ static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info, const
 }
 
 // The default action, as if we had never been there.
-static void default_action(int sig, bool by_access) {
+static void default_action(int sig, bool by_access)
+{
     struct action plain = {.handler = NULL}; // SIG_DFL
     kernel_sigaction(sig, &plain, NULL);
     // An access is simply made again when the handler returns; a signal sent by someone has to be sent again.
@@ -115,7 +118,8 @@ static void default_action(int sig, bool by_access) {
         syscall(SYS_tgkill, (long)getpid(), syscall(SYS_gettid), (long)sig);
 }
 
-static void pass_on(int sig, siginfo_t *info, void *context, bool by_access) {
+static void pass_on(int sig, siginfo_t *info, void *context, bool by_access)
+{
     struct chain *chain = chain_of(sig);
     if (chain_at <= 0) {
         default_action(sig, by_access);
@@ -144,7 +148,8 @@ static void pass_on(int sig, siginfo_t *info, void *context, bool by_access) {
         ((void (*)(int))(void *)handler)(sig);
 }
 
-__attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, siginfo_t *info, void *context) {
+__attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, siginfo_t *info, void *context)
+{
     bool by_access = info->si_code > 0; // 0 and below: sent by kill, sigqueue …
     struct frame *frame = innermost;
     if (by_access && frame) {
@@ -175,7 +180,8 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
     errno = saved;
 }
 
-static int install(int sig) {
+static int install(int sig)
+{
     struct chain *chain = chain_of(sig);
     struct action ours = {.handler = on_fault, .flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK}, now;
     int r = kernel_sigaction(sig, NULL, &now);
@@ -196,11 +202,13 @@ static int install(int sig) {
     return kernel_sigaction(sig, &ours, NULL);
 }
 
-int dm_guard_init(void) {
+int dm_guard_init(void)
+{
     return dm_guard_reassert();
 }
 
-int dm_guard_reassert(void) {
+int dm_guard_reassert(void)
+{
     pthread_mutex_lock(&installing);
     int r = install(SIGSEGV);
     if (!r)
@@ -209,7 +217,8 @@ int dm_guard_reassert(void) {
     return r;
 }
 
-void dm_guard_finish(void) {
+void dm_guard_finish(void)
+{
     pthread_mutex_lock(&installing);
     for (int i = 0; i < 2; i++) {
         int sig = i ? SIGBUS : SIGSEGV, n = atomic_load(&chains[i].count);
@@ -222,11 +231,13 @@ void dm_guard_finish(void) {
     pthread_mutex_unlock(&installing);
 }
 
-void dm_fault_describe(void (*describe)(const struct dm_fault *fault)) {
+void dm_fault_describe(void (*describe)(const struct dm_fault *fault))
+{
     atomic_store(&describe_hook, describe);
 }
 
-int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault) {
+int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
+{
     struct frame frame;
     frame.pkru = dm_pkey_bits ? dm_pkru_read() : 0;
     frame.outer = innermost;
@@ -247,13 +258,15 @@ int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault) {
     return 0;
 }
 
-static char *put(char *at, const char *end, const char *s) {
+static char *put(char *at, const char *end, const char *s)
+{
     while (*s && at < end)
         *at++ = *s++;
     return at;
 }
 
-void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size) {
+void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size)
+{
     static const char *const what[] = {
         [DM_FAULT_UNMAPPED] = "unmapped address ",
         [DM_FAULT_PROTECTED] = "protected address ",

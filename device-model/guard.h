@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs code that touches memory of others, and turns its SIGSEGV and SIGBUS into a status.
-#ifndef DM_GUARD_H
-#define DM_GUARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size)
 // `describe` sees each fault that is raised by an access outside dm_guarded(), before the program's handler or the default
 // action gets it. It runs inside a signal handler.
 void dm_fault_describe(void (*describe)(const struct dm_fault *fault));
-
-#endif

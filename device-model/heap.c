@@ -22,9 +22,9 @@ enum {
 struct dm_chunk {
     uint64_t va;
     struct dm_physical *physical;
-    struct dm_chunk *next; // among the spare
-    unsigned used;         // blocks in use
-    unsigned dirty;        // grains from the start on that may have been written since the chunk was zero
+    struct dm_chunk *next;  // among the spare
+    unsigned used;          // blocks in use
+    unsigned dirty;         // grains from the start on that may have been written since the chunk was zero
     uint64_t starts[WORDS]; // bit g: a block, used or free, starts at grain g
     uint64_t nonempty;      // bit w: starts[w] is not 0
     struct dm_block blocks[GRAINS];
@@ -37,20 +37,24 @@ struct large {
 };
 
 // What an address of `spans` belongs to is told by the lowest bit of its owner.
-static void *tag_chunk(struct dm_chunk *c) {
+static void *tag_chunk(struct dm_chunk *c)
+{
     return (char *)c + 1;
 }
 
-static struct dm_chunk *as_chunk(void *owner) {
+static struct dm_chunk *as_chunk(void *owner)
+{
     return (uintptr_t)owner & 1 ? (struct dm_chunk *)((char *)owner - 1) : NULL;
 }
 
-static unsigned grain_of(const struct dm_block *b) {
+static unsigned grain_of(const struct dm_block *b)
+{
     return (unsigned)(b - b->chunk->blocks);
 }
 
 // Bins: exact up to 15 grains, then eight to a power of two.
-static unsigned bin_of(unsigned grains) {
+static unsigned bin_of(unsigned grains)
+{
     if (grains < 16)
         return grains;
     unsigned k = 31u - (unsigned)__builtin_clz(grains);
@@ -58,14 +62,16 @@ static unsigned bin_of(unsigned grains) {
 }
 
 // The first bin in which every block has at least so many grains.
-static unsigned bin_above(unsigned grains) {
+static unsigned bin_above(unsigned grains)
+{
     if (grains < 16)
         return grains;
     unsigned k = 31u - (unsigned)__builtin_clz(grains);
     return bin_of(grains + (1u << (k - 3)) - 1);
 }
 
-static void bin_add(struct dm_heap *heap, struct dm_block *b) {
+static void bin_add(struct dm_heap *heap, struct dm_block *b)
+{
     unsigned i = bin_of(b->grains);
     b->previous = NULL;
     b->next = heap->bins[i];
@@ -75,7 +81,8 @@ static void bin_add(struct dm_heap *heap, struct dm_block *b) {
     heap->filled[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-static void bin_remove(struct dm_heap *heap, struct dm_block *b) {
+static void bin_remove(struct dm_heap *heap, struct dm_block *b)
+{
     if (b->next)
         b->next->previous = b->previous;
     if (b->previous) {
@@ -88,7 +95,8 @@ static void bin_remove(struct dm_heap *heap, struct dm_block *b) {
         heap->filled[i / 64] &= ~(UINT64_C(1) << (i % 64));
 }
 
-static struct dm_block *bin_find(const struct dm_heap *heap, unsigned grains) {
+static struct dm_block *bin_find(const struct dm_heap *heap, unsigned grains)
+{
     // The bin of this size may hold what was freed last: the card too hands that out again first.
     struct dm_block *b = heap->bins[bin_of(grains)];
     for (unsigned looks = 4; b && looks > 0; b = b->next, looks--)
@@ -102,18 +110,21 @@ static struct dm_block *bin_find(const struct dm_heap *heap, unsigned grains) {
     return high ? heap->bins[64 + __builtin_ctzll(high)] : NULL;
 }
 
-static void mark(struct dm_chunk *c, unsigned grain) {
+static void mark(struct dm_chunk *c, unsigned grain)
+{
     c->starts[grain / 64] |= UINT64_C(1) << (grain % 64);
     c->nonempty |= UINT64_C(1) << (grain / 64);
 }
 
-static void unmark(struct dm_chunk *c, unsigned grain) {
+static void unmark(struct dm_chunk *c, unsigned grain)
+{
     c->starts[grain / 64] &= ~(UINT64_C(1) << (grain % 64));
     if (!c->starts[grain / 64])
         c->nonempty &= ~(UINT64_C(1) << (grain / 64));
 }
 
-static struct dm_block *block_at(struct dm_chunk *c, unsigned grain) {
+static struct dm_block *block_at(struct dm_chunk *c, unsigned grain)
+{
     unsigned word = grain / 64;
     uint64_t bits = c->starts[word] & (~UINT64_C(0) >> (63 - grain % 64));
     if (!bits) {
@@ -124,13 +135,15 @@ static struct dm_block *block_at(struct dm_chunk *c, unsigned grain) {
     return &c->blocks[word * 64 + 63 - (unsigned)__builtin_clzll(bits)];
 }
 
-static struct dm_block *above(struct dm_block *b) {
+static struct dm_block *above(struct dm_block *b)
+{
     unsigned grain = grain_of(b) + b->grains;
     return grain < GRAINS ? &b->chunk->blocks[grain] : NULL;
 }
 
 // Memory at an address of its own.
-static int back(struct dm_heap *heap, uint64_t span, uint64_t align, struct dm_physical **physical, uint64_t *va) {
+static int back(struct dm_heap *heap, uint64_t span, uint64_t align, struct dm_physical **physical, uint64_t *va)
+{
     int r = dm_physical_create(heap->vram, span, 0, physical);
     if (r)
         return r;
@@ -148,7 +161,8 @@ fail_physical:
     return r;
 }
 
-static int unback(struct dm_heap *heap, uint64_t va, uint64_t span, struct dm_physical *physical) {
+static int unback(struct dm_heap *heap, uint64_t va, uint64_t span, struct dm_physical *physical)
+{
     int r = dm_space_unmap(heap->space, va, span);
     if (r)
         return r;
@@ -157,7 +171,8 @@ static int unback(struct dm_heap *heap, uint64_t va, uint64_t span, struct dm_ph
     return 0;
 }
 
-static void whole_chunk_free(struct dm_heap *heap, struct dm_chunk *c) {
+static void whole_chunk_free(struct dm_heap *heap, struct dm_chunk *c)
+{
     struct dm_block *b = &c->blocks[0];
     b->va = c->va;
     b->chunk = c;
@@ -168,14 +183,16 @@ static void whole_chunk_free(struct dm_heap *heap, struct dm_chunk *c) {
     bin_add(heap, b);
 }
 
-static void wipe(void *chunk) {
+static void wipe(void *chunk)
+{
     struct dm_chunk *c = chunk;
     uint64_t dirty_B = (uint64_t)c->dirty * DM_HEAP_GRAIN;
     kn_fill8_rows((void *)(uintptr_t)c->va, dirty_B, 0, dirty_B, 1);
 }
 
 // An empty chunk comes back into the books, and is zero as a fresh one would be.
-static int revive(struct dm_heap *heap) {
+static int revive(struct dm_heap *heap)
+{
     struct dm_chunk *c = heap->spare;
     int r = dm_vram_commit(heap->vram, DM_HEAP_CHUNK);
     if (r)
@@ -199,7 +216,8 @@ static int revive(struct dm_heap *heap) {
     return 0;
 }
 
-static int add_chunk(struct dm_heap *heap) {
+static int add_chunk(struct dm_heap *heap)
+{
     if (heap->spare)
         return revive(heap);
     // Mostly block descriptors that are never touched: zero pages until they are.
@@ -223,7 +241,8 @@ fail_chunk:
     return r;
 }
 
-static int drop_chunk(struct dm_heap *heap, struct dm_chunk *c) {
+static int drop_chunk(struct dm_heap *heap, struct dm_chunk *c)
+{
     int r = unback(heap, c->va, DM_HEAP_CHUNK, c->physical);
     if (r)
         return r;
@@ -232,7 +251,8 @@ static int drop_chunk(struct dm_heap *heap, struct dm_chunk *c) {
     return 0;
 }
 
-void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *vram) {
+void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *vram)
+{
     memset(heap, 0, sizeof *heap);
     heap->space = space;
     heap->vram = vram;
@@ -240,7 +260,8 @@ void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *
     dm_rangemap_init(&heap->spans);
 }
 
-void dm_heap_trim(struct dm_heap *heap) {
+void dm_heap_trim(struct dm_heap *heap)
+{
     while (heap->spare) {
         struct dm_chunk *next = heap->spare->next;
         if (drop_chunk(heap, heap->spare))
@@ -250,7 +271,8 @@ void dm_heap_trim(struct dm_heap *heap) {
     }
 }
 
-void dm_heap_finish(struct dm_heap *heap) {
+void dm_heap_finish(struct dm_heap *heap)
+{
     struct dm_range range;
     while (dm_rangemap_next(&heap->spans, 0, &range)) {
         struct dm_chunk *c = as_chunk(range.owner);
@@ -266,7 +288,8 @@ void dm_heap_finish(struct dm_heap *heap) {
     dm_heap_init(heap, heap->space, heap->vram);
 }
 
-static int alloc_large(struct dm_heap *heap, uint64_t size, struct dm_block **out) {
+static int alloc_large(struct dm_heap *heap, uint64_t size, struct dm_block **out)
+{
     if (size > heap->vram->total)
         return -ENOMEM;
     struct large *l = dm_calloc(1, sizeof *l);
@@ -291,7 +314,8 @@ fail_alloc:
     return r;
 }
 
-int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out) {
+int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out)
+{
     if (size == 0)
         return -EINVAL;
     if (size > DM_HEAP_SMALL) {
@@ -335,7 +359,8 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out) {
     return 0;
 }
 
-static void chunk_emptied(struct dm_heap *heap, struct dm_chunk *c) {
+static void chunk_emptied(struct dm_heap *heap, struct dm_chunk *c)
+{
     bin_remove(heap, &c->blocks[0]);
     if (heap->spares >= SPARES_MAX && drop_chunk(heap, c) == 0)
         return;
@@ -347,7 +372,8 @@ static void chunk_emptied(struct dm_heap *heap, struct dm_chunk *c) {
     heap->spares++;
 }
 
-int dm_heap_free(struct dm_heap *heap, struct dm_block *b) {
+int dm_heap_free(struct dm_heap *heap, struct dm_block *b)
+{
     struct dm_chunk *c = b->chunk;
     if (!c) {
         struct large *l = (struct large *)b;
@@ -384,7 +410,8 @@ int dm_heap_free(struct dm_heap *heap, struct dm_block *b) {
     return 0;
 }
 
-struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va) {
+struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va)
+{
     void *owner = dm_rangemap_owner(&heap->spans, va);
     if (!owner)
         return NULL;
@@ -393,12 +420,14 @@ struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va) {
     return b->used && va - b->va < b->size ? b : NULL;
 }
 
-struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset) {
+struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset)
+{
     *offset = block->chunk ? block->va - block->chunk->va : 0;
     return block->chunk ? block->chunk->physical : ((const struct large *)block)->physical;
 }
 
-struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va) {
+struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va)
+{
     struct dm_range range;
     for (; dm_rangemap_next(&heap->spans, va, &range); va = range.start + range.size) {
         struct dm_chunk *c = as_chunk(range.owner);
@@ -409,15 +438,15 @@ struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va) {
         }
         if (c->used == 0)
             continue;
-        for (struct dm_block *b = va > c->va ? block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : c->blocks; b;
-             b = above(b))
+        for (struct dm_block *b = va > c->va ? block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : c->blocks; b; b = above(b))
             if (b->used && b->va >= va)
                 return b;
     }
     return NULL;
 }
 
-static int check_chunk(const struct dm_heap *heap, struct dm_chunk *c, uint64_t *blocks, uint64_t *free_blocks) {
+static int check_chunk(const struct dm_heap *heap, struct dm_chunk *c, uint64_t *blocks, uint64_t *free_blocks)
+{
     unsigned used = 0, below = 0, marks = 0;
     for (unsigned grain = 0; grain < GRAINS;) {
         const struct dm_block *b = &c->blocks[grain];
@@ -441,7 +470,8 @@ static int check_chunk(const struct dm_heap *heap, struct dm_chunk *c, uint64_t 
     return used == c->used && marks == 0 && c->physical->vram == heap->vram ? 0 : -EILSEQ;
 }
 
-int dm_heap_check(const struct dm_heap *heap) {
+int dm_heap_check(const struct dm_heap *heap)
+{
     struct dm_range range;
     uint64_t blocks = 0, free_blocks = 0, binned = 0, spares = 0;
     for (uint64_t at = 0; dm_rangemap_next(&heap->spans, at, &range); at = range.start + range.size) {

@@ -5,8 +5,7 @@
 // 2 MiB; above that it is a multiple of 2 MiB on a 2 MiB boundary, and from 32 MiB on begins on a 32 MiB boundary. A chunk
 // is taken from the device's memory with its first block and given back with its last. Memory of a fresh chunk or large
 // block is zero; a small block in a chunk that others use has the bytes of its predecessor.
-#ifndef DM_HEAP_H
-#define DM_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,10 +37,10 @@ struct dm_block {
 struct dm_heap {
     struct dm_space *space;
     struct dm_vram *vram;
-    unsigned map_flags; // DM_MAP_*: READ and WRITE from dm_heap_init; the caller may add HOST before the first block
+    unsigned map_flags;       // DM_MAP_*: READ and WRITE from dm_heap_init; the caller may add HOST before the first block
     struct dm_rangemap spans; // chunks and large blocks
     struct dm_block *bins[DM_HEAP_BINS];
-    uint64_t filled[2]; // which bins have a block
+    uint64_t filled[2];     // which bins have a block
     struct dm_chunk *spare; // empty chunks, out of the books but still mapped: no system calls in steady state
     unsigned spares;
     uint64_t blocks; // in use
@@ -65,5 +64,3 @@ struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va);
 void dm_heap_trim(struct dm_heap *heap);
 // Checks every invariant, for tests. 0 or -EILSEQ.
 int dm_heap_check(const struct dm_heap *heap);
-
-#endif

@@ -9,17 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const uint8_t dm_llvmpipe_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
-                                      0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
+const uint8_t dm_llvmpipe_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b, 0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
 
-static uint32_t fnv1a(uint32_t hash, const void *data, size_t size) {
+static uint32_t fnv1a(uint32_t hash, const void *data, size_t size)
+{
     const uint8_t *p = data;
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ p[i]) * 16777619u;
     return hash;
 }
 
-uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_header *own) {
+uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_header *own)
+{
     struct dm_own_header copy = *own;
     copy.check = 0;
     return fnv1a(fnv1a(2166136261u, mesa, sizeof *mesa), &copy, sizeof copy);
@@ -43,7 +44,8 @@ static const struct {
     {"/dev/dri/", "a DRM device node"},
 };
 
-static const char *describe(const struct stat *st, const char *link, int accmode_flags) {
+static const char *describe(const struct stat *st, const char *link, int accmode_flags)
+{
     for (size_t i = 0; i < sizeof anonymous / sizeof *anonymous; i++)
         if (strncmp(link, anonymous[i].link, strlen(anonymous[i].link)) == 0)
             return anonymous[i].what;
@@ -69,7 +71,8 @@ static const char *describe(const struct stat *st, const char *link, int accmode
     }
 }
 
-static bool all_zero(const uint8_t *p, size_t size) {
+static bool all_zero(const uint8_t *p, size_t size)
+{
     while (size && *p == 0)
         p++, size--;
     return size == 0;
@@ -77,7 +80,8 @@ static bool all_zero(const uint8_t *p, size_t size) {
 
 // A file with seals is shared memory: see whether it begins with a header. Both headers live in one page that nobody
 // should be writing to; what is checked is the copy that is then used.
-static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *info) {
+static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *info)
+{
     struct {
         struct dm_mesa_header mesa;
         struct dm_own_header own;
@@ -87,17 +91,16 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
     if (got < (ssize_t)sizeof h.mesa)
         return;
     bool own = got == (ssize_t)sizeof h && memcmp(h.own.magic, "CARDLESS", 8) == 0;
-    bool mesa = h.mesa.offset >= sizeof h.mesa && h.mesa.offset < file_size && h.mesa.offset % 16 == 0 &&
-                h.mesa.size == file_size && !all_zero(h.mesa.uuid, sizeof h.mesa.uuid);
+    bool mesa = h.mesa.offset >= sizeof h.mesa && h.mesa.offset < file_size && h.mesa.offset % 16 == 0 && h.mesa.size == file_size &&
+                !all_zero(h.mesa.uuid, sizeof h.mesa.uuid);
     if (own) {
         info->kind = DM_FD_OWN;
         info->what = "memory exported by Cardless";
         info->payload = h.own.payload;
         info->identity = h.own.identity;
         uint64_t end;
-        if (h.own.version != DM_OWN_VERSION || h.own.check != dm_own_check(&h.mesa, &h.own) ||
-            h.own.payload < sizeof h || h.own.size == 0 || __builtin_add_overflow(h.own.payload, h.own.size, &end) ||
-            end > file_size) {
+        if (h.own.version != DM_OWN_VERSION || h.own.check != dm_own_check(&h.mesa, &h.own) || h.own.payload < sizeof h || h.own.size == 0 ||
+            __builtin_add_overflow(h.own.payload, h.own.size, &end) || end > file_size) {
             info->what = "memory exported by Cardless whose header is damaged";
             info->error = -EBADMSG;
             info->payload = info->size = 0;
@@ -119,7 +122,8 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
     }
 }
 
-int dm_import_recognise(int fd, struct dm_import_info *info) {
+int dm_import_recognise(int fd, struct dm_import_info *info)
+{
     struct stat st;
     char path[64], link[256];
     memset(info, 0, sizeof *info);
@@ -165,7 +169,8 @@ int dm_import_recognise(int fd, struct dm_import_info *info) {
     return 0;
 }
 
-int dm_fd_remember(int fd, struct dm_fd_identity *identity) {
+int dm_fd_remember(int fd, struct dm_fd_identity *identity)
+{
     struct stat st;
     if (fstat(fd, &st))
         return -errno;
@@ -175,7 +180,8 @@ int dm_fd_remember(int fd, struct dm_fd_identity *identity) {
     return 0;
 }
 
-bool dm_fd_still_ours(const struct dm_fd_identity *identity) {
+bool dm_fd_still_ours(const struct dm_fd_identity *identity)
+{
     struct stat st;
     return fstat(identity->fd, &st) == 0 && st.st_dev == identity->dev && st.st_ino == identity->ino;
 }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Recognises what is behind a file descriptor from the file itself: whose memory it is, where its payload lies, how large it
 // really is, or what it is instead of memory.
-#ifndef DM_IMPORT_H
-#define DM_IMPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 enum dm_fd_kind {
-    DM_FD_CLOSED, // not an open descriptor
-    DM_FD_OWN,    // memory exported by this library, here or in another process
-    DM_FD_MESA,   // a memfd with the header of Mesa's software drivers
+    DM_FD_CLOSED,      // not an open descriptor
+    DM_FD_OWN,         // memory exported by this library, here or in another process
+    DM_FD_MESA,        // a memfd with the header of Mesa's software drivers
     DM_FD_SWIFTSHADER, // a memfd of SwiftShader's Vulkan: payload at 0
-    DM_FD_MEMFD,  // a memfd without a header we know: payload at 0
-    DM_FD_SHM,    // POSIX shared memory, or another file on a tmpfs
+    DM_FD_MEMFD,       // a memfd without a header we know: payload at 0
+    DM_FD_SHM,         // POSIX shared memory, or another file on a tmpfs
     DM_FD_DMABUF,
     DM_FD_OTHER, // not memory: `what` says what it is
 };
@@ -48,10 +47,10 @@ struct dm_import_info {
     uint64_t identity; // own memory: its number; else 0
     dev_t dev;
     ino_t ino;
-    bool writable;     // the descriptor is open for reading and writing
-    bool may_shrink;   // nothing stops the producer from truncating it
-    bool uuid_known;   // Mesa: the uuid is a release llvmpipe's
-    int error;         // kind MESA or OWN damaged: the header's claims contradict the file; -EBADMSG, else 0
+    bool writable;   // the descriptor is open for reading and writing
+    bool may_shrink; // nothing stops the producer from truncating it
+    bool uuid_known; // Mesa: the uuid is a release llvmpipe's
+    int error;       // kind MESA or OWN damaged: the header's claims contradict the file; -EBADMSG, else 0
 };
 
 // Reads and queries fd, changes nothing. 0 when it is memory; -EBADF: closed; -ENOTSUP: not memory. *info is always filled.
@@ -66,5 +65,3 @@ struct dm_fd_identity {
 int dm_fd_remember(int fd, struct dm_fd_identity *identity);
 // False once the number has been closed, or closed and given to another file.
 bool dm_fd_still_ours(const struct dm_fd_identity *identity);
-
-#endif

@@ -1,17 +1,17 @@
-/* SPDX-License-Identifier: MIT */
-/* Layouts: the rules that place levels, layers, slices and rows, one function a kind. */
+// SPDX-License-Identifier: MIT
+// Layouts: the rules that place levels, layers, slices and rows, one function a kind.
 #include "layout.h"
 
 #include <errno.h>
 #include <stddef.h>
 
-/* The card maps arrays in pages of 64 KiB: sizes are rounded up to them, starts lie on them. */
+// The card maps arrays in pages of 64 KiB: sizes are rounded up to them, starts lie on them.
 #define PAGE_B 65536u
 #define BLOCK_HEIGHT_LOG2_MOST 4u
 #define BLOCK_DEPTH_LOG2_MOST 4u
 #define LLVMPIPE_TILE_PX 4u
 #define LLVMPIPE_ALIGN_B 64u
-#define LLVMPIPE_START_ALIGN_B 16u /* what its memory requirements ask for; newer ones ask for more */
+#define LLVMPIPE_START_ALIGN_B 16u // what its memory requirements ask for; newer ones ask for more
 #define SWIFTSHADER_ALIGN_B 16u
 
 static uint64_t div_up(uint64_t value, uint64_t divisor)
@@ -38,7 +38,7 @@ static unsigned min_u(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Checked arithmetic: `*ok` turns false on overflow and stays so. */
+// Checked arithmetic: `*ok` turns false on overflow and stays so.
 static uint64_t mul(uint64_t a, uint64_t b, bool *ok)
 {
     uint64_t product = 0;
@@ -60,7 +60,7 @@ static uint64_t align_up(uint64_t value, uint64_t alignment, bool *ok)
     return mul(div_up(value, alignment), alignment, ok);
 }
 
-/* The largest log2 up to `most` whose block of unit << log2 is no longer than 1.5 times the extent. */
+// The largest log2 up to `most` whose block of unit << log2 is no longer than 1.5 times the extent.
 static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
 {
     unsigned log2 = most;
@@ -70,11 +70,9 @@ static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
     return log2;
 }
 
-/*
- * Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D arrays. The choice looks
- * at texels, also where an element is a block of them. Each level then shrinks the block to what covers its extent in
- * elements. Levels follow each other without gaps; a layer holds its whole chain and is rounded up to level 0's block.
- */
+// Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D arrays. The choice looks
+// at texels, also where an element is a block of them. Each level then shrinks the block to what covers its extent in
+// elements. Levels follow each other without gaps; a layer holds its whole chain and is rounded up to level 0's block.
 static bool place_block_linear(struct dm_layout *l)
 {
     bool ok = true;
@@ -103,8 +101,7 @@ static bool place_block_linear(struct dm_layout *l)
     }
     stride_B = offset_B;
     if (l->layered)
-        stride_B = align_up(offset_B,
-                            (uint64_t)DM_GOB_B << l->level[0].block_height_log2_gob << l->level[0].block_depth_log2_gob, &ok);
+        stride_B = align_up(offset_B, (uint64_t)DM_GOB_B << l->level[0].block_height_log2_gob << l->level[0].block_depth_log2_gob, &ok);
     for (uint32_t i = 0; i < l->levels; i++)
         l->level[i].layer_stride_B = stride_B;
     l->total_B = mul(stride_B, l->layers, &ok);
@@ -131,10 +128,8 @@ static bool place_pitch(struct dm_layout *l, uint64_t pitch_B)
     return ok;
 }
 
-/*
- * Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images), levels to 64 bytes, and
- * so are the pitches of formats that are not block-compressed.
- */
+// Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images), levels to 64 bytes, and
+// so are the pitches of formats that are not block-compressed.
 static bool place_llvmpipe(struct dm_layout *l)
 {
     bool ok = true;
@@ -201,10 +196,9 @@ static bool desc_makes_sense(const struct dm_layout_desc *d)
 {
     uint32_t most = dm_layout_levels_most(d->width_px, d->height_px, d->depth);
 
-    return d->width_px && d->width_px <= DM_LAYOUT_EXTENT_MAX && d->height_px <= DM_LAYOUT_EXTENT_MAX &&
-           d->depth <= DM_LAYOUT_EXTENT_MAX && d->layers <= DM_LAYOUT_EXTENT_MAX && d->element_B && d->element_B <= 64 &&
-           d->block_px <= 16 && d->levels && d->levels <= most && d->levels <= DM_LAYOUT_LEVELS_MAX &&
-           !(d->depth && d->layers) && !(d->depth && !d->height_px) && !(d->cube && !d->layers);
+    return d->width_px && d->width_px <= DM_LAYOUT_EXTENT_MAX && d->height_px <= DM_LAYOUT_EXTENT_MAX && d->depth <= DM_LAYOUT_EXTENT_MAX &&
+           d->layers <= DM_LAYOUT_EXTENT_MAX && d->element_B && d->element_B <= 64 && d->block_px <= 16 && d->levels && d->levels <= most &&
+           d->levels <= DM_LAYOUT_LEVELS_MAX && !(d->depth && d->layers) && !(d->depth && !d->height_px) && !(d->cube && !d->layers);
 }
 
 int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc)
@@ -255,13 +249,13 @@ uint64_t dm_layout_depth(const struct dm_layout *layout, uint32_t level)
     return layout->layered ? layout->layers : layout->level[level].depth;
 }
 
-/* Byte (x, y) of a GOB: bit 8 is x5, 7 y2, 6 x4, 5 y1, 4 y0, 3 to 0 x3 to x0. */
+// Byte (x, y) of a GOB: bit 8 is x5, 7 y2, 6 x4, 5 y1, 4 y0, 3 to 0 x3 to x0.
 static uint64_t gob_byte(uint64_t x_B, uint64_t y)
 {
     return (x_B & 32) << 3 | (y & 4) << 5 | (x_B & 16) << 2 | (y & 3) << 4 | (x_B & 15);
 }
 
-/* GOBs of a block run y, then z; blocks run x, then y, then z. */
+// GOBs of a block run y, then z; blocks run x, then y, then z.
 static uint64_t block_linear_B(const struct dm_layout_level *v, uint64_t x_B, uint64_t y, uint64_t z)
 {
     unsigned a = v->block_height_log2_gob, b = v->block_depth_log2_gob;
@@ -302,10 +296,8 @@ void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *siz
     *alignment_B = layout->alignment_B;
 }
 
-/*
- * A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest. The tail begins at the first level
- * that is smaller than a tile in some direction. If that is level 0, all layers share one tail.
- */
+// A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest. The tail begins at the first level
+// that is smaller than a tile in some direction. If that is level 0, all layers share one tail.
 int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
 {
     unsigned elements_log2, x_log2, y_log2, z_log2 = 0;
@@ -313,8 +305,7 @@ int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
     uint64_t tail_B = 0;
     bool ok = true;
 
-    if (layout->kind != DM_LAYOUT_BLOCK_LINEAR || layout->dimensions == 1 || layout->cube ||
-        (layout->element_B & (layout->element_B - 1)))
+    if (layout->kind != DM_LAYOUT_BLOCK_LINEAR || layout->dimensions == 1 || layout->cube || (layout->element_B & (layout->element_B - 1)))
         return -EINVAL;
     elements_log2 = log2_up(PAGE_B / layout->element_B);
     if (layout->dimensions == 3) {

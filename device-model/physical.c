@@ -16,7 +16,8 @@
 // Slices are whole runs of the arena; the room to spare keeps fragmentation from refusing what the books allow.
 enum { ARENA_ROOM = 16, PAGE = 4096 };
 
-static bool round_up(uint64_t size, uint64_t granule, uint64_t *out) {
+static bool round_up(uint64_t size, uint64_t granule, uint64_t *out)
+{
     uint64_t sum;
     if (__builtin_add_overflow(size, granule - 1, &sum))
         return false;
@@ -24,7 +25,8 @@ static bool round_up(uint64_t size, uint64_t granule, uint64_t *out) {
     return true;
 }
 
-int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule) {
+int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule)
+{
     if (granule < PAGE || (granule & (granule - 1)) || total < granule || total > INT64_MAX / (2 * ARENA_ROOM))
         return -EINVAL;
     memset(vram, 0, sizeof *vram);
@@ -36,30 +38,35 @@ int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule) {
     return 0;
 }
 
-void dm_vram_finish(struct dm_vram *vram) {
+void dm_vram_finish(struct dm_vram *vram)
+{
     if (vram->arena >= 0)
         close(vram->arena);
     vram->arena = -1;
     dm_rangemap_finish(&vram->slices);
 }
 
-int dm_vram_commit(struct dm_vram *vram, uint64_t size) {
+int dm_vram_commit(struct dm_vram *vram, uint64_t size)
+{
     if (!round_up(size, vram->granule, &size) || size > vram->total - vram->used)
         return -ENOMEM;
     vram->used += size;
     return 0;
 }
 
-void dm_vram_uncommit(struct dm_vram *vram, uint64_t size) {
+void dm_vram_uncommit(struct dm_vram *vram, uint64_t size)
+{
     if (round_up(size, vram->granule, &size))
         vram->used -= size < vram->used ? size : vram->used;
 }
 
-static uint64_t arena_size(const struct dm_vram *vram) {
+static uint64_t arena_size(const struct dm_vram *vram)
+{
     return (vram->total * ARENA_ROOM) & ~(vram->granule - 1);
 }
 
-static int open_arena(struct dm_vram *vram) {
+static int open_arena(struct dm_vram *vram)
+{
     if (vram->arena >= 0)
         return 0;
     int fd, r = dm_sys_memfd_create("cardless-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING, &fd);
@@ -75,7 +82,8 @@ static int open_arena(struct dm_vram *vram) {
     return 0;
 }
 
-static int create_slice(struct dm_vram *vram, struct dm_physical *p) {
+static int create_slice(struct dm_vram *vram, struct dm_physical *p)
+{
     uint64_t offset;
     int r = open_arena(vram);
     if (!r)
@@ -90,7 +98,8 @@ static int create_slice(struct dm_vram *vram, struct dm_physical *p) {
     return 0;
 }
 
-uint64_t dm_new_identity(void) {
+uint64_t dm_new_identity(void)
+{
     uint64_t n;
     if (getrandom(&n, sizeof n, GRND_NONBLOCK) != (ssize_t)sizeof n) {
         static uint64_t counter;
@@ -103,7 +112,8 @@ uint64_t dm_new_identity(void) {
 
 // An exportable file is laid out as Mesa's software drivers lay out theirs, so that they can import it: their header, then
 // our mark, and the payload in the next page.
-static int create_own(struct dm_vram *vram, struct dm_physical *p) {
+static int create_own(struct dm_vram *vram, struct dm_physical *p)
+{
     struct {
         struct dm_mesa_header mesa;
         struct dm_own_header own;
@@ -145,7 +155,8 @@ fail:
     return r;
 }
 
-int dm_physical_create(struct dm_vram *vram, uint64_t size, unsigned flags, struct dm_physical **out) {
+int dm_physical_create(struct dm_vram *vram, uint64_t size, unsigned flags, struct dm_physical **out)
+{
     if (size == 0)
         return -EINVAL;
     if (!round_up(size, vram->granule, &size))
@@ -174,7 +185,8 @@ fail_commit:
     return r;
 }
 
-int dm_physical_import(struct dm_vram *vram, int fd, const struct dm_import_info *info, struct dm_physical **out) {
+int dm_physical_import(struct dm_vram *vram, int fd, const struct dm_import_info *info, struct dm_physical **out)
+{
     if (info->error)
         return info->error;
     if (info->kind == DM_FD_CLOSED || info->kind == DM_FD_OTHER)
@@ -208,12 +220,14 @@ fail_alloc:
     return r;
 }
 
-struct dm_physical *dm_physical_ref(struct dm_physical *physical) {
+struct dm_physical *dm_physical_ref(struct dm_physical *physical)
+{
     physical->references++;
     return physical;
 }
 
-void dm_physical_unref(struct dm_physical *p) {
+void dm_physical_unref(struct dm_physical *p)
+{
     if (!p || --p->references)
         return;
     if (p->kind == DM_PHYSICAL_SLICE) {
@@ -227,13 +241,15 @@ void dm_physical_unref(struct dm_physical *p) {
     dm_free(p);
 }
 
-int dm_physical_export(const struct dm_physical *physical, int *fd) {
+int dm_physical_export(const struct dm_physical *physical, int *fd)
+{
     if (physical->kind == DM_PHYSICAL_SLICE)
         return -ENOTSUP;
     return dm_sys_dup(physical->fd, fd);
 }
 
-int dm_physical_intact(const struct dm_physical *physical) {
+int dm_physical_intact(const struct dm_physical *physical)
+{
     struct stat st;
     uint64_t end;
     if (fstat(physical->fd, &st))
@@ -246,7 +262,8 @@ int dm_physical_intact(const struct dm_physical *physical) {
     return 0;
 }
 
-int dm_physical_discard(struct dm_physical *physical, uint64_t offset, uint64_t size) {
+int dm_physical_discard(struct dm_physical *physical, uint64_t offset, uint64_t size)
+{
     if (physical->kind == DM_PHYSICAL_IMPORTED)
         return -ENOTSUP;
     if (offset > physical->size || size > physical->size - offset)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Physical memory of a device: how much of it is taken, and reference-counted pieces that can be mapped, exported and imported.
-#ifndef DM_PHYSICAL_H
-#define DM_PHYSICAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ int dm_physical_export(const struct dm_physical *physical, int *fd);
 int dm_physical_intact(const struct dm_physical *physical);
 // Makes [offset, offset + size) zero again by giving the pages back. Slices and own memory only.
 int dm_physical_discard(struct dm_physical *physical, uint64_t offset, uint64_t size);
-
-#endif

@@ -10,7 +10,8 @@
 uint32_t dm_pkey_bits;
 static int key = -1;
 
-bool dm_pkey_init(void) {
+bool dm_pkey_init(void)
+{
     if (key >= 0)
         return true;
 #if defined(__x86_64__)
@@ -27,7 +28,8 @@ bool dm_pkey_init(void) {
     return key >= 0;
 }
 
-void dm_pkey_finish(void) {
+void dm_pkey_finish(void)
+{
     if (key < 0)
         return;
     dm_pkey_bits = 0;
@@ -35,6 +37,7 @@ void dm_pkey_finish(void) {
     key = -1;
 }
 
-int dm_pkey(void) {
+int dm_pkey(void)
+{
     return key;
 }

@@ -8,8 +8,7 @@
 // - threads older than dm_pkey_init are closed, as are threads made by threads that are closed: never call into the
 //   program (callbacks, pthread_create on its behalf) between enter and leave;
 // - a fault handler that leaves by siglongjmp leaves with the default rights: dm_guarded() puts back those of its caller.
-#ifndef DM_PKEY_H
-#define DM_PKEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,25 +25,30 @@ void dm_pkey_finish(void);
 int dm_pkey(void);
 
 #if defined(__x86_64__)
-static inline uint32_t dm_pkru_read(void) {
+static inline uint32_t dm_pkru_read(void)
+{
     uint32_t pkru, zero;
     __asm__ volatile(".byte 0x0f, 0x01, 0xee" /* rdpkru */ : "=a"(pkru), "=d"(zero) : "c"(0));
     return pkru;
 }
-static inline void dm_pkru_write(uint32_t pkru) {
+static inline void dm_pkru_write(uint32_t pkru)
+{
     __asm__ volatile(".byte 0x0f, 0x01, 0xef" /* wrpkru */ : : "a"(pkru), "c"(0), "d"(0) : "memory");
 }
 #else
-static inline uint32_t dm_pkru_read(void) {
+static inline uint32_t dm_pkru_read(void)
+{
     return 0;
 }
-static inline void dm_pkru_write(uint32_t pkru) {
+static inline void dm_pkru_write(uint32_t pkru)
+{
     (void)pkru;
 }
 #endif
 
 // Opens device pages to this thread; the result goes to the dm_pkey_leave that ends the section. They nest.
-static inline uint32_t dm_pkey_enter(void) {
+static inline uint32_t dm_pkey_enter(void)
+{
     if (!dm_pkey_bits)
         return 0;
     uint32_t before = dm_pkru_read();
@@ -53,7 +57,8 @@ static inline uint32_t dm_pkey_enter(void) {
     return before & dm_pkey_bits;
 }
 
-static inline void dm_pkey_leave(uint32_t entered) {
+static inline void dm_pkey_leave(uint32_t entered)
+{
     if (!dm_pkey_bits)
         return;
     uint32_t now = dm_pkru_read();
@@ -63,7 +68,8 @@ static inline void dm_pkey_leave(uint32_t entered) {
 }
 
 // Closes device pages around a call into the program, whatever is open; undone by dm_pkey_leave.
-static inline uint32_t dm_pkey_shut(void) {
+static inline uint32_t dm_pkey_shut(void)
+{
     if (!dm_pkey_bits)
         return 0;
     uint32_t before = dm_pkru_read();
@@ -71,5 +77,3 @@ static inline uint32_t dm_pkey_shut(void) {
         dm_pkru_write(before | dm_pkey_bits);
     return before & dm_pkey_bits;
 }
-
-#endif

@@ -198,8 +198,8 @@ static int read_text(struct reader *r, const char *text)
 static int check(struct reader *r)
 {
     struct dm_device_profile *p = r->out;
-    const char *missing = !*p->name                                     ? "name"
-                          : !p->total_memory                            ? "total_memory"
+    const char *missing = !*p->name                                              ? "name"
+                          : !p->total_memory                                     ? "total_memory"
                           : !p->attribute[DM_ATTRIBUTE_compute_capability_major] ? "attribute.compute_capability_major"
                           : !p->attribute[DM_ATTRIBUTE_multiprocessor_count]     ? "attribute.multiprocessor_count"
                           : p->attribute[DM_ATTRIBUTE_warp_size] <= 0            ? "attribute.warp_size"

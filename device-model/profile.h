@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Device profiles: what a card is, as numbers. They are text (data/devices/), compiled in or read from a file of the user's.
-#ifndef DM_PROFILE_H
-#define DM_PROFILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,23 +13,23 @@ enum dm_attribute {
 };
 
 // X(name), in the order of the driver API's limits, from 0.
-#define DM_LIMITS(X)                                                                                                             \
-    X(stack_size)                                                                                                                \
-    X(printf_fifo_size)                                                                                                          \
-    X(malloc_heap_size)                                                                                                          \
-    X(dev_runtime_sync_depth)                                                                                                    \
-    X(dev_runtime_pending_launch_count)                                                                                          \
-    X(max_l2_fetch_granularity)                                                                                                  \
-    X(persisting_l2_cache_size)                                                                                                  \
-    X(shmem_size)                                                                                                                \
-    X(cig_enabled)                                                                                                               \
+#define DM_LIMITS(X)                                                                                                                                 \
+    X(stack_size)                                                                                                                                    \
+    X(printf_fifo_size)                                                                                                                              \
+    X(malloc_heap_size)                                                                                                                              \
+    X(dev_runtime_sync_depth)                                                                                                                        \
+    X(dev_runtime_pending_launch_count)                                                                                                              \
+    X(max_l2_fetch_granularity)                                                                                                                      \
+    X(persisting_l2_cache_size)                                                                                                                      \
+    X(shmem_size)                                                                                                                                    \
+    X(cig_enabled)                                                                                                                                   \
     X(cig_shmem_fallback_enabled)
 
 enum dm_limit_id {
 #define X(name) DM_LIMIT_##name,
     DM_LIMITS(X)
 #undef X
-    DM_LIMIT_COUNT
+        DM_LIMIT_COUNT
 };
 
 // A value asked for is raised to the minimum, rounded up to the granule, and held against the maximum.
@@ -63,5 +62,3 @@ const char *dm_device_text(const char *id);
 int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error, size_t error_room);
 
 const char *dm_limit_name(int limit); // NULL: there is no such limit
-
-#endif

@@ -23,11 +23,13 @@ struct dm_rangemap_node {
 
 typedef struct dm_rangemap_node node;
 
-void dm_rangemap_init(struct dm_rangemap *map) {
+void dm_rangemap_init(struct dm_rangemap *map)
+{
     memset(map, 0, sizeof *map);
 }
 
-static void free_tree(node *n) {
+static void free_tree(node *n)
+{
     if (!n)
         return;
     if (!n->leaf)
@@ -36,7 +38,8 @@ static void free_tree(node *n) {
     dm_free(n);
 }
 
-void dm_rangemap_finish(struct dm_rangemap *map) {
+void dm_rangemap_finish(struct dm_rangemap *map)
+{
     free_tree(map->root);
     for (node *n = map->spare; n;) {
         node *next = n->slot[0].ptr;
@@ -47,7 +50,8 @@ void dm_rangemap_finish(struct dm_rangemap *map) {
 }
 
 // An insertion splits at most one node a level and adds a root.
-static int stock(struct dm_rangemap *map) {
+static int stock(struct dm_rangemap *map)
+{
     while (map->spares < map->height + 2) {
         node *n = dm_alloc(sizeof *n);
         if (!n)
@@ -59,7 +63,8 @@ static int stock(struct dm_rangemap *map) {
     return 0;
 }
 
-static node *take(struct dm_rangemap *map, bool leaf) {
+static node *take(struct dm_rangemap *map, bool leaf)
+{
     node *n = map->spare;
     map->spare = n->slot[0].ptr;
     map->spares--;
@@ -69,7 +74,8 @@ static node *take(struct dm_rangemap *map, bool leaf) {
     return n;
 }
 
-static void give(struct dm_rangemap *map, node *n) {
+static void give(struct dm_rangemap *map, node *n)
+{
     if (map->spares >= HEIGHT_MAX) {
         dm_free(n);
         return;
@@ -80,7 +86,8 @@ static void give(struct dm_rangemap *map, node *n) {
 }
 
 // The last slot whose start is not above `address`; 0 also where none is. Without branches: they would be guessed wrong.
-static inline unsigned search(const node *n, uint64_t address) {
+static inline unsigned search(const node *n, uint64_t address)
+{
     unsigned i = 0;
     i += (unsigned)(n->start[i + 16] <= address) << 4;
     i += (unsigned)(n->start[i + 8] <= address) << 3;
@@ -91,13 +98,15 @@ static inline unsigned search(const node *n, uint64_t address) {
     return __builtin_expect(i >= n->count, 0) ? n->count - 1 : i;
 }
 
-static void fill_range(const node *n, unsigned i, struct dm_range *out) {
+static void fill_range(const node *n, unsigned i, struct dm_range *out)
+{
     out->start = n->start[i];
     out->size = n->slot[i].last - n->start[i] + 1;
     out->owner = n->slot[i].ptr;
 }
 
-bool dm_rangemap_find(const struct dm_rangemap *map, uint64_t address, struct dm_range *out) {
+bool dm_rangemap_find(const struct dm_rangemap *map, uint64_t address, struct dm_range *out)
+{
     const node *n = map->root;
     if (!n)
         return false;
@@ -112,12 +121,14 @@ bool dm_rangemap_find(const struct dm_rangemap *map, uint64_t address, struct dm
     return true;
 }
 
-void *dm_rangemap_owner(const struct dm_rangemap *map, uint64_t address) {
+void *dm_rangemap_owner(const struct dm_rangemap *map, uint64_t address)
+{
     struct dm_range r;
     return dm_rangemap_find(map, address, &r) ? r.owner : NULL;
 }
 
-bool dm_rangemap_previous(const struct dm_rangemap *map, uint64_t address, struct dm_range *out) {
+bool dm_rangemap_previous(const struct dm_rangemap *map, uint64_t address, struct dm_range *out)
+{
     const node *n = map->root;
     // A slot's start is the exact start of its first range, so the path never has to turn back.
     if (!n || address < n->start[0])
@@ -128,7 +139,8 @@ bool dm_rangemap_previous(const struct dm_rangemap *map, uint64_t address, struc
     return true;
 }
 
-bool dm_rangemap_next(const struct dm_rangemap *map, uint64_t address, struct dm_range *out) {
+bool dm_rangemap_next(const struct dm_rangemap *map, uint64_t address, struct dm_range *out)
+{
     const node *n = map->root;
     if (!n)
         return false;
@@ -146,7 +158,8 @@ bool dm_rangemap_next(const struct dm_rangemap *map, uint64_t address, struct dm
     }
 }
 
-bool dm_rangemap_overlaps(const struct dm_rangemap *map, uint64_t start, uint64_t size) {
+bool dm_rangemap_overlaps(const struct dm_rangemap *map, uint64_t start, uint64_t size)
+{
     struct dm_range r;
     if (size == 0 || !dm_rangemap_next(map, start, &r))
         return false;
@@ -154,7 +167,8 @@ bool dm_rangemap_overlaps(const struct dm_rangemap *map, uint64_t start, uint64_
 }
 
 // Brings slot i of the inner node n up to date with its child.
-static void summarise(node *n, unsigned i) {
+static void summarise(node *n, unsigned i)
+{
     const node *c = n->slot[i].ptr;
     uint64_t gap = c->leaf ? 0 : c->slot[0].gap;
     for (unsigned k = 1; k < c->count; k++) {
@@ -168,30 +182,35 @@ static void summarise(node *n, unsigned i) {
     n->slot[i].gap = gap;
 }
 
-static void move_slots(node *to, unsigned at, const node *from, unsigned first, unsigned count) {
+static void move_slots(node *to, unsigned at, const node *from, unsigned first, unsigned count)
+{
     memmove(to->start + at, from->start + first, count * sizeof *to->start);
     memmove(to->slot + at, from->slot + first, count * sizeof *to->slot);
 }
 
-static void open_slot(node *n, unsigned i) {
+static void open_slot(node *n, unsigned i)
+{
     move_slots(n, i + 1, n, i, n->count - i);
     n->count++;
 }
 
-static void close_slot(node *n, unsigned i) {
+static void close_slot(node *n, unsigned i)
+{
     n->count--;
     move_slots(n, i, n, i + 1, n->count - i);
     n->start[n->count] = UINT64_MAX;
 }
 
-static void cut(node *n, unsigned count) {
+static void cut(node *n, unsigned count)
+{
     for (unsigned i = count; i < n->count; i++)
         n->start[i] = UINT64_MAX;
     n->count = count;
 }
 
 // Splits the full child i of n in two. Ranges are mostly added at the end, where the left half is then left nearly full.
-static void split(struct dm_rangemap *map, node *n, unsigned i, uint64_t address) {
+static void split(struct dm_rangemap *map, node *n, unsigned i, uint64_t address)
+{
     node *left = n->slot[i].ptr, *right = take(map, left->leaf);
     unsigned keep = address > left->start[SLOTS - 1] ? SLOTS - LEAST : SLOTS / 2;
     move_slots(right, 0, left, keep, SLOTS - keep);
@@ -203,7 +222,8 @@ static void split(struct dm_rangemap *map, node *n, unsigned i, uint64_t address
     summarise(n, i + 1);
 }
 
-int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, void *owner) {
+int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, void *owner)
+{
     uint64_t last;
     if (size == 0 || __builtin_add_overflow(start, size - 1, &last))
         return -EINVAL;
@@ -251,7 +271,8 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
 
 // Child i of n has become small: join it with a neighbour, or take slots from one. There is one: every node but the root has
 // at least LEAST slots, and a root with a single child is dropped.
-static void refill(struct dm_rangemap *map, node *n, unsigned i) {
+static void refill(struct dm_rangemap *map, node *n, unsigned i)
+{
     unsigned l = i > 0 ? i - 1 : i;
     node *left = n->slot[l].ptr, *right = n->slot[l + 1].ptr;
     unsigned total = left->count + right->count;
@@ -281,7 +302,8 @@ static void refill(struct dm_rangemap *map, node *n, unsigned i) {
     summarise(n, l + 1);
 }
 
-int dm_rangemap_remove(struct dm_rangemap *map, uint64_t start, struct dm_range *removed) {
+int dm_rangemap_remove(struct dm_rangemap *map, uint64_t start, struct dm_range *removed)
+{
     node *path[HEIGHT_MAX], *n = map->root;
     unsigned slot[HEIGHT_MAX], depth = 0;
     if (!n)
@@ -325,7 +347,8 @@ struct fit {
 };
 
 // Whether [from, to] (inclusive) has room; the lowest place goes to f->found.
-static bool fits(struct fit *f, uint64_t from, uint64_t to) {
+static bool fits(struct fit *f, uint64_t from, uint64_t to)
+{
     uint64_t at, end;
     from = from < f->low ? f->low : from;
     to = to > f->high ? f->high : to;
@@ -338,21 +361,21 @@ static bool fits(struct fit *f, uint64_t from, uint64_t to) {
     return true;
 }
 
-static bool gap_below(const node *n, struct fit *f) {
+static bool gap_below(const node *n, struct fit *f)
+{
     for (unsigned i = search(n, f->low); i < n->count; i++) {
         if (n->start[i] > f->high)
             return false;
         if (!n->leaf && n->slot[i].gap >= f->size && n->slot[i].last > f->low && gap_below(n->slot[i].ptr, f))
             return true;
-        if (i + 1 < n->count && n->start[i + 1] - n->slot[i].last - 1 >= f->size &&
-            fits(f, n->slot[i].last + 1, n->start[i + 1] - 1))
+        if (i + 1 < n->count && n->start[i + 1] - n->slot[i].last - 1 >= f->size && fits(f, n->slot[i].last + 1, n->start[i + 1] - 1))
             return true;
     }
     return false;
 }
 
-int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, uint64_t size, uint64_t align,
-                    uint64_t *start) {
+int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, uint64_t size, uint64_t align, uint64_t *start)
+{
     if (size == 0 || align == 0 || (align & (align - 1)))
         return -EINVAL;
     struct fit f = {low, high, size, align, 0};
@@ -369,7 +392,8 @@ int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, 
     return 0;
 }
 
-static int check_node(const node *n, unsigned level, unsigned height, uint64_t *count) {
+static int check_node(const node *n, unsigned level, unsigned height, uint64_t *count)
+{
     if (n->count == 0 || n->count > SLOTS || n->leaf != (level + 1 == height))
         return -EILSEQ;
     for (unsigned i = 0; i < n->count; i++) {
@@ -391,7 +415,8 @@ static int check_node(const node *n, unsigned level, unsigned height, uint64_t *
     return 0;
 }
 
-int dm_rangemap_check(const struct dm_rangemap *map) {
+int dm_rangemap_check(const struct dm_rangemap *map)
+{
     uint64_t count = 0;
     if (map->root && check_node(map->root, 0, map->height, &count))
         return -EILSEQ;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An ordered map from disjoint address ranges to their owners, which also knows its gaps: a B+ tree.
-#ifndef DM_RANGEMAP_H
-#define DM_RANGEMAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,10 +45,7 @@ bool dm_rangemap_overlaps(const struct dm_rangemap *map, uint64_t start, uint64_
 
 // The lowest multiple of `align` (a power of two) in [low, high] where `size` bytes fit between the ranges without passing
 // `high` (inclusive). O(log n) where all ranges are multiples of `align`. -ENOMEM: there is none.
-int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, uint64_t size, uint64_t align,
-                    uint64_t *start);
+int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, uint64_t size, uint64_t align, uint64_t *start);
 
 // Checks every invariant of the tree, for tests. 0 or -EILSEQ.
 int dm_rangemap_check(const struct dm_rangemap *map);
-
-#endif

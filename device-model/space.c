@@ -25,12 +25,14 @@ static char in_window, outside;
 extern void __tsan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));
 
-static int reserve_pages(uint64_t address, uint64_t size, int flags, uint64_t *out) {
+static int reserve_pages(uint64_t address, uint64_t size, int flags, uint64_t *out)
+{
     return dm_sys_mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0, out);
 }
 
 // A reservation at a multiple of `align`, wherever the kernel likes.
-static int reserve_aligned(uint64_t size, uint64_t align, uint64_t *out) {
+static int reserve_aligned(uint64_t size, uint64_t align, uint64_t *out)
+{
     uint64_t padded, at;
     if (__builtin_add_overflow(size, align - DM_PAGE, &padded))
         return -ENOMEM;
@@ -46,7 +48,8 @@ static int reserve_aligned(uint64_t size, uint64_t align, uint64_t *out) {
     return 0;
 }
 
-int dm_space_init(struct dm_space *space, uint64_t size) {
+int dm_space_init(struct dm_space *space, uint64_t size)
+{
     memset(space, 0, sizeof *space);
     dm_rangemap_init(&space->reserved);
     dm_rangemap_init(&space->mapped);
@@ -72,7 +75,8 @@ int dm_space_init(struct dm_space *space, uint64_t size) {
     return r ? -ENOMEM : 0;
 }
 
-void dm_space_finish(struct dm_space *space) {
+void dm_space_finish(struct dm_space *space)
+{
     struct dm_range range;
     while (dm_rangemap_next(&space->mapped, 0, &range)) {
         struct dm_mapping *m = range.owner;
@@ -93,15 +97,18 @@ void dm_space_finish(struct dm_space *space) {
     space->base = space->size = 0;
 }
 
-bool dm_space_contains(const struct dm_space *space, uint64_t va) {
+bool dm_space_contains(const struct dm_space *space, uint64_t va)
+{
     return va - space->base < space->size || dm_rangemap_owner(&space->reserved, va) != NULL;
 }
 
-static bool in_pages(uint64_t value) {
+static bool in_pages(uint64_t value)
+{
     return value % DM_PAGE == 0;
 }
 
-int dm_va_reserve(struct dm_space *space, uint64_t size, uint64_t align, uint64_t hint, uint64_t *va) {
+int dm_va_reserve(struct dm_space *space, uint64_t size, uint64_t align, uint64_t hint, uint64_t *va)
+{
     if (align == 0)
         align = DM_PAGE;
     if (size == 0 || !in_pages(size) || (align & (align - 1)))
@@ -134,7 +141,8 @@ int dm_va_reserve(struct dm_space *space, uint64_t size, uint64_t align, uint64_
     return 0;
 }
 
-int dm_va_free(struct dm_space *space, uint64_t va) {
+int dm_va_free(struct dm_space *space, uint64_t va)
+{
     struct dm_range range;
     if (!dm_rangemap_find(&space->reserved, va, &range) || range.start != va)
         return -ENOENT;
@@ -148,7 +156,8 @@ int dm_va_free(struct dm_space *space, uint64_t va) {
     return dm_rangemap_remove(&space->reserved, va, NULL);
 }
 
-bool dm_va_find(const struct dm_space *space, uint64_t va, uint64_t *start, uint64_t *size) {
+bool dm_va_find(const struct dm_space *space, uint64_t va, uint64_t *start, uint64_t *size)
+{
     struct dm_range range;
     if (!dm_rangemap_find(&space->reserved, va, &range))
         return false;
@@ -157,12 +166,14 @@ bool dm_va_find(const struct dm_space *space, uint64_t va, uint64_t *start, uint
     return true;
 }
 
-static bool in_one_reservation(const struct dm_space *space, uint64_t va, uint64_t size) {
+static bool in_one_reservation(const struct dm_space *space, uint64_t va, uint64_t size)
+{
     struct dm_range range;
     return dm_rangemap_find(&space->reserved, va, &range) && size <= range.size - (va - range.start);
 }
 
-static int set_access(uint64_t va, uint64_t size, unsigned flags) {
+static int set_access(uint64_t va, uint64_t size, unsigned flags)
+{
     int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) | (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
     int key = dm_pkey();
     if (key >= 0)
@@ -171,8 +182,9 @@ static int set_access(uint64_t va, uint64_t size, unsigned flags) {
 }
 
 // Maps pages of the file; va, size and file_offset are whole pages and have been checked.
-static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size,
-                     uint64_t file_offset, unsigned flags) {
+static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size, uint64_t file_offset,
+                     unsigned flags)
+{
     if ((flags & DM_MAP_WRITE) && !physical->writable)
         return -EACCES;
     struct dm_mapping *m = dm_alloc(sizeof *m);
@@ -206,16 +218,17 @@ fail_alloc:
     return r;
 }
 
-int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size,
-                 unsigned flags) {
+int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size, unsigned flags)
+{
     uint64_t rounded = (physical->size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1);
-    if (size == 0 || !in_pages(va) || !in_pages(size) || !in_pages(physical->payload + offset) || offset > rounded ||
-        size > rounded - offset || !in_one_reservation(space, va, size))
+    if (size == 0 || !in_pages(va) || !in_pages(size) || !in_pages(physical->payload + offset) || offset > rounded || size > rounded - offset ||
+        !in_one_reservation(space, va, size))
         return -EINVAL;
     return map_pages(space, va, physical, offset, size, physical->payload + offset, flags);
 }
 
-int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size) {
+int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size)
+{
     struct dm_range range;
     if (size == 0 || !in_pages(va) || !in_pages(size) || !in_one_reservation(space, va, size))
         return -EINVAL;
@@ -238,7 +251,8 @@ int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size) {
     return 0;
 }
 
-int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigned flags) {
+int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigned flags)
+{
     struct dm_range range;
     uint64_t end;
     if (size == 0 || !in_pages(va) || !in_pages(size) || __builtin_add_overflow(va, size, &end))
@@ -253,12 +267,14 @@ int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigne
     return set_access(va, size, flags);
 }
 
-const struct dm_mapping *dm_space_mapping(const struct dm_space *space, uint64_t va) {
+const struct dm_mapping *dm_space_mapping(const struct dm_space *space, uint64_t va)
+{
     return dm_rangemap_owner(&space->mapped, va);
 }
 
-int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uint64_t offset, uint64_t size,
-                       uint64_t align, unsigned flags, uint64_t *va) {
+int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uint64_t offset, uint64_t size, uint64_t align, unsigned flags,
+                       uint64_t *va)
+{
     if (size == 0 || offset > physical->size || size > physical->size - offset)
         return -EINVAL;
     // Neither sum can wrap: payload + size lies inside a file.
@@ -276,7 +292,8 @@ int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uin
     return 0;
 }
 
-int dm_space_unmap_bytes(struct dm_space *space, uint64_t va) {
+int dm_space_unmap_bytes(struct dm_space *space, uint64_t va)
+{
     struct dm_range range;
     if (!dm_rangemap_find(&space->mapped, va, &range))
         return -ENOENT;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The GPU's virtual address space: reserved ranges, and physical memory mapped into them. A device address is the host's
 // address of the same bytes.
-#ifndef DM_SPACE_H
-#define DM_SPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,8 +49,7 @@ enum {
 // Whole pages inside one reservation. Two mappings of one memory are the same bytes.
 // -EINVAL: alignment, outside the memory or the reservation; -EEXIST: something is mapped there; -EACCES: write to memory
 // that was imported read-only; -ENOMEM.
-int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size,
-                 unsigned flags);
+int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size, unsigned flags);
 // Unmaps every mapping in [va, va + size), which may have holes. -EINVAL: it cuts through a mapping, or is not inside one
 // reservation; -ENOMEM (the kernel has no mappings left to split): nothing has changed.
 int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size);
@@ -62,9 +60,7 @@ const struct dm_mapping *dm_space_mapping(const struct dm_space *space, uint64_t
 
 // Maps bytes [offset, offset + size) of the memory, at any offset, at a new place: the pages around them are reserved and
 // mapped, and *va is the address of the first byte. align: of the first page (the byte's own remainder comes on top).
-int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uint64_t offset, uint64_t size,
-                       uint64_t align, unsigned flags, uint64_t *va);
+int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uint64_t offset, uint64_t size, uint64_t align, unsigned flags,
+                       uint64_t *va);
 // Ends what dm_space_map_bytes returned (any address in it).
 int dm_space_unmap_bytes(struct dm_space *space, uint64_t va);
-
-#endif

@@ -51,8 +51,7 @@ static CUresult allocate(struct em_context *context, const struct em_array_plan 
     if (!s)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an array");
     s->heap = &memory->heap;
-    s->storage = (struct em_storage){
-        .references = 1, .layout = plan->layout, .size_B = plan->layout.size_B, .owner = s, .release = release_heap};
+    s->storage = (struct em_storage){.references = 1, .layout = plan->layout, .size_B = plan->layout.size_B, .owner = s, .release = release_heap};
     // "deferred mapping: the array has no memory until cuMemMapArrayAsync gives it some"; so have sparse arrays.
     bool later = plan->desc.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING);
     if (!later) {
@@ -177,8 +176,7 @@ CUresult em_array_surface(const struct em_array *array, struct dm_surface *out)
     const struct em_storage *s = array->storage;
     if (!s->address) {
         char text[128];
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s has no memory mapped behind it",
-                       em_object_text(&array->object, text, sizeof text));
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s has no memory mapped behind it", em_object_text(&array->object, text, sizeof text));
     }
     *out = (struct dm_surface){.base = (void *)(uintptr_t)s->address, .layout = &s->layout, .level = array->level};
     return CUDA_SUCCESS;
@@ -285,8 +283,8 @@ static CUresult requirements(const struct em_storage *storage, unsigned flags, b
 {
     // "must have been allocated with the flag CUDA_ARRAY3D_DEFERRED_MAPPING otherwise CUDA_ERROR_INVALID_VALUE will be returned"
     if (!(flags & CUDA_ARRAY3D_DEFERRED_MAPPING) || level)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, level ? "a level of a mipmapped array has no memory of its own"
-                                                       : "the array was made without CUDA_ARRAY3D_DEFERRED_MAPPING");
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       level ? "a level of a mipmapped array has no memory of its own" : "the array was made without CUDA_ARRAY3D_DEFERRED_MAPPING");
     uint64_t size_B, alignment_B;
     dm_layout_memory_requirements(&storage->layout, &size_B, &alignment_B);
     memset(out, 0, sizeof *out);
@@ -322,8 +320,8 @@ static CUresult sparse(const struct em_storage *storage, unsigned flags, bool le
     struct dm_sparse s;
     // "If the CUDA array was not allocated with CUDA_ARRAY3D_SPARSE, CUDA_ERROR_INVALID_VALUE will be returned."
     if (!(flags & CUDA_ARRAY3D_SPARSE) || level || dm_sparse_init(&s, &storage->layout))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, level ? "a level of a mipmapped array has no sparse properties of its own"
-                                                       : "the array was made without CUDA_ARRAY3D_SPARSE");
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       level ? "a level of a mipmapped array has no sparse properties of its own" : "the array was made without CUDA_ARRAY3D_SPARSE");
     out->tileExtent.width = s.tile_width_px;
     out->tileExtent.height = s.tile_height_px;
     out->tileExtent.depth = s.tile_depth;

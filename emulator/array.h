@@ -15,9 +15,9 @@ struct em_device;
 struct em_storage {
     unsigned references;
     struct dm_layout layout;
-    uint64_t address; // device address of the layout's byte 0; 0 while nothing is mapped (deferred mapping, sparse)
-    uint64_t size_B;  // bytes that belong to it from there on
-    void *owner;      // what `release` needs
+    uint64_t address;                     // device address of the layout's byte 0; 0 while nothing is mapped (deferred mapping, sparse)
+    uint64_t size_B;                      // bytes that belong to it from there on
+    void *owner;                          // what `release` needs
     void (*release)(struct em_storage *); // gives the bytes back and frees the struct; precondition: em_lock held
 };
 
@@ -48,7 +48,7 @@ struct em_mipmap {
     struct em_object object; // type EM_MIPMAP
     CUDA_ARRAY3D_DESCRIPTOR desc;
     unsigned levels;
-    struct em_storage *storage; // a reference
+    struct em_storage *storage;                   // a reference
     struct em_array *level[DM_LAYOUT_LEVELS_MAX]; // made when first asked for
 };
 

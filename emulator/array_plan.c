@@ -20,27 +20,33 @@ enum { NO_LIMIT = -1 };
 // Which device attributes limit the width, height and depth (or layers) of each shape.
 static const struct limits {
     int width, height, depth;
-} texture_limits[] = {
-    [SHAPE_1D] = {LIMIT(texture1d_width), NO_LIMIT, NO_LIMIT},
-    [SHAPE_2D] = {LIMIT(texture2d_width), LIMIT(texture2d_height), NO_LIMIT},
-    [SHAPE_3D] = {LIMIT(texture3d_width), LIMIT(texture3d_height), LIMIT(texture3d_depth)},
-    [SHAPE_1D_LAYERED] = {LIMIT(texture1d_layered_width), NO_LIMIT, LIMIT(texture1d_layered_layers)},
-    [SHAPE_2D_LAYERED] = {LIMIT(texture2d_layered_width), LIMIT(texture2d_layered_height), LIMIT(texture2d_layered_layers)},
-    [SHAPE_CUBE] = {LIMIT(texturecubemap_width), NO_LIMIT, NO_LIMIT},
-    [SHAPE_CUBE_LAYERED] = {LIMIT(texturecubemap_layered_width), NO_LIMIT, LIMIT(texturecubemap_layered_layers)},
-}, surface_limits[] = {
-    [SHAPE_1D] = {LIMIT(surface1d_width), NO_LIMIT, NO_LIMIT},
-    [SHAPE_2D] = {LIMIT(surface2d_width), LIMIT(surface2d_height), NO_LIMIT},
-    [SHAPE_3D] = {LIMIT(surface3d_width), LIMIT(surface3d_height), LIMIT(surface3d_depth)},
-    [SHAPE_1D_LAYERED] = {LIMIT(surface1d_layered_width), NO_LIMIT, LIMIT(surface1d_layered_layers)},
-    [SHAPE_2D_LAYERED] = {LIMIT(surface2d_layered_width), LIMIT(surface2d_layered_height), LIMIT(surface2d_layered_layers)},
-    [SHAPE_CUBE] = {LIMIT(surfacecubemap_width), NO_LIMIT, NO_LIMIT},
-    [SHAPE_CUBE_LAYERED] = {LIMIT(surfacecubemap_layered_width), NO_LIMIT, LIMIT(surfacecubemap_layered_layers)},
-}, mipmap_limits[] = {
-    [SHAPE_1D] = {LIMIT(texture1d_mipmapped_width), NO_LIMIT, NO_LIMIT},
-    [SHAPE_2D] = {LIMIT(texture2d_mipmapped_width), LIMIT(texture2d_mipmapped_height), NO_LIMIT},
-}, alternate_limits = {LIMIT(texture3d_width_alternate), LIMIT(texture3d_height_alternate), LIMIT(texture3d_depth_alternate)},
-   gather_limits = {LIMIT(texture2d_gather_width), LIMIT(texture2d_gather_height), NO_LIMIT};
+} texture_limits[] =
+    {
+        [SHAPE_1D] = {LIMIT(texture1d_width), NO_LIMIT, NO_LIMIT},
+        [SHAPE_2D] = {LIMIT(texture2d_width), LIMIT(texture2d_height), NO_LIMIT},
+        [SHAPE_3D] = {LIMIT(texture3d_width), LIMIT(texture3d_height), LIMIT(texture3d_depth)},
+        [SHAPE_1D_LAYERED] = {LIMIT(texture1d_layered_width), NO_LIMIT, LIMIT(texture1d_layered_layers)},
+        [SHAPE_2D_LAYERED] = {LIMIT(texture2d_layered_width), LIMIT(texture2d_layered_height), LIMIT(texture2d_layered_layers)},
+        [SHAPE_CUBE] = {LIMIT(texturecubemap_width), NO_LIMIT, NO_LIMIT},
+        [SHAPE_CUBE_LAYERED] = {LIMIT(texturecubemap_layered_width), NO_LIMIT, LIMIT(texturecubemap_layered_layers)},
+},
+  surface_limits[] =
+      {
+          [SHAPE_1D] = {LIMIT(surface1d_width), NO_LIMIT, NO_LIMIT},
+          [SHAPE_2D] = {LIMIT(surface2d_width), LIMIT(surface2d_height), NO_LIMIT},
+          [SHAPE_3D] = {LIMIT(surface3d_width), LIMIT(surface3d_height), LIMIT(surface3d_depth)},
+          [SHAPE_1D_LAYERED] = {LIMIT(surface1d_layered_width), NO_LIMIT, LIMIT(surface1d_layered_layers)},
+          [SHAPE_2D_LAYERED] = {LIMIT(surface2d_layered_width), LIMIT(surface2d_layered_height), LIMIT(surface2d_layered_layers)},
+          [SHAPE_CUBE] = {LIMIT(surfacecubemap_width), NO_LIMIT, NO_LIMIT},
+          [SHAPE_CUBE_LAYERED] = {LIMIT(surfacecubemap_layered_width), NO_LIMIT, LIMIT(surfacecubemap_layered_layers)},
+},
+  mipmap_limits[] =
+      {
+          [SHAPE_1D] = {LIMIT(texture1d_mipmapped_width), NO_LIMIT, NO_LIMIT},
+          [SHAPE_2D] = {LIMIT(texture2d_mipmapped_width), LIMIT(texture2d_mipmapped_height), NO_LIMIT},
+},
+  alternate_limits = {LIMIT(texture3d_width_alternate), LIMIT(texture3d_height_alternate), LIMIT(texture3d_depth_alternate)},
+  gather_limits = {LIMIT(texture2d_gather_width), LIMIT(texture2d_gather_height), NO_LIMIT};
 
 // A bit that no header names and that driver 580 lets pass for 2D arrays.
 #define UNNAMED_FLAG 0x80000000u
@@ -60,8 +66,7 @@ static CUresult bad_shape(const CUDA_ARRAY3D_DESCRIPTOR *d, const char *why)
 
 static CUresult bad_cube(const CUDA_ARRAY3D_DESCRIPTOR *d, const char *why)
 {
-    return em_mistake(I03, CUDA_ERROR_INVALID_VALUE, "Width %zu, Height %zu, Depth %zu, Flags %#x: %s", d->Width, d->Height, d->Depth, d->Flags,
-                      why);
+    return em_mistake(I03, CUDA_ERROR_INVALID_VALUE, "Width %zu, Height %zu, Depth %zu, Flags %#x: %s", d->Width, d->Height, d->Depth, d->Flags, why);
 }
 
 static CUresult check_cube(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape *shape)
@@ -99,8 +104,8 @@ static CUresult find_shape(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape *shape)
 
 static CUresult check_flags(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape shape, enum em_array_use use)
 {
-    unsigned allowed = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_TEXTURE_GATHER |
-                       CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
+    unsigned allowed =
+        CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
     if (use == EM_MIPMAP_EXTERNAL)
         allowed |= CUDA_ARRAY3D_COLOR_ATTACHMENT; // "the flag can only be used on mapped external memory"
     else
@@ -161,8 +166,8 @@ static CUresult check_limits(const struct em_device *device, const CUDA_ARRAY3D_
     if (use != EM_ARRAY_CREATE && (shape == SHAPE_1D || shape == SHAPE_2D))
         good &= all_within(device, d, &mipmap_limits[shape]);
     return good ? CUDA_SUCCESS
-                : em_fail(CUDA_ERROR_INVALID_VALUE, "Width %zu, Height %zu, Depth %zu is more than a %s%s can have on device %d", d->Width,
-                          d->Height, d->Depth, surface ? "surface of a " : "", shape_names[shape], device->ordinal);
+                : em_fail(CUDA_ERROR_INVALID_VALUE, "Width %zu, Height %zu, Depth %zu is more than a %s%s can have on device %d", d->Width, d->Height,
+                          d->Depth, surface ? "surface of a " : "", shape_names[shape], device->ordinal);
 }
 
 CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels, enum em_array_use use,

@@ -19,10 +19,10 @@ struct em_entry {
 struct em_thread {
     const struct em_entry *entry; // the call in progress, or NULL
     uint64_t calls;
-    uint64_t number;             // of this thread from 1; 0 until the first call
-    struct em_context *current;  // top of the context stack, or NULL
+    uint64_t number;            // of this thread from 1; 0 until the first call
+    struct em_context *current; // top of the context stack, or NULL
     struct em_context_stack *stack;
-    bool inside;                 // a host function runs in this thread: it may not call what needs a context
+    bool inside; // a host function runs in this thread: it may not call what needs a context
 };
 extern __thread struct em_thread em_self __attribute__((tls_model("initial-exec")));
 
@@ -54,8 +54,7 @@ static inline const struct em_entry *em_begin(const struct em_entry *entry)
 // "CUDA_ERROR_NOT_INITIALIZED: cuInit has not been called".
 static inline CUresult em_need_init(void)
 {
-    return em_likely(__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) == EM_DRIVER_READY && !em_self.inside) ? CUDA_SUCCESS
-                                                                                                               : em_not_ready();
+    return em_likely(__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) == EM_DRIVER_READY && !em_self.inside) ? CUDA_SUCCESS : em_not_ready();
 }
 
 // There is a current context, it is alive, and no asynchronous error is stuck to it.

@@ -350,8 +350,8 @@ static CUresult submit(struct em_stream *s, struct em_command *c, int how)
         return refuse(c, em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed"));
     if (context_failed(s->object.context) && !c->ops->always)
         return refuse(c, em_context_trouble(s->object.context));
-    if (!em_funnel.policy->at_submission || !is_idle(s) || c->ops->place != EM_ANYWHERE ||
-        !is_turn(s, s->object.context->tickets + 1) || (c->ops->ready && !c->ops->ready(c)))
+    if (!em_funnel.policy->at_submission || !is_idle(s) || c->ops->place != EM_ANYWHERE || !is_turn(s, s->object.context->tickets + 1) ||
+        (c->ops->ready && !c->ops->ready(c)))
         return submit_waiting(s, c, how);
 
     number(s, c);

@@ -99,12 +99,9 @@ static void read_environment(void)
         const char *name;
         void (*read)(const char *value);
     } readers[] = {
-        {"CARDLESS_PERSONALITY", read_personality},
-        {"CARDLESS_OVERLAP", read_overlap},
-        {"CARDLESS_DIAGNOSTICS", read_diagnostics},
-        {"CARDLESS_SEED", read_seed},
-        {"CARDLESS_FAIL_ALLOC", read_fail_alloc},
-        {"CARDLESS_UUID", read_uuid},
+        {"CARDLESS_PERSONALITY", read_personality}, {"CARDLESS_OVERLAP", read_overlap},
+        {"CARDLESS_DIAGNOSTICS", read_diagnostics}, {"CARDLESS_SEED", read_seed},
+        {"CARDLESS_FAIL_ALLOC", read_fail_alloc},   {"CARDLESS_UUID", read_uuid},
     };
     config.sink = EM_SINK_TEXT;
     for (unsigned i = 0; i < sizeof readers / sizeof *readers; i++) {

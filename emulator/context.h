@@ -20,17 +20,17 @@ struct em_context {
     struct em_object object; // type EM_CONTEXT
     struct em_device *device;
     bool primary;
-    int trouble;              // enum em_trouble; not EM_FINE: most calls fail. Written with a release store
-    CUresult sticky;          // with EM_STICKY: the asynchronous error that every call returns
-    unsigned flags;           // CU_CTX_*
+    int trouble;     // enum em_trouble; not EM_FINE: most calls fail. Written with a release store
+    CUresult sticky; // with EM_STICKY: the asynchronous error that every call returns
+    unsigned flags;  // CU_CTX_*
     unsigned api_version;
     uint64_t id;
-    struct em_object *objects; // all that was created in it; destroyed with it
-    struct em_stream *default_stream; // CU_STREAM_LEGACY
-    struct em_stream *streams;        // all, the default ones included (stream.h)
-    uint64_t tickets;                 // of commands handed out so far (command.h)
-    struct em_stream *barrier;        // its commands hold back all later ones of the context (cuCtxWaitEvent); NULL: none so far
-    uint64_t blocking_pending;        // commands not complete in blocking streams, the legacy one not counted
+    struct em_object *objects;         // all that was created in it; destroyed with it
+    struct em_stream *default_stream;  // CU_STREAM_LEGACY
+    struct em_stream *streams;         // all, the default ones included (stream.h)
+    uint64_t tickets;                  // of commands handed out so far (command.h)
+    struct em_stream *barrier;         // its commands hold back all later ones of the context (cuCtxWaitEvent); NULL: none so far
+    uint64_t blocking_pending;         // commands not complete in blocking streams, the legacy one not counted
     struct em_allocation *allocations; // all memory that belongs to it (memory.h)
 
     unsigned usage;    // created: 1 and one for each cuCtxAttach; primary: how often it is retained or attached
@@ -40,7 +40,7 @@ struct em_context {
     struct em_context *previous, *next; // in the list of all contexts that are alive
     struct em_context **peers;          // contexts whose memory it may use: cuCtxEnablePeerAccess
     uint32_t peer_count;
-    bool ending;                        // em_context_end is at work
+    bool ending; // em_context_end is at work
     uint64_t died_call;
     const char *died_by;
 };
@@ -70,7 +70,7 @@ void em_context_put(struct em_context *context);
 
 // The stack of the calling thread. The same context may lie in it several times.
 CUresult em_context_push(CUcontext handle);
-CUresult em_context_pop(CUcontext *out);         // out may be NULL
+CUresult em_context_pop(CUcontext *out);           // out may be NULL
 CUresult em_context_set_current(CUcontext handle); // NULL: pops
 
 static inline CUcontext em_context_handle(const struct em_context *context)

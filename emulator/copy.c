@@ -45,11 +45,11 @@ static CUresult linear_span(const struct em_end *end, const struct em_copy *c, c
         return too_far(what, "the position wraps around 64 bits");
     uint64_t pitch_B = end->pitch_B ? end->pitch_B : row_B;
     if (pitch_B < row_B)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: a pitch of %llu bytes is less than x + width = %llu bytes", what,
-                       (unsigned long long)pitch_B, (unsigned long long)row_B);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: a pitch of %llu bytes is less than x + width = %llu bytes", what, (unsigned long long)pitch_B,
+                       (unsigned long long)row_B);
     if (end->rows && end->rows < rows)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: slices of %llu rows are less than y + height = %llu rows", what,
-                       (unsigned long long)end->rows, (unsigned long long)rows);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: slices of %llu rows are less than y + height = %llu rows", what, (unsigned long long)end->rows,
+                       (unsigned long long)rows);
     uint64_t slice_rows = end->rows ? end->rows : rows;
     // offset = z * slice + y * pitch + x, span = (depth - 1) * slice + (height - 1) * pitch + width; rows that are not there cost no address.
     if (c->depth == 1 && !end->z)
@@ -59,8 +59,8 @@ static CUresult linear_span(const struct em_end *end, const struct em_copy *c, c
     if (c->height == 1 && !end->y)
         pitch_B = 0;
     if (!em_mul(end->z, slice_B, &offset) || !em_mul(end->y, pitch_B, &t) || !em_add(offset, t, &offset) || !em_add(offset, end->x_B, &offset) ||
-        !em_mul(c->depth - 1, slice_B, span) || !em_mul(c->height - 1, pitch_B, &t) || !em_add(*span, t, span) ||
-        !em_add(*span, c->width_B, span) || !em_add(end->address, offset, first) || !em_add(*first, *span, &t))
+        !em_mul(c->depth - 1, slice_B, span) || !em_mul(c->height - 1, pitch_B, &t) || !em_add(*span, t, span) || !em_add(*span, c->width_B, span) ||
+        !em_add(end->address, offset, first) || !em_add(*first, *span, &t))
         return too_far(what, "the box wraps around 64 bits");
     place->surface = (struct dm_surface){.base = (void *)(uintptr_t)end->address, .pitch_B = pitch_B ? pitch_B : row_B, .slice_B = slice_B};
     place->at = (struct dm_position){end->x_B, end->y, end->z};
@@ -101,9 +101,8 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, c
     struct dm_box_extent extent = {c->width_B, c->height, c->depth};
     if (dm_box_check(&place->surface, place->at, extent)) {
         char text[128];
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%s: %llu bytes x %llu x %llu at byte %llu, row %llu, slice %llu leave %s of %zux%zux%zu elements", what,
-                       (unsigned long long)c->width_B, (unsigned long long)c->height, (unsigned long long)c->depth,
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: %llu bytes x %llu x %llu at byte %llu, row %llu, slice %llu leave %s of %zux%zux%zu elements",
+                       what, (unsigned long long)c->width_B, (unsigned long long)c->height, (unsigned long long)c->depth,
                        (unsigned long long)end->x_B, (unsigned long long)end->y, (unsigned long long)end->z,
                        em_object_text(&a->object, text, sizeof text), a->desc.Width, a->desc.Height, a->desc.Depth);
     }

@@ -16,9 +16,9 @@ enum em_end_kind {
 // One end of a copy. x is in bytes, y in rows, z in slices or layers.
 struct em_end {
     enum em_end_kind kind;
-    uint64_t address;    // linear memory: of element (0, 0, 0)
-    uint64_t pitch_B;    // linear memory: from row to row; 0: the rows of the copy follow each other
-    uint64_t rows;       // linear memory: from slice to slice, in rows; 0: likewise
+    uint64_t address; // linear memory: of element (0, 0, 0)
+    uint64_t pitch_B; // linear memory: from row to row; 0: the rows of the copy follow each other
+    uint64_t rows;    // linear memory: from slice to slice, in rows; 0: likewise
     CUarray array;
     uint64_t x_B, y, z;
 };

@@ -59,8 +59,11 @@ CUresult em_copy_batch(const CUdeviceptr *dsts, const CUdeviceptr *srcs, const s
     if (!r)
         r = check_attributes(attrs, attr_starts, attr_count, count);
     for (size_t i = 0; !r && i < count; i++) {
-        struct em_copy copy = {
-            .dst = {.kind = EM_END_ANY, .address = dsts[i]}, .src = {.kind = EM_END_ANY, .address = srcs[i]}, .width_B = sizes[i], .height = 1, .depth = 1};
+        struct em_copy copy = {.dst = {.kind = EM_END_ANY, .address = dsts[i]},
+                               .src = {.kind = EM_END_ANY, .address = srcs[i]},
+                               .width_B = sizes[i],
+                               .height = 1,
+                               .depth = 1};
         r = sizes[i] ? em_copy(&copy, stream, true) : em_fail(CUDA_ERROR_INVALID_VALUE, "sizes[%zu] = 0", i);
         if (r)
             *fail = i;
@@ -115,8 +118,8 @@ static CUresult end_of(const CUmemcpy3DOperand *operand, const CUextent3D *exten
 {
     bool fits;
     if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
-        *out = (struct em_end){
-            .kind = EM_END_ARRAY, .array = operand->op.array.array, .y = operand->op.array.offset.y, .z = operand->op.array.offset.z};
+        *out =
+            (struct em_end){.kind = EM_END_ARRAY, .array = operand->op.array.array, .y = operand->op.array.offset.y, .z = operand->op.array.offset.z};
         fits = !__builtin_mul_overflow(operand->op.array.offset.x, unit, &out->x_B);
     } else {
         size_t row = operand->op.ptr.rowLength, rows = operand->op.ptr.layerHeight;

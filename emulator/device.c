@@ -20,8 +20,9 @@ int em_device_count;
 
 CUresult em_device_bad(CUdevice ordinal)
 {
-    return em_fail(CUDA_ERROR_INVALID_DEVICE, em_device_count == 1 ? "device %d does not exist, there is one device, 0"
-                                                                   : "device %d does not exist, there are %d devices, from 0",
+    return em_fail(CUDA_ERROR_INVALID_DEVICE,
+                   em_device_count == 1 ? "device %d does not exist, there is one device, 0"
+                                        : "device %d does not exist, there are %d devices, from 0",
                    ordinal, em_device_count);
 }
 
@@ -96,8 +97,7 @@ static void place_on_bus(struct em_device *device)
 {
     int *bus = &device->profile.attribute[DM_ATTRIBUTE_pci_bus_id], *slot = &device->profile.attribute[DM_ATTRIBUTE_pci_device_id];
     for (const struct em_device *other = em_devices; other < device;) {
-        bool same = em_device_attribute(other, DM_ATTRIBUTE_pci_bus_id) == *bus &&
-                    em_device_attribute(other, DM_ATTRIBUTE_pci_device_id) == *slot &&
+        bool same = em_device_attribute(other, DM_ATTRIBUTE_pci_bus_id) == *bus && em_device_attribute(other, DM_ATTRIBUTE_pci_device_id) == *slot &&
                     em_device_attribute(other, DM_ATTRIBUTE_pci_domain_id) == em_device_attribute(device, DM_ATTRIBUTE_pci_domain_id);
         if (!same) {
             other++;

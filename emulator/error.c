@@ -105,17 +105,15 @@ static void write_json(enum em_diagnostic id, const char *entry, const char *whe
         write_all(sink.json_fd, line, used);
 }
 
-static void write_text(enum em_diagnostic id, const char *entry, const char *where, CUresult code, const char *text,
-                       unsigned long before)
+static void write_text(enum em_diagnostic id, const char *entry, const char *where, CUresult code, const char *text, unsigned long before)
 {
     char line[4096];
     int n;
     if (id == EM_DIAG_GENERAL)
         n = snprintf(line, sizeof line, "cardless: %s (%s): %s: %s\n", entry, where, em_error_name(code), text);
     else
-        n = snprintf(line, sizeof line, "cardless: [%s %s] %s (%s)%s%s: %s\n    %s; %s\n", catalogue[id].id,
-                     severity_names[catalogue[id].severity], entry, where, code ? ": " : "", code ? em_error_name(code) : "",
-                     text, catalogue[id].title, catalogue[id].advice);
+        n = snprintf(line, sizeof line, "cardless: [%s %s] %s (%s)%s%s: %s\n    %s; %s\n", catalogue[id].id, severity_names[catalogue[id].severity],
+                     entry, where, code ? ": " : "", code ? em_error_name(code) : "", text, catalogue[id].title, catalogue[id].advice);
     size_t used = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
     write_all(STDERR_FILENO, line, used);
     if (before + 1 == SHOWN_AT_MOST) {

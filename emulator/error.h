@@ -16,20 +16,20 @@ enum em_diagnostic {
 //     return em_fail(CUDA_ERROR_INVALID_VALUE, "width %zu B is more than the pitch %zu B", width, pitch);
 // Takes no emulator lock; may be called with it held.
 // A macro, so that the compiler sees that an error code is not CUDA_SUCCESS.
-#define em_fail(code, ...)                                                                                                       \
-    ({                                                                                                                           \
-        CUresult em_code_ = (code);                                                                                              \
-        em_explain(em_code_, __VA_ARGS__);                                                                                       \
-        em_code_;                                                                                                                \
+#define em_fail(code, ...)                                                                                                                           \
+    ({                                                                                                                                               \
+        CUresult em_code_ = (code);                                                                                                                  \
+        em_explain(em_code_, __VA_ARGS__);                                                                                                           \
+        em_code_;                                                                                                                                    \
     })
 void em_explain(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 // Reports mistake `EM_DIAG_id` of the catalogue and returns `code`, which is CUDA_SUCCESS where the call goes on all the same.
-#define em_mistake(id, code, ...)                                                                                                \
-    ({                                                                                                                           \
-        CUresult em_code_ = (code);                                                                                              \
-        em_report(EM_DIAG_##id, em_code_, __VA_ARGS__);                                                                          \
-        em_code_;                                                                                                                \
+#define em_mistake(id, code, ...)                                                                                                                    \
+    ({                                                                                                                                               \
+        CUresult em_code_ = (code);                                                                                                                  \
+        em_report(EM_DIAG_##id, em_code_, __VA_ARGS__);                                                                                              \
+        em_code_;                                                                                                                                    \
     })
 void em_report(enum em_diagnostic id, CUresult code, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
 

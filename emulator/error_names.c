@@ -11,8 +11,8 @@
 const char *em_error_name(CUresult code)
 {
     switch ((int)code) {
-#define EM_ERROR(code, value, text) \
-    case value:                     \
+#define EM_ERROR(code, value, text)                                                                                                                  \
+    case value:                                                                                                                                      \
         return #code;
 #include "errors.def"
 #undef EM_ERROR
@@ -24,8 +24,8 @@ const char *em_error_name(CUresult code)
 const char *em_error_string(CUresult code)
 {
     switch ((int)code) {
-#define EM_ERROR(code, value, text) \
-    case value:                     \
+#define EM_ERROR(code, value, text)                                                                                                                  \
+    case value:                                                                                                                                      \
         return text;
 #include "errors.def"
 #undef EM_ERROR

@@ -223,8 +223,7 @@ static void finish_wait(struct em_command *c)
 }
 
 static const struct em_command_ops wait_ops = {.name = "event wait", .ready = marker_done, .run = run_wait, .finish = finish_wait};
-static const struct em_command_ops wait_slot_ops = {
-    .name = "event wait", .ready = slot_done, .run = run_wait, .finish = finish_wait, .polled = true};
+static const struct em_command_ops wait_slot_ops = {.name = "event wait", .ready = slot_done, .run = run_wait, .finish = finish_wait, .polled = true};
 
 // Whether the last record of an event of several processes was made by this one. Precondition: em_lock held.
 static bool is_ours(const struct em_event *e)

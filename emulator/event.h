@@ -20,11 +20,11 @@ struct em_marker {
 };
 
 struct em_event {
-    struct em_object object; // type EM_EVENT
-    unsigned flags;          // CU_EVENT_*
-    struct em_marker *marker;  // the last record made in this process, or NULL
-    struct em_ipc_slot *slot;  // with CU_EVENT_INTERPROCESS: what the processes share (ipc_event.h)
-    bool imported;             // by cuIpcOpenEventHandle
+    struct em_object object;  // type EM_EVENT
+    unsigned flags;           // CU_EVENT_*
+    struct em_marker *marker; // the last record made in this process, or NULL
+    struct em_ipc_slot *slot; // with CU_EVENT_INTERPROCESS: what the processes share (ipc_event.h)
+    bool imported;            // by cuIpcOpenEventHandle
 };
 
 // All take the lock: precondition: em_lock NOT held, where they do not say otherwise.

@@ -183,7 +183,8 @@ unlock:
 static CUresult get_external(CUexternalMemory handle, struct em_external **out)
 {
     // A stale handle crashes the driver; a foreign one is CUDA_ERROR_INVALID_VALUE where it survives it.
-    CUresult code = em_quirk(EXTERNAL_FOREIGN_CODE) && !em_handle_was((uint64_t)(uintptr_t)handle) ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+    CUresult code =
+        em_quirk(EXTERNAL_FOREIGN_CODE) && !em_handle_was((uint64_t)(uintptr_t)handle) ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
     return em_object_get(EM_EXTERNAL_MEMORY, handle, code, out);
 }
 
@@ -194,8 +195,7 @@ CUresult em_external_destroy(CUexternalMemory handle)
     CUresult r = CUDA_SUCCESS;
     if (!em_object_peek(EM_EXTERNAL_MEMORY, (uint64_t)(uintptr_t)handle)) {
         char text[256];
-        r = em_mistake(B08, CUDA_ERROR_INVALID_HANDLE, "not a CUexternalMemory: %s",
-                       em_handle_text((uint64_t)(uintptr_t)handle, text, sizeof text));
+        r = em_mistake(B08, CUDA_ERROR_INVALID_HANDLE, "not a CUexternalMemory: %s", em_handle_text((uint64_t)(uintptr_t)handle, text, sizeof text));
     } else if (!(r = get_external(handle, &e))) {
         em_imported_check_fd(e->imported);
         em_external_watch_destroyed(e->imported);
@@ -222,8 +222,10 @@ static void mapping_release(struct em_allocation *allocation)
 
 static CUresult past_the_end(const struct em_imported *imported, CUresult code, uint64_t offset, uint64_t size)
 {
-    return em_mistake(B01, code, "offset %llu + size %llu is past the end of CUexternalMemory #%u, which was imported with %llu bytes and really "
-                      "has %llu", (unsigned long long)offset, (unsigned long long)size, imported->number, (unsigned long long)imported->size_B,
+    return em_mistake(B01, code,
+                      "offset %llu + size %llu is past the end of CUexternalMemory #%u, which was imported with %llu bytes and really "
+                      "has %llu",
+                      (unsigned long long)offset, (unsigned long long)size, imported->number, (unsigned long long)imported->size_B,
                       (unsigned long long)imported->physical->size);
 }
 
@@ -358,7 +360,9 @@ static uint64_t other_total(const struct em_imported *imported, const struct em_
         .width_px = plan->desc.Width,
         .height_px = plan->desc.Height,
         .depth = layered ? 0 : depth,
-        .layers = layered ? depth : had->layered ? had->layers : 0,
+        .layers = layered        ? depth
+                  : had->layered ? had->layers
+                                 : 0,
         .levels = levels,
         .cube = had->cube,
     };
@@ -375,8 +379,8 @@ static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNA
     if (!imported->dedicated || imported->info.kind != DM_FD_MESA || fills(imported, plan->layout.total_B))
         return;
     if (plan->layout.dimensions == 3 && fills(imported, other_total(imported, plan, plan->levels, true))) {
-        em_mistake(I02, CUDA_SUCCESS, "Depth %zu without CUDA_ARRAY3D_LAYERED takes %llu bytes; the memory has %llu, as %zu layers do", plan->desc.Depth,
-                   (unsigned long long)plan->layout.total_B, (unsigned long long)imported->physical->size, plan->desc.Depth);
+        em_mistake(I02, CUDA_SUCCESS, "Depth %zu without CUDA_ARRAY3D_LAYERED takes %llu bytes; the memory has %llu, as %zu layers do",
+                   plan->desc.Depth, (unsigned long long)plan->layout.total_B, (unsigned long long)imported->physical->size, plan->desc.Depth);
         return;
     }
     uint32_t most = dm_layout_levels_most(plan->desc.Width, plan->desc.Height, layered ? 0 : plan->desc.Depth);
@@ -389,7 +393,8 @@ static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNA
     }
 }
 
-static CUresult check_mipmap(const struct em_device *device, const struct em_imported *imported, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, struct em_array_plan *plan)
+static CUresult check_mipmap(const struct em_device *device, const struct em_imported *imported,
+                             const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, struct em_array_plan *plan)
 {
     CUresult r = em_array_plan(device, &desc->arrayDesc, desc->numLevels, EM_MIPMAP_EXTERNAL, em_imported_layout(imported), plan);
     if (r)
@@ -398,8 +403,10 @@ static CUresult check_mipmap(const struct em_device *device, const struct em_imp
         return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the descriptor was not cleared");
     uint64_t have_B = imported->size_B < imported->physical->size ? imported->size_B : imported->physical->size;
     if (desc->offset > have_B || plan->layout.total_B > have_B - desc->offset)
-        return em_mistake(I11, CUDA_ERROR_INVALID_VALUE, "%llux%llux%llu with %u levels takes %llu bytes from offset %llu on, and CUexternalMemory "
-                          "#%u has %llu", (unsigned long long)desc->arrayDesc.Width, (unsigned long long)desc->arrayDesc.Height,
+        return em_mistake(I11, CUDA_ERROR_INVALID_VALUE,
+                          "%llux%llux%llu with %u levels takes %llu bytes from offset %llu on, and CUexternalMemory "
+                          "#%u has %llu",
+                          (unsigned long long)desc->arrayDesc.Width, (unsigned long long)desc->arrayDesc.Height,
                           (unsigned long long)desc->arrayDesc.Depth, desc->numLevels, (unsigned long long)plan->layout.total_B, desc->offset,
                           imported->number, (unsigned long long)have_B);
     if (imported->dedicated && desc->offset)
@@ -435,10 +442,11 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         .release = storage_release,
     };
     em_imported_ref(e->imported);
-    s->journal = em_journal_begin(EM_JOURNAL_MIPMAP, "mipmapped array of CUexternalMemory #%u: offset %llu, %llux%llux%llu, %u levels, %llu bytes at %#llx",
-                                  e->object.number, desc->offset, (unsigned long long)desc->arrayDesc.Width,
-                                  (unsigned long long)desc->arrayDesc.Height, (unsigned long long)desc->arrayDesc.Depth, desc->numLevels,
-                                  (unsigned long long)plan.layout.total_B, (unsigned long long)(window + desc->offset));
+    s->journal =
+        em_journal_begin(EM_JOURNAL_MIPMAP, "mipmapped array of CUexternalMemory #%u: offset %llu, %llux%llux%llu, %u levels, %llu bytes at %#llx",
+                         e->object.number, desc->offset, (unsigned long long)desc->arrayDesc.Width, (unsigned long long)desc->arrayDesc.Height,
+                         (unsigned long long)desc->arrayDesc.Depth, desc->numLevels, (unsigned long long)plan.layout.total_B,
+                         (unsigned long long)(window + desc->offset));
     r = em_mipmap_start(e->object.context, &plan, &s->storage, out);
 unlock:
     em_unlock();

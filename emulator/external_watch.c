@@ -14,10 +14,12 @@ static void look_for_alias(struct em_external_mapping *m, uint64_t first, uint64
         if (o == m || o->dirty_epoch != epoch || first >= o->dirty_end || end <= o->dirty_first)
             continue;
         m->said_alias = true;
-        em_mistake(B05, CUDA_SUCCESS, "bytes %llu to %llu of CUexternalMemory #%u are read through the mapping at %#llx after a write through the "
-                   "one at %#llx, and nothing ordered them", (unsigned long long)(first > o->dirty_first ? first : o->dirty_first),
-                   (unsigned long long)(end < o->dirty_end ? end : o->dirty_end), m->imported->number,
-                   (unsigned long long)m->allocation.base, (unsigned long long)o->allocation.base);
+        em_mistake(B05, CUDA_SUCCESS,
+                   "bytes %llu to %llu of CUexternalMemory #%u are read through the mapping at %#llx after a write through the "
+                   "one at %#llx, and nothing ordered them",
+                   (unsigned long long)(first > o->dirty_first ? first : o->dirty_first),
+                   (unsigned long long)(end < o->dirty_end ? end : o->dirty_end), m->imported->number, (unsigned long long)m->allocation.base,
+                   (unsigned long long)o->allocation.base);
     }
 }
 

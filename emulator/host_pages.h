@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 struct em_host_pages {
-    uint64_t mapped;    // bytes from the start of the range on that are mapped and readable
-    bool all_writable;  // all of those may be written
+    uint64_t mapped;   // bytes from the start of the range on that are mapped and readable
+    bool all_writable; // all of those may be written
 };
 
 // Looks at [address, address + size). False: the system does not tell.

@@ -195,8 +195,7 @@ CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t
         return em_fail(CUDA_ERROR_INVALID_VALUE, "offset %llu + size %llu is past the end of the imported memory, which really has %llu bytes",
                        (unsigned long long)offset, (unsigned long long)size, (unsigned long long)imported->physical->size);
     if (status)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes of imported memory cannot be mapped: %s", (unsigned long long)size,
-                       strerror(-status));
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes of imported memory cannot be mapped: %s", (unsigned long long)size, strerror(-status));
     *address += offset - first;
     return CUDA_SUCCESS;
 }

@@ -18,12 +18,12 @@ struct em_imported {
     struct dm_fd_identity fd; // the program's descriptor; fd.fd is -1 where it was closed at once
     uint64_t size_B;          // what the program said
     bool dedicated;
-    bool destroyed;  // its CUexternalMemory is gone
-    uint32_t number; // of that CUexternalMemory
-    uint64_t window; // device address of the payload's byte 0, mapped when the first array needs it; else 0
+    bool destroyed;                       // its CUexternalMemory is gone
+    uint32_t number;                      // of that CUexternalMemory
+    uint64_t window;                      // device address of the payload's byte 0, mapped when the first array needs it; else 0
     struct em_external_mapping *mappings; // buffers on it with addresses of their own
     struct em_external_window *shared;    // buffers on it that share addresses, or NULL
-    struct em_imported *next; // in the list of descriptors that the driver owns
+    struct em_imported *next;             // in the list of descriptors that the driver owns
 };
 
 // Takes over what `desc` (validated) stands for. On failure the descriptor is untouched and the sentence is said. Precondition: em_lock held.

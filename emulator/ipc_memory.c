@@ -159,11 +159,16 @@ static CUresult map(struct em_context *context, const struct ipc_handle *h, int 
     if ((status = dm_physical_import(&memory->vram, fd, &info, &physical)))
         goto free_mapping;
     m->handle = *h;
-    m->allocation = (struct em_allocation){
-        .size = h->size, .kind = EM_MEMORY_IPC, .context = context, .device = (int)h->device, .physical = physical,
-        .physical_offset = h->offset - physical->payload, .owner = m, .release = release};
-    status = dm_space_map_bytes(&em_space, physical, h->offset - physical->payload, h->size, 2 << 20, DM_MAP_READ | DM_MAP_WRITE,
-                                &m->allocation.base);
+    m->allocation = (struct em_allocation){.size = h->size,
+                                           .kind = EM_MEMORY_IPC,
+                                           .context = context,
+                                           .device = (int)h->device,
+                                           .physical = physical,
+                                           .physical_offset = h->offset - physical->payload,
+                                           .owner = m,
+                                           .release = release};
+    status =
+        dm_space_map_bytes(&em_space, physical, h->offset - physical->payload, h->size, 2 << 20, DM_MAP_READ | DM_MAP_WRITE, &m->allocation.base);
     if (status)
         goto unref;
     if ((r = em_memory_enter(&m->allocation)))
@@ -178,8 +183,9 @@ unref:
     dm_physical_unref(physical);
 free_mapping:
     dm_free(m);
-    return r ? r : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes of process %d cannot be mapped: %s", (unsigned long long)h->size, h->pid,
-                           strerror(-status));
+    return r ? r
+             : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes of process %d cannot be mapped: %s", (unsigned long long)h->size, h->pid,
+                       strerror(-status));
 }
 
 CUresult em_ipc_open(const CUipcMemHandle *handle, unsigned flags, uint64_t *out)

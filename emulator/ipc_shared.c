@@ -81,10 +81,9 @@ bool em_ipc_shared_holds(int pid, const struct em_ipc_place *place)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return false;
-    bool holds = !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, found, sizeof found, 0) == (ssize_t)sizeof found &&
-                 !memcmp(found, mark, sizeof mark) &&
-                 pread(fd, &identity, sizeof identity, (off_t)(place->slot * sizeof identity)) == (ssize_t)sizeof identity &&
-                 identity == place->identity;
+    bool holds =
+        !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, found, sizeof found, 0) == (ssize_t)sizeof found && !memcmp(found, mark, sizeof mark) &&
+        pread(fd, &identity, sizeof identity, (off_t)(place->slot * sizeof identity)) == (ssize_t)sizeof identity && identity == place->identity;
     close(fd);
     return holds;
 }

@@ -45,8 +45,7 @@ static CUresult check(const struct em_device *device, CUlimit limit)
     if ((unsigned)limit >= DM_LIMIT_COUNT)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "limit %d does not exist", (int)limit);
     if (!device_has(device, limit))
-        return em_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "device %d (%s) has no limit %s", device->ordinal, device->profile.name,
-                       dm_limit_name(limit));
+        return em_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "device %d (%s) has no limit %s", device->ordinal, device->profile.name, dm_limit_name(limit));
     return CUDA_SUCCESS;
 }
 

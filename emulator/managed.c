@@ -229,7 +229,8 @@ static void put_accessed_by(const struct advice *a, int *out, uint64_t count)
         out[n++] = (int)CU_DEVICE_INVALID;
 }
 
-void em_managed_attribute(const struct em_allocation *a, uint64_t address, uint64_t size, CUmem_range_attribute attribute, void *data, uint64_t size_B)
+void em_managed_attribute(const struct em_allocation *a, uint64_t address, uint64_t size, CUmem_range_attribute attribute, void *data,
+                          uint64_t size_B)
 {
     uint64_t from, to;
     pages(a, address, size, &from, &to);

@@ -81,9 +81,8 @@ CUresult em_memory_enter(struct em_allocation *a)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note %s of %llu bytes", em_memory_kind_text(a->kind),
                        (unsigned long long)a->size);
     if (r)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx+%llu cannot become %s: %s", (unsigned long long)a->base,
-                       (unsigned long long)a->size, em_memory_kind_text(a->kind),
-                       r == -EEXIST ? "something is at these addresses already" : "it is no range of addresses");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx+%llu cannot become %s: %s", (unsigned long long)a->base, (unsigned long long)a->size,
+                       em_memory_kind_text(a->kind), r == -EEXIST ? "something is at these addresses already" : "it is no range of addresses");
     a->id = ++last_id;
     if (!a->block_id)
         a->block_id = a->id;
@@ -175,13 +174,11 @@ void *em_reservation_find(uint64_t address, uint64_t *base, uint64_t *size)
 }
 
 // "device memory 0x7f…+4096 (cuMemAlloc_v2, call 12)".
-static void allocation_text(uint64_t base, uint64_t size, enum em_memory_kind kind, const char *born_by, uint64_t born_call,
-                            char *out, size_t room)
+static void allocation_text(uint64_t base, uint64_t size, enum em_memory_kind kind, const char *born_by, uint64_t born_call, char *out, size_t room)
 {
     char when[64];
     em_call_text(born_call, when, sizeof when);
-    snprintf(out, room, "%s %#llx+%llu (%s, %s)", em_memory_kind_text(kind), (unsigned long long)base, (unsigned long long)size,
-             born_by, when);
+    snprintf(out, room, "%s %#llx+%llu (%s, %s)", em_memory_kind_text(kind), (unsigned long long)base, (unsigned long long)size, born_by, when);
 }
 
 static const struct past *past_at(uint64_t address)
@@ -210,12 +207,11 @@ const char *em_memory_text(uint64_t address, char *out, size_t room)
     } else if ((p = past_at(address))) {
         allocation_text(p->base, p->size, p->kind, p->born_by, p->born_call, what, sizeof what);
         em_call_text(p->died_call, when, sizeof when);
-        snprintf(out, room, "%#llx is byte %llu of %s, which was freed by %s in %s", n, (unsigned long long)(address - p->base),
-                 what, p->died_by, when);
+        snprintf(out, room, "%#llx is byte %llu of %s, which was freed by %s in %s", n, (unsigned long long)(address - p->base), what, p->died_by,
+                 when);
     } else if (dm_rangemap_find(&reservations, address, &r)) {
         base = r.start;
-        snprintf(out, room, "%#llx is in the reservation %#llx+%llu, where nothing is mapped", n, base,
-                 (unsigned long long)r.size);
+        snprintf(out, room, "%#llx is in the reservation %#llx+%llu, where nothing is mapped", n, base, (unsigned long long)r.size);
     } else if (dm_rangemap_previous(&map, address, &r) && address - (r.start + r.size) < NEAR) {
         a = r.owner;
         allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, what, sizeof what);
@@ -232,8 +228,8 @@ static CUresult out_of_reach(uint64_t address, uint64_t size, uint64_t have, con
     char text[512];
     if (!have || address + size < address)
         return em_fail(code, "%s: %s", what, em_memory_text(address, text, sizeof text));
-    return em_fail(code, "%s: %llu bytes from there on are %llu too many; %s", what, (unsigned long long)size,
-                   (unsigned long long)(size - have), em_memory_text(address, text, sizeof text));
+    return em_fail(code, "%s: %llu bytes from there on are %llu too many; %s", what, (unsigned long long)size, (unsigned long long)(size - have),
+                   em_memory_text(address, text, sizeof text));
 }
 
 CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresult code, struct em_allocation **out)
@@ -249,19 +245,19 @@ CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresu
 static CUresult no_access(const struct em_allocation *a, unsigned access, const char *what, CUresult code)
 {
     char text[512];
-    return em_fail(code, "%s: the device may not %s there (cuMemSetAccess); %s", what,
-                   access == CU_MEM_ACCESS_FLAGS_PROT_READ ? "read" : "write", em_memory_text(a->base, text, sizeof text));
+    return em_fail(code, "%s: the device may not %s there (cuMemSetAccess); %s", what, access == CU_MEM_ACCESS_FLAGS_PROT_READ ? "read" : "write",
+                   em_memory_text(a->base, text, sizeof text));
 }
 
 static CUresult other_context(uint64_t address, const char *what, CUresult code)
 {
     char text[512];
-    return em_fail(code, "%s: a mapped external buffer can be filled only in the context that mapped it, which is not the current one; %s",
-                   what, em_memory_text(address, text, sizeof text));
+    return em_fail(code, "%s: a mapped external buffer can be filled only in the context that mapped it, which is not the current one; %s", what,
+                   em_memory_text(address, text, sizeof text));
 }
 
-CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what,
-                         CUresult code, struct em_allocation **out)
+CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what, CUresult code,
+                         struct em_allocation **out)
 {
     struct em_allocation *first = at(address), *a = first;
     if (!a)

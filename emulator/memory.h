@@ -10,17 +10,17 @@
 struct dm_physical;
 
 // What kind of memory an address is. The closed list; a text for sentences beside each.
-#define EM_MEMORY_KINDS(X)                                                                                                       \
-    X(DEVICE, "device memory")               /* cuMemAlloc, cuMemAllocPitch */                                                    \
-    X(HOST, "page-locked host memory")       /* cuMemHostAlloc, cuMemAllocHost */                                                 \
-    X(REGISTERED, "registered host memory")  /* cuMemHostRegister */                                                              \
-    X(MANAGED, "managed memory")             /* cuMemAllocManaged */                                                              \
-    X(VIRTUAL, "a mapping made by cuMemMap") /* virtual memory management */                                                      \
-    X(IMPORTED, "a mapped external buffer")  /* cuExternalMemoryGetMappedBuffer */                                                \
-    X(IPC, "memory of another process")      /* cuIpcOpenMemHandle */                                                             \
-    X(POOLED, "pool memory")                 /* cuMemAllocAsync, cuMemAllocFromPoolAsync */                                       \
-    X(GRAPHICS, "a mapped graphics buffer")  /* cuGraphicsResourceGetMappedPointer */                                             \
-    X(GLOBAL, "a module's variable")         /* cuModuleGetGlobal */
+#define EM_MEMORY_KINDS(X)                                                                                                                           \
+    X(DEVICE, "device memory")               /* cuMemAlloc, cuMemAllocPitch */                                                                       \
+    X(HOST, "page-locked host memory")       /* cuMemHostAlloc, cuMemAllocHost */                                                                    \
+    X(REGISTERED, "registered host memory")  /* cuMemHostRegister */                                                                                 \
+    X(MANAGED, "managed memory")             /* cuMemAllocManaged */                                                                                 \
+    X(VIRTUAL, "a mapping made by cuMemMap") /* virtual memory management */                                                                         \
+    X(IMPORTED, "a mapped external buffer")  /* cuExternalMemoryGetMappedBuffer */                                                                   \
+    X(IPC, "memory of another process")      /* cuIpcOpenMemHandle */                                                                                \
+    X(POOLED, "pool memory")                 /* cuMemAllocAsync, cuMemAllocFromPoolAsync */                                                          \
+    X(GRAPHICS, "a mapped graphics buffer")  /* cuGraphicsResourceGetMappedPointer */                                                                \
+    X(GLOBAL, "a module's variable")         // cuModuleGetGlobal
 
 enum em_memory_kind {
 #define X(name, text) EM_MEMORY_##name,
@@ -30,33 +30,33 @@ enum em_memory_kind {
 
 // Addresses are unified: a host address that the driver knows is the device address of the same bytes, so that one map finds both.
 struct em_allocation {
-    uint64_t base, size;   // device addresses; size in bytes as the user asked
-    uint64_t host;         // host address of `base` for HOST, REGISTERED, MANAGED and VIRTUAL on the host; else 0
+    uint64_t base, size; // device addresses; size in bytes as the user asked
+    uint64_t host;       // host address of `base` for HOST, REGISTERED, MANAGED and VIRTUAL on the host; else 0
     enum em_memory_kind kind;
-    struct em_context *context;   // that owns it; NULL: none (virtual memory, pools)
-    int device;                   // ordinal
-    unsigned flags;               // of the creating call
-    unsigned access;              // CU_MEM_ACCESS_FLAGS_*: what the device may do; em_memory_enter sets it but for VIRTUAL
-    unsigned handle_types;        // CU_MEM_HANDLE_TYPE_*: how it may be exported
-    uint64_t id;                  // CU_POINTER_ATTRIBUTE_BUFFER_ID
-    uint64_t block_id;            // CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID; 0: em_memory_enter takes `id`
-    bool sync_memops;             // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; em_memory_enter sets it as the card does for the kind
-    bool read_only;               // REGISTERED: the program promised that the device will only read
-    bool rdma_capable;            // CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE; em_memory_enter sets it for DEVICE
+    struct em_context *context;          // that owns it; NULL: none (virtual memory, pools)
+    int device;                          // ordinal
+    unsigned flags;                      // of the creating call
+    unsigned access;                     // CU_MEM_ACCESS_FLAGS_*: what the device may do; em_memory_enter sets it but for VIRTUAL
+    unsigned handle_types;               // CU_MEM_HANDLE_TYPE_*: how it may be exported
+    uint64_t id;                         // CU_POINTER_ATTRIBUTE_BUFFER_ID
+    uint64_t block_id;                   // CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID; 0: em_memory_enter takes `id`
+    bool sync_memops;                    // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; em_memory_enter sets it as the card does for the kind
+    bool read_only;                      // REGISTERED: the program promised that the device will only read
+    bool rdma_capable;                   // CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE; em_memory_enter sets it for DEVICE
     uint64_t mapping_base, mapping_size; // the block that it is cut from; size 0: em_memory_enter takes base and size
-    uint32_t ipc_slot;            // in the table of what other processes may open (ipc_shared.h); 0: none
+    uint32_t ipc_slot;                   // in the table of what other processes may open (ipc_shared.h); 0: none
     uint64_t born_call;
     const char *born_by;
     struct em_advice_map *advice; // MANAGED: what was advised for which pages, or NULL
     struct em_object *pool;       // POOLED: the pool, else NULL
     struct dm_physical *physical; // the bytes behind it where there is one object for it, else NULL
     uint64_t physical_offset;
-    void *owner;                  // what `release` needs
+    void *owner;                             // what `release` needs
     void (*release)(struct em_allocation *); // undoes the mapping and frees the struct; precondition: em_lock held
     // cuMemFree of an address in it, where several mappings share one allocation; NULL: the base frees it.
     CUresult (*free_at)(struct em_allocation *, uint64_t address);
     void (*watch)(struct em_allocation *, uint64_t address, uint64_t size, bool write); // told of copies and fills; NULL: nobody asks
-    struct em_allocation *previous, *next;   // in the context's list
+    struct em_allocation *previous, *next;                                              // in the context's list
 };
 
 // Tells who watches an allocation that [address, address + size) is read or written by a command. Precondition: em_lock held.
@@ -86,8 +86,8 @@ CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresu
 // cuMemMap that lie side by side count as one range. `context` is the one that the work runs in, or NULL where any will do: a mapped external
 // buffer is reachable by fills in its own context only (recorded: x_extmem twoctx/map-in-other), by copies in every one. `*out`
 // (may be NULL) is the first allocation. Precondition: em_lock held.
-CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what,
-                         CUresult code, struct em_allocation **out);
+CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what, CUresult code,
+                         struct em_allocation **out);
 
 // Address ranges reserved by cuMemAddressReserve; what is mapped inside them is a VIRTUAL allocation. Precondition: em_lock held.
 CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner);

@@ -76,8 +76,8 @@ static void release_block(struct em_allocation *a)
 
 static CUresult out_of_memory(int device, const struct dm_vram *v, uint64_t size)
 {
-    return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes are more than device %d has left (%llu of %llu bytes are free)",
-                   (unsigned long long)size, device, (unsigned long long)(v->total - v->used), (unsigned long long)v->total);
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes are more than device %d has left (%llu of %llu bytes are free)", (unsigned long long)size,
+                   device, (unsigned long long)(v->total - v->used), (unsigned long long)v->total);
 }
 
 void em_set_heap_mapping(struct em_allocation *a)

@@ -162,8 +162,8 @@ static CUresult check_pages(uint64_t address, uint64_t size, unsigned flags)
     if (!em_host_pages(address, size, &pages))
         return CUDA_SUCCESS;
     if (pages.mapped < size)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "only %llu of %llu bytes from %#llx on are mapped and readable",
-                       (unsigned long long)pages.mapped, (unsigned long long)size, (unsigned long long)address);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "only %llu of %llu bytes from %#llx on are mapped and readable", (unsigned long long)pages.mapped,
+                       (unsigned long long)size, (unsigned long long)address);
     if (!pages.all_writable && !(flags & CU_MEMHOSTREGISTER_READ_ONLY))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "the memory at %#llx is read-only: it takes CU_MEMHOSTREGISTER_READ_ONLY",
                        (unsigned long long)address);

@@ -61,10 +61,9 @@ static bool is_current(const struct slot *slot, uint64_t handle)
 
 const char *em_type_name(enum em_type type)
 {
-    static const char *const names[EM_TYPE_COUNT] = {
-        "no type",
+    static const char *const names[EM_TYPE_COUNT] = {"no type",
 #define X(name, text) text,
-        EM_TYPES(X)
+                                                     EM_TYPES(X)
 #undef X
     };
     return (unsigned)type < EM_TYPE_COUNT ? names[type] : "no type";

@@ -10,28 +10,28 @@
 struct em_context;
 
 // The closed list of object types: enum name, the name that users know, the manual's creating call in general.
-#define EM_TYPES(X)                                                                                                              \
-    X(CONTEXT, "CUcontext")                                                                                                      \
-    X(STREAM, "CUstream")                                                                                                        \
-    X(EVENT, "CUevent")                                                                                                          \
-    X(ARRAY, "CUarray")                                                                                                          \
-    X(MIPMAP, "CUmipmappedArray")                                                                                                \
-    X(EXTERNAL_MEMORY, "CUexternalMemory")                                                                                       \
-    X(EXTERNAL_SEMAPHORE, "CUexternalSemaphore")                                                                                 \
-    X(GRAPHICS, "CUgraphicsResource")                                                                                            \
-    X(PHYSICAL, "CUmemGenericAllocationHandle")                                                                                  \
-    X(POOL, "CUmemoryPool")                                                                                                      \
-    X(TEXTURE, "CUtexObject")                                                                                                    \
-    X(SURFACE, "CUsurfObject")                                                                                                   \
-    X(TEXTURE_REFERENCE, "CUtexref")                                                                                             \
-    X(SURFACE_REFERENCE, "CUsurfref")                                                                                            \
-    X(MODULE, "CUmodule")                                                                                                        \
-    X(FUNCTION, "CUfunction")                                                                                                    \
-    X(LIBRARY, "CUlibrary")                                                                                                      \
-    X(KERNEL, "CUkernel")                                                                                                        \
-    X(GRAPH, "CUgraph")                                                                                                          \
-    X(GRAPH_NODE, "CUgraphNode")                                                                                                 \
-    X(GRAPH_EXEC, "CUgraphExec")                                                                                                 \
+#define EM_TYPES(X)                                                                                                                                  \
+    X(CONTEXT, "CUcontext")                                                                                                                          \
+    X(STREAM, "CUstream")                                                                                                                            \
+    X(EVENT, "CUevent")                                                                                                                              \
+    X(ARRAY, "CUarray")                                                                                                                              \
+    X(MIPMAP, "CUmipmappedArray")                                                                                                                    \
+    X(EXTERNAL_MEMORY, "CUexternalMemory")                                                                                                           \
+    X(EXTERNAL_SEMAPHORE, "CUexternalSemaphore")                                                                                                     \
+    X(GRAPHICS, "CUgraphicsResource")                                                                                                                \
+    X(PHYSICAL, "CUmemGenericAllocationHandle")                                                                                                      \
+    X(POOL, "CUmemoryPool")                                                                                                                          \
+    X(TEXTURE, "CUtexObject")                                                                                                                        \
+    X(SURFACE, "CUsurfObject")                                                                                                                       \
+    X(TEXTURE_REFERENCE, "CUtexref")                                                                                                                 \
+    X(SURFACE_REFERENCE, "CUsurfref")                                                                                                                \
+    X(MODULE, "CUmodule")                                                                                                                            \
+    X(FUNCTION, "CUfunction")                                                                                                                        \
+    X(LIBRARY, "CUlibrary")                                                                                                                          \
+    X(KERNEL, "CUkernel")                                                                                                                            \
+    X(GRAPH, "CUgraph")                                                                                                                              \
+    X(GRAPH_NODE, "CUgraphNode")                                                                                                                     \
+    X(GRAPH_EXEC, "CUgraphExec")                                                                                                                     \
     X(USER_OBJECT, "CUuserObject")
 
 enum em_type {
@@ -39,7 +39,7 @@ enum em_type {
 #define X(name, text) EM_##name,
     EM_TYPES(X)
 #undef X
-    EM_TYPE_COUNT
+        EM_TYPE_COUNT
 };
 
 // Embedded at the start of every object.
@@ -51,7 +51,7 @@ struct em_object {
     uint64_t born_call;  // em_call_now() of its creation
     const char *born_by; // entry point that made it
     struct em_context *context;
-    struct em_object *previous, *next; // in the context's list of objects
+    struct em_object *previous, *next;  // in the context's list of objects
     void (*finish)(struct em_object *); // frees what it holds and the object itself, when the last reference goes
 };
 

@@ -16,7 +16,7 @@
 // The default and the current pool of each device, then of the host, then of the host's only NUMA node. NULL: not yet asked for.
 static struct place {
     struct em_pool *standard, *current;
-} *places;
+} * places;
 
 static bool is_host(const CUmemLocation *location)
 {
@@ -29,8 +29,9 @@ CUresult em_pool_location(const CUmemLocation *l)
     case CU_MEM_LOCATION_TYPE_INVALID:
         return em_fail(CUDA_ERROR_INVALID_VALUE, "location.type is 0, CU_MEM_LOCATION_TYPE_INVALID");
     case CU_MEM_LOCATION_TYPE_DEVICE:
-        return (unsigned)l->id < (unsigned)em_device_count ? CUDA_SUCCESS
-                                                          : em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d: there are %d devices", l->id, em_device_count);
+        return (unsigned)l->id < (unsigned)em_device_count
+                   ? CUDA_SUCCESS
+                   : em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d: there are %d devices", l->id, em_device_count);
     case CU_MEM_LOCATION_TYPE_HOST:
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:

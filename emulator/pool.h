@@ -19,11 +19,11 @@ struct em_import;
 enum { EM_POOL_BLOCK = 32 << 20 };
 
 struct em_pool {
-    struct em_object object; // type EM_POOL, in no context; each allocation has a reference
+    struct em_object object;        // type EM_POOL, in no context; each allocation has a reference
     const struct em_device *device; // of a HOST pool the first one
     CUmemLocation location;
     unsigned handle_types;
-    bool standard; // the default pool of its location: cannot be destroyed
+    bool standard;   // the default pool of its location: cannot be destroyed
     uint64_t access; // one bit a device that may use the memory, its own included
 
     int reuse[3]; // CU_MEMPOOL_ATTR_REUSE_*, from 1

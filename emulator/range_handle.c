@@ -51,8 +51,8 @@ static CUresult collect(uint64_t address, uint64_t size, struct udmabuf_create_l
             compressed = a->base;
         // Only mappings made by cuMemMap count as one where they lie side by side.
         if (end > block_end && a->kind != EM_MEMORY_VIRTUAL)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "[%#llx, %#llx) leaves its allocation: %s", (unsigned long long)address,
-                           (unsigned long long)end, em_memory_text(address, text, sizeof text));
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "[%#llx, %#llx) leaves its allocation: %s", (unsigned long long)address, (unsigned long long)end,
+                           em_memory_text(address, text, sizeof text));
         if (list->count == MOST_PIECES)
             return em_fail(CUDA_ERROR_NOT_SUPPORTED, "the range is made of more than %d mappings", MOST_PIECES);
         struct udmabuf_create_item *item = &list->list[list->count++];

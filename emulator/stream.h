@@ -23,14 +23,14 @@ struct em_stream {
     struct em_stream *next, *previous; // in context->streams
     struct em_stream_attributes attributes;
 
-    bool blocking;                 // ordered with the context's legacy stream, and not that stream itself
-    bool dead;                     // its context is destroyed: the context must not be touched
-    uint64_t submitted, completed; // commands; equal: idle
-    struct em_command *running;    // the one in progress, or NULL
-    struct em_command *first, *last; // those that wait
-    CUresult failure;              // of an asynchronous command, not yet returned by a synchronising call
-    const char *failed;            // name of that command
-    uint64_t failed_call;          // the call that submitted it
+    bool blocking;                                     // ordered with the context's legacy stream, and not that stream itself
+    bool dead;                                         // its context is destroyed: the context must not be touched
+    uint64_t submitted, completed;                     // commands; equal: idle
+    struct em_command *running;                        // the one in progress, or NULL
+    struct em_command *first, *last;                   // those that wait
+    CUresult failure;                                  // of an asynchronous command, not yet returned by a synchronising call
+    const char *failed;                                // name of that command
+    uint64_t failed_call;                              // the call that submitted it
     struct em_stream *next_waiting, *previous_waiting; // in the list of streams with commands that wait
     struct em_stream *next_of_thread;                  // with EM_STREAM_OF_THREAD: the same thread's in other contexts
 };

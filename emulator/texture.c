@@ -198,8 +198,9 @@ static CUresult check_view_format(const CUDA_RESOURCE_VIEW_DESC *v, const struct
     bool fits = bytes && s->format->kind != DM_FORMAT_KIND_BLOCK && bytes == dm_format_element_B(s->format, s->desc->NumChannels);
     if (*block)
         fits &= s->desc->Format == CU_AD_FORMAT_UNSIGNED_INT32;
-    return fits ? CUDA_SUCCESS : em_fail(CUDA_ERROR_INVALID_VALUE, "a view of format %#x does not go with format %s of %u channels", (unsigned)v->format,
-                                         s->format->name, s->desc->NumChannels);
+    return fits ? CUDA_SUCCESS
+                : em_fail(CUDA_ERROR_INVALID_VALUE, "a view of format %#x does not go with format %s of %u channels", (unsigned)v->format,
+                          s->format->name, s->desc->NumChannels);
 }
 
 static CUresult check_view(const CUDA_RESOURCE_VIEW_DESC *v, const struct subject *s)
@@ -252,7 +253,8 @@ static CUresult start(enum em_type type, const CUDA_RESOURCE_DESC *resource, str
     return CUDA_SUCCESS;
 }
 
-CUresult em_texture_create(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view, CUtexObject *out)
+CUresult em_texture_create(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view,
+                           CUtexObject *out)
 {
     struct subject s;
     struct em_texture *t;

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 // cuTexObjectCreate in the current context; `view` may be NULL. Takes the lock.
-CUresult em_texture_create(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view, CUtexObject *out);
+CUresult em_texture_create(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view,
+                           CUtexObject *out);
 CUresult em_texture_destroy(CUtexObject handle);
 // What it was made of. As the driver does, members that it does not keep (border colour, reserved) are left alone in *out. Take the lock.
 CUresult em_texture_resource(CUtexObject handle, CUDA_RESOURCE_DESC *out);

@@ -141,8 +141,8 @@ drop:
 
 static CUresult check_handle_types(CUmemAllocationProp *p, bool host)
 {
-    const unsigned known = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT |
-                           CU_MEM_HANDLE_TYPE_FABRIC;
+    const unsigned known =
+        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC;
     unsigned asked = (unsigned)p->requestedHandleTypes;
     if (asked & (CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "requestedHandleTypes %#x asks for handles of Windows", asked);
@@ -220,9 +220,8 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop, CUme
     if ((r = em_device_memory(device, &memory)))
         goto unlock;
     if (dm_physical_create(&memory->vram, size, DM_PHYSICAL_EXPORTABLE, &physical))
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes are more than device %d has left (%llu of %llu bytes are free)",
-                    (unsigned long long)size, device->ordinal, (unsigned long long)(memory->vram.total - memory->vram.used),
-                    (unsigned long long)memory->vram.total);
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes are more than device %d has left (%llu of %llu bytes are free)", (unsigned long long)size,
+                    device->ordinal, (unsigned long long)(memory->vram.total - memory->vram.used), (unsigned long long)memory->vram.total);
     else
         r = start_physical(physical, &p, size, false, out);
     if (!r)
@@ -280,8 +279,7 @@ CUresult em_physical_export(CUmemGenericAllocationHandle handle, CUmemAllocation
     CUresult r = em_physical_get(handle, &o);
     if (!r && (o->imported || !((unsigned)o->prop.requestedHandleTypes & (unsigned)type) || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
         r = em_mistake(M13, CUDA_ERROR_INVALID_VALUE, "CUmemGenericAllocationHandle #%u %s; handle type %d is asked for", o->object.number,
-                       o->imported ? "was imported and cannot be exported again" : "was not made with this type in requestedHandleTypes",
-                       (int)type);
+                       o->imported ? "was imported and cannot be exported again" : "was not made with this type in requestedHandleTypes", (int)type);
     if (!r && dm_physical_export(o->physical, fd))
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no file descriptor can be had");
     em_unlock();
@@ -296,7 +294,8 @@ CUresult em_physical_import(int fd, CUmemGenericAllocationHandle *out)
     struct dm_physical *physical;
     int status = dm_import_recognise(fd, &info);
     if (em_pool_is_file(fd))
-        return em_mistake(M12, CUDA_ERROR_NOT_SUPPORTED, "file descriptor %d is of a memory pool, which cuMemPoolImportFromShareableHandle takes", fd);
+        return em_mistake(M12, CUDA_ERROR_NOT_SUPPORTED, "file descriptor %d is of a memory pool, which cuMemPoolImportFromShareableHandle takes",
+                          fd);
     // Only memory of this driver's own is a shareable handle; the driver gives its most general code for all else.
     if (status || info.kind != DM_FD_OWN || info.error)
         return em_mistake(M12, em_quirk(IMPORT_BAD_FD) ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_VALUE,
@@ -354,9 +353,11 @@ static CUresult check_map(uint64_t address, uint64_t size, uint64_t offset, cons
         return check_reserved(address, size);
     // "offset must be 0", and the driver maps whole allocations alone.
     if (offset || size != o->size || (address - base) % EM_VIRTUAL_GRANULE)
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "offset %llu, %llu bytes at %#llx: an allocation (of %llu bytes here) is mapped whole, at a multiple "
-                       "of %d", (unsigned long long)offset, (unsigned long long)size, (unsigned long long)address,
-                       (unsigned long long)o->size, EM_VIRTUAL_GRANULE);
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "offset %llu, %llu bytes at %#llx: an allocation (of %llu bytes here) is mapped whole, at a multiple "
+                       "of %d",
+                       (unsigned long long)offset, (unsigned long long)size, (unsigned long long)address, (unsigned long long)o->size,
+                       EM_VIRTUAL_GRANULE);
     CUresult r = check_reserved(address, size);
     if (!r && em_memory_touches(address, size)) {
         char text[256];
@@ -436,8 +437,8 @@ static CUresult check_whole(uint64_t address, uint64_t end, bool no_holes)
     uint64_t from = address;
     for (struct em_allocation *a; (a = next_mapping(address, end, from, &cut)); from = a->base + a->size) {
         if (cut)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "[%#llx, %#llx) cuts through the mapping of %llu bytes at %#llx",
-                           (unsigned long long)address, (unsigned long long)end, (unsigned long long)a->size, (unsigned long long)a->base);
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "[%#llx, %#llx) cuts through the mapping of %llu bytes at %#llx", (unsigned long long)address,
+                           (unsigned long long)end, (unsigned long long)a->size, (unsigned long long)a->base);
         if (no_holes && a->base != from)
             break;
     }

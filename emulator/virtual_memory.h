@@ -17,7 +17,7 @@ struct em_physical_object {
     CUmemAllocationProp prop;
     struct dm_physical *physical;
     uint64_t size;
-    unsigned handles;  // cuMemCreate, cuMemImportFromShareableHandle and cuMemRetainAllocationHandle less cuMemRelease
+    unsigned handles; // cuMemCreate, cuMemImportFromShareableHandle and cuMemRetainAllocationHandle less cuMemRelease
     unsigned mappings;
     bool imported;
     bool tile_pool; // for cuMemMapArrayAsync alone

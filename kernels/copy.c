@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* The copy family: entry points, and the references in C. */
+// SPDX-License-Identifier: MIT
+// The copy family: entry points, and the references in C.
 #include "kn_copy.h"
 #include "kn_dsp.h"
 
@@ -41,8 +41,8 @@ void kn_copy_rows(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src
     kn_copy_box(dst, dst_pitch_B, 0, src, src_pitch_B, 0, width_B, rows, 1);
 }
 
-void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const void *src, uint64_t src_pitch_B,
-                 uint64_t src_slice_B, uint64_t width_B, uint64_t rows, uint64_t slices)
+void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const void *src, uint64_t src_pitch_B, uint64_t src_slice_B, uint64_t width_B,
+                 uint64_t rows, uint64_t slices)
 {
     const struct kn_copy_dsp *dsp = &kn_dsp()->copy;
     uint8_t *d = dst;
@@ -50,7 +50,7 @@ void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const vo
 
     if (!width_B || !rows || !slices)
         return;
-    /* A dimension without gaps folds into the one below it; one that has a single step folds away. */
+    // A dimension without gaps folds into the one below it; one that has a single step folds away.
     if (rows == 1) {
         rows = slices, slices = 1;
         dst_pitch_B = dst_slice_B, src_pitch_B = src_slice_B;

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* Finds out what the CPU can do, and keeps the tables of functions for every set of flags. */
+// SPDX-License-Identifier: MIT
+// Finds out what the CPU can do, and keeps the tables of functions for every set of flags.
 #include "kn_dsp.h"
 
 #include <stdatomic.h>
@@ -31,12 +31,12 @@ unsigned kn_cpu_flags_detected(void)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
         flags |= KN_CPU_AVX2;
-    if ((flags & KN_CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if ((flags & KN_CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
         flags |= KN_CPU_AVX512;
 #endif
 #if KN_HAVE_NEON
-    flags |= KN_CPU_NEON; /* every AArch64 application processor has it */
+    flags |= KN_CPU_NEON; // every AArch64 application processor has it
 #endif
     return flags;
 }
@@ -76,7 +76,7 @@ static void use(unsigned mask)
     atomic_store_explicit(&in_use, &tables[flags], memory_order_release);
 }
 
-/* The thread that comes first fills the tables; one that comes meanwhile works with the C references instead of waiting. */
+// The thread that comes first fills the tables; one that comes meanwhile works with the C references instead of waiting.
 void kn_init(void)
 {
     int fresh = FRESH;

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* The fill family: entry points, and the references in C. A value of 8 or 16 bits is repeated to 32 bits first. */
+// SPDX-License-Identifier: MIT
+// The fill family: entry points, and the references in C. A value of 8 or 16 bits is repeated to 32 bits first.
 #include "kn_fill.h"
 #include "kn_dsp.h"
 

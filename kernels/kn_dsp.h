@@ -1,25 +1,23 @@
-/* SPDX-License-Identifier: MIT */
-/* Inside kernels/ and its tests only: the tables of functions, one struct a family, and who fills them. */
-#ifndef KN_DSP_H
-#define KN_DSP_H
+// SPDX-License-Identifier: MIT
+// Inside kernels/ and its tests only: the tables of functions, one struct a family, and who fills them.
+#pragma once
 
 #include "kn_cpu.h"
 #include "kn_tile.h"
 
-/* Declares the pointer type of a kernel, and with KN_DECL() a function of that type. */
+// Declares the pointer type of a kernel, and with KN_DECL() a function of that type.
 typedef void kn_copy_fn(void *dst, const void *src, uint64_t size_B);
-typedef void kn_copy_rows_fn(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B,
-                             uint64_t rows);
-/* `pattern` is the value repeated to 32 bits; the size is a multiple of the value's size. */
+typedef void kn_copy_rows_fn(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows);
+// `pattern` is the value repeated to 32 bits; the size is a multiple of the value's size.
 typedef void kn_fill_fn(void *dst, uint32_t pattern, uint64_t size_B);
 typedef void kn_fill_rows_fn(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B, uint64_t rows);
-typedef void kn_tile_fn(void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, const void *linear,
-                        uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices);
-typedef void kn_untile_fn(const void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, void *linear,
-                          uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices);
-typedef void kn_retile_fn(void *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z,
-                          const void *src, const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z,
-                          uint64_t width_B, uint64_t rows, uint64_t slices);
+typedef void kn_tile_fn(void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, const void *linear, uint64_t pitch_B,
+                        uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices);
+typedef void kn_untile_fn(const void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, void *linear, uint64_t pitch_B,
+                          uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices);
+typedef void kn_retile_fn(void *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z, const void *src,
+                          const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_B, uint64_t rows,
+                          uint64_t slices);
 
 struct kn_copy_dsp {
     kn_copy_fn *copy, *move;
@@ -43,21 +41,21 @@ struct kn_dsp {
     struct kn_tile_dsp tile;
 };
 
-/* The table in use. Never null; costs one load after the first call. */
+// The table in use. Never null; costs one load after the first call.
 const struct kn_dsp *kn_dsp(void);
 
-/* The table that exactly these flags would choose (tests compare the tables). `flags` are among the detected ones. */
+// The table that exactly these flags would choose (tests compare the tables). `flags` are among the detected ones.
 const struct kn_dsp *kn_dsp_for(unsigned flags);
 
-/* Each set overrides what it does better, in ascending order. */
+// Each set overrides what it does better, in ascending order.
 void kn_dsp_init_avx2(struct kn_dsp *dsp);
 void kn_dsp_init_avx512(struct kn_dsp *dsp);
 void kn_dsp_init_neon(struct kn_dsp *dsp);
 
-/* Above this many bytes a copy no longer lives in the caches, and streaming stores may pay. Set before the first table is used. */
+// Above this many bytes a copy no longer lives in the caches, and streaming stores may pay. Set before the first table is used.
 extern uint64_t kn_stream_min_B;
 
-/* The references, and pieces that the sets share. */
+// The references, and pieces that the sets share.
 kn_copy_fn kn_copy_c, kn_move_c;
 kn_copy_rows_fn kn_copy_rows_c;
 kn_fill_fn kn_fill_c;
@@ -65,5 +63,3 @@ kn_fill_rows_fn kn_fill_rows_c;
 kn_tile_fn kn_tile_box_c;
 kn_untile_fn kn_untile_box_c;
 kn_retile_fn kn_retile_box_c;
-
-#endif

@@ -1,14 +1,13 @@
-/* SPDX-License-Identifier: MIT */
-/* Copies of a few bytes without a call: two moves that overlap cover every size of a class. */
-#ifndef KN_SMALL_H
-#define KN_SMALL_H
+// SPDX-License-Identifier: MIT
+// Copies of a few bytes without a call: two moves that overlap cover every size of a class.
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
 
 #define KN_INLINE static inline __attribute__((always_inline))
 
-/* 0 to 16 bytes; reads everything before it writes. */
+// 0 to 16 bytes; reads everything before it writes.
 KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
 {
     if (size_B >= 8) {
@@ -33,5 +32,3 @@ KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
         *dst = *src;
     }
 }
-
-#endif

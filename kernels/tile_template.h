@@ -1,16 +1,14 @@
-/* SPDX-License-Identifier: MIT */
-/*
- * How a box is walked, once for every instruction set. The file that includes this one has defined gob_tile(), gob_untile(),
- * gob_tile_part(), gob_untile_part(), TILE_SUFFIX() and TILE_STREAM (whether `stream` means something to the first two). Whole
- * GOBs take the path without bounds checks.
- *
- * Three ways, by size (docs/performance.md has the figures):
- *   in cache: a row of GOBs at a time, since linear memory then is eight sequential streams;
- *   beyond KN_TILE_PREFETCH_B: the same, and the lines about to be written are asked for early, as the hardware's
- *     prefetcher follows neither the steps from block to block nor eight streams of stores;
- *   beyond kn_stream_min_B: stores that pass by the caches. To tile, the row of GOBs stays the best order (each GOB is eight
- *     full lines); to untile, whole blocks are read in memory's order.
- */
+// SPDX-License-Identifier: MIT
+// How a box is walked, once for every instruction set. The file that includes this one has defined gob_tile(), gob_untile(),
+// gob_tile_part(), gob_untile_part(), TILE_SUFFIX() and TILE_STREAM (whether `stream` means something to the first two). Whole
+// GOBs take the path without bounds checks.
+//
+// Three ways, by size (docs/performance.md has the figures):
+//   in cache: a row of GOBs at a time, since linear memory then is eight sequential streams;
+//   beyond KN_TILE_PREFETCH_B: the same, and the lines about to be written are asked for early, as the hardware's
+//     prefetcher follows neither the steps from block to block nor eight streams of stores;
+//   beyond kn_stream_min_B: stores that pass by the caches. To tile, the row of GOBs stays the best order (each GOB is eight
+//     full lines); to untile, whole blocks are read in memory's order.
 #define KN_TILE_PREFETCH_B (448u << 10)
 #define KN_TILE_GROUP_GOB 4
 
@@ -23,12 +21,10 @@ KN_INLINE enum tile_way tile_way(uint64_t bytes, uintptr_t streamed, uint64_t pi
     return bytes >= KN_TILE_PREFETCH_B ? TILE_PREFETCHED : TILE_CACHED;
 }
 
-/*
- * One row of GOBs: bytes x0 to x1 of rows y0 to y1 (0 to 8). `gobs` is where the GOB of x = 0 is, or would be (an offset from
- * the surface); `linear` is where (x0, y0) is.
- */
-KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
-                          const uint8_t *linear, uint64_t pitch_B, enum tile_way way)
+// One row of GOBs: bytes x0 to x1 of rows y0 to y1 (0 to 8). `gobs` is where the GOB of x = 0 is, or would be (an offset from
+// the surface); `linear` is where (x0, y0) is.
+KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1, const uint8_t *linear, uint64_t pitch_B,
+                          enum tile_way way)
 {
     uint64_t x = x0;
     uint8_t *gob = gobs + (x0 >> 6) * step_B;
@@ -53,8 +49,8 @@ parts:
     }
 }
 
-KN_INLINE void strip_untile(const uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
-                            uint8_t *linear, uint64_t pitch_B, enum tile_way way)
+KN_INLINE void strip_untile(const uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1, uint8_t *linear,
+                            uint64_t pitch_B, enum tile_way way)
 {
     uint64_t x = x0;
     const uint8_t *gob = gobs + (x0 >> 6) * step_B;
@@ -79,37 +75,36 @@ parts:
     }
 }
 
-/* The rows of GOBs of bytes x_B to x_B + width_B, from top to bottom. */
-KN_INLINE void slice_tile(uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
-                          const uint8_t *linear, uint64_t pitch_B, uint64_t width_B, uint64_t rows, enum tile_way way)
+// The rows of GOBs of bytes x_B to x_B + width_B, from top to bottom.
+KN_INLINE void slice_tile(uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, const uint8_t *linear, uint64_t pitch_B,
+                          uint64_t width_B, uint64_t rows, enum tile_way way)
 {
     uint64_t step_B = (uint64_t)KN_GOB_B << (desc->block_height_log2 + desc->block_depth_log2);
 
     for (uint64_t row = 0, next; row < rows; row = next) {
         unsigned y0 = (y + row) & 7;
         next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
-        strip_tile(tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z), step_B, x_B, x_B + width_B, y0,
-                   y0 + (unsigned)(next - row), linear + row * pitch_B, pitch_B, way);
+        strip_tile(tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z), step_B, x_B, x_B + width_B, y0, y0 + (unsigned)(next - row),
+                   linear + row * pitch_B, pitch_B, way);
     }
 }
 
-KN_INLINE void slice_untile(const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
-                            uint8_t *linear, uint64_t pitch_B, uint64_t width_B, uint64_t rows, enum tile_way way)
+KN_INLINE void slice_untile(const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, uint8_t *linear,
+                            uint64_t pitch_B, uint64_t width_B, uint64_t rows, enum tile_way way)
 {
     uint64_t step_B = (uint64_t)KN_GOB_B << (desc->block_height_log2 + desc->block_depth_log2);
 
     for (uint64_t row = 0, next; row < rows; row = next) {
         unsigned y0 = (y + row) & 7;
         next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
-        strip_untile(tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z), step_B, x_B, x_B + width_B, y0,
-                     y0 + (unsigned)(next - row), linear + row * pitch_B, pitch_B, way);
+        strip_untile(tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z), step_B, x_B, x_B + width_B, y0, y0 + (unsigned)(next - row),
+                     linear + row * pitch_B, pitch_B, way);
     }
 }
 
-/* Block by block in memory's order, a few blocks abreast so that stores to a row come in longer runs. */
-KN_INLINE void box_untile_blocks(const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
-                                 uint8_t *linear, uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows,
-                                 uint64_t slices)
+// Block by block in memory's order, a few blocks abreast so that stores to a row come in longer runs.
+KN_INLINE void box_untile_blocks(const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, uint8_t *linear,
+                                 uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices)
 {
     uint64_t height = 8u << desc->block_height_log2, depth = 1u << desc->block_depth_log2, group_B = KN_TILE_GROUP_GOB * 64;
 
@@ -123,25 +118,23 @@ KN_INLINE void box_untile_blocks(const uint8_t *tiled, const struct kn_tiled *de
                 next = ((x_B + x) / group_B + 1) * group_B - x_B;
                 next = next < width_B ? next : width_B;
                 for (uint64_t i = slice; i < behind; i++)
-                    slice_untile(tiled, desc, x_B + x, y + row, z + i, linear + i * slice_B + row * pitch_B + x, pitch_B,
-                                 next - x, below - row, TILE_STREAMED);
+                    slice_untile(tiled, desc, x_B + x, y + row, z + i, linear + i * slice_B + row * pitch_B + x, pitch_B, next - x, below - row,
+                                 TILE_STREAMED);
             }
         }
     }
 }
 
-/*
- * The whole GOBs of two boxes that begin at a GOB in both surfaces. Down each column, since that is memory's order in both as
- * long as the blocks are.
- */
-KN_INLINE void box_regob(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z,
-                         const uint8_t *src, const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z,
-                         uint64_t width_gob, uint64_t height_gob, uint64_t slices, int stream)
+// The whole GOBs of two boxes that begin at a GOB in both surfaces. Down each column, since that is memory's order in both as
+// long as the blocks are.
+KN_INLINE void box_regob(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z, const uint8_t *src,
+                         const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_gob, uint64_t height_gob,
+                         uint64_t slices, int stream)
 {
-    uint64_t run = UINT64_C(1) << (dst_desc->block_height_log2 > src_desc->block_height_log2 ? dst_desc->block_height_log2
-                                                                                              : src_desc->block_height_log2);
-    uint64_t deep = UINT64_C(1) << (dst_desc->block_depth_log2 > src_desc->block_depth_log2 ? dst_desc->block_depth_log2
-                                                                                            : src_desc->block_depth_log2);
+    uint64_t run =
+        UINT64_C(1) << (dst_desc->block_height_log2 > src_desc->block_height_log2 ? dst_desc->block_height_log2 : src_desc->block_height_log2);
+    uint64_t deep =
+        UINT64_C(1) << (dst_desc->block_depth_log2 > src_desc->block_depth_log2 ? dst_desc->block_depth_log2 : src_desc->block_depth_log2);
 
     for (uint64_t z = 0, behind; z < slices; z = behind) {
         behind = z + deep < slices ? z + deep : slices;
@@ -156,9 +149,8 @@ KN_INLINE void box_regob(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t
     }
 }
 
-void TILE_SUFFIX(kn_tile_box)(void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
-                              const void *linear, uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows,
-                              uint64_t slices)
+void TILE_SUFFIX(kn_tile_box)(void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, const void *linear, uint64_t pitch_B,
+                              uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices)
 {
     enum tile_way way = tile_way(width_B * rows * slices, (uintptr_t)tiled, 0, 0);
 
@@ -175,12 +167,10 @@ void TILE_SUFFIX(kn_tile_box)(void *tiled, const struct kn_tiled *desc, uint64_t
         TILE_FENCE();
 }
 
-void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
-                                void *linear, uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows,
-                                uint64_t slices)
+void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, void *linear, uint64_t pitch_B,
+                                uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices)
 {
-    enum tile_way way =
-        tile_way(width_B * rows * slices, (uintptr_t)linear - x_B, pitch_B, slices > 1 ? slice_B : 0);
+    enum tile_way way = tile_way(width_B * rows * slices, (uintptr_t)linear - x_B, pitch_B, slices > 1 ? slice_B : 0);
 
     if (TILE_STREAM && way == TILE_STREAMED) {
         box_untile_blocks(tiled, desc, x_B, y, z, linear, pitch_B, slice_B, width_B, rows, slices);
@@ -196,10 +186,10 @@ void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, 
     }
 }
 
-/* Any two boxes, by way of a strip of GOBs on the stack. */
-static void box_restage(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z,
-                        const uint8_t *src, const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z,
-                        uint64_t width_B, uint64_t rows, uint64_t slices)
+// Any two boxes, by way of a strip of GOBs on the stack.
+static void box_restage(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z, const uint8_t *src,
+                        const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_B, uint64_t rows,
+                        uint64_t slices)
 {
     enum { STAGE_WIDTH_B = 512 };
     _Alignas(64) uint8_t stage[8 * STAGE_WIDTH_B];
@@ -212,37 +202,36 @@ static void box_restage(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t 
             uint8_t *d = dst + kn_tiled_offset_B(dst_desc, 0, (dst_y + row) & ~UINT64_C(7), dst_z + slice);
             uint64_t sy = src_y + row;
 
-            /* The rows of one GOB there lie in one or two here. */
+            // The rows of one GOB there lie in one or two here.
             upper = 8 - (unsigned)(sy & 7) < high ? 8 - (unsigned)(sy & 7) : high;
             next_row = row + high;
             for (uint64_t x = 0, next; x < width_B; x = next) {
                 uint64_t dx = dst_x_B + x, sx = src_x_B + x;
-                /* Up to where GOBs begin in the destination, so that the strips after the first are whole there. */
+                // Up to where GOBs begin in the destination, so that the strips after the first are whole there.
                 next = x + STAGE_WIDTH_B - (dx & 63);
                 next = next < width_B ? next : width_B;
-                strip_untile(src + kn_tiled_offset_B(src_desc, 0, sy & ~UINT64_C(7), src_z + slice), src_step_B, sx,
-                             sx + (next - x), sy & 7, (unsigned)(sy & 7) + upper, stage, STAGE_WIDTH_B, TILE_CACHED);
+                strip_untile(src + kn_tiled_offset_B(src_desc, 0, sy & ~UINT64_C(7), src_z + slice), src_step_B, sx, sx + (next - x), sy & 7,
+                             (unsigned)(sy & 7) + upper, stage, STAGE_WIDTH_B, TILE_CACHED);
                 if (upper < high)
-                    strip_untile(src + kn_tiled_offset_B(src_desc, 0, sy + upper, src_z + slice), src_step_B, sx,
-                                 sx + (next - x), 0, high - upper, stage + upper * STAGE_WIDTH_B, STAGE_WIDTH_B, TILE_CACHED);
+                    strip_untile(src + kn_tiled_offset_B(src_desc, 0, sy + upper, src_z + slice), src_step_B, sx, sx + (next - x), 0, high - upper,
+                                 stage + upper * STAGE_WIDTH_B, STAGE_WIDTH_B, TILE_CACHED);
                 strip_tile(d, dst_step_B, dx, dx + (next - x), y0, y0 + high, stage, STAGE_WIDTH_B, TILE_CACHED);
             }
         }
     }
 }
 
-/* Surface to surface: whole GOBs that lie alike are copied as they are, and the edges around them through the stage. */
-void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z,
-                                const void *src, const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y,
-                                uint64_t src_z, uint64_t width_B, uint64_t rows, uint64_t slices)
+// Surface to surface: whole GOBs that lie alike are copied as they are, and the edges around them through the stage.
+void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z, const void *src,
+                                const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_B, uint64_t rows,
+                                uint64_t slices)
 {
     uint64_t left = -dst_x_B & 63, top = -dst_y & 7, across, down, right, bottom;
 
-#define EDGE(x, y, width, height)                                                                                           \
-    do {                                                                                                                    \
-        if ((width) && (height))                                                                                            \
-            box_restage(dst, dst_desc, dst_x_B + (x), dst_y + (y), dst_z, src, src_desc, src_x_B + (x), src_y + (y), src_z,  \
-                        width, height, slices);                                                                             \
+#define EDGE(x, y, width, height)                                                                                                                    \
+    do {                                                                                                                                             \
+        if ((width) && (height))                                                                                                                     \
+            box_restage(dst, dst_desc, dst_x_B + (x), dst_y + (y), dst_z, src, src_desc, src_x_B + (x), src_y + (y), src_z, width, height, slices);  \
     } while (0)
 
     if (((dst_x_B ^ src_x_B) & 63) || ((dst_y ^ src_y) & 7) || left + 64 > width_B || top + 8 > rows) {
@@ -256,12 +245,12 @@ void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint
     EDGE(0, 0, width_B, top);
     EDGE(0, top, left, down);
     if (TILE_STREAM && width_B * rows * slices >= kn_stream_min_B && !((uintptr_t)dst & 63)) {
-        box_regob(dst, dst_desc, dst_x_B + left, dst_y + top, dst_z, src, src_desc, src_x_B + left, src_y + top, src_z,
-                  across / 64, down / 8, slices, 1);
+        box_regob(dst, dst_desc, dst_x_B + left, dst_y + top, dst_z, src, src_desc, src_x_B + left, src_y + top, src_z, across / 64, down / 8, slices,
+                  1);
         TILE_FENCE();
     } else {
-        box_regob(dst, dst_desc, dst_x_B + left, dst_y + top, dst_z, src, src_desc, src_x_B + left, src_y + top, src_z,
-                  across / 64, down / 8, slices, 0);
+        box_regob(dst, dst_desc, dst_x_B + left, dst_y + top, dst_z, src, src_desc, src_x_B + left, src_y + top, src_z, across / 64, down / 8, slices,
+                  0);
     }
     EDGE(left + across, top, right, down);
     EDGE(0, top + down, width_B, bottom);

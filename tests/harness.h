@@ -47,62 +47,62 @@ static inline void test_failed(const char *file, int line)
     }
 }
 
-#define EXPECT(condition)                                                                                                        \
-    do {                                                                                                                         \
-        if (!(condition)) {                                                                                                      \
-            test_failed(__FILE__, __LINE__);                                                                                     \
-            printf("%s does not hold\n", #condition);                                                                            \
-        }                                                                                                                        \
+#define EXPECT(condition)                                                                                                                            \
+    do {                                                                                                                                             \
+        if (!(condition)) {                                                                                                                          \
+            test_failed(__FILE__, __LINE__);                                                                                                         \
+            printf("%s does not hold\n", #condition);                                                                                                \
+        }                                                                                                                                            \
     } while (0)
 
 // Both as 64-bit numbers.
-#define EXPECT_EQ(got, want)                                                                                                     \
-    do {                                                                                                                         \
-        long long got_ = (long long)(got), want_ = (long long)(want);                                                            \
-        if (got_ != want_) {                                                                                                     \
-            test_failed(__FILE__, __LINE__);                                                                                     \
-            printf("%s is %lld (%#llx), expected %s = %lld (%#llx)\n", #got, got_, got_, #want, want_, want_);                   \
-        }                                                                                                                        \
+#define EXPECT_EQ(got, want)                                                                                                                         \
+    do {                                                                                                                                             \
+        long long got_ = (long long)(got), want_ = (long long)(want);                                                                                \
+        if (got_ != want_) {                                                                                                                         \
+            test_failed(__FILE__, __LINE__);                                                                                                         \
+            printf("%s is %lld (%#llx), expected %s = %lld (%#llx)\n", #got, got_, got_, #want, want_, want_);                                       \
+        }                                                                                                                                            \
     } while (0)
 
-#define EXPECT_STR(got, want)                                                                                                    \
-    do {                                                                                                                         \
-        const char *got_ = (got), *want_ = (want);                                                                               \
-        if (!got_ || strcmp(got_, want_)) {                                                                                      \
-            test_failed(__FILE__, __LINE__);                                                                                     \
-            printf("%s is \"%s\", expected \"%s\"\n", #got, got_ ? got_ : "(NULL)", want_);                                      \
-        }                                                                                                                        \
+#define EXPECT_STR(got, want)                                                                                                                        \
+    do {                                                                                                                                             \
+        const char *got_ = (got), *want_ = (want);                                                                                                   \
+        if (!got_ || strcmp(got_, want_)) {                                                                                                          \
+            test_failed(__FILE__, __LINE__);                                                                                                         \
+            printf("%s is \"%s\", expected \"%s\"\n", #got, got_ ? got_ : "(NULL)", want_);                                                          \
+        }                                                                                                                                            \
     } while (0)
 
-#define EXPECT_ERROR(call, code)                                                                                                 \
-    do {                                                                                                                         \
-        CUresult got_ = (call), want_ = (code);                                                                                  \
-        if (got_ != want_) {                                                                                                     \
-            test_failed(__FILE__, __LINE__);                                                                                     \
-            printf("%s gives %s, expected %s\n", #call, test_code(got_), test_code(want_));                                      \
-        }                                                                                                                        \
+#define EXPECT_ERROR(call, code)                                                                                                                     \
+    do {                                                                                                                                             \
+        CUresult got_ = (call), want_ = (code);                                                                                                      \
+        if (got_ != want_) {                                                                                                                         \
+            test_failed(__FILE__, __LINE__);                                                                                                         \
+            printf("%s gives %s, expected %s\n", #call, test_code(got_), test_code(want_));                                                          \
+        }                                                                                                                                            \
     } while (0)
 
 #define EXPECT_OK(call) EXPECT_ERROR(call, CUDA_SUCCESS)
 
 // What the rest of the case needs: the case ends where it fails.
-#define MUST(call)                                                                                                               \
-    do {                                                                                                                         \
-        CUresult got_ = (call);                                                                                                  \
-        if (got_) {                                                                                                              \
-            test_failed(__FILE__, __LINE__);                                                                                     \
-            printf("%s gives %s, the case cannot go on\n", #call, test_code(got_));                                              \
-            fflush(stdout);                                                                                                      \
-            exit(1);                                                                                                             \
-        }                                                                                                                        \
+#define MUST(call)                                                                                                                                   \
+    do {                                                                                                                                             \
+        CUresult got_ = (call);                                                                                                                      \
+        if (got_) {                                                                                                                                  \
+            test_failed(__FILE__, __LINE__);                                                                                                         \
+            printf("%s gives %s, the case cannot go on\n", #call, test_code(got_));                                                                  \
+            fflush(stdout);                                                                                                                          \
+            exit(1);                                                                                                                                 \
+        }                                                                                                                                            \
     } while (0)
 
-#define SKIP(...)                                                                                                                \
-    do {                                                                                                                         \
-        printf("# " __VA_ARGS__);                                                                                                \
-        printf("\n");                                                                                                            \
-        fflush(stdout);                                                                                                          \
-        exit(TEST_SKIPPED);                                                                                                      \
+#define SKIP(...)                                                                                                                                    \
+    do {                                                                                                                                             \
+        printf("# " __VA_ARGS__);                                                                                                                    \
+        printf("\n");                                                                                                                                \
+        fflush(stdout);                                                                                                                              \
+        exit(TEST_SKIPPED);                                                                                                                          \
     } while (0)
 
 // Sets one of the driver's settings; before the first call into it.
@@ -197,10 +197,13 @@ static inline int test_main(const struct test_case *cases, int count, int argc, 
 }
 
 // The closed list of a program's cases, and its main.
-#define TESTS(...)                                                                                                               \
-    static const struct test_case test_cases[] = {__VA_ARGS__};                                                                  \
-    int main(int argc, char **argv)                                                                                              \
-    {                                                                                                                            \
-        return test_main(test_cases, (int)(sizeof test_cases / sizeof *test_cases), argc, argv);                                 \
+#define TESTS(...)                                                                                                                                   \
+    static const struct test_case test_cases[] = {__VA_ARGS__};                                                                                      \
+    int main(int argc, char **argv)                                                                                                                  \
+    {                                                                                                                                                \
+        return test_main(test_cases, (int)(sizeof test_cases / sizeof *test_cases), argc, argv);                                                     \
     }
-#define CASE(name) {#name, test_##name}
+#define CASE(name)                                                                                                                                   \
+    {                                                                                                                                                \
+#name, test_##name                                                                                                                           \
+    }

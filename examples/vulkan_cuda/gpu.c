@@ -64,10 +64,8 @@ void gpu_open(struct gpu *gpu, const uint8_t *uuid)
     choose_device(gpu, uuid);
     gpu->family = compute_family(gpu->physical);
     float priority = 1;
-    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                     .queueFamilyIndex = gpu->family,
-                                     .queueCount = 1,
-                                     .pQueuePriorities = &priority};
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = gpu->family, .queueCount = 1, .pQueuePriorities = &priority};
     VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                  .queueCreateInfoCount = 1,
                                  .pQueueCreateInfos = &queue,
@@ -108,9 +106,8 @@ static uint32_t memory_type(struct gpu *gpu, uint32_t allowed, VkMemoryPropertyF
 static void allocate(struct gpu *gpu, struct gpu_memory *out, const VkMemoryRequirements *need, VkMemoryPropertyFlags properties,
                      const VkMemoryDedicatedAllocateInfo *dedicated, int exportable)
 {
-    VkExportMemoryAllocateInfo export = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
-                                         .pNext = dedicated,
-                                         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkExportMemoryAllocateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO, .pNext = dedicated, .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                  .pNext = exportable ? (const void *)&export : dedicated,
                                  .allocationSize = need->size,
@@ -175,9 +172,8 @@ void gpu_buffer_destroy(struct gpu *gpu, struct gpu_buffer *buffer)
 
 int gpu_memory_fd(struct gpu *gpu, const struct gpu_memory *memory)
 {
-    VkMemoryGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
-                                 .memory = memory->memory,
-                                 .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkMemoryGetFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR, .memory = memory->memory, .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
     VK(gpu->get_memory_fd(gpu->device, &info, &fd));
     return fd;
@@ -185,8 +181,7 @@ int gpu_memory_fd(struct gpu *gpu, const struct gpu_memory *memory)
 
 static void begin(struct gpu *gpu)
 {
-    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                     .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     VK(vkBeginCommandBuffer(gpu->commands, &info));
 }
 
@@ -212,8 +207,7 @@ static void image_barrier(struct gpu *gpu, const struct gpu_image *image, VkImag
         .image = image->image,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, image->levels, 0, image->layers},
     };
-    vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1,
-                         &barrier);
+    vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
 }
 
 // What drawing needs beside the image; made and dropped by gpu_draw.
@@ -229,13 +223,11 @@ struct drawing {
 
 static void drawing_pipeline(struct gpu *gpu, struct drawing *d)
 {
-    VkShaderModuleCreateInfo shader = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = sizeof draw_spv, .pCode = draw_spv};
+    VkShaderModuleCreateInfo shader = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = sizeof draw_spv, .pCode = draw_spv};
     VK(vkCreateShaderModule(gpu->device, &shader, NULL, &d->shader));
     VkDescriptorSetLayoutBinding binding = {
         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
-    VkDescriptorSetLayoutCreateInfo set = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding};
+    VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding};
     VK(vkCreateDescriptorSetLayout(gpu->device, &set, NULL, &d->set_layout));
     VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint32_t)};
     VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -256,10 +248,8 @@ static void drawing_pipeline(struct gpu *gpu, struct drawing *d)
 static void drawing_views(struct gpu *gpu, struct drawing *d, const struct gpu_image *image)
 {
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, image->levels};
-    VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                       .maxSets = image->levels,
-                                       .poolSizeCount = 1,
-                                       .pPoolSizes = &size};
+    VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = image->levels, .poolSizeCount = 1, .pPoolSizes = &size};
     VK(vkCreateDescriptorPool(gpu->device, &pool, NULL, &d->pool));
     for (uint32_t level = 0; level < image->levels; level++) {
         VkImageViewCreateInfo view = {.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
@@ -319,9 +309,7 @@ void gpu_read_layer(struct gpu *gpu, const struct gpu_image *image, uint32_t lay
     VkDeviceSize offset = 0;
     for (uint32_t level = 0; level < image->levels; level++) {
         uint32_t w = level_size(image->width, level), h = level_size(image->height, level);
-        VkBufferImageCopy copy = {.bufferOffset = offset,
-                                  .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, layer, 1},
-                                  .imageExtent = {w, h, 1}};
+        VkBufferImageCopy copy = {.bufferOffset = offset, .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, layer, 1}, .imageExtent = {w, h, 1}};
         vkCmdCopyImageToBuffer(gpu->commands, image->image, VK_IMAGE_LAYOUT_GENERAL, host->buffer, 1, &copy);
         offset += (VkDeviceSize)w * h * 4;
     }

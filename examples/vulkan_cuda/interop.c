@@ -49,8 +49,8 @@ static CUexternalMemory import(int fd, uint64_t size_B, unsigned flags)
     return memory;
 }
 
-void interop_import(struct interop *in, int image_fd, uint64_t image_size_B, int buffer_fd, uint64_t buffer_size_B, uint64_t buffer_B,
-                    uint32_t width, uint32_t height, uint32_t layers, uint32_t levels)
+void interop_import(struct interop *in, int image_fd, uint64_t image_size_B, int buffer_fd, uint64_t buffer_size_B, uint64_t buffer_B, uint32_t width,
+                    uint32_t height, uint32_t layers, uint32_t levels)
 {
     *in = (struct interop){.width = width, .height = height, .layers = layers, .levels = levels};
     in->image_memory = import(image_fd, image_size_B, CUDA_EXTERNAL_MEMORY_DEDICATED);

@@ -19,8 +19,8 @@ CUdevice interop_open(uint8_t *uuid);
 void interop_close(CUdevice device);
 
 // Takes over both file descriptors. The sizes are those of the Vulkan allocations; buffer_B is what is used of the buffer.
-void interop_import(struct interop *in, int image_fd, uint64_t image_size_B, int buffer_fd, uint64_t buffer_size_B, uint64_t buffer_B,
-                    uint32_t width, uint32_t height, uint32_t layers, uint32_t levels);
+void interop_import(struct interop *in, int image_fd, uint64_t image_size_B, int buffer_fd, uint64_t buffer_size_B, uint64_t buffer_B, uint32_t width,
+                    uint32_t height, uint32_t layers, uint32_t levels);
 void interop_drop(struct interop *in);
 
 // Makes layer 1 out of layer 0 (see picture_expected) with copies between levels and layers, then writes layer 1 to the buffer, all levels packed.

@@ -32,8 +32,8 @@ int main(int argc, char **argv)
 
     gpu_draw(&gpu, &image);
     struct interop in;
-    interop_import(&in, gpu_memory_fd(&gpu, &image.memory), image.memory.size_B, gpu_memory_fd(&gpu, &shared.memory), shared.memory.size_B,
-                   chain_B, WIDTH, HEIGHT, LAYERS, LEVELS);
+    interop_import(&in, gpu_memory_fd(&gpu, &image.memory), image.memory.size_B, gpu_memory_fd(&gpu, &shared.memory), shared.memory.size_B, chain_B,
+                   WIDTH, HEIGHT, LAYERS, LEVELS);
     interop_work(&in);
 
     uint64_t wrong = 0;

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* The copy family with 32-byte registers. */
+// SPDX-License-Identifier: MIT
+// The copy family with 32-byte registers.
 #define VEC_B 32
 #define VEC __m256i
 #define VEC_LOAD(p) _mm256_loadu_si256((const __m256i *)(p))

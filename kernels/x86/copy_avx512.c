@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* The copy family with 64-byte registers. */
+// SPDX-License-Identifier: MIT
+// The copy family with 64-byte registers.
 #define VEC_B 64
 #define VEC __m512i
 #define VEC_LOAD(p) _mm512_loadu_si512(p)

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* Puts the x86 functions into the tables. */
+// SPDX-License-Identifier: MIT
+// Puts the x86 functions into the tables.
 #include "kn_x86.h"
 
 void kn_dsp_init_avx2(struct kn_dsp *dsp)

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* The fill family with 32-byte registers. */
+// SPDX-License-Identifier: MIT
+// The fill family with 32-byte registers.
 #define VEC_B 32
 #define VEC __m256i
 #define VEC_SET(pattern) _mm256_set1_epi32((int)(pattern))

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* The fill family with 64-byte registers. */
+// SPDX-License-Identifier: MIT
+// The fill family with 64-byte registers.
 #define VEC_B 64
 #define VEC __m512i
 #define VEC_SET(pattern) _mm512_set1_epi32((int)(pattern))

@@ -1,14 +1,12 @@
-/* SPDX-License-Identifier: MIT */
-/*
- * Fills for one register width (VEC_B); included by one file for each instruction set. The pattern has a period of the value's
- * size, and every size is a multiple of that: so a store that ends at the last byte is in phase, wherever it begins.
- */
+// SPDX-License-Identifier: MIT
+// Fills for one register width (VEC_B); included by one file for each instruction set. The pattern has a period of the value's
+// size, and every size is a multiple of that: so a store that ends at the last byte is in phase, wherever it begins.
 #include "kn_x86.h"
 #include "small.h"
 
 #include <immintrin.h>
 
-/* 4 or fewer bytes; the size is 3 for 8-bit values alone. */
+// 4 or fewer bytes; the size is 3 for 8-bit values alone.
 KN_INLINE void fill_upto4(uint8_t *dst, uint32_t pattern, uint64_t size_B)
 {
     if (size_B >= 4) {
@@ -21,7 +19,7 @@ KN_INLINE void fill_upto4(uint8_t *dst, uint32_t pattern, uint64_t size_B)
     }
 }
 
-/* Less than VEC_B bytes. */
+// Less than VEC_B bytes.
 KN_INLINE void fill_short(uint8_t *dst, uint32_t pattern, uint64_t size_B)
 {
     __m256i v = _mm256_set1_epi32((int)pattern);
@@ -44,7 +42,7 @@ KN_INLINE void fill_short(uint8_t *dst, uint32_t pattern, uint64_t size_B)
     }
 }
 
-/* At least VEC_B bytes. */
+// At least VEC_B bytes.
 KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
 {
     uint8_t *end = dst + size_B, *last = end - VEC_B;
@@ -69,10 +67,8 @@ KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
     VEC_STORE(last, v);
 }
 
-/*
- * Between these sizes the string store wins, since it takes lines over without reading them; beyond, plain stores and the
- * prefetcher do better than it. At least 2 * VEC_B bytes.
- */
+// Between these sizes the string store wins, since it takes lines over without reading them; beyond, plain stores and the
+// prefetcher do better than it. At least 2 * VEC_B bytes.
 #define STRING_MIN_B 4096
 #define STRING_MAX_B (2u << 20)
 

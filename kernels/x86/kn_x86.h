@@ -1,11 +1,10 @@
-/* SPDX-License-Identifier: MIT */
-/* The functions of the x86 sets, by family. */
-#ifndef KN_X86_H
-#define KN_X86_H
+// SPDX-License-Identifier: MIT
+// The functions of the x86 sets, by family.
+#pragma once
 
 #include "kn_dsp.h"
 
-/* Rows longer than this are the C library's: its string instructions and ours are equal from here on. */
+// Rows longer than this are the C library's: its string instructions and ours are equal from here on.
 #define KN_ROW_LONG_B 8192
 
 kn_copy_rows_fn kn_copy_rows_avx2, kn_copy_rows_avx512;
@@ -14,5 +13,3 @@ kn_fill_rows_fn kn_fill_rows_avx2, kn_fill_rows_avx512;
 kn_tile_fn kn_tile_box_avx2, kn_tile_box_avx512;
 kn_untile_fn kn_untile_box_avx2, kn_untile_box_avx512;
 kn_retile_fn kn_retile_box_avx2, kn_retile_box_avx512;
-
-#endif

@@ -1,9 +1,7 @@
-/* SPDX-License-Identifier: MIT */
-/*
- * The tile family with 64-byte registers. A 64-byte line of a GOB is a 16-byte column of four rows: four rows of 64 bytes
- * become four lines by transposing a 4 x 4 matrix of 16-byte lanes, which is its own inverse. Half the work is done by loads
- * that insert 32 bytes, since one shuffle a cycle is all there is. Parts of a GOB take the same way with byte masks.
- */
+// SPDX-License-Identifier: MIT
+// The tile family with 64-byte registers. A 64-byte line of a GOB is a 16-byte column of four rows: four rows of 64 bytes
+// become four lines by transposing a 4 x 4 matrix of 16-byte lanes, which is its own inverse. Half the work is done by loads
+// that insert 32 bytes, since one shuffle a cycle is all there is. Parts of a GOB take the same way with byte masks.
 #include "kn_x86.h"
 #include "small.h"
 
@@ -15,17 +13,16 @@ struct lines {
 
 KN_INLINE __m512i pair(const uint8_t *low, const uint8_t *high)
 {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)low)),
-                              _mm256_loadu_si256((const __m256i *)high), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)low)), _mm256_loadu_si256((const __m256i *)high), 1);
 }
 
-/* Four vectors of 64 bytes, transposed. */
+// Four vectors of 64 bytes, transposed.
 KN_INLINE struct lines load_transposed(const uint8_t *p0, const uint8_t *p1, const uint8_t *p2, const uint8_t *p3)
 {
     __m512i a = pair(p0, p1), b = pair(p2, p3), c = pair(p0 + 32, p1 + 32), d = pair(p2 + 32, p3 + 32);
 
-    return (struct lines){{_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xdd),
-                           _mm512_shuffle_i64x2(c, d, 0x88), _mm512_shuffle_i64x2(c, d, 0xdd)}};
+    return (struct lines){
+        {_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xdd), _mm512_shuffle_i64x2(c, d, 0x88), _mm512_shuffle_i64x2(c, d, 0xdd)}};
 }
 
 KN_INLINE struct lines transpose(struct lines v)
@@ -33,8 +30,8 @@ KN_INLINE struct lines transpose(struct lines v)
     __m512i a = _mm512_shuffle_i64x2(v.l[0], v.l[1], 0x44), b = _mm512_shuffle_i64x2(v.l[2], v.l[3], 0x44);
     __m512i c = _mm512_shuffle_i64x2(v.l[0], v.l[1], 0xee), d = _mm512_shuffle_i64x2(v.l[2], v.l[3], 0xee);
 
-    return (struct lines){{_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xdd),
-                           _mm512_shuffle_i64x2(c, d, 0x88), _mm512_shuffle_i64x2(c, d, 0xdd)}};
+    return (struct lines){
+        {_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xdd), _mm512_shuffle_i64x2(c, d, 0x88), _mm512_shuffle_i64x2(c, d, 0xdd)}};
 }
 
 KN_INLINE void put(uint8_t *p, __m512i v, int stream)
@@ -45,7 +42,7 @@ KN_INLINE void put(uint8_t *p, __m512i v, int stream)
         _mm512_storeu_si512(p, v);
 }
 
-/* Lines of the four rows from row 4 * half on: 128 * half + 0, 64, 256, 320. */
+// Lines of the four rows from row 4 * half on: 128 * half + 0, 64, 256, 320.
 KN_INLINE unsigned line_B(unsigned column)
 {
     return (column & 2) << 7 | (column & 1) << 6;
@@ -89,7 +86,7 @@ KN_INLINE uint64_t byte_mask(unsigned x0, unsigned x1)
     return ~UINT64_C(0) >> (64 - (x1 - x0)) << x0;
 }
 
-/* One bit at the start of each of the rows y0 to y1's lanes among the four from `first` on. */
+// One bit at the start of each of the rows y0 to y1's lanes among the four from `first` on.
 KN_INLINE uint64_t lane_mask(unsigned first, unsigned y0, unsigned y1)
 {
     uint64_t lanes = 0;
@@ -100,9 +97,8 @@ KN_INLINE uint64_t lane_mask(unsigned first, unsigned y0, unsigned y1)
     return lanes;
 }
 
-/* Bytes x0 to x1 of rows y0 to y1 of a GOB; `linear` is where (x0, y0) is. Masked bytes are neither read nor written. */
-static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0,
-                          unsigned y1)
+// Bytes x0 to x1 of rows y0 to y1 of a GOB; `linear` is where (x0, y0) is. Masked bytes are neither read nor written.
+static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0, unsigned y1)
 {
     uint64_t bytes = byte_mask(x0, x1);
 
@@ -122,8 +118,7 @@ static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B,
     }
 }
 
-static void gob_untile_part(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0,
-                            unsigned y1)
+static void gob_untile_part(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0, unsigned y1)
 {
     uint64_t bytes = byte_mask(x0, x1);
 
@@ -133,8 +128,7 @@ static void gob_untile_part(const uint8_t *gob, uint8_t *linear, uint64_t pitch_
         if (!lanes)
             continue;
         for (unsigned column = 0; column < 4; column++)
-            v.l[column] = _mm512_maskz_loadu_epi8((bytes >> (16 * column) & 0xffff) * lanes,
-                                                  gob + first * 32 + line_B(column));
+            v.l[column] = _mm512_maskz_loadu_epi8((bytes >> (16 * column) & 0xffff) * lanes, gob + first * 32 + line_B(column));
         v = transpose(v);
         for (unsigned i = 0; i < 4; i++) {
             uintptr_t to = (uintptr_t)linear + (first + i - y0) * pitch_B - x0;

@@ -122,8 +122,14 @@ TEST(random_boxes)
 TEST(box_arguments)
 {
     CUdeviceptr p = fresh();
-    const CUDA_MEMCPY2D good = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = a, .srcPitch = 64, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                                .dstDevice = p, .dstPitch = 64, .WidthInBytes = 32, .Height = 4};
+    const CUDA_MEMCPY2D good = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                .srcHost = a,
+                                .srcPitch = 64,
+                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .dstDevice = p,
+                                .dstPitch = 64,
+                                .WidthInBytes = 32,
+                                .Height = 4};
     CUDA_MEMCPY2D c = good;
     EXPECT_OK(cuMemcpy2D(&c));
     EXPECT_OK(cuMemcpy2DUnaligned(&c));
@@ -186,8 +192,8 @@ TEST(mapped_buffer_in_other_context)
     CUdeviceptr p, q, base = 1;
     size_t size = 1;
     test_context();
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = memfd_create("buffer", MFD_CLOEXEC),
-                                             .size = FILE_SIZE};
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = memfd_create("buffer", MFD_CLOEXEC), .size = FILE_SIZE};
     EXPECT(desc.handle.fd >= 0 && !ftruncate(desc.handle.fd, FILE_SIZE));
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.size = FILE_SIZE};
     MUST(cuImportExternalMemory(&memory, &desc));

@@ -118,5 +118,5 @@ TEST(unmapped_behind_the_driver)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-TESTS(CASE(alloc_and_free), CASE(alloc_refused), CASE(free_refused), CASE(device_writes_registered_memory), CASE(register_overlap), CASE(unregister_refused),
-      CASE(register_refused), CASE(register_read_only), CASE(unmapped_behind_the_driver))
+TESTS(CASE(alloc_and_free), CASE(alloc_refused), CASE(free_refused), CASE(device_writes_registered_memory), CASE(register_overlap),
+      CASE(unregister_refused), CASE(register_refused), CASE(register_read_only), CASE(unmapped_behind_the_driver))

@@ -187,10 +187,21 @@ TEST(profile_file)
 TEST(profile_file_bad)
 {
     static const char *const bad[] = {
-        "", "name", "name =", "colour = green", "base = no-such", "base = generic", "name = x\nbase = h100",
-        "base = h100\nattribute.no_such = 1", "base = h100\nattribute.warp_size = many", "base = h100\nattribute.warp_size = 99999999999",
-        "base = h100\nlimit.no_such.initial = 1", "base = h100\nlimit.stack_size.middle = 1", "base = h100\nlimit.stack_size.granule = 0",
-        "base = h100\ntotal_memory = -1", "base = h100\nstream_priority.least = -9",
+        "",
+        "name",
+        "name =",
+        "colour = green",
+        "base = no-such",
+        "base = generic",
+        "name = x\nbase = h100",
+        "base = h100\nattribute.no_such = 1",
+        "base = h100\nattribute.warp_size = many",
+        "base = h100\nattribute.warp_size = 99999999999",
+        "base = h100\nlimit.no_such.initial = 1",
+        "base = h100\nlimit.stack_size.middle = 1",
+        "base = h100\nlimit.stack_size.granule = 0",
+        "base = h100\ntotal_memory = -1",
+        "base = h100\nstream_priority.least = -9",
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         // Each in a process of its own: the environment is read once.

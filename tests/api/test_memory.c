@@ -148,5 +148,5 @@ TEST(context_end_frees)
     EXPECT_EQ(before, after);
 }
 
-TESTS(CASE(alloc_and_free), CASE(alloc_refused), CASE(alloc_nearly_all), CASE(free_twice), CASE(free_what_is_not_ours), CASE(pitch), CASE(pitch_overflow),
-      CASE(address_range), CASE(info_counts_granules), CASE(context_end_frees))
+TESTS(CASE(alloc_and_free), CASE(alloc_refused), CASE(alloc_nearly_all), CASE(free_twice), CASE(free_what_is_not_ours), CASE(pitch),
+      CASE(pitch_overflow), CASE(address_range), CASE(info_counts_granules), CASE(context_end_frees))

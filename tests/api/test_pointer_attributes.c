@@ -70,7 +70,8 @@ TEST(pooled)
     EXPECT_EQ(word(p, CU_POINTER_ATTRIBUTE_MAPPING_SIZE), 32 << 20);
 }
 
-// "this function will not return an error when the ptr encountered is not a valid CUDA pointer. Instead, the attributes are assigned default NULL values"
+// "this function will not return an error when the ptr encountered is not a valid CUDA pointer. Instead, the attributes are assigned default NULL
+// values"
 TEST(unknown_pointer)
 {
     int type = 7, ordinal = 7;

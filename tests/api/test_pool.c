@@ -237,5 +237,5 @@ TEST(import_refused)
                  CUDA_ERROR_NOT_SUPPORTED);
 }
 
-TESTS(CASE(alloc_and_free), CASE(refused), CASE(create_refused), CASE(threshold_and_trim), CASE(attributes), CASE(current_pool), CASE(access), CASE(host_pool),
-      CASE(share_with_another_process), CASE(import_refused))
+TESTS(CASE(alloc_and_free), CASE(refused), CASE(create_refused), CASE(threshold_and_trim), CASE(attributes), CASE(current_pool), CASE(access),
+      CASE(host_pool), CASE(share_with_another_process), CASE(import_refused))

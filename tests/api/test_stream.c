@@ -8,13 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXPECT(call, want)                                                                                                       \
-    do {                                                                                                                         \
-        int got_ = (int)(call), want_ = (int)(want);                                                                             \
-        if (got_ != want_) {                                                                                                     \
-            fprintf(stderr, "%s:%d: %s is %d, not %d\n", __FILE__, __LINE__, #call, got_, want_);                                \
-            exit(1);                                                                                                             \
-        }                                                                                                                        \
+#define EXPECT(call, want)                                                                                                                           \
+    do {                                                                                                                                             \
+        int got_ = (int)(call), want_ = (int)(want);                                                                                                 \
+        if (got_ != want_) {                                                                                                                         \
+            fprintf(stderr, "%s:%d: %s is %d, not %d\n", __FILE__, __LINE__, #call, got_, want_);                                                    \
+            exit(1);                                                                                                                                 \
+        }                                                                                                                                            \
     } while (0)
 
 static CUcontext context;

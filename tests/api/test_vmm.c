@@ -171,7 +171,7 @@ TEST(aliases_and_neighbours)
     CUdeviceptr va = reserve(4 * G);
     EXPECT_OK(cuMemMap(va, G, 0, a, 0));
     EXPECT_OK(cuMemMap(va + G, G, 0, b, 0));
-    EXPECT_OK(cuMemMap(va + 3 * G, G, 0, a, 0)); // the same memory once more
+    EXPECT_OK(cuMemMap(va + 3 * G, G, 0, a, 0));                                                  // the same memory once more
     EXPECT_ERROR(allow(va, 4 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE), CUDA_ERROR_INVALID_VALUE); // a hole
     EXPECT_OK(allow(va, 2 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
     EXPECT_OK(allow(va + 3 * G, G, CU_MEM_ACCESS_FLAGS_PROT_READ));
@@ -300,12 +300,10 @@ TEST(import_not_memory)
     CUmemGenericAllocationHandle h = 77;
     int fd = eventfd(0, 0);
     test_context();
-    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(M12);
     EXPECT_EQ(fcntl(fd, F_GETFD), 0); // still ours
-    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)-1, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)-1, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_WIN32), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_NONE), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(h, 77);
@@ -323,8 +321,7 @@ TEST(import_pool)
     test_context();
     MUST(cuMemPoolCreate(&pool, &props));
     MUST(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                 CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_DIAGNOSTIC(M12);
     EXPECT_EQ(h, 77);
     close(fd);
@@ -418,8 +415,20 @@ TEST(speed)
 }
 
 static const struct test_case cases[] = {
-    CASE(reserve), CASE(create), CASE(map_and_use), CASE(map_refused), CASE(aliases_and_neighbours), CASE(access), CASE(retain),
-    CASE(other_process), CASE(export_not_declared), CASE(import_not_memory), CASE(import_pool), CASE(dma_buf), CASE(unmap_with_work_pending), CASE(speed),
+    CASE(reserve),
+    CASE(create),
+    CASE(map_and_use),
+    CASE(map_refused),
+    CASE(aliases_and_neighbours),
+    CASE(access),
+    CASE(retain),
+    CASE(other_process),
+    CASE(export_not_declared),
+    CASE(import_not_memory),
+    CASE(import_pool),
+    CASE(dma_buf),
+    CASE(unmap_with_work_pending),
+    CASE(speed),
 };
 
 int main(int argc, char **argv)

@@ -55,18 +55,18 @@ static void report(const char *name, double ns)
     fflush(stdout);
 }
 
-#define BENCH(name, count, ...)                                                                                                  \
-    do {                                                                                                                         \
-        double runs[RUNS];                                                                                                       \
-        for (int run = 0; run < RUNS; run++) {                                                                                   \
-            double start = now_ns();                                                                                             \
-            for (int i_ = 0; i_ < (count); i_++) {                                                                               \
-                __VA_ARGS__;                                                                                                     \
-            }                                                                                                                    \
-            runs[run] = (now_ns() - start) / (count);                                                                            \
-        }                                                                                                                        \
-        qsort(runs, RUNS, sizeof *runs, by_value);                                                                               \
-        report(name, runs[RUNS / 2]);                                                                                            \
+#define BENCH(name, count, ...)                                                                                                                      \
+    do {                                                                                                                                             \
+        double runs[RUNS];                                                                                                                           \
+        for (int run = 0; run < RUNS; run++) {                                                                                                       \
+            double start = now_ns();                                                                                                                 \
+            for (int i_ = 0; i_ < (count); i_++) {                                                                                                   \
+                __VA_ARGS__;                                                                                                                         \
+            }                                                                                                                                        \
+            runs[run] = (now_ns() - start) / (count);                                                                                                \
+        }                                                                                                                                            \
+        qsort(runs, RUNS, sizeof *runs, by_value);                                                                                                   \
+        report(name, runs[RUNS / 2]);                                                                                                                \
     } while (0)
 
 static unsigned char host[1 << 20];

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* The stop-watch and its table. */
+// SPDX-License-Identifier: MIT
+// The stop-watch and its table.
 #include "bench.h"
 
 #include <stdio.h>
@@ -70,7 +70,7 @@ void ca_bench_begin(const char *filter, uint64_t max_B, unsigned milliseconds)
     printf("\n");
 }
 
-/* Memory for a few slots, random, that takes turns so that no call finds its operands where the last one left them. */
+// Memory for a few slots, random, that takes turns so that no call finds its operands where the last one left them.
 static uint8_t *slots(unsigned count, uint64_t need_B, uint64_t *stride_B)
 {
     uint8_t *base;
@@ -104,11 +104,11 @@ void ca_bench_row(const struct ca_bench *b)
         dst_at[i] = i * dst_stride_B + ca_below(8) * 512 + b->dst_shift_B;
         src_at[i] = i * src_stride_B + ca_below(8) * 512 + b->src_shift_B;
     }
-#define RUN(set, count)                                                                                                     \
-    do {                                                                                                                    \
-        const struct kn_dsp *dsp_ = (set) ? kn_dsp_for(sets[(set) - 1]) : NULL;                                             \
-        for (unsigned i_ = 0; i_ < (count); i_++)                                                                           \
-            b->run(dsp_, b, dst + dst_at[i_ % slot_count], src + src_at[i_ % slot_count]);                                  \
+#define RUN(set, count)                                                                                                                              \
+    do {                                                                                                                                             \
+        const struct kn_dsp *dsp_ = (set) ? kn_dsp_for(sets[(set)-1]) : NULL;                                                                        \
+        for (unsigned i_ = 0; i_ < (count); i_++)                                                                                                    \
+            b->run(dsp_, b, dst + dst_at[i_ % slot_count], src + src_at[i_ % slot_count]);                                                           \
     } while (0)
 
     RUN(0, 8);
@@ -120,7 +120,7 @@ void ca_bench_row(const struct ca_bench *b)
     while (turns < MAX_TURNS && (turns < 9 || now() - start < budget_s)) {
         for (unsigned set = 0; set <= set_count; set++) {
             double t;
-            if (b->bytes <= 4 << 20) /* what the other function left in the caches is not this one's affair */
+            if (b->bytes <= 4 << 20) // what the other function left in the caches is not this one's affair
                 RUN(set, slot_count);
             t = now();
             RUN(set, inner);

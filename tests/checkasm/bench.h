@@ -1,11 +1,10 @@
-/* SPDX-License-Identifier: MIT */
-/* The stop-watch: each row of the table times a function of every instruction set, and the C library's beside it, in turns. */
-#ifndef BENCH_H
-#define BENCH_H
+// SPDX-License-Identifier: MIT
+// The stop-watch: each row of the table times a function of every instruction set, and the C library's beside it, in turns.
+#pragma once
 
 #include "tile_random.h"
 
-/* One call of the function under test with the slot's memory; `dsp` is null for the host's own way. */
+// One call of the function under test with the slot's memory; `dsp` is null for the host's own way.
 struct ca_bench;
 typedef void ca_bench_fn(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src);
 
@@ -13,13 +12,13 @@ struct ca_bench {
     const char *name;
     char detail[48];
     ca_bench_fn *run;
-    uint64_t bytes;                /* what one call moves */
-    uint64_t dst_need_B, src_need_B; /* what it touches */
-    unsigned dst_shift_B, src_shift_B; /* from 512-byte alignment */
+    uint64_t bytes;                    // what one call moves
+    uint64_t dst_need_B, src_need_B;   // what it touches
+    unsigned dst_shift_B, src_shift_B; // from 512-byte alignment
     struct ca_box box;
     uint64_t width_B, rows, dst_pitch_B, src_pitch_B;
     unsigned value_B;
-    double target; /* the ratio to reach; 0: none */
+    double target; // the ratio to reach; 0: none
 };
 
 void ca_bench_begin(const char *filter, uint64_t max_B, unsigned milliseconds);
@@ -27,7 +26,5 @@ void ca_bench_row(const struct ca_bench *b);
 void ca_bench_copy(uint64_t min_B, uint64_t max_B);
 void ca_bench_fill(uint64_t min_B, uint64_t max_B);
 void ca_bench_tile(uint64_t min_B, uint64_t max_B);
-/* "64 KiB" and the like. */
+// "64 KiB" and the like.
 const char *ca_size_text(uint64_t size_B);
-
-#endif

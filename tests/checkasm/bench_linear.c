@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: MIT */
-/* Benchmarks of the copy and fill families. */
+// SPDX-License-Identifier: MIT
+// Benchmarks of the copy and fill families.
 #include "bench.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The host's functions through pointers, so that the compiler does not replace them by its own code. */
+// The host's functions through pointers, so that the compiler does not replace them by its own code.
 static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
 static void *(*volatile host_memmove)(void *, const void *, size_t) = memmove;
 static void *(*volatile host_memset)(void *, int, size_t) = memset;
@@ -20,7 +20,7 @@ static void run_copy(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t
 
 static void run_move(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
 {
-    /* Down by a little within one buffer. */
+    // Down by a little within one buffer.
     if (dsp)
         dsp->copy.move(dst, dst + b->src_shift_B, b->bytes);
     else
@@ -64,15 +64,15 @@ void ca_bench_copy(uint64_t min_B, uint64_t max_B)
 {
     for (uint64_t size_B = min_B; size_B <= max_B; size_B *= 4) {
         for (unsigned shift_B = 0; shift_B <= 16; shift_B += 16) {
-            struct ca_bench b = {.name = "copy", .run = run_copy, .bytes = size_B, .dst_need_B = size_B, .src_need_B = size_B,
-                                 .src_shift_B = shift_B, .target = 0.98};
+            struct ca_bench b = {
+                .name = "copy", .run = run_copy, .bytes = size_B, .dst_need_B = size_B, .src_need_B = size_B, .src_shift_B = shift_B, .target = 0.98};
             snprintf(b.detail, sizeof(b.detail), "%s%s", ca_size_text(size_B), shift_B ? ", source + 16" : "");
             ca_bench_row(&b);
         }
     }
     for (uint64_t size_B = min_B; size_B <= max_B; size_B *= 16) {
-        struct ca_bench b = {.name = "move", .run = run_move, .bytes = size_B, .dst_need_B = size_B + 256, .src_need_B = 64,
-                             .src_shift_B = 256, .target = 0.98};
+        struct ca_bench b = {
+            .name = "move", .run = run_move, .bytes = size_B, .dst_need_B = size_B + 256, .src_need_B = 64, .src_shift_B = 256, .target = 0.98};
         snprintf(b.detail, sizeof(b.detail), "%s, down 256 B", ca_size_text(size_B));
         ca_bench_row(&b);
     }
@@ -96,8 +96,14 @@ void ca_bench_fill(uint64_t min_B, uint64_t max_B)
 {
     for (uint64_t size_B = min_B; size_B <= max_B; size_B *= 4) {
         for (unsigned value_B = 1; value_B <= 4; value_B *= 2) {
-            struct ca_bench b = {.name = "fill", .run = run_fill, .bytes = size_B, .dst_need_B = size_B, .src_need_B = 64,
-                                 .value_B = value_B, .target = 0.95, .dst_shift_B = 256};
+            struct ca_bench b = {.name = "fill",
+                                 .run = run_fill,
+                                 .bytes = size_B,
+                                 .dst_need_B = size_B,
+                                 .src_need_B = 64,
+                                 .value_B = value_B,
+                                 .target = 0.95,
+                                 .dst_shift_B = 256};
             snprintf(b.detail, sizeof(b.detail), "%s, %u-byte values", ca_size_text(size_B), value_B);
             ca_bench_row(&b);
         }

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* Benchmarks of the tile family: surfaces of the shapes that arrays have, whole and ragged, beside a memcpy of as many bytes. */
+// SPDX-License-Identifier: MIT
+// Benchmarks of the tile family: surfaces of the shapes that arrays have, whole and ragged, beside a memcpy of as many bytes.
 #include "bench.h"
 
 #include <stdio.h>
@@ -32,12 +32,11 @@ static void run_retile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8
     const struct ca_box *s = &b->box;
     struct kn_tiled from = s->desc;
 
-    /* The other surface has lower blocks, and its box may start elsewhere in a GOB (value_B). */
+    // The other surface has lower blocks, and its box may start elsewhere in a GOB (value_B).
     if (from.block_height_log2)
         from.block_height_log2--;
     if (dsp)
-        dsp->tile.retile(dst, &s->desc, s->x_B, s->y, s->z, src, &from, s->x_B + b->value_B, s->y, s->z, s->width_B, s->rows,
-                         s->slices);
+        dsp->tile.retile(dst, &s->desc, s->x_B, s->y, s->z, src, &from, s->x_B + b->value_B, s->y, s->z, s->width_B, s->rows, s->slices);
     else
         host_memcpy(dst, src, b->bytes);
 }
@@ -98,7 +97,7 @@ void ca_bench_tile(uint64_t min_B, uint64_t max_B)
         rows_of("2D, linear + 16", s, 16, target);
         s.pitch_B += 192;
         rows_of("2D, pitch + 192", s, 0, target);
-        /* An RGBA8 picture whose width is no power of two, at an element's alignment. */
+        // An RGBA8 picture whose width is no power of two, at an element's alignment.
         s = whole(side * 4 - 56, size_B / (side * 4) - 3, 1, a, 0);
         rows_of("2D, ragged", s, 0, 0.6);
         s = whole(side * 4, size_B / (side * 4) - 1, 1, a, 0);
@@ -110,7 +109,7 @@ void ca_bench_tile(uint64_t min_B, uint64_t max_B)
             rows_of("3D", s, 0, target);
         }
     }
-    /* A column of elements, and the lower levels of a mip chain. */
+    // A column of elements, and the lower levels of a mip chain.
     for (unsigned element_B = 1; element_B <= 16; element_B *= 4) {
         struct ca_box s = whole(element_B, 1024, 1, 4, 0);
         char what[24];

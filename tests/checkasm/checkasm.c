@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* Tests every SIMD function of kernels/ against its C reference, and times them. */
+// SPDX-License-Identifier: MIT
+// Tests every SIMD function of kernels/ against its C reference, and times them.
 #include "bench.h"
 
 #include <stdarg.h>
@@ -15,7 +15,7 @@ static unsigned current_flags;
 
 uint64_t ca_random(void)
 {
-    /* splitmix64 */
+    // splitmix64
     uint64_t v = random_state += UINT64_C(0x9e3779b97f4a7c15);
 
     v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -43,10 +43,18 @@ uint64_t ca_random_size(uint64_t limit)
     uint64_t size;
 
     switch (ca_below(4)) {
-    case 0: size = ca_below(130); break;
-    case 1: size = (UINT64_C(1) << ca_below(64 - (unsigned)__builtin_clzll(limit))) + ca_below(5) - 2; break;
-    case 2: size = ca_below(2048); break;
-    default: size = ca_below(limit + 1); break;
+    case 0:
+        size = ca_below(130);
+        break;
+    case 1:
+        size = (UINT64_C(1) << ca_below(64 - (unsigned)__builtin_clzll(limit))) + ca_below(5) - 2;
+        break;
+    case 2:
+        size = ca_below(2048);
+        break;
+    default:
+        size = ca_below(limit + 1);
+        break;
     }
     return size > limit ? ca_below(limit + 1) : size;
 }
@@ -77,10 +85,14 @@ size_t ca_arena_place(const struct ca_arena *arena, size_t need_B)
     size_t room_B = arena->size_B - need_B;
 
     switch (ca_below(4)) {
-    case 0: return 0;
-    case 1: return room_B;
-    case 2: return ca_below(room_B + 1) & ~(size_t)63;
-    default: return ca_below(room_B + 1);
+    case 0:
+        return 0;
+    case 1:
+        return room_B;
+    case 2:
+        return ca_below(room_B + 1) & ~(size_t)63;
+    default:
+        return ca_below(room_B + 1);
     }
 }
 

@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: MIT */
-/* What the tests of the families share: random numbers, memory with guards, reports, and the stop-watch. */
-#ifndef CHECKASM_H
-#define CHECKASM_H
+// SPDX-License-Identifier: MIT
+// What the tests of the families share: random numbers, memory with guards, reports, and the stop-watch.
+#pragma once
 
 #include "kn.h"
 #include "kn_dsp.h"
@@ -9,34 +8,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Random numbers, the same for the same seed. */
+// Random numbers, the same for the same seed.
 uint64_t ca_random(void);
-uint64_t ca_below(uint64_t limit); /* 0 to limit - 1 */
+uint64_t ca_below(uint64_t limit); // 0 to limit - 1
 void ca_random_bytes(void *dst, size_t size_B);
-/* Mostly small, now and then near a power of two, at most `limit`. */
+// Mostly small, now and then near a power of two, at most `limit`.
 uint64_t ca_random_size(uint64_t limit);
 
-/* `size_B` bytes (rounded up to pages) between two pages that fault. */
+// `size_B` bytes (rounded up to pages) between two pages that fault.
 struct ca_arena {
     uint8_t *base;
     size_t size_B;
 };
 void ca_arena_init(struct ca_arena *arena, size_t size_B);
 void ca_arena_finish(struct ca_arena *arena);
-/* An offset at which `need_B` bytes fit: flush with the start, flush with the end, or anywhere. */
+// An offset at which `need_B` bytes fit: flush with the start, flush with the end, or anywhere.
 size_t ca_arena_place(const struct ca_arena *arena, size_t need_B);
 
-/* Counts a failure and prints it (the first few). */
+// Counts a failure and prints it (the first few).
 void ca_fail(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Compares two arenas of one size; says where they first differ. Returns 1 when equal. */
+// Compares two arenas of one size; says where they first differ. Returns 1 when equal.
 int ca_same(const char *function, const struct ca_arena *got, const struct ca_arena *expected, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The tests of a family: functions of `dsp` against the C table. `rounds` scales the work. */
+// The tests of a family: functions of `dsp` against the C table. `rounds` scales the work.
 void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds);
 void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds);
 void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds);
-/* The references themselves, and the entry points above the tables, against byte-by-byte models. */
+// The references themselves, and the entry points above the tables, against byte-by-byte models.
 void ca_check_models(unsigned rounds);
-
-#endif

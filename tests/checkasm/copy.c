@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: MIT */
-/* The copy family against memcpy, memmove and the row-by-row loop. */
+// SPDX-License-Identifier: MIT
+// The copy family against memcpy, memmove and the row-by-row loop.
 #include "checkasm.h"
 
 #define ARENA_B (96u << 10)
 
-static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b,
-                           struct ca_arena *source, unsigned rounds)
+static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
+                           unsigned rounds)
 {
     for (unsigned i = 0; i < 1500 * rounds; i++) {
         uint64_t size_B = ca_random_size(ARENA_B);
@@ -23,7 +23,7 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
 
         if (!size_B)
             continue;
-        if (ca_below(2)) { /* close together */
+        if (ca_below(2)) { // close together
             size_t room = ARENA_B - size_B;
             from = to + ca_below(200) < room ? to + ca_below(200) : to;
             from = from > room ? room : from;
@@ -38,8 +38,8 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
     }
 }
 
-static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b,
-                       struct ca_arena *source, unsigned rounds)
+static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
+                       unsigned rounds)
 {
     for (unsigned i = 0; i < 4000 * rounds; i++) {
         uint64_t width_B = 1 + (ca_below(3) ? ca_below(300) : ca_random_size(9000)), rows = 1 + ca_below(i % 8 ? 9 : 200);
@@ -71,7 +71,7 @@ void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds)
     ca_arena_init(&source, ARENA_B);
     ca_random_bytes(source.base, source.size_B);
     for (int pass = 0; pass < 2; pass++) {
-        /* The second time every size above 4 KiB takes the streaming path. */
+        // The second time every size above 4 KiB takes the streaming path.
         if (pass)
             kn_stream_min_B = 4096;
         check_straight(dsp, c, &a, &b, &source, rounds);

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* The fill family against its references. */
+// SPDX-License-Identifier: MIT
+// The fill family against its references.
 #include "checkasm.h"
 
 #define ARENA_B (96u << 10)
@@ -45,8 +45,8 @@ void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
         to = ca_arena_place(&a, (rows - 1) * pitch_B + width_B);
         dsp->fill.rows(a.base + to, pitch_B, pattern, width_B, rows);
         c->fill.rows(b.base + to, pitch_B, pattern, width_B, rows);
-        ca_same("fill_rows", &a, &b, "%08x, %llu x %llu, pitch %llu", pattern, (unsigned long long)width_B,
-                (unsigned long long)rows, (unsigned long long)pitch_B);
+        ca_same("fill_rows", &a, &b, "%08x, %llu x %llu, pitch %llu", pattern, (unsigned long long)width_B, (unsigned long long)rows,
+                (unsigned long long)pitch_B);
     }
     kn_stream_min_B = stream_min_B;
     ca_arena_finish(&b);

@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: MIT */
-/* The references and the entry points against models that move one byte at a time and share no code with kernels/. */
+// SPDX-License-Identifier: MIT
+// The references and the entry points against models that move one byte at a time and share no code with kernels/.
 #include "tile_random.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Walks a surface in memory order: blocks x, y, z; GOBs of a block y, z; 32-byte columns, 4-row halves, 16-byte columns, rows. */
+// Walks a surface in memory order: blocks x, y, z; GOBs of a block y, z; 32-byte columns, 4-row halves, 16-byte columns, rows.
 static void model_offsets(const struct ca_box *s, uint64_t *offset_of)
 {
     uint64_t high = 1u << s->desc.block_height_log2, deep = 1u << s->desc.block_depth_log2;
@@ -64,16 +64,15 @@ static void check_tile(unsigned rounds)
                             b.base[tiled + at] = source.base[other + from[element(&t, x, y, z)]];
                     }
             if (what == 0)
-                kn_tile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + linear, s.pitch_B, s.slice_B, s.width_B,
-                            s.rows, s.slices);
+                kn_tile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
             else if (what == 1)
-                kn_untile_box(source.base + tiled, &s.desc, s.x_B, s.y, s.z, a.base + linear, s.pitch_B, s.slice_B,
-                              s.width_B, s.rows, s.slices);
+                kn_untile_box(source.base + tiled, &s.desc, s.x_B, s.y, s.z, a.base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
             else
-                kn_retile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + other, &t.desc, t.x_B, t.y, t.z,
-                              s.width_B, s.rows, s.slices);
-            ca_same(what == 0 ? "kn_tile_box" : what == 1 ? "kn_untile_box" : "kn_retile_box", &a, &b,
-                    CA_BOX_FORMAT " (from " CA_BOX_FORMAT ")", CA_BOX_VALUES(&s), CA_BOX_VALUES(&t));
+                kn_retile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + other, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
+            ca_same(what == 0   ? "kn_tile_box"
+                    : what == 1 ? "kn_untile_box"
+                                : "kn_retile_box",
+                    &a, &b, CA_BOX_FORMAT " (from " CA_BOX_FORMAT ")", CA_BOX_VALUES(&s), CA_BOX_VALUES(&t));
         }
     }
     ca_arena_finish(&source);
@@ -110,8 +109,7 @@ static void check_copy_box(unsigned rounds)
             kn_copy_rows(a.base + at[0], pitch[0], source.base + at[1], pitch[1], width_B, rows);
         else
             kn_copy_box(a.base + at[0], pitch[0], slice[0], source.base + at[1], pitch[1], slice[1], width_B, rows, slices);
-        ca_same("kn_copy_box", &a, &b, "%llux%llux%llu", (unsigned long long)width_B, (unsigned long long)rows,
-                (unsigned long long)slices);
+        ca_same("kn_copy_box", &a, &b, "%llux%llux%llu", (unsigned long long)width_B, (unsigned long long)rows, (unsigned long long)slices);
     }
     ca_arena_finish(&source);
     ca_arena_finish(&b);

@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: MIT */
-/* The tile family against its references. */
+// SPDX-License-Identifier: MIT
+// The tile family against its references.
 #include "tile_random.h"
 
-static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b,
-                       struct ca_arena *source, unsigned rounds)
+static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
+                       unsigned rounds)
 {
     for (unsigned i = 0; i < 2500 * rounds; i++) {
         struct ca_box s;
@@ -12,10 +12,8 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_random_box(&s, a->size_B);
         tiled = ca_place_tiled(a, &s.desc, s.depth);
         linear = ca_arena_place(source, s.linear_B);
-        dsp->tile.tile(a->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B, s.slice_B, s.width_B,
-                       s.rows, s.slices);
-        c->tile.tile(b->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B, s.slice_B, s.width_B,
-                     s.rows, s.slices);
+        dsp->tile.tile(a->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
+        c->tile.tile(b->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
         ca_same("tile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
     for (unsigned i = 0; i < 2500 * rounds; i++) {
@@ -25,10 +23,8 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_random_box(&s, a->size_B);
         tiled = ca_place_tiled(source, &s.desc, s.depth);
         linear = ca_arena_place(a, s.linear_B);
-        dsp->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, a->base + linear, s.pitch_B, s.slice_B, s.width_B,
-                         s.rows, s.slices);
-        c->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, b->base + linear, s.pitch_B, s.slice_B, s.width_B,
-                       s.rows, s.slices);
+        dsp->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, a->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
+        c->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, b->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
         ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
     for (unsigned i = 0; i < 2500 * rounds; i++) {
@@ -39,10 +35,8 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_random_box_like(&t, &s, a->size_B);
         to = ca_place_tiled(a, &s.desc, s.depth);
         from = ca_place_tiled(source, &t.desc, t.depth);
-        dsp->tile.retile(a->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc, t.x_B, t.y, t.z, s.width_B,
-                         s.rows, s.slices);
-        c->tile.retile(b->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc, t.x_B, t.y, t.z, s.width_B,
-                       s.rows, s.slices);
+        dsp->tile.retile(a->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
+        c->tile.retile(b->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
         ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&s), CA_BOX_VALUES(&t));
     }
 }

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* Random block-linear surfaces and boxes in them. */
+// SPDX-License-Identifier: MIT
+// Random block-linear surfaces and boxes in them.
 #include "tile_random.h"
 
 static uint64_t random_start(uint64_t extent, uint64_t size, uint64_t align)
@@ -9,7 +9,7 @@ static uint64_t random_start(uint64_t extent, uint64_t size, uint64_t align)
     return ca_below(2) ? start : start / align * align;
 }
 
-/* Returns 0 when the surface does not fit. */
+// Returns 0 when the surface does not fit.
 static int random_surface(struct ca_box *s, uint64_t width_gob, uint64_t height, uint64_t depth, uint64_t limit_B)
 {
     unsigned a = (unsigned)ca_below(5), b = ca_below(2) ? 0 : (unsigned)ca_below(5);
@@ -34,10 +34,10 @@ void ca_random_box(struct ca_box *s, uint64_t limit_B)
         width_B = s->desc.width_gob * 64;
         height = s->desc.height_gob * 8;
         switch (ca_below(3)) {
-        case 0: /* the whole surface */
+        case 0: // the whole surface
             s->width_B = width_B, s->rows = height, s->slices = s->depth;
             break;
-        case 1: /* whole GOBs and a ragged edge */
+        case 1: // whole GOBs and a ragged edge
             s->width_B = width_B - ca_below(64), s->rows = height - ca_below(8), s->slices = s->depth;
             break;
         default:

@@ -14,7 +14,8 @@
 
 static _Atomic int refused;
 
-static void *worker(void *arg) {
+static void *worker(void *arg)
+{
     for (int i = 0; i < 1000; i++) {
         void *p = dm_alloc(16);
         if (!p)
@@ -24,7 +25,8 @@ static void *worker(void *arg) {
     return arg;
 }
 
-int main(void) {
+int main(void)
+{
     void *p;
     uint64_t va;
     int fd = -1;

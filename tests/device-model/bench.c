@@ -13,36 +13,40 @@ static struct dm_space space;
 static struct dm_vram vram;
 static struct dm_heap heap;
 
-static double now(void) {
+static double now(void)
+{
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void nothing(void *arg) {
+static void nothing(void *arg)
+{
     __asm__ volatile("" ::: "memory");
 }
 
-static void look(void *p) {
+static void look(void *p)
+{
     (void)*(volatile uint8_t *)p;
 }
 
 // The best of five runs.
-#define BENCH(name, count, body)                                                                                       \
-    do {                                                                                                               \
-        double best = 1e18;                                                                                            \
-        for (int run = 0; run < 5; run++) {                                                                            \
-            double start = now();                                                                                      \
-            for (uint64_t i = 0; i < (count); i++) {                                                                   \
-                body;                                                                                                  \
-            }                                                                                                          \
-            double each = (now() - start) / (double)(count);                                                           \
-            best = each < best ? each : best;                                                                          \
-        }                                                                                                              \
-        printf("%-44s %9.1f ns\n", name, best);                                                                        \
+#define BENCH(name, count, body)                                                                                                                     \
+    do {                                                                                                                                             \
+        double best = 1e18;                                                                                                                          \
+        for (int run = 0; run < 5; run++) {                                                                                                          \
+            double start = now();                                                                                                                    \
+            for (uint64_t i = 0; i < (count); i++) {                                                                                                 \
+                body;                                                                                                                                \
+            }                                                                                                                                        \
+            double each = (now() - start) / (double)(count);                                                                                         \
+            best = each < best ? each : best;                                                                                                        \
+        }                                                                                                                                            \
+        printf("%-44s %9.1f ns\n", name, best);                                                                                                      \
     } while (0)
 
-int main(void) {
+int main(void)
+{
     printf("protection keys: %s\n", dm_pkey_init() ? "yes" : "no");
     EXPECT_EQ(dm_guard_init(), 0);
     EXPECT_EQ(dm_space_init(&space, UINT64_C(1) << 40), 0);
@@ -52,13 +56,11 @@ int main(void) {
     struct dm_physical *p;
     uint64_t va, vb, seed = 1;
 
-    BENCH("heap: alloc + free 4 KiB, otherwise empty", 100000,
-          dm_heap_alloc(&heap, 4096, &b); dm_heap_free(&heap, b));
+    BENCH("heap: alloc + free 4 KiB, otherwise empty", 100000, dm_heap_alloc(&heap, 4096, &b); dm_heap_free(&heap, b));
     EXPECT_EQ(dm_heap_alloc(&heap, 4096, &c), 0);
     BENCH("heap: alloc + free 4 KiB, chunk in use", 100000, dm_heap_alloc(&heap, 4096, &b); dm_heap_free(&heap, b));
     static struct dm_block *many[1000];
-    BENCH("heap: 1000 x alloc then free 4 KiB (each)", 20,
-          for (int k = 0; k < 1000; k++) dm_heap_alloc(&heap, 4096, &many[k]);
+    BENCH("heap: 1000 x alloc then free 4 KiB (each)", 20, for (int k = 0; k < 1000; k++) dm_heap_alloc(&heap, 4096, &many[k]);
           for (int k = 0; k < 1000; k++) dm_heap_free(&heap, many[(k * 7) % 1000]));
     printf("  (divide the line above by 1000)\n");
     BENCH("heap: alloc + free 16 MiB, untouched", 1000, dm_heap_alloc(&heap, 16 * MIB, &b); dm_heap_free(&heap, b));
@@ -90,8 +92,7 @@ int main(void) {
 
     EXPECT_EQ(dm_physical_create(&vram, 8 * MIB, DM_PHYSICAL_EXPORTABLE, &p), 0);
     EXPECT_EQ(dm_va_reserve(&space, 8 * MIB, GRANULE, 0, &va), 0);
-    BENCH("space: map + unmap 8 MiB", 5000, dm_space_map(&space, va, p, 0, 8 * MIB, 3);
-          dm_space_unmap(&space, va, 8 * MIB));
+    BENCH("space: map + unmap 8 MiB", 5000, dm_space_map(&space, va, p, 0, 8 * MIB, 3); dm_space_unmap(&space, va, 8 * MIB));
     BENCH("space: reserve + free 8 MiB", 5000, dm_va_reserve(&space, 8 * MIB, GRANULE, 0, &vb); dm_va_free(&space, vb));
     struct dm_import_info info;
     int fd;

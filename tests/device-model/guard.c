@@ -16,7 +16,8 @@
 
 static uint8_t *none, *readable; // a page without access, and one for reading only
 
-static void make_pages(void) {
+static void make_pages(void)
+{
     none = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     readable = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     EXPECT(none != MAP_FAILED && readable != MAP_FAILED);
@@ -24,15 +25,18 @@ static void make_pages(void) {
 }
 
 // Threads may race here: nothing is ever written.
-__attribute__((no_sanitize("thread"))) static void look(void *p) {
+__attribute__((no_sanitize("thread"))) static void look(void *p)
+{
     (void)*(volatile uint8_t *)p;
 }
 
-__attribute__((no_sanitize("thread"))) static void touch(void *p) {
+__attribute__((no_sanitize("thread"))) static void touch(void *p)
+{
     *(volatile uint8_t *)p = 1;
 }
 
-static void expect_fault(void (*fn)(void *), void *p, enum dm_fault_kind kind, bool write) {
+static void expect_fault(void (*fn)(void *), void *p, enum dm_fault_kind kind, bool write)
+{
     struct dm_fault f;
     memset(&f, 0xee, sizeof f);
     EXPECT_EQ(dm_guarded(fn, p, &f), -EFAULT);
@@ -44,13 +48,15 @@ static void expect_fault(void (*fn)(void *), void *p, enum dm_fault_kind kind, b
 #endif
 }
 
-static void guard_works(void) {
+static void guard_works(void)
+{
     expect_fault(look, none + 5, DM_FAULT_PROTECTED, false);
     expect_fault(touch, readable, DM_FAULT_PROTECTED, true);
     EXPECT_EQ(dm_guarded(look, readable, NULL), 0);
 }
 
-static void inner(void *p) {
+static void inner(void *p)
+{
     uint8_t local = 0;
     EXPECT_EQ(dm_guarded(look, p, NULL), -EFAULT);
     EXPECT_EQ(dm_guarded(touch, &local, NULL), 0);
@@ -59,7 +65,8 @@ static void inner(void *p) {
     EXPECT(!"reached");
 }
 
-static void plain(void) {
+static void plain(void)
+{
     sigset_t before, after;
     EXPECT_EQ(dm_guard_init(), 0);
     EXPECT_EQ(dm_guard_init(), 0);
@@ -87,7 +94,8 @@ static void plain(void) {
     dm_fault_text(&g, text, 0);
 }
 
-static void on_alternate_stack(void) {
+static void on_alternate_stack(void)
+{
     static char stack[65536];
     stack_t s = {.ss_sp = stack, .ss_size = sizeof stack};
     EXPECT_EQ(sigaltstack(&s, NULL), 0);
@@ -96,23 +104,27 @@ static void on_alternate_stack(void) {
         guard_works();
 }
 
-static void default_on_access(void) {
+static void default_on_access(void)
+{
     EXPECT_EQ(dm_guard_init(), 0);
     guard_works();
     look(none);
 }
 
-static void default_on_kill(void) {
+static void default_on_kill(void)
+{
     EXPECT_EQ(dm_guard_init(), 0);
     raise(SIGSEGV);
 }
 
-static void kill_inside(void *arg) {
+static void kill_inside(void *arg)
+{
     raise(SIGSEGV);
 }
 
 // A signal that someone sends is no fault, also when it arrives in a guarded call.
-static void default_on_kill_inside(void) {
+static void default_on_kill_inside(void)
+{
     EXPECT_EQ(dm_guard_init(), 0);
     dm_guarded(kill_inside, NULL, NULL);
 }
@@ -122,7 +134,8 @@ static void *volatile seen;
 static sigjmp_buf jump;
 static struct sigaction before_a;
 
-static void handler_a(int sig, siginfo_t *info, void *context) {
+static void handler_a(int sig, siginfo_t *info, void *context)
+{
     calls_a++;
     seen = info->si_addr;
     sigset_t now;
@@ -131,14 +144,16 @@ static void handler_a(int sig, siginfo_t *info, void *context) {
     siglongjmp(jump, 1);
 }
 
-static void install(void (*handler)(int, siginfo_t *, void *), int flags, struct sigaction *old) {
+static void install(void (*handler)(int, siginfo_t *, void *), int flags, struct sigaction *old)
+{
     struct sigaction a = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | flags};
     sigemptyset(&a.sa_mask);
     sigaddset(&a.sa_mask, SIGUSR1);
     EXPECT_EQ(sigaction(SIGSEGV, &a, old), 0);
 }
 
-static void program_handler_before(void) {
+static void program_handler_before(void)
+{
     install(handler_a, 0, NULL);
     EXPECT_EQ(dm_guard_init(), 0);
     for (volatile int i = 0; i < 50; i++) {
@@ -156,13 +171,15 @@ static void program_handler_before(void) {
     EXPECT(now.sa_sigaction == handler_a);
 }
 
-static void fix_page(int sig, siginfo_t *info, void *context) {
+static void fix_page(int sig, siginfo_t *info, void *context)
+{
     calls_b++;
     mprotect(none, 4096, PROT_READ | PROT_WRITE);
 }
 
 // A handler that repairs the page and returns: the access is made again, with the old signal mask and errno.
-static void program_handler_returns(void) {
+static void program_handler_returns(void)
+{
     install(fix_page, SA_RESETHAND, NULL);
     EXPECT_EQ(dm_guard_init(), 0);
     errno = 77;
@@ -177,7 +194,8 @@ static void program_handler_returns(void) {
 }
 
 // Installed after us, passes on what it does not know (all of it).
-static void passing_handler(int sig, siginfo_t *info, void *context) {
+static void passing_handler(int sig, siginfo_t *info, void *context)
+{
     calls_b++;
     EXPECT(calls_b < 1000);
     if (before_a.sa_flags & SA_SIGINFO)
@@ -186,7 +204,8 @@ static void passing_handler(int sig, siginfo_t *info, void *context) {
         EXPECT(!"reached");
 }
 
-static void passing_handler_after(void) {
+static void passing_handler_after(void)
+{
     install(handler_a, 0, NULL);
     EXPECT_EQ(dm_guard_init(), 0);
     install(passing_handler, SA_NODEFER, &before_a);
@@ -213,7 +232,8 @@ static void passing_handler_after(void) {
     }
 }
 
-static void selfish_handler_after(void) {
+static void selfish_handler_after(void)
+{
     EXPECT_EQ(dm_guard_init(), 0);
     install(handler_a, 0, NULL);
     if (sigsetjmp(jump, 1) == 0)
@@ -237,25 +257,29 @@ static void selfish_handler_after(void) {
     EXPECT_EQ(calls_b, 0);
 }
 
-static void ignored(void) {
+static void ignored(void)
+{
     signal(SIGSEGV, SIG_IGN);
     EXPECT_EQ(dm_guard_init(), 0);
     raise(SIGSEGV);
     guard_works();
 }
 
-static void ignored_access(void) {
+static void ignored_access(void)
+{
     signal(SIGSEGV, SIG_IGN);
     EXPECT_EQ(dm_guard_init(), 0);
     look(none);
 }
 
-static void old_style(int sig) {
+static void old_style(int sig)
+{
     calls_a++;
     siglongjmp(jump, 1);
 }
 
-static void old_style_handler(void) {
+static void old_style_handler(void)
+{
     signal(SIGSEGV, old_style);
     EXPECT_EQ(dm_guard_init(), 0);
     if (sigsetjmp(jump, 1) == 0)
@@ -263,30 +287,35 @@ static void old_style_handler(void) {
     EXPECT_EQ(calls_a, 1);
 }
 
-static void *fault_in_thread(void *arg) {
+static void *fault_in_thread(void *arg)
+{
     look(none);
     return NULL;
 }
 
-static void wait_for_thread(void *arg) {
+static void wait_for_thread(void *arg)
+{
     pthread_t t;
     EXPECT_EQ(pthread_create(&t, NULL, fault_in_thread, NULL), 0);
     pthread_join(t, NULL);
 }
 
 // The fault of another thread is not that of a guarded call.
-static void other_thread(void) {
+static void other_thread(void)
+{
     EXPECT_EQ(dm_guard_init(), 0);
     dm_guarded(wait_for_thread, NULL, NULL);
 }
 
-static void *guard_in_thread(void *arg) {
+static void *guard_in_thread(void *arg)
+{
     for (int i = 0; i < 2000; i++)
         guard_works();
     return NULL;
 }
 
-static void many_threads(void) {
+static void many_threads(void)
+{
     pthread_t t[4];
     EXPECT_EQ(dm_guard_init(), 0);
     for (int i = 0; i < 4; i++)
@@ -297,11 +326,13 @@ static void many_threads(void) {
 
 static volatile sig_atomic_t described;
 
-static void describe(const struct dm_fault *f) {
+static void describe(const struct dm_fault *f)
+{
     described += f->address == (uintptr_t)none && f->kind == DM_FAULT_PROTECTED && !f->write ? 1 : 100;
 }
 
-static void describes(void) {
+static void describes(void)
+{
     install(handler_a, 0, NULL);
     EXPECT_EQ(dm_guard_init(), 0);
     dm_fault_describe(describe);
@@ -314,7 +345,8 @@ static void describes(void) {
 }
 
 // signal 0: must exit well. Under a sanitizer its own handler stands for the default action and exits with its code.
-static void run(const char *name, void (*body)(void), int signal) {
+static void run(const char *name, void (*body)(void), int signal)
+{
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
@@ -324,8 +356,7 @@ static void run(const char *name, void (*body)(void), int signal) {
     }
     int status;
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
-    bool ok = signal == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0
-                          : WIFSIGNALED(status) && WTERMSIG(status) == signal;
+    bool ok = signal == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0 : WIFSIGNALED(status) && WTERMSIG(status) == signal;
 #if SANITIZED
     ok |= signal != 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 99);
 #endif
@@ -335,7 +366,8 @@ static void run(const char *name, void (*body)(void), int signal) {
     }
 }
 
-int main(void) {
+int main(void)
+{
     make_pages();
 #define RUN(body, signal) run(#body, body, signal)
     RUN(plain, 0);

@@ -15,21 +15,34 @@ static struct dm_space space;
 static struct dm_vram vram;
 static struct dm_heap heap;
 
-static uint8_t *at(uint64_t va) {
+static uint8_t *at(uint64_t va)
+{
     return (uint8_t *)(uintptr_t)va;
 }
 
 // x_memory "alloc/size-*": how far apart two allocations of one size are; "alloc/info-delta-*": what the first takes.
-static void recorded(void) {
+static void recorded(void)
+{
     static const struct {
         uint64_t size, apart, taken;
     } rows[] = {
-        {1, 512, 2097152},           {255, 512, 2097152},           {512, 512, 2097152},
-        {513, 1024, 2097152},        {1000, 1024, 2097152},         {4095, 4096, 2097152},
-        {65536, 65536, 2097152},     {65537, 66048, 2097152},       {1048575, 1048576, 2097152},
-        {1048576, 1048576, 2097152}, {1048577, 2097152, 2097152},   {2097152, 2097152, 2097152},
-        {2097153, 4194304, 4194304}, {4194305, 6291456, 6291456},   {5242880, 6291456, 6291456},
-        {16777217, 18874368, 18874368}, {34603008, 67108864, 35651584},
+        {1, 512, 2097152},
+        {255, 512, 2097152},
+        {512, 512, 2097152},
+        {513, 1024, 2097152},
+        {1000, 1024, 2097152},
+        {4095, 4096, 2097152},
+        {65536, 65536, 2097152},
+        {65537, 66048, 2097152},
+        {1048575, 1048576, 2097152},
+        {1048576, 1048576, 2097152},
+        {1048577, 2097152, 2097152},
+        {2097152, 2097152, 2097152},
+        {2097153, 4194304, 4194304},
+        {4194305, 6291456, 6291456},
+        {5242880, 6291456, 6291456},
+        {16777217, 18874368, 18874368},
+        {34603008, 67108864, 35651584},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct dm_block *p, *q, *again;
@@ -66,7 +79,8 @@ static void recorded(void) {
     EXPECT_EQ(vram.used, 0);
 }
 
-static void refused(void) {
+static void refused(void)
+{
     static const uint64_t sizes[] = {UINT64_C(1) << 40, UINT64_C(1) << 47, UINT64_C(1) << 62, UINT64_MAX - 511, UINT64_MAX};
     struct dm_block *b;
     EXPECT_EQ(dm_heap_alloc(&heap, 0, &b), -EINVAL);
@@ -84,7 +98,8 @@ static void refused(void) {
 }
 
 // Fresh memory is zero, also where an emptied chunk comes back: with little and with much of it used.
-static void zero(void) {
+static void zero(void)
+{
     static const uint64_t sizes[] = {4 * KIB, 600 * KIB, 1 * MIB, 3 * MIB};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int round = 0; round < 3; round++) {
@@ -105,12 +120,14 @@ struct live {
     uint8_t mark;
 };
 
-static void paint(const struct live *l) {
+static void paint(const struct live *l)
+{
     *at(l->va) = l->mark;
     *at(l->va + l->size - 1) = l->mark;
 }
 
-static void check(const struct live *l) {
+static void check(const struct live *l)
+{
     EXPECT_EQ(*at(l->va), l->mark);
     EXPECT_EQ(*at(l->va + l->size - 1), l->mark);
     EXPECT(dm_heap_find(&heap, l->va) == l->block);
@@ -118,7 +135,8 @@ static void check(const struct live *l) {
     EXPECT_EQ(l->block->size, l->size);
 }
 
-static void stress(uint64_t seed, unsigned steps, uint64_t largest) {
+static void stress(uint64_t seed, unsigned steps, uint64_t largest)
+{
     enum { LIVE = 600 };
     static struct live live[LIVE];
     unsigned count = 0;
@@ -157,7 +175,8 @@ static void stress(uint64_t seed, unsigned steps, uint64_t largest) {
     EXPECT_EQ(dm_heap_check(&heap), 0);
 }
 
-static void out_of_memory(uint64_t size) {
+static void out_of_memory(uint64_t size)
+{
     for (uint64_t n = 1;; n++) {
         struct dm_block *b;
         dm_heap_trim(&heap);
@@ -176,7 +195,8 @@ static void out_of_memory(uint64_t size) {
     }
 }
 
-int main(void) {
+int main(void)
+{
     dm_pkey_init();
     EXPECT_EQ(dm_guard_init(), 0);
     EXPECT_EQ(dm_space_init(&space, UINT64_C(1) << 40), 0);

@@ -23,7 +23,8 @@
 enum { GRANULE = 2 << 20, FILE_SIZE = 65536 };
 static struct dm_vram vram;
 
-static void expect_not_memory(int fd, const char *what) {
+static void expect_not_memory(int fd, const char *what)
+{
     struct dm_import_info info;
     struct dm_physical *p = NULL;
     EXPECT(fd >= 0);
@@ -37,7 +38,8 @@ static void expect_not_memory(int fd, const char *what) {
     close(fd);
 }
 
-static void not_memory(void) {
+static void not_memory(void)
+{
     struct dm_import_info info;
     int fds[2];
     EXPECT_EQ(dm_import_recognise(-1, &info), -EBADF);
@@ -59,7 +61,8 @@ static void not_memory(void) {
     expect_not_memory(open("/proc/self/exe", O_RDONLY), "a regular file on disk");
 }
 
-static int memfd(uint64_t size, const struct dm_mesa_header *header) {
+static int memfd(uint64_t size, const struct dm_mesa_header *header)
+{
     int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     EXPECT_EQ(ftruncate(fd, (off_t)size), 0);
     if (header)
@@ -67,7 +70,8 @@ static int memfd(uint64_t size, const struct dm_mesa_header *header) {
     return fd;
 }
 
-static void headers(void) {
+static void headers(void)
+{
     struct dm_import_info info;
     struct dm_physical *p;
     struct dm_mesa_header h = {FILE_SIZE, 4096, {1, 2, 3}};
@@ -90,8 +94,14 @@ static void headers(void) {
     // A release llvmpipe's uuid, but the claims contradict the file: damaged, not plain memory.
     static const struct {
         uint64_t size, offset;
-    } lies[] = {{FILE_SIZE * 2, 4096}, {FILE_SIZE - 1, 4096}, {FILE_SIZE, FILE_SIZE}, {FILE_SIZE, UINT64_MAX - 15},
-                {FILE_SIZE, 0},        {FILE_SIZE, 4097},     {0, 4096},              {UINT64_MAX, UINT64_MAX}};
+    } lies[] = {{FILE_SIZE * 2, 4096},
+                {FILE_SIZE - 1, 4096},
+                {FILE_SIZE, FILE_SIZE},
+                {FILE_SIZE, UINT64_MAX - 15},
+                {FILE_SIZE, 0},
+                {FILE_SIZE, 4097},
+                {0, 4096},
+                {UINT64_MAX, UINT64_MAX}};
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         h = (struct dm_mesa_header){.size = lies[i].size, .offset = lies[i].offset};
         memcpy(h.uuid, dm_llvmpipe_uuid, 16);
@@ -133,7 +143,8 @@ static void headers(void) {
     }
 }
 
-static void own_export(void) {
+static void own_export(void)
+{
     struct dm_import_info info;
     struct dm_physical *p, *q;
     int fd;
@@ -183,7 +194,8 @@ static void own_export(void) {
 }
 
 // Whatever a header says, the payload lies within the file.
-static void random_headers(void) {
+static void random_headers(void)
+{
     uint64_t seed = 11;
     struct {
         struct dm_mesa_header mesa;
@@ -211,7 +223,8 @@ static void random_headers(void) {
     }
 }
 
-static void identity(void) {
+static void identity(void)
+{
     struct dm_fd_identity id;
     EXPECT_EQ(dm_fd_remember(-1, &id), -EBADF);
     int fd = memfd(4096, NULL), copy;
@@ -228,7 +241,8 @@ static void identity(void) {
     close(copy);
 }
 
-static void send_fd(int socket, int fd) {
+static void send_fd(int socket, int fd)
+{
     char byte = 'x', control[CMSG_SPACE(sizeof fd)] = {0};
     struct iovec io = {&byte, 1};
     struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
@@ -240,7 +254,8 @@ static void send_fd(int socket, int fd) {
     EXPECT_EQ(sendmsg(socket, &m, 0), 1);
 }
 
-static int receive_fd(int socket) {
+static int receive_fd(int socket)
+{
     char byte, control[CMSG_SPACE(sizeof(int))];
     int fd = -1;
     struct iovec io = {&byte, 1};
@@ -250,14 +265,16 @@ static int receive_fd(int socket) {
     return fd;
 }
 
-static uint64_t map_all(struct dm_space *space, struct dm_physical *p) {
+static uint64_t map_all(struct dm_space *space, struct dm_physical *p)
+{
     uint64_t va;
     EXPECT_EQ(dm_space_map_bytes(space, p, 0, p->size, GRANULE, DM_MAP_READ | DM_MAP_WRITE, &va), 0);
     return va;
 }
 
 // The second process: a fresh one that knows nothing but a socket.
-static int importer(int socket) {
+static int importer(int socket)
+{
     struct dm_space space;
     struct dm_import_info info;
     struct dm_physical *p;
@@ -285,7 +302,8 @@ static int importer(int socket) {
     return 0;
 }
 
-static void second_process(const char *self) {
+static void second_process(const char *self)
+{
     struct dm_space space;
     struct dm_physical *p;
     int sockets[2], fd, status;
@@ -318,7 +336,8 @@ static void second_process(const char *self) {
     close(sockets[0]);
 }
 
-static void out_of_memory(void) {
+static void out_of_memory(void)
+{
     struct dm_import_info info;
     struct dm_physical *p;
     int fd = memfd(4096, NULL);
@@ -334,7 +353,8 @@ static void out_of_memory(void) {
     close(fd);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     if (argc > 1)
         return importer(atoi(argv[1]));
     dm_pkey_init();

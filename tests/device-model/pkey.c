@@ -21,12 +21,14 @@ static struct dm_vram vram;
 static uint8_t *device, *managed; // a page with the key, and its alias for the host
 static bool keys;
 
-static void look(void *p) {
+static void look(void *p)
+{
     (void)*(volatile uint8_t *)p;
 }
 
 // What host code gets at the moment.
-static bool closed(void) {
+static bool closed(void)
+{
     struct dm_fault f;
     int r = dm_guarded(look, device, &f);
     if (r)
@@ -36,7 +38,8 @@ static bool closed(void) {
 
 static sem_t go, done;
 
-static void *older_thread(void *arg) {
+static void *older_thread(void *arg)
+{
     sem_wait(&go);
     EXPECT_EQ(closed(), keys);
     uint32_t rights = dm_pkey_enter();
@@ -47,14 +50,16 @@ static void *older_thread(void *arg) {
     return NULL;
 }
 
-static void *new_thread(void *arg) {
+static void *new_thread(void *arg)
+{
     EXPECT_EQ(closed(), keys);
     return NULL;
 }
 
 static volatile sig_atomic_t in_handler;
 
-static void handler(int sig) {
+static void handler(int sig)
+{
     in_handler = 1 + (closed() == keys);
     // A handler may use the library itself.
     uint32_t rights = dm_pkey_enter();
@@ -62,13 +67,15 @@ static void handler(int sig) {
     dm_pkey_leave(rights);
 }
 
-static void fault_inside(void *arg) {
+static void fault_inside(void *arg)
+{
     uint32_t rights = dm_pkey_enter(); // never left: the fault takes us out
     (void)rights;
     look(NULL);
 }
 
-static void sections(void) {
+static void sections(void)
+{
     EXPECT_EQ(closed(), keys);
     EXPECT_EQ(dm_guarded(look, managed, NULL), 0);
     uint32_t outer = dm_pkey_enter();
@@ -104,7 +111,8 @@ static void sections(void) {
 }
 
 // The kernel touches memory with the caller's rights.
-static void system_calls(void) {
+static void system_calls(void)
+{
     int pipe_fds[2];
     EXPECT_EQ(pipe(pipe_fds), 0);
     ssize_t n = write(pipe_fds[1], device, 1);
@@ -117,7 +125,8 @@ static void system_calls(void) {
     close(pipe_fds[1]);
 }
 
-static void describe(const struct dm_fault *f) {
+static void describe(const struct dm_fault *f)
+{
     char text[100];
     if (dm_space_contains(&space, f->address)) {
         dm_fault_text(f, text, sizeof text);
@@ -127,7 +136,8 @@ static void describe(const struct dm_fault *f) {
 }
 
 // Host code that uses a device pointer dies as it does with a card, but is told why.
-static void undefended(void) {
+static void undefended(void)
+{
     int pipe_fds[2], status;
     EXPECT_EQ(pipe(pipe_fds), 0);
     pid_t pid = fork();
@@ -152,7 +162,8 @@ static void undefended(void) {
     close(pipe_fds[0]);
 }
 
-int main(void) {
+int main(void)
+{
     struct dm_physical *p;
     uint64_t a, b;
     pthread_t t;

@@ -14,7 +14,8 @@ enum { UNITS = 4096 }; // the naive map: one owner a unit
 static void *unit[UNITS];
 static uint64_t first_of[UNITS];
 
-static void naive_gap(uint64_t low, uint64_t high, uint64_t size, uint64_t align, int *status, uint64_t *start) {
+static void naive_gap(uint64_t low, uint64_t high, uint64_t size, uint64_t align, int *status, uint64_t *start)
+{
     *status = -ENOMEM;
     for (uint64_t at = (low + align - 1) & ~(align - 1); at + size - 1 <= high && at + size <= UNITS; at += align) {
         uint64_t n = 0;
@@ -28,7 +29,8 @@ static void naive_gap(uint64_t low, uint64_t high, uint64_t size, uint64_t align
     }
 }
 
-static void stress(uint64_t seed, unsigned rounds, unsigned longest) {
+static void stress(uint64_t seed, unsigned rounds, unsigned longest)
+{
     struct dm_rangemap map;
     uint64_t live = 0;
     memset(unit, 0, sizeof unit);
@@ -89,7 +91,8 @@ static void stress(uint64_t seed, unsigned rounds, unsigned longest) {
     dm_rangemap_finish(&map);
 }
 
-static void edges(void) {
+static void edges(void)
+{
     struct dm_rangemap map;
     struct dm_range r;
     uint64_t at;
@@ -119,7 +122,8 @@ static void edges(void) {
 }
 
 // Whatever allocation fails, the map is what it was before.
-static void out_of_memory(void) {
+static void out_of_memory(void)
+{
     struct dm_rangemap map;
     dm_rangemap_init(&map);
     unsigned refused = 0;
@@ -143,7 +147,8 @@ static void out_of_memory(void) {
     dm_rangemap_finish(&map);
 }
 
-int main(void) {
+int main(void)
+{
     edges();
     stress(1, 60000, 3);
     stress(2, 30000, 1);

@@ -17,26 +17,31 @@ enum { MIB = 1 << 20, GRANULE = 2 * MIB };
 static struct dm_space space;
 static struct dm_vram vram;
 
-static uint8_t *at(uint64_t va) {
+static uint8_t *at(uint64_t va)
+{
     return (uint8_t *)(uintptr_t)va;
 }
 
-static void touch(void *p) {
+static void touch(void *p)
+{
     ++*(volatile uint8_t *)p;
 }
 
-static void look(void *p) {
+static void look(void *p)
+{
     (void)*(volatile uint8_t *)p;
 }
 
-static enum dm_fault_kind fault_of(void (*fn)(void *), uint64_t va) {
+static enum dm_fault_kind fault_of(void (*fn)(void *), uint64_t va)
+{
     struct dm_fault f;
     EXPECT_EQ(dm_guarded(fn, at(va), &f), -EFAULT);
     EXPECT_EQ(f.address, va);
     return f.kind;
 }
 
-static void reservations(void) {
+static void reservations(void)
+{
     uint64_t a, b, c, start, size;
     EXPECT_EQ(dm_va_reserve(&space, 0, 0, 0, &a), -EINVAL);
     EXPECT_EQ(dm_va_reserve(&space, 100, 0, 0, &a), -EINVAL);
@@ -75,7 +80,8 @@ static void reservations(void) {
     EXPECT(!dm_space_contains(&space, a));
 }
 
-static void mappings(void) {
+static void mappings(void)
+{
     struct dm_physical *p;
     uint64_t va;
     EXPECT_EQ(dm_physical_create(&vram, 2 * GRANULE, 0, &p), 0);
@@ -123,7 +129,8 @@ static void mappings(void) {
     EXPECT_EQ(vram.used, 0);
 }
 
-static void bytes(void) {
+static void bytes(void)
+{
     struct dm_physical *p;
     uint64_t a, b;
     EXPECT_EQ(dm_physical_create(&vram, GRANULE, DM_PHYSICAL_EXPORTABLE, &p), 0);
@@ -151,7 +158,8 @@ static void bytes(void) {
 }
 
 // The producer shrinks its file under our mapping: a status, not a SIGBUS.
-static void truncation(void) {
+static void truncation(void)
+{
     struct dm_import_info info;
     struct dm_physical *p;
     uint64_t va;
@@ -178,7 +186,8 @@ static void truncation(void) {
     close(fd);
 }
 
-static int map_something(void) {
+static int map_something(void)
+{
     struct dm_physical *p;
     uint64_t va, vb;
     int r = dm_physical_create(&vram, GRANULE, DM_PHYSICAL_EXPORTABLE, &p);
@@ -201,7 +210,8 @@ no_va:
     return r;
 }
 
-static void out_of_memory(void) {
+static void out_of_memory(void)
+{
     uint64_t n = 1;
     for (;; n++) {
         dm_alloc_fail_after(n);
@@ -219,7 +229,8 @@ static void out_of_memory(void) {
 }
 
 // Random reservations against a bit per page.
-static void stress(void) {
+static void stress(void)
+{
     enum { PAGES = 512, STEPS = 20000 };
     static uint64_t starts[PAGES], sizes[PAGES];
     static bool page[PAGES * 4];
@@ -249,7 +260,8 @@ static void stress(void) {
         EXPECT_EQ(dm_va_free(&space, starts[--live]), 0);
 }
 
-int main(void) {
+int main(void)
+{
     printf("protection keys: %s\n", dm_pkey_init() ? "yes" : "no");
     EXPECT_EQ(dm_guard_init(), 0);
     EXPECT_EQ(dm_space_init(&space, UINT64_C(1) << 40), 0);

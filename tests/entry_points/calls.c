@@ -46,8 +46,7 @@ static void errors(void *library)
             }
     }
     check("result codes", found, 101);
-    check("cuGetErrorName(0, NULL)", CALL(library, "cuGetErrorName", (CUresult, const char **), CUDA_SUCCESS, NULL),
-          CUDA_ERROR_INVALID_VALUE);
+    check("cuGetErrorName(0, NULL)", CALL(library, "cuGetErrorName", (CUresult, const char **), CUDA_SUCCESS, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
 static void order_of_checks(void *library)

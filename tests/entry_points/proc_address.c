@@ -69,8 +69,7 @@ static void check_name(const char *name, const char *forms, unsigned flags)
         check("function", name, version, flags, (intptr_t)got, (intptr_t)(too_new ? &untouched : want));
         got = &untouched;
         r = ask_v1(name, &got, version, flags);
-        check("v1 result", name, version, flags, r,
-              too_new ? CUDA_ERROR_INVALID_VALUE : want ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
+        check("v1 result", name, version, flags, r, too_new ? CUDA_ERROR_INVALID_VALUE : want ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
         check("v1 function", name, version, flags, (intptr_t)got, (intptr_t)(want ? want : &untouched));
     }
 }

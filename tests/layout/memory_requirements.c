@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* Sizes, alignments and sparse properties of layouts against what an H100 reported, line for line. */
+// SPDX-License-Identifier: MIT
+// Sizes, alignments and sparse properties of layouts against what an H100 reported, line for line.
 #include "check.h"
 #include "format.h"
 #include "layout.h"
@@ -60,7 +60,7 @@ static void memreq(FILE *f)
             continue;
         }
         if (strcmp(result, "CUDA_SUCCESS")) {
-            /* Colour attachments cannot have deferred mapping; nothing of the layout follows. */
+            // Colour attachments cannot have deferred mapping; nothing of the layout follows.
             CHECK_EQ(flags, COLOR_ATTACHMENT, "%s", line);
             refused++;
             continue;
@@ -73,7 +73,7 @@ static void memreq(FILE *f)
     CHECK_EQ(lines, 3060, "lines of memreq.txt");
 }
 
-/* Elements as the probe names them: bytes, or a block-compressed format. */
+// Elements as the probe names them: bytes, or a block-compressed format.
 static void set_element(struct dm_layout_desc *desc, const char *name)
 {
     const struct dm_format_info *info = NULL;
@@ -86,7 +86,7 @@ static void set_element(struct dm_layout_desc *desc, const char *name)
     desc->block_px = info ? info->block_px : 1;
 }
 
-/* memory/KIND-WxHxD | [SECTION:] ELEMENT:SIZE/ALIGNMENT ... */
+// memory/KIND-WxHxD | [SECTION:] ELEMENT:SIZE/ALIGNMENT ...
 static void memory_line(const char *name, char *outcome)
 {
     char kind[16], section[32] = "", where[160], *save = NULL;
@@ -123,7 +123,7 @@ static void memory_line(const char *name, char *outcome)
     }
 }
 
-/* mip/SHAPE-WxHxD-memory | fF,cC LEVELS:SIZE/ALIGNMENT ... */
+// mip/SHAPE-WxHxD-memory | fF,cC LEVELS:SIZE/ALIGNMENT ...
 static void mip_line(const char *name, char *outcome)
 {
     char kind[24], where[160], *save = NULL;
@@ -207,7 +207,7 @@ static void check_sparse(struct dm_layout_desc desc, bool mip, const char *outco
     CHECK_EQ(s.single_miptail, single, "%s", where);
 }
 
-/* sparse/{array,mip}-ELEMENT | SHAPE:OUTCOME ..., and sparse/mip-levels-N | WxHxD:OUTCOME ... for u8x4 */
+// sparse/{array,mip}-ELEMENT | SHAPE:OUTCOME ..., and sparse/mip-levels-N | WxHxD:OUTCOME ... for u8x4
 static void sparse_line(const char *name, const char *outcome)
 {
     bool mip = !strncmp(name, "sparse/mip-", 11);
@@ -220,7 +220,7 @@ static void sparse_line(const char *name, const char *outcome)
         unsigned w, h, d;
         int at = 0;
 
-        /* "1024x1024x0:tile=... first=... tail=... fl=..." and so on: a shape is the word with a colon. */
+        // "1024x1024x0:tile=... first=... tail=... fl=..." and so on: a shape is the word with a colon.
         for (const char *p = outcome; p; p = strchr(p + 1, ' ')) {
             struct dm_layout_desc desc;
 
@@ -272,7 +272,7 @@ static void x_arrays(FILE *f)
         else if (!strncmp(line, "mip/", 4))
             mip_line(line, bar + 3);
         else {
-            bar[2] = ' '; /* so that every word of the outcome follows a space */
+            bar[2] = ' '; // so that every word of the outcome follows a space
             sparse_line(line, bar + 2);
         }
     }

@@ -1,8 +1,6 @@
-/* SPDX-License-Identifier: MIT */
-/*
- * The layouts of software Vulkan drivers against their producers (lavapipe, or SwiftShader by argument): images written by
- * Vulkan and read in their memory where dm_layout_locate says, then written through dm_box_copy and read by Vulkan.
- */
+// SPDX-License-Identifier: MIT
+// The layouts of software Vulkan drivers against their producers (lavapipe, or SwiftShader by argument): images written by
+// Vulkan and read in their memory where dm_layout_locate says, then written through dm_box_copy and read by Vulkan.
 #include "box.h"
 #include "check.h"
 #include "layout.h"
@@ -31,10 +29,12 @@ static const struct producer {
     const char *name;
     VkDriverId id;
     enum dm_layout_kind kind;
-} producers[] = {
-    {"lavapipe", VK_DRIVER_ID_MESA_LLVMPIPE, DM_LAYOUT_LLVMPIPE},
-    {"swiftshader", VK_DRIVER_ID_GOOGLE_SWIFTSHADER, DM_LAYOUT_SWIFTSHADER},
-}, *producer;
+} producers[] =
+    {
+        {"lavapipe", VK_DRIVER_ID_MESA_LLVMPIPE, DM_LAYOUT_LLVMPIPE},
+        {"swiftshader", VK_DRIVER_ID_GOOGLE_SWIFTSHADER, DM_LAYOUT_SWIFTSHADER},
+},
+  *producer;
 
 static const struct format {
     const char *name;
@@ -55,13 +55,11 @@ static const struct shape {
     uint32_t width, height, depth, layers, levels;
     bool cube;
 } shapes[] = {
-    {"1D", 1000, 0, 0, 0, 1, false},           {"1D mips", 1000, 0, 0, 0, 10, false},
-    {"1D array mips", 333, 0, 0, 5, 9, false}, {"2D", 100, 50, 0, 0, 1, false},
-    {"2D mips", 100, 50, 0, 0, 7, false},      {"2D square mips", 256, 256, 0, 0, 9, false},
-    {"2D one texel", 1, 1, 0, 0, 1, false},    {"2D narrow mips", 3, 77, 0, 0, 7, false},
-    {"2D array mips", 65, 33, 0, 6, 7, false}, {"3D", 33, 20, 9, 0, 1, false},
-    {"3D mips", 64, 32, 16, 0, 7, false},      {"3D odd mips", 17, 5, 31, 0, 5, false},
-    {"cube mips", 60, 60, 0, 6, 6, true},      {"cube array mips", 32, 32, 0, 12, 6, true},
+    {"1D", 1000, 0, 0, 0, 1, false},        {"1D mips", 1000, 0, 0, 0, 10, false},       {"1D array mips", 333, 0, 0, 5, 9, false},
+    {"2D", 100, 50, 0, 0, 1, false},        {"2D mips", 100, 50, 0, 0, 7, false},        {"2D square mips", 256, 256, 0, 0, 9, false},
+    {"2D one texel", 1, 1, 0, 0, 1, false}, {"2D narrow mips", 3, 77, 0, 0, 7, false},   {"2D array mips", 65, 33, 0, 6, 7, false},
+    {"3D", 33, 20, 9, 0, 1, false},         {"3D mips", 64, 32, 16, 0, 7, false},        {"3D odd mips", 17, 5, 31, 0, 5, false},
+    {"cube mips", 60, 60, 0, 6, 6, true},   {"cube array mips", 32, 32, 0, 12, 6, true},
 };
 
 static int vulkan_start(void)
@@ -71,17 +69,13 @@ static int vulkan_start(void)
     VkPhysicalDevice all[16];
     uint32_t count = 16;
     float priority = 1;
-    VkDeviceQueueCreateInfo queue_info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
+    VkDeviceQueueCreateInfo queue_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
     VkPhysicalDeviceFeatures features;
-    VkDeviceCreateInfo device_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                      .queueCreateInfoCount = 1,
-                                      .pQueueCreateInfos = &queue_info,
-                                      .pEnabledFeatures = &features};
+    VkDeviceCreateInfo device_info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue_info, .pEnabledFeatures = &features};
     VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-    VkCommandBufferAllocateInfo commands_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                                 .commandBufferCount = 1};
+    VkCommandBufferAllocateInfo commands_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandBufferCount = 1};
     VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                       .size = BUFFER_B,
                                       .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
@@ -105,8 +99,7 @@ static int vulkan_start(void)
         return SKIPPED;
     vkGetPhysicalDeviceFeatures(vk.physical, &features);
     vkGetPhysicalDeviceMemoryProperties(vk.physical, &memory);
-    while (vk.memory_type < memory.memoryTypeCount &&
-           !(memory.memoryTypes[vk.memory_type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT))
+    while (vk.memory_type < memory.memoryTypeCount && !(memory.memoryTypes[vk.memory_type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT))
         vk.memory_type++;
     if (vkCreateDevice(vk.physical, &device_info, NULL, &vk.device))
         return 1;
@@ -114,14 +107,12 @@ static int vulkan_start(void)
     if (vkCreateCommandPool(vk.device, &pool_info, NULL, &vk.pool))
         return 1;
     commands_info.commandPool = vk.pool;
-    if (vkAllocateCommandBuffers(vk.device, &commands_info, &vk.commands) ||
-        vkCreateBuffer(vk.device, &buffer_info, NULL, &vk.buffer))
+    if (vkAllocateCommandBuffers(vk.device, &commands_info, &vk.commands) || vkCreateBuffer(vk.device, &buffer_info, NULL, &vk.buffer))
         return 1;
     vkGetBufferMemoryRequirements(vk.device, vk.buffer, &needs);
     memory_info.allocationSize = needs.size;
     memory_info.memoryTypeIndex = vk.memory_type;
-    if (vkAllocateMemory(vk.device, &memory_info, NULL, &vk.buffer_memory) ||
-        vkBindBufferMemory(vk.device, vk.buffer, vk.buffer_memory, 0) ||
+    if (vkAllocateMemory(vk.device, &memory_info, NULL, &vk.buffer_memory) || vkBindBufferMemory(vk.device, vk.buffer, vk.buffer_memory, 0) ||
         vkMapMemory(vk.device, vk.buffer_memory, 0, VK_WHOLE_SIZE, 0, (void **)&vk.staging))
         return 1;
     return 0;
@@ -139,7 +130,7 @@ static void vulkan_finish(void)
         vkDestroyInstance(vk.instance, NULL);
 }
 
-/* Copies all levels and layers between the staging buffer (tightly packed, level by level) and the image. */
+// Copies all levels and layers between the staging buffer (tightly packed, level by level) and the image.
 static void transfer(VkImage image, const struct dm_layout *l, bool to_image)
 {
     VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -153,8 +144,7 @@ static void transfer(VkImage image, const struct dm_layout *l, bool to_image)
     VkDeviceSize offset_B = 0;
 
     vkBeginCommandBuffer(vk.commands, &begin);
-    vkCmdPipelineBarrier(vk.commands, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1,
-                         &barrier);
+    vkCmdPipelineBarrier(vk.commands, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
     for (uint32_t level = 0; level < l->levels; level++) {
         const struct dm_layout_level *v = &l->level[level];
         VkBufferImageCopy region = {.bufferOffset = offset_B,
@@ -181,7 +171,7 @@ static uint64_t packed_B(const struct dm_layout *l)
     return size_B;
 }
 
-/* Bytes that tell elements apart, and are no NaN or denormal that a copy could change. */
+// Bytes that tell elements apart, and are no NaN or denormal that a copy could change.
 static void fill_staging(uint64_t size_B, unsigned seed)
 {
     for (uint64_t i = 0; i < size_B; i++)
@@ -230,8 +220,7 @@ static void check_subresources(VkImage image, const struct dm_layout *l, const c
             VkSubresourceLayout got;
 
             vkGetImageSubresourceLayout(vk.device, image, &subresource, &got);
-            CHECK_EQ(l->level[level].offset_B + layer * l->level[level].layer_stride_B, got.offset, "level %u layer %u, %s",
-                     level, layer, where);
+            CHECK_EQ(l->level[level].offset_B + layer * l->level[level].layer_stride_B, got.offset, "level %u layer %u, %s", level, layer, where);
             CHECK_EQ(l->level[level].pitch_B, got.rowPitch, "level %u, %s", level, where);
             if (l->level[level].depth > 1)
                 CHECK_EQ(l->level[level].slice_B, got.depthPitch, "level %u, %s", level, where);
@@ -240,7 +229,7 @@ static void check_subresources(VkImage image, const struct dm_layout *l, const c
         }
 }
 
-/* Returns whether the driver has such images at all. */
+// Returns whether the driver has such images at all.
 static bool check_image(const struct format *f, const struct shape *s, VkImageTiling tiling)
 {
     VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -273,15 +262,14 @@ static bool check_image(const struct format *f, const struct shape *s, VkImageTi
     uint8_t *mapped = NULL;
     char where[96];
 
-    if (vkGetPhysicalDeviceImageFormatProperties(vk.physical, info.format, info.imageType, tiling, info.usage, info.flags,
-                                                 &possible) ||
+    if (vkGetPhysicalDeviceImageFormatProperties(vk.physical, info.format, info.imageType, tiling, info.usage, info.flags, &possible) ||
         possible.maxMipLevels < s->levels || possible.maxArrayLayers < info.arrayLayers)
         return false;
     snprintf(where, sizeof where, "%s %s %s", f->name, s->name, tiling == VK_IMAGE_TILING_LINEAR ? "linear" : "optimal");
     CHECK_EQ(dm_layout_init(&layout, &desc) == 0, true, "%s", where);
     CHECK_EQ(vkCreateImage(vk.device, &info, NULL, &image), 0, "%s", where);
     vkGetImageMemoryRequirements(vk.device, image, &needs);
-    /* SwiftShader keeps a decompressed copy behind block-compressed images. */
+    // SwiftShader keeps a decompressed copy behind block-compressed images.
     if (f->block_px == 1 || producer->kind == DM_LAYOUT_LLVMPIPE)
         CHECK_EQ(layout.size_B, needs.size, "memory of %s", where);
     else

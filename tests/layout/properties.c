@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT */
-/* What must hold for layouts and boxes of any shape: no two elements share a byte, all lie inside, copies touch the box
- * alone. */
+// SPDX-License-Identifier: MIT
+// What must hold for layouts and boxes of any shape: no two elements share a byte, all lie inside, copies touch the box
+// alone.
 #include "box.h"
 #include "check.h"
 #include "format.h"
@@ -31,8 +31,7 @@ static uint64_t random_extent(uint64_t most)
 static struct dm_layout_desc random_desc(void)
 {
     static const uint32_t element_B[] = {1, 2, 4, 8, 16};
-    struct dm_layout_desc d = {
-        .kind = (enum dm_layout_kind)random_below(4), .element_B = element_B[random_below(5)], .levels = 1};
+    struct dm_layout_desc d = {.kind = (enum dm_layout_kind)random_below(4), .element_B = element_B[random_below(5)], .levels = 1};
     unsigned shape = random_below(5);
 
     if (shape >= 1 && d.element_B >= 8 && !random_below(3))
@@ -57,8 +56,8 @@ static struct dm_layout_desc random_desc(void)
 
 static void describe(char *text, size_t size_B, const struct dm_layout_desc *d)
 {
-    snprintf(text, size_B, "kind %d %" PRIu64 "x%" PRIu64 "x%" PRIu64 " layers %" PRIu64 " levels %u, %u B per %u px", d->kind,
-             d->width_px, d->height_px, d->depth, d->layers, d->levels, d->element_B, d->block_px);
+    snprintf(text, size_B, "kind %d %" PRIu64 "x%" PRIu64 "x%" PRIu64 " layers %" PRIu64 " levels %u, %u B per %u px", d->kind, d->width_px,
+             d->height_px, d->depth, d->layers, d->levels, d->element_B, d->block_px);
 }
 
 static void check_injective(const struct dm_layout *l, const char *where)
@@ -96,12 +95,12 @@ static void check_injective(const struct dm_layout *l, const char *where)
     free(taken);
 }
 
-/* A surface with memory of its own: canaries around it, and a copy that the model writes into. */
+// A surface with memory of its own: canaries around it, and a copy that the model writes into.
 struct field {
     struct dm_layout layout;
     struct dm_surface surface;
-    struct dm_box_extent extent; /* of the level, in bytes, rows, slices */
-    uint64_t size_B;             /* with both canaries */
+    struct dm_box_extent extent; // of the level, in bytes, rows, slices
+    uint64_t size_B;             // with both canaries
     uint8_t *memory, *model;
 };
 
@@ -160,11 +159,10 @@ static struct dm_position random_position(const struct field *f, struct dm_box_e
 static void check_copy(struct field *d, struct field *s, const char *where)
 {
     struct dm_box_extent e = {random_extent(smaller(d->extent.width_B, s->extent.width_B)),
-                              random_extent(smaller(d->extent.height, s->extent.height)),
-                              random_extent(smaller(d->extent.depth, s->extent.depth))};
+                              random_extent(smaller(d->extent.height, s->extent.height)), random_extent(smaller(d->extent.depth, s->extent.depth))};
     struct dm_position to, from;
 
-    if (!random_below(4)) /* whole levels, as far as they fit */
+    if (!random_below(4)) // whole levels, as far as they fit
         e = (struct dm_box_extent){smaller(d->extent.width_B, s->extent.width_B), smaller(d->extent.height, s->extent.height),
                                    smaller(d->extent.depth, s->extent.depth)};
     to = random_position(d, e);
@@ -172,8 +170,7 @@ static void check_copy(struct field *d, struct field *s, const char *where)
     for (uint64_t z = 0; z < e.depth; z++)
         for (uint64_t y = 0; y < e.height; y++)
             for (uint64_t x = 0; x < e.width_B; x++)
-                d->model[locate(d, to.x_B + x, to.y + y, to.z + z)] =
-                    s->memory[locate(s, from.x_B + x, from.y + y, from.z + z)];
+                d->model[locate(d, to.x_B + x, to.y + y, to.z + z)] = s->memory[locate(s, from.x_B + x, from.y + y, from.z + z)];
     CHECK_EQ(dm_box_copy(&d->surface, to, &s->surface, from, e), 0, "%s", where);
     CHECK_EQ(memcmp(d->memory, d->model, d->size_B), 0, "destination, %s", where);
     CHECK_EQ(memcmp(s->memory, s->model, s->size_B), 0, "source, %s", where);
@@ -183,8 +180,7 @@ static void check_fill(struct field *f, const char *where)
 {
     unsigned value_B = 1u << random_below(3);
     uint32_t value = (uint32_t)random_below(UINT32_MAX);
-    struct dm_box_extent e = {random_extent(f->extent.width_B), random_extent(f->extent.height),
-                              random_extent(f->extent.depth)};
+    struct dm_box_extent e = {random_extent(f->extent.width_B), random_extent(f->extent.height), random_extent(f->extent.depth)};
     struct dm_position at;
 
     e.width_B -= e.width_B % value_B;
@@ -217,7 +213,7 @@ static void check_refusals(struct field *f, struct field *other, const char *whe
     CHECK_EQ(memcmp(f->memory, f->model, f->size_B), 0, "%s", where);
 }
 
-/* Copies inside one linear memory, where the boxes overlap, are as if through a buffer. */
+// Copies inside one linear memory, where the boxes overlap, are as if through a buffer.
 static void check_overlap(void)
 {
     enum { PITCH_B = 40, ROWS = 30 };
@@ -293,8 +289,7 @@ static void check_formats(void)
         for (unsigned p = 0; p < planes; p++)
             CHECK_EQ(dm_format_plane(&all[i], p, &plane) == (planes > 1 ? 0 : -EINVAL), true, "%s", all[i].name);
     }
-    CHECK_EQ(dm_format_info(0) == NULL && dm_format_info(UINT32_MAX) == NULL && dm_format_info(0x90) == NULL, true,
-             "no format");
+    CHECK_EQ(dm_format_info(0) == NULL && dm_format_info(UINT32_MAX) == NULL && dm_format_info(0x90) == NULL, true, "no format");
     CHECK_EQ(dm_format_by_name("") == NULL, true, "no format");
 }
 

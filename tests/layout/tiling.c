@@ -1,8 +1,6 @@
-/* SPDX-License-Identifier: MIT */
-/*
- * Every element of the shapes dumped from an H100 against dm_layout_locate, and the same bytes through dm_box_copy. The
- * dump ends inside its last record: of that one, the slots that are there are compared.
- */
+// SPDX-License-Identifier: MIT
+// Every element of the shapes dumped from an H100 against dm_layout_locate, and the same bytes through dm_box_copy. The
+// dump ends inside its last record: of that one, the slots that are there are compared.
 #include "box.h"
 #include "check.h"
 #include "layout.h"
@@ -18,7 +16,7 @@ struct header {
     uint32_t magic, width, height, depth, element_B, levels, flags, format, channels, slots;
 };
 
-/* The elements as the probe numbered and wrote them, in linear memory, level by level. */
+// The elements as the probe numbered and wrote them, in linear memory, level by level.
 static void number_element(uint8_t *element, uint32_t element_B, uint32_t id)
 {
     for (uint32_t i = 0; i < element_B; i += 4) {
@@ -28,8 +26,7 @@ static void number_element(uint8_t *element, uint32_t element_B, uint32_t id)
     }
 }
 
-static void check_locate(const struct header *h, const struct dm_layout *layout, const uint32_t *slot, uint32_t slots,
-                         const char *where)
+static void check_locate(const struct header *h, const struct dm_layout *layout, const uint32_t *slot, uint32_t slots, const char *where)
 {
     uint64_t id = 0, filled = 0, misplaced = 0, cut = 0;
 
@@ -58,9 +55,8 @@ static void check_locate(const struct header *h, const struct dm_layout *layout,
     CHECK_EQ(filled + cut, id, "elements of %s", where);
 }
 
-/* Copies all levels into a block-linear image and compares it with the card's; then reads them back. */
-static void check_copies(const struct header *h, const struct dm_layout *layout, const uint32_t *slot, uint32_t slots,
-                         const char *where)
+// Copies all levels into a block-linear image and compares it with the card's; then reads them back.
+static void check_copies(const struct header *h, const struct dm_layout *layout, const uint32_t *slot, uint32_t slots, const char *where)
 {
     uint8_t *image = calloc(1, layout->size_B), *want = calloc(1, layout->size_B);
     uint32_t id = 0;
@@ -116,8 +112,7 @@ int main(int argc, char **argv)
         uint32_t slots;
         int got_B;
 
-        snprintf(where, sizeof where, "%ux%ux%u, %u B, %u levels, flags 0x%x", h.width, h.height, h.depth, h.element_B,
-                 h.levels, h.flags);
+        snprintf(where, sizeof where, "%ux%ux%u, %u B, %u levels, flags 0x%x", h.width, h.height, h.depth, h.element_B, h.levels, h.flags);
         CHECK_EQ(h.magic, MAGIC, "%s", where);
         if (h.magic != MAGIC || !slot) {
             free(slot);
@@ -127,7 +122,7 @@ int main(int argc, char **argv)
         slots = got_B > 0 ? (uint32_t)got_B / 4 : 0;
         cut += slots < h.slots;
         CHECK_EQ(dm_layout_init(&layout, &desc) == 0, true, "%s", where);
-        /* The slots end at the last element found; all lie in the layout. */
+        // The slots end at the last element found; all lie in the layout.
         CHECK_EQ((uint64_t)h.slots * h.element_B <= layout.total_B, true, "%s", where);
         check_locate(&h, &layout, slot, slots, where);
         check_copies(&h, &layout, slot, slots, where);

@@ -197,4 +197,5 @@ TEST(outlives_the_object)
 
 TESTS(CASE(b01_past_the_end), CASE(b01_size_that_lies), CASE(b02_wraps), CASE(b02_as_the_driver), CASE(b03_flags), CASE(b04_alignment),
       CASE(b01_to_b04_twin), CASE(b05_alias_without_order), CASE(b05_twin), CASE(b06_used_after_destroy), CASE(b06_as_the_driver), CASE(b06_twin),
-      CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(overlap_same), CASE(truncated_by_its_producer), CASE(outlives_the_object))
+      CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(overlap_same), CASE(truncated_by_its_producer),
+      CASE(outlives_the_object))

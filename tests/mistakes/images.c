@@ -235,4 +235,5 @@ TEST(in_place)
 
 TESTS(CASE(i01_depth_1), CASE(i01_twin), CASE(i02_layers_without_flag), CASE(i02_twin), CASE(i03_cubemaps), CASE(i03_twin),
       CASE(i05_other_number_of_levels), CASE(i05_more_levels_than_there_can_be), CASE(i05_twin), CASE(i06_three_channels), CASE(i06_twin),
-      CASE(i08_surface_without_flag), CASE(i08_twin), CASE(i09_level_destroyed_instead_of_parent), CASE(i10_levels), CASE(i09_i10_twin), CASE(i11_does_not_fit), CASE(i11_twin), CASE(in_place))
+      CASE(i08_surface_without_flag), CASE(i08_twin), CASE(i09_level_destroyed_instead_of_parent), CASE(i10_levels), CASE(i09_i10_twin),
+      CASE(i11_does_not_fit), CASE(i11_twin), CASE(in_place))

@@ -14,13 +14,13 @@
 #include "lock.h"
 #include "stream.h"
 
-#define CHECK_EQ(got, want)                                                                                                      \
-    do {                                                                                                                         \
-        long long g_ = (long long)(got), w_ = (long long)(want);                                                                 \
-        if (g_ != w_) {                                                                                                          \
-            fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #got, g_, w_);                                  \
-            exit(1);                                                                                                             \
-        }                                                                                                                        \
+#define CHECK_EQ(got, want)                                                                                                                          \
+    do {                                                                                                                                             \
+        long long g_ = (long long)(got), w_ = (long long)(want);                                                                                     \
+        if (g_ != w_) {                                                                                                                              \
+            fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #got, g_, w_);                                                      \
+            exit(1);                                                                                                                                 \
+        }                                                                                                                                            \
     } while (0)
 
 // A context without its chapter: the funnel needs no more of it than this.
@@ -133,8 +133,7 @@ static void note_finish(struct em_command *c)
     atomic_fetch_add(&finished, 1);
 }
 static const struct em_command_ops note_ops = {.name = "note", .run = note_run, .finish = note_finish};
-static const struct em_command_ops host_note_ops = {
-    .name = "host note", .run = note_run, .finish = note_finish, .place = EM_HOST_THREAD};
+static const struct em_command_ops host_note_ops = {.name = "host note", .run = note_run, .finish = note_finish, .place = EM_HOST_THREAD};
 
 static CUresult put_as(const struct em_command_ops *ops, CUstream h, int value, CUresult result, int how)
 {
@@ -178,10 +177,10 @@ static void test_order(void)
     atomic_bool open = false;
     push_gate(a, &open);
     put(a, 1);
-    put(b, 2);    // not held: no relation between blocking streams
-    put(NULL, 3); // held: the legacy stream waits for a
-    put(b, 4);    // held by the legacy stream
-    put(n, 5);    // never held
+    put(b, 2);                    // not held: no relation between blocking streams
+    put(NULL, 3);                 // held: the legacy stream waits for a
+    put(b, 4);                    // held by the legacy stream
+    put(n, 5);                    // never held
     put(CU_STREAM_PER_THREAD, 6); // held by the legacy stream
     put(NULL, 7);
     CHECK_EQ(query(a), CUDA_ERROR_NOT_READY);

@@ -133,12 +133,14 @@ static void look_at_kernel(void)
 {
     int fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
     line(fd >= 0, "/dev/udmabuf", fd >= 0 ? "can be opened" : strerror(errno),
-         fd >= 0 ? "dma-bufs can be made: cuMemGetHandleForAddressRange works" : "no dma-bufs here: such calls are refused as a card without them does");
+         fd >= 0 ? "dma-bufs can be made: cuMemGetHandleForAddressRange works"
+                 : "no dma-bufs here: such calls are refused as a card without them does");
     if (fd >= 0)
         close(fd);
     int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
     line(key >= 0, "protection keys", key >= 0 ? "the CPU has them" : strerror(errno),
-         key >= 0 ? "host code that dereferences a device pointer faults, as with a card" : "host code that dereferences a device pointer goes unnoticed");
+         key >= 0 ? "host code that dereferences a device pointer faults, as with a card"
+                  : "host code that dereferences a device pointer goes unnoticed");
     if (key >= 0)
         pkey_free(key);
     fd = memfd_create("doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);

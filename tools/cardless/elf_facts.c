@@ -102,8 +102,8 @@ void elf_read(const char *path, struct elf_facts *facts)
         return;
     f.bytes = map;
     const Elf64_Ehdr *eh = map;
-    facts->is_elf = !memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS64 &&
-                    eh->e_ident[EI_DATA] == ELFDATA2LSB && eh->e_phentsize == sizeof(Elf64_Phdr);
+    facts->is_elf = !memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS64 && eh->e_ident[EI_DATA] == ELFDATA2LSB &&
+                    eh->e_phentsize == sizeof(Elf64_Phdr);
     if (facts->is_elf) {
         facts->is_setid = st.st_mode & (S_ISUID | S_ISGID);
         for (unsigned i = 0; i < eh->e_phnum; i++) {

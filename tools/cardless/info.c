@@ -106,14 +106,11 @@ static void print_device(CUdevice device)
     char *out = uuid_text;
     for (int i = 0; i < 16; i++)
         out += sprintf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)uuid.bytes[i]);
-    line("%3d  %-36s %-18s %8zu MiB   sm_%d%d", device, name, bus, total >> 20,
-           attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-           attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+    line("%3d  %-36s %-18s %8zu MiB   sm_%d%d", device, name, bus, total >> 20, attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+         attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
     line("     UUID %s", uuid_text);
-    line("     %d multiprocessors, %d threads each, %d KiB L2",
-           attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-           attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
-           attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) / 1024);
+    line("     %d multiprocessors, %d threads each, %d KiB L2", attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+         attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR), attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) / 1024);
 }
 
 static void print_attributes(CUdevice device)
@@ -132,10 +129,17 @@ int cmd_info(int argc, char **argv)
     int c, all = 0;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         switch (c) {
-        case 'd': setenv("CARDLESS_DEVICES", optarg, 1); break;
-        case 'a': all = 1; break;
-        case 'h': fputs(usage, stdout); return 0;
-        default: return 2;
+        case 'd':
+            setenv("CARDLESS_DEVICES", optarg, 1);
+            break;
+        case 'a':
+            all = 1;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        default:
+            return 2;
         }
     }
     if (optind < argc) {

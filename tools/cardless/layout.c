@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* cardless layout: prints where levels, layers and rows of an array lie, and draws how a level is tiled. */
+// SPDX-License-Identifier: MIT
+// cardless layout: prints where levels, layers and rows of an array lie, and draws how a level is tiled.
 #include "cardless.h"
 
 #include "format.h"
@@ -102,7 +102,7 @@ static bool parse_number(const char *text, uint64_t most, uint64_t *number)
     return *text >= '0' && *text <= '9' && !*end && !errno && *number <= most;
 }
 
-/* WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH. */
+// WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH.
 static bool parse_extent(const char *text, struct dm_layout_desc *d)
 {
     uint64_t *to[3] = {&d->width_px, &d->height_px, &d->depth};
@@ -146,7 +146,7 @@ static bool parse_kind(const char *text, enum dm_layout_kind *kind)
     return false;
 }
 
-/* Returns 0, or the exit status, negative where help was asked for. */
+// Returns 0, or the exit status, negative where help was asked for.
 static int parse(int argc, char **argv, struct request *r)
 {
     enum { FORMAT = 256, CHANNELS, LEVELS, LAYERS, CUBEMAP, LAYOUT, PITCH, LEVEL, SLICE, NO_PICTURE, PNG };
@@ -261,19 +261,14 @@ static void print_table(const struct dm_layout *l)
         const struct dm_layout_level *v = &l->level[i];
         char extent[48], block[24];
 
-        snprintf(extent, sizeof extent,
-                 l->dimensions == 1   ? "%u"
-                 : l->dimensions == 2 ? "%ux%u"
-                                      : "%ux%ux%u",
-                 v->width_px, v->height_px, v->depth);
+        snprintf(extent, sizeof extent, l->dimensions == 1 ? "%u" : l->dimensions == 2 ? "%ux%u" : "%ux%ux%u", v->width_px, v->height_px, v->depth);
         printf("%5u  %-16s %12" PRIu64 " %9" PRIu64 " %12" PRIu64, i, extent, v->offset_B, v->pitch_B, v->size_B);
         if (!tiled) {
             printf("  %" PRIu64 "\n", v->slice_B);
             continue;
         }
         snprintf(block, sizeof block, "1x%ux%u", 1u << v->block_height_log2_gob, 1u << v->block_depth_log2_gob);
-        printf("  %-10s %ux%ux%" PRIu64 " = %" PRIu64 "\n", block, v->width_gob, v->height_gob, v->size_B / v->slice_B,
-               v->size_B / DM_GOB_B);
+        printf("  %-10s %ux%ux%" PRIu64 " = %" PRIu64 "\n", block, v->width_gob, v->height_gob, v->size_B / v->slice_B, v->size_B / DM_GOB_B);
     }
 }
 
@@ -293,8 +288,8 @@ static void print_totals(const struct dm_layout *l)
     if (dm_sparse_init(&s, l) == 0) {
         printf("as sparse      tiles of %ux%ux%u", s.tile_width_px, s.tile_height_px, s.tile_depth);
         if (s.miptail_B)
-            printf(", tail of %" PRIu64 " bytes%s from level %u", s.miptail_B,
-                   l->layered && !s.single_miptail ? " a layer" : "", s.miptail_first_level);
+            printf(", tail of %" PRIu64 " bytes%s from level %u", s.miptail_B, l->layered && !s.single_miptail ? " a layer" : "",
+                   s.miptail_first_level);
         printf("\n");
     }
 }
@@ -319,8 +314,8 @@ int cmd_layout(int argc, char **argv)
         fprintf(stderr, "cardless layout: there is no level %u with slice %" PRIu64 "\n", r.level, r.z);
         return 1;
     }
-    printf("%s, %s with %u channel%s: %u bytes for %ux%u texel%s\n", kind_name(layout.kind), r.info->name, r.channels,
-           r.channels == 1 ? "" : "s", layout.element_B, layout.block_px, layout.block_px, layout.block_px == 1 ? "" : "s");
+    printf("%s, %s with %u channel%s: %u bytes for %ux%u texel%s\n", kind_name(layout.kind), r.info->name, r.channels, r.channels == 1 ? "" : "s",
+           layout.element_B, layout.block_px, layout.block_px, layout.block_px == 1 ? "" : "s");
     print_table(&layout);
     print_totals(&layout);
     if (r.picture)

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* Pictures of how one slice or layer of a level lies in memory, as text and as PNG. */
+// SPDX-License-Identifier: MIT
+// Pictures of how one slice or layer of a level lies in memory, as text and as PNG.
 #include "layout_picture.h"
 
 #include "png.h"
@@ -16,7 +16,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Which GOB of the level, counted in memory, holds the GOB at column x, row y of the slice. */
+// Which GOB of the level, counted in memory, holds the GOB at column x, row y of the slice.
 static uint64_t gob_number(const struct dm_layout *l, uint32_t level, uint64_t x, uint64_t y, uint64_t z)
 {
     uint64_t first = l->level[level].offset_B + (l->layered ? z * l->level[level].layer_stride_B : 0);
@@ -45,7 +45,7 @@ static void text_block_linear(FILE *to, const struct dm_layout *l, uint32_t leve
     fprintf(to, "\ninside a GOB: the order of its 16-byte pieces\n\n");
     for (uint64_t y = 0; y < DM_GOB_HEIGHT; y++) {
         fprintf(to, "%6" PRIu64 " |", y);
-        for (unsigned x = 0; x < 4; x++) /* bit 8: x5, 7: y2, 6: x4, 5: y1, 4: y0 */
+        for (unsigned x = 0; x < 4; x++) // bit 8: x5, 7: y2, 6: x4, 5: y1, 4: y0
             fprintf(to, " %3" PRIu64, (uint64_t)((x & 2) << 3 | (y & 4) << 1 | (x & 1) << 2 | (y & 3)));
         fputc('\n', to);
     }
@@ -56,8 +56,8 @@ static void text_linear(FILE *to, const struct dm_layout *l, uint32_t level, uin
     const struct dm_layout_level *v = &l->level[level];
     uint64_t rows = smaller(v->height_el, ROWS_MOST), row_B = (uint64_t)v->width_el * l->element_B;
 
-    fprintf(to, "\nlevel %u, %s %" PRIu64 ": rows of %" PRIu64 " bytes and %" PRIu64 " bytes of padding\n\n", level,
-            l->layered ? "layer" : "slice", z, row_B, v->pitch_B - row_B);
+    fprintf(to, "\nlevel %u, %s %" PRIu64 ": rows of %" PRIu64 " bytes and %" PRIu64 " bytes of padding\n\n", level, l->layered ? "layer" : "slice",
+            z, row_B, v->pitch_B - row_B);
     for (uint64_t y = 0; y < rows; y++)
         fprintf(to, "%6" PRIu64 " | %" PRIu64 "\n", y, dm_layout_locate(l, level, 0, y, z));
     if (rows < v->height_el)
@@ -72,7 +72,7 @@ void layout_picture_text(FILE *to, const struct dm_layout *l, uint32_t level, ui
         text_linear(to, l, level, z);
 }
 
-/* From blue over green to red as `part` goes from 0 to 1. */
+// From blue over green to red as `part` goes from 0 to 1.
 static void colour(double part, double bright, uint8_t rgb[3])
 {
     double r = part < 0.5 ? 0 : 2 * part - 1, b = part < 0.5 ? 1 - 2 * part : 0, g = 1 - r - b;
@@ -82,12 +82,9 @@ static void colour(double part, double bright, uint8_t rgb[3])
     rgb[2] = (uint8_t)(bright * (40 + 215 * b));
 }
 
-/*
- * How bright an element is: brighter towards the end of its GOB, darker at the left and upper edge of a GOB, darkest at
- * the upper edge of a block.
- */
-static double light(const struct dm_layout *l, const struct dm_layout_level *v, uint64_t x, uint64_t y, uint64_t at_B,
-                    bool left, bool top)
+// How bright an element is: brighter towards the end of its GOB, darker at the left and upper edge of a GOB, darkest at
+// the upper edge of a block.
+static double light(const struct dm_layout *l, const struct dm_layout_level *v, uint64_t x, uint64_t y, uint64_t at_B, bool left, bool top)
 {
     uint64_t x_B = x * l->element_B, block_rows = (uint64_t)DM_GOB_HEIGHT << v->block_height_log2_gob;
 
@@ -115,7 +112,7 @@ int layout_picture_png(const char *path, const struct dm_layout *l, uint32_t lev
     rgb = calloc(width * height, 3);
     if (!rgb)
         return -ENOMEM;
-    /* Of levels larger than the picture, the upper left part is drawn. */
+    // Of levels larger than the picture, the upper left part is drawn.
     for (uint64_t y = 0; y < rows; y++)
         for (uint64_t x = 0; x < columns; x++) {
             uint64_t at_B = dm_layout_locate(l, level, x, y, z);

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/* cardless: finds the sub-command and hands over. */
+// SPDX-License-Identifier: MIT
+// cardless: finds the sub-command and hands over.
 #include "cardless.h"
 
 #include <stdio.h>

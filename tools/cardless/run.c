@@ -81,16 +81,15 @@ static void warn_about(const char *program, const char *ours)
     if (!facts.is_elf)
         return; // a script: its interpreter finds us through the environment
     if (facts.has_device_code && !facts.needs_cudart)
-        fprintf(stderr,
-                "cardless: %s carries NVIDIA's static runtime, which refuses any driver but NVIDIA's; link it with `-cudart shared`\n",
+        fprintf(stderr, "cardless: %s carries NVIDIA's static runtime, which refuses any driver but NVIDIA's; link it with `-cudart shared`\n",
                 program);
     if (!facts.is_dynamic)
         fprintf(stderr, "cardless: %s is statically linked and loads no libcuda.so.1\n", program);
     if (facts.is_setid)
         fprintf(stderr, "cardless: %s is set-user-id or set-group-id: the loader ignores LD_LIBRARY_PATH and will not find us\n", program);
     if (facts.rpath[0] && hides_us(facts.rpath, program, ours, found, sizeof found))
-        fprintf(stderr, "cardless: %s has an RPATH (%s) that finds %s before us; remove it (patchelf --remove-rpath) or use RUNPATH\n",
-                program, facts.rpath, found);
+        fprintf(stderr, "cardless: %s has an RPATH (%s) that finds %s before us; remove it (patchelf --remove-rpath) or use RUNPATH\n", program,
+                facts.rpath, found);
 }
 
 static int put_in_front(const char *variable, const char *folder)
@@ -115,25 +114,40 @@ static bool one_of(const char *option, const char *value, const char *first, con
 int cmd_run(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"personality", required_argument, NULL, 'p'}, {"devices", required_argument, NULL, 'd'},
-        {"diagnostics", required_argument, NULL, 'g'}, {"overlap", required_argument, NULL, 'o'},
-        {"report", no_argument, NULL, 'r'},            {"seed", required_argument, NULL, 's'},
-        {"trace", required_argument, NULL, 't'},       {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"personality", required_argument, NULL, 'p'}, {"devices", required_argument, NULL, 'd'}, {"diagnostics", required_argument, NULL, 'g'},
+        {"overlap", required_argument, NULL, 'o'},     {"report", no_argument, NULL, 'r'},        {"seed", required_argument, NULL, 's'},
+        {"trace", required_argument, NULL, 't'},       {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     bool good = true;
     int c;
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (c) {
-        case 'p': good = one_of("personality", optarg, "manual", "driver-580") && !setenv("CARDLESS_PERSONALITY", optarg, 1); break;
-        case 'd': good = !setenv("CARDLESS_DEVICES", optarg, 1); break;
-        case 'g': good = !setenv("CARDLESS_DIAGNOSTICS", optarg, 1); break;
-        case 'o': good = one_of("overlap", optarg, "distinct", "same") && !setenv("CARDLESS_OVERLAP", optarg, 1); break;
-        case 'r': good = !setenv("CARDLESS_REPORT", "1", 1); break;
-        case 's': good = !setenv("CARDLESS_SEED", optarg, 1); break;
-        case 't': good = !setenv("CARDLESS_TRACE", optarg, 1); break;
-        case 'h': fputs(usage, stdout); return 0;
-        default: good = false;
+        case 'p':
+            good = one_of("personality", optarg, "manual", "driver-580") && !setenv("CARDLESS_PERSONALITY", optarg, 1);
+            break;
+        case 'd':
+            good = !setenv("CARDLESS_DEVICES", optarg, 1);
+            break;
+        case 'g':
+            good = !setenv("CARDLESS_DIAGNOSTICS", optarg, 1);
+            break;
+        case 'o':
+            good = one_of("overlap", optarg, "distinct", "same") && !setenv("CARDLESS_OVERLAP", optarg, 1);
+            break;
+        case 'r':
+            good = !setenv("CARDLESS_REPORT", "1", 1);
+            break;
+        case 's':
+            good = !setenv("CARDLESS_SEED", optarg, 1);
+            break;
+        case 't':
+            good = !setenv("CARDLESS_TRACE", optarg, 1);
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        default:
+            good = false;
         }
         if (!good)
             return 2;
