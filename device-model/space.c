@@ -280,7 +280,7 @@ int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uin
     // Neither sum can wrap: payload + size lies inside a file.
     uint64_t first = physical->payload + offset, remainder = first % DM_PAGE, page = first - remainder;
     uint64_t span = (remainder + size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1), at;
-    int r = dm_va_reserve(space, span, align, 0, &at);
+    int r = dm_va_reserve(space, span + DM_GUARD, align, 0, &at);
     if (r)
         return r;
     r = map_pages(space, at, physical, offset - remainder, span, page, flags);

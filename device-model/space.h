@@ -9,7 +9,10 @@
 #include "physical.h"
 #include "rangemap.h"
 
-enum { DM_PAGE = 4096 };
+enum {
+    DM_PAGE = 4096,
+    DM_GUARD = 64 << 10, // addresses left free behind what dm_space_map_bytes maps: running over its end finds nothing
+};
 
 struct dm_space {
     uint64_t base, size;         // the window: one inaccessible reservation of the process

@@ -212,7 +212,7 @@ static void mapping_release(struct em_allocation *allocation)
     struct em_external_mapping *m = allocation->owner;
     em_external_unwatch(m);
     em_journal_end(m->journal);
-    dm_space_unmap_bytes(&em_space, allocation->base);
+    em_imported_unmap(m->imported, allocation->base);
     em_imported_unref(m->imported);
     dm_free(m);
 }
@@ -316,7 +316,7 @@ CUresult em_external_map_buffer(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
     *out = m->allocation.base;
     goto unlock;
 unmap:
-    dm_space_unmap_bytes(&em_space, m->allocation.base);
+    em_imported_unmap(e->imported, m->allocation.base);
 free_mapping:
     dm_free(m);
 unlock:

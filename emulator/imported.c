@@ -11,6 +11,7 @@
 #include "device.h"
 #include "journal.h"
 #include "memory_device.h"
+#include "pkey.h"
 #include "quirk.h"
 
 // The descriptors that belong to the driver: numbers that the program must not use any more.
@@ -184,7 +185,7 @@ void em_imported_unref(struct em_imported *imported)
     dm_free(imported);
 }
 
-CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t size, uint64_t *address)
+static CUresult map_view(struct em_imported *imported, uint64_t offset, uint64_t size, uint64_t *address)
 {
     // As on the card: an address is congruent to its offset modulo 64 KiB, and 2 MiB pages are used where they fit.
     const uint64_t small = UINT64_C(64) << 10, large = UINT64_C(2) << 20;
@@ -203,12 +204,32 @@ CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t
 CUresult em_imported_window(struct em_imported *imported, uint64_t *address)
 {
     if (!imported->window) {
-        CUresult r = em_imported_map(imported, 0, imported->physical->size, &imported->window);
+        CUresult r = map_view(imported, 0, imported->physical->size, &imported->window);
         if (r)
             return r;
     }
     *address = imported->window;
     return CUDA_SUCCESS;
+}
+
+CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t size, uint64_t *address)
+{
+    // The first of several buffers lies in the window, which stays when the buffer goes: most objects are mapped again and again, by one buffer at a
+    // time, and that takes no call of the kernel. Protection keys keep host code out of the window; without them a freed buffer's pages must go.
+    uint64_t window;
+    if (imported->window_taken || dm_pkey() < 0 || em_imported_window(imported, &window))
+        return map_view(imported, offset, size, address);
+    imported->window_taken = true;
+    *address = window + offset;
+    return CUDA_SUCCESS;
+}
+
+void em_imported_unmap(struct em_imported *imported, uint64_t address)
+{
+    if (imported->window && address - imported->window < imported->physical->size)
+        imported->window_taken = false;
+    else
+        dm_space_unmap_bytes(&em_space, address);
 }
 
 enum dm_layout_kind em_imported_layout(const struct em_imported *imported)

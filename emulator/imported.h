@@ -20,7 +20,8 @@ struct em_imported {
     bool dedicated;
     bool destroyed;                       // its CUexternalMemory is gone
     uint32_t number;                      // of that CUexternalMemory
-    uint64_t window;                      // device address of the payload's byte 0, mapped when the first array needs it; else 0
+    uint64_t window;                      // device address of the payload's byte 0, mapped whole when first needed; else 0
+    bool window_taken;                    // by a buffer
     struct em_external_mapping *mappings; // buffers on it with addresses of their own
     struct em_external_window *shared;    // buffers on it that share addresses, or NULL
     struct em_imported *next;             // in the list of descriptors that the driver owns
@@ -34,8 +35,10 @@ void em_imported_ref(struct em_imported *imported);
 // The last one unmaps and gives the memory and the descriptor back. Precondition: em_lock held.
 void em_imported_unref(struct em_imported *imported);
 
-// Maps bytes [offset, offset + size) of the payload at an address of their own. Precondition: em_lock held.
+// An address for bytes [offset, offset + size) of the payload that no other buffer has. Precondition: em_lock held.
 CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t size, uint64_t *address);
+// Ends what em_imported_map gave. Precondition: em_lock held.
+void em_imported_unmap(struct em_imported *imported, uint64_t address);
 
 // Device address of the payload's byte 0, mapped whole. Precondition: em_lock held.
 CUresult em_imported_window(struct em_imported *imported, uint64_t *address);
