@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds out what the CPU can do, and keeps the tables of functions for every set of flags.
+#include "convert_table.h"
 #include "kn_dsp.h"
 
 #include <stdatomic.h>
@@ -16,6 +17,7 @@ static const struct kn_dsp table_c = {
     .copy = {kn_copy_c, kn_move_c, kn_copy_rows_c},
     .fill = {kn_fill_c, kn_fill_rows_c},
     .tile = {kn_tile_box_c, kn_untile_box_c, kn_retile_box_c},
+    .convert = KN_CONVERT_TABLE(c),
 };
 
 enum { FRESH, FILLING, READY };

@@ -2,6 +2,7 @@
 // Inside kernels/ and its tests only: the tables of functions, one struct a family, and who fills them.
 #pragma once
 
+#include "kn_convert.h"
 #include "kn_cpu.h"
 #include "kn_tile.h"
 
@@ -19,6 +20,20 @@ typedef void kn_retile_fn(void *dst, const struct kn_tiled *dst_desc, uint64_t d
                           const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_B, uint64_t rows,
                           uint64_t slices);
 
+// Conversions go by way of a 32-bit form, of one class or the other. `count` is in channels, a multiple of `channels`. Rows of
+// elements of any alignment; no overlap.
+enum { KN_CLASS_FLOAT, KN_CLASS_UINT, KN_CLASS_SINT, KN_CLASS_COUNT };
+typedef void kn_decode_fn(void *wide, const void *src, uint64_t count, unsigned channels);
+typedef void kn_encode_fn(void *dst, const void *wide, uint64_t count, unsigned channels);
+typedef void kn_cast_fn(void *dst, const void *src, uint64_t count);
+// Channel c of each of the `count` elements comes from channel from[c] of the source, or is 0 or the bit pattern `one`.
+enum { KN_REPACK_ZERO = 4, KN_REPACK_ONE = 5 };
+struct kn_repack {
+    uint8_t dst_channels, src_channels, from[4];
+    uint32_t one;
+};
+typedef void kn_repack_fn(void *dst, const void *src, const struct kn_repack *how, uint64_t count);
+
 struct kn_copy_dsp {
     kn_copy_fn *copy, *move;
     kn_copy_rows_fn *rows;
@@ -35,10 +50,18 @@ struct kn_tile_dsp {
     kn_retile_fn *retile;
 };
 
+struct kn_convert_dsp {
+    kn_decode_fn *decode[KN_KIND_COUNT]; // null where the kind is the 32-bit form itself
+    kn_encode_fn *encode[KN_KIND_COUNT];
+    kn_cast_fn *cast[KN_CLASS_COUNT][KN_CLASS_COUNT]; // [to][from]
+    kn_repack_fn *repack[3];                          // channels of 1, 2 and 4 bytes
+};
+
 struct kn_dsp {
     struct kn_copy_dsp copy;
     struct kn_fill_dsp fill;
     struct kn_tile_dsp tile;
+    struct kn_convert_dsp convert;
 };
 
 // The table in use. Never null; costs one load after the first call.
