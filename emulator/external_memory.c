@@ -401,6 +401,9 @@ static CUresult check_mipmap(const struct em_device *device, const struct em_imp
         return r;
     if (!all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the descriptor was not cleared");
+    // Dma-bufs carry no layout of an image that the driver knows.
+    if (imported->info.kind == DM_FD_DMABUF)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "CUexternalMemory #%u is a dma-buf: buffers can be mapped on it, arrays cannot", imported->number);
     uint64_t have_B = imported->size_B < imported->physical->size ? imported->size_B : imported->physical->size;
     if (desc->offset > have_B || plan->layout.total_B > have_B - desc->offset)
         return em_mistake(I11, CUDA_ERROR_INVALID_VALUE,

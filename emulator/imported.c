@@ -88,6 +88,9 @@ static void check_size(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, const struc
 static CUresult check_kind(int fd, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, const struct dm_import_info *info)
 {
     bool as_dmabuf = desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD;
+    if (as_dmabuf && info->kind == DM_FD_DMABUF && em_quirk(IMPORT_DMABUF))
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "handle.fd = %d is a dma-buf, which this driver takes on no card; CARDLESS_PERSONALITY=manual does",
+                       fd);
     if (as_dmabuf && info->kind != DM_FD_DMABUF)
         return em_mistake(M10, CUDA_ERROR_NOT_SUPPORTED, "handle.fd = %d is %s, and type says it is a dma-buf", fd, info->what);
     if (!as_dmabuf && info->kind == DM_FD_DMABUF)
@@ -236,7 +239,6 @@ enum dm_layout_kind em_imported_layout(const struct em_imported *imported)
 {
     switch (imported->info.kind) {
     case DM_FD_MESA:
-    case DM_FD_DMABUF: // newer Mesa exports through udmabuf; a card's own dma-bufs cannot hold arrays at all
         return DM_LAYOUT_LLVMPIPE;
     case DM_FD_SWIFTSHADER:
         return DM_LAYOUT_SWIFTSHADER;

@@ -328,6 +328,29 @@ TEST(import_pool)
     EXPECT_OK(cuMemPoolDestroy(pool));
 }
 
+// A dma-buf of 1 MiB of device memory at `original`, imported as external memory: the same bytes at another address.
+static void import_back(int fd, CUdeviceptr original)
+{
+    CUexternalMemory memory;
+    CUdeviceptr mapped;
+    unsigned word = 0;
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD, .handle.fd = fd, .size = MIB};
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.offset = 4096, .size = MIB - 4096};
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image = {.arrayDesc = {16, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0}, .numLevels = 1};
+    CUmipmappedArray mipmap;
+    MUST(cuImportExternalMemory(&memory, &desc)); // fd is the driver's now
+    MUST(cuExternalMemoryGetMappedBuffer(&mapped, memory, &buffer));
+    MUST(cuMemsetD32(mapped, 0x12345678, 1));
+    EXPECT_OK(cuMemcpyDtoH(&word, original + 4096, 4));
+    EXPECT_EQ(word, 0x12345678);
+    MUST(cuMemsetD32(original + MIB - 4, 0x9abcdef0, 1));
+    EXPECT_OK(cuMemcpyDtoH(&word, mapped + MIB - 4096 - 4, 4));
+    EXPECT_EQ(word, 0x9abcdef0);
+    EXPECT_ERROR(cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &image), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_OK(cuMemFree(mapped));
+    EXPECT_OK(cuDestroyExternalMemory(memory));
+}
+
 TEST(dma_buf)
 {
     int fd = -77;
@@ -358,7 +381,8 @@ TEST(dma_buf)
     EXPECT_EQ(lseek(fd, 0, SEEK_END), MIB);
     unsigned char *bytes = mmap(NULL, MIB, PROT_READ, MAP_SHARED, fd, 0);
     EXPECT(bytes != MAP_FAILED && bytes[MIB - 1] == 0x5a);
-    close(fd);
+    munmap(bytes, MIB);
+    import_back(fd, p + MIB);
     EXPECT_OK(cuMemFree(p));
 }
 
