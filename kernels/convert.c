@@ -5,6 +5,8 @@
 #include "kn_copy.h"
 #include "kn_dsp.h"
 
+#include <string.h>
+
 #define BLOCK 256 // elements
 #define STEPS_MAX 5
 
@@ -62,8 +64,26 @@ static unsigned place(struct kn_format f, unsigned c)
     return f.bgr && c < 3 ? 2 - c : c;
 }
 
+void kn_repack_prepare(struct kn_repack *how, unsigned channel_B)
+{
+    unsigned from_B = how->src_channels * channel_B, to_B = how->dst_channels * channel_B;
+
+    how->group = (uint8_t)(16 / (from_B > to_B ? from_B : to_B));
+    memset(how->shuffle, 0x80, sizeof(how->shuffle));
+    memset(how->over, 0, sizeof(how->over));
+    for (unsigned element = 0; element < how->group; element++) {
+        for (unsigned c = 0; c < how->dst_channels; c++) {
+            unsigned at = element * to_B + c * channel_B, from = how->from[c];
+            if (from == KN_REPACK_ONE)
+                memcpy(how->over + at, &how->one, channel_B);
+            for (unsigned b = 0; b < channel_B && from < KN_REPACK_ZERO; b++)
+                how->shuffle[at + b] = (uint8_t)(element * from_B + from * channel_B + b);
+        }
+    }
+}
+
 static void add_repack(struct plan *plan, const struct kn_convert_dsp *dsp, struct kn_format dst, struct kn_format src, unsigned channel_B,
-                       uint32_t one)
+                       uint32_t one, uint64_t width)
 {
     struct step *s = add(plan, REPACK, channel_B * src.channels, channel_B * dst.channels, dst.channels);
 
@@ -73,9 +93,11 @@ static void add_repack(struct plan *plan, const struct kn_convert_dsp *dsp, stru
     s->how.src_channels = src.channels;
     for (unsigned c = 0; c < dst.channels; c++)
         s->how.from[place(dst, c)] = (uint8_t)(c < src.channels ? place(src, c) : c == 3 ? KN_REPACK_ONE : KN_REPACK_ZERO);
+    if (width >= KN_REPACK_SHORT)
+        kn_repack_prepare(&s->how, channel_B);
 }
 
-static void make_plan(struct plan *plan, struct kn_format dst, struct kn_format src)
+static void make_plan(struct plan *plan, struct kn_format dst, struct kn_format src, uint64_t width)
 {
     const struct kn_convert_dsp *dsp = &kn_dsp()->convert;
     unsigned src_B = kinds[src.kind].channel_B, dst_B = kinds[dst.kind].channel_B, channels = src.channels;
@@ -89,14 +111,14 @@ static void make_plan(struct plan *plan, struct kn_format dst, struct kn_format 
         return;
     }
     if (src.kind == dst.kind && src_B) {
-        add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one);
+        add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one, width);
         return;
     }
     // Channels are repacked where they are narrowest; those of a packed kind, only apart.
     if (repack)
         where = src_B && (!dst_B || src_B <= dst_B) ? BEFORE : dst_B ? AFTER : BETWEEN;
     if (where == BEFORE) {
-        add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one);
+        add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one, width);
         channels = dst.channels;
     }
     if (dsp->decode[src.kind])
@@ -104,11 +126,11 @@ static void make_plan(struct plan *plan, struct kn_format dst, struct kn_format 
     if (src_class != dst_class)
         add(plan, CAST, 4 * channels, 4 * channels, channels)->cast = dsp->cast[dst_class][src_class];
     if (where == BETWEEN)
-        add_repack(plan, dsp, dst, src, 4, wide_one[dst_class]);
+        add_repack(plan, dsp, dst, src, 4, wide_one[dst_class], width);
     if (dsp->encode[dst.kind])
         add(plan, ENCODE, 4 * channels, dst_B ? dst_B * channels : 4, channels)->encode = dsp->encode[dst.kind];
     if (where == AFTER)
-        add_repack(plan, dsp, dst, src, dst_B, kinds[dst.kind].one);
+        add_repack(plan, dsp, dst, src, dst_B, kinds[dst.kind].one, width);
 }
 
 static void run_step(const struct step *s, void *dst, const void *src, uint64_t count)
@@ -167,7 +189,7 @@ void kn_convert_rows(void *dst, uint64_t dst_pitch_B, struct kn_format dst_forma
 
     if (!dst_B || !src_B || !width)
         return;
-    make_plan(&plan, dst_format, src_format);
+    make_plan(&plan, dst_format, src_format, width);
     for (uint64_t row = 0; row < rows; row++)
         run_plan(&plan, (uint8_t *)dst + row * dst_pitch_B, (const uint8_t *)src + row * src_pitch_B, width);
 }

@@ -3,6 +3,9 @@
 #include "convert_table.h"
 #include "kn_dsp.h"
 
+#if KN_HAVE_X86
+#include <cpuid.h>
+#endif
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -25,13 +28,22 @@ static atomic_int state;
 static atomic_uint flags_in_use;
 static _Atomic(const struct kn_dsp *) in_use;
 
+#if KN_HAVE_X86
+static int has_f16c(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 unsigned kn_cpu_flags_detected(void)
 {
     unsigned flags = 0;
 
 #if KN_HAVE_X86
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") && has_f16c())
         flags |= KN_CPU_AVX2;
     if ((flags & KN_CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 enum kn_cpu_flag {
-    KN_CPU_AVX2 = 1 << 0,
+    KN_CPU_AVX2 = 1 << 0,   // with BMI2, FMA and F16C, as in every CPU since the first
     KN_CPU_AVX512 = 1 << 1, // F, BW, DQ and VL together
     KN_CPU_NEON = 1 << 2,
 };

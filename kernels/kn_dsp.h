@@ -31,7 +31,12 @@ enum { KN_REPACK_ZERO = 4, KN_REPACK_ONE = 5 };
 struct kn_repack {
     uint8_t dst_channels, src_channels, from[4];
     uint32_t one;
+    // For shuffles of 16 bytes: `group` elements at a time, where each byte comes from (0x80: nowhere), and what is put over it.
+    uint8_t group, shuffle[16], over[16];
 };
+// Fills in what follows from the first fields, and works for rows of any length; without it, rows have less than KN_REPACK_SHORT elements.
+#define KN_REPACK_SHORT 16
+void kn_repack_prepare(struct kn_repack *how, unsigned channel_B);
 typedef void kn_repack_fn(void *dst, const void *src, const struct kn_repack *how, uint64_t count);
 
 struct kn_copy_dsp {

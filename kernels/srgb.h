@@ -10,5 +10,5 @@
 #define KN_SRGB_FIRST_PIECE (KN_SRGB_FIRST_BITS >> 16)
 #define KN_SRGB_ENTRIES ((KN_SRGB_LAST_BITS >> 16) - KN_SRGB_FIRST_PIECE + 1)
 
-extern const uint32_t kn_srgb_decode_bits[256]; // floats
+extern const uint32_t kn_srgb_decode_bits[512]; // floats: colours, then alphas
 extern const uint32_t kn_srgb_encode_entries[KN_SRGB_ENTRIES];

@@ -10,6 +10,7 @@ void kn_dsp_init_avx2(struct kn_dsp *dsp)
     dsp->tile.tile = kn_tile_box_avx2;
     dsp->tile.untile = kn_untile_box_avx2;
     dsp->tile.retile = kn_retile_box_avx2;
+    dsp->convert = (struct kn_convert_dsp)KN_CONVERT_TABLE(avx2);
 }
 
 void kn_dsp_init_avx512(struct kn_dsp *dsp)
@@ -20,4 +21,5 @@ void kn_dsp_init_avx512(struct kn_dsp *dsp)
     dsp->tile.tile = kn_tile_box_avx512;
     dsp->tile.untile = kn_untile_box_avx512;
     dsp->tile.retile = kn_retile_box_avx512;
+    dsp->convert = (struct kn_convert_dsp)KN_CONVERT_TABLE(avx512);
 }

@@ -2,6 +2,7 @@
 // The functions of the x86 sets, by family.
 #pragma once
 
+#include "convert_table.h"
 #include "kn_dsp.h"
 
 // Rows longer than this are the C library's: its string instructions and ours are equal from here on.
@@ -13,3 +14,5 @@ kn_fill_rows_fn kn_fill_rows_avx2, kn_fill_rows_avx512;
 kn_tile_fn kn_tile_box_avx2, kn_tile_box_avx512;
 kn_untile_fn kn_untile_box_avx2, kn_untile_box_avx512;
 kn_retile_fn kn_retile_box_avx2, kn_retile_box_avx512;
+KN_CONVERT_DECLARE(avx2);
+KN_CONVERT_DECLARE(avx512);

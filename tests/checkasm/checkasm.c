@@ -132,6 +132,7 @@ static void check_all(unsigned rounds)
     unsigned detected = kn_cpu_flags_detected(), before = 0;
 
     ca_check_models(rounds);
+    ca_check_convert_models(rounds);
     for (unsigned flags = 1; flags < 1u << KN_CPU_FLAG_COUNT; flags = flags << 1 | 1) {
         const struct kn_dsp *dsp = kn_dsp_for(flags);
 
@@ -139,10 +140,11 @@ static void check_all(unsigned rounds)
         if (current_flags == before)
             continue;
         before = current_flags;
-        printf("%s: copy, fill, tile\n", kn_cpu_name(current_flags));
+        printf("%s: copy, fill, tile, convert\n", kn_cpu_name(current_flags));
         ca_check_copy(dsp, rounds);
         ca_check_fill(dsp, rounds);
         ca_check_tile(dsp, rounds);
+        ca_check_convert(dsp, rounds);
     }
 }
 

@@ -35,5 +35,7 @@ int ca_same(const char *function, const struct ca_arena *got, const struct ca_ar
 void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds);
 void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds);
 void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds);
+void ca_check_convert(const struct kn_dsp *dsp, unsigned rounds);
 // The references themselves, and the entry points above the tables, against byte-by-byte models.
 void ca_check_models(unsigned rounds);
+void ca_check_convert_models(unsigned rounds);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Makes the tables of sRGB conversion: srgb_tables.py OUT.c
 
-Decoding: the nearest float of each code's colour. Encoding: an entry for every 2^16 floats from 2^-13 to 1 (their upper 16 bits are the
+Decoding: the nearest float of each code's colour, and of each code's alpha. Encoding: an entry for every 2^16 floats from 2^-13 to 1 (their upper 16 bits are the
 index). No such piece holds more than one border between two codes, so that  (entry + lower 16 bits of the float) >> 16  is the code: the
 entry is the first float's code << 16, plus what makes the sum carry from the border on. All in decimal numbers of 60 digits."""
 import struct
@@ -38,7 +38,7 @@ def first_at_least(value):
 
 
 def main():
-    decode = [nearest(linear(D(code) / 255)) for code in range(256)]
+    decode = [nearest(linear(D(code) / 255)) for code in range(256)] + [nearest(D(code) / 255) for code in range(256)]
     # The border below code n + 1: halfway between the codes, as the formula for encoding has it (linear up to 0.0031308).
     borders = []
     for code in range(255):
@@ -57,7 +57,7 @@ def main():
         return ''.join('    ' + ' '.join(f'0x{v:08x},' for v in values[i:i + each]) + '\n' for i in range(0, len(values), each))
     with open(sys.argv[1], 'w', encoding='utf-8') as f:
         f.write('// SPDX-License-Identifier: MIT\n// Made by tools/gen/srgb_tables.py.\n#include "srgb.h"\n\n'
-                f'const uint32_t kn_srgb_decode_bits[256] = {{\n{rows(decode, 8)}}};\n\n'
+                f'const uint32_t kn_srgb_decode_bits[512] = {{\n{rows(decode, 8)}}};\n\n'
                 f'const uint32_t kn_srgb_encode_entries[KN_SRGB_ENTRIES] = {{\n{rows(encode, 8)}}};\n')
 
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// The conversion family, once for every instruction set. The file that includes this one has defined LANES (values of 32 bits in a
+// register), the types VF and VI (a register of floats and of integers), struct vi4 (four VI), CONVERT_SUFFIX(), CONVERT_SMALL() (the functions for
+// rows too short for this set) and the operations v_*() used below. Every function works on four registers at a time, so that narrow stores are whole
+// ones; a row that is no multiple of that ends with a step that overlaps the one before, as rows never lie on one another.
+#define STEP (4 * LANES)
+
+#define EACH(i) _Pragma("GCC unroll 4") for (unsigned i = 0; i < 4; i++)
+
+// The quotient v / scale, rounded once: its reciprocal in two floats. Exact for every integer that is decoded here (the tests try all).
+#define RECIPROCAL(scale) ((float)(1.0 / (scale)))
+#define RECIPROCAL_REST(scale) ((float)(1.0 / (scale)-RECIPROCAL(scale)))
+#define V_QUOTIENT(f, scale) v_fma(f, v_set(RECIPROCAL(scale)), v_mul(f, v_set(RECIPROCAL_REST(scale))))
+
+// v * scale to the nearest integer, ties to even, rounded once: the sum has no room for a fraction. |v * scale| < 2^22.
+#define ROUNDER 0x1.8p23f
+#define ROUNDER_BITS 0x4b400000
+KN_INLINE VI v_scaled(VF v, VF scale)
+{
+    return v_sub(v_bits(v_fma(v, scale, v_set(ROUNDER))), v_seti(ROUNDER_BITS));
+}
+
+#define DECODE(name, in_B, load, out)                                                                                                                \
+    KN_INLINE void step_decode_##name(uint8_t *dst, const uint8_t *src)                                                                              \
+    {                                                                                                                                                \
+        struct vi4 n = load(src);                                                                                                                    \
+        EACH(i)                                                                                                                                      \
+        {                                                                                                                                            \
+            VI v = n.v[i];                                                                                                                           \
+            out;                                                                                                                                     \
+        }                                                                                                                                            \
+    }                                                                                                                                                \
+    ROW(decode_##name, in_B, 4)
+
+#define ENCODE(name, out_B, store, operation)                                                                                                        \
+    KN_INLINE void step_encode_##name(uint8_t *dst, const uint8_t *src)                                                                              \
+    {                                                                                                                                                \
+        struct vi4 n;                                                                                                                                \
+        EACH(i) n.v[i] = operation;                                                                                                                  \
+        store(dst, n);                                                                                                                               \
+    }                                                                                                                                                \
+    ROW(encode_##name, 4, out_B)
+
+#define ROW_STEPS(step, in_B, out_B)                                                                                                                 \
+    do {                                                                                                                                             \
+        uint64_t i_ = 0;                                                                                                                             \
+        for (; i_ + STEP <= count; i_ += STEP)                                                                                                       \
+            step((uint8_t *)dst + i_ * (out_B), (const uint8_t *)src + i_ * (in_B));                                                                 \
+        if (i_ < count)                                                                                                                              \
+            step((uint8_t *)dst + (count - STEP) * (out_B), (const uint8_t *)src + (count - STEP) * (in_B));                                         \
+    } while (0)
+
+#define ROW(name, in_B, out_B)                                                                                                                       \
+    void CONVERT_SUFFIX(kn_##name)(void *dst, const void *src, uint64_t count, unsigned channels)                                                    \
+    {                                                                                                                                                \
+        if (count < STEP)                                                                                                                            \
+            CONVERT_SMALL(kn_##name)(dst, src, count, channels);                                                                                     \
+        else                                                                                                                                         \
+            ROW_STEPS(step_##name, in_B, out_B);                                                                                                     \
+    }
+
+// sRGB: four channels have another step, since their alpha is linear.
+#define ROW_SRGB(name, in_B, out_B)                                                                                                                  \
+    void CONVERT_SUFFIX(kn_##name##_srgb8)(void *dst, const void *src, uint64_t count, unsigned channels)                                            \
+    {                                                                                                                                                \
+        if (count < STEP)                                                                                                                            \
+            CONVERT_SMALL(kn_##name##_srgb8)(dst, src, count, channels);                                                                             \
+        else if (channels == 4)                                                                                                                      \
+            ROW_STEPS(step_##name##_srgba8, in_B, out_B);                                                                                            \
+        else                                                                                                                                         \
+            ROW_STEPS(step_##name##_srgb8, in_B, out_B);                                                                                             \
+    }
+
+#define CAST(name, operation)                                                                                                                        \
+    KN_INLINE void step_cast_##name(uint8_t *dst, const uint8_t *src)                                                                                \
+    {                                                                                                                                                \
+        EACH(i) operation;                                                                                                                           \
+    }                                                                                                                                                \
+    void CONVERT_SUFFIX(kn_cast_##name)(void *dst, const void *src, uint64_t count)                                                                  \
+    {                                                                                                                                                \
+        if (count < STEP)                                                                                                                            \
+            CONVERT_SMALL(kn_cast_##name)(dst, src, count);                                                                                          \
+        else                                                                                                                                         \
+            ROW_STEPS(step_cast_##name, 4, 4);                                                                                                       \
+    }
+
+#define PUT(x) v_storef(dst + i * 4 * LANES, x)
+#define PUTI(x) v_storei(dst + i * 4 * LANES, x)
+#define GET v_loadf(src + i * 4 * LANES)
+#define GETI v_loadi(src + i * 4 * LANES)
+
+DECODE(unorm8, 1, load_u8, PUT(V_QUOTIENT(v_float(v), 255)))
+DECODE(unorm16, 2, load_u16, PUT(V_QUOTIENT(v_float(v), 65535)))
+DECODE(snorm8, 1, load_s8, PUT(v_max(V_QUOTIENT(v_float(v), 127), v_set(-1.0f))))
+DECODE(snorm16, 2, load_s16, PUT(v_max(V_QUOTIENT(v_float(v), 32767), v_set(-1.0f))))
+DECODE(uint8, 1, load_u8, PUTI(v))
+DECODE(uint16, 2, load_u16, PUTI(v))
+DECODE(sint8, 1, load_s8, PUTI(v))
+DECODE(sint16, 2, load_s16, PUTI(v))
+
+ENCODE(unorm8, 1, store_u8, v_scaled(v_clamp01(GET), v_set(255)))
+ENCODE(unorm16, 2, store_u16, v_scaled(v_clamp01(GET), v_set(65535)))
+ENCODE(snorm8, 1, store_s8, v_scaled(v_clamp11(GET), v_set(127)))
+ENCODE(snorm16, 2, store_s16, v_scaled(v_clamp11(GET), v_set(32767)))
+ENCODE(uint8, 1, store_u8, v_minu(GETI, v_seti(UINT8_MAX)))
+ENCODE(uint16, 2, store_u16, v_minu(GETI, v_seti(UINT16_MAX)))
+ENCODE(sint8, 1, store_s8, GETI)
+ENCODE(sint16, 2, store_s16, GETI)
+
+CAST(float_uint, PUT(v_floatu(GETI)))
+CAST(float_sint, PUT(v_float(GETI)))
+CAST(uint_float, PUTI(v_to_uint(GET)))
+CAST(sint_float, PUTI(v_to_sint(GET)))
+CAST(uint_sint, PUTI(v_maxs(GETI, v_seti(0))))
+CAST(sint_uint, PUTI(v_minu(GETI, v_seti(INT32_MAX))))
+
+KN_INLINE void step_decode_half(uint8_t *dst, const uint8_t *src)
+{
+    EACH(i) PUT(v_load_half(src + i * 2 * LANES));
+}
+ROW(decode_half, 2, 4)
+
+KN_INLINE void step_encode_half(uint8_t *dst, const uint8_t *src)
+{
+    EACH(i) v_store_half(dst + i * 2 * LANES, GET);
+}
+ROW(encode_half, 4, 2)
+
+// A register of 10-10-10-2 elements is four registers of channels: each element is spread over four lanes, shifted and masked there.
+KN_INLINE void step_decode_unorm10_2(uint8_t *dst, const uint8_t *src)
+{
+    VI pixels = v_loadi(src);
+    VF high = v_set4(RECIPROCAL(1023), RECIPROCAL(3)), rest = v_set4(RECIPROCAL_REST(1023), RECIPROCAL_REST(3));
+
+    EACH(i)
+    {
+        VF f = v_float(v_fields(v_spread(pixels, i)));
+        PUT(v_fma(f, high, v_mul(f, rest)));
+    }
+}
+ROW(decode_unorm10_2, 1, 4)
+
+KN_INLINE void step_encode_unorm10_2(uint8_t *dst, const uint8_t *src)
+{
+    struct vi4 n;
+
+    EACH(i) n.v[i] = v_place(v_scaled(v_clamp01(GET), v_set4(1023, 3)));
+    v_storei(dst, v_join(n));
+}
+ROW(encode_unorm10_2, 4, 1)
+
+KN_INLINE void step_decode_srgb8(uint8_t *dst, const uint8_t *src)
+{
+    struct vi4 n = load_u8(src);
+
+    EACH(i) PUTI(v_gather(kn_srgb_decode_bits, n.v[i]));
+}
+
+// The table's second half is for alpha.
+KN_INLINE void step_decode_srgba8(uint8_t *dst, const uint8_t *src)
+{
+    struct vi4 n = load_u8(src);
+
+    EACH(i) PUTI(v_gather(kn_srgb_decode_bits, v_or(n.v[i], v_alpha(256))));
+}
+ROW_SRGB(decode, 1, 4)
+
+KN_INLINE VI v_srgb(VF f)
+{
+    VF clamped = v_min(v_max(f, v_setf_bits(KN_SRGB_FIRST_BITS)), v_setf_bits(KN_SRGB_LAST_BITS));
+    VI bits = v_sub(v_bits(clamped), v_seti(KN_SRGB_FIRST_BITS));
+
+    return v_shift_right16(v_add(v_gather(kn_srgb_encode_entries, v_shift_right16(bits)), v_and(bits, v_seti(0xffff))));
+}
+
+KN_INLINE void step_encode_srgb8(uint8_t *dst, const uint8_t *src)
+{
+    struct vi4 n;
+
+    EACH(i) n.v[i] = v_srgb(GET);
+    store_u8(dst, n);
+}
+
+KN_INLINE void step_encode_srgba8(uint8_t *dst, const uint8_t *src)
+{
+    struct vi4 n;
+
+    EACH(i) n.v[i] = v_with_alpha(v_srgb(GET), v_scaled(v_clamp01(GET), v_set(255)));
+    store_u8(dst, n);
+}
+ROW_SRGB(encode, 4, 1)

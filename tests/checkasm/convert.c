@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// The conversion family against its references: every 8- and 16-bit value, borders between codes and their neighbours, random bits, rows of
+// all lengths and alignments.
+#include "convert_values.h"
+
+#include <string.h>
+
+#define ARENA_B (32u << 10)
+
+static unsigned bytes_of(unsigned kind)
+{
+    static const uint8_t channel_B[] = {
+#define CHANNEL_B(name, class, channel_B, one) channel_B,
+        KN_KIND_LIST(CHANNEL_B)
+#undef CHANNEL_B
+    };
+
+    return channel_B[kind];
+}
+
+static const char *name_of(unsigned kind)
+{
+    static const char *const names[] = {
+#define NAME(name, class, channel_B, one) #name,
+        KN_KIND_LIST(NAME)
+#undef NAME
+    };
+
+    return names[kind];
+}
+
+// The bytes of `count` channels: four of 10-10-10-2 have 4.
+static uint64_t row_B(unsigned kind, uint64_t count)
+{
+    return bytes_of(kind) ? count * bytes_of(kind) : count;
+}
+
+static uint64_t random_count(unsigned channels)
+{
+    return ca_random_size(ARENA_B / 4 - 16) / channels * channels;
+}
+
+struct arenas {
+    struct ca_arena a, b, source;
+};
+
+static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned kind, unsigned rounds)
+{
+    const uint32_t all = bytes_of(kind) == 1 ? 256 : 65536;
+
+    // All values; of 10-10-10-2, all of the two halves.
+    for (uint32_t first = 0; first < all; first += 2048) {
+        uint32_t here = all < 2048 ? all : 2048;
+        for (uint32_t i = 0; i < here; i++) {
+            if (bytes_of(kind) == 1) {
+                m->source.base[i] = (uint8_t)i;
+            } else if (bytes_of(kind) == 2) {
+                uint16_t v = (uint16_t)(first + i);
+                memcpy(m->source.base + 2 * i, &v, 2);
+            } else {
+                uint32_t v = (first + i) * 0x00010001u;
+                memcpy(m->source.base + 4 * i, &v, 4);
+            }
+        }
+        for (unsigned channels = 3; channels <= 4; channels++) {
+            unsigned count = bytes_of(kind) ? here : here * 4;
+            dsp->convert.decode[kind](m->a.base, m->source.base, count, channels);
+            c->convert.decode[kind](m->b.base, m->source.base, count, channels);
+            ca_same("decode", &m->a, &m->b, "%s, values from %u on, %u channels", name_of(kind), first, channels);
+        }
+    }
+    for (unsigned i = 0; i < 300 * rounds; i++) {
+        unsigned channels = bytes_of(kind) ? 1 + (unsigned)ca_below(4) : 4;
+        uint64_t count = random_count(channels);
+        size_t to = ca_arena_place(&m->a, count * 4), from = ca_arena_place(&m->source, row_B(kind, count));
+        ca_random_bytes(m->source.base + from, row_B(kind, count));
+        dsp->convert.decode[kind](m->a.base + to, m->source.base + from, count, channels);
+        c->convert.decode[kind](m->b.base + to, m->source.base + from, count, channels);
+        ca_same("decode", &m->a, &m->b, "%s, %llu values, %u channels", name_of(kind), (unsigned long long)count, channels);
+    }
+}
+
+static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned kind, unsigned rounds)
+{
+    uint64_t special = kind >= KN_KIND_UINT8 ? 0 : ca_special_floats(NULL, 0, 0);
+    const uint32_t step = ARENA_B / 4;
+
+    for (uint64_t first = 0; first < special; first += step) {
+        uint64_t here = special - first < step ? (special - first) & ~UINT64_C(3) : step;
+        ca_special_floats(m->source.base, first, here);
+        for (unsigned channels = 3; channels <= 4; channels++) {
+            dsp->convert.encode[kind](m->a.base, m->source.base, here, channels);
+            c->convert.encode[kind](m->b.base, m->source.base, here, channels);
+            ca_same("encode", &m->a, &m->b, "%s, special values from %llu on, %u channels", name_of(kind), (unsigned long long)first, channels);
+        }
+    }
+    for (unsigned i = 0; i < 300 * rounds; i++) {
+        unsigned channels = bytes_of(kind) ? 1 + (unsigned)ca_below(4) : 4;
+        uint64_t count = random_count(channels);
+        size_t to = ca_arena_place(&m->a, row_B(kind, count)), from = ca_arena_place(&m->source, count * 4);
+        for (uint64_t k = 0; k < count; k++) {
+            uint32_t v = kind >= KN_KIND_UINT8 ? ca_random_integer() : ca_random_float_bits();
+            memcpy(m->source.base + from + 4 * k, &v, 4);
+        }
+        dsp->convert.encode[kind](m->a.base + to, m->source.base + from, count, channels);
+        c->convert.encode[kind](m->b.base + to, m->source.base + from, count, channels);
+        ca_same("encode", &m->a, &m->b, "%s, %llu values, %u channels", name_of(kind), (unsigned long long)count, channels);
+    }
+}
+
+static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned to_class, unsigned from_class, unsigned rounds)
+{
+    for (unsigned i = 0; i < 300 * rounds; i++) {
+        uint64_t count = random_count(1);
+        size_t to = ca_arena_place(&m->a, count * 4), from = ca_arena_place(&m->source, count * 4);
+        for (uint64_t k = 0; k < count; k++) {
+            uint32_t v = from_class == KN_CLASS_FLOAT ? ca_random_float_bits() : ca_random_integer();
+            memcpy(m->source.base + from + 4 * k, &v, 4);
+        }
+        dsp->convert.cast[to_class][from_class](m->a.base + to, m->source.base + from, count);
+        c->convert.cast[to_class][from_class](m->b.base + to, m->source.base + from, count);
+        ca_same("cast", &m->a, &m->b, "class %u to %u, %llu values", from_class, to_class, (unsigned long long)count);
+    }
+}
+
+static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned size_log2, unsigned rounds)
+{
+    unsigned channel_B = 1u << size_log2;
+
+    for (unsigned i = 0; i < 2000 * rounds; i++) {
+        struct kn_repack how = {.dst_channels = (uint8_t)(1 + ca_below(4)), .src_channels = (uint8_t)(1 + ca_below(4)), .one = (uint32_t)ca_random()};
+        uint64_t count = ca_random_size(ARENA_B / 16 - 1);
+        size_t to = ca_arena_place(&m->a, count * how.dst_channels * channel_B),
+               from = ca_arena_place(&m->source, count * how.src_channels * channel_B);
+        for (unsigned k = 0; k < how.dst_channels; k++) {
+            unsigned source = (unsigned)ca_below(how.src_channels + 2u);
+            how.from[k] = (uint8_t)(source < how.src_channels ? source : KN_REPACK_ZERO + source - how.src_channels);
+        }
+        if (count >= KN_REPACK_SHORT)
+            kn_repack_prepare(&how, channel_B);
+        ca_random_bytes(m->source.base + from, count * how.src_channels * channel_B);
+        dsp->convert.repack[size_log2](m->a.base + to, m->source.base + from, &how, count);
+        c->convert.repack[size_log2](m->b.base + to, m->source.base + from, &how, count);
+        ca_same("repack", &m->a, &m->b, "%u bytes, %u to %u channels, %llu elements", channel_B, how.src_channels, how.dst_channels,
+                (unsigned long long)count);
+    }
+}
+
+void ca_check_convert(const struct kn_dsp *dsp, unsigned rounds)
+{
+    const struct kn_dsp *c = kn_dsp_for(0);
+    struct arenas m;
+
+    ca_arena_init(&m.a, ARENA_B);
+    ca_arena_init(&m.b, ARENA_B);
+    ca_arena_init(&m.source, ARENA_B);
+    for (unsigned kind = 0; kind < KN_KIND_COUNT; kind++) {
+        if (dsp->convert.decode[kind] && dsp->convert.decode[kind] != c->convert.decode[kind])
+            check_decode(dsp, c, &m, kind, rounds);
+        if (dsp->convert.encode[kind] && dsp->convert.encode[kind] != c->convert.encode[kind])
+            check_encode(dsp, c, &m, kind, rounds);
+    }
+    for (unsigned to = 0; to < KN_CLASS_COUNT; to++)
+        for (unsigned from = 0; from < KN_CLASS_COUNT; from++)
+            if (to != from)
+                check_cast(dsp, c, &m, to, from, rounds);
+    for (unsigned size_log2 = 0; size_log2 < 3; size_log2++)
+        check_repack(dsp, c, &m, size_log2, rounds);
+    ca_arena_finish(&m.source);
+    ca_arena_finish(&m.b);
+    ca_arena_finish(&m.a);
+}
