@@ -82,12 +82,12 @@ void kn_repack_prepare(struct kn_repack *how, unsigned channel_B)
     }
 }
 
-static void add_repack(struct plan *plan, const struct kn_convert_dsp *dsp, struct kn_format dst, struct kn_format src, unsigned channel_B,
-                       uint32_t one, uint64_t width)
+static void add_repack(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst, struct kn_format src, unsigned channel_B, uint32_t one,
+                       uint64_t width)
 {
     struct step *s = add(plan, REPACK, channel_B * src.channels, channel_B * dst.channels, dst.channels);
 
-    s->repack = dsp->repack[channel_B >> 1];
+    s->repack = dsp->repack.repack[channel_B >> 1];
     s->how.one = one;
     s->how.dst_channels = dst.channels;
     s->how.src_channels = src.channels;
@@ -97,9 +97,8 @@ static void add_repack(struct plan *plan, const struct kn_convert_dsp *dsp, stru
         kn_repack_prepare(&s->how, channel_B);
 }
 
-static void make_plan(struct plan *plan, struct kn_format dst, struct kn_format src, uint64_t width)
+static void make_plan(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst, struct kn_format src, uint64_t width)
 {
-    const struct kn_convert_dsp *dsp = &kn_dsp()->convert;
     unsigned src_B = kinds[src.kind].channel_B, dst_B = kinds[dst.kind].channel_B, channels = src.channels;
     unsigned src_class = kinds[src.kind].class, dst_class = kinds[dst.kind].class;
     bool repack = src.channels != dst.channels || src.bgr != dst.bgr;
@@ -121,14 +120,14 @@ static void make_plan(struct plan *plan, struct kn_format dst, struct kn_format 
         add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one, width);
         channels = dst.channels;
     }
-    if (dsp->decode[src.kind])
-        add(plan, DECODE, src_B ? src_B * channels : 4, 4 * channels, channels)->decode = dsp->decode[src.kind];
+    if (dsp->convert.decode[src.kind])
+        add(plan, DECODE, src_B ? src_B * channels : 4, 4 * channels, channels)->decode = dsp->convert.decode[src.kind];
     if (src_class != dst_class)
-        add(plan, CAST, 4 * channels, 4 * channels, channels)->cast = dsp->cast[dst_class][src_class];
+        add(plan, CAST, 4 * channels, 4 * channels, channels)->cast = dsp->convert.cast[dst_class][src_class];
     if (where == BETWEEN)
         add_repack(plan, dsp, dst, src, 4, wide_one[dst_class], width);
-    if (dsp->encode[dst.kind])
-        add(plan, ENCODE, 4 * channels, dst_B ? dst_B * channels : 4, channels)->encode = dsp->encode[dst.kind];
+    if (dsp->convert.encode[dst.kind])
+        add(plan, ENCODE, 4 * channels, dst_B ? dst_B * channels : 4, channels)->encode = dsp->convert.encode[dst.kind];
     if (where == AFTER)
         add_repack(plan, dsp, dst, src, dst_B, kinds[dst.kind].one, width);
 }
@@ -176,20 +175,26 @@ static void run_plan(const struct plan *plan, void *dst, const void *src, uint64
     }
 }
 
-void kn_convert_row(void *dst, struct kn_format dst_format, const void *src, struct kn_format src_format, uint64_t count)
-{
-    kn_convert_rows(dst, 0, dst_format, src, 0, src_format, count, 1);
-}
-
-void kn_convert_rows(void *dst, uint64_t dst_pitch_B, struct kn_format dst_format, const void *src, uint64_t src_pitch_B, struct kn_format src_format,
-                     uint64_t width, uint64_t rows)
+void kn_convert_rows_by(const struct kn_dsp *dsp, void *dst, uint64_t dst_pitch_B, struct kn_format dst_format, const void *src, uint64_t src_pitch_B,
+                        struct kn_format src_format, uint64_t width, uint64_t rows)
 {
     uint32_t dst_B = kn_format_B(dst_format), src_B = kn_format_B(src_format);
     struct plan plan;
 
     if (!dst_B || !src_B || !width)
         return;
-    make_plan(&plan, dst_format, src_format, width);
+    make_plan(&plan, dsp, dst_format, src_format, width);
     for (uint64_t row = 0; row < rows; row++)
         run_plan(&plan, (uint8_t *)dst + row * dst_pitch_B, (const uint8_t *)src + row * src_pitch_B, width);
+}
+
+void kn_convert_rows(void *dst, uint64_t dst_pitch_B, struct kn_format dst_format, const void *src, uint64_t src_pitch_B, struct kn_format src_format,
+                     uint64_t width, uint64_t rows)
+{
+    kn_convert_rows_by(kn_dsp(), dst, dst_pitch_B, dst_format, src, src_pitch_B, src_format, width, rows);
+}
+
+void kn_convert_row(void *dst, struct kn_format dst_format, const void *src, struct kn_format src_format, uint64_t count)
+{
+    kn_convert_rows(dst, 0, dst_format, src, 0, src_format, count, 1);
 }

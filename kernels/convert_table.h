@@ -13,8 +13,7 @@
     kn_encode_fn kn_encode_unorm10_2_##set, kn_encode_half_##set;                                                                                    \
     kn_encode_fn kn_encode_uint8_##set, kn_encode_uint16_##set, kn_encode_sint8_##set, kn_encode_sint16_##set;                                       \
     kn_cast_fn kn_cast_float_uint_##set, kn_cast_float_sint_##set, kn_cast_uint_float_##set, kn_cast_uint_sint_##set, kn_cast_sint_float_##set;      \
-    kn_cast_fn kn_cast_sint_uint_##set;                                                                                                              \
-    kn_repack_fn kn_repack_8_##set, kn_repack_16_##set, kn_repack_32_##set
+    kn_cast_fn kn_cast_sint_uint_##set
 
 // clang-format off
 #define KN_CONVERT_TABLE(set) {                                                                                                                      \
@@ -37,7 +36,6 @@
         [KN_CLASS_UINT] = {[KN_CLASS_FLOAT] = kn_cast_uint_float_##set, [KN_CLASS_SINT] = kn_cast_uint_sint_##set},                                  \
         [KN_CLASS_SINT] = {[KN_CLASS_FLOAT] = kn_cast_sint_float_##set, [KN_CLASS_UINT] = kn_cast_sint_uint_##set},                                  \
     },                                                                                                                                               \
-    .repack = {kn_repack_8_##set, kn_repack_16_##set, kn_repack_32_##set},                                                                           \
 }
 // clang-format on
 

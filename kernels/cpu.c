@@ -21,6 +21,7 @@ static const struct kn_dsp table_c = {
     .fill = {kn_fill_c, kn_fill_rows_c},
     .tile = {kn_tile_box_c, kn_untile_box_c, kn_retile_box_c},
     .convert = KN_CONVERT_TABLE(c),
+    .repack = {{kn_repack_8_c, kn_repack_16_c, kn_repack_32_c}},
 };
 
 enum { FRESH, FILLING, READY };
@@ -29,29 +30,37 @@ static atomic_uint flags_in_use;
 static _Atomic(const struct kn_dsp *) in_use;
 
 #if KN_HAVE_X86
-static int has_f16c(void)
+static unsigned x86_flags(void)
 {
-    unsigned a, b, c, d;
+    unsigned flags = 0, a, b, c, d;
 
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    __builtin_cpu_init();
+    // The compilers do not all know F16C by name.
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C))
+        return 0;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
+        flags |= KN_CPU_AVX2;
+    if ((flags & KN_CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        flags |= KN_CPU_AVX512;
+    return flags;
 }
 #endif
 
 unsigned kn_cpu_flags_detected(void)
 {
-    unsigned flags = 0;
+    static atomic_uint known; // 1 + the flags; under a hypervisor, asking costs microseconds
+    unsigned flags = atomic_load_explicit(&known, memory_order_relaxed);
 
+    if (flags)
+        return flags - 1;
 #if KN_HAVE_X86
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") && has_f16c())
-        flags |= KN_CPU_AVX2;
-    if ((flags & KN_CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        flags |= KN_CPU_AVX512;
+    flags |= x86_flags();
 #endif
 #if KN_HAVE_NEON
     flags |= KN_CPU_NEON; // every AArch64 application processor has it
 #endif
+    atomic_store_explicit(&known, flags + 1, memory_order_relaxed);
     return flags;
 }
 

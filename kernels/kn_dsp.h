@@ -37,6 +37,10 @@ struct kn_repack {
 // Fills in what follows from the first fields, and works for rows of any length; without it, rows have less than KN_REPACK_SHORT elements.
 #define KN_REPACK_SHORT 16
 void kn_repack_prepare(struct kn_repack *how, unsigned channel_B);
+struct kn_dsp;
+// kn_convert_rows() with a table of one's choice.
+void kn_convert_rows_by(const struct kn_dsp *dsp, void *dst, uint64_t dst_pitch_B, struct kn_format dst_format, const void *src, uint64_t src_pitch_B,
+                        struct kn_format src_format, uint64_t width, uint64_t rows);
 typedef void kn_repack_fn(void *dst, const void *src, const struct kn_repack *how, uint64_t count);
 
 struct kn_copy_dsp {
@@ -59,7 +63,10 @@ struct kn_convert_dsp {
     kn_decode_fn *decode[KN_KIND_COUNT]; // null where the kind is the 32-bit form itself
     kn_encode_fn *encode[KN_KIND_COUNT];
     kn_cast_fn *cast[KN_CLASS_COUNT][KN_CLASS_COUNT]; // [to][from]
-    kn_repack_fn *repack[3];                          // channels of 1, 2 and 4 bytes
+};
+
+struct kn_repack_dsp {
+    kn_repack_fn *repack[3]; // channels of 1, 2 and 4 bytes
 };
 
 struct kn_dsp {
@@ -67,6 +74,7 @@ struct kn_dsp {
     struct kn_fill_dsp fill;
     struct kn_tile_dsp tile;
     struct kn_convert_dsp convert;
+    struct kn_repack_dsp repack;
 };
 
 // The table in use. Never null; costs one load after the first call.
@@ -91,3 +99,4 @@ kn_fill_rows_fn kn_fill_rows_c;
 kn_tile_fn kn_tile_box_c;
 kn_untile_fn kn_untile_box_c;
 kn_retile_fn kn_retile_box_c;
+kn_repack_fn kn_repack_8_c, kn_repack_16_c, kn_repack_32_c;

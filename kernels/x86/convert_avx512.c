@@ -39,7 +39,6 @@
 #define v_maxs(a, b) _mm512_max_epi32(a, b)
 #define v_shift_right16(v) _mm512_srli_epi32(v, 16)
 #define v_gather(table, index) _mm512_i32gather_epi32(index, (const int *)(table), 4)
-#define v_alpha(x) v_seti4(0, 0, 0, x)
 #define v_with_alpha(colour, alpha) _mm512_mask_mov_epi32(colour, 0x8888, alpha)
 
 KN_INLINE VF v_clamp01(VF v)
@@ -96,6 +95,26 @@ KN_INLINE VI v_join(struct vi4 n)
 
     return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), all);
 }
+
+// A table of 256 words in eight pairs of registers: the low five bits choose within each pair, the others among the pairs. That takes half as
+// long as gathering.
+KN_INLINE VI v_srgb_colour(VI n)
+{
+    __mmask16 bit5 = _mm512_test_epi32_mask(n, v_seti(32)), bit6 = _mm512_test_epi32_mask(n, v_seti(64));
+    __mmask16 bit7 = _mm512_test_epi32_mask(n, v_seti(128));
+    VI v[8];
+
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < 8; i++)
+        v[i] = _mm512_permutex2var_epi32(v_loadi(kn_srgb_decode_bits + 32 * i), n, v_loadi(kn_srgb_decode_bits + 32 * i + 16));
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < 4; i++)
+        v[i] = _mm512_mask_mov_epi32(v[2 * i], bit5, v[2 * i + 1]);
+    v[0] = _mm512_mask_mov_epi32(v[0], bit6, v[1]);
+    v[2] = _mm512_mask_mov_epi32(v[2], bit6, v[3]);
+    return _mm512_mask_mov_epi32(v[0], bit7, v[2]);
+}
+#define V_SRGB(n) v_srgb_colour(n)
 
 #define LOAD(name, one)                                                                                                                              \
     KN_INLINE struct vi4 name(const uint8_t *p)                                                                                                      \

@@ -11,6 +11,7 @@ void kn_dsp_init_avx2(struct kn_dsp *dsp)
     dsp->tile.untile = kn_untile_box_avx2;
     dsp->tile.retile = kn_retile_box_avx2;
     dsp->convert = (struct kn_convert_dsp)KN_CONVERT_TABLE(avx2);
+    dsp->repack = (struct kn_repack_dsp){{kn_repack_8_avx2, kn_repack_16_avx2, kn_repack_32_avx2}};
 }
 
 void kn_dsp_init_avx512(struct kn_dsp *dsp)

@@ -16,3 +16,4 @@ kn_untile_fn kn_untile_box_avx2, kn_untile_box_avx512;
 kn_retile_fn kn_retile_box_avx2, kn_retile_box_avx512;
 KN_CONVERT_DECLARE(avx2);
 KN_CONVERT_DECLARE(avx512);
+kn_repack_fn kn_repack_8_avx2, kn_repack_16_avx2, kn_repack_32_avx2;

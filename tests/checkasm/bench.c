@@ -63,7 +63,8 @@ void ca_bench_begin(const char *filter, uint64_t max_B, unsigned milliseconds)
     for (unsigned flags = 1; flags < 1u << KN_CPU_FLAG_COUNT; flags = flags << 1 | 1)
         if ((flags & detected) != sets[set_count - 1] && set_count < MAX_SETS)
             sets[set_count++] = flags & detected;
-    printf("ratio to the host's way (memcpy, memset, or a loop of them over rows); medians; * misses its target\n");
+    printf(
+        "ratio to the host's way (memcpy, memset, or a loop of them over rows; conversions: the scalar reference); medians; * misses its target\n");
     printf("%-14s %-34s %9s", "function", "case", "host");
     for (unsigned i = 0; i < set_count; i++)
         printf(" %8s", kn_cpu_name(sets[i]));

@@ -18,6 +18,7 @@ struct ca_bench {
     struct ca_box box;
     uint64_t width_B, rows, dst_pitch_B, src_pitch_B;
     unsigned value_B;
+    struct kn_format dst_format, src_format;
     double target; // the ratio to reach; 0: none
 };
 
@@ -26,5 +27,6 @@ void ca_bench_row(const struct ca_bench *b);
 void ca_bench_copy(uint64_t min_B, uint64_t max_B);
 void ca_bench_fill(uint64_t min_B, uint64_t max_B);
 void ca_bench_tile(uint64_t min_B, uint64_t max_B);
+void ca_bench_convert(void);
 // "64 KiB" and the like.
 const char *ca_size_text(uint64_t size_B);

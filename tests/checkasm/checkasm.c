@@ -182,6 +182,7 @@ int main(int argc, char **argv)
         ca_bench_copy(min_B, max_B);
         ca_bench_fill(min_B, max_B);
         ca_bench_tile(min_B, max_B);
+        ca_bench_convert();
         return 0;
     }
     check_all(rounds);

@@ -139,8 +139,8 @@ static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
         if (count >= KN_REPACK_SHORT)
             kn_repack_prepare(&how, channel_B);
         ca_random_bytes(m->source.base + from, count * how.src_channels * channel_B);
-        dsp->convert.repack[size_log2](m->a.base + to, m->source.base + from, &how, count);
-        c->convert.repack[size_log2](m->b.base + to, m->source.base + from, &how, count);
+        dsp->repack.repack[size_log2](m->a.base + to, m->source.base + from, &how, count);
+        c->repack.repack[size_log2](m->b.base + to, m->source.base + from, &how, count);
         ca_same("repack", &m->a, &m->b, "%u bytes, %u to %u channels, %llu elements", channel_B, how.src_channels, how.dst_channels,
                 (unsigned long long)count);
     }

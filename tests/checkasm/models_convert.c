@@ -213,7 +213,7 @@ static struct kn_format random_format(void)
 }
 
 // Rows of all pairs of formats, of any place and pitch.
-static void check_rows(unsigned rounds)
+static void check_rows(const struct kn_dsp *dsp, unsigned rounds)
 {
     struct ca_arena a, b, source;
 
@@ -233,7 +233,7 @@ static void check_rows(unsigned rounds)
                 uint32_t v = ca_random_float_bits();
                 memcpy(source.base + from + 4 * k, &v, 4);
             }
-        kn_convert_rows(a.base + to, dst_pitch_B, d, source.base + from, src_pitch_B, s, width, rows);
+        kn_convert_rows_by(dsp, a.base + to, dst_pitch_B, d, source.base + from, src_pitch_B, s, width, rows);
         for (uint64_t y = 0; y < rows; y++)
             for (uint64_t x = 0; x < width; x++)
                 model_element(b.base + to + y * dst_pitch_B + x * dst_B, d, source.base + from + y * src_pitch_B + x * src_B, s);
@@ -300,9 +300,10 @@ void ca_check_convert_models(unsigned rounds)
         if (kn_format_B(bad[i]) || none[0] != 1)
             ca_fail("kn_format_B", "format %u of %u channels passes", bad[i].kind, bad[i].channels);
     }
-    check_rows(rounds);
+    for (unsigned mask = 0; mask < 1u << KN_CPU_FLAG_COUNT; mask = mask << 1 | 1)
+        if ((mask & kn_cpu_flags_detected()) != (mask >> 1 & kn_cpu_flags_detected()) || !mask)
+            check_rows(kn_dsp_for(mask), rounds);
     kn_set_cpu_mask(0);
     check_values();
-    check_rows(rounds);
     kn_set_cpu_mask(flags);
 }
