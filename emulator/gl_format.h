@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Internal formats of OpenGL: what they are made of, and which CUDA array has the same elements.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum gl_kind {
+    GL_KIND_UNORM,
+    GL_KIND_SNORM,
+    GL_KIND_FLOAT,
+    GL_KIND_UINT,
+    GL_KIND_SINT,
+    GL_KIND_DEPTH, // depth, stencil or both
+    GL_KIND_OTHER, // compressed, shared exponent
+};
+
+// The colours that a format holds.
+enum gl_base {
+    GL_BASE_R,
+    GL_BASE_RG,
+    GL_BASE_RGB,
+    GL_BASE_RGBA,
+    GL_BASE_ALPHA,
+    GL_BASE_LUMINANCE,
+    GL_BASE_LUMINANCE_ALPHA,
+    GL_BASE_INTENSITY,
+    GL_BASE_STENCIL
+};
+
+struct gl_format {
+    uint32_t number; // the internal format
+    enum gl_base base;
+    enum gl_kind kind;
+    uint8_t bits[4]; // of each channel
+};
+
+// How the elements of a CUDA array travel to and from OpenGL, and what they are.
+struct gl_transfer {
+    uint32_t format, type; // for glGetTexImage, glTexSubImage and glReadPixels
+    CUarray_format array_format;
+    unsigned channels;
+    unsigned element_B;
+};
+
+// The row of a sized internal format; NULL: it is not sized, or unknown.
+const struct gl_format *em_gl_format(uint32_t number);
+// The CUDA array that shows images of a format. False: the card shows none.
+bool em_gl_format_transfer(const struct gl_format *format, struct gl_transfer *out);

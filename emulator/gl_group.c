@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// The driver's own context in each share group, and the thread that it is current in.
+#include "gl_group.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "gl_window.h"
+#include "pkey.h"
+
+enum { IDLE_SECONDS = 1 };
+
+struct em_gl_job {
+    void (*run)(struct em_gl_group *group, const struct gl_functions *gl, void *arg);
+    void *arg;
+    bool done;
+};
+
+struct em_gl_group {
+    struct em_gl_group *next;
+    unsigned references;
+    struct em_gl_current sharer; // the context that it was made from; only its display is used later
+    struct em_gl_own own;
+    struct gl_functions gl;
+    gl_sync sentinel; // an object of this group alone: a context that knows it belongs to the group
+    const char *why_not;
+    bool ready, ended; // the thread is up; it has gone
+    bool leave;        // it shall go
+    struct em_gl_job *job;
+    pthread_cond_t wake, done;
+    uint64_t units[GL_UNIT_SLOTS][GL_UNITS_MAX / 64]; // texture units in use, a set for each target
+    unsigned unit_count;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct em_gl_group *groups; // guarded by `mutex`, as all members that change
+
+// ---- the thread
+
+static const char *open_context(struct em_gl_group *g)
+{
+    const char *why = em_gl_window_open(&g->sharer, &g->own);
+    if (why)
+        return why;
+    bool all = true;
+#define X(result, name, arguments) all &= (g->gl.name = (result(*) arguments)em_gl_window_function(g->own.system, #name)) != NULL;
+    GL_FUNCTIONS(X)
+#undef X
+    gl_int units = 0;
+    if (all) {
+        g->gl.GetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
+        g->unit_count = units < GL_UNITS_MAX ? (unsigned)units : GL_UNITS_MAX;
+        g->gl.PixelStorei(GL_PACK_ALIGNMENT, 1);
+        g->gl.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
+        g->gl.ClampColor(GL_CLAMP_READ_COLOR, 0);
+        g->sentinel = g->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+        g->gl.Finish();
+    }
+    if (all && g->sentinel)
+        return NULL;
+    em_gl_window_close(&g->own);
+    return "the OpenGL that is there lacks functions of version 3.3";
+}
+
+// Waits for a job; false: the thread shall go. Precondition: mutex held.
+static bool await_job(struct em_gl_group *g)
+{
+    while (!g->job && !g->leave) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += IDLE_SECONDS;
+        bool late = pthread_cond_timedwait(&g->wake, &mutex, &until) != 0;
+        if (late && !g->references && !g->job)
+            return false;
+    }
+    return !g->leave;
+}
+
+// Precondition: mutex held.
+static void unlist(struct em_gl_group *g)
+{
+    for (struct em_gl_group **at = &groups; *at; at = &(*at)->next)
+        if (*at == g) {
+            *at = g->next;
+            return;
+        }
+}
+
+static void *group_main(void *arg)
+{
+    struct em_gl_group *g = arg;
+    dm_pkey_enter(); // jobs move bytes between GL and device memory
+    const char *why = open_context(g);
+    pthread_mutex_lock(&mutex);
+    g->why_not = why;
+    g->ready = true;
+    pthread_cond_broadcast(&g->done);
+    while (!why && await_job(g)) {
+        struct em_gl_job *job = g->job;
+        g->job = NULL;
+        pthread_mutex_unlock(&mutex);
+        job->run(g, &g->gl, job->arg);
+        pthread_mutex_lock(&mutex);
+        job->done = true;
+        pthread_cond_broadcast(&g->done);
+    }
+    unlist(g);
+    if (!why) {
+        pthread_mutex_unlock(&mutex);
+        em_gl_window_close(&g->own);
+        pthread_mutex_lock(&mutex);
+    }
+    g->ended = true;
+    pthread_cond_broadcast(&g->done);
+    bool last = !g->references;
+    pthread_mutex_unlock(&mutex);
+    if (last)
+        dm_free(g);
+    return NULL;
+}
+
+// The program's signals are not for this thread, and its exit does not wait for it.
+static bool start_thread(struct em_gl_group *g)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes))
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = !pthread_create(&thread, &attributes, group_main, g);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+// ---- groups
+
+// The group whose sentinel the current context knows. Precondition: mutex held.
+static struct em_gl_group *find(const struct em_gl_current *current)
+{
+    gl_boolean (*is_sync)(gl_sync) = (gl_boolean(*)(gl_sync))em_gl_window_function(current->system, "IsSync");
+    for (struct em_gl_group *g = groups; g && is_sync; g = g->next)
+        if (g->ready && !g->leave && g->sharer.system == current->system && g->sharer.display == current->display && is_sync(g->sentinel))
+            return g;
+    return NULL;
+}
+
+// A group whose contexts need a connection that is about to be closed. Precondition: mutex held.
+static struct em_gl_group *find_on(void *display)
+{
+    struct em_gl_group *g = groups;
+    while (g && !(g->sharer.system == GL_SYSTEM_GLX && g->sharer.display == display && g->ready && !g->leave))
+        g = g->next;
+    return g;
+}
+
+static void display_gone(void *display)
+{
+    struct em_gl_group *g;
+    pthread_mutex_lock(&mutex);
+    while ((g = find_on(display))) {
+        g->leave = true;
+        g->references++; // until we have seen its end
+        pthread_cond_signal(&g->wake);
+        while (!g->ended)
+            pthread_cond_wait(&g->done, &mutex);
+        if (!--g->references)
+            dm_free(g);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+// Precondition: mutex held, which is released meanwhile.
+static CUresult make(const struct em_gl_current *current, struct em_gl_group **out)
+{
+    struct em_gl_group *g = dm_calloc(1, sizeof *g);
+    if (!g)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a group of OpenGL contexts");
+    g->references = 1;
+    g->sharer = *current;
+    pthread_cond_init(&g->wake, NULL);
+    pthread_cond_init(&g->done, NULL);
+    if (!start_thread(g)) {
+        dm_free(g);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no thread for a group of OpenGL contexts");
+    }
+    g->next = groups;
+    groups = g;
+    while (!g->ready)
+        pthread_cond_wait(&g->done, &mutex);
+    if (!g->why_not) {
+        em_gl_window_watch(current, display_gone);
+        *out = g;
+        return CUDA_SUCCESS;
+    }
+    CUresult r = em_fail(CUDA_ERROR_OPERATING_SYSTEM, "the current OpenGL context cannot be shared: %s", g->why_not);
+    while (!g->ended)
+        pthread_cond_wait(&g->done, &mutex);
+    dm_free(g);
+    return r;
+}
+
+CUresult em_gl_group_enter(struct em_gl_group **out)
+{
+    struct em_gl_current current = em_gl_window_current();
+    const char *version;
+    if (current.system == GL_SYSTEM_NONE)
+        return em_fail(CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "no OpenGL context is current in this thread");
+    if (!em_gl_window_is_usable(&current, &version))
+        return em_fail(CUDA_ERROR_OPERATING_SYSTEM, "OpenGL %s is too old: 3.3 or ES 3.0 is needed", version);
+    CUresult r = CUDA_SUCCESS;
+    pthread_mutex_lock(&mutex);
+    struct em_gl_group *g = find(&current);
+    if (g) {
+        g->references++;
+        *out = g;
+    } else {
+        r = make(&current, out);
+    }
+    pthread_mutex_unlock(&mutex);
+    return r;
+}
+
+void em_gl_group_ref(struct em_gl_group *group)
+{
+    pthread_mutex_lock(&mutex);
+    group->references++;
+    pthread_mutex_unlock(&mutex);
+}
+
+void em_gl_group_unref(struct em_gl_group *group)
+{
+    pthread_mutex_lock(&mutex);
+    bool last = !--group->references && group->ended; // else its thread frees it
+    pthread_mutex_unlock(&mutex);
+    if (last)
+        dm_free(group);
+}
+
+bool em_gl_group_run(struct em_gl_group *group, void (*run)(struct em_gl_group *group, const struct gl_functions *gl, void *arg), void *arg)
+{
+    struct em_gl_job job = {.run = run, .arg = arg};
+    pthread_mutex_lock(&mutex);
+    while (group->job && !group->leave && !group->ended) // another thread's, which is about to be taken
+        pthread_cond_wait(&group->done, &mutex);
+    bool runs = !group->leave && !group->ended;
+    if (runs) {
+        group->job = &job;
+        pthread_cond_signal(&group->wake);
+        while (!job.done && !group->ended)
+            pthread_cond_wait(&group->done, &mutex);
+    }
+    pthread_mutex_unlock(&mutex);
+    return runs && job.done;
+}
+
+void em_gl_group_finish_current(void)
+{
+    static void (*finish[3])(void); // of EGL, of GLX
+    struct em_gl_current current = em_gl_window_current();
+    if (current.system == GL_SYSTEM_NONE)
+        return;
+    void (*f)(void) = __atomic_load_n(&finish[current.system], __ATOMIC_RELAXED);
+    if (!f) {
+        f = (void (*)(void))em_gl_window_function(current.system, "Finish");
+        __atomic_store_n(&finish[current.system], f, __ATOMIC_RELAXED);
+    }
+    if (f)
+        f();
+}
+
+// ---- texture units
+
+int em_gl_group_take_unit(struct em_gl_group *group, unsigned slot)
+{
+    for (unsigned i = 1; i < group->unit_count; i++) {
+        uint64_t bit = UINT64_C(1) << i % 64;
+        if (group->units[slot][i / 64] & bit)
+            continue;
+        group->units[slot][i / 64] |= bit;
+        return (int)i;
+    }
+    return -1;
+}
+
+void em_gl_group_free_unit(struct em_gl_group *group, unsigned slot, int unit)
+{
+    group->units[slot][unit / 64] &= ~(UINT64_C(1) << unit % 64);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Share groups: for each group of OpenGL contexts that share objects, one context of the driver's own in a thread of its own. All work on GL objects
+// is done there, so that nothing in the program's contexts changes, whatever thread asks, and an object lives on that the program has deleted.
+#pragma once
+#include <cuda.h>
+
+#include "gl_api.h"
+
+struct em_gl_group;
+
+// The group of the context that is current in this thread; made when it is met for the first time. A reference is taken. Fails with the code for no
+// context, and CUDA_ERROR_OPERATING_SYSTEM where the context cannot be worked with. Precondition: em_lock NOT held.
+CUresult em_gl_group_enter(struct em_gl_group **out);
+void em_gl_group_ref(struct em_gl_group *group);
+// A group without references ends after a while. May be called with em_lock held.
+void em_gl_group_unref(struct em_gl_group *group);
+
+// Runs `job` in the group's thread, its context current, and waits for it. False: the group's display is gone, and `job` was not called.
+// May be called with em_lock held, which `job` must not take.
+bool em_gl_group_run(struct em_gl_group *group, void (*job)(struct em_gl_group *group, const struct gl_functions *gl, void *arg), void *arg);
+
+// Waits until all that the context which is current in this thread was told to do is done; nothing where there is none.
+void em_gl_group_finish_current(void);
+
+// ---- for jobs
+
+// A texture unit, to hold a texture of that target in, or -1 where all are taken; 0 is for work in between.
+int em_gl_group_take_unit(struct em_gl_group *group, unsigned slot);
+void em_gl_group_free_unit(struct em_gl_group *group, unsigned slot, int unit);
+enum { GL_UNITS_MAX = 256, GL_UNIT_SLOTS = 8 };

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+// Textures and renderbuffers: what they are, and how their bytes come and go.
+#include "gl_image.h"
+
+#include <string.h>
+
+#include "alloc.h"
+
+// The kinds of textures that there are; their places in the list are the slots of em_gl_group_take_unit.
+static const unsigned targets[GL_UNIT_SLOTS] = {
+    GL_TEXTURE_1D,       GL_TEXTURE_2D,       GL_TEXTURE_3D,       GL_TEXTURE_RECTANGLE,
+    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_CUBE_MAP_ARRAY,
+};
+
+static unsigned slot_of(unsigned target)
+{
+    unsigned i = 0;
+    while (i < GL_UNIT_SLOTS - 1 && targets[i] != target)
+        i++;
+    return i;
+}
+
+static bool failed(const struct gl_functions *gl)
+{
+    bool any = false;
+    for (int i = 0; i < 8 && gl->GetError() != GL_NO_ERROR; i++)
+        any = true;
+    return any;
+}
+
+// ---- textures
+
+static void select_texture(const struct gl_functions *gl, const struct em_gl_object *o)
+{
+    gl->ActiveTexture(GL_TEXTURE0 + o->holder);
+    if (!o->holder) // there was no unit to hold it in
+        gl->BindTexture(o->image.target, o->name);
+}
+
+// The target that queries and glTexSubImage take for a slice.
+static unsigned image_target(const struct em_gl_object *o, uint32_t face)
+{
+    return o->image.target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + face : o->image.target;
+}
+
+struct extent {
+    uint32_t width, height, depth;
+};
+
+static struct extent level_extent(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level)
+{
+    gl_int w = 0, h = 0, d = 0;
+    bool cube = o->image.target == GL_TEXTURE_CUBE_MAP;
+    for (uint32_t face = 0; face < (cube ? 6 : 1); face++) {
+        gl->GetTexLevelParameteriv(image_target(o, face), (gl_int)level, GL_TEXTURE_WIDTH, &w);
+        if (w <= 0)
+            return (struct extent){0};
+    }
+    gl->GetTexLevelParameteriv(image_target(o, 0), (gl_int)level, GL_TEXTURE_HEIGHT, &h);
+    gl->GetTexLevelParameteriv(image_target(o, 0), (gl_int)level, GL_TEXTURE_DEPTH, &d);
+    return (struct extent){(uint32_t)w, h > 0 ? (uint32_t)h : 1, cube ? 6 : d > 0 ? (uint32_t)d : 1};
+}
+
+// What OpenGL itself says of an internal format that is not sized.
+static struct gl_format described_format(const struct gl_functions *gl, unsigned target, unsigned number)
+{
+    struct gl_format f = {.number = number, .kind = GL_KIND_OTHER};
+    gl_int size[6] = {0}, type = 0, depth = 0, stencil = 0, compressed = 0; // red, green, blue, alpha, luminance, intensity
+    for (int i = 0; i < 6; i++)
+        gl->GetTexLevelParameteriv(target, 0, GL_TEXTURE_RED_SIZE + (unsigned)i, &size[i]);
+    gl->GetTexLevelParameteriv(target, 0, GL_TEXTURE_DEPTH_SIZE, &depth);
+    gl->GetTexLevelParameteriv(target, 0, GL_TEXTURE_STENCIL_SIZE, &stencil);
+    gl->GetTexLevelParameteriv(target, 0, GL_TEXTURE_COMPRESSED, &compressed);
+    unsigned type_of = size[0]   ? GL_TEXTURE_RED_TYPE
+                       : size[4] ? GL_TEXTURE_LUMINANCE_TYPE
+                       : size[5] ? GL_TEXTURE_INTENSITY_TYPE
+                                 : GL_TEXTURE_ALPHA_TYPE;
+    gl->GetTexLevelParameteriv(target, 0, type_of, &type);
+    failed(gl); // queries that this version does not know
+    if (depth || stencil || compressed) {
+        f.kind = compressed ? GL_KIND_OTHER : GL_KIND_DEPTH;
+        return f;
+    }
+    switch (type) {
+    case GL_UNSIGNED_NORMALIZED:
+        f.kind = GL_KIND_UNORM;
+        break;
+    case GL_SIGNED_NORMALIZED:
+        f.kind = GL_KIND_SNORM;
+        break;
+    case GL_FLOAT:
+        f.kind = GL_KIND_FLOAT;
+        break;
+    case GL_INT:
+        f.kind = GL_KIND_SINT;
+        break;
+    case GL_UNSIGNED_INT:
+        f.kind = GL_KIND_UINT;
+        break;
+    default:
+        return f;
+    }
+    if (size[0]) {
+        f.base = size[3] ? GL_BASE_RGBA : size[2] ? GL_BASE_RGB : size[1] ? GL_BASE_RG : GL_BASE_R;
+        for (int i = 0; i < 4; i++)
+            f.bits[i] = (uint8_t)size[i];
+    } else if (size[4]) {
+        f.base = size[3] ? GL_BASE_LUMINANCE_ALPHA : GL_BASE_LUMINANCE;
+        f.bits[0] = (uint8_t)size[4];
+        f.bits[1] = (uint8_t)size[3];
+    } else {
+        f.base = size[5] ? GL_BASE_INTENSITY : GL_BASE_ALPHA;
+        f.bits[0] = (uint8_t)(size[5] ? size[5] : size[3]);
+    }
+    return f;
+}
+
+// Binds the texture to the one target that takes it; GL has no other way before 4.5 to tell what a texture is.
+static unsigned find_target(const struct gl_functions *gl, unsigned name)
+{
+    static const unsigned multisampled[] = {GL_TEXTURE_BUFFER, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY};
+    gl->ActiveTexture(GL_TEXTURE0);
+    for (unsigned i = 0; i < GL_UNIT_SLOTS + 3; i++) {
+        unsigned target = i < GL_UNIT_SLOTS ? targets[i] : multisampled[i - GL_UNIT_SLOTS];
+        gl->BindTexture(target, name);
+        if (failed(gl))
+            continue;
+        gl->BindTexture(target, 0);
+        return target;
+    }
+    return 0;
+}
+
+static enum em_gl_status open_texture(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
+{
+    struct em_gl_image *image = &o->image;
+    if (!gl->IsTexture(o->name)) // also of a name that was never bound
+        return EM_GL_MISSING;
+    image->target = find_target(gl, o->name);
+    if (image->target == GL_TEXTURE_BUFFER || !image->target)
+        return EM_GL_NO_STORAGE;
+    if (image->target == GL_TEXTURE_2D_MULTISAMPLE || image->target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY)
+        return EM_GL_MULTISAMPLE;
+    int unit = em_gl_group_take_unit(group, slot_of(image->target));
+    if (unit > 0) {
+        o->holder = (unsigned)unit;
+        gl->ActiveTexture(GL_TEXTURE0 + o->holder);
+        gl->BindTexture(image->target, o->name);
+    }
+    select_texture(gl, o);
+    struct extent e = level_extent(gl, o, 0);
+    image->width = e.width;
+    image->height = e.height;
+    image->depth = e.depth;
+    if (!e.width)
+        return EM_GL_NO_STORAGE;
+    // A rectangle has one level, and asking for others is an error.
+    for (image->levels = 1; image->target != GL_TEXTURE_RECTANGLE && image->levels < EM_GL_LEVELS_MAX; image->levels++)
+        if (!level_extent(gl, o, image->levels).width)
+            break;
+    gl_int number = 0;
+    gl->GetTexLevelParameteriv(image_target(o, 0), 0, GL_TEXTURE_INTERNAL_FORMAT, &number);
+    const struct gl_format *sized = em_gl_format((uint32_t)number);
+    image->format = sized ? *sized : described_format(gl, image_target(o, 0), (unsigned)number);
+    image->shown = em_gl_format_transfer(&image->format, &image->transfer);
+    failed(gl);
+    return EM_GL_OK;
+}
+
+// ---- renderbuffers
+
+static bool is_stencil(const struct em_gl_object *o)
+{
+    return o->image.format.base == GL_BASE_STENCIL;
+}
+
+static unsigned attachment(const struct em_gl_object *o)
+{
+    return is_stencil(o) ? GL_STENCIL_ATTACHMENT : GL_COLOR_ATTACHMENT0;
+}
+
+// Of the framebuffer that is bound for reading, to which the object has just been attached.
+static void read_from(const struct gl_functions *gl, const struct em_gl_object *o)
+{
+    gl->ReadBuffer(is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0);
+}
+
+static enum em_gl_status open_renderbuffer(const struct gl_functions *gl, struct em_gl_object *o)
+{
+    enum { RED_SIZE = 0x8d50 }; // then green, blue, alpha, depth, stencil
+    struct em_gl_image *image = &o->image;
+    gl_int width = 0, height = 0, number = 0, samples = 0;
+    if (!gl->IsRenderbuffer(o->name))
+        return EM_GL_MISSING;
+    gl->BindRenderbuffer(GL_RENDERBUFFER, o->name);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &width);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &number);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &samples);
+    *image = (struct em_gl_image){.target = GL_RENDERBUFFER, .width = (uint32_t)width, .height = (uint32_t)height, .depth = 1, .levels = 1};
+    const struct gl_format *sized = em_gl_format((uint32_t)number);
+    if (sized) {
+        image->format = *sized;
+    } else {
+        gl_int size[4] = {0};
+        for (unsigned i = 0; i < 4; i++)
+            gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, RED_SIZE + i, &size[i]);
+        image->format = (struct gl_format){.number = (uint32_t)number, .kind = size[0] ? GL_KIND_UNORM : GL_KIND_DEPTH};
+        image->format.base = size[3] ? GL_BASE_RGBA : size[2] ? GL_BASE_RGB : size[1] ? GL_BASE_RG : GL_BASE_R;
+        for (unsigned i = 0; i < 4; i++)
+            image->format.bits[i] = (uint8_t)size[i];
+    }
+    image->shown = em_gl_format_transfer(&image->format, &image->transfer);
+    if (width <= 0 || height <= 0)
+        return EM_GL_NO_STORAGE;
+    if (samples > 0)
+        return EM_GL_MULTISAMPLE;
+    if (image->shown) { // the framebuffer keeps the renderbuffer alive
+        gl->GenFramebuffers(1, &o->holder);
+        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);
+        gl->FramebufferRenderbuffer(GL_READ_FRAMEBUFFER, attachment(o), GL_RENDERBUFFER, o->name);
+        read_from(gl, o);
+        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    }
+    gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
+    return failed(gl) ? EM_GL_REFUSED : EM_GL_OK;
+}
+
+static void make_scratch(const struct gl_functions *gl, struct em_gl_object *o)
+{
+    const struct em_gl_image *image = &o->image;
+    gl->GenTextures(1, &o->scratch);
+    gl->ActiveTexture(GL_TEXTURE0);
+    gl->BindTexture(GL_TEXTURE_2D, o->scratch);
+    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    gl->TexImage2D(GL_TEXTURE_2D, 0, (gl_int)image->format.number, (gl_sizei)image->width, (gl_sizei)image->height, 0, image->transfer.format,
+                   image->transfer.type, NULL);
+    gl->GenFramebuffers(1, &o->scratch_framebuffer);
+    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->scratch_framebuffer);
+    gl->FramebufferTexture2D(GL_READ_FRAMEBUFFER, attachment(o), GL_TEXTURE_2D, o->scratch, 0);
+    read_from(gl, o);
+    gl->BindTexture(GL_TEXTURE_2D, 0);
+}
+
+// There is no call that writes into a renderbuffer, but copies between framebuffers do; of one format to itself they move bytes.
+static void write_renderbuffer(const struct gl_functions *gl, struct em_gl_object *o, const struct em_gl_box *b, const void *from)
+{
+    const gl_enum buffers[] = {is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0};
+    gl_int x0 = (gl_int)b->x, y0 = (gl_int)b->y, x1 = x0 + (gl_int)b->width, y1 = y0 + (gl_int)b->height;
+    if (!o->scratch)
+        make_scratch(gl, o);
+    gl->ActiveTexture(GL_TEXTURE0);
+    gl->BindTexture(GL_TEXTURE_2D, o->scratch);
+    gl->TexSubImage2D(GL_TEXTURE_2D, 0, x0, y0, (gl_sizei)b->width, (gl_sizei)b->height, o->image.transfer.format, o->image.transfer.type, from);
+    gl->BindTexture(GL_TEXTURE_2D, 0);
+    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->scratch_framebuffer);
+    gl->BindFramebuffer(GL_DRAW_FRAMEBUFFER, o->holder);
+    gl->DrawBuffers(1, buffers);
+    gl->BlitFramebuffer(x0, y0, x1, y1, x0, y0, x1, y1, is_stencil(o) ? GL_STENCIL_BUFFER_BIT : GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    gl->BindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+}
+
+// ---- either
+
+enum em_gl_status em_gl_image_open(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
+{
+    return o->kind == EM_GL_TEXTURE ? open_texture(group, gl, o) : open_renderbuffer(gl, o);
+}
+
+void em_gl_image_drop(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
+{
+    if (o->kind == EM_GL_TEXTURE && o->holder) {
+        gl->ActiveTexture(GL_TEXTURE0 + o->holder);
+        gl->BindTexture(o->image.target, 0);
+        em_gl_group_free_unit(group, slot_of(o->image.target), (int)o->holder);
+    } else if (o->kind == EM_GL_RENDERBUFFER) {
+        if (o->holder)
+            gl->DeleteFramebuffers(1, &o->holder);
+        if (o->scratch) {
+            gl->DeleteFramebuffers(1, &o->scratch_framebuffer);
+            gl->DeleteTextures(1, &o->scratch);
+        }
+        gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
+    }
+}
+
+struct call {
+    struct em_gl_object *object;
+    unsigned level;
+    const struct em_gl_box *box;
+    const struct em_gl_bytes *bytes;
+    enum em_gl_status status;
+};
+
+static void set_rows(const struct gl_functions *gl, bool pack, uint64_t row_el, uint64_t rows)
+{
+    gl->PixelStorei(pack ? GL_PACK_ROW_LENGTH : GL_UNPACK_ROW_LENGTH, (gl_int)row_el);
+    gl->PixelStorei(pack ? GL_PACK_IMAGE_HEIGHT : GL_UNPACK_IMAGE_HEIGHT, (gl_int)rows);
+}
+
+// All slices of a level, rows row_el elements apart, slices `rows` rows.
+static void read_level(const struct gl_functions *gl, struct em_gl_object *o, unsigned level, struct extent e, char *to, uint64_t row_el,
+                       uint64_t rows)
+{
+    const struct gl_transfer *t = &o->image.transfer;
+    set_rows(gl, true, row_el, rows);
+    if (o->kind == EM_GL_RENDERBUFFER) {
+        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);
+        gl->ReadPixels(0, 0, (gl_sizei)e.width, (gl_sizei)e.height, t->format, t->type, to);
+        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    } else if (o->image.target == GL_TEXTURE_CUBE_MAP) {
+        for (uint32_t face = 0; face < e.depth; face++)
+            gl->GetTexImage(image_target(o, face), (gl_int)level, t->format, t->type, to + face * rows * row_el * t->element_B);
+    } else {
+        gl->GetTexImage(o->image.target, (gl_int)level, t->format, t->type, to);
+    }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+// Where the level has another shape than there is room for: by way of a copy, and what fits.
+static enum em_gl_status read_other(const struct gl_functions *gl, struct call *c, struct extent e)
+{
+    const struct em_gl_bytes *b = c->bytes;
+    uint64_t element_B = c->object->image.transfer.element_B;
+    char *copy = dm_calloc((size_t)e.width * e.height * e.depth, element_B);
+    if (!copy)
+        return EM_GL_NO_MEMORY;
+    read_level(gl, c->object, c->level, e, copy, e.width, e.height);
+    for (uint32_t z = 0; z < least(e.depth, b->depth); z++)
+        for (uint32_t y = 0; y < least(e.height, b->height); y++)
+            memcpy((char *)b->base + z * b->slice_B + y * b->pitch_B, copy + ((uint64_t)z * e.height + y) * e.width * element_B,
+                   least(e.width, b->width) * element_B);
+    dm_free(copy);
+    return EM_GL_OK;
+}
+
+// The level's extent now; whether it is what it was. A renderbuffer's is taken as it was: its name may be another's by now.
+static struct extent extent_now(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level, bool *resized)
+{
+    const struct em_gl_image *image = &o->image;
+    bool stacked = image->target != GL_TEXTURE_3D;
+    struct extent was = {image->width >> level, image->height >> level, stacked ? image->depth : image->depth >> level};
+    was = (struct extent){was.width ? was.width : 1, was.height ? was.height : 1, was.depth ? was.depth : 1};
+    if (image->target == GL_TEXTURE_1D_ARRAY)
+        was.height = image->height;
+    struct extent e = o->kind == EM_GL_RENDERBUFFER ? was : level_extent(gl, o, level);
+    *resized = memcmp(&e, &was, sizeof e) != 0;
+    return e;
+}
+
+static void run_read(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    struct em_gl_object *o = c->object;
+    const struct em_gl_bytes *b = c->bytes;
+    uint64_t element_B = o->image.transfer.element_B;
+    bool resized;
+    (void)group;
+    failed(gl);
+    if (o->kind == EM_GL_TEXTURE)
+        select_texture(gl, o);
+    struct extent e = extent_now(gl, o, c->level, &resized);
+    bool direct = e.width <= b->width && e.height <= b->height && e.depth <= b->depth && b->pitch_B % element_B == 0 && b->slice_B % b->pitch_B == 0;
+    c->status = EM_GL_OK;
+    if (!e.width)
+        resized = true;
+    else if (direct)
+        read_level(gl, o, c->level, e, b->base, b->pitch_B / element_B, b->slice_B / b->pitch_B);
+    else
+        c->status = read_other(gl, c, e);
+    if (!c->status)
+        c->status = failed(gl) ? EM_GL_REFUSED : resized ? EM_GL_RESIZED : EM_GL_OK;
+}
+
+enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level, const struct em_gl_bytes *to)
+{
+    struct call c = {.object = object, .level = level, .bytes = to, .status = EM_GL_GONE};
+    em_gl_group_run(object->group, run_read, &c);
+    return c.status;
+}
+
+static void write_texture(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level, const struct em_gl_box *b, const char *from,
+                          uint64_t slice_B)
+{
+    const struct gl_transfer *t = &o->image.transfer;
+    gl_int l = (gl_int)level, x = (gl_int)b->x, y = (gl_int)b->y, z = (gl_int)b->z;
+    gl_sizei w = (gl_sizei)b->width, h = (gl_sizei)b->height, d = (gl_sizei)b->depth;
+    switch (o->image.target) {
+    case GL_TEXTURE_1D:
+        gl->TexSubImage1D(GL_TEXTURE_1D, l, x, w, t->format, t->type, from);
+        break;
+    case GL_TEXTURE_2D:
+    case GL_TEXTURE_RECTANGLE:
+    case GL_TEXTURE_1D_ARRAY:
+        gl->TexSubImage2D(o->image.target, l, x, y, w, h, t->format, t->type, from);
+        break;
+    case GL_TEXTURE_CUBE_MAP:
+        for (uint32_t i = 0; i < b->depth; i++)
+            gl->TexSubImage2D(image_target(o, b->z + i), l, x, y, w, h, t->format, t->type, from + i * slice_B);
+        break;
+    default:
+        gl->TexSubImage3D(o->image.target, l, x, y, z, w, h, d, t->format, t->type, from);
+        break;
+    }
+}
+
+static void run_write(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    struct em_gl_object *o = c->object;
+    const struct em_gl_bytes *b = c->bytes;
+    uint64_t element_B = o->image.transfer.element_B;
+    struct em_gl_box box = *c->box;
+    bool resized;
+    (void)group;
+    failed(gl);
+    if (o->kind == EM_GL_TEXTURE)
+        select_texture(gl, o);
+    struct extent e = extent_now(gl, o, c->level, &resized);
+    box.width = box.x < e.width ? least(box.width, e.width - box.x) : 0;
+    box.height = box.y < e.height ? least(box.height, e.height - box.y) : 0;
+    box.depth = box.z < e.depth ? least(box.depth, e.depth - box.z) : 0;
+    const char *from = (const char *)b->base + box.z * b->slice_B + box.y * b->pitch_B + box.x * element_B;
+    if (box.width && box.height && box.depth) {
+        set_rows(gl, false, b->pitch_B / element_B, b->slice_B / b->pitch_B);
+        if (o->kind == EM_GL_RENDERBUFFER)
+            write_renderbuffer(gl, o, &box, from);
+        else
+            write_texture(gl, o, c->level, &box, from, b->slice_B);
+        gl->Finish();
+    }
+    c->status = failed(gl) ? EM_GL_REFUSED : resized ? EM_GL_RESIZED : EM_GL_OK;
+}
+
+enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level, const struct em_gl_box *box, const struct em_gl_bytes *from)
+{
+    struct call c = {.object = object, .level = level, .box = box, .bytes = from, .status = EM_GL_GONE};
+    em_gl_group_run(object->group, run_write, &c);
+    return c.status;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Mirrors: the device memory that stands for a GL object while it is mapped, and which of its bytes are newer on which side. Bytes move when CUDA
+// first touches them, and back at unmap where CUDA wrote; what neither side uses never moves.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gl_object.h"
+
+struct dm_layout;
+
+struct em_gl_mirror {
+    struct em_gl_object *object;
+    uint64_t address;               // device address of its first byte
+    const struct dm_layout *layout; // of an image: linear rows; NULL: a buffer
+    uint64_t size_B;                // of a buffer
+    bool mapped;
+    bool fetched[EM_GL_LEVELS_MAX];           // since it was mapped, in level (a buffer: [0])
+    struct em_gl_box dirty[EM_GL_LEVELS_MAX]; // what CUDA has written since then; empty: width 0
+    uint64_t dirty_first, dirty_end;          // the same of a buffer
+    uint64_t mapped_size_B;                   // a buffer's size when it was first touched since it was mapped; 0: not touched yet
+    bool said_resized, said_refused;
+};
+
+// From now on CUDA may touch the object: the GL has the newest bytes.
+void em_gl_mirror_map(struct em_gl_mirror *mirror);
+// CUDA is about to read or write these bytes: they are fetched where they must be. Nothing while the mirror is not mapped. May be called with
+// em_lock held.
+void em_gl_mirror_touch(struct em_gl_mirror *mirror, uint64_t offset, uint64_t size, bool write);
+void em_gl_mirror_touch_box(struct em_gl_mirror *mirror, unsigned level, const struct em_gl_box *box, bool write);
+// The same of all bytes: code is about to run that may do anything with them.
+void em_gl_mirror_touch_all(struct em_gl_mirror *mirror, bool write);
+// CUDA is done: what it has written goes to the GL, or (`keep` false: the mapping was for reading only) is dropped.
+void em_gl_mirror_unmap(struct em_gl_mirror *mirror, bool keep);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// GL objects: opens and closes them, and moves the bytes of buffers. Images are gl_image.c's.
+#include "gl_object.h"
+
+#include "alloc.h"
+#include "gl_image.h"
+
+struct call {
+    struct em_gl_object *object;
+    uint64_t offset, size;
+    void *memory;
+    enum em_gl_status status;
+};
+
+static void forget_errors(const struct gl_functions *gl)
+{
+    for (int i = 0; i < 8 && gl->GetError() != GL_NO_ERROR; i++)
+        ;
+}
+
+// ---- buffers
+
+// A vertex array keeps the buffer alive, and binds it where nothing else looks.
+static uint64_t select_buffer(const struct gl_functions *gl, const struct em_gl_object *o)
+{
+    int64_t size = 0;
+    gl->BindVertexArray(o->holder);
+    gl->GetBufferParameteri64v(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_SIZE, &size);
+    return size > 0 ? (uint64_t)size : 0;
+}
+
+static enum em_gl_status open_buffer(const struct gl_functions *gl, struct em_gl_object *o)
+{
+    if (!gl->IsBuffer(o->name))
+        return EM_GL_MISSING;
+    gl->GenVertexArrays(1, &o->holder);
+    gl->BindVertexArray(o->holder);
+    gl->BindBuffer(GL_ELEMENT_ARRAY_BUFFER, o->name);
+    o->size_B = select_buffer(gl, o);
+    return o->size_B ? EM_GL_OK : EM_GL_NO_STORAGE;
+}
+
+static void run_size(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    (void)group;
+    c->size = select_buffer(gl, c->object);
+    c->status = EM_GL_OK;
+}
+
+enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_B)
+{
+    struct call c = {.object = object, .status = EM_GL_GONE};
+    em_gl_group_run(object->group, run_size, &c);
+    *size_B = c.size;
+    return c.status;
+}
+
+static void run_buffer(const struct gl_functions *gl, struct call *c, bool write)
+{
+    uint64_t have = select_buffer(gl, c->object);
+    c->status = have == c->object->size_B ? EM_GL_OK : EM_GL_RESIZED;
+    uint64_t room = c->offset < have ? have - c->offset : 0, size = c->size < room ? c->size : room;
+    forget_errors(gl);
+    if (size && write)
+        gl->BufferSubData(GL_ELEMENT_ARRAY_BUFFER, (intptr_t)c->offset, (intptr_t)size, c->memory);
+    else if (size)
+        gl->GetBufferSubData(GL_ELEMENT_ARRAY_BUFFER, (intptr_t)c->offset, (intptr_t)size, c->memory);
+    if (gl->GetError() != GL_NO_ERROR)
+        c->status = EM_GL_REFUSED;
+    if (write)
+        gl->Finish();
+}
+
+static void run_buffer_read(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    (void)group;
+    run_buffer(gl, arg, false);
+}
+
+static void run_buffer_write(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    (void)group;
+    run_buffer(gl, arg, true);
+}
+
+enum em_gl_status em_gl_buffer_read(struct em_gl_object *object, uint64_t offset, uint64_t size, void *to)
+{
+    struct call c = {.object = object, .offset = offset, .size = size, .memory = to, .status = EM_GL_GONE};
+    em_gl_group_run(object->group, run_buffer_read, &c);
+    return c.status;
+}
+
+enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offset, uint64_t size, const void *from)
+{
+    struct call c = {.object = object, .offset = offset, .size = size, .memory = (void *)(uintptr_t)from, .status = EM_GL_GONE};
+    em_gl_group_run(object->group, run_buffer_write, &c);
+    return c.status;
+}
+
+// ---- open and close
+
+static void drop(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
+{
+    if (o->kind == EM_GL_BUFFER && o->holder) {
+        gl->BindVertexArray(0);
+        gl->DeleteVertexArrays(1, &o->holder);
+    } else if (o->kind != EM_GL_BUFFER) {
+        em_gl_image_drop(group, gl, o);
+    }
+    forget_errors(gl);
+}
+
+static void run_open(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    struct em_gl_object *o = c->object;
+    forget_errors(gl);
+    c->status = o->kind == EM_GL_BUFFER ? open_buffer(gl, o) : em_gl_image_open(group, gl, o);
+    if (c->status)
+        drop(group, gl, o);
+}
+
+static void run_close(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    drop(group, gl, c->object);
+}
+
+enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind kind, unsigned name, struct em_gl_object **out)
+{
+    struct em_gl_object *o = dm_calloc(1, sizeof *o);
+    if (!o)
+        return EM_GL_NO_MEMORY;
+    *o = (struct em_gl_object){.group = group, .kind = kind, .name = name};
+    struct call c = {.object = o, .status = EM_GL_GONE};
+    em_gl_group_run(group, run_open, &c);
+    if (c.status) {
+        dm_free(o);
+        return c.status;
+    }
+    em_gl_group_ref(group);
+    *out = o;
+    return EM_GL_OK;
+}
+
+void em_gl_object_close(struct em_gl_object *object)
+{
+    if (!object)
+        return;
+    struct call c = {.object = object};
+    em_gl_group_run(object->group, run_close, &c);
+    em_gl_group_unref(object->group);
+    dm_free(object);
+}
+
+const char *em_gl_status_text(enum em_gl_status status)
+{
+    static const char *const texts[] = {
+        [EM_GL_OK] = "nothing is wrong",
+        [EM_GL_MISSING] = "there is no such object in the current context or those that it shares objects with",
+        [EM_GL_NO_STORAGE] = "it has no storage",
+        [EM_GL_MULTISAMPLE] = "it is multisampled",
+        [EM_GL_RESIZED] = "it is not as large as it was when it was registered",
+        [EM_GL_REFUSED] = "OpenGL refuses to give or take its bytes (is it mapped?)",
+        [EM_GL_GONE] = "its display has been closed",
+        [EM_GL_NO_MEMORY] = "no host memory is left",
+    };
+    return texts[status];
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Buffers, textures and renderbuffers of OpenGL as the driver sees them: what they are, and their bytes. An object that is open lives on when the
+// program deletes it. Every function may be called from any thread, with em_lock held or not.
+#pragma once
+#include "gl_format.h"
+#include "gl_group.h"
+
+enum em_gl_status {
+    EM_GL_OK,
+    EM_GL_MISSING,     // no object of that name
+    EM_GL_NO_STORAGE,  // it has no bytes: no glBufferData, glTexImage, glRenderbufferStorage yet, or a cube without all its faces
+    EM_GL_MULTISAMPLE, // its bytes cannot be had
+    EM_GL_RESIZED,     // it is not as large as it was when it was opened: what fits was moved
+    EM_GL_REFUSED,     // OpenGL reports an error: the program has the buffer mapped, say
+    EM_GL_GONE,        // the display is closed, and all objects with it
+    EM_GL_NO_MEMORY,
+};
+
+enum em_gl_kind { EM_GL_BUFFER, EM_GL_TEXTURE, EM_GL_RENDERBUFFER };
+
+enum { EM_GL_LEVELS_MAX = 20 };
+
+// What a texture or renderbuffer was when it was opened.
+struct em_gl_image {
+    unsigned target;               // its own
+    uint32_t width, height, depth; // of level 0; depth: slices, layers or faces, else 1
+    uint32_t levels;               // that have an image
+    struct gl_format format;
+    struct gl_transfer transfer; // meaningful with `shown`
+    bool shown;                  // CUDA has an array of that format
+};
+
+struct em_gl_object {
+    struct em_gl_group *group; // a reference
+    enum em_gl_kind kind;
+    unsigned name;
+    uint64_t size_B;          // of a buffer
+    struct em_gl_image image; // of the others
+    // What holds it in the group's context: a vertex array, a texture unit (0: nothing does) or a framebuffer.
+    unsigned holder;
+    unsigned scratch, scratch_framebuffer; // of a renderbuffer: a texture like it, to write from
+};
+
+// Bytes of a level, as they lie in memory: rows pitch_B apart, slices slice_B.
+struct em_gl_bytes {
+    void *base;
+    uint64_t pitch_B, slice_B;
+    uint32_t width, height, depth; // what there is room for
+};
+
+struct em_gl_box {
+    uint32_t x, y, z, width, height, depth;
+};
+
+// Opens an object of the group, to which it takes a reference.
+enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind kind, unsigned name, struct em_gl_object **out);
+// NULL is allowed.
+void em_gl_object_close(struct em_gl_object *object);
+
+// How large the buffer is now.
+enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_B);
+// Moves [offset, offset + size) between the buffer and memory. RESIZED: what the buffer still has of it.
+enum em_gl_status em_gl_buffer_read(struct em_gl_object *object, uint64_t offset, uint64_t size, void *to);
+enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offset, uint64_t size, const void *from);
+// Moves a level, or a box of it.
+enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level, const struct em_gl_bytes *to);
+enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level, const struct em_gl_box *box, const struct em_gl_bytes *from);
+
+// What a status means, for sentences.
+const char *em_gl_status_text(enum em_gl_status status);

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// Finds EGL and GLX in the process and makes contexts with them.
+#include "gl_window.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+// Numbers of the EGL and GLX registries.
+enum {
+    EGL_PBUFFER_BIT = 1,
+    EGL_CONFIG_ID = 0x3028,
+    EGL_SURFACE_TYPE = 0x3033,
+    EGL_NONE = 0x3038,
+    EGL_RENDERABLE_TYPE = 0x3040,
+    EGL_HEIGHT = 0x3056,
+    EGL_WIDTH = 0x3057,
+    EGL_OPENGL_BIT = 8,
+    EGL_OPENGL_API = 0x30a2,
+    EGL_MAJOR_VERSION = 0x3098,
+    EGL_MINOR_VERSION = 0x30fb,
+    GLX_SCREEN = 0x800c,
+    GLX_FBCONFIG_ID = 0x8013,
+    GLX_RGBA_TYPE = 0x8014,
+    GLX_PBUFFER_HEIGHT = 0x8040,
+    GLX_PBUFFER_WIDTH = 0x8041,
+};
+
+// X(result, name, arguments)
+#define EGL_FUNCTIONS(X)                                                                                                                             \
+    X(void *, eglGetCurrentContext, (void))                                                                                                          \
+    X(void *, eglGetCurrentDisplay, (void))                                                                                                          \
+    X(void *, eglGetProcAddress, (const char *))                                                                                                     \
+    X(unsigned, eglBindAPI, (unsigned))                                                                                                              \
+    X(unsigned, eglQueryContext, (void *, void *, int, int *))                                                                                       \
+    X(unsigned, eglChooseConfig, (void *, const int *, void **, int, int *))                                                                         \
+    X(void *, eglCreateContext, (void *, void *, void *, const int *))                                                                               \
+    X(unsigned, eglDestroyContext, (void *, void *))                                                                                                 \
+    X(void *, eglCreatePbufferSurface, (void *, void *, const int *))                                                                                \
+    X(unsigned, eglDestroySurface, (void *, void *))                                                                                                 \
+    X(unsigned, eglMakeCurrent, (void *, void *, void *, void *))
+
+#define GLX_FUNCTIONS(X)                                                                                                                             \
+    X(void *, glXGetCurrentContext, (void))                                                                                                          \
+    X(void *, glXGetCurrentDisplay, (void))                                                                                                          \
+    X(void *, glXGetProcAddressARB, (const char *))                                                                                                  \
+    X(int, glXQueryContext, (void *, void *, int, int *))                                                                                            \
+    X(void **, glXChooseFBConfig, (void *, int, const int *, int *))                                                                                 \
+    X(void *, glXCreateNewContext, (void *, void *, int, void *, int))                                                                               \
+    X(void, glXDestroyContext, (void *, void *))                                                                                                     \
+    X(uintptr_t, glXCreatePbuffer, (void *, void *, const int *))                                                                                    \
+    X(void, glXDestroyPbuffer, (void *, uintptr_t))                                                                                                  \
+    X(int, glXMakeContextCurrent, (void *, uintptr_t, uintptr_t, void *))
+
+#define XLIB_FUNCTIONS(X)                                                                                                                            \
+    X(int, XFree, (void *))                                                                                                                          \
+    X(int, XSync, (void *, int))                                                                                                                     \
+    X(void *, XSetErrorHandler, (void *))                                                                                                            \
+    X(int *, XAddExtension, (void *))                                                                                                                \
+    X(void *, XESetCloseDisplay, (void *, int, void *))
+
+#define X(result, name, arguments) result(*name) arguments;
+static struct {
+    bool found;
+    EGL_FUNCTIONS(X)
+} egl;
+static struct {
+    bool found;
+    GLX_FUNCTIONS(X)
+} glx;
+static struct {
+    bool found;
+    XLIB_FUNCTIONS(X)
+} xlib;
+#undef X
+
+static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
+
+// A function that the program itself is linked with, or that a library has which it has opened; nothing is loaded that is not there.
+static void *find(const char *library, const char *name)
+{
+    void *f = dlsym(RTLD_DEFAULT, name);
+    if (f)
+        return f;
+    void *open = dlopen(library, RTLD_LAZY | RTLD_NOLOAD); // kept open: its functions are used from now on
+    return open ? dlsym(open, name) : NULL;
+}
+
+#define FIND(set, library, function) all &= (set.function = find(library, #function)) != NULL;
+#define X(result, name, arguments) FIND(egl, "libEGL.so.1", name)
+static bool find_egl(void)
+{
+    bool all = true;
+    EGL_FUNCTIONS(X)
+    return all;
+}
+#undef X
+#define X(result, name, arguments) all &= (glx.name = find("libGLX.so.0", #name)) != NULL || (glx.name = find("libGL.so.1", #name)) != NULL;
+static bool find_glx(void)
+{
+    bool all = true;
+    GLX_FUNCTIONS(X)
+    return all;
+}
+#undef X
+#define X(result, name, arguments) FIND(xlib, "libX11.so.6", name)
+static bool find_xlib(void)
+{
+    bool all = true;
+    XLIB_FUNCTIONS(X)
+    return all;
+}
+#undef X
+
+// What is not there yet may be loaded later, so it is looked for at each call.
+static bool have(bool *found, bool (*find_all)(void))
+{
+    if (__atomic_load_n(found, __ATOMIC_ACQUIRE))
+        return true;
+    pthread_mutex_lock(&finding);
+    bool all = *found || find_all();
+    if (all)
+        __atomic_store_n(found, true, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&finding);
+    return all;
+}
+
+struct em_gl_current em_gl_window_current(void)
+{
+    struct em_gl_current c = {.system = GL_SYSTEM_NONE};
+    if (have(&egl.found, find_egl) && (c.context = egl.eglGetCurrentContext())) {
+        c.system = GL_SYSTEM_EGL;
+        c.display = egl.eglGetCurrentDisplay();
+    } else if (have(&glx.found, find_glx) && (c.context = glx.glXGetCurrentContext())) {
+        c.system = GL_SYSTEM_GLX;
+        c.display = glx.glXGetCurrentDisplay();
+    }
+    return c;
+}
+
+void *em_gl_window_function(enum gl_system system, const char *name)
+{
+    char full[64];
+    snprintf(full, sizeof full, "gl%s", name);
+    return system == GL_SYSTEM_EGL ? egl.eglGetProcAddress(full) : system == GL_SYSTEM_GLX ? glx.glXGetProcAddressARB(full) : NULL;
+}
+
+bool em_gl_window_is_usable(const struct em_gl_current *current, const char **version)
+{
+    const unsigned char *(*get_string)(gl_enum) = (const unsigned char *(*)(gl_enum))em_gl_window_function(current->system, "GetString");
+    const char *text = get_string ? (const char *)get_string(GL_VERSION) : NULL;
+    int major = 0, minor = 0;
+    bool es = text && !strncmp(text, "OpenGL ES", 9);
+    if (version)
+        *version = text ? text : "of no known version";
+    if (!text || sscanf(es ? text + 9 : text, "%d.%d", &major, &minor) != 2)
+        return false;
+    return es ? major >= 3 : major > 3 || (major == 3 && minor >= 2);
+}
+
+// ---- EGL
+
+static void *egl_config_of(void *display, int id)
+{
+    int wanted[] = {EGL_CONFIG_ID, id, EGL_NONE}, count = 0;
+    void *config = NULL;
+    if (!id || !egl.eglChooseConfig(display, wanted, &config, 1, &count) || count != 1)
+        return NULL;
+    return config;
+}
+
+// Any configuration with which a context without surface could be made current on a 1x1 buffer.
+static void *egl_config_any(void *display)
+{
+    int wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE}, count = 0;
+    void *config = NULL;
+    return egl.eglChooseConfig(display, wanted, &config, 1, &count) && count == 1 ? config : NULL;
+}
+
+// Objects are shared among contexts of OpenGL, and by Mesa also between those and contexts of OpenGL ES; one of ES could not read textures.
+static const char *egl_open(const struct em_gl_current *current, struct em_gl_own *own)
+{
+    static const int newest[] = {EGL_NONE}, core[] = {EGL_MAJOR_VERSION, 3, EGL_MINOR_VERSION, 3, EGL_NONE};
+    const int *versions[] = {newest, core};
+    int id = 0;
+    if (!egl.eglBindAPI(EGL_OPENGL_API))
+        return "EGL has no OpenGL";
+    egl.eglQueryContext(current->display, current->context, EGL_CONFIG_ID, &id);
+    void *configs[] = {egl_config_of(current->display, id), egl_config_any(current->display)};
+    for (unsigned i = 0; i < 4; i++) {
+        own->config = configs[i / 2]; // NULL is EGL_NO_CONFIG_KHR
+        own->context = egl.eglCreateContext(current->display, own->config, current->context, versions[i % 2]);
+        if (!own->context)
+            continue;
+        if (egl.eglMakeCurrent(current->display, NULL, NULL, own->context))
+            return NULL;
+        static const int one[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
+        own->surface = own->config ? egl.eglCreatePbufferSurface(current->display, own->config, one) : NULL;
+        if (own->surface && egl.eglMakeCurrent(current->display, own->surface, own->surface, own->context))
+            return NULL;
+        if (own->surface)
+            egl.eglDestroySurface(current->display, own->surface);
+        egl.eglDestroyContext(current->display, own->context);
+        own->surface = own->context = NULL;
+    }
+    return "EGL makes no OpenGL context that shares objects with the current one";
+}
+
+// ---- GLX
+
+static int ignore_error(void *display, void *event)
+{
+    (void)display;
+    (void)event;
+    return 0;
+}
+
+static void *glx_config_of(const struct em_gl_current *current)
+{
+    int id = 0, screen = 0, count = 0;
+    glx.glXQueryContext(current->display, current->context, GLX_FBCONFIG_ID, &id);
+    glx.glXQueryContext(current->display, current->context, GLX_SCREEN, &screen);
+    int wanted[] = {GLX_FBCONFIG_ID, id, 0};
+    void **configs = glx.glXChooseFBConfig(current->display, screen, wanted, &count);
+    void *config = configs && count ? configs[0] : NULL;
+    if (configs)
+        xlib.XFree(configs);
+    return config;
+}
+
+static const char *glx_make(const struct em_gl_current *current, struct em_gl_own *own)
+{
+    typedef void *create(void *, void *, void *, int, const int *);
+    create *create_attributes = (create *)glx.glXGetProcAddressARB("glXCreateContextAttribsARB");
+    static const int newest[] = {0}, one[] = {GLX_PBUFFER_WIDTH, 1, GLX_PBUFFER_HEIGHT, 1, 0};
+    if (!(own->config = glx_config_of(current)))
+        return "GLX does not tell the current context's configuration";
+    own->context = create_attributes ? create_attributes(current->display, own->config, current->context, 1, newest) : NULL;
+    if (!own->context)
+        own->context = glx.glXCreateNewContext(current->display, own->config, GLX_RGBA_TYPE, current->context, 1);
+    if (!own->context)
+        return "GLX makes no context that shares objects with the current one";
+    if (glx.glXMakeContextCurrent(current->display, 0, 0, own->context))
+        return NULL;
+    own->pbuffer = glx.glXCreatePbuffer(current->display, own->config, one);
+    if (own->pbuffer && glx.glXMakeContextCurrent(current->display, own->pbuffer, own->pbuffer, own->context))
+        return NULL;
+    if (own->pbuffer)
+        glx.glXDestroyPbuffer(current->display, own->pbuffer);
+    glx.glXDestroyContext(current->display, own->context);
+    own->context = NULL;
+    return "a GLX context of the driver's own cannot be made current";
+}
+
+static const char *glx_open(const struct em_gl_current *current, struct em_gl_own *own)
+{
+    if (!have(&xlib.found, find_xlib))
+        return "GLX without libX11";
+    // An error of ours must not end the program, which is what Xlib's handler does.
+    void *before = xlib.XSetErrorHandler((void *)ignore_error);
+    const char *why = glx_make(current, own);
+    xlib.XSync(current->display, 0);
+    xlib.XSetErrorHandler(before);
+    return why;
+}
+
+// ---- either
+
+const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_own *own)
+{
+    *own = (struct em_gl_own){.system = current->system, .display = current->display};
+    return current->system == GL_SYSTEM_EGL ? egl_open(current, own) : glx_open(current, own);
+}
+
+void em_gl_window_close(struct em_gl_own *own)
+{
+    if (own->system == GL_SYSTEM_EGL) {
+        egl.eglMakeCurrent(own->display, NULL, NULL, NULL);
+        if (own->surface)
+            egl.eglDestroySurface(own->display, own->surface);
+        egl.eglDestroyContext(own->display, own->context);
+    } else {
+        glx.glXMakeContextCurrent(own->display, 0, 0, NULL);
+        if (own->pbuffer)
+            glx.glXDestroyPbuffer(own->display, own->pbuffer);
+        glx.glXDestroyContext(own->display, own->context);
+    }
+    own->context = NULL;
+}
+
+static void (*display_gone)(void *display);
+
+static int close_display(void *display, void *codes)
+{
+    (void)codes;
+    display_gone(display);
+    return 0;
+}
+
+bool em_gl_window_watch(const struct em_gl_current *current, void (*gone)(void *display))
+{
+    if (current->system != GL_SYSTEM_GLX || !have(&xlib.found, find_xlib))
+        return current->system == GL_SYSTEM_EGL;       // EGL keeps what a current context needs
+    int *codes = xlib.XAddExtension(current->display); // XExtCodes: the first member is the number
+    if (!codes)
+        return false;
+    display_gone = gone;
+    xlib.XESetCloseDisplay(current->display, codes[0], (void *)close_display);
+    return true;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// EGL and GLX, found in the calling process: which context is current in a thread, and contexts of our own that share objects with it.
+#pragma once
+#include "gl_api.h"
+
+enum gl_system { GL_SYSTEM_NONE, GL_SYSTEM_EGL, GL_SYSTEM_GLX };
+
+// What is current in a thread.
+struct em_gl_current {
+    enum gl_system system;
+    void *display, *context;
+};
+
+// A context of our own.
+struct em_gl_own {
+    enum gl_system system;
+    void *display, *context;
+    void *config;      // of EGL; or GLX
+    void *surface;     // EGLSurface where the context needs one
+    uintptr_t pbuffer; // GLX drawable likewise
+};
+
+// The OpenGL context that is current in this thread; system is GL_SYSTEM_NONE where there is none, or no OpenGL in the process.
+struct em_gl_current em_gl_window_current(void);
+// A function of OpenGL, good for every context of that system; NULL: there is none.
+void *em_gl_window_function(enum gl_system system, const char *name);
+// Whether this is an OpenGL context that can be worked with: 3.2 or ES 3.0 and later. `version` (may be NULL) gets what it says itself.
+bool em_gl_window_is_usable(const struct em_gl_current *current, const char **version);
+
+// Makes a context that shares objects with `current` and makes it current in the calling thread, which should have none. NULL, or why not.
+const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_own *own);
+// Ends it; called in the same thread.
+void em_gl_window_close(struct em_gl_own *own);
+// Calls `gone` when the program is about to close the connection that a GLX context needs. False: it will not be told.
+bool em_gl_window_watch(const struct em_gl_current *current, void (*gone)(void *display));
