@@ -103,6 +103,18 @@ static bool can_run_in(struct em_stream *s, int place)
 
 // ---- the queue of a stream ----
 
+// Puts a stream that has got its first command into the list of those that wait.
+static void link_waiting(struct em_stream *s)
+{
+    s->next_waiting = NULL;
+    s->previous_waiting = em_funnel.last;
+    if (em_funnel.last)
+        em_funnel.last->next_waiting = s;
+    else
+        em_funnel.first = s;
+    em_funnel.last = s;
+}
+
 static void push(struct em_stream *s, struct em_command *c)
 {
     em_object_ref(&s->object);
@@ -111,15 +123,22 @@ static void push(struct em_stream *s, struct em_command *c)
         s->last->next = c;
     } else {
         s->first = c;
-        s->next_waiting = NULL;
-        s->previous_waiting = em_funnel.last;
-        if (em_funnel.last)
-            em_funnel.last->next_waiting = s;
-        else
-            em_funnel.first = s;
-        em_funnel.last = s;
+        link_waiting(s);
     }
     s->last = c;
+    em_funnel.polled += c->ops->polled;
+}
+
+// Puts back what pop took: it goes on later.
+static void push_back(struct em_stream *s, struct em_command *c)
+{
+    s->running = NULL;
+    c->next = s->first;
+    s->first = c;
+    if (!s->last) {
+        s->last = c;
+        link_waiting(s);
+    }
     em_funnel.polled += c->ops->polled;
 }
 
@@ -234,7 +253,10 @@ bool em_run_one(enum em_place place)
     em_unlock();
     CUresult r = run_for(s, c);
     em_lock();
-    end_waiting(s, c, r);
+    if (r == EM_RUN_AGAIN)
+        push_back(s, c);
+    else
+        end_waiting(s, c, r);
     return true;
 }
 
@@ -336,6 +358,8 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
         em_service_wake_poller();
     if (c->ops->place == EM_HOST_THREAD && em_stream_can_run(s))
         em_service_wake_host();
+    if (c->ops->resumes)
+        run_all();
     if (how == EM_SUBMIT_ASYNC)
         return CUDA_SUCCESS;
     while (!c->done)
@@ -350,8 +374,8 @@ static CUresult submit(struct em_stream *s, struct em_command *c, int how)
         return refuse(c, em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed"));
     if (context_failed(s->object.context) && !c->ops->always)
         return refuse(c, em_context_trouble(s->object.context));
-    if (!em_funnel.policy->at_submission || !is_idle(s) || c->ops->place != EM_ANYWHERE || !is_turn(s, s->object.context->tickets + 1) ||
-        (c->ops->ready && !c->ops->ready(c)))
+    if (!em_funnel.policy->at_submission || !is_idle(s) || c->ops->place != EM_ANYWHERE || c->ops->resumes ||
+        !is_turn(s, s->object.context->tickets + 1) || (c->ops->ready && !c->ops->ready(c)))
         return submit_waiting(s, c, how);
 
     number(s, c);

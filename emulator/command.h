@@ -33,6 +33,8 @@ struct em_command_ops {
     enum em_place place;
     // `ready` may turn true without a command having completed (memory that the program writes, another process): it is asked from time to time.
     bool polled;
+    // `run` may answer EM_RUN_AGAIN: the command stays the first of its stream until `ready` says that it can go on. It always waits its turn as a copy.
+    bool resumes;
     // `run` is called also when the context has failed, with the error in em_command.result: callbacks that are told of errors.
     bool always;
 };
@@ -50,6 +52,8 @@ struct em_command {
     const struct em_entry *entry;
     struct em_command *next;
 };
+
+#define EM_RUN_AGAIN ((CUresult)-1)
 
 enum { EM_SUBMIT_ASYNC, EM_SUBMIT_SYNC };
 
