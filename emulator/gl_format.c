@@ -44,7 +44,7 @@
     X(0x8059, RGBA, UNORM, 10, 10, 10, 2)           /* RGB10_A2 */                                                                                   \
     X(0x805a, RGBA, UNORM, 12, 12, 12, 12)          /* RGBA12 */                                                                                     \
     X(0x805b, RGBA, UNORM, 16, 16, 16, 16)          /* RGBA16 */                                                                                     \
-    X(0x93a1, RGBA, UNORM, 8, 8, 8, 8)              /* BGRA8 */                                                                                      \
+    X(0x93a1, RGBA, OTHER, 8, 8, 8, 8)              /* BGRA8 */                                                                                      \
     X(0x906f, RGBA, UINT, 10, 10, 10, 2)            /* RGB10_A2UI */                                                                                 \
     X(0x8c40, RGB, UNORM, 8, 8, 8, 0)               /* SRGB8 */                                                                                      \
     X(0x8c42, RGBA, UNORM, 8, 8, 8, 8)              /* SRGB_ALPHA */                                                                                 \
@@ -96,7 +96,39 @@
     X(0x8819, LUMINANCE_ALPHA, FLOAT, 32, 32, 0, 0) /* LUMINANCE_ALPHA32F */                                                                         \
     X(0x881c, ALPHA, FLOAT, 16, 0, 0, 0)            /* ALPHA16F */                                                                                   \
     X(0x881e, LUMINANCE, FLOAT, 16, 0, 0, 0)        /* LUMINANCE16F */                                                                               \
-    X(0x881f, LUMINANCE_ALPHA, FLOAT, 16, 16, 0, 0) /* LUMINANCE_ALPHA16F */
+    X(0x881f, LUMINANCE_ALPHA, FLOAT, 16, 16, 0, 0) /* LUMINANCE_ALPHA16F */                                                                         \
+    X(0x8044, LUMINANCE_ALPHA, UNORM, 6, 2, 0, 0)   /* LUMINANCE6_ALPHA2 */                                                                          \
+    X(0x803d, ALPHA, UNORM, 12, 0, 0, 0)            /* ALPHA12 */                                                                                    \
+    X(0x8041, LUMINANCE, UNORM, 12, 0, 0, 0)        /* LUMINANCE12 */                                                                                \
+    X(0x8046, LUMINANCE_ALPHA, UNORM, 12, 4, 0, 0)  /* LUMINANCE12_ALPHA4 */                                                                         \
+    X(0x8047, LUMINANCE_ALPHA, UNORM, 12, 12, 0, 0) /* LUMINANCE12_ALPHA12 */                                                                        \
+    X(0x804c, INTENSITY, UNORM, 12, 0, 0, 0)        /* INTENSITY12 */                                                                                \
+    X(0x8817, INTENSITY, FLOAT, 32, 0, 0, 0)        /* INTENSITY32F */                                                                               \
+    X(0x881d, INTENSITY, FLOAT, 16, 0, 0, 0)        /* INTENSITY16F */                                                                               \
+    X(0x8d72, ALPHA, UINT, 32, 0, 0, 0)             /* ALPHA32UI */                                                                                  \
+    X(0x8d73, INTENSITY, UINT, 32, 0, 0, 0)         /* INTENSITY32UI */                                                                              \
+    X(0x8d74, LUMINANCE, UINT, 32, 0, 0, 0)         /* LUMINANCE32UI */                                                                              \
+    X(0x8d75, LUMINANCE_ALPHA, UINT, 32, 32, 0, 0)  /* LUMINANCE_ALPHA32UI */                                                                        \
+    X(0x8d78, ALPHA, UINT, 16, 0, 0, 0)             /* ALPHA16UI */                                                                                  \
+    X(0x8d79, INTENSITY, UINT, 16, 0, 0, 0)         /* INTENSITY16UI */                                                                              \
+    X(0x8d7a, LUMINANCE, UINT, 16, 0, 0, 0)         /* LUMINANCE16UI */                                                                              \
+    X(0x8d7b, LUMINANCE_ALPHA, UINT, 16, 16, 0, 0)  /* LUMINANCE_ALPHA16UI */                                                                        \
+    X(0x8d7e, ALPHA, UINT, 8, 0, 0, 0)              /* ALPHA8UI */                                                                                   \
+    X(0x8d7f, INTENSITY, UINT, 8, 0, 0, 0)          /* INTENSITY8UI */                                                                               \
+    X(0x8d80, LUMINANCE, UINT, 8, 0, 0, 0)          /* LUMINANCE8UI */                                                                               \
+    X(0x8d81, LUMINANCE_ALPHA, UINT, 8, 8, 0, 0)    /* LUMINANCE_ALPHA8UI */                                                                         \
+    X(0x8d84, ALPHA, SINT, 32, 0, 0, 0)             /* ALPHA32I */                                                                                   \
+    X(0x8d85, INTENSITY, SINT, 32, 0, 0, 0)         /* INTENSITY32I */                                                                               \
+    X(0x8d86, LUMINANCE, SINT, 32, 0, 0, 0)         /* LUMINANCE32I */                                                                               \
+    X(0x8d87, LUMINANCE_ALPHA, SINT, 32, 32, 0, 0)  /* LUMINANCE_ALPHA32I */                                                                         \
+    X(0x8d8a, ALPHA, SINT, 16, 0, 0, 0)             /* ALPHA16I */                                                                                   \
+    X(0x8d8b, INTENSITY, SINT, 16, 0, 0, 0)         /* INTENSITY16I */                                                                               \
+    X(0x8d8c, LUMINANCE, SINT, 16, 0, 0, 0)         /* LUMINANCE16I */                                                                               \
+    X(0x8d8d, LUMINANCE_ALPHA, SINT, 16, 16, 0, 0)  /* LUMINANCE_ALPHA16I */                                                                         \
+    X(0x8d90, ALPHA, SINT, 8, 0, 0, 0)              /* ALPHA8I */                                                                                    \
+    X(0x8d91, INTENSITY, SINT, 8, 0, 0, 0)          /* INTENSITY8I */                                                                                \
+    X(0x8d92, LUMINANCE, SINT, 8, 0, 0, 0)          /* LUMINANCE8I */                                                                                \
+    X(0x8d93, LUMINANCE_ALPHA, SINT, 8, 8, 0, 0)    /* LUMINANCE_ALPHA8I */
 
 static const struct gl_format formats[] = {
 #define X(number, base, kind, ...) {number, GL_BASE_##base, GL_KIND_##kind, {__VA_ARGS__}},
@@ -116,35 +148,33 @@ static const struct {
     uint8_t channels;
     uint32_t format, integer_format;
 } bases[] = {
-    [GL_BASE_R] = {1, GL_RED, GL_RED_INTEGER},      [GL_BASE_RG] = {2, GL_RG, GL_RG_INTEGER},
+    [GL_BASE_R] = {1, GL_RED, GL_RED_INTEGER},
+    [GL_BASE_RG] = {2, GL_RG, GL_RG_INTEGER},
     [GL_BASE_RGB] = {4, GL_RGBA, GL_RGBA_INTEGER}, // three channels take the room of four
-    [GL_BASE_RGBA] = {4, GL_RGBA, GL_RGBA_INTEGER}, [GL_BASE_ALPHA] = {1, GL_ALPHA, 0},
-    [GL_BASE_LUMINANCE] = {1, GL_RED, 0},           [GL_BASE_LUMINANCE_ALPHA] = {2, GL_LUMINANCE_ALPHA, 0},
-    [GL_BASE_INTENSITY] = {1, GL_RED, 0},           [GL_BASE_STENCIL] = {1, 0, GL_STENCIL_INDEX},
+    [GL_BASE_RGBA] = {4, GL_RGBA, GL_RGBA_INTEGER},
+    [GL_BASE_ALPHA] = {1, GL_ALPHA, GL_ALPHA_INTEGER},
+    [GL_BASE_LUMINANCE] = {1, GL_RED, GL_LUMINANCE_INTEGER},
+    [GL_BASE_LUMINANCE_ALPHA] = {2, GL_LUMINANCE_ALPHA, GL_LUMINANCE_ALPHA_INTEGER},
+    [GL_BASE_INTENSITY] = {1, GL_RED, GL_RED_INTEGER},
+    [GL_BASE_STENCIL] = {1, 0, GL_STENCIL_INDEX},
 };
 
-// Bits of a channel as the card stores them, or 0 where its channels differ or are not whole bytes. With an alpha channel few bits take the room of
-// eight; without one they are packed (565), as are ten bits (1010102). Twelve take sixteen. Of three half floats the card makes something else.
+// Bits of a channel as the card stores them, or 0 where its channels differ or are not whole bytes. Red, green and blue of fewer than eight bits are
+// packed (565, 5551), as are those of ten (1010102); where alpha has as many bits, and in the formats of one or two channels, each takes whole bytes:
+// 2, 4 and 6 bits take eight, 12 take sixteen. Of three half floats the card makes something else.
 static unsigned stored_bits(const struct gl_format *f)
 {
-    for (unsigned i = 1; i < 4; i++)
-        if (f->bits[i] && f->bits[i] != f->bits[0])
-            return 0;
-    if (f->base == GL_BASE_RGB && f->kind == GL_KIND_FLOAT && f->bits[0] == 16)
-        return 0;
-    switch (f->bits[0]) {
-    case 8:
-    case 16:
-    case 32:
-        return f->bits[0];
-    case 12:
-        return 16;
-    case 2:
-    case 4:
-        return f->base == GL_BASE_RGB ? 0 : 8;
-    default:
-        return 0;
+    unsigned most = 0;
+    bool alike = true;
+    for (unsigned i = 0; i < 4; i++) {
+        if (f->bits[i] && most && f->bits[i] != f->bits[0])
+            alike = false;
+        most = f->bits[i] > most ? f->bits[i] : most;
     }
+    bool colours = f->base == GL_BASE_RGB || f->base == GL_BASE_RGBA;
+    if (colours && (!alike || most == 10 || (f->base == GL_BASE_RGB && (most < 8 || (f->kind == GL_KIND_FLOAT && most == 16)))))
+        return 0;
+    return most <= 8 ? 8 : most <= 16 ? 16 : 32;
 }
 
 // Silicon (x_graphics image/format-*): images register whose channels are alike and whole bytes; signed normalised ones have no CUDA format.
@@ -162,7 +192,7 @@ bool em_gl_format_transfer(const struct gl_format *f, struct gl_transfer *out)
         [GL_KIND_OTHER] = {{0}, {0}},
     };
     unsigned bits = stored_bits(f), size = bits / 16; // 8, 16, 32: 0, 1, 2
-    if (!bits || !kinds[f->kind].format[size])
+    if (f->kind >= GL_KIND_DEPTH || !bits || !kinds[f->kind].format[size])
         return false;
     bool integer = f->kind == GL_KIND_UINT || f->kind == GL_KIND_SINT;
     out->format = integer ? bases[f->base].integer_format : bases[f->base].format;

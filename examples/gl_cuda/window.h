@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// OpenGL without a window: contexts on Mesa's software renderer or whatever EGL offers first, and the little that the examples draw.
+#pragma once
+#define GL_GLEXT_PROTOTYPES
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GL/gl.h>
+#include <GL/glext.h>
+#include <stdint.h>
+
+struct window {
+    EGLDisplay display;
+    EGLContext context;
+};
+
+// Opens a display and makes a context of OpenGL 3.3 core current; `share` (or NULL) is one to share objects with. Ends the program where it cannot.
+void window_open(struct window *window, const struct window *share);
+void window_close(struct window *window);
+// Ends the program where OpenGL has reported an error.
+void window_check(const char *what);
+
+// Two squares of size x size beside each other, each with a texture of its own, drawn into an image of 2 size x size.
+struct painter {
+    GLuint program, vertices, framebuffer, image;
+    uint32_t size;
+};
+void painter_open(struct painter *painter, uint32_t size);
+// Draws, and reads the image back: rows from the bottom up, RGBA.
+void painter_draw(struct painter *painter, GLuint left, GLuint right, uint8_t *pixels);
+void painter_close(struct painter *painter);
+
+GLuint texture_create(uint32_t size);
+// Copies a pixel buffer into a texture.
+void texture_unpack(GLuint texture, GLuint pixel_buffer, uint32_t size);
+GLuint pixel_buffer_create(uint32_t size);
