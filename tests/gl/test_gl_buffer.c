@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Buffers of OpenGL: bytes go both ways, flags are honoured, what the program does to a registered buffer is borne.
+#include "context.h"
+
+enum { SIZE = 4096 };
+
+static uint8_t want[SIZE], got[SIZE];
+
+static void round_trip(enum gl_flavour flavour)
+{
+    gl_start(flavour);
+    pattern(want, SIZE, 3);
+    GLuint b = gl_buffer(SIZE, want);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    CUdeviceptr p;
+    size_t size;
+    MUST(cuGraphicsMapResources(1, &r, 0));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, &size, r));
+    EXPECT_EQ(size, SIZE);
+    EXPECT_EQ(p % 512, 0);
+    EXPECT_OK(cuMemcpyDtoH(got, p, SIZE));
+    EXPECT(!memcmp(got, want, SIZE));
+    EXPECT_OK(cuMemsetD8(p + 100, 9, 50)); // a part; the rest stays
+    memset(want + 100, 9, 50);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    gl_read_buffer(b, SIZE, got);
+    EXPECT(!memcmp(got, want, SIZE));
+
+    pattern(want, SIZE, 77); // the other way, a second time
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    glBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, want);
+    p = cu_map_pointer(r);
+    EXPECT_OK(cuMemcpyDtoH(got, p, SIZE));
+    EXPECT(!memcmp(got, want, SIZE));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+    EXPECT_EQ(glGetError(), GL_NO_ERROR);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(core)
+{
+    round_trip(GL_CORE);
+}
+TEST(compatibility)
+{
+    round_trip(GL_COMPATIBILITY);
+}
+TEST(es)
+{
+    round_trip(GL_ES);
+}
+
+// Two buffers in one call; a whole overwrite needs nothing of what was there.
+TEST(several)
+{
+    gl_start(GL_CORE);
+    GLuint a = gl_buffer(SIZE, NULL), b = gl_buffer(SIZE, NULL);
+    CUgraphicsResource r[] = {cu_buffer(a, 0), cu_buffer(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD)};
+    CUdeviceptr p, q;
+    MUST(cuGraphicsMapResources(2, r, 0));
+    MUST(cuGraphicsResourceGetMappedPointer(&p, NULL, r[0]));
+    MUST(cuGraphicsResourceGetMappedPointer(&q, NULL, r[1]));
+    EXPECT_OK(cuMemsetD8(p, 1, SIZE));
+    EXPECT_OK(cuMemcpyDtoD(q, p, SIZE));
+    EXPECT_OK(cuMemsetD8(q, 2, SIZE / 2));
+    EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
+    EXPECT_EQ(gl_buffer_byte(a, 0), 1);
+    EXPECT_EQ(gl_buffer_byte(a, SIZE - 1), 1);
+    EXPECT_EQ(gl_buffer_byte(b, 0), 2);
+    EXPECT_EQ(gl_buffer_byte(b, SIZE - 1), 1);
+}
+
+// "CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY: Specifies that CUDA will not write to this resource." What it writes all the same never reaches OpenGL.
+TEST(read_only)
+{
+    gl_start(GL_CORE);
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    pattern(want, SIZE, 3);
+    GLuint b = gl_buffer(SIZE, want);
+    CUgraphicsResource r = cu_buffer(b, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
+    CUdeviceptr p = cu_map_pointer(r);
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    gl_read_buffer(b, SIZE, got);
+    EXPECT(!memcmp(got, want, SIZE));
+    EXPECT_OK(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE));
+    p = cu_map_pointer(r);
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_EQ(gl_buffer_byte(b, 5), 9);
+}
+
+// ---- errors
+
+TEST(refused)
+{
+    EGLContext context = gl_start(GL_CORE);
+    CUgraphicsResource r;
+    GLuint b = gl_buffer(SIZE, NULL), empty, unborn;
+    glGenBuffers(1, &empty);
+    glBindBuffer(GL_ARRAY_BUFFER, empty);
+    glGenBuffers(1, &unborn);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(NULL, b, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, 3), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, ~0u), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, 9999, 0), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, unborn, 0), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, empty, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(glGetError(), GL_NO_ERROR);
+    gl_use(EGL_NO_CONTEXT);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, 0), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, 99), CUDA_ERROR_INVALID_VALUE);
+    gl_use(context);
+    EXPECT_OK(cuGraphicsGLRegisterBuffer(&r, b, 0));
+}
+
+// ---- what the program does to it meanwhile
+
+TEST(resized)
+{
+    gl_start(GL_CORE);
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    GLuint b = gl_buffer(SIZE, NULL);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    memset(want, 50, SIZE);
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    glBufferData(GL_ARRAY_BUFFER, SIZE / 2, want, GL_DYNAMIC_DRAW);
+    CUdeviceptr p;
+    size_t size;
+    MUST(cuGraphicsMapResources(1, &r, 0));
+    MUST(cuGraphicsResourceGetMappedPointer(&p, &size, r));
+    EXPECT_EQ(size, SIZE); // as it was registered
+    EXPECT_OK(cuMemcpyDtoH(got, p, SIZE));
+    EXPECT_EQ(got[5], 50);
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_EQ(gl_buffer_byte(b, 5), 9);
+    EXPECT_EQ(gl_buffer_byte(b, SIZE / 2 - 1), 9);
+
+    // Given other storage while it is mapped, what CUDA writes goes to what it had.
+    p = cu_map_pointer(r);
+    EXPECT_OK(cuMemsetD8(p, 10, SIZE));
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    glBufferData(GL_ARRAY_BUFFER, SIZE, want, GL_DYNAMIC_DRAW);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_EQ(gl_buffer_byte(b, 5), 50);
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+    EXPECT_EQ(glGetError(), GL_NO_ERROR);
+}
+
+TEST(deleted)
+{
+    gl_start(GL_CORE);
+    pattern(want, SIZE, 5);
+    GLuint b = gl_buffer(SIZE, want), other;
+    CUgraphicsResource r = cu_buffer(b, 0);
+    glDeleteBuffers(1, &b);
+    other = gl_buffer(SIZE, NULL); // most likely of the same name
+    CUdeviceptr p = cu_map_pointer(r);
+    EXPECT_OK(cuMemcpyDtoH(got, p, SIZE));
+    EXPECT(!memcmp(got, want, SIZE));
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_EQ(gl_buffer_byte(other, 5), 0);
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+}
+
+TEST(registered_twice)
+{
+    gl_start(GL_CORE);
+    GLuint b = gl_buffer(64, NULL);
+    CUgraphicsResource r = cu_buffer(b, 0), q = cu_buffer(b, 0);
+    EXPECT(r != q);
+    EXPECT_OK(cuMemsetD8(cu_map_pointer(r), 9, 64));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    uint8_t byte = 0;
+    EXPECT_OK(cuMemcpyDtoH(&byte, cu_map_pointer(q) + 5, 1));
+    EXPECT_EQ(byte, 9);
+}
+
+// Contexts come and go.
+TEST(many_contexts)
+{
+    test_context();
+    for (int i = 0; i < 12; i++) {
+        EGLContext context = gl_new_context(i % 3 ? GL_CORE : GL_ES, EGL_NO_CONTEXT);
+        gl_use(context);
+        GLuint b = gl_buffer(64, NULL);
+        CUgraphicsResource r = cu_buffer(b, 0);
+        EXPECT_OK(cuMemsetD8(cu_map_pointer(r), (unsigned char)(i + 1), 64));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        EXPECT_EQ(gl_buffer_byte(b, 7), i + 1);
+        EXPECT_OK(cuGraphicsUnregisterResource(r));
+        gl_use(EGL_NO_CONTEXT);
+        eglDestroyContext(gl_display, context);
+    }
+}
+
+// The display is terminated with a buffer still registered.
+TEST(terminated)
+{
+    EGLContext context = gl_start(GL_CORE);
+    CUgraphicsResource r = cu_buffer(gl_buffer(64, NULL), 0);
+    gl_use(EGL_NO_CONTEXT);
+    eglDestroyContext(gl_display, context);
+    EXPECT_ERROR(cuGraphicsMapResources(1, &r, 0), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+    eglTerminate(gl_display);
+    EXPECT_ERROR(cuGraphicsUnregisterResource(r), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+}
+
+TESTS(CASE(core), CASE(compatibility), CASE(es), CASE(several), CASE(read_only), CASE(refused), CASE(resized), CASE(deleted), CASE(registered_twice),
+      CASE(many_contexts), CASE(terminated))
