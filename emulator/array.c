@@ -125,6 +125,12 @@ static CUresult start_array(struct em_context *context, const CUDA_ARRAY3D_DESCR
     return CUDA_SUCCESS;
 }
 
+CUresult em_array_start(struct em_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc, struct em_storage *storage, uint32_t level,
+                        struct em_array **out)
+{
+    return start_array(context, desc, storage, level, NULL, out);
+}
+
 CUresult em_array_create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *out)
 {
     struct em_context *context = em_self.current;
@@ -154,6 +160,8 @@ CUresult em_array_destroy(CUarray handle)
     if (!r && a->parent)
         em_mistake(I09, CUDA_SUCCESS, "CUarray #%u is level %u of CUmipmappedArray #%u, which stays", a->object.number, a->level,
                    a->parent->object.number);
+    else if (!r && a->lent)
+        em_explain(CUDA_SUCCESS, "CUarray #%u belongs to a graphics resource and stays", a->object.number);
     else if (!r)
         em_object_retire(&a->object);
     em_unlock();
@@ -191,8 +199,7 @@ static void mipmap_finish(struct em_object *object)
     dm_free(m);
 }
 
-// Ends the levels' handles with the parent's. Precondition: em_lock held.
-static void mipmap_retire(struct em_mipmap *m)
+void em_mipmap_retire(struct em_mipmap *m)
 {
     for (unsigned i = 0; i < m->levels; i++)
         if (m->level[i])
@@ -243,8 +250,10 @@ CUresult em_mipmap_destroy(CUmipmappedArray handle)
     struct em_mipmap *m;
     em_lock();
     CUresult r = em_mipmap_get(handle, &m);
-    if (!r)
-        mipmap_retire(m);
+    if (!r && m->lent)
+        em_explain(CUDA_SUCCESS, "CUmipmappedArray #%u belongs to a graphics resource and stays", m->object.number);
+    else if (!r)
+        em_mipmap_retire(m);
     em_unlock();
     return r;
 }

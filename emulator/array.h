@@ -19,6 +19,8 @@ struct em_storage {
     uint64_t size_B;                      // bytes that belong to it from there on
     void *owner;                          // what `release` needs
     void (*release)(struct em_storage *); // gives the bytes back and frees the struct; precondition: em_lock held
+    // Told of copies before they read or write a box of a level; NULL: nobody asks. Precondition: em_lock held.
+    void (*watch)(struct em_storage *, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, bool write);
 };
 
 // What a descriptor and a number of levels come to.
@@ -42,6 +44,7 @@ struct em_array {
     struct em_storage *storage; // a reference
     uint32_t level;
     struct em_mipmap *parent; // NULL: an array of its own
+    bool lent;                // belongs to a graphics resource: cuArrayDestroy leaves it alone
 };
 
 struct em_mipmap {
@@ -50,10 +53,17 @@ struct em_mipmap {
     unsigned levels;
     struct em_storage *storage;                   // a reference
     struct em_array *level[DM_LAYOUT_LEVELS_MAX]; // made when first asked for
+    bool lent;                                    // as that of an array
 };
 
 // Makes the object over `storage`, whose one reference goes to it also on failure (then it is released). Precondition: em_lock held.
 CUresult em_mipmap_start(struct em_context *context, const struct em_array_plan *plan, struct em_storage *storage, CUmipmappedArray *out);
+
+// The same of one level of it, as an array of its own; a reference to `storage` is taken. Precondition: em_lock held.
+CUresult em_array_start(struct em_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc, struct em_storage *storage, uint32_t level,
+                        struct em_array **out);
+// Ends the handles of a mipmapped array and its levels. Precondition: em_lock held.
+void em_mipmap_retire(struct em_mipmap *mipmap);
 
 // cuArray3DCreate, cuMipmappedArrayCreate in the current context. Take the lock.
 CUresult em_array_create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *out);
@@ -80,6 +90,12 @@ CUresult em_mipmap_get(CUmipmappedArray handle, struct em_mipmap **out);
 // The place of an array's elements, for box copies. CUDA_ERROR_INVALID_VALUE while no memory is mapped behind it (deferred, sparse).
 // Precondition: em_lock held; while the surface is used a reference to the storage is.
 CUresult em_array_surface(const struct em_array *array, struct dm_surface *out);
+// Tells who watches a storage that a box of a level is read or written by a command. Precondition: em_lock held.
+static inline void em_storage_touch(struct em_storage *s, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, bool write)
+{
+    if (s->watch)
+        s->watch(s, level, at, extent, write);
+}
 void em_storage_ref(struct em_storage *storage);
 // Precondition: em_lock held.
 void em_storage_unref(struct em_storage *storage);

@@ -89,7 +89,7 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
 }
 
 // Precondition: em_lock held.
-static CUresult check_array(const struct em_end *end, const struct em_copy *c, const char *what, struct place *place)
+static CUresult check_array(const struct em_end *end, const struct em_copy *c, bool write, const char *what, struct place *place)
 {
     struct em_array *a;
     if (!end->array)
@@ -107,13 +107,14 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, c
                        em_object_text(&a->object, text, sizeof text), a->desc.Width, a->desc.Height, a->desc.Depth);
     }
     place->storage = a->storage;
+    em_storage_touch(a->storage, a->level, &place->at, &extent, write);
     return CUDA_SUCCESS;
 }
 
 static CUresult check_end(const struct em_end *end, const struct em_copy *c, bool write, const char *what, struct place *place)
 {
     memset(place, 0, sizeof *place);
-    return end->kind == EM_END_ARRAY ? check_array(end, c, what, place) : check_linear(end, c, write, what, place);
+    return end->kind == EM_END_ARRAY ? check_array(end, c, write, what, place) : check_linear(end, c, write, what, place);
 }
 
 static bool is_empty(const struct em_copy *c)
