@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Graphics resources: objects of a graphics API (a backend) that were registered with CUDA, and the state machine of mapping and unmapping them.
+//
+// graphics.c owns what the program sees of a CUgraphicsResource: flags, the mapped state, duplicates, the arrays of layers and levels, poison, and
+// the order of the streams. A backend (OpenGL; the virtual graphics API) owns the graphics object, and does five things with it through
+// em_graphics_ops. This is a resource's life:
+//
+//     register   The backend checks its own object and the flags that are its own, fills em_graphics_shape, and calls em_graphics_register. Where
+//                shape.physical is NULL the core makes device memory for the bytes (a mirror); else CUDA sees the graphics object's own bytes in
+//                place, and nothing is ever copied.
+//     map        For each resource, before anything has changed: ops->check. Then ops->flush once for each backend in the call, in the calling
+//                thread, em_lock not held: graphics work issued before is complete when it returns. Then the resource is mapped; ops->acquire
+//                follows.
+//     touch      Before a copy, a fill or a launch that reads or writes a mapped resource is submitted: ops->touch with the part of it.
+//     unmap      Handles end at once; ops->release comes when all CUDA work that was in the stream is complete.
+//     unregister ops->close: also when the context ends, and then also while it is mapped (ops->release comes before it).
+//
+// When acquire and release run depends on whether later graphics work can be held back:
+//   - ops->held_back false (OpenGL: nobody can stop the program's next GL call): acquire runs in cuGraphicsMapResources itself, and
+//     cuGraphicsUnmapResources returns only when the stream's work is complete and release has run.
+//   - ops->held_back true (the virtual API, whose commands wait by themselves): both are commands of the stream, asynchronous; `ready` says when
+//     acquire may run.
+// A touch never comes before acquire where held_back is false; where it is true it may, and then the bytes are not to be looked at yet.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "layout.h"
+#include "object.h"
+
+struct em_allocation;
+struct em_graphics;
+struct em_stream;
+struct em_storage;
+struct dm_block;
+struct dm_physical;
+
+enum em_graphics_kind { EM_GRAPHICS_BUFFER, EM_GRAPHICS_IMAGE };
+
+// What CUDA shows of a graphics object; it stays what it was at registration.
+struct em_graphics_shape {
+    enum em_graphics_kind kind;
+    uint64_t size_B; // of a buffer
+
+    // Of an image: level 0 in texels.
+    uint32_t width, height; // height 0: one-dimensional
+    uint32_t depth;         // slices of a 3D image, else 0
+    uint32_t layers;        // 0: not layered; a cube has 6
+    bool cube;
+    uint32_t levels; // that can be asked for
+    CUarray_format format;
+    unsigned channels;
+    uint32_t element_B;
+    enum dm_layout_kind layout; // how the bytes lie that CUDA sees
+
+    // The graphics object's own bytes, from `physical_offset` on, laid out as above: a reference is taken. NULL: there is a mirror.
+    struct dm_physical *physical;
+    uint64_t physical_offset;
+};
+
+// A part of a resource that CUDA is about to use: of a buffer bytes [offset_B, offset_B + size_B), of an image a box of one level, in texels; z is
+// the slice, layer or face. Extents that the image does not have count as 1.
+struct em_graphics_part {
+    uint64_t offset_B, size_B;
+    uint32_t level;
+    uint32_t x, y, z, width, height, depth;
+};
+
+// How a graphics object fares at map.
+enum em_graphics_health {
+    EM_GRAPHICS_FINE,
+    EM_GRAPHICS_RESIZED, // not of the shape that was registered: G14
+    EM_GRAPHICS_DELETED, // the program has deleted it: G13; its bytes may live on
+    EM_GRAPHICS_LOST,    // it cannot be reached any more (display closed): the call fails
+};
+
+struct em_graphics_ops {
+    const char *api; // "OpenGL", "the virtual graphics API": for sentences
+    bool held_back;
+
+    // em_lock NOT held; the calling thread's graphics work is completed. A failure is the result of cuGraphicsMapResources. NULL: nothing to do.
+    CUresult (*flush)(void);
+
+    // All that follow: precondition: em_lock held; `owner` is what em_graphics_register was given. NULL: nothing to do (check: fine; ready: always).
+
+    enum em_graphics_health (*check)(void *owner);
+    // How the object is called in sentences: "buffer 7".
+    const char *(*text)(void *owner, char *out, size_t room);
+    // Told when the state changes, at the calls themselves; `sequence` counts the mappings from 1.
+    void (*mapped)(void *owner, uint64_t sequence);
+    void (*unmapped)(void *owner, uint64_t sequence);
+    // Of held_back: whether graphics work issued before mapping `sequence` is done, or can be done now, so that acquire may run.
+    bool (*ready)(void *owner, uint64_t sequence);
+    // From now on CUDA may use the bytes, which are as graphics work has left them. flags: CU_GRAPHICS_MAP_RESOURCE_FLAGS_* in force for this mapping
+    // (bits of both set: register flags and map flags together).
+    CUresult (*acquire)(void *owner, uint64_t sequence, unsigned flags);
+    // `part` NULL: any byte, by code that cannot be watched.
+    void (*touch)(void *owner, const struct em_graphics_part *part, bool write);
+    // CUDA is done. keep: what it has written goes to the graphics object; else (READ_ONLY) graphics must never see it.
+    CUresult (*release)(void *owner, uint64_t sequence, bool keep);
+    // The resource is gone.
+    void (*close)(void *owner);
+};
+
+// Where the bytes are, for a backend that fills a mirror. Good until ops->close.
+struct em_graphics_bytes {
+    uint64_t address;               // device address of byte 0, the same as long as the resource lives
+    const struct dm_layout *layout; // of an image, else NULL
+};
+
+// Registers an object in the current context. `flags`: CU_GRAPHICS_REGISTER_FLAGS_*, checked here (a buffer takes NONE, READ_ONLY or WRITE_DISCARD;
+// an image any of the four bits) by em_graphics_check_flags, which a backend may call before it looks at its own object. On failure `owner` stays the
+// caller's and ops->close is not called. `bytes` may be NULL. Takes the lock: precondition: em_lock NOT held.
+CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, const struct em_graphics_shape *shape, unsigned flags,
+                              struct em_graphics_bytes *bytes, CUgraphicsResource *out);
+CUresult em_graphics_check_flags(enum em_graphics_kind kind, unsigned flags);
+
+// The entry points. NULL handles and lists are checked here. All take the lock.
+CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CUstream stream);
+CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, CUstream stream);
+CUresult em_graphics_pointer(CUgraphicsResource resource, CUdeviceptr *address, size_t *size); // both may be NULL
+CUresult em_graphics_array(CUgraphicsResource resource, unsigned index, unsigned level, CUarray *out);
+CUresult em_graphics_mipmap(CUgraphicsResource resource, CUmipmappedArray *out);
+CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags);
+CUresult em_graphics_unregister(CUgraphicsResource resource);
+
+// For those who launch code that may use any pointer, array, texture or surface of the context: tells every mapped resource of it.
+// Precondition: em_lock held.
+void em_graphics_touch_all(struct em_context *context, bool write);
+
+// The backend's owner of a handle, if it is a resource of that backend; NULL otherwise. Precondition: em_lock held.
+void *em_graphics_owner(CUgraphicsResource resource, const struct em_graphics_ops *ops);
