@@ -195,7 +195,7 @@ ROW_SRGB(decode, 1, 4)
 
 KN_INLINE VI v_srgb(VF f)
 {
-    VF clamped = v_min(v_max(f, v_setf_bits(KN_SRGB_FIRST_BITS)), v_setf_bits(KN_SRGB_LAST_BITS));
+    VF clamped = v_min(v_above(f, v_setf_bits(KN_SRGB_FIRST_BITS)), v_setf_bits(KN_SRGB_LAST_BITS));
     VI bits = v_sub(v_bits(clamped), v_seti(KN_SRGB_FIRST_BITS));
 
     return v_shift_right16(v_add(v_gather(kn_srgb_encode_entries, v_shift_right16(bits)), v_and(bits, v_seti(0xffff))));

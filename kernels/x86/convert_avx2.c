@@ -26,8 +26,9 @@
 #define v_float(v) _mm256_cvtepi32_ps(v)
 #define v_fma(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define v_mul(a, b) _mm256_mul_ps(a, b)
-// Of a NaN and a number: the number, which is the second operand everywhere here.
+// Of a NaN and a number, the second operand.
 #define v_max(a, b) _mm256_max_ps(a, b)
+#define v_above(v, least) v_max(v, least)
 #define v_min(a, b) _mm256_min_ps(a, b)
 #define v_add(a, b) _mm256_add_epi32(a, b)
 #define v_sub(a, b) _mm256_sub_epi32(a, b)
