@@ -78,6 +78,15 @@ static CUresult bad_handle(uint64_t handle)
     return em_handle_was(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
 }
 
+// An array that a graphics resource lent until it was unmapped. Precondition: em_lock held.
+static CUresult gone_with_mapping(uint64_t handle, const char *died_by)
+{
+    char text[256];
+    if (!died_by || strncmp(died_by, "cuGraphics", strlen("cuGraphics")))
+        return CUDA_SUCCESS;
+    return em_mistake(G06, CUDA_ERROR_INVALID_HANDLE, "%s", em_handle_text(handle, text, sizeof text));
+}
+
 CUresult em_array_get(CUarray handle, struct em_array **out)
 {
     uint64_t h = (uint64_t)(uintptr_t)handle;
@@ -86,13 +95,15 @@ CUresult em_array_get(CUarray handle, struct em_array **out)
         char text[256];
         return em_mistake(I10, bad_handle(h), "%s, with the mipmapped array that it was a level of", em_handle_text(h, text, sizeof text));
     }
-    return em_object_get(EM_ARRAY, h, em_object_peek(EM_ARRAY, h) ? CUDA_SUCCESS : bad_handle(h), out);
+    CUresult r = gone_with_mapping(h, died_by);
+    return r ? r : em_object_get(EM_ARRAY, h, em_object_peek(EM_ARRAY, h) ? CUDA_SUCCESS : bad_handle(h), out);
 }
 
 CUresult em_mipmap_get(CUmipmappedArray handle, struct em_mipmap **out)
 {
     uint64_t h = (uint64_t)(uintptr_t)handle;
-    return em_object_get(EM_MIPMAP, h, em_object_peek(EM_MIPMAP, h) ? CUDA_SUCCESS : bad_handle(h), out);
+    CUresult r = em_object_peek(EM_MIPMAP, h) ? CUDA_SUCCESS : gone_with_mapping(h, em_handle_died_by(h));
+    return r ? r : em_object_get(EM_MIPMAP, h, em_object_peek(EM_MIPMAP, h) ? CUDA_SUCCESS : bad_handle(h), out);
 }
 
 // ---- arrays

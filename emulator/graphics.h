@@ -116,7 +116,7 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
                               struct em_graphics_bytes *bytes, CUgraphicsResource *out);
 CUresult em_graphics_check_flags(enum em_graphics_kind kind, unsigned flags);
 
-// The entry points. NULL handles and lists are checked here. All take the lock.
+// The entry points. NULL handles and lists are checked here; where a result goes is checked before. All take the lock.
 CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CUstream stream);
 CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, CUstream stream);
 CUresult em_graphics_pointer(CUgraphicsResource resource, CUdeviceptr *address, size_t *size); // both may be NULL

@@ -226,6 +226,9 @@ const char *em_memory_text(uint64_t address, char *out, size_t room)
 static CUresult out_of_reach(uint64_t address, uint64_t size, uint64_t have, const char *what, CUresult code)
 {
     char text[512];
+    const struct past *p = have ? NULL : past_at(address);
+    if (p && p->kind == EM_MEMORY_GRAPHICS)
+        return em_mistake(G06, code, "%s: %s", what, em_memory_text(address, text, sizeof text));
     if (!have || address + size < address)
         return em_fail(code, "%s: %s", what, em_memory_text(address, text, sizeof text));
     return em_fail(code, "%s: %llu bytes from there on are %llu too many; %s", what, (unsigned long long)size, (unsigned long long)(size - have),

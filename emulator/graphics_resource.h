@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What the files of the graphics chapter share. Everything here: precondition: em_lock held.
+#pragma once
+#include "array.h"
+#include "graphics.h"
+#include "graphics_memory.h"
+#include "memory.h"
+
+struct em_graphics {
+    struct em_object object; // type EM_GRAPHICS
+    const struct em_graphics_ops *ops;
+    void *owner;
+    struct em_graphics_shape shape;
+    struct dm_layout layout; // of an image
+    struct em_graphics_memory *memory;
+
+    unsigned register_flags; // CU_GRAPHICS_REGISTER_FLAGS_*
+    unsigned map_flags;      // CU_GRAPHICS_MAP_RESOURCE_FLAGS_*, for the next mapping
+    bool mapped;
+    uint64_t sequence; // of the last mapping, from 1
+    uint64_t acquired; // the last mapping whose bytes are CUDA's
+    uint64_t released; // the last one that graphics has back
+    unsigned flags;    // in force for that mapping: bits of register_flags and map_flags
+    uint64_t mark;     // of the call that looks for duplicates
+    struct em_graphics *previous_mapped, *next_mapped;
+
+    // What the program has of the mapping; under `manual` it ends at unmap, under `driver-580` with the resource.
+    struct em_graphics_window *window;
+    struct em_allocation *allocation; // of a buffer
+    struct em_storage *storage;       // of an image; NULL: not asked for yet
+    struct em_storage **layer;        // each layer's part of it
+    struct em_array **array;          // [layer * levels + level]: what was asked for, with a reference
+    struct em_mipmap *mipmap;         // likewise
+
+    // How the mapping was used (graphics_view.c).
+    bool touched, scrambled, said_written, said_read;
+    uint64_t written_first, written_end; // of a buffer; of an image: written_end is not 0 once anything was written
+};
+
+// The part of a mapping that makes pointers and arrays work. Fails with CUDA_ERROR_OUT_OF_MEMORY.
+CUresult em_graphics_view_begin(struct em_graphics *g);
+// They stop working.
+void em_graphics_view_end(struct em_graphics *g);
+// acquire has run: what was put off until then.
+void em_graphics_view_acquired(struct em_graphics *g);
+// CUDA is about to use a part, NULL: anything.
+void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part, bool write);
+
+// The resource of a handle.
+CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out);
+// "CUgraphicsResource #3 (the virtual graphics API's buffer 7)".
+const char *em_graphics_text(const struct em_graphics *g, char *out, size_t room);

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+// What a program gets of a mapped graphics resource: the pointer of a buffer, the arrays of an image; and what is noticed of their use.
+#include <string.h>
+
+#include "alloc.h"
+#include "box.h"
+#include "config.h"
+#include "device.h"
+#include "error.h"
+#include "graphics_resource.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "pkey.h"
+#include "quirk.h"
+
+enum { PAGE_B = 4096, SCRAMBLED = 0xa5 };
+
+// ---- touches ----
+
+// "CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD: CUDA kernels … will write over the entire contents, so none of the data previously stored in the
+// resource will be preserved": what was there is made unusable before CUDA sees it.
+static void scramble(struct em_graphics *g)
+{
+    struct dm_surface bytes = {.base = (void *)(uintptr_t)g->memory->address, .pitch_B = g->memory->size_B, .slice_B = g->memory->size_B};
+    g->scrambled = true;
+    uint32_t keys = dm_pkey_enter();
+    dm_box_fill(&bytes, (struct dm_position){0}, (struct dm_box_extent){g->memory->size_B, 1, 1}, SCRAMBLED, 1);
+    dm_pkey_leave(keys);
+}
+
+static bool discards(const struct em_graphics *g)
+{
+    return (g->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD) && !(g->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY);
+}
+
+static void look_for_misuse(struct em_graphics *g, const struct em_graphics_part *part, bool write)
+{
+    char text[160];
+    uint64_t first = g->shape.kind == EM_GRAPHICS_BUFFER ? part->offset_B : 0, end = g->shape.kind == EM_GRAPHICS_BUFFER ? first + part->size_B : 1;
+    if (!write) {
+        bool unwritten = first < g->written_first || end > g->written_end;
+        if (!g->said_read && unwritten && discards(g)) {
+            g->said_read = true;
+            em_mistake(G09, CUDA_SUCCESS, "%s is read before CUDA has written it, in a mapping with CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD",
+                       em_graphics_text(g, text, sizeof text));
+        }
+        return;
+    }
+    if (!g->said_written && (g->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)) {
+        g->said_written = true;
+        em_mistake(G09, CUDA_SUCCESS, "%s is written in a mapping with CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY: graphics will not see it",
+                   em_graphics_text(g, text, sizeof text));
+    }
+    bool empty = g->written_first == g->written_end;
+    g->written_first = empty || first < g->written_first ? first : g->written_first;
+    g->written_end = empty || end > g->written_end ? end : g->written_end;
+}
+
+void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part, bool write)
+{
+    if (!g->mapped)
+        return;
+    bool strict = em_config()->personality == EM_MANUAL;
+    bool spoil = strict && discards(g) && !g->scrambled;
+    if (strict && part)
+        look_for_misuse(g, part, write);
+    if (g->ops->touch && spoil)
+        g->ops->touch(g->owner, NULL, false); // a mirror has everything, so that nothing is fetched over what follows
+    g->touched = true;
+    if (spoil && g->acquired == g->sequence)
+        scramble(g);
+    if (g->ops->touch)
+        g->ops->touch(g->owner, part, write);
+}
+
+void em_graphics_view_acquired(struct em_graphics *g)
+{
+    if (g->touched && !g->scrambled && discards(g) && em_config()->personality == EM_MANUAL)
+        scramble(g);
+}
+
+// ---- buffers ----
+
+static void buffer_release(struct em_allocation *a)
+{
+    struct em_graphics *g = a->owner;
+    if (g && g->allocation == a)
+        g->allocation = NULL;
+    dm_free(a);
+}
+
+static void buffer_watch(struct em_allocation *a, uint64_t address, uint64_t size, bool write)
+{
+    em_graphics_touch(a->owner, &(struct em_graphics_part){.offset_B = address - a->base, .size_B = size}, write);
+}
+
+static CUresult begin_buffer(struct em_graphics *g)
+{
+    struct em_allocation *a = dm_calloc(1, sizeof *a);
+    if (!a)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+    a->base = g->window->address;
+    a->size = g->shape.size_B;
+    // The driver gives whole pages: a copy may go past the buffer's end up to the next one.
+    if (em_quirk(GRAPHICS_BUFFER_PAGES))
+        em_round_up(a->size, PAGE_B, &a->size);
+    a->kind = EM_MEMORY_GRAPHICS;
+    a->context = g->object.context;
+    a->device = g->object.context->device->ordinal;
+    a->physical = g->memory->physical;
+    a->physical_offset = g->memory->physical_offset;
+    a->owner = g;
+    a->release = buffer_release;
+    a->watch = buffer_watch;
+    CUresult r = em_memory_enter(a);
+    if (r)
+        dm_free(a);
+    else
+        g->allocation = a;
+    return r;
+}
+
+CUresult em_graphics_pointer(CUgraphicsResource resource, CUdeviceptr *address, size_t *size)
+{
+    struct em_graphics *g;
+    char text[160];
+    em_lock();
+    CUresult r = em_graphics_get(resource, &g);
+    if (!r && !g->mapped)
+        r = em_mistake(G05, CUDA_ERROR_NOT_MAPPED, "the pointer of %s, which is not mapped", em_graphics_text(g, text, sizeof text));
+    // "If resource is not a buffer then it cannot be accessed via a pointer and CUDA_ERROR_NOT_MAPPED_AS_POINTER is returned."
+    if (!r && g->shape.kind != EM_GRAPHICS_BUFFER)
+        r = em_mistake(G04, CUDA_ERROR_NOT_MAPPED_AS_POINTER, "%s is an image and has no pointer", em_graphics_text(g, text, sizeof text));
+    // Silicon: either result may be left out (x_graphics mapped-ptr-nulls).
+    if (!r && address)
+        *address = g->allocation->base;
+    if (!r && size)
+        *size = g->shape.size_B;
+    em_unlock();
+    return r;
+}
+
+// ---- images ----
+
+// The storage of an image, or of one of its layers.
+struct image_storage {
+    struct em_storage storage;
+    struct em_graphics *graphics;      // NULL: the resource is gone
+    struct em_graphics_window *window; // a reference
+    uint32_t first_layer;
+};
+
+static void image_release(struct em_storage *storage)
+{
+    struct image_storage *s = storage->owner;
+    em_graphics_window_unref(s->window);
+    dm_free(s);
+}
+
+static void image_watch(struct em_storage *storage, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, bool write)
+{
+    struct image_storage *s = storage->owner;
+    uint32_t element_B = storage->layout.element_B;
+    if (!s->graphics)
+        return;
+    struct em_graphics_part part = {
+        .level = level,
+        .x = (uint32_t)(at->x_B / element_B),
+        .y = (uint32_t)at->y,
+        .z = (uint32_t)at->z + s->first_layer,
+        .width = (uint32_t)((at->x_B + extent->width_B + element_B - 1) / element_B - at->x_B / element_B),
+        .height = (uint32_t)extent->height,
+        .depth = (uint32_t)extent->depth,
+    };
+    em_graphics_touch(s->graphics, &part, write);
+}
+
+static CUresult new_storage(struct em_graphics *g, const struct dm_layout *layout, uint32_t first_layer, struct em_storage **out)
+{
+    struct image_storage *s = dm_calloc(1, sizeof *s);
+    if (!s)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+    s->graphics = g;
+    s->window = g->window;
+    s->window->references++;
+    s->first_layer = first_layer;
+    s->storage = (struct em_storage){
+        .references = 1,
+        .layout = *layout,
+        .address = g->window->address,
+        .size_B = layout->total_B,
+        .owner = s,
+        .release = image_release,
+        .watch = image_watch,
+    };
+    *out = &s->storage;
+    return CUDA_SUCCESS;
+}
+
+static CUresult whole_storage(struct em_graphics *g, struct em_storage **out)
+{
+    CUresult r = g->storage ? CUDA_SUCCESS : new_storage(g, &g->layout, 0, &g->storage);
+    *out = g->storage;
+    return r;
+}
+
+// A layer is a two-dimensional image whose levels begin where that layer's do.
+static CUresult layer_storage(struct em_graphics *g, uint32_t layer, struct em_storage **out)
+{
+    struct dm_layout layout = g->layout;
+    CUresult r = CUDA_SUCCESS;
+    if (!g->layer[layer]) {
+        layout.layered = layout.cube = false;
+        layout.layers = 1;
+        for (uint32_t i = 0; i < layout.levels; i++)
+            layout.level[i].offset_B += layer * layout.level[i].layer_stride_B;
+        r = new_storage(g, &layout, layer, &g->layer[layer]);
+    }
+    *out = g->layer[layer];
+    return r;
+}
+
+static uint32_t layers(const struct em_graphics *g)
+{
+    return g->shape.layers ? g->shape.layers : 1;
+}
+
+static CUDA_ARRAY3D_DESCRIPTOR describe(const struct em_graphics *g, bool whole)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    memset(&d, 0, sizeof d);
+    d.Width = g->shape.width;
+    d.Height = g->shape.height;
+    d.Depth = g->shape.depth;
+    d.Format = g->shape.format;
+    d.NumChannels = g->shape.channels;
+    if (g->register_flags & CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST)
+        d.Flags |= CUDA_ARRAY3D_SURFACE_LDST;
+    if (g->register_flags & CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER)
+        d.Flags |= CUDA_ARRAY3D_TEXTURE_GATHER;
+    // Silicon (x_graphics mip-*): a cube's faces are not counted in Depth, layers are.
+    if (whole && g->shape.cube)
+        d.Flags |= CUDA_ARRAY3D_CUBEMAP;
+    else if (whole && g->shape.layers) {
+        d.Flags |= CUDA_ARRAY3D_LAYERED;
+        d.Depth = g->shape.layers;
+    }
+    return d;
+}
+
+static CUresult new_array(struct em_graphics *g, unsigned index, unsigned level, struct em_array **slot)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = describe(g, false);
+    struct em_storage *storage;
+    CUresult r = g->shape.layers ? layer_storage(g, index, &storage) : whole_storage(g, &storage);
+    if (r)
+        return r;
+    size_t *extents[] = {&d.Width, &d.Height, &d.Depth};
+    for (unsigned i = 0; i < 3; i++)
+        if (*extents[i])
+            *extents[i] = *extents[i] >> level ? *extents[i] >> level : 1;
+    struct em_array *a;
+    if ((r = em_array_start(g->object.context, &d, storage, level, &a)))
+        return r;
+    a->lent = true;
+    em_object_ref(&a->object);
+    *slot = a;
+    return CUDA_SUCCESS;
+}
+
+// What both kinds of arrays need: a mapped image. Precondition: em_lock held.
+static CUresult get_image(CUgraphicsResource resource, const char *what, struct em_graphics **out)
+{
+    char text[160];
+    CUresult r = em_graphics_get(resource, out);
+    if (!r && !(*out)->mapped)
+        r = em_mistake(G05, CUDA_ERROR_NOT_MAPPED, "%s of %s, which is not mapped", what, em_graphics_text(*out, text, sizeof text));
+    // "If resource is not a texture then it cannot be accessed via an array and CUDA_ERROR_NOT_MAPPED_AS_ARRAY is returned."
+    if (!r && (*out)->shape.kind != EM_GRAPHICS_IMAGE)
+        r = em_mistake(G04, CUDA_ERROR_NOT_MAPPED_AS_ARRAY, "%s is a buffer and has no arrays", em_graphics_text(*out, text, sizeof text));
+    return r;
+}
+
+CUresult em_graphics_array(CUgraphicsResource resource, unsigned index, unsigned level, CUarray *out)
+{
+    struct em_graphics *g;
+    char text[160];
+    em_lock();
+    CUresult r = get_image(resource, "an array", &g);
+    if (r)
+        goto unlock;
+    // "If arrayIndex is not a valid array index … or mipLevel is not a valid mipmap level for resource then CUDA_ERROR_INVALID_VALUE is returned."
+    if (index >= layers(g) || level >= g->shape.levels) {
+        r = em_mistake(G17, CUDA_ERROR_INVALID_VALUE, "arrayIndex %u, mipLevel %u of %s, which has %u and %u", index, level,
+                       em_graphics_text(g, text, sizeof text), layers(g), g->shape.levels);
+        goto unlock;
+    }
+    struct em_array **slot = &g->array[index * g->shape.levels + level];
+    if (!*slot && (r = new_array(g, index, level, slot)))
+        goto unlock;
+    *out = (CUarray)(uintptr_t)(*slot)->object.handle;
+unlock:
+    em_unlock();
+    return r;
+}
+
+CUresult em_graphics_mipmap(CUgraphicsResource resource, CUmipmappedArray *out)
+{
+    struct em_graphics *g;
+    struct em_storage *storage;
+    em_lock();
+    CUresult r = get_image(resource, "the mipmapped array", &g);
+    if (!r && !g->mipmap && !(r = whole_storage(g, &storage))) {
+        struct em_array_plan plan = {.desc = describe(g, true), .levels = g->shape.levels, .layout = g->layout};
+        CUmipmappedArray handle;
+        em_storage_ref(storage);
+        if (!(r = em_mipmap_start(g->object.context, &plan, storage, &handle))) {
+            em_mipmap_get(handle, &g->mipmap);
+            g->mipmap->lent = true;
+            em_object_ref(&g->mipmap->object);
+        }
+    }
+    if (!r)
+        *out = (CUmipmappedArray)(uintptr_t)g->mipmap->object.handle;
+    em_unlock();
+    return r;
+}
+
+// Takes the resource's reference to a storage away; what others have made on it keeps the bytes, but nobody watches any more.
+static void drop_storage(struct em_storage **slot)
+{
+    if (!*slot)
+        return;
+    struct image_storage *s = (*slot)->owner;
+    s->graphics = NULL;
+    em_storage_unref(*slot);
+    *slot = NULL;
+}
+
+static void end_image(struct em_graphics *g)
+{
+    // Where the context ends, handles may be gone before the resource is.
+    for (uint32_t i = 0; i < layers(g) * g->shape.levels; i++) {
+        if (!g->array[i])
+            continue;
+        if (em_object_peek(EM_ARRAY, g->array[i]->object.handle))
+            em_object_retire(&g->array[i]->object);
+        em_object_unref(&g->array[i]->object);
+        g->array[i] = NULL;
+    }
+    if (g->mipmap) {
+        if (em_object_peek(EM_MIPMAP, g->mipmap->object.handle))
+            em_mipmap_retire(g->mipmap);
+        em_object_unref(&g->mipmap->object);
+        g->mipmap = NULL;
+    }
+    for (uint32_t i = 0; i < g->shape.layers; i++)
+        drop_storage(&g->layer[i]);
+    drop_storage(&g->storage);
+}
+
+// ---- both ----
+
+CUresult em_graphics_view_begin(struct em_graphics *g)
+{
+    CUresult r = CUDA_SUCCESS;
+    bool fresh = !g->window, strict = em_config()->personality == EM_MANUAL;
+    if (fresh && (r = em_graphics_window_open(g->memory, strict && em_config()->have_seed, &g->window)))
+        return r;
+    if (g->shape.kind == EM_GRAPHICS_BUFFER && !g->allocation && (r = begin_buffer(g)) && fresh) {
+        em_graphics_window_unref(g->window);
+        g->window = NULL;
+    }
+    g->touched = g->scrambled = g->said_written = g->said_read = false;
+    g->written_first = g->written_end = 0;
+    return r;
+}
+
+void em_graphics_view_end(struct em_graphics *g)
+{
+    if (g->allocation)
+        em_memory_leave(g->allocation);
+    if (g->shape.kind == EM_GRAPHICS_IMAGE)
+        end_image(g);
+    em_graphics_window_unref(g->window);
+    g->window = NULL;
+}
