@@ -130,6 +130,37 @@ CUresult api_cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigne
 }
 #endif
 
+#if API_HAS_cuGLMapBufferObject || API_HAS_cuGLMapBufferObjectAsync
+static CUresult narrow_mapping(CUresult r, CUdeviceptr wide, size_t size, CUdeviceptr_v1 *address, unsigned int *narrow)
+{
+    if (!r && address)
+        r = narrow_address(address, wide);
+    if (!r && narrow)
+        *narrow = narrow_size(size);
+    return r;
+}
+#endif
+
+#if API_HAS_cuGLMapBufferObject
+CUresult api_cuGLMapBufferObject(CUdeviceptr_v1 *dptr, unsigned int *size, GLuint buffer)
+{
+    CUdeviceptr wide = 0;
+    size_t wide_size = 0;
+    CUresult r = api_cuGLMapBufferObject_v2(&wide, &wide_size, buffer, NULL);
+    return narrow_mapping(r, wide, wide_size, dptr, size);
+}
+#endif
+
+#if API_HAS_cuGLMapBufferObjectAsync
+CUresult api_cuGLMapBufferObjectAsync(CUdeviceptr_v1 *dptr, unsigned int *size, GLuint buffer, CUstream hStream)
+{
+    CUdeviceptr wide = 0;
+    size_t wide_size = 0;
+    CUresult r = api_cuGLMapBufferObjectAsync_v2(&wide, &wide_size, buffer, hStream);
+    return narrow_mapping(r, wide, wide_size, dptr, size);
+}
+#endif
+
 #if API_HAS_cuMemcpy2D || API_HAS_cuMemcpy2DUnaligned || API_HAS_cuMemcpy2DAsync
 static CUDA_MEMCPY2D widen_2d(const CUDA_MEMCPY2D_v1 *c)
 {

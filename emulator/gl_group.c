@@ -260,6 +260,27 @@ bool em_gl_group_run(struct em_gl_group *group, void (*run)(struct em_gl_group *
     return runs && job.done;
 }
 
+bool em_gl_group_is_current(void)
+{
+    return em_gl_window_current().system != GL_SYSTEM_NONE;
+}
+
+bool em_gl_group_is_gone(struct em_gl_group *group)
+{
+    pthread_mutex_lock(&mutex);
+    bool gone = group->leave || group->ended;
+    pthread_mutex_unlock(&mutex);
+    return gone;
+}
+
+const struct gl_functions *em_gl_group_here(struct em_gl_group *group)
+{
+    struct em_gl_current current = em_gl_window_current();
+    if (current.system != group->sharer.system || current.display != group->sharer.display)
+        return NULL;
+    return group->gl.IsSync(group->sentinel) ? &group->gl : NULL;
+}
+
 void em_gl_group_finish_current(void)
 {
     static void (*finish[3])(void); // of EGL, of GLX

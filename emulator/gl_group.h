@@ -19,6 +19,13 @@ void em_gl_group_unref(struct em_gl_group *group);
 // May be called with em_lock held, which `job` must not take.
 bool em_gl_group_run(struct em_gl_group *group, void (*job)(struct em_gl_group *group, const struct gl_functions *gl, void *arg), void *arg);
 
+// Whether an OpenGL context is current in this thread.
+bool em_gl_group_is_current(void);
+// Whether the group's display is gone.
+bool em_gl_group_is_gone(struct em_gl_group *group);
+// Functions for the context that is current in this thread, if that belongs to the group; else NULL.
+const struct gl_functions *em_gl_group_here(struct em_gl_group *group);
+
 // Waits until all that the context which is current in this thread was told to do is done; nothing where there is none.
 void em_gl_group_finish_current(void);
 

@@ -7,11 +7,6 @@
 #include "error.h"
 #include "layout.h"
 
-static const char *kind_text(const struct em_gl_object *o)
-{
-    return o->kind == EM_GL_BUFFER ? "buffer" : o->kind == EM_GL_TEXTURE ? "texture" : "renderbuffer";
-}
-
 // Tells once in a mapping what is wrong with an object.
 static void tell(struct em_gl_mirror *m, enum em_gl_status status)
 {
@@ -19,7 +14,7 @@ static void tell(struct em_gl_mirror *m, enum em_gl_status status)
     if (!status || *said)
         return;
     *said = true;
-    em_explain(CUDA_SUCCESS, "OpenGL %s %u: %s", kind_text(m->object), m->object->name, em_gl_status_text(status));
+    em_explain(CUDA_SUCCESS, "OpenGL %s %u: %s", em_gl_kind_text(m->object->kind), m->object->name, em_gl_status_text(status));
 }
 
 void em_gl_mirror_map(struct em_gl_mirror *m)

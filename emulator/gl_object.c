@@ -154,6 +154,24 @@ void em_gl_object_close(struct em_gl_object *object)
     dm_free(object);
 }
 
+enum em_gl_status em_gl_object_fares(struct em_gl_object *object)
+{
+    if (em_gl_group_is_gone(object->group))
+        return EM_GL_GONE;
+    const struct gl_functions *gl = em_gl_group_here(object->group);
+    if (!gl)
+        return EM_GL_OK;
+    gl_boolean lives = object->kind == EM_GL_BUFFER    ? gl->IsBuffer(object->name)
+                       : object->kind == EM_GL_TEXTURE ? gl->IsTexture(object->name)
+                                                       : gl->IsRenderbuffer(object->name);
+    return lives ? EM_GL_OK : EM_GL_MISSING;
+}
+
+const char *em_gl_kind_text(enum em_gl_kind kind)
+{
+    return kind == EM_GL_BUFFER ? "buffer" : kind == EM_GL_TEXTURE ? "texture" : "renderbuffer";
+}
+
 const char *em_gl_status_text(enum em_gl_status status)
 {
     static const char *const texts[] = {

@@ -57,6 +57,9 @@ enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind k
 // NULL is allowed.
 void em_gl_object_close(struct em_gl_object *object);
 
+// How it fares, as far as the context that is current in the calling thread can tell: OK, MISSING (the program has deleted it) or GONE.
+enum em_gl_status em_gl_object_fares(struct em_gl_object *object);
+
 // How large the buffer is now.
 enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_B);
 // Moves [offset, offset + size) between the buffer and memory. RESIZED: what the buffer still has of it.
@@ -66,5 +69,6 @@ enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offse
 enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level, const struct em_gl_bytes *to);
 enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level, const struct em_gl_box *box, const struct em_gl_bytes *from);
 
-// What a status means, for sentences.
+// What a kind is called, and what a status means, for sentences.
+const char *em_gl_kind_text(enum em_gl_kind kind);
 const char *em_gl_status_text(enum em_gl_status status);

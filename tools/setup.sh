@@ -24,7 +24,7 @@ need() {
 }
 
 build_packages=(gcc libc6-dev meson ninja-build python3 pkg-config)
-graphics_packages=(libvulkan-dev mesa-vulkan-drivers glslang-tools libpng-dev)
+graphics_packages=(libvulkan-dev mesa-vulkan-drivers glslang-tools libpng-dev libegl-dev libopengl-dev libgl-dev libglx-dev libx11-dev libegl1 libgl1 libgl1-mesa-dri xvfb xauth)
 
 # configure FOLDER [meson option…]: sets a build folder up, or brings an old one up to date.
 configure() {
@@ -36,6 +36,11 @@ configure() {
         meson setup "$folder" "$root" "$@" >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
         rm -f "$folder.log"
     fi
+}
+
+# OpenGL in software too, and without a display.
+use_llvmpipe() {
+    export LIBGL_ALWAYS_SOFTWARE=1 GALLIUM_DRIVER=llvmpipe
 }
 
 # On lavapipe whatever else the machine has: the examples and tests share memory with it.

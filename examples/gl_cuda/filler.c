@@ -58,13 +58,29 @@ static void fill_texture(struct filler *filler, CUarray array, uint32_t frame)
         exit(1);
     gradient(host, size, frame, size * 4);
     CU(cuMemAlloc(&quarter, (size_t)half * half * 4));
-    CUDA_MEMCPY2D whole = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = (size_t)size * 4, .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                           .dstArray = array, .WidthInBytes = (size_t)size * 4, .Height = size};
-    CUDA_MEMCPY2D out = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = quarter,
-                         .dstPitch = (size_t)half * 4, .WidthInBytes = (size_t)half * 4, .Height = half};
-    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = quarter, .srcPitch = (size_t)half * 4,
-                        .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array, .dstXInBytes = (size_t)half * 4, .dstY = half,
-                        .WidthInBytes = (size_t)half * 4, .Height = half};
+    CUDA_MEMCPY2D whole = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = host,
+                           .srcPitch = (size_t)size * 4,
+                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .dstArray = array,
+                           .WidthInBytes = (size_t)size * 4,
+                           .Height = size};
+    CUDA_MEMCPY2D out = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                         .srcArray = array,
+                         .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .dstDevice = quarter,
+                         .dstPitch = (size_t)half * 4,
+                         .WidthInBytes = (size_t)half * 4,
+                         .Height = half};
+    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                        .srcDevice = quarter,
+                        .srcPitch = (size_t)half * 4,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = array,
+                        .dstXInBytes = (size_t)half * 4,
+                        .dstY = half,
+                        .WidthInBytes = (size_t)half * 4,
+                        .Height = half};
     CU(cuMemcpy2DAsync(&whole, filler->stream));
     CU(cuMemcpy2DAsync(&out, filler->stream));
     CU(cuMemcpy2DAsync(&in, filler->stream));

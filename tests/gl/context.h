@@ -96,7 +96,7 @@ static inline void gl_read_buffer(GLuint buffer, size_t size, void *bytes)
 
 static inline uint8_t gl_buffer_byte(GLuint buffer, size_t at)
 {
-    uint8_t bytes[at + 1 > 4096 ? 1 : 4096];
+    static __thread uint8_t bytes[1 << 16];
     gl_read_buffer(buffer, at + 1, bytes);
     return bytes[at];
 }
@@ -151,14 +151,26 @@ static inline CUarray cu_map_array(CUgraphicsResource r, unsigned layer, unsigne
 
 static inline void cu_read_array(CUarray a, size_t row_B, size_t rows, void *to)
 {
-    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = to, .dstPitch = row_B,
-                       .WidthInBytes = row_B, .Height = rows};
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .srcArray = a,
+                       .dstMemoryType = CU_MEMORYTYPE_HOST,
+                       .dstHost = to,
+                       .dstPitch = row_B,
+                       .WidthInBytes = row_B,
+                       .Height = rows};
     EXPECT_OK(cuMemcpy2D(&c));
 }
 
 static inline void cu_write_array(CUarray a, size_t x_B, size_t y, size_t row_B, size_t rows, const void *from)
 {
-    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from, .srcPitch = row_B, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a,
-                       .dstXInBytes = x_B, .dstY = y, .WidthInBytes = row_B, .Height = rows};
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = from,
+                       .srcPitch = row_B,
+                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .dstArray = a,
+                       .dstXInBytes = x_B,
+                       .dstY = y,
+                       .WidthInBytes = row_B,
+                       .Height = rows};
     EXPECT_OK(cuMemcpy2D(&c));
 }

@@ -111,8 +111,9 @@ TEST(formats_widened)
     static const struct {
         GLenum internal;
         CUarray_format array;
-    } rows[] = {{GL_RGB8, U8}, {GL_SRGB8, U8}, {GL_RGBA4, U8}, {GL_RGBA2, U8}, {GL_RGB16, U16}, {GL_RGB12, U16}, {GL_RGBA12, U16},
-                {GL_RGB32F, CU_AD_FORMAT_FLOAT}, {GL_RGB8UI, U8}, {GL_RGB16UI, U16}, {GL_RGB32I, S32}};
+    } rows[] = {{GL_RGB8, U8},   {GL_SRGB8, U8},    {GL_RGBA4, U8},   {GL_RGBA2, U8},
+                {GL_RGB16, U16}, {GL_RGB12, U16},   {GL_RGBA12, U16}, {GL_RGB32F, CU_AD_FORMAT_FLOAT},
+                {GL_RGB8UI, U8}, {GL_RGB16UI, U16}, {GL_RGB32I, S32}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CUgraphicsResource r = cu_image(gl_texture_2d(rows[i].internal, 1, W, H), GL_TEXTURE_2D, 0);
         expect_desc(cu_map_array(r, 0, 0), W, H, 0, rows[i].array, 4, 0);
@@ -128,9 +129,23 @@ TEST(formats_widened)
 TEST(formats_refused)
 {
     gl_start(GL_CORE);
-    static const GLenum rows[] = {GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24, GL_DEPTH24_STENCIL8, GL_RGB10_A2, GL_RGB10_A2UI, GL_R11F_G11F_B10F,
-                                  GL_RGB9_E5, GL_RGBA8_SNORM, GL_R16_SNORM, GL_RGB565, GL_RGB5_A1, GL_RGB4, GL_RGB5, GL_RGB10, GL_R3_G3_B2,
-                                  GL_RGB16F, GL_COMPRESSED_RED_RGTC1};
+    static const GLenum rows[] = {GL_DEPTH_COMPONENT16,
+                                  GL_DEPTH_COMPONENT24,
+                                  GL_DEPTH24_STENCIL8,
+                                  GL_RGB10_A2,
+                                  GL_RGB10_A2UI,
+                                  GL_R11F_G11F_B10F,
+                                  GL_RGB9_E5,
+                                  GL_RGBA8_SNORM,
+                                  GL_R16_SNORM,
+                                  GL_RGB565,
+                                  GL_RGB5_A1,
+                                  GL_RGB4,
+                                  GL_RGB5,
+                                  GL_RGB10,
+                                  GL_R3_G3_B2,
+                                  GL_RGB16F,
+                                  GL_COMPRESSED_RED_RGTC1};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CUgraphicsResource r;
         EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, gl_texture_2d(rows[i], 1, 32, 24), GL_TEXTURE_2D, 0), CUDA_ERROR_INVALID_VALUE);
@@ -146,9 +161,17 @@ TEST(formats_unsized)
         GLenum internal, format;
         CUarray_format array;
         unsigned channels;
-    } rows[] = {{GL_RGBA, GL_RGBA, U8, 4}, {GL_RGB, GL_RGB, U8, 4}, {GL_RED, GL_RED, U8, 1}, {GL_RG, GL_RG, U8, 2}, {4, GL_RGBA, U8, 4},
-                {GL_ALPHA, GL_ALPHA, U8, 1}, {GL_LUMINANCE, GL_LUMINANCE, U8, 1}, {GL_ALPHA8, GL_ALPHA, U8, 1}, {GL_LUMINANCE8, GL_LUMINANCE, U8, 1},
-                {GL_LUMINANCE8_ALPHA8, GL_LUMINANCE_ALPHA, U8, 2}, {GL_INTENSITY8, GL_LUMINANCE, U8, 1}};
+    } rows[] = {{GL_RGBA, GL_RGBA, U8, 4},
+                {GL_RGB, GL_RGB, U8, 4},
+                {GL_RED, GL_RED, U8, 1},
+                {GL_RG, GL_RG, U8, 2},
+                {4, GL_RGBA, U8, 4},
+                {GL_ALPHA, GL_ALPHA, U8, 1},
+                {GL_LUMINANCE, GL_LUMINANCE, U8, 1},
+                {GL_ALPHA8, GL_ALPHA, U8, 1},
+                {GL_LUMINANCE8, GL_LUMINANCE, U8, 1},
+                {GL_LUMINANCE8_ALPHA8, GL_LUMINANCE_ALPHA, U8, 2},
+                {GL_INTENSITY8, GL_LUMINANCE, U8, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         GLuint t;
         glGenTextures(1, &t);
@@ -235,9 +258,15 @@ static void check_target(const struct target *t)
             CUarray a;
             MUST(cuGraphicsSubResourceGetMappedArray(&a, r, (unsigned)z, (unsigned)level));
             expect_desc(a, (size_t)w, (size_t)h, t->target == GL_TEXTURE_3D ? (size_t)d : 0, U8, 4, 0);
-            CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .dstMemoryType = CU_MEMORYTYPE_HOST,
-                               .dstHost = got + (size_t)z * slice, .dstPitch = (size_t)w * 4, .dstHeight = (size_t)h, .WidthInBytes = (size_t)w * 4,
-                               .Height = (size_t)h, .Depth = stacked ? 1 : (size_t)d};
+            CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                               .srcArray = a,
+                               .dstMemoryType = CU_MEMORYTYPE_HOST,
+                               .dstHost = got + (size_t)z * slice,
+                               .dstPitch = (size_t)w * 4,
+                               .dstHeight = (size_t)h,
+                               .WidthInBytes = (size_t)w * 4,
+                               .Height = (size_t)h,
+                               .Depth = stacked ? 1 : (size_t)d};
             EXPECT_OK(cuMemcpy3D(&c));
         }
         EXPECT(!memcmp(got, want, size));
@@ -245,9 +274,16 @@ static void check_target(const struct target *t)
         pattern(parts, slice, 99);
         CUarray a;
         MUST(cuGraphicsSubResourceGetMappedArray(&a, r, stacked ? (unsigned)d - 1 : 0, (unsigned)level));
-        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = parts, .srcPitch = (size_t)w * 4, .srcHeight = (size_t)h,
-                           .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a, .dstZ = stacked ? 0 : (size_t)d - 1, .WidthInBytes = (size_t)w * 4,
-                           .Height = (size_t)h, .Depth = 1};
+        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = parts,
+                           .srcPitch = (size_t)w * 4,
+                           .srcHeight = (size_t)h,
+                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .dstArray = a,
+                           .dstZ = stacked ? 0 : (size_t)d - 1,
+                           .WidthInBytes = (size_t)w * 4,
+                           .Height = (size_t)h,
+                           .Depth = 1};
         EXPECT_OK(cuMemcpy3D(&c));
         EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
         memcpy(want + size - slice, parts, slice);
@@ -263,8 +299,9 @@ static void check_target(const struct target *t)
 TEST(targets)
 {
     gl_start(GL_CORE);
-    static const struct target rows[] = {{GL_TEXTURE_2D, 32, 16, 1, 3},       {GL_TEXTURE_2D, 40, 24, 1, 1},    {GL_TEXTURE_3D, 32, 16, 8, 3},
-                                         {GL_TEXTURE_2D_ARRAY, 24, 16, 5, 2}, {GL_TEXTURE_CUBE_MAP, 16, 16, 6, 3}, {GL_TEXTURE_RECTANGLE, 30, 20, 1, 1}};
+    static const struct target rows[] = {{GL_TEXTURE_2D, 32, 16, 1, 3},       {GL_TEXTURE_2D, 40, 24, 1, 1},
+                                         {GL_TEXTURE_3D, 32, 16, 8, 3},       {GL_TEXTURE_2D_ARRAY, 24, 16, 5, 2},
+                                         {GL_TEXTURE_CUBE_MAP, 16, 16, 6, 3}, {GL_TEXTURE_RECTANGLE, 30, 20, 1, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_target(&rows[i]);
     EXPECT_NO_DIAGNOSTIC();
@@ -273,7 +310,8 @@ TEST(targets)
 TEST(targets_refused)
 {
     gl_start(GL_CORE);
-    static const struct target rows[] = {{GL_TEXTURE_1D, 32, 1, 1, 1}, {GL_TEXTURE_1D_ARRAY, 32, 5, 1, 1}, {GL_TEXTURE_CUBE_MAP_ARRAY, 32, 32, 12, 1}};
+    static const struct target rows[] = {
+        {GL_TEXTURE_1D, 32, 1, 1, 1}, {GL_TEXTURE_1D_ARRAY, 32, 5, 1, 1}, {GL_TEXTURE_CUBE_MAP_ARRAY, 32, 32, 12, 1}};
     CUgraphicsResource r;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, make(&rows[i]), rows[i].target, 0), CUDA_ERROR_INVALID_VALUE);
@@ -299,7 +337,8 @@ TEST(targets_refused)
     glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, 16, 16);
     EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, rb, GL_RENDERBUFFER, 0), CUDA_ERROR_INVALID_VALUE);
     // Texture gather is for arrays of two dimensions.
-    static const struct target layered = {GL_TEXTURE_2D_ARRAY, 8, 8, 3, 1}, solid = {GL_TEXTURE_3D, 8, 8, 3, 1}, cube = {GL_TEXTURE_CUBE_MAP, 8, 8, 6, 1};
+    static const struct target layered = {GL_TEXTURE_2D_ARRAY, 8, 8, 3, 1}, solid = {GL_TEXTURE_3D, 8, 8, 3, 1},
+                               cube = {GL_TEXTURE_CUBE_MAP, 8, 8, 6, 1};
     unsigned gather = CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER;
     EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, make(&layered), GL_TEXTURE_2D_ARRAY, gather), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, make(&solid), GL_TEXTURE_3D, gather), CUDA_ERROR_INVALID_VALUE);

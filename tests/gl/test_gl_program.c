@@ -10,13 +10,49 @@ enum { SIZE = 4096 };
 // ---- state
 
 static const GLenum integers[] = {
-    GL_ACTIVE_TEXTURE, GL_ARRAY_BUFFER_BINDING, GL_BLEND, GL_COPY_READ_BUFFER_BINDING, GL_COPY_WRITE_BUFFER_BINDING, GL_CULL_FACE, GL_CURRENT_PROGRAM,
-    GL_DEPTH_TEST, GL_DEPTH_WRITEMASK, GL_DITHER, GL_DRAW_BUFFER0, GL_DRAW_FRAMEBUFFER_BINDING, GL_ELEMENT_ARRAY_BUFFER_BINDING, GL_FRONT_FACE,
-    GL_PACK_ALIGNMENT, GL_PACK_IMAGE_HEIGHT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_IMAGES, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS, GL_PACK_SWAP_BYTES,
-    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_READ_BUFFER, GL_READ_FRAMEBUFFER_BINDING, GL_RENDERBUFFER_BINDING,
-    GL_SCISSOR_TEST, GL_STENCIL_TEST, GL_UNIFORM_BUFFER_BINDING, GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_ROW_LENGTH,
-    GL_UNPACK_SKIP_IMAGES, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_UNPACK_SWAP_BYTES, GL_VERTEX_ARRAY_BINDING, GL_VIEWPORT, GL_SCISSOR_BOX,
-    GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_FRAMEBUFFER_SRGB, GL_RASTERIZER_DISCARD, GL_SAMPLER_BINDING,
+    GL_ACTIVE_TEXTURE,
+    GL_ARRAY_BUFFER_BINDING,
+    GL_BLEND,
+    GL_COPY_READ_BUFFER_BINDING,
+    GL_COPY_WRITE_BUFFER_BINDING,
+    GL_CULL_FACE,
+    GL_CURRENT_PROGRAM,
+    GL_DEPTH_TEST,
+    GL_DEPTH_WRITEMASK,
+    GL_DITHER,
+    GL_DRAW_BUFFER0,
+    GL_DRAW_FRAMEBUFFER_BINDING,
+    GL_ELEMENT_ARRAY_BUFFER_BINDING,
+    GL_FRONT_FACE,
+    GL_PACK_ALIGNMENT,
+    GL_PACK_IMAGE_HEIGHT,
+    GL_PACK_ROW_LENGTH,
+    GL_PACK_SKIP_IMAGES,
+    GL_PACK_SKIP_PIXELS,
+    GL_PACK_SKIP_ROWS,
+    GL_PACK_SWAP_BYTES,
+    GL_PIXEL_PACK_BUFFER_BINDING,
+    GL_PIXEL_UNPACK_BUFFER_BINDING,
+    GL_READ_BUFFER,
+    GL_READ_FRAMEBUFFER_BINDING,
+    GL_RENDERBUFFER_BINDING,
+    GL_SCISSOR_TEST,
+    GL_STENCIL_TEST,
+    GL_UNIFORM_BUFFER_BINDING,
+    GL_UNPACK_ALIGNMENT,
+    GL_UNPACK_IMAGE_HEIGHT,
+    GL_UNPACK_ROW_LENGTH,
+    GL_UNPACK_SKIP_IMAGES,
+    GL_UNPACK_SKIP_PIXELS,
+    GL_UNPACK_SKIP_ROWS,
+    GL_UNPACK_SWAP_BYTES,
+    GL_VERTEX_ARRAY_BINDING,
+    GL_VIEWPORT,
+    GL_SCISSOR_BOX,
+    GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+    GL_FRAMEBUFFER_SRGB,
+    GL_RASTERIZER_DISCARD,
+    GL_SAMPLER_BINDING,
 };
 static const GLenum bindings[] = {GL_TEXTURE_BINDING_1D,       GL_TEXTURE_BINDING_2D,       GL_TEXTURE_BINDING_3D,
                                   GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_RECTANGLE};
@@ -98,8 +134,8 @@ static void disturb(GLuint texture, GLuint buffer)
     glBindFramebuffer(GL_FRAMEBUFFER, fbo);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, rbo);
     glReadBuffer(GL_NONE);
-    static const GLenum stores[] = {GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_PIXELS,
-                                    GL_UNPACK_SKIP_ROWS, GL_UNPACK_IMAGE_HEIGHT};
+    static const GLenum stores[] = {GL_PACK_ROW_LENGTH,    GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS,     GL_UNPACK_ROW_LENGTH,
+                                    GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_UNPACK_IMAGE_HEIGHT};
     for (int i = 0; i < 7; i++)
         glPixelStorei(stores[i], i + 3);
     glPixelStorei(GL_PACK_ALIGNMENT, 8);
@@ -130,12 +166,26 @@ TEST(state)
         UNDISTURBED(cuGraphicsSubResourceGetMappedArray(&a[0], r[0], 0, 1));
         UNDISTURBED(cuGraphicsSubResourceGetMappedArray(&a[1], r[2], 0, 0));
         UNDISTURBED(cuGraphicsResourceGetMappedPointer(&p, NULL, r[1]));
-        CUDA_MEMCPY2D out = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a[0], .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = bytes,
-                             .dstPitch = 64, .WidthInBytes = 64, .Height = 16};
-        CUDA_MEMCPY2D across = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a[1], .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a[0],
-                                .WidthInBytes = 32, .Height = 8};
-        CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = bytes, .srcPitch = 64, .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                              .dstArray = a[1], .WidthInBytes = 64, .Height = 16};
+        CUDA_MEMCPY2D out = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                             .srcArray = a[0],
+                             .dstMemoryType = CU_MEMORYTYPE_HOST,
+                             .dstHost = bytes,
+                             .dstPitch = 64,
+                             .WidthInBytes = 64,
+                             .Height = 16};
+        CUDA_MEMCPY2D across = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .srcArray = a[1],
+                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .dstArray = a[0],
+                                .WidthInBytes = 32,
+                                .Height = 8};
+        CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                              .srcHost = bytes,
+                              .srcPitch = 64,
+                              .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                              .dstArray = a[1],
+                              .WidthInBytes = 64,
+                              .Height = 16};
         UNDISTURBED(cuMemcpy2D(&out));
         UNDISTURBED(cuMemcpy2D(&across));
         UNDISTURBED(cuMemcpy2D(&back));
@@ -166,8 +216,14 @@ TEST(graphics_before_map)
             glClear(GL_COLOR_BUFFER_BIT);
         }
         CUarray a = cu_map_array(r, 0, 0);
-        CUDA_MEMCPY2D last = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .srcXInBytes = (LARGE - 1) * 4, .srcY = LARGE - 1,
-                              .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = pixel, .WidthInBytes = 4, .Height = 1};
+        CUDA_MEMCPY2D last = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                              .srcArray = a,
+                              .srcXInBytes = (LARGE - 1) * 4,
+                              .srcY = LARGE - 1,
+                              .dstMemoryType = CU_MEMORYTYPE_HOST,
+                              .dstHost = pixel,
+                              .WidthInBytes = 4,
+                              .Height = 1};
         EXPECT_OK(cuMemcpy2D(&last));
         EXPECT_EQ(pixel[0], frame + 1);
         EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_example.sh CARDLESS PERSONALITY PROGRAM PICTURE: runs an example on lavapipe; it checks its own pixels. No mistake may be reported.
+# run_example.sh CARDLESS PERSONALITY PROGRAM PICTURE: runs an example on lavapipe or llvmpipe; it checks its own pixels. No mistake may be reported.
 for icd in /usr/share/vulkan/icd.d/lvp_icd*.json; do
     [ -f "$icd" ] && export VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd"
 done
 [ -n "$VK_DRIVER_FILES" ] || { echo "SKIPPED: lavapipe (mesa-vulkan-drivers) is not installed"; exit 77; }
+export LIBGL_ALWAYS_SOFTWARE=1 GALLIUM_DRIVER=llvmpipe
 reports="$4.json"
 rm -f "$reports"
 "$1" run --personality "$2" --diagnostics "json:$reports" -- "$3" "$4" || exit 1

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// What of OpenGL registers, and how the core of graphics resources reaches it.
+#include "gl_resource.h"
+
+#include <stdio.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "device.h"
+#include "gl_mirror.h"
+#include "graphics.h"
+
+struct resource {
+    struct em_gl_object *object;
+    struct em_gl_mirror mirror;
+};
+
+// ---- the backend
+
+static CUresult flush(void)
+{
+    CUresult r = em_gl_need_context();
+    if (!r)
+        em_gl_group_finish_current();
+    return r;
+}
+
+static enum em_graphics_health check(void *owner)
+{
+    switch (em_gl_object_fares(((struct resource *)owner)->object)) {
+    case EM_GL_GONE:
+        return EM_GRAPHICS_LOST;
+    case EM_GL_MISSING:
+        return EM_GRAPHICS_DELETED;
+    default:
+        return EM_GRAPHICS_FINE; // whether it has another size is seen when bytes move: asking each time would cost more than all the rest
+    }
+}
+
+static const char *text(void *owner, char *out, size_t room)
+{
+    const struct em_gl_object *o = ((struct resource *)owner)->object;
+    snprintf(out, room, "%s %u", em_gl_kind_text(o->kind), o->name);
+    return out;
+}
+
+static CUresult acquire(void *owner, uint64_t sequence, unsigned flags)
+{
+    (void)sequence;
+    (void)flags;
+    em_gl_mirror_map(&((struct resource *)owner)->mirror);
+    return CUDA_SUCCESS;
+}
+
+static void touch(void *owner, const struct em_graphics_part *part, bool write)
+{
+    struct em_gl_mirror *m = &((struct resource *)owner)->mirror;
+    if (!part) {
+        em_gl_mirror_touch_all(m, write);
+    } else if (!m->layout) {
+        em_gl_mirror_touch(m, part->offset_B, part->size_B, write);
+    } else {
+        struct em_gl_box box = {part->x, part->y, part->z, part->width, part->height, part->depth};
+        em_gl_mirror_touch_box(m, part->level, &box, write);
+    }
+}
+
+static CUresult release(void *owner, uint64_t sequence, bool keep)
+{
+    (void)sequence;
+    em_gl_mirror_unmap(&((struct resource *)owner)->mirror, keep);
+    return CUDA_SUCCESS;
+}
+
+static void close_resource(void *owner)
+{
+    struct resource *r = owner;
+    em_gl_object_close(r->object);
+    dm_free(r);
+}
+
+static const struct em_graphics_ops opengl = {
+    .api = "OpenGL",
+    .flush = flush,
+    .check = check,
+    .text = text,
+    .acquire = acquire,
+    .touch = touch,
+    .release = release,
+    .close = close_resource,
+};
+
+// ---- registration
+
+CUresult em_gl_need_context(void)
+{
+    return em_gl_group_is_current() ? CUDA_SUCCESS : em_fail(CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "no OpenGL context is current in this thread");
+}
+
+static CUresult refused(enum em_gl_kind kind, unsigned name, enum em_gl_status status)
+{
+    CUresult code = CUDA_ERROR_INVALID_VALUE;
+    if (status == EM_GL_MISSING || status == EM_GL_GONE)
+        code = CUDA_ERROR_INVALID_HANDLE;
+    else if (status == EM_GL_NO_MEMORY || (status == EM_GL_NO_STORAGE && kind == EM_GL_BUFFER)) // silicon: x_graphics buffer/size-0
+        code = CUDA_ERROR_OUT_OF_MEMORY;
+    else if (status == EM_GL_REFUSED)
+        code = CUDA_ERROR_UNKNOWN;
+    return em_fail(code, "OpenGL %s %u: %s", em_gl_kind_text(kind), name, em_gl_status_text(status));
+}
+
+static CUresult open_object(enum em_gl_kind kind, unsigned name, struct em_gl_object **out)
+{
+    struct em_gl_group *group;
+    CUresult r = em_gl_group_enter(&group);
+    if (r)
+        return r;
+    enum em_gl_status status = em_gl_object_open(group, kind, name, out);
+    em_gl_group_unref(group);
+    return status ? refused(kind, name, status) : CUDA_SUCCESS;
+}
+
+// Hands the object to the core; it is closed on failure.
+static CUresult enter(struct em_gl_object *object, const struct em_graphics_shape *shape, unsigned flags, CUgraphicsResource *out)
+{
+    struct em_graphics_bytes bytes;
+    struct resource *resource = dm_calloc(1, sizeof *resource);
+    if (!resource) {
+        em_gl_object_close(object);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+    }
+    resource->object = object;
+    CUresult r = em_graphics_register(&opengl, resource, shape, flags, &bytes, out);
+    if (r) {
+        close_resource(resource);
+        return r;
+    }
+    resource->mirror.object = object;
+    resource->mirror.address = bytes.address;
+    resource->mirror.layout = bytes.layout;
+    resource->mirror.size_B = shape->size_B;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_gl_register_buffer(unsigned buffer, unsigned flags, CUgraphicsResource *out)
+{
+    struct em_gl_object *object;
+    CUresult r = em_graphics_check_flags(EM_GRAPHICS_BUFFER, flags);
+    if (r)
+        return r;
+    if (!buffer)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "buffer 0 is OpenGL's name for none");
+    if ((r = open_object(EM_GL_BUFFER, buffer, &object)))
+        return r;
+    struct em_graphics_shape shape = {.kind = EM_GRAPHICS_BUFFER, .size_B = object->size_B};
+    return enter(object, &shape, flags, out);
+}
+
+// "target must match the type of the object, and must be one of GL_TEXTURE_2D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_3D,
+// GL_TEXTURE_2D_ARRAY, or GL_RENDERBUFFER." The card takes the target's word for what a texture is (levels/wrong-target-3D-of-2D).
+static CUresult check_target(unsigned target, unsigned flags)
+{
+    switch (target) {
+    case GL_TEXTURE_2D:
+    case GL_TEXTURE_RECTANGLE:
+    case GL_TEXTURE_CUBE_MAP:
+    case GL_RENDERBUFFER:
+        return CUDA_SUCCESS;
+    case GL_TEXTURE_3D:
+    case GL_TEXTURE_2D_ARRAY:
+        return flags & CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER
+                   ? em_fail(CUDA_ERROR_INVALID_VALUE, "CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER: 3D textures and 2D arrays are not gathered from")
+                   : CUDA_SUCCESS;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "target %#x: only GL_TEXTURE_2D, _RECTANGLE, _CUBE_MAP, _3D, _2D_ARRAY and GL_RENDERBUFFER can be registered", target);
+    }
+}
+
+// What CUDA shows of an image that is registered for a target. A texture with more than one level shows the whole chain, be it there or not.
+static struct em_graphics_shape shape_of(const struct em_gl_image *image, unsigned target)
+{
+    struct em_graphics_shape s = {
+        .kind = EM_GRAPHICS_IMAGE,
+        .width = image->width,
+        .height = image->height,
+        .depth = target == GL_TEXTURE_3D ? image->depth : 0,
+        .layers = target == GL_TEXTURE_2D_ARRAY   ? image->depth
+                  : target == GL_TEXTURE_CUBE_MAP ? 6
+                                                  : 0,
+        .cube = target == GL_TEXTURE_CUBE_MAP,
+        .levels = 1,
+        .format = image->transfer.array_format,
+        .channels = image->transfer.channels,
+        .element_B = image->transfer.element_B,
+        .layout = DM_LAYOUT_LLVMPIPE, // linear rows, as OpenGL takes and gives them
+    };
+    if (image->levels > 1)
+        s.levels = dm_layout_levels_most(s.width, s.height, s.depth);
+    return s;
+}
+
+CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags, CUgraphicsResource *out)
+{
+    struct em_gl_object *object;
+    CUresult r = em_graphics_check_flags(EM_GRAPHICS_IMAGE, flags);
+    if (r || (r = check_target(target, flags)))
+        return r;
+    if (!image)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "image 0 is OpenGL's name for none");
+    if ((r = open_object(target == GL_RENDERBUFFER ? EM_GL_RENDERBUFFER : EM_GL_TEXTURE, image, &object)))
+        return r;
+    if (!object->image.shown) {
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "%s %u has the internal format %#x: CUDA has arrays for formats of 1 to 4 like channels of 8, 16 or 32 bits",
+                    em_gl_kind_text(object->kind), image, object->image.format.number);
+        em_gl_object_close(object);
+        return r;
+    }
+    struct em_graphics_shape shape = shape_of(&object->image, target);
+    return enter(object, &shape, flags, out);
+}
+
+// ---- devices
+
+// One software renderer stands behind all contexts: it is device 0, whether all devices are asked for or those of this frame or the next.
+CUresult em_gl_devices(unsigned list, unsigned room, CUdevice *devices, unsigned *count)
+{
+    enum { LIST_ALL = 1, LIST_NEXT_FRAME = 3 };
+    CUresult r = em_gl_need_context();
+    if (r)
+        return r;
+    *count = 0;
+    if (list < LIST_ALL || list > LIST_NEXT_FRAME)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "deviceList %u is no CUGLDeviceList", list);
+    if (room) {
+        devices[0] = 0;
+        *count = 1;
+    }
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The same through GLX, on an X server: contexts that are current on a window's connection, and what happens when the connection is closed.
+#define GL_GLEXT_PROTOTYPES
+#include <GL/gl.h>
+#include <GL/glext.h>
+#include <GL/glx.h>
+#include <GL/glxext.h>
+
+#include "../harness.h"
+#include <cudaGL.h>
+
+enum { SIZE = 4096 };
+
+static Display *display;
+
+static GLXContext start(GLXContext share, bool core)
+{
+    static const int wanted[] = {GLX_DRAWABLE_TYPE, GLX_PBUFFER_BIT, GLX_RENDER_TYPE, GLX_RGBA_BIT, None};
+    static const int version[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3, None};
+    static const int small[] = {GLX_PBUFFER_WIDTH, 16, GLX_PBUFFER_HEIGHT, 16, None};
+    int count = 0;
+    if (!display && !(display = XOpenDisplay(NULL)))
+        SKIP("SKIPPED: no X server");
+    GLXFBConfig *configs = glXChooseFBConfig(display, DefaultScreen(display), wanted, &count);
+    PFNGLXCREATECONTEXTATTRIBSARBPROC create = (PFNGLXCREATECONTEXTATTRIBSARBPROC)glXGetProcAddressARB((const GLubyte *)"glXCreateContextAttribsARB");
+    if (!configs || !count || !create)
+        SKIP("SKIPPED: GLX has no configuration with a pbuffer");
+    GLXContext context =
+        core ? create(display, configs[0], share, True, version) : glXCreateNewContext(display, configs[0], GLX_RGBA_TYPE, share, True);
+    GLXPbuffer pbuffer = glXCreatePbuffer(display, configs[0], small);
+    if (!context || !glXMakeContextCurrent(display, pbuffer, pbuffer, context))
+        SKIP("SKIPPED: no GLX context");
+    XFree(configs);
+    return context;
+}
+
+static void round_trip(void)
+{
+    static uint8_t want[SIZE], got[SIZE];
+    GLuint b, t;
+    CUgraphicsResource r[2];
+    CUdeviceptr p;
+    CUarray a;
+    for (int i = 0; i < SIZE; i++)
+        want[i] = (uint8_t)(i * 7 + 3);
+    glGenBuffers(1, &b);
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    glBufferData(GL_ARRAY_BUFFER, SIZE, want, GL_DYNAMIC_DRAW);
+    glGenTextures(1, &t);
+    glBindTexture(GL_TEXTURE_2D, t);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 32, 32, 0, GL_RGBA, GL_UNSIGNED_BYTE, want);
+    MUST(cuGraphicsGLRegisterBuffer(&r[0], b, 0));
+    MUST(cuGraphicsGLRegisterImage(&r[1], t, GL_TEXTURE_2D, 0));
+    MUST(cuGraphicsMapResources(2, r, 0));
+    MUST(cuGraphicsResourceGetMappedPointer(&p, NULL, r[0]));
+    MUST(cuGraphicsSubResourceGetMappedArray(&a, r[1], 0, 0));
+    EXPECT_OK(cuMemcpyDtoH(got, p, SIZE));
+    EXPECT(!memcmp(got, want, SIZE));
+    EXPECT_OK(cuMemcpyAtoH(got, a, 0, 128));
+    EXPECT(!memcmp(got, want, 128));
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE));
+    memset(want, 77, 128);
+    EXPECT_OK(cuMemcpyHtoA(a, 0, want, 128));
+    EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
+    glGetBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, got);
+    EXPECT_EQ(got[SIZE - 1], 9);
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, got);
+    EXPECT(!memcmp(got, want, SIZE));
+    EXPECT_OK(cuGraphicsUnregisterResource(r[0]));
+    EXPECT_OK(cuGraphicsUnregisterResource(r[1]));
+    EXPECT_EQ(glGetError(), GL_NO_ERROR);
+}
+
+TEST(core)
+{
+    start(NULL, true);
+    test_context();
+    round_trip();
+    EXPECT_NO_DIAGNOSTIC();
+}
+TEST(compatibility)
+{
+    start(NULL, false);
+    test_context();
+    round_trip();
+}
+TEST(shared)
+{
+    GLXContext first = start(NULL, true);
+    start(first, true);
+    test_context();
+    round_trip();
+}
+
+// Windows close: the connection goes, then CUDA's objects.
+TEST(closed)
+{
+    test_context();
+    for (int i = 0; i < 3; i++) {
+        GLuint b;
+        CUgraphicsResource r;
+        GLXContext context = start(NULL, true);
+        glGenBuffers(1, &b);
+        glBindBuffer(GL_ARRAY_BUFFER, b);
+        glBufferData(GL_ARRAY_BUFFER, SIZE, NULL, GL_DYNAMIC_DRAW);
+        MUST(cuGraphicsGLRegisterBuffer(&r, b, 0));
+        EXPECT_OK(cuGraphicsMapResources(1, &r, 0));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        glXMakeContextCurrent(display, None, None, NULL);
+        glXDestroyContext(display, context);
+        XCloseDisplay(display);
+        display = NULL;
+        EXPECT_ERROR(cuGraphicsMapResources(1, &r, 0), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+    }
+}
+
+TESTS(CASE(core), CASE(compatibility), CASE(shared), CASE(closed))
