@@ -46,7 +46,8 @@ enum {
     X(void *, glXGetCurrentDisplay, (void))                                                                                                          \
     X(void *, glXGetProcAddressARB, (const char *))                                                                                                  \
     X(int, glXQueryContext, (void *, void *, int, int *))                                                                                            \
-    X(void **, glXChooseFBConfig, (void *, int, const int *, int *))                                                                                 \
+    X(void **, glXGetFBConfigs, (void *, int, int *))                                                                                                \
+    X(int, glXGetFBConfigAttrib, (void *, void *, int, int *))                                                                                       \
     X(void *, glXCreateNewContext, (void *, void *, int, void *, int))                                                                               \
     X(void, glXDestroyContext, (void *, void *))                                                                                                     \
     X(uintptr_t, glXCreatePbuffer, (void *, void *, const int *))                                                                                    \
@@ -221,9 +222,12 @@ static void *glx_config_of(const struct em_gl_current *current)
     int id = 0, screen = 0, count = 0;
     glx.glXQueryContext(current->display, current->context, GLX_FBCONFIG_ID, &id);
     glx.glXQueryContext(current->display, current->context, GLX_SCREEN, &screen);
-    int wanted[] = {GLX_FBCONFIG_ID, id, 0};
-    void **configs = glx.glXChooseFBConfig(current->display, screen, wanted, &count);
-    void *config = configs && count ? configs[0] : NULL;
+    void **configs = glx.glXGetFBConfigs(current->display, screen, &count), *config = NULL;
+    for (int i = 0; i < count && !config; i++) {
+        int other = 0;
+        if (!glx.glXGetFBConfigAttrib(current->display, configs[i], GLX_FBCONFIG_ID, &other) && other == id)
+            config = configs[i];
+    }
     if (configs)
         xlib.XFree(configs);
     return config;

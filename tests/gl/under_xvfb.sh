@@ -3,4 +3,4 @@
 # under_xvfb.sh PROGRAM: runs a test on an X server of its own.
 command -v xvfb-run >/dev/null || { echo "1..0 # SKIP SKIPPED: xvfb-run (xvfb, xauth) is not installed"; exit 0; }
 export LIBGL_ALWAYS_SOFTWARE=1 GALLIUM_DRIVER=llvmpipe
-exec xvfb-run -a -s '-screen 0 640x480x24' "$@"
+exec xvfb-run -a -s '-screen 0 640x480x24 -noreset' "$@"
