@@ -199,7 +199,7 @@ static CUresult make(const struct em_gl_current *current, struct em_gl_group **o
         *out = g;
         return CUDA_SUCCESS;
     }
-    CUresult r = em_fail(CUDA_ERROR_OPERATING_SYSTEM, "the current OpenGL context cannot be shared: %s", g->why_not);
+    CUresult r = em_mistake(G12, CUDA_ERROR_OPERATING_SYSTEM, "the current OpenGL context cannot be shared: %s", g->why_not);
     while (!g->ended)
         pthread_cond_wait(&g->done, &mutex);
     dm_free(g);
@@ -211,9 +211,9 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
     struct em_gl_current current = em_gl_window_current();
     const char *version;
     if (current.system == GL_SYSTEM_NONE)
-        return em_fail(CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "no OpenGL context is current in this thread");
+        return em_mistake(G12, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "no OpenGL context is current in this thread");
     if (!em_gl_window_is_usable(&current, &version))
-        return em_fail(CUDA_ERROR_OPERATING_SYSTEM, "OpenGL %s is too old: 3.3 or ES 3.0 is needed", version);
+        return em_mistake(G12, CUDA_ERROR_OPERATING_SYSTEM, "OpenGL %s is too old: 3.3 or ES 3.0 is needed", version);
     CUresult r = CUDA_SUCCESS;
     pthread_mutex_lock(&mutex);
     struct em_gl_group *g = find(&current);

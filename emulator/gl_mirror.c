@@ -14,7 +14,13 @@ static void tell(struct em_gl_mirror *m, enum em_gl_status status)
     if (!status || *said)
         return;
     *said = true;
-    em_explain(CUDA_SUCCESS, "OpenGL %s %u: %s", em_gl_kind_text(m->object->kind), m->object->name, em_gl_status_text(status));
+    const char *kind = em_gl_kind_text(m->object->kind), *why = em_gl_status_text(status);
+    if (status == EM_GL_RESIZED)
+        em_mistake(G14, CUDA_SUCCESS, "OpenGL %s %u: %s", kind, m->object->name, why);
+    else if (status == EM_GL_REFUSED)
+        em_mistake(G07, CUDA_SUCCESS, "OpenGL %s %u: %s", kind, m->object->name, why);
+    else
+        em_explain(CUDA_SUCCESS, "OpenGL %s %u: %s", kind, m->object->name, why);
 }
 
 void em_gl_mirror_map(struct em_gl_mirror *m)

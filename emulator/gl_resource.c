@@ -82,6 +82,7 @@ static void close_resource(void *owner)
 static const struct em_graphics_ops opengl = {
     .api = "OpenGL",
     .flush = flush,
+    .present = em_gl_need_context,
     .check = check,
     .text = text,
     .acquire = acquire,
@@ -106,6 +107,8 @@ static CUresult refused(enum em_gl_kind kind, unsigned name, enum em_gl_status s
         code = CUDA_ERROR_OUT_OF_MEMORY;
     else if (status == EM_GL_REFUSED)
         code = CUDA_ERROR_UNKNOWN;
+    if (status == EM_GL_MULTISAMPLE || status == EM_GL_NO_STORAGE)
+        return em_mistake(G11, code, "OpenGL %s %u: %s", em_gl_kind_text(kind), name, em_gl_status_text(status));
     return em_fail(code, "OpenGL %s %u: %s", em_gl_kind_text(kind), name, em_gl_status_text(status));
 }
 
@@ -169,11 +172,12 @@ static CUresult check_target(unsigned target, unsigned flags)
     case GL_TEXTURE_3D:
     case GL_TEXTURE_2D_ARRAY:
         return flags & CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER
-                   ? em_fail(CUDA_ERROR_INVALID_VALUE, "CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER: 3D textures and 2D arrays are not gathered from")
+                   ? em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
+                                "CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER: 3D textures and 2D arrays are not gathered from")
                    : CUDA_SUCCESS;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "target %#x: only GL_TEXTURE_2D, _RECTANGLE, _CUBE_MAP, _3D, _2D_ARRAY and GL_RENDERBUFFER can be registered", target);
+        return em_mistake(G11, CUDA_ERROR_INVALID_VALUE,
+                          "target %#x: only GL_TEXTURE_2D, _RECTANGLE, _CUBE_MAP, _3D, _2D_ARRAY and GL_RENDERBUFFER can be registered", target);
     }
 }
 

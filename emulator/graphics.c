@@ -144,6 +144,7 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
     g->owner = owner;
     g->shape = *shape;
     g->register_flags = flags;
+    g->map_flags = flags & (CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY | CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD);
     em_lock();
     if (shape->kind == EM_GRAPHICS_IMAGE && (r = plan_image(g)))
         goto fail;
@@ -162,6 +163,20 @@ fail:
     return r;
 }
 
+// Whether this thread may unmap or unregister resources of a list. Precondition: em_lock NOT held.
+static CUresult present(unsigned count, const CUgraphicsResource *resources)
+{
+    CUresult r = CUDA_SUCCESS;
+    for (unsigned i = 0; !r && i < count; i++) {
+        em_lock();
+        struct em_graphics *g = (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resources[i]);
+        CUresult (*ask)(void) = g ? g->ops->present : NULL;
+        em_unlock();
+        r = ask ? ask() : CUDA_SUCCESS;
+    }
+    return r;
+}
+
 CUresult em_graphics_unregister(CUgraphicsResource resource)
 {
     struct em_graphics *g;
@@ -170,7 +185,11 @@ CUresult em_graphics_unregister(CUgraphicsResource resource)
     CUresult r = em_graphics_get(resource, &g);
     if (!r && g->mapped)
         r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s is unregistered while it is mapped", em_graphics_text(g, text, sizeof text));
-    if (!r) {
+    em_unlock();
+    if (r || (r = present(1, &resource)))
+        return r;
+    em_lock();
+    if (!(r = em_graphics_get(resource, &g))) {
         em_graphics_view_end(g);
         em_object_retire(&g->object);
     }
@@ -373,7 +392,7 @@ static CUresult begin_mapping(struct em_graphics *g)
         return r;
     g->mapped = true;
     g->sequence++;
-    g->flags = (g->register_flags & (CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY | CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)) | g->map_flags;
+    g->flags = g->map_flags;
     link_mapped(g);
     if (g->ops->mapped)
         g->ops->mapped(g->owner, g->sequence);
@@ -480,7 +499,7 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, 
     // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
     bool part = r && twice < count && em_quirk(GRAPHICS_DUPLICATES);
     CUresult result = r;
-    if ((r && !part) || (r = em_stream_get(handle, &stream)))
+    if ((r && !part) || (r = present(count, resources)) || (r = em_stream_get(handle, &stream)))
         return r;
     for (unsigned i = 0; i < (part ? twice : count); i++) {
         r = unmap_one(resources[i], stream);

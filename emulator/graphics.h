@@ -82,6 +82,9 @@ struct em_graphics_ops {
     // em_lock NOT held; the calling thread's graphics work is completed. A failure is the result of cuGraphicsMapResources. NULL: nothing to do.
     CUresult (*flush)(void);
 
+    // em_lock NOT held. Whether the calling thread may unmap and unregister; the result of those calls where it may not. NULL: every thread may.
+    CUresult (*present)(void);
+
     // All that follow: precondition: em_lock held; `owner` is what em_graphics_register was given. NULL: nothing to do (check: fine; ready: always).
 
     enum em_graphics_health (*check)(void *owner);
@@ -92,8 +95,8 @@ struct em_graphics_ops {
     void (*unmapped)(void *owner, uint64_t sequence);
     // Of held_back: whether graphics work issued before mapping `sequence` is done, or can be done now, so that acquire may run.
     bool (*ready)(void *owner, uint64_t sequence);
-    // From now on CUDA may use the bytes, which are as graphics work has left them. flags: CU_GRAPHICS_MAP_RESOURCE_FLAGS_* in force for this mapping
-    // (bits of both set: register flags and map flags together).
+    // From now on CUDA may use the bytes, which are as graphics work has left them. flags: CU_GRAPHICS_MAP_RESOURCE_FLAGS_* in force for this mapping:
+    // those of cuGraphicsResourceSetMapFlags, and before its first call those of registration.
     CUresult (*acquire)(void *owner, uint64_t sequence, unsigned flags);
     // `part` NULL: any byte, by code that cannot be watched.
     void (*touch)(void *owner, const struct em_graphics_part *part, bool write);
