@@ -148,7 +148,8 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
     em_lock();
     if (shape->kind == EM_GRAPHICS_IMAGE && (r = plan_image(g)))
         goto fail;
-    if ((r = em_graphics_memory_new(em_self.current, shape, shape->kind == EM_GRAPHICS_IMAGE ? g->layout.total_B : shape->size_B, &g->memory)))
+    if ((r = em_graphics_memory_new(em_self.current, shape, shape->kind == EM_GRAPHICS_IMAGE ? g->layout.total_B : em_graphics_reach_B(shape),
+                                    &g->memory)))
         goto fail;
     if ((r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish)))
         goto fail;

@@ -95,8 +95,8 @@ struct em_graphics_ops {
     void (*unmapped)(void *owner, uint64_t sequence);
     // Of held_back: whether graphics work issued before mapping `sequence` is done, or can be done now, so that acquire may run.
     bool (*ready)(void *owner, uint64_t sequence);
-    // From now on CUDA may use the bytes, which are as graphics work has left them. flags: CU_GRAPHICS_MAP_RESOURCE_FLAGS_* in force for this mapping:
-    // those of cuGraphicsResourceSetMapFlags, and before its first call those of registration.
+    // From now on CUDA may use the bytes, which are as graphics work has left them. flags: CU_GRAPHICS_MAP_RESOURCE_FLAGS_* in force for this
+    // mapping: those of cuGraphicsResourceSetMapFlags, and before its first call those of registration.
     CUresult (*acquire)(void *owner, uint64_t sequence, unsigned flags);
     // `part` NULL: any byte, by code that cannot be watched.
     void (*touch)(void *owner, const struct em_graphics_part *part, bool write);

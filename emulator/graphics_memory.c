@@ -7,10 +7,20 @@
 #include "context.h"
 #include "error.h"
 #include "memory_device.h"
+#include "quirk.h"
 
 static CUresult no_memory(uint64_t size_B)
 {
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %llu bytes of a graphics resource", (unsigned long long)size_B);
+}
+
+uint64_t em_graphics_reach_B(const struct em_graphics_shape *shape)
+{
+    enum { PAGE_B = 4096 };
+    uint64_t size_B = shape->size_B;
+    if (em_quirk(GRAPHICS_BUFFER_PAGES))
+        em_round_up(size_B, PAGE_B, &size_B);
+    return size_B;
 }
 
 CUresult em_graphics_memory_new(struct em_context *context, const struct em_graphics_shape *shape, uint64_t size_B, struct em_graphics_memory **out)

@@ -36,3 +36,6 @@ void em_graphics_memory_unref(struct em_graphics_memory *memory);
 // `elsewhere`: at addresses that no window of it had before, where that can be had.
 CUresult em_graphics_window_open(struct em_graphics_memory *memory, bool elsewhere, struct em_graphics_window **out);
 void em_graphics_window_unref(struct em_graphics_window *window);
+
+// How many bytes of a buffer can be used. The driver gives whole pages: a copy may go past the buffer's end up to the next one.
+uint64_t em_graphics_reach_B(const struct em_graphics_shape *shape);

@@ -13,7 +13,7 @@
 #include "pkey.h"
 #include "quirk.h"
 
-enum { PAGE_B = 4096, SCRAMBLED = 0xa5 };
+enum { SCRAMBLED = 0xa5 };
 
 // ---- touches ----
 
@@ -100,10 +100,7 @@ static CUresult begin_buffer(struct em_graphics *g)
     if (!a)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
     a->base = g->window->address;
-    a->size = g->shape.size_B;
-    // The driver gives whole pages: a copy may go past the buffer's end up to the next one.
-    if (em_quirk(GRAPHICS_BUFFER_PAGES))
-        em_round_up(a->size, PAGE_B, &a->size);
+    a->size = em_graphics_reach_B(&g->shape);
     a->kind = EM_MEMORY_GRAPHICS;
     a->context = g->object.context;
     a->device = g->object.context->device->ordinal;
