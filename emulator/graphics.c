@@ -108,6 +108,47 @@ static void graphics_finish(struct em_object *object)
     free_graphics(g);
 }
 
+// Precondition: em_lock held.
+static CUresult take(struct em_graphics *g, uint64_t sequence, unsigned flags)
+{
+    CUresult r = g->ops->acquire ? g->ops->acquire(g->owner, sequence, flags) : CUDA_SUCCESS;
+    g->acquired = sequence;
+    if (!r && g->mapped && g->sequence == sequence)
+        em_graphics_view_acquired(g);
+    return r;
+}
+
+static void end_mapping(struct em_graphics *g)
+{
+    g->mapped = false;
+    unlink_mapped(g);
+    if (!em_quirk(GRAPHICS_LENIENT))
+        em_graphics_view_end(g);
+    if (g->ops->unmapped)
+        g->ops->unmapped(g->owner, g->sequence);
+}
+
+// Precondition: em_lock held.
+static CUresult begin_mapping(struct em_graphics *g)
+{
+    CUresult r = em_graphics_view_begin(g);
+    if (r)
+        return r;
+    g->mapped = true;
+    g->sequence++;
+    g->flags = g->map_flags;
+    link_mapped(g);
+    if (g->ops->mapped)
+        g->ops->mapped(g->owner, g->sequence);
+    if (g->ops->held_back)
+        return CUDA_SUCCESS;
+    if ((r = take(g, g->sequence, g->flags))) {
+        end_mapping(g);
+        g->released = g->sequence;
+    }
+    return r;
+}
+
 static CUresult plan_image(struct em_graphics *g)
 {
     const struct em_graphics_shape *s = &g->shape;
@@ -131,10 +172,17 @@ static CUresult plan_image(struct em_graphics *g)
     return CUDA_SUCCESS;
 }
 
+// A resource that could not be registered does nothing to its owner when it ends.
+static const struct em_graphics_ops failed = {.api = "no graphics API"};
+
 CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, const struct em_graphics_shape *shape, unsigned flags,
                               struct em_graphics_bytes *bytes, CUgraphicsResource *out)
 {
     CUresult r = em_graphics_check_flags(shape->kind, flags);
+    // Gathering is for two-dimensional images and cubes.
+    if (!r && (flags & CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER) && (shape->depth || (shape->layers && !shape->cube)))
+        r = em_mistake(G10, CUDA_ERROR_INVALID_VALUE, "CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER of an image with %s",
+                       shape->depth ? "slices" : "layers");
     if (r)
         return r;
     struct em_graphics *g = dm_calloc(1, sizeof *g);
@@ -153,6 +201,12 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
         goto fail;
     if ((r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish)))
         goto fail;
+    if (shape->standing && (r = begin_mapping(g))) {
+        g->ops = &failed;
+        em_object_retire(&g->object);
+        em_unlock();
+        return r;
+    }
     if (bytes)
         *bytes = (struct em_graphics_bytes){.address = g->memory->address, .layout = shape->kind == EM_GRAPHICS_IMAGE ? &g->layout : NULL};
     *out = (CUgraphicsResource)(uintptr_t)g->object.handle;
@@ -164,33 +218,20 @@ fail:
     return r;
 }
 
-// Whether this thread may unmap or unregister resources of a list. Precondition: em_lock NOT held.
-static CUresult present(unsigned count, const CUgraphicsResource *resources)
-{
-    CUresult r = CUDA_SUCCESS;
-    for (unsigned i = 0; !r && i < count; i++) {
-        em_lock();
-        struct em_graphics *g = (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resources[i]);
-        CUresult (*ask)(void) = g ? g->ops->present : NULL;
-        em_unlock();
-        r = ask ? ask() : CUDA_SUCCESS;
-    }
-    return r;
-}
-
 CUresult em_graphics_unregister(CUgraphicsResource resource)
 {
     struct em_graphics *g;
     char text[160];
     em_lock();
     CUresult r = em_graphics_get(resource, &g);
-    if (!r && g->mapped)
+    if (!r && g->mapped && !g->shape.standing)
         r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s is unregistered while it is mapped", em_graphics_text(g, text, sizeof text));
+    const struct em_graphics_ops *ops = r ? NULL : g->ops;
     em_unlock();
-    if (r || (r = present(1, &resource)))
+    if (r || (ops->present && (r = ops->present())))
         return r;
     em_lock();
-    if (!(r = em_graphics_get(resource, &g))) {
+    if (!(r = em_graphics_get(resource, &g))) { // the lock was free in between
         em_graphics_view_end(g);
         em_object_retire(&g->object);
     }
@@ -208,7 +249,7 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
     if (!r && flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)
         r = em_mistake(G08, CUDA_ERROR_INVALID_VALUE, "flags %#x are no CU_GRAPHICS_MAP_RESOURCE_FLAGS_* value", flags);
     // "If resource is presently mapped for access by CUDA then CUDA_ERROR_ALREADY_MAPPED is returned."
-    if (!r && g->mapped)
+    if (!r && g->mapped && !g->shape.standing)
         r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED, "flags of %s, which is mapped", em_graphics_text(g, text, sizeof text));
     if (!r)
         g->map_flags = flags;
@@ -225,16 +266,6 @@ struct graphics_command {
     unsigned flags;
     struct em_graphics_window *window; // of an unmap: a reference, since work before it in the stream uses its addresses
 };
-
-// Precondition: em_lock held.
-static CUresult take(struct em_graphics *g, uint64_t sequence, unsigned flags)
-{
-    CUresult r = g->ops->acquire ? g->ops->acquire(g->owner, sequence, flags) : CUDA_SUCCESS;
-    g->acquired = sequence;
-    if (!r && g->mapped && g->sequence == sequence)
-        em_graphics_view_acquired(g);
-    return r;
-}
 
 static bool map_ready(struct em_command *command)
 {
@@ -307,11 +338,19 @@ static CUresult duplicate(const struct em_graphics *g, unsigned i, CUresult driv
 static CUresult look_at(unsigned count, const CUgraphicsResource *resources, bool want_mapped, unsigned *first_duplicate)
 {
     struct em_graphics *g;
+    char text[160];
     CUresult r = CUDA_SUCCESS;
     *first_duplicate = count;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         if ((r = em_graphics_get(resources[i], &g)))
             return r;
+        // Silicon: a resource is mapped and unmapped in the context that registered it (recorded: ctx/other-cuda-ctx).
+        if (g->object.context != em_self.current)
+            return em_fail(CUDA_ERROR_INVALID_HANDLE, "%s was registered in a context other than the current one",
+                           em_graphics_text(g, text, sizeof text));
+        if (g->shape.standing)
+            return em_fail(CUDA_ERROR_UNKNOWN, "%s is not mapped: CUDA has it as long as it is registered", em_graphics_text(g, text, sizeof text));
+    }
     marks++;
     for (unsigned i = 0; i < count; i++) {
         g = (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resources[i]);
@@ -352,8 +391,8 @@ static CUresult check_health(struct em_graphics *g)
     return em_mistake(G13, CUDA_ERROR_UNKNOWN, "%s cannot be reached any more", em_graphics_text(g, text, sizeof text));
 }
 
-// Completes graphics work, once for each backend in the list. Precondition: em_lock NOT held.
-static CUresult flush(unsigned count, const CUgraphicsResource *resources)
+// Completes graphics work, or asks about the calling thread, once for each backend in the list. Precondition: em_lock NOT held.
+static CUresult ask_backends(unsigned count, const CUgraphicsResource *resources, bool flush)
 {
     const struct em_graphics_ops *done[8] = {NULL};
     for (unsigned i = 0, n = 0; i < count; i++) {
@@ -361,49 +400,19 @@ static CUresult flush(unsigned count, const CUgraphicsResource *resources)
         struct em_graphics *g = at(resources, i);
         const struct em_graphics_ops *ops = g ? g->ops : NULL;
         em_unlock();
-        bool before = !ops || !ops->flush;
+        CUresult (*ask)(void) = !ops ? NULL : flush ? ops->flush : ops->present;
+        bool before = !ask;
         for (unsigned j = 0; j < n; j++)
             before = before || done[j] == ops;
         if (before)
             continue;
         if (n < sizeof done / sizeof *done)
             done[n++] = ops;
-        CUresult r = ops->flush();
+        CUresult r = ask();
         if (r)
             return r;
     }
     return CUDA_SUCCESS;
-}
-
-static void end_mapping(struct em_graphics *g)
-{
-    g->mapped = false;
-    unlink_mapped(g);
-    if (!em_quirk(GRAPHICS_LENIENT))
-        em_graphics_view_end(g);
-    if (g->ops->unmapped)
-        g->ops->unmapped(g->owner, g->sequence);
-}
-
-// Precondition: em_lock held.
-static CUresult begin_mapping(struct em_graphics *g)
-{
-    CUresult r = em_graphics_view_begin(g);
-    if (r)
-        return r;
-    g->mapped = true;
-    g->sequence++;
-    g->flags = g->map_flags;
-    link_mapped(g);
-    if (g->ops->mapped)
-        g->ops->mapped(g->owner, g->sequence);
-    if (g->ops->held_back)
-        return CUDA_SUCCESS;
-    if ((r = take(g, g->sequence, g->flags))) {
-        end_mapping(g);
-        g->released = g->sequence;
-    }
-    return r;
 }
 
 static CUresult submit(const struct em_command_ops *ops, struct em_stream *stream, struct em_graphics *g, struct em_graphics_window *window, int how)
@@ -411,6 +420,17 @@ static CUresult submit(const struct em_command_ops *ops, struct em_stream *strea
     struct graphics_command c = {
         .command = {.ops = ops, .size_B = sizeof c}, .graphics = g, .sequence = g->sequence, .flags = g->flags, .window = window};
     return em_submit(stream, &c.command, how);
+}
+
+// The stream of a mapping belongs to the resources' context (recorded: ctx/other-stream-ctx).
+static CUresult get_stream(CUstream handle, struct em_stream **out)
+{
+    CUresult r = em_stream_get(handle, out);
+    if (!r && (*out)->object.context != em_self.current) {
+        em_stream_put(*out);
+        r = em_fail(CUDA_ERROR_INVALID_HANDLE, "the stream belongs to a context other than the current one");
+    }
+    return r;
 }
 
 // "count must be greater than zero": silicon refuses 0 and NULL before it looks for a context.
@@ -431,9 +451,9 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
     for (i = 0; !r && i < count; i++)
         r = check_health(at(resources, i));
     em_unlock();
-    if (r || (r = em_stream_get(handle, &stream)))
+    if (r || (r = get_stream(handle, &stream)))
         return r;
-    if ((r = flush(count, resources)))
+    if ((r = ask_backends(count, resources, true)))
         goto put;
     em_lock();
     for (i = 0; i < count; i++) // an unmap in another thread has yet to give the object back
@@ -500,7 +520,10 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, 
     // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
     bool part = r && twice < count && em_quirk(GRAPHICS_DUPLICATES);
     CUresult result = r;
-    if ((r && !part) || (r = present(count, resources)) || (r = em_stream_get(handle, &stream)))
+    // Silicon: a thread without the graphics context is told so, but the resource is unmapped (recorded: ctx/setflags-without-gl).
+    if (!r && (result = ask_backends(count, resources, false)) && !em_quirk(GRAPHICS_UNMAP_THREAD))
+        return result;
+    if ((r && !part) || (r = get_stream(handle, &stream)))
         return r;
     for (unsigned i = 0; i < (part ? twice : count); i++) {
         r = unmap_one(resources[i], stream);

@@ -53,6 +53,10 @@ struct em_graphics_shape {
     unsigned channels;
     uint32_t element_B;
     enum dm_layout_kind layout; // how the bytes lie that CUDA sees
+    // An EGL image: CUDA has it from registration until it is unregistered, and mapping it is CUDA_ERROR_UNKNOWN; arrayIndex and mipLevel are not
+    // looked at. `egl_format` is the CUeglColorFormat of its frame.
+    bool standing;
+    unsigned egl_format;
 
     // The graphics object's own bytes, from `physical_offset` on, laid out as above: a reference is taken. NULL: there is a mirror.
     struct dm_physical *physical;

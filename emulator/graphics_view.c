@@ -287,6 +287,8 @@ CUresult em_graphics_array(CUgraphicsResource resource, unsigned index, unsigned
     if (r)
         goto unlock;
     // "If arrayIndex is not a valid array index … or mipLevel is not a valid mipmap level for resource then CUDA_ERROR_INVALID_VALUE is returned."
+    if (g->shape.standing)
+        index = level = 0;
     if (index >= layers(g) || level >= g->shape.levels) {
         r = em_mistake(G17, CUDA_ERROR_INVALID_VALUE, "arrayIndex %u, mipLevel %u of %s, which has %u and %u", index, level,
                        em_graphics_text(g, text, sizeof text), layers(g), g->shape.levels);
@@ -307,6 +309,8 @@ CUresult em_graphics_mipmap(CUgraphicsResource resource, CUmipmappedArray *out)
     struct em_storage *storage;
     em_lock();
     CUresult r = get_image(resource, "the mipmapped array", &g);
+    if (!r && g->shape.standing)
+        r = em_fail(CUDA_ERROR_UNKNOWN, "an EGL image has no mipmapped array");
     if (!r && !g->mipmap && !(r = whole_storage(g, &storage))) {
         struct em_array_plan plan = {.desc = describe(g, true), .levels = g->shape.levels, .layout = g->layout};
         CUmipmappedArray handle;
