@@ -32,7 +32,9 @@ struct em_context;
     X(GRAPH, "CUgraph")                                                                                                                              \
     X(GRAPH_NODE, "CUgraphNode")                                                                                                                     \
     X(GRAPH_EXEC, "CUgraphExec")                                                                                                                     \
-    X(USER_OBJECT, "CUuserObject")
+    X(USER_OBJECT, "CUuserObject")                                                                                                                   \
+    X(VIRTUAL_BUFFER, "cardlessBuffer")                                                                                                              \
+    X(VIRTUAL_TEXTURE, "cardlessTexture")
 
 enum em_type {
     EM_NO_TYPE,
