@@ -40,6 +40,9 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affini
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "device %d does not do CUDA in graphics", dev);
     }
     r = api_check_compute_mode(device);
+    // Core dumps that the user asks for take what core dumps need: the flags of the context tell of the latter.
+    if (flags & CU_CTX_USER_COREDUMP_ENABLE)
+        flags = (flags & ~(unsigned)CU_CTX_USER_COREDUMP_ENABLE) | CU_CTX_COREDUMP_ENABLE;
     return r ? r : em_context_create(device, flags, pctx);
 }
 
@@ -134,8 +137,9 @@ CUresult api_cuCtxSetFlags(unsigned int flags)
     if (r)
         return r;
     em_lock();
-    // Whether host memory can be mapped is settled when the context is made.
-    em_self.current->flags = flags | (em_self.current->flags & CU_CTX_MAP_HOST);
+    // Whether host memory can be mapped, and whether there are core dumps, is settled when the context is made.
+    const unsigned changeable = CU_CTX_SCHED_MASK | CU_CTX_LMEM_RESIZE_TO_MAX | CU_CTX_SYNC_MEMOPS;
+    em_self.current->flags = (flags & changeable) | (em_self.current->flags & ~changeable);
     em_unlock();
     return CUDA_SUCCESS;
 }

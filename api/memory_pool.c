@@ -118,6 +118,9 @@ CUresult api_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, 
 static CUresult check_props(const CUmemPoolProps *p)
 {
     const unsigned shareable = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
+    // Managed memory has no exportable handles.
+    if (p->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED && p->handleTypes)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a pool of managed memory cannot be exported");
     if (check_type(p->allocType))
         return p->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     if (em_pool_location(&p->location))
@@ -256,18 +259,27 @@ CUresult api_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, 
 
 static CUresult check_access(const struct em_pool *p, const CUmemAccessDesc *d)
 {
+    bool none = d->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE, known = none || d->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    bool on_device = p->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
     // "Only the flags CU_MEM_ACCESS_FLAGS_PROT_NONE and CU_MEM_ACCESS_FLAGS_PROT_READWRITE are supported."
-    if (d->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && d->flags != CU_MEM_ACCESS_FLAGS_PROT_READ && d->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no kind of access", (int)d->flags);
     if (d->flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "access to a memory pool is none or for reading and writing");
-    if (d->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "access to a memory pool is given to devices, not to locations of type %d", (int)d->location.type);
-    struct em_device *device;
-    CUresult r = em_device_get(d->location.id, &device);
-    if (!r && d->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE && p->location.type == CU_MEM_LOCATION_TYPE_DEVICE && p->location.id == d->location.id)
-        r = em_fail(CUDA_ERROR_INVALID_DEVICE, "a device cannot lose the access to its own memory pool");
-    return r;
+    if (d->location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
+        struct em_device *device;
+        CUresult r = em_device_get(d->location.id, &device);
+        if (!r && !known)
+            r = em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no kind of access", (int)d->flags);
+        if (!r && none && on_device && p->location.id == d->location.id)
+            r = em_fail(CUDA_ERROR_INVALID_DEVICE, "a device cannot lose the access to its own memory pool");
+        return r;
+    }
+    if (on_device)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "access to a device's memory pool is given to devices, not to locations of type %d",
+                       (int)d->location.type);
+    if (!known || (d->location.type != CU_MEM_LOCATION_TYPE_HOST && d->location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "access %d to the host's memory pool for a location of type %d", (int)d->flags,
+                       (int)d->location.type);
+    return none ? em_fail(CUDA_ERROR_NOT_SUPPORTED, "the host cannot lose the access to its own memory pool") : CUDA_SUCCESS;
 }
 
 CUresult api_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
@@ -278,6 +290,8 @@ CUresult api_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, s
     for (size_t i = 0; i < count && !r; i++)
         r = check_access(p, &map[i]);
     for (size_t i = 0; i < count && !r; i++) {
+        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+            continue;
         uint64_t bit = map[i].location.id < 64 ? UINT64_C(1) << map[i].location.id : 0;
         p->access = map[i].flags ? p->access | bit : p->access & ~bit;
     }

@@ -73,12 +73,12 @@ CUresult api_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAll
 
 CUresult api_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle, CUmemAllocationHandleType shHandleType)
 {
+    if (!osHandle) // descriptor 0 too: it looks like no handle at all
+        return em_null("osHandle");
     switch ((int)shHandleType) {
     case CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: // "osHandle is the file descriptor itself, cast to a pointer"
         return em_physical_import((int)(intptr_t)osHandle, handle);
     case CU_MEM_HANDLE_TYPE_FABRIC:
-        if (!osHandle)
-            return em_null("osHandle");
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "this device is not on a fabric");
     case CU_MEM_HANDLE_TYPE_WIN32:
     case CU_MEM_HANDLE_TYPE_WIN32_KMT:

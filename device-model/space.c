@@ -14,9 +14,9 @@
 #endif
 
 enum { WINDOW_LEAST = 1 << 30, WINDOW_ALIGN = 1 << 30 };
-// Where nothing else lives in an ordinary x86-64 or AArch64 process: below the libraries, above what brk and a
-// position-independent program use.
-#define WINDOW_BASE UINT64_C(0x200000000000)
+// Where nothing else lives in an ordinary x86-64 or AArch64 process: below position-independent programs and libraries, and low, so that the free
+// addresses above stay in one piece for large reservations.
+#define WINDOW_BASE UINT64_C(0x0a0000000000)
 
 // Owners of reservations.
 static char in_window, outside;
@@ -166,10 +166,18 @@ bool dm_va_find(const struct dm_space *space, uint64_t va, uint64_t *start, uint
     return true;
 }
 
-static bool in_one_reservation(const struct dm_space *space, uint64_t va, uint64_t size)
+// Reservations that lie side by side count as one.
+static bool is_reserved(const struct dm_space *space, uint64_t va, uint64_t size)
 {
     struct dm_range range;
-    return dm_rangemap_find(&space->reserved, va, &range) && size <= range.size - (va - range.start);
+    while (dm_rangemap_find(&space->reserved, va, &range)) {
+        uint64_t rest = range.size - (va - range.start);
+        if (size <= rest)
+            return true;
+        va += rest;
+        size -= rest;
+    }
+    return false;
 }
 
 static int set_access(uint64_t va, uint64_t size, unsigned flags)
@@ -222,7 +230,7 @@ int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physic
 {
     uint64_t rounded = (physical->size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1);
     if (size == 0 || !in_pages(va) || !in_pages(size) || !in_pages(physical->payload + offset) || offset > rounded || size > rounded - offset ||
-        !in_one_reservation(space, va, size))
+        !is_reserved(space, va, size))
         return -EINVAL;
     return map_pages(space, va, physical, offset, size, physical->payload + offset, flags);
 }
@@ -230,7 +238,7 @@ int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physic
 int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size)
 {
     struct dm_range range;
-    if (size == 0 || !in_pages(va) || !in_pages(size) || !in_one_reservation(space, va, size))
+    if (size == 0 || !in_pages(va) || !in_pages(size) || !is_reserved(space, va, size))
         return -EINVAL;
     uint64_t last = va + size - 1;
     if (dm_rangemap_find(&space->mapped, va, &range) && range.start < va)

@@ -49,7 +49,7 @@ enum {
 };
 
 // Maps `size` bytes of the physical memory from `offset` on at va and holds a reference to it; flags 0 maps without access.
-// Whole pages inside one reservation. Two mappings of one memory are the same bytes.
+// Whole pages inside one reservation, or in several side by side. Two mappings of one memory are the same bytes.
 // -EINVAL: alignment, outside the memory or the reservation; -EEXIST: something is mapped there; -EACCES: write to memory
 // that was imported read-only; -ENOMEM.
 int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size, unsigned flags);

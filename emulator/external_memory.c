@@ -236,8 +236,9 @@ static CUresult check_range(const struct em_imported *imported, uint64_t offset,
     bool as_driver = em_quirk(BUFFER_RANGE_WRAPS);
     uint64_t end = offset + size, rounded;
     if (end < offset) {
-        CUresult code = as_driver && end <= imported->size_B && size >= ADDRESSES ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
-        return em_mistake(B02, code, "offset %llu + size %llu wraps around 64 bits", (unsigned long long)offset, (unsigned long long)size);
+        bool into_it = offset < imported->size_B && end <= imported->size_B && size >= ADDRESSES;
+        return em_mistake(B02, as_driver && into_it ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE,
+                          "offset %llu + size %llu wraps around 64 bits", (unsigned long long)offset, (unsigned long long)size);
     }
     if (end > imported->size_B)
         return past_the_end(imported, CUDA_ERROR_INVALID_VALUE, offset, size);
@@ -259,12 +260,12 @@ static CUresult check_buffer(const struct em_imported *imported, const CUDA_EXTE
         return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the descriptor was not cleared");
     if (!desc->size)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "size = 0");
-    CUresult r = check_range(imported, desc->offset, desc->size);
-    if (r)
-        return r;
     // A dedicated allocation belongs to one resource, which is bound at its start.
     if (imported->dedicated && desc->offset)
         return em_mistake(M06, CUDA_ERROR_INVALID_VALUE, "offset %llu in memory that was imported with CUDA_EXTERNAL_MEMORY_DEDICATED", desc->offset);
+    CUresult r = check_range(imported, desc->offset, desc->size);
+    if (r)
+        return r;
     // "The offset and size have to be suitably aligned to match the requirements of the external API"; none asks for less than this.
     const unsigned least_alignment = 16;
     if (desc->offset % least_alignment)

@@ -110,11 +110,27 @@ static bool unback(struct em_pool *p, uint64_t i)
     return true;
 }
 
-void em_pool_trim(struct em_pool *p, uint64_t keep_B)
+// Gives free blocks back while more than `most_B` are held, but none that would leave fewer than `least_B`.
+static void trim(struct em_pool *p, uint64_t least_B, uint64_t most_B)
 {
-    for (uint64_t i = p->base ? block_count(p) : 0; i-- && p->reserved_B >= EM_POOL_BLOCK && p->reserved_B - EM_POOL_BLOCK >= keep_B;)
+    for (uint64_t i = p->base ? block_count(p) : 0;
+         i-- && p->reserved_B > most_B && p->reserved_B >= EM_POOL_BLOCK && p->reserved_B - EM_POOL_BLOCK >= least_B;)
         if (p->blocks[i] && !dm_rangemap_overlaps(&p->taken, block_address(p, i), EM_POOL_BLOCK) && !unback(p, i))
             return;
+}
+
+// "minBytesToKeep: if the pool has less than minBytesToKeep reserved, the TrimTo operation is a no-op. Otherwise the pool will be guaranteed to have
+// at least minBytesToKeep bytes reserved after the operation."
+void em_pool_trim(struct em_pool *p, uint64_t keep_B)
+{
+    trim(p, keep_B, 0);
+}
+
+// "Amount of reserved memory in bytes to hold onto before trying to release memory back to the OS. When more than the release threshold bytes of
+// memory are held by the memory pool, the allocator will try to release memory back to the OS".
+static void trim_to_threshold(struct em_pool *p)
+{
+    trim(p, 0, p->threshold);
 }
 
 void em_pool_release_memory(struct em_pool *p)
@@ -131,8 +147,8 @@ void em_pool_release_memory(struct em_pool *p)
 void em_pools_trim(void)
 {
     for (struct em_pool *p = all; p; p = p->next)
-        if (!p->imported && p->reserved_B > p->threshold)
-            em_pool_trim(p, p->threshold);
+        if (!p->imported)
+            trim_to_threshold(p);
     em_pools_loose = 0;
 }
 
@@ -241,7 +257,7 @@ CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
 fail_taken:
     dm_rangemap_remove(&p->taken, at, NULL);
 fail_back:
-    em_pool_trim(p, p->threshold);
+    trim_to_threshold(p);
 fail_alloc:
     dm_free(a);
     dm_free(piece);
@@ -298,7 +314,7 @@ CUresult em_pool_free_async(uint64_t address, CUstream handle)
     bool pooled = a && a->kind == EM_MEMORY_POOLED && a->release == release;
     if (pooled)
         r = take_piece(address, &c.piece);
-    else if (a && a->kind == EM_MEMORY_IMPORTED)
+    else if (a && a->kind == EM_MEMORY_IMPORTED && a->base == address)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED, "a mapped external buffer is freed by cuMemFree, not in stream order");
     em_unlock();
     // Other memory is freed as by cuMemFree, after all that could use it.

@@ -14,10 +14,11 @@ static bool is_active(const struct em_device *device)
     return device->primary && device->primary->trouble != EM_DESTROYED;
 }
 
-// "The primary context always maps host memory": CU_CTX_MAP_HOST shows in its flags though it cannot be set.
+// "The primary context always maps host memory": CU_CTX_MAP_HOST shows in its flags though it cannot be set. Core dumps that the user asks for are
+// the device's, not the context's.
 static unsigned context_flags(unsigned flags)
 {
-    return flags | CU_CTX_MAP_HOST;
+    return (flags & ~(unsigned)CU_CTX_USER_COREDUMP_ENABLE) | CU_CTX_MAP_HOST;
 }
 
 CUresult em_primary_retain(struct em_device *device, CUcontext *out)
@@ -79,8 +80,8 @@ CUresult em_primary_set_flags(struct em_device *device, unsigned flags)
 {
     em_lock();
     device->primary_flags = flags;
-    if (is_active(device))
-        device->primary->flags = context_flags(flags);
+    if (is_active(device)) // core dumps are settled when it is made
+        device->primary->flags = context_flags(flags & ~(unsigned)CU_CTX_COREDUMP_ENABLE) | (device->primary->flags & CU_CTX_COREDUMP_ENABLE);
     em_unlock();
     return CUDA_SUCCESS;
 }
@@ -92,6 +93,6 @@ void em_primary_state(struct em_device *device, unsigned *flags, int *active)
     *flags = device->primary_flags;
     // Synchronous memory operations belong to the context: cuCtxSetFlags on it shows here too.
     if (*active)
-        *flags = (*flags & ~(unsigned)CU_CTX_SYNC_MEMOPS) | (device->primary->flags & CU_CTX_SYNC_MEMOPS);
+        *flags |= device->primary->flags & CU_CTX_SYNC_MEMOPS;
     em_unlock();
 }

@@ -47,6 +47,9 @@ static CUresult set_window(struct em_stream *s, const CUaccessPolicyWindow *w)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "an access policy window of %zu bytes is larger than the device's %d", w->num_bytes, most);
     if (!(w->hitRatio >= 0 && w->hitRatio <= 1))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "hit ratio %g is not within 0 and 1", (double)w->hitRatio);
+    // "missProp: … must be either NORMAL or STREAMING"
+    if (w->missProp == CU_ACCESS_PROPERTY_PERSISTING)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "missProp is CU_ACCESS_PROPERTY_PERSISTING: misses are normal or streaming");
     s->attributes.window = *w;
     return CUDA_SUCCESS;
 }

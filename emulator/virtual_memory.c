@@ -45,8 +45,9 @@ CUresult em_virtual_reserve(uint64_t size, uint64_t alignment, uint64_t hint, ui
     // "size: must be a multiple of the granularity"; "alignment: of the reserved range, a power of two"
     if (!size || size % step)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "size %llu is no multiple of %llu", (unsigned long long)size, (unsigned long long)step);
-    if (alignment & (alignment - 1))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "alignment %llu is no power of two", (unsigned long long)alignment);
+    const uint64_t most_alignment = UINT64_C(1) << 57; // the card's addresses have so many bits
+    if ((alignment & (alignment - 1)) || alignment > most_alignment)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "alignment %llu is no power of two up to 2^57", (unsigned long long)alignment);
     if (hint % step)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "the fixed address %#llx is no multiple of %llu", (unsigned long long)hint,
                        (unsigned long long)step);
@@ -328,36 +329,40 @@ static void mapping_release(struct em_allocation *a)
     dm_free(m);
 }
 
-// Whether [address, address + size) lies in one reservation. Precondition: em_lock held.
+// Whether [address, end) can be mapped: it begins in a reservation and does not leave it. The driver reserves in steps, and asks no more than that
+// each step be reserved. Precondition: em_lock held.
 static CUresult check_reserved(uint64_t address, uint64_t size)
 {
-    uint64_t base, have, end;
+    uint64_t base, have, end, reserved_end;
     if (!em_reservation_find(address, &base, &have))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is not in a range that cuMemAddressReserve returned", (unsigned long long)address);
-    if (em_quirk(RESERVATION_STEP))
-        em_round_up(have, RESERVATION_STEP, &have);
-    if (!em_add(address, size, &end) || end > base + have)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %llu leaves its reservation of %llu bytes at %#llx", (unsigned long long)address,
-                       (unsigned long long)size, (unsigned long long)have, (unsigned long long)base);
+    reserved_end = base + have;
+    while (em_quirk(RESERVATION_STEP)) {
+        uint64_t step_end;
+        if (em_round_up(reserved_end, RESERVATION_STEP, &step_end))
+            reserved_end = step_end;
+        if (!em_reservation_find(reserved_end, &base, &have))
+            break;
+        reserved_end = base + have;
+    }
+    if (!em_add(address, size, &end) || end > reserved_end)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %llu leaves what is reserved, which ends at %#llx", (unsigned long long)address,
+                       (unsigned long long)size, (unsigned long long)reserved_end);
     return CUDA_SUCCESS;
 }
 
 static CUresult check_map(uint64_t address, uint64_t size, uint64_t offset, const struct em_physical_object *o)
 {
-    uint64_t base;
-    if (!size)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "size 0");
+    if (!address || !size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu bytes at %#llx", (unsigned long long)size, (unsigned long long)address);
     if (o->tile_pool)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "memory of a tile pool is mapped by cuMemMapArrayAsync alone");
-    if (!em_reservation_find(address, &base, NULL))
-        return check_reserved(address, size);
     // "offset must be 0", and the driver maps whole allocations alone.
-    if (offset || size != o->size || (address - base) % EM_VIRTUAL_GRANULE)
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "offset %llu, %llu bytes at %#llx: an allocation (of %llu bytes here) is mapped whole, at a multiple "
-                       "of %d",
-                       (unsigned long long)offset, (unsigned long long)size, (unsigned long long)address, (unsigned long long)o->size,
-                       EM_VIRTUAL_GRANULE);
+    if (offset || size != o->size)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "offset %llu, %llu bytes: an allocation (of %llu bytes here) is mapped whole",
+                       (unsigned long long)offset, (unsigned long long)size, (unsigned long long)o->size);
+    if (address % EM_VIRTUAL_GRANULE)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is no multiple of %d", (unsigned long long)address, EM_VIRTUAL_GRANULE);
     CUresult r = check_reserved(address, size);
     if (!r && em_memory_touches(address, size)) {
         char text[256];

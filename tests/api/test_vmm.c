@@ -146,7 +146,9 @@ TEST(map_refused)
     EXPECT_ERROR(cuMemMap(va, 2 * G, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(va, G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED); // a part
     EXPECT_ERROR(cuMemMap(va, G, G, h, 0), CUDA_ERROR_NOT_SUPPORTED);
-    EXPECT_ERROR(cuMemMap(va + 4096, 2 * G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemMap(va + 4096, G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED); // the size counts first
+    EXPECT_ERROR(cuMemMap(va + 4096, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemMap(0, G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(ordinary, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(va + 30 * MIB, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE); // leaves the reservation
     EXPECT_OK(cuMemMap(va, 2 * G, 0, h, 0));
