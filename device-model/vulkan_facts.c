@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Writes and reads the Vulkan layer's record of an exported memory object.
+#include "vulkan_facts.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "import.h"
+
+// It must fit between Mesa's header and the first payload that Mesa has ever placed, and leave our own header's place alone.
+_Static_assert(DM_VULKAN_FACTS_AT + sizeof(struct dm_vulkan_facts) <= DM_HEADER_SIZE, "the record is larger than its place");
+
+static const char magic[8] = {'C', 'A', 'R', 'D', 'L', 'S', 'V', 'K'};
+static const char attribute[] = "user.cardless.vulkan";
+
+static uint32_t check_of(const struct dm_vulkan_facts *facts)
+{
+    const unsigned char *p = (const unsigned char *)facts;
+    const size_t at = offsetof(struct dm_vulkan_facts, check);
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < sizeof *facts; i++)
+        hash = (hash ^ (i >= at && i < at + sizeof facts->check ? 0 : p[i])) * 16777619u;
+    return hash;
+}
+
+static bool in_header_page(const struct dm_import_info *info)
+{
+    return info->kind == DM_FD_MESA && !info->error && info->payload >= DM_HEADER_SIZE;
+}
+
+static bool in_attribute(const struct dm_import_info *info)
+{
+    return info->kind == DM_FD_SWIFTSHADER || info->kind == DM_FD_MEMFD;
+}
+
+int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts)
+{
+    memcpy(facts->magic, magic, sizeof magic);
+    facts->version = DM_VULKAN_FACTS_VERSION;
+    facts->check = check_of(facts);
+    if (in_header_page(info)) {
+        ssize_t n = pwrite(fd, facts, sizeof *facts, DM_VULKAN_FACTS_AT);
+        return n == (ssize_t)sizeof *facts ? 0 : n < 0 ? -errno : -EIO;
+    }
+    if (in_attribute(info))
+        return fsetxattr(fd, attribute, facts, sizeof *facts, 0) ? -errno : 0;
+    return -ENOTSUP;
+}
+
+int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts)
+{
+    // A writer may be at it: then the check does not hold, and a moment later it does.
+    enum { ATTEMPTS = 3 };
+    for (int i = 0; i < ATTEMPTS; i++) {
+        ssize_t n = -1;
+        if (in_header_page(info))
+            n = pread(fd, facts, sizeof *facts, DM_VULKAN_FACTS_AT);
+        else if (in_attribute(info))
+            n = fgetxattr(fd, attribute, facts, sizeof *facts);
+        if (n != (ssize_t)sizeof *facts || memcmp(facts->magic, magic, sizeof magic))
+            return -ENODATA;
+        if (facts->version != DM_VULKAN_FACTS_VERSION || facts->check != check_of(facts) || facts->resource_count > DM_VULKAN_RESOURCES_MOST)
+            continue;
+        for (uint32_t r = 0; r < facts->resource_count; r++)
+            facts->resource[r].format_name[sizeof facts->resource[r].format_name - 1] = 0;
+        return 0;
+    }
+    return -EBADMSG;
+}

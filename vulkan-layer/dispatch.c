@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Makes and destroys instances and devices: follows the loader's chain and keeps the next functions.
+#include "dispatch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record.h"
+
+static struct {
+    pthread_mutex_t lock;
+    struct vl_instance *instances;
+    struct vl_device *devices;
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *key_of(const void *handle)
+{
+    return *(void *const *)handle;
+}
+
+struct vl_instance *vl_instance_of(const void *handle)
+{
+    pthread_mutex_lock(&known.lock);
+    struct vl_instance *i = known.instances;
+    while (i && i->key != key_of(handle))
+        i = i->next;
+    pthread_mutex_unlock(&known.lock);
+    return i;
+}
+
+struct vl_device *vl_device_of(const void *handle)
+{
+    pthread_mutex_lock(&known.lock);
+    struct vl_device *d = known.devices;
+    while (d && d->key != key_of(handle))
+        d = d->next;
+    pthread_mutex_unlock(&known.lock);
+    return d;
+}
+
+// ---- instances
+
+VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator, VkInstance *out)
+{
+    // The loader's own struct; it is the loader's to see it advanced to the next layer.
+    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)vl_find(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
+    while (link && link->function != VK_LAYER_LINK_INFO)
+        link = (VkLayerInstanceCreateInfo *)vl_find(link->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
+    if (!link || !link->u.pLayerInfo)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    PFN_vkGetInstanceProcAddr get = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    PFN_GetPhysicalDeviceProcAddr get_physical = link->u.pLayerInfo->pfnNextGetPhysicalDeviceProcAddr;
+    PFN_vkCreateInstance create = (PFN_vkCreateInstance)get(NULL, "vkCreateInstance");
+    struct vl_instance *i = calloc(1, sizeof *i);
+    if (!create || !i) {
+        free(i);
+        return create ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
+    }
+    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    VkResult r = create(info, allocator, out);
+    if (r) {
+        free(i);
+        return r;
+    }
+    i->key = key_of(*out);
+    i->handle = *out;
+    i->get = get;
+    i->get_physical = get_physical;
+#define FILL(name) i->name = (PFN_vk##name)get(*out, "vk" #name);
+    VL_INSTANCE_FUNCTIONS(FILL)
+    VL_INSTANCE_MEMORY_FUNCTIONS(FILL)
+#undef FILL
+    pthread_mutex_lock(&known.lock);
+    i->next = known.instances;
+    known.instances = i;
+    pthread_mutex_unlock(&known.lock);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance, const VkAllocationCallbacks *allocator)
+{
+    if (!instance)
+        return;
+    struct vl_instance *i = vl_instance_of(instance);
+    if (!i)
+        return;
+    pthread_mutex_lock(&known.lock);
+    for (struct vl_instance **p = &known.instances; *p; p = &(*p)->next) {
+        if (*p == i) {
+            *p = i->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&known.lock);
+    i->DestroyInstance(instance, allocator);
+    free(i);
+}
+const PFN_vkDestroyInstance vl_hook_DestroyInstance = destroy_instance;
+
+// ---- devices
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator,
+                                                    VkDevice *out)
+{
+    struct vl_instance *i = vl_instance_of(physical);
+    VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)vl_find(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
+    while (link && link->function != VK_LAYER_LINK_INFO)
+        link = (VkLayerDeviceCreateInfo *)vl_find(link->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
+    if (!i || !link || !link->u.pLayerInfo)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    PFN_vkGetInstanceProcAddr get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    PFN_vkGetDeviceProcAddr get = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+    PFN_vkCreateDevice create = (PFN_vkCreateDevice)get_instance(i->handle, "vkCreateDevice");
+    struct vl_device *d = calloc(1, sizeof *d);
+    if (!create || !d) {
+        free(d);
+        return create ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
+    }
+    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    VkResult r = create(physical, info, allocator, out);
+    if (r) {
+        free(d);
+        return r;
+    }
+    d->key = key_of(*out);
+    d->handle = *out;
+    d->get = get;
+#define FILL(name) d->name = (PFN_vk##name)get(*out, "vk" #name);
+    VL_DEVICE_FUNCTIONS(FILL)
+    VL_DEVICE_MEMORY_FUNCTIONS(FILL)
+#undef FILL
+    i->GetPhysicalDeviceMemoryProperties(physical, &d->memory);
+    pthread_mutex_lock(&known.lock);
+    d->next = known.devices;
+    known.devices = d;
+    pthread_mutex_unlock(&known.lock);
+    return VK_SUCCESS;
+}
+const PFN_vkCreateDevice vl_hook_CreateDevice = create_device;
+
+static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device, const VkAllocationCallbacks *allocator)
+{
+    struct vl_device *d = device ? vl_device_of(device) : NULL;
+    if (!d)
+        return;
+    vl_record_forget_device(d);
+    pthread_mutex_lock(&known.lock);
+    for (struct vl_device **p = &known.devices; *p; p = &(*p)->next) {
+        if (*p == d) {
+            *p = d->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&known.lock);
+    d->DestroyDevice(device, allocator);
+    free(d);
+}
+const PFN_vkDestroyDevice vl_hook_DestroyDevice = destroy_device;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// VK_LAYER_CARDLESS_interop: what the Vulkan loader and libcuda.so.1 ask this library for. The layer changes nothing of what a program gets from
+// Vulkan; it only notes what images, buffers and memory are.
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch.h"
+#include "record.h"
+#include "vulkan_facts.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name);
+EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetDeviceProcAddr(VkDevice device, const char *name);
+
+struct hook {
+    const char *name;
+    PFN_vkVoidFunction function;
+};
+#define HOOK(name) {"vk" #name, (PFN_vkVoidFunction)vl_hook_##name},
+
+// vl_hook_* are constants, but not to the compiler: so the tables are filled when asked.
+static PFN_vkVoidFunction find_in(const struct hook *hooks, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(hooks[i].name, name))
+            return hooks[i].function;
+    return NULL;
+}
+
+static PFN_vkVoidFunction physical_hook(const char *name)
+{
+    const struct hook hooks[] = {VL_INSTANCE_MEMORY_FUNCTIONS(HOOK)};
+    return vl_noncoherent() ? find_in(hooks, sizeof hooks / sizeof *hooks, name) : NULL;
+}
+
+static PFN_vkVoidFunction instance_hook(const char *name)
+{
+    const struct hook hooks[] = {VL_INSTANCE_FUNCTIONS(HOOK)};
+    PFN_vkVoidFunction f = find_in(hooks, sizeof hooks / sizeof *hooks, name);
+    return f ? f : physical_hook(name);
+}
+
+static PFN_vkVoidFunction device_hook(const char *name)
+{
+    const struct hook always[] = {VL_DEVICE_FUNCTIONS(HOOK)}, memory[] = {VL_DEVICE_MEMORY_FUNCTIONS(HOOK)};
+    PFN_vkVoidFunction f = find_in(always, sizeof always / sizeof *always, name);
+    return f || !vl_noncoherent() ? f : find_in(memory, sizeof memory / sizeof *memory, name);
+}
+
+static const struct dm_vulkan_layer *for_libcuda(void)
+{
+    static const struct dm_vulkan_layer layer = {.version = 1, .unflushed = vl_record_unflushed, .undeclared_export = vl_record_undeclared_export};
+    return &layer;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetDeviceProcAddr(VkDevice device, const char *name)
+{
+    if (!strcmp(name, "vkGetDeviceProcAddr"))
+        return (PFN_vkVoidFunction)vkGetDeviceProcAddr;
+    struct vl_device *d = vl_device_of(device);
+    if (!d)
+        return NULL;
+    // What the next one does not have, or not for this device's extensions, this layer does not have either.
+    PFN_vkVoidFunction next = d->get(device, name), ours = next ? device_hook(name) : NULL;
+    return ours ? ours : next;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name)
+{
+    if (!strcmp(name, "vkGetInstanceProcAddr"))
+        return (PFN_vkVoidFunction)vkGetInstanceProcAddr;
+    if (!strcmp(name, "vkCreateInstance"))
+        return (PFN_vkVoidFunction)vl_CreateInstance;
+    if (!strcmp(name, DM_VULKAN_LAYER_PROC))
+        return (PFN_vkVoidFunction)for_libcuda;
+    struct vl_instance *i = instance ? vl_instance_of(instance) : NULL;
+    if (!i)
+        return NULL;
+    if (!strcmp(name, "vkGetDeviceProcAddr"))
+        return (PFN_vkVoidFunction)vkGetDeviceProcAddr;
+    PFN_vkVoidFunction next = i->get(instance, name), ours = next ? instance_hook(name) : NULL;
+    if (next && !ours)
+        ours = device_hook(name);
+    return ours ? ours : next;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_physical(VkInstance instance, const char *name)
+{
+    struct vl_instance *i = vl_instance_of(instance);
+    PFN_vkVoidFunction next = i && i->get_physical ? i->get_physical(instance, name) : NULL, ours = next ? physical_hook(name) : NULL;
+    return ours ? ours : next;
+}
+
+// "Upon return pVersionStruct->loaderLayerInterfaceVersion is the version that both understand."
+EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *interface)
+{
+    if (!interface || interface->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    if (interface->loaderLayerInterfaceVersion > CURRENT_LOADER_LAYER_INTERFACE_VERSION)
+        interface->loaderLayerInterfaceVersion = CURRENT_LOADER_LAYER_INTERFACE_VERSION;
+    if (interface->loaderLayerInterfaceVersion >= 2) {
+        interface->pfnGetInstanceProcAddr = vkGetInstanceProcAddr;
+        interface->pfnGetDeviceProcAddr = vkGetDeviceProcAddr;
+        interface->pfnGetPhysicalDeviceProcAddr = get_physical;
+    }
+    return VK_SUCCESS;
+}
