@@ -14,6 +14,7 @@
 #include "journal.h"
 #include "lock.h"
 #include "memory_device.h"
+#include "producer.h"
 #include "quirk.h"
 
 struct em_external {
@@ -312,8 +313,11 @@ CUresult em_external_map_buffer(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         goto unmap;
     em_imported_ref(e->imported);
     em_external_watch(m);
-    m->journal = em_journal_begin(EM_JOURNAL_BUFFER, "buffer of CUexternalMemory #%u: offset %llu, %llu bytes at %#llx", e->object.number,
-                                  desc->offset, desc->size, (unsigned long long)m->allocation.base);
+    char behind[256] = "";
+    if (em_config()->report)
+        em_producer_text(e->imported, desc->offset, desc->size, behind, sizeof behind);
+    m->journal = em_journal_begin(EM_JOURNAL_BUFFER, "buffer of CUexternalMemory #%u: offset %llu, %llu bytes at %#llx%s", e->object.number,
+                                  desc->offset, desc->size, (unsigned long long)m->allocation.base, behind);
     *out = m->allocation.base;
     goto unlock;
 unmap:
@@ -331,7 +335,19 @@ struct mapped_storage {
     struct em_storage storage;
     struct em_imported *imported;
     uint32_t journal;
+    uint64_t offset;
+    bool said_unflushed;
 };
+
+// Told of copies where the host's writes need a flush.
+static void storage_watch(struct em_storage *storage, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, bool write)
+{
+    struct mapped_storage *s = storage->owner;
+    uint64_t first = dm_layout_locate_B(&storage->layout, level, at->x_B, at->y, at->z);
+    uint64_t last = dm_layout_locate_B(&storage->layout, level, at->x_B + extent->width_B - 1, at->y + extent->height - 1, at->z + extent->depth - 1);
+    if (!write && first != DM_LAYOUT_NOWHERE && last != DM_LAYOUT_NOWHERE)
+        em_producer_look_at_read(s->imported, s->offset + first, s->offset + last + 1, &s->said_unflushed);
+}
 
 static void storage_release(struct em_storage *storage)
 {
@@ -377,6 +393,8 @@ static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNA
     bool layered = plan->desc.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     if (plan->desc.Depth == 1 && !layered)
         em_mistake(I01, CUDA_SUCCESS, "Depth 1 without CUDA_ARRAY3D_LAYERED: a 3D array of one slice");
+    if (em_producer_look_at_mipmap(imported, desc, plan))
+        return;
     if (!imported->dedicated || imported->info.kind != DM_FD_MESA || fills(imported, plan->layout.total_B))
         return;
     if (plan->layout.dimensions == 3 && fills(imported, other_total(imported, plan, plan->levels, true))) {
@@ -437,6 +455,7 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         goto unlock;
     }
     s->imported = e->imported;
+    s->offset = desc->offset;
     s->storage = (struct em_storage){
         .references = 1,
         .layout = plan.layout,
@@ -444,13 +463,17 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         .size_B = plan.layout.total_B,
         .owner = s,
         .release = storage_release,
+        .watch = em_producer_needs_flush(e->imported) ? storage_watch : NULL,
     };
     em_imported_ref(e->imported);
+    char behind[256] = "";
+    if (em_config()->report)
+        em_producer_text(e->imported, desc->offset, plan.layout.total_B, behind, sizeof behind);
     s->journal =
-        em_journal_begin(EM_JOURNAL_MIPMAP, "mipmapped array of CUexternalMemory #%u: offset %llu, %llux%llux%llu, %u levels, %llu bytes at %#llx",
+        em_journal_begin(EM_JOURNAL_MIPMAP, "mipmapped array of CUexternalMemory #%u: offset %llu, %llux%llux%llu, %u levels, %llu bytes at %#llx%s",
                          e->object.number, desc->offset, (unsigned long long)desc->arrayDesc.Width, (unsigned long long)desc->arrayDesc.Height,
                          (unsigned long long)desc->arrayDesc.Depth, desc->numLevels, (unsigned long long)plan.layout.total_B,
-                         (unsigned long long)(window + desc->offset));
+                         (unsigned long long)(window + desc->offset), behind);
     r = em_mipmap_start(e->object.context, &plan, &s->storage, out);
 unlock:
     em_unlock();

@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "error.h"
+#include "producer.h"
 #include "quirk.h"
 
 // "writes made via one address are not guaranteed to be visible via the other address, even if they are issued by the same thread"
@@ -46,10 +47,12 @@ static void watch(struct em_allocation *a, uint64_t address, uint64_t size, bool
         em_mistake(B06, CUDA_SUCCESS, "the buffer at %#llx is used after CUexternalMemory #%u was destroyed", (unsigned long long)a->base,
                    m->imported->number);
     }
-    if (write)
+    if (write) {
         note_write(m, first, end);
-    else
-        look_for_alias(m, first, end);
+        return;
+    }
+    look_for_alias(m, first, end);
+    em_producer_look_at_read(m->imported, first, end, &m->said_unflushed);
 }
 
 static bool overlap(const struct em_external_mapping *a, const struct em_external_mapping *b)
@@ -59,7 +62,9 @@ static bool overlap(const struct em_external_mapping *a, const struct em_externa
 
 void em_external_watch(struct em_external_mapping *m)
 {
-    // Only mappings that share bytes need to be told of every use.
+    // Only mappings that share bytes, with each other or with a host that must flush, need to be told of every use.
+    if (em_producer_needs_flush(m->imported))
+        m->allocation.watch = watch;
     m->dirty_epoch = UINT64_MAX;
     for (struct em_external_mapping *o = m->imported->mappings; o; o = o->next)
         if (overlap(m, o))

@@ -14,7 +14,7 @@ struct em_external_mapping {
     struct em_external_mapping *next; // in imported->mappings
     // Bytes of the payload that commands wrote through this mapping since epoch `dirty_epoch` began.
     uint64_t dirty_first, dirty_end, dirty_epoch;
-    bool said_alias, said_destroyed;
+    bool said_alias, said_destroyed, said_unflushed;
 };
 
 // Puts a mapping that has entered the memory map into its object's list. Precondition: em_lock held.

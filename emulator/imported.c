@@ -11,6 +11,7 @@
 #include "device.h"
 #include "journal.h"
 #include "memory_device.h"
+#include "producer.h"
 #include "pkey.h"
 #include "quirk.h"
 
@@ -70,10 +71,12 @@ static CUresult refuse(int fd, const struct dm_import_info *info)
 {
     if (!em_quirk(IMPORT_BAD_FD) && info->kind != DM_FD_CLOSED)
         em_journal_refused_fd(fd, info);
+    if (fd < 0 && em_producer_undeclared())
+        return em_mistake(M13, bad_descriptor(fd), "handle.fd = %d: vkGetMemoryFdKHR was asked for memory without VkExportMemoryAllocateInfo", fd);
     return em_mistake(M12, bad_descriptor(fd), "handle.fd = %d is %s, not memory that another API exported", fd, info->what);
 }
 
-static void check_size(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, const struct dm_import_info *info)
+static void check_size(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, const struct dm_import_info *info, bool *said)
 {
     // "size: must match the size of the memory object": the exporter's allocation size, known to the page.
     uint64_t claimed = desc->size, page = DM_PAGE - 1;
@@ -81,6 +84,7 @@ static void check_size(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, const struc
     bool same = claimed <= info->size && info->size - claimed <= page;
     if (same || (info->kind != DM_FD_MESA && info->kind != DM_FD_SWIFTSHADER && info->kind != DM_FD_OWN))
         return;
+    *said = true;
     em_mistake(M07, CUDA_SUCCESS, "size = %llu, but the exporter's allocation has %llu bytes", desc->size, (unsigned long long)info->size);
 }
 
@@ -148,7 +152,8 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     imported->size_B = desc->size;
     imported->dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED;
     imported->fd.fd = -1;
-    check_size(desc, &info);
+    check_size(desc, &info, &imported->said_size);
+    em_producer_look_at_import(imported, fd);
     // lavapipe has the UUID of device 0, and of no other.
     if (context->device->ordinal && (info.kind == DM_FD_MESA || info.kind == DM_FD_SWIFTSHADER))
         em_mistake(M11, CUDA_SUCCESS, "%s is imported in a context of device %d; its exporter has the UUID of device 0", info.what,

@@ -18,7 +18,7 @@ struct entry {
     enum em_journal_kind kind;
     uint64_t born_call, died_call; // died_call 0: still there
     const char *died_by;
-    char text[200];
+    char text[400];
 };
 
 static struct {
