@@ -16,6 +16,7 @@
 
 #include "cardless.h"
 #include "lib.h"
+#include "vulkan_layer.h"
 
 static int missing;
 
@@ -121,6 +122,15 @@ static void look_at_vulkan(void)
 }
 #endif
 
+static void look_at_vulkan_layer(void)
+{
+    char folder[PATH_MAX];
+    bool there = !vulkan_layer_folder(folder, sizeof folder);
+    line(there, "Vulkan layer", there ? folder : "not built: it needs the Vulkan headers (libvulkan-dev)",
+         there ? "`cardless run` compares CUDA's descriptors with the Vulkan images behind them"
+               : "mistakes that only the Vulkan side shows (B09, I04, I07, M06, M13) are not reported");
+}
+
 static void look_at_library_by_name(const char *what, const char *soname, const char *follows)
 {
     void *library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
@@ -176,6 +186,7 @@ int cmd_doctor(int argc, char **argv)
     look_at_other_driver(); // first: a library that is loaded already answers to its soname
     look_at_library();
     look_at_vulkan();
+    look_at_vulkan_layer();
     look_at_library_by_name("EGL", "libEGL.so.1", "install libegl1 and libegl-mesa0 for OpenGL without a display");
     look_at_library_by_name("GLX", "libGL.so.1", "install libgl1 and libgl1-mesa-dri for OpenGL under X");
     look_at_kernel();

@@ -12,6 +12,7 @@
 #include "cardless.h"
 #include "elf_facts.h"
 #include "lib.h"
+#include "vulkan_layer.h"
 
 static const char usage[] =
     "usage: cardless run [options] [--] program [argument …]\n"
@@ -24,7 +25,9 @@ static const char usage[] =
     "  --overlap distinct|same          overlapping mappings of one external memory get their own addresses or share them (distinct)\n"
     "  --report                         print what was imported and mapped where, when the program ends\n"
     "  --seed N                         vary what may vary, by this seed\n"
-    "  --trace FILE                     write every call with its arguments and result to FILE\n";
+    "  --trace FILE                     write every call with its arguments and result to FILE\n"
+    "  --vulkan-layer on|off|noncoherent  note which Vulkan images stand behind imported memory (on); noncoherent: host-visible Vulkan memory has\n"
+    "                                   to be flushed and invalidated\n";
 
 // Finds `program` as execvp would. Returns 0, or -1 where it is not found.
 static int find_program(const char *program, char *out, size_t room)
@@ -103,6 +106,34 @@ static int put_in_front(const char *variable, const char *folder)
     return r;
 }
 
+enum layer { LAYER_ON, LAYER_OFF, LAYER_NONCOHERENT };
+
+static bool read_layer(const char *value, enum layer *out)
+{
+    static const char *const names[] = {[LAYER_ON] = "on", [LAYER_OFF] = "off", [LAYER_NONCOHERENT] = "noncoherent"};
+    for (int i = 0; i < 3; i++) {
+        if (!strcmp(value, names[i])) {
+            *out = (enum layer)i;
+            return true;
+        }
+    }
+    fprintf(stderr, "cardless: --vulkan-layer takes on, off or noncoherent, not %s\n", value);
+    return false;
+}
+
+// The program runs without the layer, too: only what was asked for by name must be there.
+static int start_layer(enum layer layer)
+{
+    if (layer == LAYER_OFF)
+        return 0;
+    int r = vulkan_layer_enable();
+    if (layer == LAYER_ON)
+        return 0;
+    if (r)
+        fprintf(stderr, "cardless: the Vulkan layer is not there (it is built where Vulkan's headers, libvulkan-dev, are)\n");
+    return r ? r : setenv("CARDLESS_VULKAN_MEMORY", "noncoherent", 1);
+}
+
 static bool one_of(const char *option, const char *value, const char *first, const char *second)
 {
     if (!strcmp(value, first) || !strcmp(value, second))
@@ -114,11 +145,19 @@ static bool one_of(const char *option, const char *value, const char *first, con
 int cmd_run(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"personality", required_argument, NULL, 'p'}, {"devices", required_argument, NULL, 'd'}, {"diagnostics", required_argument, NULL, 'g'},
-        {"overlap", required_argument, NULL, 'o'},     {"report", no_argument, NULL, 'r'},        {"seed", required_argument, NULL, 's'},
-        {"trace", required_argument, NULL, 't'},       {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"personality", required_argument, NULL, 'p'},
+        {"devices", required_argument, NULL, 'd'},
+        {"diagnostics", required_argument, NULL, 'g'},
+        {"overlap", required_argument, NULL, 'o'},
+        {"report", no_argument, NULL, 'r'},
+        {"seed", required_argument, NULL, 's'},
+        {"trace", required_argument, NULL, 't'},
+        {"vulkan-layer", required_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     bool good = true;
+    enum layer layer = LAYER_ON;
     int c;
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (c) {
@@ -143,6 +182,9 @@ int cmd_run(int argc, char **argv)
         case 't':
             good = !setenv("CARDLESS_TRACE", optarg, 1);
             break;
+        case 'v':
+            good = read_layer(optarg, &layer);
+            break;
         case 'h':
             fputs(usage, stdout);
             return 0;
@@ -165,6 +207,8 @@ int cmd_run(int argc, char **argv)
         fprintf(stderr, "cardless: no memory for the environment\n");
         return 126;
     }
+    if (start_layer(layer))
+        return 126;
     execvp(argv[optind], argv + optind);
     fprintf(stderr, "cardless: cannot run %s: %s\n", argv[optind], strerror(errno));
     return errno == ENOENT ? 127 : 126;
