@@ -50,6 +50,25 @@ int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_v
     return -ENOTSUP;
 }
 
+// What sentences print must be fit to print.
+static bool makes_sense(struct dm_vulkan_resource *r)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+    r->format_name[sizeof r->format_name - 1] = 0;
+    bool image = r->kind == DM_VULKAN_IMAGE && r->dimensions >= 1 && r->dimensions <= 3;
+    return (image || r->kind == DM_VULKAN_BUFFER) && !r->format_name[strspn(r->format_name, letters)];
+}
+
+static bool all_make_sense(struct dm_vulkan_facts *facts)
+{
+    if (facts->resource_count > DM_VULKAN_RESOURCES_MOST)
+        return false;
+    for (uint32_t i = 0; i < facts->resource_count; i++)
+        if (!makes_sense(&facts->resource[i]))
+            return false;
+    return true;
+}
+
 int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts)
 {
     // A writer may be at it: then the check does not hold, and a moment later it does.
@@ -62,11 +81,8 @@ int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vu
             n = fgetxattr(fd, attribute, facts, sizeof *facts);
         if (n != (ssize_t)sizeof *facts || memcmp(facts->magic, magic, sizeof magic))
             return -ENODATA;
-        if (facts->version != DM_VULKAN_FACTS_VERSION || facts->check != check_of(facts) || facts->resource_count > DM_VULKAN_RESOURCES_MOST)
-            continue;
-        for (uint32_t r = 0; r < facts->resource_count; r++)
-            facts->resource[r].format_name[sizeof facts->resource[r].format_name - 1] = 0;
-        return 0;
+        if (facts->version == DM_VULKAN_FACTS_VERSION && facts->check == check_of(facts))
+            return all_make_sense(facts) ? 0 : -EBADMSG;
     }
     return -EBADMSG;
 }

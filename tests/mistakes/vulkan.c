@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: MIT
+// Mistakes that the Vulkan side of a program shows (B09, I02, I04 to I07, I11, M06, M07, M13), and some of CUDA's side with Vulkan's own memory
+// (M01, B05). Each with a correct twin.
+#include "../vulkan.h"
+
+#include <sys/socket.h>
+
+#include "external.h"
+#include "import.h"
+#include "vulkan_facts.h"
+
+// An image with memory of its own, imported as it should be.
+struct shared {
+    VkImage image;
+    VkDeviceMemory memory;
+    uint64_t size;
+    CUexternalMemory cuda;
+};
+
+static void open_both(void)
+{
+    vk_need_layer();
+    vk_open();
+    test_context();
+}
+
+static VkDeviceMemory image_memory(const VkImageCreateInfo *info, VkImage *image, uint64_t *size)
+{
+    VkMemoryRequirements needs;
+    *image = vk_image(info, &needs);
+    *size = needs.size;
+    VkDeviceMemory memory = vk_allocate(
+        (struct vk_allocation){.size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .image = *image, .exportable = true});
+    VK(vkBindImageMemory(vk.device, *image, memory, 0));
+    return memory;
+}
+
+static struct shared share(const VkImageCreateInfo *info)
+{
+    struct shared s;
+    open_both();
+    s.memory = image_memory(info, &s.image, &s.size);
+    s.cuda = import(vk_fd(s.memory), s.size, CUDA_EXTERNAL_MEMORY_DEDICATED);
+    return s;
+}
+
+// Maps the image that `info` is as `d`, which must succeed.
+static void map_as(const VkImageCreateInfo *info, CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d)
+{
+    EXPECT_OK(try_image(share(info).cuda, d));
+}
+
+// ---- memory
+
+static void import_image_memory(bool dedicated, unsigned flags, uint64_t less)
+{
+    open_both();
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 7);
+    VkMemoryRequirements needs;
+    VkImage image = vk_image(&info, &needs);
+    VkDeviceMemory memory = vk_allocate((struct vk_allocation){
+        .size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .image = dedicated ? image : VK_NULL_HANDLE, .exportable = true});
+    import(vk_fd(memory), needs.size - less, flags);
+}
+
+TEST(m06_dedicated_without_flag)
+{
+    import_image_memory(true, 0, 0);
+    EXPECT_DIAGNOSTIC(M06);
+}
+
+TEST(m06_flag_without_dedicated)
+{
+    import_image_memory(false, CUDA_EXTERNAL_MEMORY_DEDICATED, 0);
+    EXPECT_DIAGNOSTIC(M06);
+}
+
+TEST(m06_twin)
+{
+    import_image_memory(true, CUDA_EXTERNAL_MEMORY_DEDICATED, 0);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(m06_twin_shared_memory)
+{
+    import_image_memory(false, 0, 0);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(m07_a_few_bytes)
+{
+    import_image_memory(true, CUDA_EXTERNAL_MEMORY_DEDICATED, 64);
+    EXPECT_DIAGNOSTIC(M07);
+}
+
+TEST(m13_memory_not_declared)
+{
+    open_both();
+    VkDeviceMemory memory = vk_allocate((struct vk_allocation){.size = 65536, .type = 0});
+    VkMemoryGetFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR, .memory = memory, .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    int fd = -1;
+    if (!vk.get_memory_fd(vk.device, &info, &fd) && fd >= 0)
+        SKIP("this driver exports memory that was not declared");
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(fd, 65536);
+    CUexternalMemory m;
+    EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_DIAGNOSTIC(M13);
+}
+
+TEST(m13_image_not_declared)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.pNext = NULL;
+    map_as(&info, image(64, 64, 0, 0, 1));
+    EXPECT_DIAGNOSTIC(M13);
+}
+
+// ---- images: the twin of all of them first
+
+TEST(images_twin)
+{
+    VkImageCreateInfo info = vk_image_info(200, 100, 3, 8);
+    info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    struct shared s = share(&info);
+    EXPECT_OK(try_image(s.cuda, image(200, 100, 3, CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_COLOR_ATTACHMENT | CUDA_ARRAY3D_SURFACE_LDST, 8)));
+    EXPECT_OK(cuDestroyExternalMemory(s.cuda));
+    vkDestroyImage(vk.device, s.image, NULL);
+    vkFreeMemory(vk.device, s.memory, NULL);
+    vk_close();
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i02_layers_forgotten)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 4, 1);
+    map_as(&info, image(64, 64, 0, 0, 1));
+    EXPECT_DIAGNOSTIC(I02);
+}
+
+TEST(i02_layers_as_slices)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 4, 1);
+    map_as(&info, image(64, 64, 4, 0, 1));
+    EXPECT_DIAGNOSTIC(I02);
+}
+
+TEST(i04_color_target_without_flag)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    map_as(&info, image(64, 64, 0, 0, 1));
+    EXPECT_DIAGNOSTIC(I04);
+}
+
+TEST(i05_fewer_levels)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 7);
+    map_as(&info, image(64, 64, 0, 0, 6));
+    EXPECT_DIAGNOSTIC(I05);
+}
+
+TEST(i06_texels_of_another_size)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.format = VK_FORMAT_R16G16B16A16_SFLOAT;
+    map_as(&info, image(64, 64, 0, 0, 1));
+    EXPECT_DIAGNOSTIC(I06);
+}
+
+TEST(i06_twin)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
+    info.format = VK_FORMAT_R16G16B16A16_SFLOAT;
+    d.arrayDesc.Format = CU_AD_FORMAT_HALF;
+    map_as(&info, d);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i07_linear)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.tiling = VK_IMAGE_TILING_LINEAR;
+    info.usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    map_as(&info, image(64, 64, 0, 0, 1));
+    EXPECT_DIAGNOSTIC(I07);
+}
+
+TEST(i07_surfaces_without_storage)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
+    map_as(&info, image(64, 64, 0, CUDA_ARRAY3D_SURFACE_LDST, 1));
+    EXPECT_DIAGNOSTIC(I07);
+}
+
+TEST(i07_twin_without_surfaces)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
+    map_as(&info, image(64, 64, 0, 0, 1));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// Two images in one allocation; the second one is mapped at `offset` past where it is bound.
+static void two_images(uint64_t wrong_by)
+{
+    open_both();
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    VkMemoryRequirements needs;
+    VkImage first = vk_image(&info, &needs), second = vk_image(&info, &needs);
+    uint64_t at = (needs.size + 65535) & ~UINT64_C(65535);
+    VkDeviceMemory memory =
+        vk_allocate((struct vk_allocation){.size = at + needs.size + 65536, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .exportable = true});
+    VkBindImageMemoryInfo binds[2] = {
+        {.sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO, .image = first, .memory = memory},
+        {.sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO, .image = second, .memory = memory, .memoryOffset = at},
+    };
+    // Exported before anything is bound: the record follows.
+    CUexternalMemory m = import(vk_fd(memory), at + needs.size + 65536, 0);
+    VK(vkBindImageMemory2(vk.device, 2, binds));
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
+    EXPECT_OK(try_image(m, d));
+    d.offset = at + wrong_by;
+    EXPECT_OK(try_image(m, d));
+}
+
+TEST(i11_offset_where_nothing_is_bound)
+{
+    two_images(4096);
+    EXPECT_DIAGNOSTIC(I11);
+}
+
+TEST(i11_twin)
+{
+    two_images(0);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i11_another_extent)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    map_as(&info, image(64, 32, 0, 0, 1));
+    EXPECT_DIAGNOSTIC(I11);
+}
+
+TEST(i11_memory_of_a_buffer)
+{
+    open_both();
+    VkMemoryRequirements needs;
+    VkBuffer buffer = vk_buffer(65536, true, &needs);
+    VkDeviceMemory memory =
+        vk_allocate((struct vk_allocation){.size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .exportable = true});
+    VK(vkBindBufferMemory(vk.device, buffer, memory, 0));
+    EXPECT_OK(try_image(import(vk_fd(memory), needs.size, 0), image(64, 64, 0, 0, 1)));
+    EXPECT_DIAGNOSTIC(I11);
+}
+
+// After an image is destroyed nothing is known any more, and nothing is said.
+TEST(destroyed_image)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    struct shared s = share(&info);
+    vkDestroyImage(vk.device, s.image, NULL);
+    EXPECT_OK(try_image(s.cuda, image(64, 64, 0, 0, 1)));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// ---- host writes: CARDLESS_VULKAN_MEMORY=noncoherent
+
+enum { HOST_B = 65536 };
+static unsigned char *mapped;
+
+// A buffer in host-visible memory, coherent or not, that the host writes to; returns CUDA's pointer to it.
+static CUdeviceptr host_memory(bool coherent, VkDeviceMemory *memory)
+{
+    VkMemoryRequirements needs;
+    test_setting("CARDLESS_VULKAN_MEMORY", "noncoherent");
+    open_both();
+    VkBuffer buffer = vk_buffer(HOST_B, true, &needs);
+    VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, is = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    *memory = vk_allocate((struct vk_allocation){
+        .size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, visible | (coherent ? is : 0), coherent ? 0 : is), .exportable = true});
+    VK(vkBindBufferMemory(vk.device, buffer, *memory, 0));
+    VK(vkMapMemory(vk.device, *memory, 0, VK_WHOLE_SIZE, 0, (void **)&mapped));
+    memset(mapped + 1000, 0x5a, 100);
+    return map_buffer(import(vk_fd(*memory), needs.size, 0), 0, HOST_B);
+}
+
+static unsigned char read_one(CUdeviceptr p, uint64_t at)
+{
+    unsigned char back = 0;
+    MUST(cuMemcpyDtoH(&back, p + at, 1));
+    return back;
+}
+
+static VkMappedMemoryRange whole(VkDeviceMemory memory)
+{
+    return (VkMappedMemoryRange){.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
+}
+
+TEST(b09_no_flush)
+{
+    VkDeviceMemory memory;
+    CUdeviceptr p = host_memory(false, &memory);
+    EXPECT_EQ(read_one(p, 900), 0); // these bytes nobody wrote
+    EXPECT_NO_DIAGNOSTIC();
+    EXPECT_EQ(read_one(p, 1000), 0); // stale, as with a card
+    EXPECT_DIAGNOSTIC(B09);
+}
+
+TEST(b09_unmapped_without_flush)
+{
+    VkDeviceMemory memory;
+    CUdeviceptr p = host_memory(false, &memory);
+    vkUnmapMemory(vk.device, memory);
+    EXPECT_EQ(read_one(p, 1000), 0);
+    EXPECT_DIAGNOSTIC(B09);
+}
+
+TEST(b09_twin)
+{
+    VkDeviceMemory memory;
+    CUdeviceptr p = host_memory(false, &memory);
+    VkMappedMemoryRange range = whole(memory);
+    VK(vkFlushMappedMemoryRanges(vk.device, 1, &range));
+    EXPECT_EQ(read_one(p, 1000), 0x5a);
+    MUST(cuMemsetD8(p, 7, HOST_B));
+    MUST(cuCtxSynchronize());
+    EXPECT_EQ(mapped[1000], 0x5a); // not invalidated yet
+    VK(vkInvalidateMappedMemoryRanges(vk.device, 1, &range));
+    EXPECT_EQ(mapped[1000], 7);
+    vkUnmapMemory(vk.device, memory);
+    EXPECT_EQ(read_one(p, 1000), 7);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(b09_twin_coherent)
+{
+    VkDeviceMemory memory;
+    CUdeviceptr p = host_memory(true, &memory);
+    EXPECT_EQ(read_one(p, 1000), 0x5a);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(b09_image)
+{
+    test_setting("CARDLESS_VULKAN_MEMORY", "noncoherent");
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    struct shared s = share(&info);
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
+    CUmipmappedArray mip;
+    CUarray level;
+    unsigned char back[256] = {1};
+    MUST(cuExternalMemoryGetMappedMipmappedArray(&mip, s.cuda, &d));
+    MUST(cuMipmappedArrayGetLevel(&level, mip, 0));
+    VK(vkMapMemory(vk.device, s.memory, 0, VK_WHOLE_SIZE, 0, (void **)&mapped));
+    memset(mapped, 0x5a, 256); // the first row
+    CUDA_MEMCPY2D c;
+    memset(&c, 0, sizeof c);
+    c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    c.srcArray = level;
+    c.srcY = 1;
+    c.dstMemoryType = CU_MEMORYTYPE_HOST;
+    c.dstHost = back;
+    c.WidthInBytes = 256;
+    c.Height = 1;
+    MUST(cuMemcpy2D(&c));
+    EXPECT_NO_DIAGNOSTIC();
+    c.srcY = 0;
+    MUST(cuMemcpy2D(&c));
+    EXPECT_EQ(back[0], 0);
+    EXPECT_DIAGNOSTIC(B09);
+}
+
+// ---- CUDA's side, with Vulkan's memory
+
+TEST(m01_closed_behind_the_driver)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    VkImage made;
+    uint64_t size;
+    open_both();
+    VkDeviceMemory memory = image_memory(&info, &made, &size);
+    int fd = vk_fd(memory);
+    CUexternalMemory m = import(fd, size, CUDA_EXTERNAL_MEMORY_DEDICATED);
+    close(fd);
+    int reused = vk_fd(memory), other = dup(STDERR_FILENO); // one of them has the number now
+    EXPECT_OK(try_image(m, image(64, 64, 0, 0, 1)));
+    EXPECT(other >= 0);
+    EXPECT_OK(cuDestroyExternalMemory(m));
+    // The same file under the same number cannot be told from the first one; another file can.
+    if (reused != fd)
+        EXPECT_DIAGNOSTIC(M01);
+}
+
+TEST(m01_number_reused)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    VkImage made;
+    uint64_t size;
+    open_both();
+    VkDeviceMemory memory = image_memory(&info, &made, &size);
+    int fd = vk_fd(memory);
+    CUexternalMemory m = import(fd, size, CUDA_EXTERNAL_MEMORY_DEDICATED);
+    close(fd);
+    EXPECT_EQ(dup2(STDERR_FILENO, fd), fd); // the program opens another file
+    EXPECT_OK(try_image(m, image(64, 64, 0, 0, 1)));
+    EXPECT_DIAGNOSTIC(M01);
+    EXPECT_OK(cuDestroyExternalMemory(m));
+    EXPECT(fcntl(fd, F_GETFD) >= 0); // that is the program's
+}
+
+static void alias_of_vulkan_memory(bool order)
+{
+    VkMemoryRequirements needs;
+    unsigned char back[16];
+    open_both();
+    VkBuffer buffer = vk_buffer(HOST_B, true, &needs);
+    VkDeviceMemory memory =
+        vk_allocate((struct vk_allocation){.size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .exportable = true});
+    VK(vkBindBufferMemory(vk.device, buffer, memory, 0));
+    CUexternalMemory m = import(vk_fd(memory), needs.size, 0);
+    CUdeviceptr a = map_buffer(m, 0, HOST_B), b = map_buffer(m, 4096, HOST_B - 4096);
+    MUST(cuMemsetD8(a, 9, HOST_B));
+    if (order)
+        MUST(cuCtxSynchronize());
+    MUST(cuMemcpyDtoH(back, b, sizeof back));
+    EXPECT_EQ(back[0], 9);
+}
+
+TEST(b05_vulkan_memory)
+{
+    alias_of_vulkan_memory(false);
+    EXPECT_DIAGNOSTIC(B05);
+}
+
+TEST(b05_vulkan_memory_twin)
+{
+    alias_of_vulkan_memory(true);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// ---- another process, and records that lie
+
+static void send_fd(int socket, int fd)
+{
+    char byte = 0, control[CMSG_SPACE(sizeof fd)] = {0};
+    struct iovec io = {&byte, 1};
+    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    EXPECT_EQ(sendmsg(socket, &m, 0), 1);
+}
+
+static int receive_fd(int socket)
+{
+    int fd = -1;
+    char byte, control[CMSG_SPACE(sizeof fd)];
+    struct iovec io = {&byte, 1};
+    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    if (recvmsg(socket, &m, 0) == 1 && CMSG_FIRSTHDR(&m))
+        memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
+    return fd;
+}
+
+static void produce(int socket)
+{
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    VkImage made;
+    uint64_t size;
+    char byte;
+    info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    vk_open();
+    send_fd(socket, vk_fd(image_memory(&info, &made, &size)));
+    exit(write(socket, &size, sizeof size) != sizeof size || read(socket, &byte, 1) < 0); // until the other one has ended
+}
+
+static void image_of_another_process(unsigned flags)
+{
+    int ends[2];
+    uint64_t size = 0;
+    vk_need_layer();
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    if (!fork()) {
+        close(ends[0]);
+        produce(ends[1]);
+    }
+    close(ends[1]);
+    int fd = receive_fd(ends[0]);
+    if (fd < 0 || read(ends[0], &size, sizeof size) != sizeof size)
+        SKIP("the producer has no Vulkan");
+    test_context();
+    EXPECT_OK(try_image(import(fd, size, CUDA_EXTERNAL_MEMORY_DEDICATED), image(64, 64, 0, flags, 1)));
+    close(ends[0]);
+}
+
+TEST(i04_of_another_process)
+{
+    image_of_another_process(0);
+    EXPECT_DIAGNOSTIC(I04);
+}
+
+TEST(i04_of_another_process_twin)
+{
+    image_of_another_process(CUDA_ARRAY3D_COLOR_ATTACHMENT);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// Whatever bytes are where a record would be: calls go on as without it.
+TEST(hostile_records)
+{
+    struct dm_vulkan_facts facts;
+    struct dm_import_info info;
+    unsigned seed = 1;
+    test_setting("CARDLESS_REPORT", "1");
+    EXPECT(freopen("/dev/null", "w", stderr));
+    test_context();
+    for (int i = 0; i < 300; i++) {
+        int fd = mesa_memfd(65536);
+        unsigned char *bytes = (unsigned char *)&facts;
+        for (size_t b = 0; b < sizeof facts; b++)
+            bytes[b] = i % 3 ? (unsigned char)rand_r(&seed) : 0xff;
+        EXPECT_EQ(dm_import_recognise(fd, &info), 0);
+        facts.resource_count = i % 4 == 3 ? UINT32_MAX : (uint32_t)i % (DM_VULKAN_RESOURCES_MOST + 1);
+        for (int r = 0; r < DM_VULKAN_RESOURCES_MOST && i % 2; r++) { // else it makes no sense, and nothing is believed
+            facts.resource[r].kind = DM_VULKAN_IMAGE + r % 2;
+            facts.resource[r].dimensions = (uint16_t)(1 + r % 3);
+            facts.resource[r].format_name[0] = 0;
+        }
+        facts.resource[0].offset = 0;
+        EXPECT_EQ(dm_vulkan_facts_write(fd, &info, &facts), 0);
+        if (i % 5 == 4)
+            EXPECT_EQ(pwrite(fd, "x", 1, DM_VULKAN_FACTS_AT + 100), 1);
+        CUexternalMemory m = import(fd, 65536, 0);
+        EXPECT_OK(try_image(m, image(64, 64, 0, CUDA_ARRAY3D_SURFACE_LDST, 1)));
+        EXPECT_OK(cuMemFree(map_buffer(m, 0, 65536)));
+        EXPECT_OK(cuDestroyExternalMemory(m));
+    }
+}
+
+TESTS(CASE(m06_dedicated_without_flag), CASE(m06_flag_without_dedicated), CASE(m06_twin), CASE(m06_twin_shared_memory), CASE(m07_a_few_bytes),
+      CASE(m13_memory_not_declared), CASE(m13_image_not_declared), CASE(images_twin), CASE(i02_layers_forgotten), CASE(i02_layers_as_slices),
+      CASE(i04_color_target_without_flag), CASE(i05_fewer_levels), CASE(i06_texels_of_another_size), CASE(i06_twin), CASE(i07_linear),
+      CASE(i07_surfaces_without_storage), CASE(i07_twin_without_surfaces), CASE(i11_offset_where_nothing_is_bound), CASE(i11_twin),
+      CASE(i11_another_extent), CASE(i11_memory_of_a_buffer), CASE(destroyed_image), CASE(b09_no_flush), CASE(b09_unmapped_without_flush),
+      CASE(b09_twin), CASE(b09_twin_coherent), CASE(b09_image), CASE(m01_closed_behind_the_driver), CASE(m01_number_reused), CASE(b05_vulkan_memory),
+      CASE(b05_vulkan_memory_twin), CASE(i04_of_another_process), CASE(i04_of_another_process_twin), CASE(hostile_records))
