@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The library exports the names that the driver exports (names.txt), ours that begin with cardless, and nothing else; none has a version."""
+"""A library exports the names of a list (names.txt: the driver's; layer_names.txt: the Vulkan layer's), ours that begin with cardless, and nothing
+else; none has a version."""
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ want = set(open(names, encoding='utf-8').read().split())
 versioned = sorted(n for n in have if '@' in n)
 missing = sorted(want - have)
 extra = sorted(n for n in have - want if not n.startswith('cardless') and '@' not in n)
-for what, found in (('missing', missing), ('not the driver\'s', extra), ('with a version', versioned)):
+for what, found in (('missing', missing), ('not in the list', extra), ('with a version', versioned)):
     for name in found:
         print(f'{what}: {name}')
 print(f'{len(have)} names exported, {len(want)} wanted')

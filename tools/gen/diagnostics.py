@@ -19,6 +19,9 @@ the driver may crash or corrupt. *portability*: works today, nobody promises tha
     CARDLESS_DIAGNOSTICS=off           nothing
     CARDLESS_DIAGNOSTICS=json:FILE     one JSON object a line: id, severity, entry, call, result, text, advice
 
+B09, I04, I07, the reverse of M06 and what the real image has to do with I02, I05, I06, I11 and M13 are seen through [the Vulkan layer](vulkan-layer.md) only. M03 has no
+form on Linux and is never reported.
+
 Errors that are not in this list are reported in a sentence without an id (`GENERAL` in JSON). Made from `emulator/diagnostics.def`.
 
 | id | severity | what it is | what to do |
