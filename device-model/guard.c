@@ -93,6 +93,25 @@ static enum dm_fault_kind kind_of(int sig, int code)
     }
 }
 
+#if defined(__aarch64__)
+// Behind the registers lie records; one may hold the exception syndrome, whose bit 6 is set for a write (of a data abort from below).
+static bool writes(const mcontext_t *context)
+{
+    struct esr_context esr;
+    struct _aarch64_ctx head;
+    for (size_t at = 0; at + sizeof esr <= sizeof context->__reserved; at += head.size) {
+        memcpy(&head, &context->__reserved[at], sizeof head);
+        if (head.magic == ESR_MAGIC) {
+            memcpy(&esr, &context->__reserved[at], sizeof esr);
+            return esr.esr >> 26 == 0x24 && (esr.esr >> 6 & 1);
+        }
+        if (head.magic == 0 || head.size < sizeof head)
+            break;
+    }
+    return false;
+}
+#endif
+
 static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info, const ucontext_t *context)
 {
     f->signal = sig;
@@ -105,6 +124,7 @@ static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info, const
     f->write = (context->uc_mcontext.gregs[REG_ERR] & 2) != 0; // bit 1 of the page fault's error code
 #elif defined(__aarch64__)
     f->instruction = context->uc_mcontext.pc;
+    f->write = writes(&context->uc_mcontext);
 #endif
 }
 
@@ -158,10 +178,12 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
     }
 
     int saved = errno, at = chain_at;
+    // The kernel's signal frame lies right where a caller's frame would and begins with the ucontext (x86-64) or the siginfo (AArch64): so this
+    // tells the kernel's call from that of a later handler which passes on to us.
 #if defined(__x86_64__)
-    // The kernel's signal frame begins with the ucontext, right where a caller's frame would: so this tells the kernel's
-    // call from that of a later handler which passes on to us.
     bool outermost = __builtin_dwarf_cfa() == context;
+#elif defined(__aarch64__)
+    bool outermost = __builtin_dwarf_cfa() == (void *)info;
 #else
     bool outermost = false;
 #endif

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: MIT
 """Runs `cardless layout`: the figures of a known array, refusals, and a PNG file that decodes."""
 import os
+import shlex
 import struct
 import subprocess
 import sys
 import tempfile
 import zlib
 
-TOOL = sys.argv[1]
+TOOL = [*shlex.split(os.environ.get("MESON_EXE_WRAPPER", "")), sys.argv[1]]
 
 
 def run(*arguments):
-    return subprocess.run([TOOL, "layout", *arguments], capture_output=True, text=True, timeout=30)
+    return subprocess.run([*TOOL, "layout", *arguments], capture_output=True, text=True, timeout=30)
 
 
 def decode_png(path):
