@@ -8,7 +8,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#if HAVE_ZLIB
 #include <zlib.h>
+#else
+// An unpacked dump, for builds without zlib.
+typedef FILE *gzFile;
+#define gzopen fopen
+#define gzread(f, to, size_B) ((int)fread(to, 1, size_B, f))
+#define gzclose fclose
+#endif
 
 enum { MAGIC = 0x54494c45, LAYERED = 1, CUBEMAP = 4 };
 
