@@ -31,7 +31,11 @@ configure() {
     local folder=$1
     shift
     if [ -f "$folder/build.ninja" ]; then
-        meson configure "$folder" "$@" >/dev/null
+        local option options=()
+        for option in "$@"; do # a build folder keeps its machine
+            [[ $option = --cross-file=* ]] || options+=("$option")
+        done
+        meson configure "$folder" "${options[@]}" >/dev/null
     else
         meson setup "$folder" "$root" "$@" >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
         rm -f "$folder.log"
