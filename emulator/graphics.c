@@ -100,7 +100,7 @@ static void graphics_finish(struct em_object *object)
         g->mapped = false;
         unlink_mapped(g);
         if (g->ops->unmapped)
-            g->ops->unmapped(g->owner, g->sequence);
+            g->ops->unmapped(g->owner);
         give_back(g, g->sequence, g->flags, true);
     }
     if (g->ops->close)
@@ -109,9 +109,9 @@ static void graphics_finish(struct em_object *object)
 }
 
 // Precondition: em_lock held.
-static CUresult take(struct em_graphics *g, uint64_t sequence, unsigned flags)
+static CUresult take(struct em_graphics *g, uint64_t sequence, uint64_t fence, unsigned flags)
 {
-    CUresult r = g->ops->acquire ? g->ops->acquire(g->owner, sequence, flags) : CUDA_SUCCESS;
+    CUresult r = g->ops->acquire ? g->ops->acquire(g->owner, fence, flags) : CUDA_SUCCESS;
     g->acquired = sequence;
     if (!r && g->mapped && g->sequence == sequence)
         em_graphics_view_acquired(g);
@@ -125,7 +125,7 @@ static void end_mapping(struct em_graphics *g)
     if (!em_quirk(GRAPHICS_LENIENT))
         em_graphics_view_end(g);
     if (g->ops->unmapped)
-        g->ops->unmapped(g->owner, g->sequence);
+        g->ops->unmapped(g->owner);
 }
 
 // Precondition: em_lock held.
@@ -138,11 +138,10 @@ static CUresult begin_mapping(struct em_graphics *g)
     g->sequence++;
     g->flags = g->map_flags;
     link_mapped(g);
-    if (g->ops->mapped)
-        g->ops->mapped(g->owner, g->sequence);
+    g->fence = g->ops->mapped ? g->ops->mapped(g->owner) : 0;
     if (g->ops->held_back)
         return CUDA_SUCCESS;
-    if ((r = take(g, g->sequence, g->flags))) {
+    if ((r = take(g, g->sequence, g->fence, g->flags))) {
         end_mapping(g);
         g->released = g->sequence;
     }
@@ -196,7 +195,7 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
     em_lock();
     if (shape->kind == EM_GRAPHICS_IMAGE && (r = plan_image(g)))
         goto fail;
-    if ((r = em_graphics_memory_new(em_self.current, shape, shape->kind == EM_GRAPHICS_IMAGE ? g->layout.total_B : em_graphics_reach_B(shape),
+    if ((r = em_graphics_memory_new(em_self.current->device, shape, shape->kind == EM_GRAPHICS_IMAGE ? g->layout.total_B : em_graphics_reach_B(shape),
                                     &g->memory)))
         goto fail;
     if ((r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish)))
@@ -262,7 +261,7 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
 struct graphics_command {
     struct em_command command;
     struct em_graphics *graphics; // a reference
-    uint64_t sequence;
+    uint64_t sequence, fence;
     unsigned flags;
     struct em_graphics_window *window; // of an unmap: a reference, since work before it in the stream uses its addresses
 };
@@ -271,14 +270,14 @@ static bool map_ready(struct em_command *command)
 {
     struct graphics_command *c = (struct graphics_command *)command;
     struct em_graphics *g = c->graphics;
-    return g->released + 1 >= c->sequence && (!g->ops->ready || g->ops->ready(g->owner, c->sequence));
+    return g->released + 1 >= c->sequence && (!g->ops->ready || g->ops->ready(g->owner, c->fence));
 }
 
 static CUresult map_run(struct em_command *command)
 {
     struct graphics_command *c = (struct graphics_command *)command;
     em_lock();
-    CUresult r = take(c->graphics, c->sequence, c->flags);
+    CUresult r = take(c->graphics, c->sequence, c->fence, c->flags);
     em_unlock();
     return r;
 }
@@ -418,7 +417,7 @@ static CUresult ask_backends(unsigned count, const CUgraphicsResource *resources
 static CUresult submit(const struct em_command_ops *ops, struct em_stream *stream, struct em_graphics *g, struct em_graphics_window *window, int how)
 {
     struct graphics_command c = {
-        .command = {.ops = ops, .size_B = sizeof c}, .graphics = g, .sequence = g->sequence, .flags = g->flags, .window = window};
+        .command = {.ops = ops, .size_B = sizeof c}, .graphics = g, .sequence = g->sequence, .fence = g->fence, .flags = g->flags, .window = window};
     return em_submit(stream, &c.command, how);
 }
 

@@ -94,17 +94,19 @@ struct em_graphics_ops {
     enum em_graphics_health (*check)(void *owner);
     // How the object is called in sentences: "buffer 7".
     const char *(*text)(void *owner, char *out, size_t room);
-    // Told when the state changes, at the calls themselves; `sequence` counts the mappings from 1.
-    void (*mapped)(void *owner, uint64_t sequence);
-    void (*unmapped)(void *owner, uint64_t sequence);
-    // Of held_back: whether graphics work issued before mapping `sequence` is done, or can be done now, so that acquire may run.
-    bool (*ready)(void *owner, uint64_t sequence);
+    // Told when the state changes, at the calls themselves. What `mapped` returns (0 where it is NULL) goes to that mapping's ready and acquire: up
+    // to where graphics work was issued before.
+    uint64_t (*mapped)(void *owner);
+    void (*unmapped)(void *owner);
+    // Of held_back: whether that work is done, or can be done now, so that acquire may run.
+    bool (*ready)(void *owner, uint64_t fence);
     // From now on CUDA may use the bytes, which are as graphics work has left them. flags: CU_GRAPHICS_MAP_RESOURCE_FLAGS_* in force for this
     // mapping: those of cuGraphicsResourceSetMapFlags, and before its first call those of registration.
-    CUresult (*acquire)(void *owner, uint64_t sequence, unsigned flags);
+    CUresult (*acquire)(void *owner, uint64_t fence, unsigned flags);
     // `part` NULL: any byte, by code that cannot be watched.
     void (*touch)(void *owner, const struct em_graphics_part *part, bool write);
-    // CUDA is done. keep: what it has written goes to the graphics object; else (READ_ONLY) graphics must never see it.
+    // CUDA is done with mapping `sequence`, counted from 1. keep: what it has written goes to the graphics object; else (READ_ONLY) graphics must
+    // never see it.
     CUresult (*release)(void *owner, uint64_t sequence, bool keep);
     // The resource is gone.
     void (*close)(void *owner);

@@ -4,7 +4,6 @@
 
 #include "alloc.h"
 #include "config.h"
-#include "context.h"
 #include "error.h"
 #include "memory_device.h"
 #include "quirk.h"
@@ -23,10 +22,10 @@ uint64_t em_graphics_reach_B(const struct em_graphics_shape *shape)
     return size_B;
 }
 
-CUresult em_graphics_memory_new(struct em_context *context, const struct em_graphics_shape *shape, uint64_t size_B, struct em_graphics_memory **out)
+CUresult em_graphics_memory_new(const struct em_device *on, const struct em_graphics_shape *shape, uint64_t size_B, struct em_graphics_memory **out)
 {
     struct em_device_memory *device;
-    CUresult r = em_device_memory(context->device, &device);
+    CUresult r = em_device_memory(on, &device);
     if (r)
         return r;
     // "a buffer of no bytes": the driver finds no memory for it.

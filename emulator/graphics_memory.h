@@ -6,7 +6,7 @@
 
 #include "graphics.h"
 
-struct em_context;
+struct em_device;
 
 // The bytes: a mirror of their own, or the graphics object's. Kept by the resource, by its windows, and by arrays and textures made on it.
 struct em_graphics_memory {
@@ -30,7 +30,7 @@ struct em_graphics_window {
 };
 
 // Memory for `size_B` bytes, or the object's own where shape->physical says so. CUDA_ERROR_OUT_OF_MEMORY.
-CUresult em_graphics_memory_new(struct em_context *context, const struct em_graphics_shape *shape, uint64_t size_B, struct em_graphics_memory **out);
+CUresult em_graphics_memory_new(const struct em_device *on, const struct em_graphics_shape *shape, uint64_t size_B, struct em_graphics_memory **out);
 void em_graphics_memory_unref(struct em_graphics_memory *memory);
 
 // `elsewhere`: at addresses that no window of it had before, where that can be had.

@@ -20,6 +20,7 @@ struct em_graphics {
     uint64_t sequence; // of the last mapping, from 1
     uint64_t acquired; // the last mapping whose bytes are CUDA's
     uint64_t released; // the last one that graphics has back
+    uint64_t fence;    // what the backend said when it was mapped
     unsigned flags;    // in force for that mapping: bits of register_flags and map_flags
     uint64_t mark;     // of the call that looks for duplicates
     struct em_graphics *previous_mapped, *next_mapped;
