@@ -321,7 +321,7 @@ CUresult api_cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUde
 CUresult api_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v1 *desc, CUdeviceptr_v1 dptr, unsigned int Pitch)
 {
     CUDA_ARRAY_DESCRIPTOR wide = widen_descriptor(desc);
-    return api_cuTexRefSetAddress2D_v3(hTexRef, &wide, dptr, Pitch);
+    return api_cuTexRefSetAddress2D_v2(hTexRef, &wide, dptr, Pitch);
 }
 #endif
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Texture references and what is bound to them.
+#include "texture_reference.h"
+
+#include "alloc.h"
+#include "array.h"
+#include "call.h"
+#include "context.h"
+#include "device.h"
+#include "format.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "quirk.h"
+
+static void finish(struct em_object *object)
+{
+    dm_free(object);
+}
+
+CUresult em_texture_reference_create(CUtexref *out)
+{
+    struct em_texture_reference *t = dm_calloc(1, sizeof *t);
+    if (!t)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a texture reference");
+    t->format = CU_AD_FORMAT_FLOAT;
+    t->channels = 1;
+    for (unsigned i = 0; i < 3; i++)
+        t->address_mode[i] = CU_TR_ADDRESS_MODE_CLAMP;
+    em_lock();
+    CUresult r = em_object_start(&t->object, EM_TEXTURE_REFERENCE, em_self.current, finish);
+    if (!r)
+        *out = (CUtexref)(uintptr_t)t->object.handle;
+    em_unlock();
+    if (r)
+        dm_free(t);
+    return r;
+}
+
+CUresult em_texture_reference_destroy(CUtexref handle)
+{
+    struct em_texture_reference *t;
+    CUresult r = em_texture_reference_lock(handle, &t);
+    if (r)
+        return r;
+    em_object_retire(&t->object);
+    em_unlock();
+    return CUDA_SUCCESS;
+}
+
+CUresult em_texture_reference_lock(CUtexref handle, struct em_texture_reference **out)
+{
+    // A stale handle crashes the driver; of foreign memory it reads a context that is none.
+    uint64_t h = (uint64_t)(uintptr_t)handle;
+    CUresult code = em_quirk(ARRAY_STALE_CODE) && !em_handle_was(h) ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE;
+    em_lock();
+    CUresult r = em_object_get(EM_TEXTURE_REFERENCE, handle, code, out);
+    if (r)
+        em_unlock();
+    return r;
+}
+
+static void unbind(struct em_texture_reference *t)
+{
+    t->array = NULL;
+    t->mipmap = NULL;
+    t->address = 0;
+}
+
+// Bytes of an element; 0 for formats that are none, which references take under the driver's personality.
+static uint64_t element_B(CUarray_format format, uint64_t channels)
+{
+    const struct dm_format_info *info = dm_format_info((uint32_t)format);
+    return !info ? 0 : info->channel_B ? info->channel_B * channels : info->element_B;
+}
+
+static uint64_t attribute(const struct em_texture_reference *t, enum dm_attribute which)
+{
+    return (uint64_t)em_device_attribute(t->object.context->device, which);
+}
+
+CUresult em_texture_reference_linear(struct em_texture_reference *t, uint64_t address, uint64_t size_B, size_t *offset)
+{
+    uint64_t bytes = element_B(t->format, t->channels > 0 ? (uint64_t)t->channels : 1);
+    uint64_t most = attribute(t, DM_ATTRIBUTE_maximum_texture1d_linear_width) * (em_quirk(LINEAR_TEXTURE_WIDTH) ? 4 : 1);
+    uint64_t misses = address % attribute(t, DM_ATTRIBUTE_texture_alignment);
+    // "The total number of elements (or texels) in the linear address range cannot exceed CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH."
+    if (bytes && size_B / bytes > most)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu elements are more than the %llu of a linear texture", (unsigned long long)(size_B / bytes),
+                       (unsigned long long)most);
+    // "If the device memory pointer was returned from cuMemAlloc(), the offset is guaranteed to be 0 and NULL may be passed as the ByteOffset
+    // parameter."
+    if (misses && !offset)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr %#llx is not aligned for textures, and ByteOffset is NULL", (unsigned long long)address);
+    unbind(t);
+    t->address = address - misses;
+    if (offset)
+        *offset = misses;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_texture_reference_pitched(struct em_texture_reference *t, const CUDA_ARRAY_DESCRIPTOR *desc, uint64_t address, uint64_t pitch_B,
+                                      bool strict)
+{
+    uint64_t row_B, alignment = attribute(t, DM_ATTRIBUTE_texture_alignment);
+    // "must be aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT"
+    if (address % alignment)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr %#llx is no multiple of %llu", (unsigned long long)address, (unsigned long long)alignment);
+    // "Width and Height … cannot exceed CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH and …_HEIGHT respectively. Pitch, in bytes, cannot exceed
+    // …_PITCH."
+    if (desc->Width > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_width) ||
+        desc->Height > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_height) ||
+        (strict && pitch_B > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_pitch)))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%zu x %zu elements with a pitch of %llu bytes are more than a texture of linear memory can have",
+                       desc->Width, desc->Height, (unsigned long long)pitch_B);
+    if (strict && pitch_B % attribute(t, DM_ATTRIBUTE_texture_pitch_alignment))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a pitch of %llu bytes is no multiple of %llu", (unsigned long long)pitch_B,
+                       (unsigned long long)attribute(t, DM_ATTRIBUTE_texture_pitch_alignment));
+    if (!em_mul(desc->Width, element_B(desc->Format, desc->NumChannels), &row_B) || row_B > pitch_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a row of %zu elements does not fit into a pitch of %llu bytes", desc->Width,
+                       (unsigned long long)pitch_B);
+    unbind(t);
+    t->address = address;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_flags(unsigned flags)
+{
+    // "Flags must be set to CU_TRSA_OVERRIDE_FORMAT"; the driver takes 0 too, and leaves the format as it is.
+    if (flags == CU_TRSA_OVERRIDE_FORMAT || (!flags && em_quirk(TEXTURE_REFERENCE_UNCHECKED)))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags are %#x; they must be CU_TRSA_OVERRIDE_FORMAT (0x1)", flags);
+}
+
+static void take_format(struct em_texture_reference *t, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned flags)
+{
+    if (!(flags & CU_TRSA_OVERRIDE_FORMAT))
+        return;
+    t->format = desc->Format;
+    t->channels = (int)desc->NumChannels;
+}
+
+CUresult em_texture_reference_array(struct em_texture_reference *t, CUarray array, unsigned flags)
+{
+    struct em_array *a;
+    CUresult r = em_array_get(array, &a);
+    if (r || (r = check_flags(flags)))
+        return r;
+    unbind(t);
+    t->array = array;
+    take_format(t, &a->desc, flags);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_texture_reference_mipmap(struct em_texture_reference *t, CUmipmappedArray mipmap, unsigned flags)
+{
+    struct em_mipmap *m;
+    CUresult r = em_mipmap_get(mipmap, &m);
+    if (r || (r = check_flags(flags)))
+        return r;
+    unbind(t);
+    t->mipmap = mipmap;
+    take_format(t, &m->desc, flags);
+    return CUDA_SUCCESS;
+}
