@@ -8,6 +8,7 @@
 #include "box.h"
 #include "call.h"
 #include "command.h"
+#include "graphics.h"
 #include "guard.h"
 #include "lock.h"
 #include "memory.h"
@@ -194,8 +195,10 @@ CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
     bool wait = !async || c.dst.pageable || c.src.pageable;
     if (!r)
         r = em_submit(stream, &c.command, wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC);
-    if (wait)
+    if (wait) {
         em_ordered();
+        em_graphics_settle();
+    }
 put:
     em_stream_put(stream);
     return r;

@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "error.h"
+#include "graphics.h"
 #include "ipc_event.h"
 #include "lock.h"
 #include "pool.h"
@@ -318,6 +319,7 @@ CUresult em_event_synchronize(struct em_event *e)
     unref_marker(m);
     em_pools_synchronized();
     em_unlock();
+    em_graphics_settle();
     return r;
 }
 

@@ -46,7 +46,7 @@
     X(0x805b, RGBA, UNORM, 16, 16, 16, 16)          /* RGBA16 */                                                                                     \
     X(0x93a1, RGBA, OTHER, 8, 8, 8, 8)              /* BGRA8 */                                                                                      \
     X(0x906f, RGBA, UINT, 10, 10, 10, 2)            /* RGB10_A2UI */                                                                                 \
-    X(0x8c40, RGB, UNORM, 8, 8, 8, 0)               /* SRGB8 */                                                                                      \
+    X(0x8c41, RGB, UNORM, 8, 8, 8, 0)               /* SRGB8 */                                                                                      \
     X(0x8c42, RGBA, UNORM, 8, 8, 8, 8)              /* SRGB_ALPHA */                                                                                 \
     X(0x8c43, RGBA, UNORM, 8, 8, 8, 8)              /* SRGB8_ALPHA8 */                                                                               \
     X(0x8fbd, R, UNORM, 8, 0, 0, 0)                 /* SR8 */                                                                                        \
@@ -201,4 +201,10 @@ bool em_gl_format_transfer(const struct gl_format *f, struct gl_transfer *out)
     out->channels = bases[f->base].channels;
     out->element_B = out->channels * bits / 8;
     return true;
+}
+
+bool em_gl_format_is_srgb(uint32_t number)
+{
+    enum { SRGB = 0x8c40, SRGB8, SRGB_ALPHA, SRGB8_ALPHA8, SLUMINANCE_ALPHA, SLUMINANCE8_ALPHA8, SLUMINANCE, SLUMINANCE8, SR8 = 0x8fbd };
+    return (number >= SRGB && number <= SLUMINANCE8) || number == SR8;
 }

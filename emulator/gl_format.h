@@ -47,3 +47,5 @@ struct gl_transfer {
 const struct gl_format *em_gl_format(uint32_t number);
 // The CUDA array that shows images of a format. False: the card shows none.
 bool em_gl_format_transfer(const struct gl_format *format, struct gl_transfer *out);
+// Whether its colours are stored by the sRGB curve.
+bool em_gl_format_is_srgb(uint32_t number);

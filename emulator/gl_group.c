@@ -227,6 +227,27 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
     return r;
 }
 
+bool em_gl_group_enter_egl(struct em_gl_group **out)
+{
+    struct em_gl_current current = em_gl_window_current();
+    if (current.system == GL_SYSTEM_EGL && em_gl_window_is_usable(&current, NULL))
+        return em_gl_group_enter(out) == CUDA_SUCCESS;
+    pthread_mutex_lock(&mutex);
+    struct em_gl_group *g = groups;
+    while (g && (g->sharer.system != GL_SYSTEM_EGL || !g->ready || g->leave || g->ended))
+        g = g->next;
+    if (g)
+        g->references++;
+    pthread_mutex_unlock(&mutex);
+    *out = g;
+    return g != NULL;
+}
+
+void *em_gl_group_egl_function(const char *name)
+{
+    return em_gl_window_function(GL_SYSTEM_EGL, name);
+}
+
 void em_gl_group_ref(struct em_gl_group *group)
 {
     pthread_mutex_lock(&mutex);

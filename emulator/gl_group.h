@@ -11,6 +11,8 @@ struct em_gl_group;
 // The group of the context that is current in this thread; made when it is met for the first time. A reference is taken. Fails with the code for no
 // context, and CUDA_ERROR_OPERATING_SYSTEM where the context cannot be worked with. Precondition: em_lock NOT held.
 CUresult em_gl_group_enter(struct em_gl_group **out);
+// A group on an EGL display: that of the context that is current in this thread, else one that is there. A reference is taken. False: there is none.
+bool em_gl_group_enter_egl(struct em_gl_group **out);
 void em_gl_group_ref(struct em_gl_group *group);
 // A group without references ends after a while. May be called with em_lock held.
 void em_gl_group_unref(struct em_gl_group *group);
@@ -30,6 +32,9 @@ const struct gl_functions *em_gl_group_here(struct em_gl_group *group);
 void em_gl_group_finish_current(void);
 
 // ---- for jobs
+
+// A function of an extension, for groups on EGL; NULL: there is none.
+void *em_gl_group_egl_function(const char *name);
 
 // A texture unit, to hold a texture of that target in, or -1 where all are taken; 0 is for work in between.
 int em_gl_group_take_unit(struct em_gl_group *group, unsigned slot);

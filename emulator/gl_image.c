@@ -226,48 +226,85 @@ static enum em_gl_status open_renderbuffer(const struct gl_functions *gl, struct
     return failed(gl) ? EM_GL_REFUSED : EM_GL_OK;
 }
 
-static void make_scratch(const struct gl_functions *gl, struct em_gl_object *o)
+// A texture like the object, in a framebuffer that is bound for reading. It has a name among the program's textures, so it does not stay.
+static void make_scratch(const struct gl_functions *gl, const struct em_gl_object *o, gl_uint *texture, gl_uint *framebuffer)
 {
     const struct em_gl_image *image = &o->image;
-    gl->GenTextures(1, &o->scratch);
+    gl->GenTextures(1, texture);
     gl->ActiveTexture(GL_TEXTURE0);
-    gl->BindTexture(GL_TEXTURE_2D, o->scratch);
+    gl->BindTexture(GL_TEXTURE_2D, *texture);
     gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     gl->TexImage2D(GL_TEXTURE_2D, 0, (gl_int)image->format.number, (gl_sizei)image->width, (gl_sizei)image->height, 0, image->transfer.format,
                    image->transfer.type, NULL);
-    gl->GenFramebuffers(1, &o->scratch_framebuffer);
-    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->scratch_framebuffer);
-    gl->FramebufferTexture2D(GL_READ_FRAMEBUFFER, attachment(o), GL_TEXTURE_2D, o->scratch, 0);
+    gl->GenFramebuffers(1, framebuffer);
+    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, *framebuffer);
+    gl->FramebufferTexture2D(GL_READ_FRAMEBUFFER, attachment(o), GL_TEXTURE_2D, *texture, 0);
     read_from(gl, o);
-    gl->BindTexture(GL_TEXTURE_2D, 0);
 }
 
 // There is no call that writes into a renderbuffer, but copies between framebuffers do; of one format to itself they move bytes.
-static void write_renderbuffer(const struct gl_functions *gl, struct em_gl_object *o, const struct em_gl_box *b, const void *from)
+static void write_framebuffer(const struct gl_functions *gl, const struct em_gl_object *o, const struct em_gl_box *b, const void *from)
 {
     const gl_enum buffers[] = {is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0};
     gl_int x0 = (gl_int)b->x, y0 = (gl_int)b->y, x1 = x0 + (gl_int)b->width, y1 = y0 + (gl_int)b->height;
-    if (!o->scratch)
-        make_scratch(gl, o);
-    gl->ActiveTexture(GL_TEXTURE0);
-    gl->BindTexture(GL_TEXTURE_2D, o->scratch);
+    gl_uint texture, framebuffer;
+    make_scratch(gl, o, &texture, &framebuffer);
     gl->TexSubImage2D(GL_TEXTURE_2D, 0, x0, y0, (gl_sizei)b->width, (gl_sizei)b->height, o->image.transfer.format, o->image.transfer.type, from);
-    gl->BindTexture(GL_TEXTURE_2D, 0);
-    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->scratch_framebuffer);
     gl->BindFramebuffer(GL_DRAW_FRAMEBUFFER, o->holder);
     gl->DrawBuffers(1, buffers);
     gl->BlitFramebuffer(x0, y0, x1, y1, x0, y0, x1, y1, is_stencil(o) ? GL_STENCIL_BUFFER_BIT : GL_COLOR_BUFFER_BIT, GL_NEAREST);
     gl->BindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    gl->BindTexture(GL_TEXTURE_2D, 0);
+    gl->DeleteFramebuffers(1, &framebuffer);
+    gl->DeleteTextures(1, &texture);
+}
+
+// ---- EGLImages
+
+// A texture that shows the image; only the framebuffer knows it from then on, and keeps it alive.
+static enum em_gl_status open_egl_image(const struct gl_functions *gl, struct em_gl_object *o)
+{
+    void (*image_target)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_group_egl_function("EGLImageTargetTexture2DOES");
+    struct em_gl_image *image = &o->image;
+    gl_uint texture;
+    gl_int number = 0;
+    if (!image_target)
+        return EM_GL_REFUSED;
+    gl->GenTextures(1, &texture);
+    gl->ActiveTexture(GL_TEXTURE0);
+    gl->BindTexture(GL_TEXTURE_2D, texture);
+    image_target(GL_TEXTURE_2D, o->egl_image);
+    enum em_gl_status status = failed(gl) ? EM_GL_MISSING : EM_GL_OK;
+    image->target = GL_TEXTURE_2D;
+    struct extent e = status ? (struct extent){0} : level_extent(gl, o, 0);
+    if (!status && !e.width)
+        status = EM_GL_NO_STORAGE;
+    if (!status) {
+        *image = (struct em_gl_image){.target = GL_TEXTURE_2D, .width = e.width, .height = e.height, .depth = 1, .levels = 1};
+        gl->GetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_INTERNAL_FORMAT, &number);
+        const struct gl_format *sized = em_gl_format((uint32_t)number);
+        image->format = sized ? *sized : described_format(gl, GL_TEXTURE_2D, (unsigned)number);
+        image->shown = em_gl_format_transfer(&image->format, &image->transfer);
+        gl->GenFramebuffers(1, &o->holder);
+        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);
+        gl->FramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+        gl->ReadBuffer(GL_COLOR_ATTACHMENT0);
+        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+        status = failed(gl) ? EM_GL_REFUSED : EM_GL_OK;
+    }
+    gl->BindTexture(GL_TEXTURE_2D, 0);
+    gl->DeleteTextures(1, &texture);
+    return status;
 }
 
 // ---- either
 
 enum em_gl_status em_gl_image_open(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
 {
-    return o->kind == EM_GL_TEXTURE ? open_texture(group, gl, o) : open_renderbuffer(gl, o);
+    return o->kind == EM_GL_TEXTURE ? open_texture(group, gl, o) : o->kind == EM_GL_RENDERBUFFER ? open_renderbuffer(gl, o) : open_egl_image(gl, o);
 }
 
 void em_gl_image_drop(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
@@ -276,13 +313,9 @@ void em_gl_image_drop(struct em_gl_group *group, const struct gl_functions *gl, 
         gl->ActiveTexture(GL_TEXTURE0 + o->holder);
         gl->BindTexture(o->image.target, 0);
         em_gl_group_free_unit(group, slot_of(o->image.target), (int)o->holder);
-    } else if (o->kind == EM_GL_RENDERBUFFER) {
+    } else if (o->kind != EM_GL_TEXTURE) {
         if (o->holder)
             gl->DeleteFramebuffers(1, &o->holder);
-        if (o->scratch) {
-            gl->DeleteFramebuffers(1, &o->scratch_framebuffer);
-            gl->DeleteTextures(1, &o->scratch);
-        }
         gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
     }
 }
@@ -307,7 +340,7 @@ static void read_level(const struct gl_functions *gl, struct em_gl_object *o, un
 {
     const struct gl_transfer *t = &o->image.transfer;
     set_rows(gl, true, row_el, rows);
-    if (o->kind == EM_GL_RENDERBUFFER) {
+    if (o->kind != EM_GL_TEXTURE) {
         gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);
         gl->ReadPixels(0, 0, (gl_sizei)e.width, (gl_sizei)e.height, t->format, t->type, to);
         gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
@@ -350,7 +383,7 @@ static struct extent extent_now(const struct gl_functions *gl, const struct em_g
     was = (struct extent){was.width ? was.width : 1, was.height ? was.height : 1, was.depth ? was.depth : 1};
     if (image->target == GL_TEXTURE_1D_ARRAY)
         was.height = image->height;
-    struct extent e = o->kind == EM_GL_RENDERBUFFER ? was : level_extent(gl, o, level);
+    struct extent e = o->kind != EM_GL_TEXTURE ? was : level_extent(gl, o, level);
     *resized = memcmp(&e, &was, sizeof e) != 0;
     return e;
 }
@@ -430,8 +463,8 @@ static void run_write(struct em_gl_group *group, const struct gl_functions *gl, 
     const char *from = (const char *)b->base + box.z * b->slice_B + box.y * b->pitch_B + box.x * element_B;
     if (box.width && box.height && box.depth) {
         set_rows(gl, false, b->pitch_B / element_B, b->slice_B / b->pitch_B);
-        if (o->kind == EM_GL_RENDERBUFFER)
-            write_renderbuffer(gl, o, &box, from);
+        if (o->kind != EM_GL_TEXTURE)
+            write_framebuffer(gl, o, &box, from);
         else
             write_texture(gl, o, c->level, &box, from, b->slice_B);
         gl->Finish();

@@ -127,21 +127,31 @@ static void run_close(struct em_gl_group *group, const struct gl_functions *gl, 
     drop(group, gl, c->object);
 }
 
-enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind kind, unsigned name, struct em_gl_object **out)
+static enum em_gl_status open_object(const struct em_gl_object *what, struct em_gl_object **out)
 {
     struct em_gl_object *o = dm_calloc(1, sizeof *o);
     if (!o)
         return EM_GL_NO_MEMORY;
-    *o = (struct em_gl_object){.group = group, .kind = kind, .name = name};
+    *o = *what;
     struct call c = {.object = o, .status = EM_GL_GONE};
-    em_gl_group_run(group, run_open, &c);
+    em_gl_group_run(o->group, run_open, &c);
     if (c.status) {
         dm_free(o);
         return c.status;
     }
-    em_gl_group_ref(group);
+    em_gl_group_ref(o->group);
     *out = o;
     return EM_GL_OK;
+}
+
+enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind kind, unsigned name, struct em_gl_object **out)
+{
+    return open_object(&(struct em_gl_object){.group = group, .kind = kind, .name = name}, out);
+}
+
+enum em_gl_status em_gl_egl_image_open(struct em_gl_group *group, void *egl_image, struct em_gl_object **out)
+{
+    return open_object(&(struct em_gl_object){.group = group, .kind = EM_GL_EGL_IMAGE, .egl_image = egl_image}, out);
 }
 
 void em_gl_object_close(struct em_gl_object *object)
@@ -158,7 +168,7 @@ enum em_gl_status em_gl_object_fares(struct em_gl_object *object)
 {
     if (em_gl_group_is_gone(object->group))
         return EM_GL_GONE;
-    const struct gl_functions *gl = em_gl_group_here(object->group);
+    const struct gl_functions *gl = object->kind == EM_GL_EGL_IMAGE ? NULL : em_gl_group_here(object->group);
     if (!gl)
         return EM_GL_OK;
     gl_boolean lives = object->kind == EM_GL_BUFFER    ? gl->IsBuffer(object->name)
@@ -169,7 +179,8 @@ enum em_gl_status em_gl_object_fares(struct em_gl_object *object)
 
 const char *em_gl_kind_text(enum em_gl_kind kind)
 {
-    return kind == EM_GL_BUFFER ? "buffer" : kind == EM_GL_TEXTURE ? "texture" : "renderbuffer";
+    static const char *const texts[] = {"buffer", "texture", "renderbuffer", "EGLImage"};
+    return texts[kind];
 }
 
 const char *em_gl_status_text(enum em_gl_status status)

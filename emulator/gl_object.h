@@ -16,7 +16,7 @@ enum em_gl_status {
     EM_GL_NO_MEMORY,
 };
 
-enum em_gl_kind { EM_GL_BUFFER, EM_GL_TEXTURE, EM_GL_RENDERBUFFER };
+enum em_gl_kind { EM_GL_BUFFER, EM_GL_TEXTURE, EM_GL_RENDERBUFFER, EM_GL_EGL_IMAGE };
 
 enum { EM_GL_LEVELS_MAX = 20 };
 
@@ -34,11 +34,11 @@ struct em_gl_object {
     struct em_gl_group *group; // a reference
     enum em_gl_kind kind;
     unsigned name;
+    void *egl_image;          // the handle of an EGLImage, which has no name
     uint64_t size_B;          // of a buffer
     struct em_gl_image image; // of the others
     // What holds it in the group's context: a vertex array, a texture unit (0: nothing does) or a framebuffer.
     unsigned holder;
-    unsigned scratch, scratch_framebuffer; // of a renderbuffer: a texture like it, to write from
 };
 
 // Bytes of a level, as they lie in memory: rows pitch_B apart, slices slice_B.
@@ -54,6 +54,8 @@ struct em_gl_box {
 
 // Opens an object of the group, to which it takes a reference.
 enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind kind, unsigned name, struct em_gl_object **out);
+// The same of an EGLImage, which is two-dimensional. MISSING: there is no such image on the group's display.
+enum em_gl_status em_gl_egl_image_open(struct em_gl_group *group, void *egl_image, struct em_gl_object **out);
 // NULL is allowed.
 void em_gl_object_close(struct em_gl_object *object);
 

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "gl_mirror.h"
 #include "graphics.h"
+#include "lock.h"
 
 struct resource {
     struct em_gl_object *object;
@@ -40,7 +41,10 @@ static enum em_graphics_health check(void *owner)
 static const char *text(void *owner, char *out, size_t room)
 {
     const struct em_gl_object *o = ((struct resource *)owner)->object;
-    snprintf(out, room, "%s %u", em_gl_kind_text(o->kind), o->name);
+    if (o->kind == EM_GL_EGL_IMAGE)
+        snprintf(out, room, "EGLImage %p", o->egl_image);
+    else
+        snprintf(out, room, "%s %u", em_gl_kind_text(o->kind), o->name);
     return out;
 }
 
@@ -124,7 +128,8 @@ static CUresult open_object(enum em_gl_kind kind, unsigned name, struct em_gl_ob
 }
 
 // Hands the object to the core; it is closed on failure.
-static CUresult enter(struct em_gl_object *object, const struct em_graphics_shape *shape, unsigned flags, CUgraphicsResource *out)
+static CUresult enter(const struct em_graphics_ops *ops, struct em_gl_object *object, const struct em_graphics_shape *shape, unsigned flags,
+                      CUgraphicsResource *out)
 {
     struct em_graphics_bytes bytes;
     struct resource *resource = dm_calloc(1, sizeof *resource);
@@ -133,7 +138,7 @@ static CUresult enter(struct em_gl_object *object, const struct em_graphics_shap
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
     }
     resource->object = object;
-    CUresult r = em_graphics_register(&opengl, resource, shape, flags, &bytes, out);
+    CUresult r = em_graphics_register(ops, resource, shape, flags, &bytes, out);
     if (r) {
         close_resource(resource);
         return r;
@@ -156,7 +161,7 @@ CUresult em_gl_register_buffer(unsigned buffer, unsigned flags, CUgraphicsResour
     if ((r = open_object(EM_GL_BUFFER, buffer, &object)))
         return r;
     struct em_graphics_shape shape = {.kind = EM_GRAPHICS_BUFFER, .size_B = object->size_B};
-    return enter(object, &shape, flags, out);
+    return enter(&opengl, object, &shape, flags, out);
 }
 
 // "target must match the type of the object, and must be one of GL_TEXTURE_2D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_3D,
@@ -222,7 +227,80 @@ CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags, C
         return r;
     }
     struct em_graphics_shape shape = shape_of(&object->image, target);
-    return enter(object, &shape, flags, out);
+    return enter(&opengl, object, &shape, flags, out);
+}
+
+// ---- EGLImages
+
+// The program orders CUDA's work and others' itself; any thread may work with it.
+static const struct em_graphics_ops egl_image = {
+    .api = "EGL",
+    .check = check,
+    .text = text,
+    .acquire = acquire,
+    .touch = touch,
+    .release = release,
+    .close = close_resource,
+};
+
+// Silicon (gl-graphics eglimage/format-*): one channel of eight bits, two normalised ones of sixteen, four of any kind. `*color` gets the frame's
+// CUeglColorFormat.
+static CUresult check_egl_format(const struct em_gl_image *image, unsigned *color)
+{
+    enum { COLOR_ABGR = 0x0e, COLOR_RG = 0x11, COLOR_Y = 0x52 };
+    const struct gl_transfer *t = &image->transfer;
+    bool unorm = image->format.kind == GL_KIND_UNORM, srgb = em_gl_format_is_srgb(image->format.number);
+    if (!image->shown || srgb || image->format.base == GL_BASE_RGB || (t->channels < 4 && !unorm))
+        return em_mistake(G11, CUDA_ERROR_INVALID_VALUE, "an EGLImage of internal format %#x", image->format.number);
+    if ((t->channels == 1 && t->element_B != 1) || (t->channels == 2 && t->element_B != 4))
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "an EGLImage of internal format %#x", image->format.number);
+    *color = t->channels == 1 ? COLOR_Y : t->channels == 2 ? COLOR_RG : COLOR_ABGR;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_gl_register_egl_image(void *image, unsigned flags, CUgraphicsResource *out)
+{
+    struct em_gl_group *group;
+    struct em_gl_object *object;
+    if (flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD)
+        return em_mistake(G10, CUDA_ERROR_INVALID_VALUE, "flags %#x of an EGLImage: NONE, READ_ONLY or WRITE_DISCARD", flags);
+    if (!image)
+        return em_fail(CUDA_ERROR_UNKNOWN, "the EGLImage is EGL_NO_IMAGE");
+    if (!em_gl_group_enter_egl(&group))
+        return em_mistake(G12, CUDA_ERROR_UNKNOWN, "no OpenGL context of EGL is current in this thread, so that the EGLImage's display is not known");
+    enum em_gl_status status = em_gl_egl_image_open(group, image, &object);
+    em_gl_group_unref(group);
+    if (status)
+        return em_fail(CUDA_ERROR_UNKNOWN, "EGLImage %p: %s", image, em_gl_status_text(status));
+    struct em_graphics_shape shape = shape_of(&object->image, GL_TEXTURE_2D);
+    shape.standing = true;
+    CUresult r = check_egl_format(&object->image, &shape.egl_format);
+    if (r) {
+        em_gl_object_close(object);
+        return r;
+    }
+    flags |= CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST | CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER; // as its arrays show
+    return enter(&egl_image, object, &shape, flags, out);
+}
+
+CUresult em_gl_egl_frame(CUgraphicsResource resource, unsigned index, unsigned level, struct em_gl_frame *out)
+{
+    CUresult r = CUDA_ERROR_INVALID_VALUE;
+    em_lock();
+    struct resource *is = em_graphics_owner(resource, &egl_image);
+    bool known = em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resource) != NULL;
+    if (is) {
+        const struct em_gl_image *image = &is->object->image;
+        *out = (struct em_gl_frame){
+            .width = image->width, .height = image->height, .channels = image->transfer.channels, .array_format = image->transfer.array_format};
+        r = check_egl_format(image, &out->color_format);
+    }
+    em_unlock();
+    if (is)
+        return r ? r : em_graphics_array(resource, index, level, &out->array);
+    if (known)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "the resource is no EGLImage");
+    return em_graphics_array(resource, index, level, &out->array); // says what the handle is instead
 }
 
 // ---- devices

@@ -7,6 +7,16 @@
 CUresult em_gl_register_buffer(unsigned buffer, unsigned flags, CUgraphicsResource *out);
 CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags, CUgraphicsResource *out);
 
+// cuGraphicsEGLRegisterImage: an EGLImage of Mesa's, or whosever EGL is in the process. Takes the lock.
+CUresult em_gl_register_egl_image(void *image, unsigned flags, CUgraphicsResource *out);
+// What the frame of an EGLImage is like: cuGraphicsResourceGetMappedEglFrame.
+struct em_gl_frame {
+    CUarray array;
+    unsigned width, height, channels, color_format;
+    CUarray_format array_format;
+};
+CUresult em_gl_egl_frame(CUgraphicsResource resource, unsigned index, unsigned level, struct em_gl_frame *out);
+
 // CUDA_ERROR_INVALID_GRAPHICS_CONTEXT where no OpenGL context is current in this thread.
 CUresult em_gl_need_context(void);
 // cuGLGetDevices: the first `room` of the devices that render for the current OpenGL context.

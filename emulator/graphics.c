@@ -15,6 +15,7 @@
 
 static struct em_graphics *first_mapped; // all mapped resources
 static uint64_t marks;
+unsigned em_graphics_standing;
 
 // ---- handles ----
 
@@ -103,6 +104,8 @@ static void graphics_finish(struct em_object *object)
             g->ops->unmapped(g->owner);
         give_back(g, g->sequence, g->flags, true);
     }
+    if (g->shape.standing)
+        __atomic_fetch_sub(&em_graphics_standing, 1, __ATOMIC_RELAXED);
     if (g->ops->close)
         g->ops->close(g->owner);
     free_graphics(g);
@@ -202,10 +205,13 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
         goto fail;
     if (shape->standing && (r = begin_mapping(g))) {
         g->ops = &failed;
+        g->shape.standing = false;
         em_object_retire(&g->object);
         em_unlock();
         return r;
     }
+    if (shape->standing)
+        __atomic_fetch_add(&em_graphics_standing, 1, __ATOMIC_RELAXED);
     if (bytes)
         *bytes = (struct em_graphics_bytes){.address = g->memory->address, .layout = shape->kind == EM_GRAPHICS_IMAGE ? &g->layout : NULL};
     *out = (CUgraphicsResource)(uintptr_t)g->object.handle;
@@ -530,6 +536,20 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, 
     }
     em_stream_put(stream);
     return result;
+}
+
+// ---- standing resources ----
+
+void em_graphics_settle_all(void)
+{
+    em_lock();
+    for (struct em_graphics *g = first_mapped; g; g = g->next_mapped)
+        if (g->shape.standing && g->acquired == g->sequence) {
+            give_back(g, g->sequence, g->flags, true);
+            g->sequence++;
+            take(g, g->sequence, g->flags);
+        }
+    em_unlock();
 }
 
 // ---- launches ----

@@ -134,6 +134,16 @@ CUresult em_graphics_mipmap(CUgraphicsResource resource, CUmipmappedArray *out);
 CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags);
 CUresult em_graphics_unregister(CUgraphicsResource resource);
 
+// The program has waited for work of CUDA's: what that has written to standing resources goes to graphics, and what graphics has written since is
+// seen by later work. Takes the lock: precondition: em_lock NOT held.
+extern unsigned em_graphics_standing; // how many there are
+void em_graphics_settle_all(void);
+static inline void em_graphics_settle(void)
+{
+    if (__builtin_expect(__atomic_load_n(&em_graphics_standing, __ATOMIC_RELAXED) != 0, 0))
+        em_graphics_settle_all();
+}
+
 // For those who launch code that may use any pointer, array, texture or surface of the context: tells every mapped resource of it.
 // Precondition: em_lock held.
 void em_graphics_touch_all(struct em_context *context, bool write);

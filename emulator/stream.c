@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "error.h"
+#include "graphics.h"
 #include "lock.h"
 #include "pool.h"
 
@@ -296,6 +297,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
     em_pools_synchronized();
     em_ordered();
     em_unlock();
+    em_graphics_settle();
     return r;
 }
 
@@ -328,6 +330,7 @@ CUresult em_context_synchronize(struct em_context *context)
     em_ordered();
     em_object_unref(&context->object);
     em_unlock();
+    em_graphics_settle();
     return r;
 }
 

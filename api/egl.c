@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "EGL Interoperability", images half.
+#include "api_bodies.h"
+#include "gl_resource.h"
+
+CUresult api_cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, EGLImageKHR image, unsigned int flags)
+{
+    return em_gl_register_egl_image(image, flags, pCudaResource);
+}
+
+CUresult api_cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphicsResource resource, unsigned int index, unsigned int mipLevel)
+{
+    enum { FRAME_TYPE_ARRAY = 0 };
+    struct em_gl_frame f;
+    CUresult r = em_gl_egl_frame(resource, index, mipLevel, &f);
+    if (r)
+        return r;
+    *eglFrame = (CUeglFrame){
+        .frame.array = {f.array},
+        .width = f.width,
+        .height = f.height,
+        .plane_count = 1,
+        .channels = f.channels,
+        .frame_type = FRAME_TYPE_ARRAY,
+        .color_format = f.color_format,
+        .array_format = f.array_format,
+    };
+    return CUDA_SUCCESS;
+}
