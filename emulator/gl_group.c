@@ -132,6 +132,8 @@ static bool start_thread(struct em_gl_group *g)
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV); // dm_guarded needs these two
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = !pthread_create(&thread, &attributes, group_main, g);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -241,6 +243,11 @@ bool em_gl_group_enter_egl(struct em_gl_group **out)
     pthread_mutex_unlock(&mutex);
     *out = g;
     return g != NULL;
+}
+
+bool em_gl_group_image_is_likely(struct em_gl_group *group, void *egl_image)
+{
+    return em_gl_window_image_is_likely(group->sharer.display, egl_image);
 }
 
 void *em_gl_group_egl_function(const char *name)

@@ -13,6 +13,8 @@ struct em_gl_group;
 CUresult em_gl_group_enter(struct em_gl_group **out);
 // A group on an EGL display: that of the context that is current in this thread, else one that is there. A reference is taken. False: there is none.
 bool em_gl_group_enter_egl(struct em_gl_group **out);
+// Whether a number can be the handle of an EGLImage of the group's display.
+bool em_gl_group_image_is_likely(struct em_gl_group *group, void *egl_image);
 void em_gl_group_ref(struct em_gl_group *group);
 // A group without references ends after a while. May be called with em_lock held.
 void em_gl_group_unref(struct em_gl_group *group);

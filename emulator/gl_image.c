@@ -267,16 +267,16 @@ static void write_framebuffer(const struct gl_functions *gl, const struct em_gl_
 // A texture that shows the image; only the framebuffer knows it from then on, and keeps it alive.
 static enum em_gl_status open_egl_image(const struct gl_functions *gl, struct em_gl_object *o)
 {
-    void (*image_target)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_group_egl_function("EGLImageTargetTexture2DOES");
+    void (*show)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_group_egl_function("EGLImageTargetTexture2DOES");
     struct em_gl_image *image = &o->image;
     gl_uint texture;
     gl_int number = 0;
-    if (!image_target)
+    if (!show)
         return EM_GL_REFUSED;
     gl->GenTextures(1, &texture);
     gl->ActiveTexture(GL_TEXTURE0);
     gl->BindTexture(GL_TEXTURE_2D, texture);
-    image_target(GL_TEXTURE_2D, o->egl_image);
+    show(GL_TEXTURE_2D, o->egl_image);
     enum em_gl_status status = failed(gl) ? EM_GL_MISSING : EM_GL_OK;
     image->target = GL_TEXTURE_2D;
     struct extent e = status ? (struct extent){0} : level_extent(gl, o, 0);

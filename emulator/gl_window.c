@@ -7,12 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "guard.h"
+
 // Numbers of the EGL and GLX registries.
 enum {
     EGL_PBUFFER_BIT = 1,
     EGL_CONFIG_ID = 0x3028,
     EGL_SURFACE_TYPE = 0x3033,
     EGL_NONE = 0x3038,
+    EGL_VENDOR = 0x3053,
     EGL_RENDERABLE_TYPE = 0x3040,
     EGL_HEIGHT = 0x3056,
     EGL_WIDTH = 0x3057,
@@ -32,6 +35,7 @@ enum {
     X(void *, eglGetCurrentContext, (void))                                                                                                          \
     X(void *, eglGetCurrentDisplay, (void))                                                                                                          \
     X(void *, eglGetProcAddress, (const char *))                                                                                                     \
+    X(const char *, eglQueryString, (void *, int))                                                                                                   \
     X(unsigned, eglBindAPI, (unsigned))                                                                                                              \
     X(unsigned, eglQueryContext, (void *, void *, int, int *))                                                                                       \
     X(unsigned, eglChooseConfig, (void *, const int *, void **, int, int *))                                                                         \
@@ -312,4 +316,25 @@ bool em_gl_window_watch(const struct em_gl_current *current, void (*gone)(void *
     display_gone = gone;
     xlib.XESetCloseDisplay(current->display, codes[0], (void *)close_display);
     return true;
+}
+
+struct words {
+    uintptr_t address, word[2];
+};
+
+static void read_words(void *arg)
+{
+    struct words *w = arg;
+    memcpy(w->word, (const void *)w->address, sizeof w->word);
+}
+
+bool em_gl_window_image_is_likely(void *display, void *image)
+{
+    struct words w = {.address = (uintptr_t)image};
+    struct dm_fault fault;
+    if (w.address % sizeof(void *) || dm_guarded(read_words, &w, &fault))
+        return false;
+    // Objects of Mesa's EGL begin with their display.
+    const char *vendor = egl.eglQueryString(display, EGL_VENDOR);
+    return !vendor || strncmp(vendor, "Mesa", 4) || w.word[0] == (uintptr_t)display;
 }

@@ -33,3 +33,5 @@ const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_
 void em_gl_window_close(struct em_gl_own *own);
 // Calls `gone` when the program is about to close the connection that a GLX context needs. False: it will not be told.
 bool em_gl_window_watch(const struct em_gl_current *current, void (*gone)(void *display));
+// Whether a number can be the handle of an EGLImage of this display. Mesa follows whatever number it is given.
+bool em_gl_window_image_is_likely(void *display, void *image);

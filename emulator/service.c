@@ -68,6 +68,8 @@ static bool start(struct service *service, void *(*thread_main)(void *))
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV); // dm_guarded needs these two
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     service->started = !pthread_create(&thread, &attributes, thread_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
