@@ -547,7 +547,7 @@ void em_graphics_settle_all(void)
         if (g->shape.standing && g->acquired == g->sequence) {
             give_back(g, g->sequence, g->flags, true);
             g->sequence++;
-            take(g, g->sequence, g->flags);
+            take(g, g->sequence, g->fence, g->flags);
         }
     em_unlock();
 }

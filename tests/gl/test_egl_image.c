@@ -113,7 +113,6 @@ TEST(refused)
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, NULL, 0), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)(uintptr_t)0x12340, 0), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, NULL, 0, 0), CUDA_ERROR_INVALID_HANDLE);
-    EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(NULL, NULL, 0, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, (CUgraphicsResource)(uintptr_t)0x12340, 0, 0), CUDA_ERROR_INVALID_HANDLE);
     r = cu_buffer(gl_buffer(64, NULL), 0);
     EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, r, 0, 0), CUDA_ERROR_INVALID_VALUE);
