@@ -193,27 +193,44 @@ KN_INLINE void step_decode_srgba8(uint8_t *dst, const uint8_t *src)
 #endif
 ROW_SRGB(decode, 1, 4)
 
-KN_INLINE VI v_srgb(VF f)
+#ifndef SRGB_ENCODED_ELSEWHERE
+// The floats of a step, clamped to where the table begins and ends: their upper halves are its indices. The entries are fetched one by one,
+// for the same reason.
+KN_INLINE struct vi4 srgb_codes(const uint8_t *src)
 {
-    VF clamped = v_min(v_above(f, v_setf_bits(KN_SRGB_FIRST_BITS)), v_setf_bits(KN_SRGB_LAST_BITS));
-    VI bits = v_sub(v_bits(clamped), v_seti(KN_SRGB_FIRST_BITS));
+    _Alignas(64) uint8_t bits[4 * STEP], entries[4 * STEP];
+    struct vi4 n;
 
-    return v_shift_right16(v_add(v_gather(kn_srgb_encode_entries, v_shift_right16(bits)), v_and(bits, v_seti(0xffff))));
+    EACH(i)
+    {
+        VF clamped = v_min(v_above(GET, v_setf_bits(KN_SRGB_FIRST_BITS)), v_setf_bits(KN_SRGB_LAST_BITS));
+        n.v[i] = v_sub(v_bits(clamped), v_seti(KN_SRGB_FIRST_BITS));
+        v_storei(bits + i * 4 * LANES, n.v[i]);
+    }
+    _Pragma("GCC unroll 16") for (unsigned i = 0; i < STEP; i++)
+    {
+        uint16_t piece;
+        uint32_t entry;
+        memcpy(&piece, bits + 4 * i + 2, 2);
+        entry = kn_srgb_encode_entries[piece];
+        __asm__("" : "+r"(entry));
+        memcpy(entries + 4 * i, &entry, 4);
+    }
+    EACH(i) n.v[i] = v_shift_right16(v_add(v_loadi(entries + i * 4 * LANES), v_and(n.v[i], v_seti(0xffff))));
+    return n;
 }
 
 KN_INLINE void step_encode_srgb8(uint8_t *dst, const uint8_t *src)
 {
-    struct vi4 n;
-
-    EACH(i) n.v[i] = v_srgb(GET);
-    store_u8(dst, n);
+    store_u8(dst, srgb_codes(src));
 }
 
 KN_INLINE void step_encode_srgba8(uint8_t *dst, const uint8_t *src)
 {
-    struct vi4 n;
+    struct vi4 n = srgb_codes(src);
 
-    EACH(i) n.v[i] = v_with_alpha(v_srgb(GET), v_scaled(v_clamp01(GET), v_set(255)));
+    EACH(i) n.v[i] = v_with_alpha(n.v[i], v_scaled(v_clamp01(GET), v_set(255)));
     store_u8(dst, n);
 }
 ROW_SRGB(encode, 4, 1)
+#endif

@@ -60,16 +60,6 @@ KN_INLINE VF v_clamp11(VF v)
     return v_max(v_min(vreinterpretq_f32_u32(v_and(v_bits(v), number)), v_set(1.0f)), v_set(-1.0f));
 }
 
-// There are no gathers: the words come one by one.
-KN_INLINE VI v_gather(const uint32_t *table, VI index)
-{
-    VI v = vld1q_dup_u32(table + vgetq_lane_u32(index, 0));
-
-    v = vld1q_lane_u32(table + vgetq_lane_u32(index, 1), v, 1);
-    v = vld1q_lane_u32(table + vgetq_lane_u32(index, 2), v, 2);
-    return vld1q_lane_u32(table + vgetq_lane_u32(index, 3), v, 3);
-}
-
 // Element i over all lanes; each lane's field to its lowest bits; and back.
 KN_INLINE VI v_spread(VI pixels, unsigned i)
 {

@@ -37,7 +37,6 @@
 #define v_minu(a, b) _mm256_min_epu32(a, b)
 #define v_maxs(a, b) _mm256_max_epi32(a, b)
 #define v_shift_right16(v) _mm256_srli_epi32(v, 16)
-#define v_gather(table, index) _mm256_i32gather_epi32((const int *)(table), index, 4)
 #define v_with_alpha(colour, alpha) _mm256_blend_epi32(colour, alpha, 0x88)
 
 KN_INLINE VF v_clamp01(VF v)

@@ -20,7 +20,6 @@
 
 #define v_set(x) _mm512_set1_ps(x)
 #define v_seti(x) _mm512_set1_epi32((int)(x))
-#define v_setf_bits(x) _mm512_castsi512_ps(v_seti(x))
 #define v_set4(rgb, a) _mm512_setr4_ps(rgb, rgb, rgb, a)
 #define v_seti4(r, g, b, a) _mm512_setr4_epi32(r, g, b, a)
 #define v_bits(v) _mm512_castps_si512(v)
@@ -30,7 +29,6 @@
 #define v_mul(a, b) _mm512_mul_ps(a, b)
 // Of a NaN and a number, the second operand.
 #define v_max(a, b) _mm512_max_ps(a, b)
-#define v_above(v, least) v_max(v, least)
 #define v_min(a, b) _mm512_min_ps(a, b)
 #define v_add(a, b) _mm512_add_epi32(a, b)
 #define v_sub(a, b) _mm512_sub_epi32(a, b)
@@ -38,8 +36,6 @@
 #define v_or(a, b) _mm512_or_si512(a, b)
 #define v_minu(a, b) _mm512_min_epu32(a, b)
 #define v_maxs(a, b) _mm512_max_epi32(a, b)
-#define v_shift_right16(v) _mm512_srli_epi32(v, 16)
-#define v_gather(table, index) _mm512_i32gather_epi32(index, (const int *)(table), 4)
 #define v_with_alpha(colour, alpha) _mm512_mask_mov_epi32(colour, 0x8888, alpha)
 
 KN_INLINE VF v_clamp01(VF v)
@@ -116,6 +112,13 @@ KN_INLINE VI v_srgb_colour(VI n)
     return _mm512_mask_mov_epi32(v[0], bit7, v[2]);
 }
 #define V_SRGB(n) v_srgb_colour(n)
+
+// Look-ups one by one gain nothing from wider registers, and gathers are slower.
+#define SRGB_ENCODED_ELSEWHERE
+void kn_encode_srgb8_avx512(void *dst, const void *src, uint64_t count, unsigned channels)
+{
+    kn_encode_srgb8_avx2(dst, src, count, channels);
+}
 
 #define LOAD(name, one)                                                                                                                              \
     KN_INLINE struct vi4 name(const uint8_t *p)                                                                                                      \
