@@ -144,6 +144,11 @@ void em_gl_mirror_touch_all(struct em_gl_mirror *m, bool write)
     }
 }
 
+void em_gl_mirror_discard(struct em_gl_mirror *m)
+{
+    memset(m->fetched, 1, sizeof m->fetched);
+}
+
 void em_gl_mirror_unmap(struct em_gl_mirror *m, bool keep)
 {
     if (m->mapped && keep && m->layout)

@@ -30,5 +30,7 @@ void em_gl_mirror_touch(struct em_gl_mirror *mirror, uint64_t offset, uint64_t s
 void em_gl_mirror_touch_box(struct em_gl_mirror *mirror, unsigned level, const struct em_gl_box *box, bool write);
 // The same of all bytes: code is about to run that may do anything with them.
 void em_gl_mirror_touch_all(struct em_gl_mirror *mirror, bool write);
+// What the GL has is not wanted: nothing is fetched any more until the next map.
+void em_gl_mirror_discard(struct em_gl_mirror *mirror);
 // CUDA is done: what it has written goes to the GL, or (`keep` false: the mapping was for reading only) is dropped.
 void em_gl_mirror_unmap(struct em_gl_mirror *mirror, bool keep);

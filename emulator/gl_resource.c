@@ -69,6 +69,11 @@ static void touch(void *owner, const struct em_graphics_part *part, bool write)
     }
 }
 
+static void discard(void *owner)
+{
+    em_gl_mirror_discard(&((struct resource *)owner)->mirror);
+}
+
 static CUresult release(void *owner, uint64_t sequence, bool keep)
 {
     (void)sequence;
@@ -91,6 +96,7 @@ static const struct em_graphics_ops opengl = {
     .text = text,
     .acquire = acquire,
     .touch = touch,
+    .discard = discard,
     .release = release,
     .close = close_resource,
 };
@@ -220,8 +226,7 @@ CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags, C
     if ((r = open_object(target == GL_RENDERBUFFER ? EM_GL_RENDERBUFFER : EM_GL_TEXTURE, image, &object)))
         return r;
     if (!object->image.shown) {
-        r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "%s %u has the internal format %#x: CUDA has arrays for formats of 1 to 4 like channels of 8, 16 or 32 bits",
+        r = em_mistake(G11, CUDA_ERROR_INVALID_VALUE, "%s %u has the internal format %#x: CUDA has arrays for formats of 1 to 4 like channels of 8, 16 or 32 bits",
                     em_gl_kind_text(object->kind), image, object->image.format.number);
         em_gl_object_close(object);
         return r;
@@ -239,6 +244,7 @@ static const struct em_graphics_ops egl_image = {
     .text = text,
     .acquire = acquire,
     .touch = touch,
+    .discard = discard,
     .release = release,
     .close = close_resource,
 };

@@ -105,6 +105,8 @@ struct em_graphics_ops {
     CUresult (*acquire)(void *owner, uint64_t fence, unsigned flags);
     // `part` NULL: any byte, by code that cannot be watched.
     void (*touch)(void *owner, const struct em_graphics_part *part, bool write);
+    // What graphics has left there is not wanted: nothing needs to be fetched in this mapping. NULL: all is touched for reading instead.
+    void (*discard)(void *owner);
     // CUDA is done with mapping `sequence`, counted from 1. keep: what it has written goes to the graphics object; else (READ_ONLY) graphics must
     // never see it.
     CUresult (*release)(void *owner, uint64_t sequence, bool keep);

@@ -64,7 +64,9 @@ void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *par
     bool spoil = strict && discards(g) && !g->scrambled;
     if (strict && part)
         look_for_misuse(g, part, write);
-    if (g->ops->touch && spoil)
+    if (spoil && g->ops->discard)
+        g->ops->discard(g->owner);
+    else if (spoil && g->ops->touch)
         g->ops->touch(g->owner, NULL, false); // a mirror has everything, so that nothing is fetched over what follows
     g->touched = true;
     if (spoil && g->acquired == g->sequence)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Mistakes with real OpenGL: each is reported once, and its correct twin is not (the other programs of this folder expect no report at all).
+#include "context.h"
+
+enum { SIZE = 4096 };
+
+static uint8_t bytes[SIZE];
+
+TEST(g07_mapped_by_opengl)
+{
+    gl_start(GL_CORE);
+    GLuint b = gl_buffer(SIZE, NULL);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    EXPECT(glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_WRITE_BIT));
+    CUdeviceptr p = cu_map_pointer(r);
+    EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE));
+    EXPECT_DIAGNOSTIC(G07);
+}
+
+TEST(g10_flags)
+{
+    gl_start(GL_CORE);
+    CUgraphicsResource r;
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, gl_buffer(64, NULL), CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(G10);
+}
+
+TEST(g11_format)
+{
+    gl_start(GL_CORE);
+    CUgraphicsResource r;
+    EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, gl_texture_2d(GL_DEPTH_COMPONENT24, 1, 16, 16), GL_TEXTURE_2D, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(G11);
+}
+
+TEST(g11_target)
+{
+    gl_start(GL_CORE);
+    CUgraphicsResource r;
+    EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, gl_texture_2d(GL_RGBA8, 1, 16, 16), GL_TEXTURE_1D, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(G11);
+}
+
+TEST(g11_no_storage)
+{
+    gl_start(GL_CORE);
+    CUgraphicsResource r;
+    GLuint t;
+    glGenTextures(1, &t);
+    glBindTexture(GL_TEXTURE_2D, t);
+    EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, t, GL_TEXTURE_2D, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(G11);
+}
+
+TEST(g12_no_context)
+{
+    gl_start(GL_CORE);
+    CUgraphicsResource r;
+    GLuint b = gl_buffer(64, NULL);
+    gl_use(EGL_NO_CONTEXT);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, 0), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+    EXPECT_DIAGNOSTIC(G12);
+}
+
+TEST(g13_deleted)
+{
+    gl_start(GL_CORE);
+    GLuint b = gl_buffer(SIZE, NULL);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    glDeleteBuffers(1, &b);
+    EXPECT_OK(cuGraphicsMapResources(1, &r, 0));
+    EXPECT_DIAGNOSTIC(G13);
+}
+
+TEST(g14_resized)
+{
+    gl_start(GL_CORE);
+    GLuint b = gl_buffer(SIZE, NULL);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    glBufferData(GL_ARRAY_BUFFER, SIZE / 2, NULL, GL_DYNAMIC_DRAW);
+    CUdeviceptr p = cu_map_pointer(r);
+    EXPECT_OK(cuMemsetD8(p, 1, SIZE));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_DIAGNOSTIC(G14);
+}
+
+// The right way: registered again after it was given new storage.
+TEST(resized_and_registered_again)
+{
+    gl_start(GL_CORE);
+    GLuint b = gl_buffer(SIZE, NULL);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    glBufferData(GL_ARRAY_BUFFER, SIZE / 2, NULL, GL_DYNAMIC_DRAW);
+    r = cu_buffer(b, 0);
+    CUdeviceptr p = cu_map_pointer(r);
+    EXPECT_OK(cuMemsetD8(p, 1, SIZE / 2));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+    glDeleteBuffers(1, &b);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TESTS(CASE(g07_mapped_by_opengl), CASE(g10_flags), CASE(g11_format), CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g13_deleted),
+      CASE(g14_resized), CASE(resized_and_registered_again))
