@@ -84,7 +84,7 @@ static CUresult gone_with_mapping(uint64_t handle, const char *died_by)
     char text[256];
     if (!died_by || strncmp(died_by, "cuGraphics", strlen("cuGraphics")))
         return CUDA_SUCCESS;
-    return em_mistake(G06, CUDA_ERROR_INVALID_HANDLE, "%s", em_handle_text(handle, text, sizeof text));
+    return em_mistake(G06, bad_handle(handle), "%s", em_handle_text(handle, text, sizeof text));
 }
 
 CUresult em_array_get(CUarray handle, struct em_array **out)

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: MIT
+// The chapter "Graphics Interoperability" and the virtual graphics API: what is mapped, in which order, and that a call that fails changes nothing.
+#include <dlfcn.h>
+
+#include "../mistakes/virtual.h"
+
+enum { BUFFER_B = 1 << 16 };
+
+static CUstream stream(void)
+{
+    CUstream s;
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    return s;
+}
+
+static unsigned char byte_of(cardlessBuffer b, size_t at)
+{
+    unsigned char byte = 0;
+    MUST(cardlessReadBuffer(b, at, 1, &byte));
+    return byte;
+}
+
+// ---- the API itself ----
+
+TEST(lookup)
+{
+    unsigned version = 0;
+    __typeof__(&cardlessGetVersion) get = CARDLESS_LOOKUP(cardlessGetVersion);
+    EXPECT(get != NULL);
+    EXPECT(dlsym(RTLD_DEFAULT, "cardlessNoSuchFunction") == NULL);
+    EXPECT_OK(get(&version));
+    EXPECT_EQ(version, CARDLESS_VERSION);
+    EXPECT_ERROR(cardlessFinish(), CUDA_ERROR_NOT_INITIALIZED);
+}
+
+TEST(buffers)
+{
+    MUST(cuInit(0)); // no context is needed
+    unsigned char bytes[64], back[64];
+    cardlessBuffer a = virtual_buffer(64), b = virtual_buffer(64);
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i + 1);
+    EXPECT_EQ(byte_of(a, 63), 0);
+    EXPECT_OK(cardlessWriteBuffer(a, 0, 64, bytes));
+    EXPECT_OK(cardlessCopyBuffer(b, 16, a, 0, 48));
+    EXPECT_OK(cardlessCopyBuffer(a, 8, a, 0, 32)); // overlaps
+    EXPECT_OK(cardlessFillBuffer(b, 0, 4, 200));
+    EXPECT_OK(cardlessReadBuffer(b, 0, 64, back));
+    EXPECT_EQ(back[0], 200);
+    EXPECT_EQ(back[4], 0);
+    EXPECT(!memcmp(back + 16, bytes, 48));
+    EXPECT_OK(cardlessReadBuffer(a, 0, 64, back));
+    EXPECT(!memcmp(back + 8, bytes, 32));
+    EXPECT_ERROR(cardlessFillBuffer(a, 60, 5, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessFillBuffer(a, ~(size_t)0, 2, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessWriteBuffer(a, 0, 64, (void *)16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessReadBuffer(a, 0, 64, (void *)16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessBufferCreate(&b, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessBufferCreate(&b, (size_t)1 << 60), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_OK(cardlessBufferDestroy(a));
+    EXPECT_ERROR(cardlessBufferDestroy(a), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cardlessTextureDestroy((cardlessTexture)b), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cardlessFillBuffer((cardlessBuffer)0x1234, 0, 1, 0), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST(clock)
+{
+    uint64_t issued = 9, done = 9;
+    MUST(cuInit(0));
+    cardlessBuffer b = virtual_buffer(64);
+    EXPECT_OK(cardlessGetClock(&issued, &done));
+    EXPECT_EQ(issued, 0);
+    EXPECT_EQ(done, 0);
+    EXPECT_OK(cardlessFillBuffer(b, 0, 64, 1));
+    EXPECT_OK(cardlessFillBuffer(b, 0, 64, 2));
+    EXPECT_OK(cardlessGetClock(&issued, &done));
+    EXPECT_EQ(issued, 2);
+    EXPECT_EQ(done, 0); // nothing asked for them yet
+    EXPECT_OK(cardlessFinish());
+    EXPECT_OK(cardlessGetClock(NULL, &done));
+    EXPECT_EQ(done, 2);
+    EXPECT_OK(cardlessFillBuffer(b, 0, 64, 3));
+    EXPECT_OK(cardlessBufferDestroy(b)); // what was issued keeps the bytes
+    EXPECT_OK(cardlessQuery());
+}
+
+TEST(textures)
+{
+    static unsigned char texels[8 * 4 * 2 * 16], back[sizeof texels];
+    static const float red[] = {1, 0, 0, 1};
+    MUST(cuInit(0));
+    cardlessTexture t, u;
+    cardlessTextureDesc d = {CARDLESS_TEXTURE_3D, 8, 4, 2, 0, 3, CU_AD_FORMAT_FLOAT, 4};
+    cardlessBox corner = {4, 2, 1, 4, 2, 1}, one = {7, 3, 1, 1, 1, 1};
+    for (unsigned i = 0; i < sizeof texels; i++)
+        texels[i] = (unsigned char)(i * 7 + 1);
+    EXPECT_OK(cardlessTextureCreate(&t, &d));
+    EXPECT_OK(cardlessTextureCreate(&u, &d));
+    EXPECT_OK(cardlessWriteTexture(t, 0, NULL, texels));
+    EXPECT_OK(cardlessReadTexture(t, 0, NULL, back));
+    EXPECT(!memcmp(back, texels, sizeof back));
+    EXPECT_OK(cardlessFillTexture(t, 0, &corner, red));
+    EXPECT_OK(cardlessReadTexture(t, 0, &one, back));
+    EXPECT(!memcmp(back, red, sizeof red));
+    EXPECT_OK(cardlessCopyTexture(u, 1, 0, 0, 0, t, 0, &corner)); // 4x2x1 is the whole of level 1
+    EXPECT_OK(cardlessReadTexture(u, 1, NULL, back));
+    EXPECT(!memcmp(back + 7 * 16, red, sizeof red));
+    EXPECT_ERROR(cardlessCopyTexture(u, 2, 0, 0, 0, t, 0, &corner), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessCopyTexture(t, 0, 5, 2, 1, t, 0, &one) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS, CUDA_SUCCESS);
+    EXPECT_ERROR(cardlessCopyTexture(t, 0, 4, 2, 1, t, 0, &corner), CUDA_ERROR_INVALID_VALUE); // onto itself
+    EXPECT_ERROR(cardlessReadTexture(t, 3, NULL, back), CUDA_ERROR_INVALID_VALUE);
+    corner.width = ~0u;
+    EXPECT_ERROR(cardlessFillTexture(t, 0, &corner, red), CUDA_ERROR_INVALID_VALUE);
+    d.levels = 9;
+    EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
+    d = (cardlessTextureDesc){CARDLESS_TEXTURE_2D, 8, 8, 1, 0, 1, CU_AD_FORMAT_FLOAT, 4};
+    EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE); // a 2D texture has no depth
+    d = (cardlessTextureDesc){CARDLESS_TEXTURE_CUBE, 8, 9, 0, 0, 1, CU_AD_FORMAT_FLOAT, 4};
+    EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
+    d = (cardlessTextureDesc){CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1, CU_AD_FORMAT_FLOAT, 3};
+    EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
+}
+
+// ---- mapping ----
+
+TEST(buffer_both_ways)
+{
+    unsigned char back[BUFFER_B];
+    size_t size = 0;
+    CUdeviceptr p, base;
+    test_context();
+    cardlessBuffer b = virtual_buffer(BUFFER_B);
+    CUgraphicsResource r = registered(b, 0);
+    EXPECT_OK(cardlessFillBuffer(b, 0, BUFFER_B, 5));
+    EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, &size, r));
+    EXPECT_EQ(size, BUFFER_B);
+    EXPECT_EQ(p % 256, 0);
+    EXPECT_OK(cuMemGetAddressRange(&base, &size, p + 100));
+    EXPECT_EQ(base, p);
+    EXPECT_OK(cuMemcpyDtoH(back, p, BUFFER_B));
+    EXPECT_EQ(back[BUFFER_B - 1], 5);
+    EXPECT_OK(cuMemsetD8(p + 100, 9, 100));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+    EXPECT_EQ(byte_of(b, 99), 5);
+    EXPECT_EQ(byte_of(b, 199), 9);
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+    EXPECT_ERROR(cuGraphicsUnregisterResource(r), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuGraphicsMapResources(1, &r, NULL), CUDA_ERROR_INVALID_HANDLE);
+}
+
+// Each layer and level of a texture through CUDA, and back through graphics.
+static void every_array(cardlessTextureKind kind, unsigned height, unsigned depth, unsigned layers, unsigned levels)
+{
+    unsigned char texel[4] = {0}, *back = calloc(64 * 64 * 16, 4);
+    CUarray a;
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    unsigned faces = kind == CARDLESS_TEXTURE_CUBE ? 6 : layers ? layers : 1;
+    cardlessTexture t = virtual_texture(kind, 32, height, depth, layers, levels);
+    CUgraphicsResource r = registered_texture(t, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
+    MUST(cuGraphicsMapResources(1, &r, NULL));
+    for (unsigned face = 0; face < faces; face++) {
+        for (unsigned level = 0; level < levels; level++) {
+            MUST(cuGraphicsSubResourceGetMappedArray(&a, r, face, level));
+            MUST(cuArray3DGetDescriptor(&d, a));
+            EXPECT_EQ(d.Width, 32 >> level);
+            EXPECT_EQ(d.Height, height >> level);
+            EXPECT_EQ(d.Depth, depth >> level);
+            EXPECT_EQ(d.Flags, CUDA_ARRAY3D_SURFACE_LDST);
+            memset(back, (int)(face * 16 + level + 1), (32 >> level) * 4 * (d.Height ? d.Height : 1));
+            EXPECT_OK(copy_array(a, back, true, (32 >> level) * 4, d.Height ? d.Height : 1));
+        }
+    }
+    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, faces, 0), CUDA_ERROR_INVALID_VALUE);
+    MUST(cuGraphicsUnmapResources(1, &r, NULL));
+    for (unsigned face = 0; face < faces; face++) {
+        for (unsigned level = 0; level < levels; level++) {
+            cardlessBox last = {(32 >> level) - 1, height >> level ? (height >> level) - 1 : 0, face, 1, 1, 1};
+            EXPECT_OK(cardlessReadTexture(t, level, &last, texel));
+            EXPECT_EQ(texel[3], face * 16 + level + 1);
+        }
+    }
+    free(back);
+}
+
+TEST(arrays_of_every_kind)
+{
+    test_context();
+    every_array(CARDLESS_TEXTURE_1D, 0, 0, 0, 4);
+    every_array(CARDLESS_TEXTURE_2D, 16, 0, 0, 4);
+    every_array(CARDLESS_TEXTURE_3D, 16, 8, 0, 1);
+    every_array(CARDLESS_TEXTURE_1D_ARRAY, 0, 0, 5, 3);
+    every_array(CARDLESS_TEXTURE_2D_ARRAY, 16, 0, 5, 4);
+    every_array(CARDLESS_TEXTURE_CUBE, 32, 0, 0, 5);
+}
+
+TEST(mipmapped_array)
+{
+    CUmipmappedArray m, again;
+    CUarray level, layer;
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    CUDA_MEMCPY3D c;
+    unsigned char texels[8 * 4 * 3 * 4], back[sizeof texels];
+    test_context();
+    cardlessTexture t = virtual_texture(CARDLESS_TEXTURE_2D_ARRAY, 16, 8, 0, 3, 2);
+    CUgraphicsResource r = registered_texture(t, 0);
+    MUST(cuGraphicsMapResources(1, &r, NULL));
+    EXPECT_OK(cuGraphicsResourceGetMappedMipmappedArray(&m, r));
+    EXPECT_OK(cuGraphicsResourceGetMappedMipmappedArray(&again, r));
+    EXPECT(m == again);
+    EXPECT_OK(cuMipmappedArrayGetLevel(&level, m, 1));
+    EXPECT_OK(cuArray3DGetDescriptor(&d, level));
+    EXPECT_EQ(d.Width, 8);
+    EXPECT_EQ(d.Depth, 3);
+    EXPECT_EQ(d.Flags, CUDA_ARRAY3D_LAYERED);
+    memset(texels, 77, sizeof texels);
+    memset(&c, 0, sizeof c);
+    c.srcMemoryType = CU_MEMORYTYPE_HOST;
+    c.srcHost = texels;
+    c.srcPitch = 32;
+    c.srcHeight = 4;
+    c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    c.dstArray = level;
+    c.WidthInBytes = 32;
+    c.Height = 4;
+    c.Depth = 3;
+    EXPECT_OK(cuMemcpy3D(&c));
+    EXPECT_OK(cuGraphicsSubResourceGetMappedArray(&layer, r, 2, 1)); // the same bytes
+    EXPECT_OK(copy_array(layer, back, false, 32, 4));
+    EXPECT_EQ(back[0], 77);
+    EXPECT_OK(cuArrayDestroy(layer)); // lent: stays
+    EXPECT_OK(cuMipmappedArrayDestroy(m));
+    EXPECT_OK(copy_array(layer, back, false, 32, 4));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+    EXPECT_OK(cardlessReadTexture(t, 1, NULL, back));
+    EXPECT(!memcmp(back, texels, sizeof back));
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+}
+
+TEST(failing_calls_change_nothing)
+{
+    CUdeviceptr p;
+    test_context();
+    CUgraphicsResource r[] = {registered(virtual_buffer(64), 0), registered(virtual_buffer(64), 0), NULL};
+    CUstream bad = (CUstream)(uintptr_t)0x77770;
+    EXPECT_ERROR(cuGraphicsMapResources(3, r, NULL), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuGraphicsMapResources(0, r, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsMapResources(1, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsMapResources(2, r, bad), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(&p, NULL, r[0]), CUDA_ERROR_NOT_MAPPED);
+    EXPECT_OK(cuGraphicsMapResources(1, &r[1], NULL));
+    EXPECT_ERROR(cuGraphicsMapResources(2, r, NULL), CUDA_ERROR_ALREADY_MAPPED);
+    EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(&p, NULL, r[0]), CUDA_ERROR_NOT_MAPPED);
+    EXPECT_ERROR(cuGraphicsUnmapResources(2, r, NULL), CUDA_ERROR_NOT_MAPPED);
+    EXPECT_ERROR(cuGraphicsUnmapResources(1, &r[1], bad), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r[1]));
+    EXPECT_OK(cuGraphicsMapResources(1, &r[0], NULL));
+    EXPECT_OK(cuGraphicsUnmapResources(2, r, NULL));
+}
+
+TEST(contexts)
+{
+    CUcontext other;
+    CUdeviceptr p;
+    CUcontext home = test_context();
+    CUgraphicsResource r = registered(virtual_buffer(64), 0);
+    EXPECT_OK(cuCtxCreate(&other, NULL, 0, 0));
+    CUstream s = stream();
+    EXPECT_ERROR(cuGraphicsMapResources(1, &r, NULL), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_OK(cuCtxSetCurrent(home));
+    EXPECT_ERROR(cuGraphicsMapResources(1, &r, s), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
+    EXPECT_OK(cuCtxSetCurrent(other));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    EXPECT_ERROR(cuGraphicsUnmapResources(1, &r, NULL), CUDA_ERROR_INVALID_HANDLE);
+    // A mapped resource ends with its context.
+    cardlessBuffer b = virtual_buffer(64);
+    CUgraphicsResource mine = registered(b, 0);
+    EXPECT_OK(cuMemsetD8(mapped_pointer(mine), 3, 64));
+    EXPECT_OK(cuCtxDestroy(other));
+    EXPECT_OK(cuCtxSetCurrent(home));
+    EXPECT_ERROR(cuGraphicsUnmapResources(1, &mine, NULL), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_EQ(byte_of(b, 63), 3);
+    EXPECT_OK(cardlessBufferDestroy(b));
+}
+
+// ---- order ----
+
+// Graphics work issued before the map is complete before CUDA work on the stream begins.
+TEST(graphics_before_map)
+{
+    unsigned char back[16] = {0};
+    test_context();
+    CUstream s = stream();
+    cardlessBuffer b = virtual_buffer(BUFFER_B);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cardlessFillBuffer(b, 0, BUFFER_B, 42)); // waits in the list
+    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    EXPECT_OK(cuMemcpyDtoHAsync(back, p, sizeof back, s));
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_EQ(back[15], 42);
+}
+
+// A stream held up by a word of memory until it is 1.
+static volatile unsigned *hold(CUstream s)
+{
+    unsigned *word;
+    CUdeviceptr p;
+    MUST(cuMemHostAlloc((void **)&word, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    *word = 0;
+    MUST(cuMemHostGetDevicePointer(&p, word, 0));
+    MUST(cuStreamWaitValue32(s, p, 1, CU_STREAM_WAIT_VALUE_EQ));
+    return word;
+}
+
+// CUDA work on the stream before the unmap is complete before graphics work issued after it.
+TEST(unmap_before_graphics)
+{
+    uint64_t issued, done;
+    test_context();
+    CUstream s = stream();
+    cardlessBuffer b = virtual_buffer(BUFFER_B), copy = virtual_buffer(BUFFER_B);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    volatile unsigned *word = hold(s);
+    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, s));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s)); // returns although the stream is held up
+    EXPECT_OK(cardlessCopyBuffer(copy, 0, b, 0, BUFFER_B));
+    EXPECT_ERROR(cardlessQuery(), CUDA_ERROR_NOT_READY);
+    EXPECT_OK(cardlessGetClock(&issued, &done));
+    EXPECT_EQ(issued, done + 1);
+    *word = 1;
+    EXPECT_EQ(byte_of(copy, BUFFER_B - 1), 17);
+}
+
+// Mapped again on another stream: CUDA and graphics work between the two mappings stay in order, whatever is held up.
+TEST(two_streams_take_turns)
+{
+    unsigned char back = 0;
+    test_context();
+    CUstream first = stream(), second = stream();
+    cardlessBuffer b = virtual_buffer(64);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, first));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    volatile unsigned *word = hold(first);
+    EXPECT_OK(cuMemsetD8Async(p, 1, 64, first));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, first));
+    EXPECT_OK(cardlessCopyBuffer(b, 32, b, 0, 16)); // needs the 1s
+    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    EXPECT_OK(cuMemsetD8Async(p, 2, 16, second));
+    EXPECT_OK(cuMemsetD8Async(p + 47, 3, 1, second));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
+    EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY); // it needs what the first one writes
+    *word = 1;
+    EXPECT_OK(cuStreamSynchronize(second));
+    EXPECT_EQ(byte_of(b, 0), 2);
+    EXPECT_EQ(byte_of(b, 20), 1);
+    EXPECT_EQ(byte_of(b, 46), 1);
+    EXPECT_EQ(byte_of(b, 47), 3);
+    (void)back;
+}
+
+TEST(destroyed_while_it_waits)
+{
+    test_context();
+    CUstream s = stream();
+    cardlessBuffer b = virtual_buffer(64), to = virtual_buffer(64);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    volatile unsigned *word = hold(s);
+    EXPECT_OK(cuMemsetD8Async(p, 6, 64, s));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s));
+    EXPECT_OK(cuGraphicsUnregisterResource(r)); // what is in the stream runs on
+    EXPECT_OK(cardlessCopyBuffer(to, 0, b, 0, 64));
+    EXPECT_OK(cardlessBufferDestroy(b));
+    *word = 1;
+    EXPECT_EQ(byte_of(to, 63), 6);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// ---- poison ----
+
+TEST(addresses_change_with_a_seed)
+{
+    test_setting("CARDLESS_SEED", "7");
+    unsigned char back = 0;
+    unsigned changes = 0;
+    test_context();
+    cardlessBuffer b = virtual_buffer(100);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr before = 0;
+    EXPECT_OK(cardlessFillBuffer(b, 0, 100, 1));
+    for (int i = 0; i < 10; i++) {
+        CUdeviceptr p = mapped_pointer(r);
+        changes += p != before;
+        EXPECT_OK(cuMemcpyDtoH(&back, p, 1));
+        EXPECT_EQ(back, i + 1);
+        EXPECT_OK(cuMemsetD8(p, (unsigned char)(i + 2), 100));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+        before = p;
+    }
+    EXPECT_EQ(changes, 10);
+    EXPECT_EQ(byte_of(b, 99), 11);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(arrays_change_under_the_manual_only)
+{
+    CUarray a, b;
+    test_context();
+    CUgraphicsResource r = registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1), 0);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
+        EXPECT_OK(cuGraphicsSubResourceGetMappedArray(i ? &b : &a, r, 0, 0));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+    }
+    EXPECT(a != b);
+}
+
+TEST(arrays_stay_as_on_the_card)
+{
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    CUarray a, b;
+    unsigned char texels[256] = {0};
+    test_context();
+    CUgraphicsResource r = registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1), 0);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
+        EXPECT_OK(cuGraphicsSubResourceGetMappedArray(i ? &b : &a, r, 0, 0));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+    }
+    EXPECT(a == b);
+    EXPECT_OK(copy_array(a, texels, true, 32, 8));
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+    EXPECT_ERROR(copy_array(a, texels, true, 32, 8), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}
+
+TEST(discarded_bytes_are_kept_by_the_driver)
+{
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    unsigned char back = 0;
+    test_context();
+    cardlessBuffer b = virtual_buffer(64);
+    CUgraphicsResource r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    EXPECT_OK(cardlessFillBuffer(b, 0, 64, 8));
+    EXPECT_OK(cuMemcpyDtoH(&back, mapped_pointer(r), 1));
+    EXPECT_EQ(back, 8); // recorded: x_graphics buffer/flag-2-write-then-gl
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(map_flags_replace_register_flags)
+{
+    test_context();
+    cardlessBuffer b = virtual_buffer(64);
+    CUgraphicsResource r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
+    EXPECT_OK(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE));
+    EXPECT_OK(cuMemsetD8(mapped_pointer(r), 9, 64));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+    EXPECT_EQ(byte_of(b, 0), 9);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// ---- hostile input ----
+
+TEST(random_handles)
+{
+    uint64_t state = 1;
+    CUdeviceptr p;
+    CUarray a;
+    CUmipmappedArray m;
+    test_setting("CARDLESS_DIAGNOSTICS", "off");
+    test_context();
+    CUgraphicsResource good = registered(virtual_buffer(64), 0);
+    for (int i = 0; i < 2000; i++) {
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+        uint64_t h = i % 2 ? state : (uint64_t)(uintptr_t)good ^ (UINT64_C(1) << state % 64);
+        CUgraphicsResource r = (CUgraphicsResource)(uintptr_t)h, two[] = {good, r};
+        EXPECT_ERROR(cuGraphicsMapResources(2, two, NULL), CUDA_ERROR_INVALID_HANDLE);
+        EXPECT_ERROR(cuGraphicsUnmapResources(1, &r, NULL), CUDA_ERROR_INVALID_HANDLE);
+        EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(&p, NULL, r), CUDA_ERROR_INVALID_HANDLE);
+        EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0), CUDA_ERROR_INVALID_HANDLE);
+        EXPECT_ERROR(cuGraphicsResourceGetMappedMipmappedArray(&m, r), CUDA_ERROR_INVALID_HANDLE);
+        EXPECT_ERROR(cuGraphicsResourceSetMapFlags(r, 0), CUDA_ERROR_INVALID_HANDLE);
+        EXPECT_ERROR(cuGraphicsUnregisterResource(r), CUDA_ERROR_INVALID_HANDLE);
+        EXPECT_ERROR(cardlessFillBuffer((cardlessBuffer)r, 0, 1, 0), CUDA_ERROR_INVALID_HANDLE);
+        EXPECT_ERROR(cardlessTextureDestroy((cardlessTexture)r), CUDA_ERROR_INVALID_HANDLE);
+    }
+}
+
+TESTS(CASE(lookup), CASE(buffers), CASE(clock), CASE(textures), CASE(buffer_both_ways), CASE(arrays_of_every_kind), CASE(mipmapped_array),
+      CASE(failing_calls_change_nothing), CASE(contexts), CASE(graphics_before_map), CASE(unmap_before_graphics), CASE(two_streams_take_turns),
+      CASE(destroyed_while_it_waits), CASE(addresses_change_with_a_seed), CASE(arrays_change_under_the_manual_only), CASE(arrays_stay_as_on_the_card),
+      CASE(discarded_bytes_are_kept_by_the_driver), CASE(map_flags_replace_register_flags), CASE(random_handles))
