@@ -31,7 +31,7 @@ void window_open(struct window *window, const struct window *share)
 {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
     static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_NONE};
-    EGLConfig config;
+    EGLConfig config = NULL;
     EGLint count = 0;
     window->display = share ? share->display : open_display();
     if (window->display == EGL_NO_DISPLAY)
