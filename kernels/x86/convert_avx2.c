@@ -89,57 +89,11 @@ KN_INLINE VI v_place(VI v)
     return _mm256_sllv_epi32(v, _mm256_setr_epi32(0, 10, 20, 30, 0, 10, 20, 30));
 }
 
-struct vi4 {
-    VI v[4];
-};
-
-// Each four lanes become one, by or. Register i has elements 2 * i and 2 * i + 1.
-KN_INLINE VI v_join(struct vi4 n)
-{
-    VI a = v_or(_mm256_unpacklo_epi32(n.v[0], n.v[1]), _mm256_unpackhi_epi32(n.v[0], n.v[1]));
-    VI b = v_or(_mm256_unpacklo_epi32(n.v[2], n.v[3]), _mm256_unpackhi_epi32(n.v[2], n.v[3]));
-    VI all = v_or(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-
-    return _mm256_permutevar8x32_epi32(all, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
-
-#define LOAD(name, one)                                                                                                                              \
-    KN_INLINE struct vi4 name(const uint8_t *p)                                                                                                      \
-    {                                                                                                                                                \
-        struct vi4 n;                                                                                                                                \
-        for (unsigned i = 0; i < 4; i++)                                                                                                             \
-            n.v[i] = one;                                                                                                                            \
-        return n;                                                                                                                                    \
-    }
-LOAD(load_u8, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(p + 8 * i))))
-LOAD(load_s8, _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(p + 8 * i))))
-LOAD(load_u16, _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(p + 16 * i))))
-LOAD(load_s16, _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(p + 16 * i))))
-
-// The packs work within halves of a register; the last permutation puts their pieces into order.
+#define MM(op) _mm256_##op
+#define LOAD_LANES(p) _mm_loadl_epi64((const __m128i *)(p))
+#define LOAD_2LANES(p) _mm_loadu_si128((const __m128i *)(p))
 #define IN_ORDER8(v) _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
 #define IN_ORDER16(v) _mm256_permute4x64_epi64(v, 0xd8)
-
-KN_INLINE void store_u8(uint8_t *p, struct vi4 n)
-{
-    v_storei(p, IN_ORDER8(_mm256_packus_epi16(_mm256_packus_epi32(n.v[0], n.v[1]), _mm256_packus_epi32(n.v[2], n.v[3]))));
-}
-
-KN_INLINE void store_s8(uint8_t *p, struct vi4 n)
-{
-    v_storei(p, IN_ORDER8(_mm256_packs_epi16(_mm256_packs_epi32(n.v[0], n.v[1]), _mm256_packs_epi32(n.v[2], n.v[3]))));
-}
-
-KN_INLINE void store_u16(uint8_t *p, struct vi4 n)
-{
-    v_storei(p, IN_ORDER16(_mm256_packus_epi32(n.v[0], n.v[1])));
-    v_storei(p + 32, IN_ORDER16(_mm256_packus_epi32(n.v[2], n.v[3])));
-}
-
-KN_INLINE void store_s16(uint8_t *p, struct vi4 n)
-{
-    v_storei(p, IN_ORDER16(_mm256_packs_epi32(n.v[0], n.v[1])));
-    v_storei(p + 32, IN_ORDER16(_mm256_packs_epi32(n.v[2], n.v[3])));
-}
+#include "convert_pack.h"
 
 #include "convert_template.h"

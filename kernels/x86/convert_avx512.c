@@ -79,20 +79,6 @@ KN_INLINE VI v_place(VI v)
     return _mm512_sllv_epi32(v, v_seti4(0, 10, 20, 30));
 }
 
-struct vi4 {
-    VI v[4];
-};
-
-// Each four lanes become one, by or. Register i has elements 4 * i to 4 * i + 3.
-KN_INLINE VI v_join(struct vi4 n)
-{
-    VI a = v_or(_mm512_unpacklo_epi32(n.v[0], n.v[1]), _mm512_unpackhi_epi32(n.v[0], n.v[1]));
-    VI b = v_or(_mm512_unpacklo_epi32(n.v[2], n.v[3]), _mm512_unpackhi_epi32(n.v[2], n.v[3]));
-    VI all = v_or(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-
-    return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), all);
-}
-
 // A table of 256 words in eight pairs of registers: the low five bits choose within each pair, the others among the pairs. That takes half as
 // long as gathering.
 KN_INLINE VI v_srgb_colour(VI n)
@@ -120,43 +106,11 @@ void kn_encode_srgb8_avx512(void *dst, const void *src, uint64_t count, unsigned
     kn_encode_srgb8_avx2(dst, src, count, channels);
 }
 
-#define LOAD(name, one)                                                                                                                              \
-    KN_INLINE struct vi4 name(const uint8_t *p)                                                                                                      \
-    {                                                                                                                                                \
-        struct vi4 n;                                                                                                                                \
-        for (unsigned i = 0; i < 4; i++)                                                                                                             \
-            n.v[i] = one;                                                                                                                            \
-        return n;                                                                                                                                    \
-    }
-LOAD(load_u8, _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(p + 16 * i))))
-LOAD(load_s8, _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(p + 16 * i))))
-LOAD(load_u16, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(p + 32 * i))))
-LOAD(load_s16, _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)(p + 32 * i))))
-
-// The packs work within quarters of a register; the last permutation puts their pieces into order.
+#define MM(op) _mm512_##op
+#define LOAD_LANES(p) _mm_loadu_si128((const __m128i *)(p))
+#define LOAD_2LANES(p) _mm256_loadu_si256((const __m256i *)(p))
 #define IN_ORDER8(v) _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v)
 #define IN_ORDER16(v) _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), v)
-
-KN_INLINE void store_u8(uint8_t *p, struct vi4 n)
-{
-    v_storei(p, IN_ORDER8(_mm512_packus_epi16(_mm512_packus_epi32(n.v[0], n.v[1]), _mm512_packus_epi32(n.v[2], n.v[3]))));
-}
-
-KN_INLINE void store_s8(uint8_t *p, struct vi4 n)
-{
-    v_storei(p, IN_ORDER8(_mm512_packs_epi16(_mm512_packs_epi32(n.v[0], n.v[1]), _mm512_packs_epi32(n.v[2], n.v[3]))));
-}
-
-KN_INLINE void store_u16(uint8_t *p, struct vi4 n)
-{
-    v_storei(p, IN_ORDER16(_mm512_packus_epi32(n.v[0], n.v[1])));
-    v_storei(p + 64, IN_ORDER16(_mm512_packus_epi32(n.v[2], n.v[3])));
-}
-
-KN_INLINE void store_s16(uint8_t *p, struct vi4 n)
-{
-    v_storei(p, IN_ORDER16(_mm512_packs_epi32(n.v[0], n.v[1])));
-    v_storei(p + 64, IN_ORDER16(_mm512_packs_epi32(n.v[2], n.v[3])));
-}
+#include "convert_pack.h"
 
 #include "convert_template.h"
