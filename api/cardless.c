@@ -3,6 +3,7 @@
 #include <cardless.h>
 
 #include "call.h"
+#include "egl_stream.h"
 #include "trace.h"
 #include "virtual_graphics.h"
 
@@ -132,4 +133,14 @@ EXPORT CUresult cardlessRegisterBuffer(CUgraphicsResource *resource, cardlessBuf
 EXPORT CUresult cardlessRegisterTexture(CUgraphicsResource *resource, cardlessTexture texture, unsigned flags)
 {
     CALL(cardlessRegisterTexture, resource, register_object(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture, flags, resource));
+}
+
+EXPORT CUresult cardlessStreamCreate(void **stream, unsigned fifo)
+{
+    CALL(cardlessStreamCreate, stream, em_egl_stream_create(fifo, stream));
+}
+
+EXPORT CUresult cardlessStreamDestroy(void *stream)
+{
+    CALL(cardlessStreamDestroy, true, em_egl_stream_destroy(stream));
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapter "EGL Interoperability", images half.
+#include <string.h>
+
 #include "api_bodies.h"
+#include "egl_stream.h"
 #include "gl_resource.h"
 
 CUresult api_cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, EGLImageKHR image, unsigned int flags)
@@ -11,7 +14,12 @@ CUresult api_cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, EGLIm
 CUresult api_cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphicsResource resource, unsigned int index, unsigned int mipLevel)
 {
     enum { FRAME_TYPE_ARRAY = 0 };
+    struct em_egl_frame frame;
     struct em_gl_frame f;
+    if (eglFrame && em_egl_frame(resource, &frame)) { // out of an EGLStream
+        memcpy(eglFrame, &frame, sizeof frame);
+        return CUDA_SUCCESS;
+    }
     CUresult r = em_gl_egl_frame(resource, index, mipLevel, &f);
     if (r)
         return r;

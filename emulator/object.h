@@ -34,7 +34,10 @@ struct em_context;
     X(GRAPH_EXEC, "CUgraphExec")                                                                                                                     \
     X(USER_OBJECT, "CUuserObject")                                                                                                                   \
     X(VIRTUAL_BUFFER, "cardlessBuffer")                                                                                                              \
-    X(VIRTUAL_TEXTURE, "cardlessTexture")
+    X(VIRTUAL_TEXTURE, "cardlessTexture")                                                                                                            \
+    X(EGL_STREAM, "EGLStreamKHR")                                                                                                                    \
+    X(EGL_CONNECTION, "CUeglStreamConnection")                                                                                                       \
+    X(EGL_FRAME, "CUgraphicsResource of an EGLStreamKHR")
 
 enum em_type {
     EM_NO_TYPE,

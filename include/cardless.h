@@ -127,6 +127,17 @@ CUresult cardlessGetClock(uint64_t *issued, uint64_t *done);
 CUresult cardlessRegisterBuffer(CUgraphicsResource *resource, cardlessBuffer buffer, unsigned flags);
 CUresult cardlessRegisterTexture(CUgraphicsResource *resource, cardlessTexture texture, unsigned flags);
 
+/* ---- EGL streams ---- */
+
+/*
+ * A stream for cuEGLStreamConsumerConnect and cuEGLStreamProducerConnect, where EGL has none (Mesa's lacks EGL_KHR_stream). `*stream` is what those
+ * take as EGLStreamKHR, and nothing that EGL itself knows. fifo: how many frames wait in it (at most 1024); 0: a mailbox, where a new frame takes the
+ * place of one that was not acquired. Both ends are in this process, in one context or in two.
+ */
+CUresult cardlessStreamCreate(void **stream, unsigned fifo);
+/* Frames that were not acquired are lost; connections remain to be disconnected. */
+CUresult cardlessStreamDestroy(void *stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "EGL Interoperability", streams half.
+#include "egl_stream.h"
+
+#include <string.h>
+
+#include "api_bodies.h"
+#include "call.h"
+
+_Static_assert(sizeof(CUeglFrame) == sizeof(struct em_egl_frame), "a frame has one form");
+
+static uint64_t handle_of(const CUeglStreamConnection *conn)
+{
+    return (uint64_t)(uintptr_t)*conn;
+}
+
+static CUresult connect(CUeglStreamConnection *conn, EGLStreamKHR stream, enum em_egl_role role)
+{
+    uint64_t handle;
+    if (!conn)
+        return em_null("conn");
+    CUresult r = em_egl_connect(stream, role, &handle);
+    if (!r)
+        *conn = (CUeglStreamConnection)(uintptr_t)handle;
+    return r;
+}
+
+CUresult api_cuEGLStreamConsumerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream)
+{
+    return connect(conn, stream, EM_EGL_CONSUMER);
+}
+
+CUresult api_cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *conn, EGLStreamKHR stream, unsigned int flags)
+{
+    // CU_EGL_RESOURCE_LOCATION_SYSMEM and _VIDMEM
+    if (flags > 1)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no CUeglResourceLocationFlags", flags);
+    return connect(conn, stream, EM_EGL_CONSUMER);
+}
+
+CUresult api_cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream, EGLint width, EGLint height)
+{
+    if (width <= 0 || height <= 0)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "frames of %d x %d", (int)width, (int)height);
+    return connect(conn, stream, EM_EGL_PRODUCER);
+}
+
+static CUresult disconnect(CUeglStreamConnection *conn, enum em_egl_role role)
+{
+    return conn ? em_egl_disconnect(handle_of(conn), role) : em_null("conn");
+}
+
+CUresult api_cuEGLStreamConsumerDisconnect(CUeglStreamConnection *conn)
+{
+    return disconnect(conn, EM_EGL_CONSUMER);
+}
+
+CUresult api_cuEGLStreamProducerDisconnect(CUeglStreamConnection *conn)
+{
+    return disconnect(conn, EM_EGL_PRODUCER);
+}
+
+CUresult api_cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn, CUgraphicsResource *pCudaResource, CUstream *pStream, unsigned int timeout)
+{
+    if (!conn || !pCudaResource || !pStream)
+        return em_null(!conn ? "conn" : !pCudaResource ? "pCudaResource" : "pStream");
+    return em_egl_acquire(handle_of(conn), pCudaResource, *pStream, timeout);
+}
+
+CUresult api_cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn, CUgraphicsResource pCudaResource, CUstream *pStream)
+{
+    if (!conn || !pStream)
+        return em_null(!conn ? "conn" : "pStream");
+    return em_egl_release(handle_of(conn), pCudaResource, *pStream);
+}
+
+CUresult api_cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglFrame eglframe, CUstream *pStream)
+{
+    struct em_egl_frame frame;
+    if (!conn || !pStream)
+        return em_null(!conn ? "conn" : "pStream");
+    memcpy(&frame, &eglframe, sizeof frame);
+    return em_egl_present(handle_of(conn), &frame, *pStream);
+}
+
+CUresult api_cuEGLStreamProducerReturnFrame(CUeglStreamConnection *conn, CUeglFrame *eglframe, CUstream *pStream)
+{
+    struct em_egl_frame frame;
+    if (!conn || !eglframe || !pStream)
+        return em_null(!conn ? "conn" : !eglframe ? "eglframe" : "pStream");
+    CUresult r = em_egl_return(handle_of(conn), &frame, *pStream);
+    if (!r)
+        memcpy(eglframe, &frame, sizeof frame);
+    return r;
+}
