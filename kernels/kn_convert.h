@@ -7,8 +7,8 @@
 //   decode    unorm is v / (2^b - 1), snorm max(v / (2^(b-1) - 1), -1): so -128 and -127 are both -1.0; half to float is exact (a
 //             signalling NaN becomes quiet); sRGB by the formula of the standard; each rounded once to the nearest float.
 //   encode    unorm and snorm: clamped, NaN as 0, times the scale, rounded once to nearest even. Half: nearest even, infinity from 65520
-//             on, NaN stays NaN (quiet, upper payload bits kept). sRGB: the code whose colour is nearest by the formula. The alpha of
-//             sRGB is linear. Integers saturate.
+//             on, NaN stays NaN (quiet, upper payload bits kept). sRGB: the formula's value times 255, rounded to the nearest. The
+//             alpha of sRGB is linear. Integers saturate.
 //   integers and floats, one into the other, keep their value: nearest even and saturated towards integers, NaN as 0.
 //   channels  that the source lacks are 0, alpha is 1; those that the destination lacks are dropped.
 //   one kind  to itself moves bits: NaN payloads and -128 stay as they are.
