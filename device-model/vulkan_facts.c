@@ -16,14 +16,23 @@ _Static_assert(DM_VULKAN_FACTS_AT + sizeof(struct dm_vulkan_facts) <= DM_HEADER_
 static const char magic[8] = {'C', 'A', 'R', 'D', 'L', 'S', 'V', 'K'};
 static const char attribute[] = "user.cardless.vulkan";
 
+// Both are whole words, without holes.
+_Static_assert(offsetof(struct dm_vulkan_facts, resource) % 8 == 0 && sizeof(struct dm_vulkan_resource) % 8 == 0, "the check goes by words");
+
+// Over the head and the resources that are there. Precondition: resource_count is in range.
 static uint32_t check_of(const struct dm_vulkan_facts *facts)
 {
-    const unsigned char *p = (const unsigned char *)facts;
-    const size_t at = offsetof(struct dm_vulkan_facts, check);
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < sizeof *facts; i++)
-        hash = (hash ^ (i >= at && i < at + sizeof facts->check ? 0 : p[i])) * 16777619u;
-    return hash;
+    struct dm_vulkan_facts head;
+    const size_t head_B = offsetof(struct dm_vulkan_facts, resource);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), word;
+    memcpy(&head, facts, head_B);
+    head.check = 0;
+    for (size_t i = 0; i < head_B + facts->resource_count * sizeof *facts->resource; i += sizeof word) {
+        memcpy(&word, (i < head_B ? (const unsigned char *)&head : (const unsigned char *)facts) + i, sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x100000001b3);
+        hash ^= hash >> 32;
+    }
+    return (uint32_t)hash;
 }
 
 static bool in_header_page(const struct dm_import_info *info)
@@ -38,6 +47,8 @@ static bool in_attribute(const struct dm_import_info *info)
 
 int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts)
 {
+    if (facts->resource_count > DM_VULKAN_RESOURCES_MOST)
+        return -EINVAL;
     memcpy(facts->magic, magic, sizeof magic);
     facts->version = DM_VULKAN_FACTS_VERSION;
     facts->check = check_of(facts);
@@ -61,8 +72,6 @@ static bool makes_sense(struct dm_vulkan_resource *r)
 
 static bool all_make_sense(struct dm_vulkan_facts *facts)
 {
-    if (facts->resource_count > DM_VULKAN_RESOURCES_MOST)
-        return false;
     for (uint32_t i = 0; i < facts->resource_count; i++)
         if (!makes_sense(&facts->resource[i]))
             return false;
@@ -81,7 +90,7 @@ int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vu
             n = fgetxattr(fd, attribute, facts, sizeof *facts);
         if (n != (ssize_t)sizeof *facts || memcmp(facts->magic, magic, sizeof magic))
             return -ENODATA;
-        if (facts->version == DM_VULKAN_FACTS_VERSION && facts->check == check_of(facts))
+        if (facts->version == DM_VULKAN_FACTS_VERSION && facts->resource_count <= DM_VULKAN_RESOURCES_MOST && facts->check == check_of(facts))
             return all_make_sense(facts) ? 0 : -EBADMSG;
     }
     return -EBADMSG;

@@ -47,7 +47,7 @@ enum { DM_VULKAN_FACTS_VERSION = 1, DM_VULKAN_RESOURCES_MOST = 24, DM_VULKAN_FAC
 struct dm_vulkan_facts {
     char magic[8]; // "CARDLSVK"
     uint32_t version;
-    uint32_t check;  // over the whole struct with this field 0
+    uint32_t check;  // over what follows of the head, and the resources, with this field 0
     uint64_t memory; // VkDeviceMemory, for sentences
     uint64_t size;   // VkMemoryAllocateInfo::allocationSize
     uint32_t flags;  // dm_vulkan_memory_flags
@@ -56,7 +56,8 @@ struct dm_vulkan_facts {
 };
 
 // Writes the record into the file behind `fd`: between Mesa's header and its payload, or as an extended attribute where the file begins with its
-// payload. Seals the check. 0; -ENOTSUP where the file has no room for it; another negative errno.
+// payload. Seals the check. 0; -ENOTSUP where the file has no room for it; -EINVAL: too many resources;
+// another negative errno.
 int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts);
 
 // Reads it. 0; -ENODATA: there is none; -EBADMSG: damaged, or not one of ours. *facts is only good with 0.

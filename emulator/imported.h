@@ -19,6 +19,7 @@ struct em_imported {
     uint64_t size_B;          // what the program said
     bool dedicated;
     bool destroyed;                       // its CUexternalMemory is gone
+    bool needs_flush;                     // host writes to it do, in the exporting program (producer.h)
     bool said_size;                       // M07 was reported
     uint32_t number;                      // of that CUexternalMemory
     uint64_t window;                      // device address of the payload's byte 0, mapped whole when first needed; else 0

@@ -35,6 +35,7 @@ void em_producer_look_at_import(struct em_imported *imported, int fd)
     struct dm_vulkan_facts facts;
     if (!read_facts(imported, &facts))
         return;
+    imported->needs_flush = facts.flags & DM_VULKAN_HOST_VISIBLE && !(facts.flags & DM_VULKAN_HOST_COHERENT);
     unsigned long long memory = facts.memory;
     bool dedicated = facts.flags & DM_VULKAN_DEDICATED;
     if (dedicated != imported->dedicated)
@@ -200,8 +201,7 @@ const char *em_producer_text(const struct em_imported *imported, uint64_t offset
 
 bool em_producer_needs_flush(const struct em_imported *imported)
 {
-    struct dm_vulkan_facts facts;
-    return layer() && read_facts(imported, &facts) && facts.flags & DM_VULKAN_HOST_VISIBLE && !(facts.flags & DM_VULKAN_HOST_COHERENT);
+    return imported->needs_flush && layer();
 }
 
 void em_producer_look_at_read(const struct em_imported *imported, uint64_t first, uint64_t end, bool *said)

@@ -258,13 +258,19 @@ TEST(records_that_make_no_sense)
         strcpy(facts.resource[0].format_name, cases[i].name);
         EXPECT_EQ(dm_vulkan_facts_write(fd, &info, &facts), 0);
         EXPECT_EQ(dm_vulkan_facts_read(fd, &info, &back), cases[i].status);
-        facts.resource_count = DM_VULKAN_RESOURCES_MOST + 1;
-        EXPECT_EQ(dm_vulkan_facts_write(fd, &info, &facts), 0);
+        uint32_t count = DM_VULKAN_RESOURCES_MOST + 1, right = 1;
+        const off_t count_at = DM_VULKAN_FACTS_AT + offsetof(struct dm_vulkan_facts, resource_count);
+        EXPECT_EQ(pwrite(fd, &count, sizeof count, count_at), sizeof count);
         EXPECT_EQ(dm_vulkan_facts_read(fd, &info, &back), -EBADMSG);
-        EXPECT_EQ(pwrite(fd, "\xff", 1, DM_VULKAN_FACTS_AT + 2000), 1);
+        EXPECT_EQ(pwrite(fd, &right, sizeof right, count_at), sizeof right);
+        EXPECT_EQ(dm_vulkan_facts_read(fd, &info, &back), cases[i].status);
+        facts.resource_count = count;
+        EXPECT_EQ(dm_vulkan_facts_write(fd, &info, &facts), -EINVAL);
+        EXPECT_EQ(pwrite(fd, "\xff", 1, DM_VULKAN_FACTS_AT + 60), 1);
         EXPECT_EQ(dm_vulkan_facts_read(fd, &info, &back), -EBADMSG);
         EXPECT_EQ(ftruncate(fd, 1000), 0);
         EXPECT_EQ(dm_vulkan_facts_read(fd, &info, &back), -ENODATA);
+        facts.resource_count = right;
         info.payload = 32; // no room before the payload
         EXPECT_EQ(dm_vulkan_facts_write(fd, &info, &facts), -ENOTSUP);
         close(fd);
