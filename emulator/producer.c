@@ -97,47 +97,47 @@ static uint64_t layers_of(const struct em_array_plan *plan)
     return is_layered(plan) ? plan->desc.Depth : 1;
 }
 
+// Made only where there is something to say.
+#define TEXT_OF(r) describe((r), (char[200]){0}, 200)
+
 // What says where texels lie; the first difference is the mistake.
 static void compare_shape(const struct dm_vulkan_resource *r, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, const struct em_array_plan *plan)
 {
-    char text[200];
     const CUDA_ARRAY3D_DESCRIPTOR *d = &plan->desc;
-    describe(r, text, sizeof text);
     bool deep = plan->layout.dimensions == 3;
     if (deep && r->dimensions != 3) {
         if (d->Depth != 1) // else it is I01, which needs no facts
-            em_mistake(I02, CUDA_SUCCESS, "Depth %zu without CUDA_ARRAY3D_LAYERED is a 3D array, and this memory holds %s", d->Depth, text);
+            em_mistake(I02, CUDA_SUCCESS, "Depth %zu without CUDA_ARRAY3D_LAYERED is a 3D array, and this memory holds %s", d->Depth, TEXT_OF(r));
         return;
     }
     if (!same_extent(r, plan)) {
-        em_mistake(I11, CUDA_SUCCESS, "an array of %zux%zux%zu is mapped over %s", d->Width, d->Height, d->Depth, text);
+        em_mistake(I11, CUDA_SUCCESS, "an array of %zux%zux%zu is mapped over %s", d->Width, d->Height, d->Depth, TEXT_OF(r));
         return;
     }
     if (layers_of(plan) != r->layers)
-        em_mistake(I02, CUDA_SUCCESS, "Depth %zu %s CUDA_ARRAY3D_LAYERED is mapped over %s", d->Depth, is_layered(plan) ? "with" : "without", text);
+        em_mistake(I02, CUDA_SUCCESS, "Depth %zu %s CUDA_ARRAY3D_LAYERED is mapped over %s", d->Depth, is_layered(plan) ? "with" : "without",
+                   TEXT_OF(r));
     else if (desc->numLevels != r->levels)
-        em_mistake(I05, CUDA_SUCCESS, "numLevels = %u is mapped over %s", desc->numLevels, text);
+        em_mistake(I05, CUDA_SUCCESS, "numLevels = %u is mapped over %s", desc->numLevels, TEXT_OF(r));
     else if (r->element_B && (r->element_B != plan->layout.element_B || r->block_px != plan->layout.block_px))
         em_mistake(I06, CUDA_SUCCESS, "texels of %u bytes, in blocks of %ux%u, are mapped over %s, which has %u bytes and blocks of %ux%u",
-                   plan->layout.element_B, plan->layout.block_px, plan->layout.block_px, text, r->element_B, r->block_px, r->block_px);
+                   plan->layout.element_B, plan->layout.block_px, plan->layout.block_px, TEXT_OF(r), r->element_B, r->block_px, r->block_px);
 }
 
 static void compare_use(const struct dm_vulkan_resource *r, const struct em_array_plan *plan)
 {
-    char text[200];
-    describe(r, text, sizeof text);
     // "If the image is used as a color target in the graphics API, CUDA_ARRAY3D_COLOR_ATTACHMENT must be set"
     if (r->flags & DM_VULKAN_COLOR_TARGET && !(plan->desc.Flags & CUDA_ARRAY3D_COLOR_ATTACHMENT))
-        em_mistake(I04, CUDA_SUCCESS, "%s has VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, and the array's Flags are %#x", text, plan->desc.Flags);
+        em_mistake(I04, CUDA_SUCCESS, "%s has VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, and the array's Flags are %#x", TEXT_OF(r), plan->desc.Flags);
     if (r->flags & DM_VULKAN_LINEAR)
-        em_mistake(I07, CUDA_SUCCESS, "%s was not created with VK_IMAGE_TILING_OPTIMAL", text);
+        em_mistake(I07, CUDA_SUCCESS, "%s was not created with VK_IMAGE_TILING_OPTIMAL", TEXT_OF(r));
     else if (r->samples > 1)
-        em_mistake(I07, CUDA_SUCCESS, "%s has %u samples a texel", text, r->samples);
+        em_mistake(I07, CUDA_SUCCESS, "%s has %u samples a texel", TEXT_OF(r), r->samples);
     else if (plan->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST && !(r->flags & DM_VULKAN_STORAGE))
-        em_mistake(I07, CUDA_SUCCESS, "%s has no VK_IMAGE_USAGE_STORAGE_BIT, and the array is mapped with CUDA_ARRAY3D_SURFACE_LDST", text);
+        em_mistake(I07, CUDA_SUCCESS, "%s has no VK_IMAGE_USAGE_STORAGE_BIT, and the array is mapped with CUDA_ARRAY3D_SURFACE_LDST", TEXT_OF(r));
     if (!(r->flags & (DM_VULKAN_EXTERNAL_OPAQUE_FD | DM_VULKAN_EXTERNAL_DMA_BUF)))
         em_mistake(M13, CUDA_SUCCESS, "%s was created without VkExternalMemoryImageCreateInfo for the handle type that its memory is exported as",
-                   text);
+                   TEXT_OF(r));
 }
 
 // The image bound at that offset; where several alias, the one that the descriptor fits best. NULL: none.
