@@ -12,6 +12,7 @@
 enum { SIZE = 4096 };
 
 static Display *display;
+static GLXPbuffer pbuffer;
 
 static GLXContext start(GLXContext share, bool core)
 {
@@ -27,7 +28,7 @@ static GLXContext start(GLXContext share, bool core)
         SKIP("SKIPPED: GLX has no configuration with a pbuffer");
     GLXContext context =
         core ? create(display, configs[0], share, True, version) : glXCreateNewContext(display, configs[0], GLX_RGBA_TYPE, share, True);
-    GLXPbuffer pbuffer = glXCreatePbuffer(display, configs[0], small);
+    pbuffer = glXCreatePbuffer(display, configs[0], small);
     if (!context || !glXMakeContextCurrent(display, pbuffer, pbuffer, context))
         SKIP("SKIPPED: no GLX context");
     XFree(configs);
@@ -108,6 +109,7 @@ TEST(closed)
         EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
         glXMakeContextCurrent(display, None, None, NULL);
         glXDestroyContext(display, context);
+        glXDestroyPbuffer(display, pbuffer);
         XCloseDisplay(display);
         display = NULL;
         EXPECT_ERROR(cuGraphicsMapResources(1, &r, 0), CUDA_ERROR_UNKNOWN);
