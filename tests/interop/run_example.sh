@@ -6,6 +6,7 @@ for icd in /usr/share/vulkan/icd.d/lvp_icd*.json; do
 done
 [ -n "$VK_DRIVER_FILES" ] || { echo "SKIPPED: lavapipe (mesa-vulkan-drivers) is not installed"; exit 77; }
 export LIBGL_ALWAYS_SOFTWARE=1 GALLIUM_DRIVER=llvmpipe
+export TSAN_OPTIONS="suppressions=$(dirname "$0")/../gl/tsan.supp"
 reports="$4.json"
 rm -f "$reports"
 "$1" run --personality "$2" --diagnostics "json:$reports" -- "$3" "$4" || exit 1
