@@ -46,6 +46,19 @@ extern pthread_mutex_t vl_record_lock;
 // Precondition: vl_record_lock held.
 struct vl_memory *vl_memory_find(const struct vl_device *device, VkDeviceMemory handle);
 
+// Brings the record in the exported file up to date. Precondition: vl_record_lock held.
+void vl_memory_publish(struct vl_memory *memory);
+
+// Tables by handle. Handles that are not dispatchable are pointers or 64-bit numbers, as the platform has it.
+enum { VL_BUCKETS = 1024 };
+#define VL_NUMBER(handle) ((uint64_t)(handle))
+static inline size_t vl_bucket(uint64_t handle)
+{
+    return (handle * UINT64_C(0x9e3779b97f4a7c15)) >> 54;
+}
+
+// Forgets a device's images and buffers. Precondition: vl_record_lock held.
+void vl_resources_forget(struct vl_device *device);
 // Ends what a program left behind.
 void vl_record_forget_device(struct vl_device *device);
 
