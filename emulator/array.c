@@ -78,32 +78,39 @@ static CUresult bad_handle(uint64_t handle)
     return em_handle_was(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-// An array that a graphics resource lent until it was unmapped. Precondition: em_lock held.
-static CUresult gone_with_mapping(uint64_t handle, const char *died_by)
+CUresult em_array_was_lent(uint64_t handle, CUresult code)
 {
     char text[256];
-    if (!died_by || strncmp(died_by, "cuGraphics", strlen("cuGraphics")))
+    const char *died_by = em_handle_died_by(handle);
+    bool array = em_handle_like(EM_ARRAY, handle) || em_handle_like(EM_MIPMAP, handle);
+    if (!array || !died_by || strncmp(died_by, "cuGraphics", strlen("cuGraphics")))
         return CUDA_SUCCESS;
-    return em_mistake(G06, bad_handle(handle), "%s", em_handle_text(handle, text, sizeof text));
+    return em_mistake(G06, code, "%s", em_handle_text(handle, text, sizeof text));
 }
 
 CUresult em_array_get(CUarray handle, struct em_array **out)
 {
     uint64_t h = (uint64_t)(uintptr_t)handle;
-    const char *died_by = em_object_peek(EM_ARRAY, h) ? NULL : em_handle_died_by(h);
+    *out = (struct em_array *)em_object_peek(EM_ARRAY, h);
+    if (em_likely(*out))
+        return CUDA_SUCCESS;
+    const char *died_by = em_handle_died_by(h);
     if (died_by && !strcmp(died_by, "cuMipmappedArrayDestroy")) {
         char text[256];
         return em_mistake(I10, bad_handle(h), "%s, with the mipmapped array that it was a level of", em_handle_text(h, text, sizeof text));
     }
-    CUresult r = gone_with_mapping(h, died_by);
-    return r ? r : em_object_get(EM_ARRAY, h, em_object_peek(EM_ARRAY, h) ? CUDA_SUCCESS : bad_handle(h), out);
+    CUresult r = em_array_was_lent(h, bad_handle(h));
+    return r ? r : em_object_get(EM_ARRAY, h, bad_handle(h), out);
 }
 
 CUresult em_mipmap_get(CUmipmappedArray handle, struct em_mipmap **out)
 {
     uint64_t h = (uint64_t)(uintptr_t)handle;
-    CUresult r = em_object_peek(EM_MIPMAP, h) ? CUDA_SUCCESS : gone_with_mapping(h, em_handle_died_by(h));
-    return r ? r : em_object_get(EM_MIPMAP, h, em_object_peek(EM_MIPMAP, h) ? CUDA_SUCCESS : bad_handle(h), out);
+    *out = (struct em_mipmap *)em_object_peek(EM_MIPMAP, h);
+    if (em_likely(*out))
+        return CUDA_SUCCESS;
+    CUresult r = em_array_was_lent(h, bad_handle(h));
+    return r ? r : em_object_get(EM_MIPMAP, h, bad_handle(h), out);
 }
 
 // ---- arrays

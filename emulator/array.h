@@ -87,11 +87,15 @@ CUresult em_mipmap_sparse(CUmipmappedArray handle, CUDA_ARRAY_SPARSE_PROPERTIES 
 // The object of a handle, or the card's code and a sentence. Precondition: em_lock held.
 CUresult em_array_get(CUarray handle, struct em_array **out);
 CUresult em_mipmap_get(CUmipmappedArray handle, struct em_mipmap **out);
+// Where this was an array that a graphics resource lent until it was unmapped: `code`, and the mistake. Else CUDA_SUCCESS.
+// Precondition: em_lock held.
+CUresult em_array_was_lent(uint64_t handle, CUresult code);
 // The place of an array's elements, for box copies. CUDA_ERROR_INVALID_VALUE while no memory is mapped behind it (deferred, sparse).
 // Precondition: em_lock held; while the surface is used a reference to the storage is.
 CUresult em_array_surface(const struct em_array *array, struct dm_surface *out);
 // Tells who watches a storage that a box of a level is read or written by a command. Precondition: em_lock held.
-static inline void em_storage_touch(struct em_storage *s, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, bool write)
+static inline void em_storage_touch(struct em_storage *s, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent,
+                                    bool write)
 {
     if (s->watch)
         s->watch(s, level, at, extent, write);

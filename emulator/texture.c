@@ -95,13 +95,17 @@ static CUresult find_array(const CUDA_RESOURCE_DESC *r, struct subject *s)
 {
     struct em_array *a;
     struct em_mipmap *m;
-    CUresult result;
-    if (r->resType == CU_RESOURCE_TYPE_ARRAY) {
-        if ((result = em_object_get(EM_ARRAY, r->res.array.hArray, CUDA_ERROR_INVALID_VALUE, &a)))
+    bool array = r->resType == CU_RESOURCE_TYPE_ARRAY;
+    uint64_t handle = array ? (uint64_t)(uintptr_t)r->res.array.hArray : (uint64_t)(uintptr_t)r->res.mipmap.hMipmappedArray;
+    CUresult result = em_array_was_lent(handle, CUDA_ERROR_INVALID_VALUE);
+    if (result)
+        return result;
+    if (array) {
+        if ((result = em_object_get(EM_ARRAY, handle, CUDA_ERROR_INVALID_VALUE, &a)))
             return result;
         *s = (struct subject){.desc = &a->desc, .has_levels = a->parent, .storage = a->storage};
     } else {
-        if ((result = em_object_get(EM_MIPMAP, r->res.mipmap.hMipmappedArray, CUDA_ERROR_INVALID_VALUE, &m)))
+        if ((result = em_object_get(EM_MIPMAP, handle, CUDA_ERROR_INVALID_VALUE, &m)))
             return result;
         *s = (struct subject){.desc = &m->desc, .has_levels = true, .storage = m->storage};
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every mistake of external memory in the catalogue (M, B, I) is provoked by a test of this folder.
+"""Every mistake of external memory and of graphics resources in the catalogue (M, B, I, G) is provoked by a test.
 
   complete.py diagnostics.def test.c…
 """
@@ -8,12 +8,12 @@ import re
 import sys
 
 NO_FORM_ON_LINUX = {'M03'}
-catalogue = set(re.findall(r'^EM_DIAGNOSTIC\(([MBI]\d\d)\b', open(sys.argv[1], encoding='utf-8').read(), re.M))
+catalogue = set(re.findall(r'^EM_DIAGNOSTIC\(([MBIG]\d\d)\b', open(sys.argv[1], encoding='utf-8').read(), re.M))
 provoked = set()
 for path in sys.argv[2:]:
     text = open(path, encoding='utf-8').read()
     provoked |= set(re.findall(r'EXPECT_DIAGNOSTIC\((\w+)\)', text))
-    for ids in re.findall(r'"([MBI]\d\d(?: [MBI]\d\d)*)"', text): # in order, where one follows from another
+    for ids in re.findall(r'"([MBIG]\d\d(?: [MBIG]\d\d)*)"', text): # in order, where one follows from another
         provoked |= set(ids.split())
 missing = sorted(catalogue - provoked - NO_FORM_ON_LINUX)
 print(f'{len(catalogue)} mistakes; not provoked: {", ".join(missing) or "none"}')

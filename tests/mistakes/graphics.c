@@ -120,6 +120,24 @@ TEST(g06_mipmapped_array_after_unmap)
     EXPECT_DIAGNOSTIC(G06);
 }
 
+TEST(g06_texture_after_unmap)
+{
+    CUgraphicsResource r = texture();
+    CUDA_RESOURCE_DESC d;
+    CUDA_TEXTURE_DESC t;
+    CUtexObject object;
+    memset(&d, 0, sizeof d);
+    memset(&t, 0, sizeof t);
+    d.resType = CU_RESOURCE_TYPE_ARRAY;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
+    EXPECT_OK(cuGraphicsSubResourceGetMappedArray(&d.res.array.hArray, r, 0, 0));
+    EXPECT_OK(cuTexObjectCreate(&object, &d, &t, NULL));
+    EXPECT_OK(cuTexObjectDestroy(object));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+    EXPECT_ERROR(cuTexObjectCreate(&object, &d, &t, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(G06);
+}
+
 TEST(g06_as_the_driver)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");
@@ -402,8 +420,8 @@ TEST(g01_to_g17_twin)
 
 TESTS(CASE(g01_map_twice), CASE(g02_duplicates), CASE(g02_as_the_driver), CASE(g03_unmap_unmapped), CASE(g04_pointer_of_image),
       CASE(g04_array_of_buffer), CASE(g05_pointer_while_unmapped), CASE(g05_array_while_unmapped), CASE(g06_pointer_after_unmap),
-      CASE(g06_array_after_unmap), CASE(g06_mipmapped_array_after_unmap), CASE(g06_as_the_driver), CASE(g07_write_while_mapped),
-      CASE(g07_draw_while_mapped), CASE(g07_twin), CASE(g08_flags_while_mapped), CASE(g08_no_flags), CASE(g09_read_only_written),
-      CASE(g09_discarded_read), CASE(g09_image), CASE(g09_twin), CASE(g10_flags_of_buffer), CASE(g10_flags_of_image), CASE(g10_gather_of_layers),
-      CASE(g13_unregister_mapped), CASE(g13_deleted_while_mapped), CASE(g13_deleted_and_mapped), CASE(g13_twin), CASE(g14_resized), CASE(g14_twin),
-      CASE(g15_null_resource), CASE(g15_twin), CASE(g17_array_index), CASE(g17_mip_level), CASE(g01_to_g17_twin))
+      CASE(g06_array_after_unmap), CASE(g06_mipmapped_array_after_unmap), CASE(g06_texture_after_unmap), CASE(g06_as_the_driver),
+      CASE(g07_write_while_mapped), CASE(g07_draw_while_mapped), CASE(g07_twin), CASE(g08_flags_while_mapped), CASE(g08_no_flags),
+      CASE(g09_read_only_written), CASE(g09_discarded_read), CASE(g09_image), CASE(g09_twin), CASE(g10_flags_of_buffer), CASE(g10_flags_of_image),
+      CASE(g10_gather_of_layers), CASE(g13_unregister_mapped), CASE(g13_deleted_while_mapped), CASE(g13_deleted_and_mapped), CASE(g13_twin),
+      CASE(g14_resized), CASE(g14_twin), CASE(g15_null_resource), CASE(g15_twin), CASE(g17_array_index), CASE(g17_mip_level), CASE(g01_to_g17_twin))
