@@ -319,7 +319,7 @@ bool em_gl_window_watch(const struct em_gl_current *current, void (*gone)(void *
 }
 
 struct words {
-    uintptr_t address, word[2];
+    uintptr_t address, word[5];
 };
 
 static void read_words(void *arg)
@@ -328,13 +328,20 @@ static void read_words(void *arg)
     memcpy(w->word, (const void *)w->address, sizeof w->word);
 }
 
+// Whether an aligned pointer leads to memory that can be read.
+static bool follow(uintptr_t address, struct words *w)
+{
+    struct dm_fault fault;
+    w->address = address;
+    return address && address % sizeof(void *) == 0 && !dm_guarded(read_words, w, &fault);
+}
+
 bool em_gl_window_image_is_likely(void *display, void *image)
 {
-    struct words w = {.address = (uintptr_t)image};
-    struct dm_fault fault;
-    if (w.address % sizeof(void *) || dm_guarded(read_words, &w, &fault))
+    struct words w, inner;
+    if (!follow((uintptr_t)image, &w))
         return false;
-    // Objects of Mesa's EGL begin with their display.
+    // Objects of Mesa's EGL begin with their display; behind the four words that all have, an image has a pointer to what it shows.
     const char *vendor = egl.eglQueryString(display, EGL_VENDOR);
-    return !vendor || strncmp(vendor, "Mesa", 4) || w.word[0] == (uintptr_t)display;
+    return !vendor || strncmp(vendor, "Mesa", 4) || (w.word[0] == (uintptr_t)display && follow(w.word[4], &inner));
 }
