@@ -2,6 +2,7 @@
 // The manual's chapter "Memory Management": arrays and mipmapped arrays.
 #include "api_bodies.h"
 #include "array.h"
+#include "array_map.h"
 #include "call.h"
 
 CUresult api_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
@@ -78,4 +79,11 @@ CUresult api_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *s
 CUresult api_cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
 {
     return em_array_plane(hArray, planeIdx);
+}
+
+CUresult api_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream)
+{
+    if (!mapInfoList || !count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "mapInfoList %p of %u entries", (void *)mapInfoList, count);
+    return em_array_map(mapInfoList, count, hStream);
 }

@@ -180,7 +180,7 @@ static bool is_reserved(const struct dm_space *space, uint64_t va, uint64_t size
     return false;
 }
 
-static int set_access(uint64_t va, uint64_t size, unsigned flags)
+int dm_pages_access(uint64_t va, uint64_t size, unsigned flags)
 {
     int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) | (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
     int key = dm_pkey();
@@ -210,7 +210,7 @@ static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *ph
     if (r)
         goto fail_insert;
     if (two_steps) {
-        r = set_access(va, size, flags);
+        r = dm_pages_access(va, size, flags);
         if (r)
             goto fail_map;
     }
@@ -272,7 +272,7 @@ int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigne
         if ((flags & DM_MAP_WRITE) && !m->physical->writable)
             return -EACCES;
     }
-    return set_access(va, size, flags);
+    return dm_pages_access(va, size, flags);
 }
 
 const struct dm_mapping *dm_space_mapping(const struct dm_space *space, uint64_t va)

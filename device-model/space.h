@@ -48,6 +48,9 @@ enum {
     DM_MAP_HOST = 4, // host code may touch it too (managed and pinned memory): no protection key
 };
 
+// Access to whole pages that are mapped already: their protection and key. 0 or a negative errno.
+int dm_pages_access(uint64_t va, uint64_t size, unsigned flags);
+
 // Maps `size` bytes of the physical memory from `offset` on at va and holds a reference to it; flags 0 maps without access.
 // Whole pages inside one reservation, or in several side by side. Two mappings of one memory are the same bytes.
 // -EINVAL: alignment, outside the memory or the reservation; -EEXIST: something is mapped there; -EACCES: write to memory

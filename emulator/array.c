@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "array_tiles.h"
 #include "call.h"
 #include "context.h"
 #include "device.h"
@@ -29,14 +30,13 @@ void em_storage_unref(struct em_storage *storage)
 struct heap_storage {
     struct em_storage storage;
     struct dm_heap *heap;
-    struct dm_block *block; // NULL: nothing is mapped
+    struct dm_block *block;
 };
 
 static void release_heap(struct em_storage *storage)
 {
     struct heap_storage *s = storage->owner;
-    if (s->block)
-        dm_heap_free(s->heap, s->block);
+    dm_heap_free(s->heap, s->block);
     dm_free(s);
 }
 
@@ -47,23 +47,22 @@ static CUresult allocate(struct em_context *context, const struct em_array_plan 
     CUresult r = em_device_memory(context->device, &memory);
     if (r)
         return r;
+    // They get their memory from cuMemMapArrayAsync.
+    if (plan->desc.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING))
+        return em_tiled_create(plan, out);
     struct heap_storage *s = dm_calloc(1, sizeof *s);
     if (!s)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an array");
     s->heap = &memory->heap;
     s->storage = (struct em_storage){.references = 1, .layout = plan->layout, .size_B = plan->layout.size_B, .owner = s, .release = release_heap};
-    // "deferred mapping: the array has no memory until cuMemMapArrayAsync gives it some"; so have sparse arrays.
-    bool later = plan->desc.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING);
-    if (!later) {
-        if (dm_heap_alloc(&memory->heap, plan->layout.size_B, &s->block)) {
-            r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "an array of %llu bytes is more than device %d has left (%llu of %llu bytes are free)",
-                        (unsigned long long)plan->layout.size_B, context->device->ordinal,
-                        (unsigned long long)(memory->vram.total - memory->vram.used), (unsigned long long)memory->vram.total);
-            dm_free(s);
-            return r;
-        }
-        s->storage.address = s->block->va;
+    if (dm_heap_alloc(&memory->heap, plan->layout.size_B, &s->block)) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "an array of %llu bytes is more than device %d has left (%llu of %llu bytes are free)",
+                    (unsigned long long)plan->layout.size_B, context->device->ordinal, (unsigned long long)(memory->vram.total - memory->vram.used),
+                    (unsigned long long)memory->vram.total);
+        dm_free(s);
+        return r;
     }
+    s->storage.address = s->block->va;
     *out = &s->storage;
     return CUDA_SUCCESS;
 }
@@ -200,10 +199,6 @@ CUresult em_array_describe(CUarray handle, CUDA_ARRAY3D_DESCRIPTOR *out)
 CUresult em_array_surface(const struct em_array *array, struct dm_surface *out)
 {
     const struct em_storage *s = array->storage;
-    if (!s->address) {
-        char text[128];
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s has no memory mapped behind it", em_object_text(&array->object, text, sizeof text));
-    }
     *out = (struct dm_surface){.base = (void *)(uintptr_t)s->address, .layout = &s->layout, .level = array->level};
     return CUDA_SUCCESS;
 }

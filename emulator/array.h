@@ -15,7 +15,7 @@ struct em_device;
 struct em_storage {
     unsigned references;
     struct dm_layout layout;
-    uint64_t address;                     // device address of the layout's byte 0; 0 while nothing is mapped (deferred mapping, sparse)
+    uint64_t address;                     // device address of the layout's byte 0
     uint64_t size_B;                      // bytes that belong to it from there on
     void *owner;                          // what `release` needs
     void (*release)(struct em_storage *); // gives the bytes back and frees the struct; precondition: em_lock held

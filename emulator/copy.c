@@ -137,12 +137,14 @@ static void move_bytes(void *arg)
     m->status = dm_box_copy(&c->dst.surface, c->dst.at, &c->src.surface, c->src.at, c->extent);
 }
 
-static CUresult faulted(const struct dm_fault *fault)
+static CUresult faulted(const struct dm_fault *fault, bool of_arrays)
 {
     char text[160];
     dm_fault_text(fault, text, sizeof text);
     if (fault->kind == DM_FAULT_TRUNCATED)
         return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "%s: the file behind this memory has been truncated by whoever made it", text);
+    if (of_arrays && dm_space_contains(&em_space, fault->address))
+        return em_fail(CUDA_ERROR_LAUNCH_FAILED, "%s: no memory is mapped there into an array with deferred mapping (cuMemMapArrayAsync)", text);
     if (dm_space_contains(&em_space, fault->address))
         return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "%s: device memory went away under the copy", text);
     return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the program's own pointer is not good for so many bytes", text);
@@ -156,7 +158,7 @@ static CUresult run_copy(struct em_command *command)
     int status = dm_guarded(move_bytes, &m, &fault);
     dm_pkey_leave(keys);
     if (status)
-        return faulted(&fault);
+        return faulted(&fault, m.command->src.storage || m.command->dst.storage);
     return m.status ? em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more") : CUDA_SUCCESS;
 }
 

@@ -395,6 +395,11 @@ static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNA
         em_mistake(I01, CUDA_SUCCESS, "Depth 1 without CUDA_ARRAY3D_LAYERED: a 3D array of one slice");
     if (em_producer_look_at_mipmap(imported, desc, plan))
         return;
+    // The manual: "the offset … must be suitably aligned". The card maps it all the same, and its first use kills the context.
+    const unsigned gob_B = 512;
+    if (plan->layout.kind == DM_LAYOUT_BLOCK_LINEAR && desc->offset % gob_B)
+        em_mistake(I11, CUDA_SUCCESS, "offset %llu is no multiple of %u: on a card the first use of such an array fails with CUDA_ERROR_LAUNCH_FAILED",
+                   desc->offset, gob_B);
     if (!imported->dedicated || imported->info.kind != DM_FD_MESA || fills(imported, plan->layout.total_B))
         return;
     if (plan->layout.dimensions == 3 && fills(imported, other_total(imported, plan, plan->levels, true))) {

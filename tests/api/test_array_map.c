@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+// cuMemMapArrayAsync: arrays with deferred mapping, tiles and mip tails of sparse arrays, and what is refused.
+#include "../harness.h"
+
+enum { MIB = 1 << 20, TILE_B = 64 << 10 };
+
+static CUmemGenericAllocationHandle memory(size_t size, unsigned short usage)
+{
+    CUmemGenericAllocationHandle h;
+    CUmemAllocationProp p = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, .allocFlags.usage = usage};
+    MUST(cuMemCreate(&h, size, &p, 0));
+    return h;
+}
+
+static CUmemGenericAllocationHandle tile_pool(size_t size)
+{
+    return memory(size, CU_MEM_CREATE_USAGE_TILE_POOL);
+}
+
+static CUarray array(size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned flags)
+{
+    CUarray a;
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = width, .Height = height, .Depth = depth, .Format = format, .NumChannels = channels, .Flags = flags};
+    MUST(cuArray3DCreate(&a, &d));
+    return a;
+}
+
+static CUarrayMapInfo info(CUarray a, CUmemGenericAllocationHandle h)
+{
+    CUarrayMapInfo m;
+    memset(&m, 0, sizeof m);
+    m.resourceType = CU_RESOURCE_TYPE_ARRAY;
+    m.resource.array = a;
+    m.subresourceType = CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL;
+    m.memOperationType = h ? CU_MEM_OPERATION_TYPE_MAP : CU_MEM_OPERATION_TYPE_UNMAP;
+    m.memHandleType = CU_MEM_HANDLE_TYPE_GENERIC;
+    m.memHandle.memHandle = h;
+    m.deviceBitMask = 1;
+    return m;
+}
+
+static CUarrayMapInfo tiles(CUarray a, CUmemGenericAllocationHandle h, unsigned x, unsigned y, unsigned z, unsigned width, unsigned height,
+                            unsigned depth, unsigned long long offset)
+{
+    CUarrayMapInfo m = info(a, h);
+    m.subresource.sparseLevel.offsetX = x;
+    m.subresource.sparseLevel.offsetY = y;
+    m.subresource.sparseLevel.offsetZ = z;
+    m.subresource.sparseLevel.extentWidth = width;
+    m.subresource.sparseLevel.extentHeight = height;
+    m.subresource.sparseLevel.extentDepth = depth;
+    m.offset = offset;
+    return m;
+}
+
+// A box of an array to or from tightly packed host memory.
+static CUresult move(CUarray a, void *host, size_t x_B, size_t y, size_t z, size_t width_B, size_t height, size_t depth, bool in)
+{
+    CUDA_MEMCPY3D c;
+    memset(&c, 0, sizeof c);
+    c.srcMemoryType = in ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY;
+    c.dstMemoryType = in ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST;
+    if (in) {
+        c.srcHost = host;
+        c.srcPitch = width_B;
+        c.srcHeight = height;
+        c.dstArray = a;
+        c.dstXInBytes = x_B;
+        c.dstY = y;
+        c.dstZ = z;
+    } else {
+        c.dstHost = host;
+        c.dstPitch = width_B;
+        c.dstHeight = height;
+        c.srcArray = a;
+        c.srcXInBytes = x_B;
+        c.srcY = y;
+        c.srcZ = z;
+    }
+    c.WidthInBytes = width_B;
+    c.Height = height;
+    c.Depth = depth;
+    return cuMemcpy3D(&c);
+}
+
+static unsigned char *pattern(size_t size, unsigned seed)
+{
+    unsigned char *p = malloc(size);
+    for (size_t i = 0; i < size; i++)
+        p[i] = (unsigned char)((i * 2654435761u + seed) >> 13);
+    return p;
+}
+
+// Writes a pattern to the whole array and reads it back.
+static void round_trip(CUarray a, size_t width_B, size_t height, size_t depth, unsigned seed)
+{
+    size_t size = width_B * height * depth;
+    unsigned char *want = pattern(size, seed), *got = calloc(1, size);
+    EXPECT_OK(move(a, want, 0, 0, 0, width_B, height, depth, true));
+    EXPECT_OK(move(a, got, 0, 0, 0, width_B, height, depth, false));
+    EXPECT(!memcmp(want, got, size));
+    free(want);
+    free(got);
+}
+
+TEST(deferred)
+{
+    test_context();
+    CUarray a = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_DEFERRED_MAPPING),
+            b = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_DEFERRED_MAPPING);
+    CUmemGenericAllocationHandle h = tile_pool(4 * MIB);
+    CUarrayMapInfo m[2] = {info(a, h), info(b, h)};
+    unsigned char *want = pattern(16384, 1), got[16384];
+    m[0].offset = m[1].offset = TILE_B;
+    EXPECT_OK(cuMemMapArrayAsync(m, 2, NULL));
+    round_trip(a, 256, 64, 1, 1);
+    EXPECT_OK(move(b, got, 0, 0, 0, 256, 64, 1, false)); // the same memory
+    EXPECT(!memcmp(want, got, sizeof got));
+    m[0] = info(a, 0);
+    EXPECT_OK(cuMemMapArrayAsync(m, 1, NULL));
+    EXPECT_OK(cuMemMapArrayAsync(m, 1, NULL));
+    m[0] = info(a, h);
+    m[0].offset = 2 * TILE_B;
+    EXPECT_OK(cuMemMapArrayAsync(m, 1, NULL));
+    round_trip(a, 256, 64, 1, 2);
+    EXPECT_OK(move(b, got, 0, 0, 0, 256, 64, 1, false));
+    EXPECT(!memcmp(want, got, sizeof got));
+    EXPECT_OK(cuMemRelease(h)); // what is mapped keeps its memory
+    round_trip(a, 256, 64, 1, 3);
+    EXPECT_OK(cuArrayDestroy(a));
+    EXPECT_OK(cuArrayDestroy(b));
+    free(want);
+}
+
+TEST(deferred_refused)
+{
+    test_context();
+    CUarray a = array(1024, 1024, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_DEFERRED_MAPPING),
+            plain = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0);
+    CUmemGenericAllocationHandle h = tile_pool(4 * MIB), little = tile_pool(2 * MIB), ordinary = memory(4 * MIB, 0);
+    CUarrayMapInfo m = info(a, h);
+#define REFUSED(change)                                                                                                                              \
+    do {                                                                                                                                             \
+        m = info(a, h);                                                                                                                              \
+        change;                                                                                                                                      \
+        EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL), CUDA_ERROR_INVALID_VALUE);                                                                     \
+    } while (0)
+    REFUSED(m.offset = 4096);
+    REFUSED(m.offset = TILE_B); // then the end of the memory is passed
+    REFUSED(m.offset = ~0ull << 16);
+    REFUSED(m.memHandle.memHandle = little);
+    REFUSED(m.memHandle.memHandle = ordinary);
+    REFUSED(m.memHandle.memHandle = 0);
+    REFUSED(m.memHandle.memHandle = 0x1234);
+    REFUSED(m.resource.array = plain);
+    REFUSED(m.resource.array = NULL);
+    REFUSED(m.resource.array = (CUarray)0x1234);
+    REFUSED(m.resourceType = CU_RESOURCE_TYPE_LINEAR);
+    REFUSED(m.resourceType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
+    REFUSED(m.memOperationType = (CUmemOperationType)3);
+    REFUSED(m.memHandleType = (CUmemHandleType)1);
+    REFUSED(m.deviceBitMask = 3);
+    REFUSED(m.deviceBitMask = 0);
+    REFUSED(m.flags = 1);
+    REFUSED(m.reserved[1] = 1);
+    m = info(a, h);
+    EXPECT_ERROR(cuMemMapArrayAsync(NULL, 1, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemMapArrayAsync(&m, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, (CUstream)0x1234), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
+    round_trip(a, 4096, 1024, 1, 4);
+}
+
+// Of each element size and shape: every tile mapped, the last tile first.
+static void sparse(size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned element_B, unsigned flags)
+{
+    CUarray a = array(width, height, depth, format, channels, CUDA_ARRAY3D_SPARSE | flags);
+    CUDA_ARRAY_SPARSE_PROPERTIES p;
+    MUST(cuArrayGetSparseProperties(&p, a));
+    unsigned tw = p.tileExtent.width, th = p.tileExtent.height, td = flags ? 1 : p.tileExtent.depth;
+    unsigned nx = ((unsigned)width + tw - 1) / tw, ny = ((unsigned)height + th - 1) / th, nz = depth ? ((unsigned)depth + td - 1) / td : 1,
+             n = nx * ny * nz, at = 0;
+    CUmemGenericAllocationHandle h = tile_pool(((size_t)n * TILE_B + 2 * MIB - 1) / (2 * MIB) * (2 * MIB));
+    for (unsigned z = 0; z < nz; z++)
+        for (unsigned y = 0; y < ny; y++)
+            for (unsigned x = 0; x < nx; x++, at++) {
+                unsigned w = (unsigned)width - x * tw < tw ? (unsigned)width - x * tw : tw,
+                         hh = (unsigned)height - y * th < th ? (unsigned)height - y * th : th;
+                unsigned d = !depth || flags ? 1 : (unsigned)depth - z * td < td ? (unsigned)depth - z * td : td;
+                CUarrayMapInfo m = tiles(a, h, x * tw, y * th, flags ? 0 : z * td, w, hh, d, (unsigned long long)(n - 1 - at) * TILE_B);
+                m.subresource.sparseLevel.layer = flags ? z : 0;
+                EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
+            }
+    round_trip(a, width * element_B, height, depth ? depth : 1, element_B);
+    EXPECT_OK(cuArrayDestroy(a));
+    EXPECT_OK(cuMemRelease(h));
+}
+
+TEST(sparse_shapes)
+{
+    test_context();
+    sparse(512, 512, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 1, 0);
+    sparse(700, 300, 0, CU_AD_FORMAT_UNSIGNED_INT16, 1, 2, 0);
+    sparse(1000, 777, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 4, 0);
+    sparse(300, 200, 0, CU_AD_FORMAT_FLOAT, 2, 8, 0);
+    sparse(100, 70, 0, CU_AD_FORMAT_FLOAT, 4, 16, 0);
+    sparse(256, 256, 3, CU_AD_FORMAT_UNSIGNED_INT8, 4, 4, CUDA_ARRAY3D_LAYERED);
+    sparse(100, 50, 40, CU_AD_FORMAT_UNSIGNED_INT8, 4, 4, 0);
+    sparse(64, 64, 64, CU_AD_FORMAT_FLOAT, 4, 16, 0);
+    sparse(130, 66, 33, CU_AD_FORMAT_UNSIGNED_INT8, 1, 1, 0);
+}
+
+// A tile of memory looks the same wherever it is mapped.
+TEST(tile_moves)
+{
+    test_context();
+    CUarray a = array(512, 512, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE),
+            b = array(256, 384, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
+    CUmemGenericAllocationHandle h = tile_pool(2 * MIB);
+    CUarrayMapInfo m[2] = {tiles(a, h, 256, 128, 0, 128, 128, 1, 3 * TILE_B), tiles(b, h, 128, 256, 0, 128, 128, 1, 3 * TILE_B)};
+    unsigned char *want = pattern(TILE_B, 9), *got = calloc(1, TILE_B);
+    EXPECT_OK(cuMemMapArrayAsync(m, 2, NULL));
+    EXPECT_OK(move(a, want, 1024, 128, 0, 512, 128, 1, true));
+    EXPECT_OK(move(b, got, 512, 256, 0, 512, 128, 1, false));
+    EXPECT(!memcmp(want, got, TILE_B));
+    free(want);
+    free(got);
+}
+
+static bool all_zero(const unsigned char *p, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (p[i])
+            return false;
+    return true;
+}
+
+// "Reads of unmapped tiles return zero, writes are dropped."
+TEST(null_tiles)
+{
+    test_context();
+    CUarray a = array(256, 128, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
+    CUmemGenericAllocationHandle h = tile_pool(2 * MIB);
+    CUarrayMapInfo m = tiles(a, h, 128, 0, 0, 128, 128, 1, 0);
+    unsigned char *want = pattern(2 * TILE_B, 5), *got = malloc(2 * TILE_B);
+    memset(got, 0xee, 2 * TILE_B);
+    EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
+    EXPECT_OK(move(a, want, 0, 0, 0, 1024, 128, 1, true));
+    EXPECT_OK(move(a, got, 0, 0, 0, 1024, 128, 1, false));
+    for (int y = 0; y < 128; y++)
+        EXPECT(all_zero(got + y * 1024, 512) && !memcmp(got + y * 1024 + 512, want + y * 1024 + 512, 512));
+    m = tiles(a, 0, 128, 0, 0, 128, 128, 1, 0);
+    EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
+    EXPECT_OK(move(a, got, 0, 0, 0, 1024, 128, 1, false));
+    EXPECT(all_zero(got, 2 * TILE_B));
+    free(want);
+    free(got);
+}
+
+TEST(mip_tail)
+{
+    test_context();
+    CUmipmappedArray mipmap;
+    CUarray level;
+    CUDA_ARRAY_SPARSE_PROPERTIES p;
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 256, .Height = 256, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4, .Flags = CUDA_ARRAY3D_SPARSE};
+    MUST(cuMipmappedArrayCreate(&mipmap, &d, 9));
+    MUST(cuMipmappedArrayGetSparseProperties(&p, mipmap));
+    CUmemGenericAllocationHandle h = tile_pool(2 * MIB);
+    CUarrayMapInfo m = tiles(NULL, h, 0, 0, 0, 256, 256, 1, 0);
+    m.resourceType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    m.resource.mipmap = mipmap;
+    EXPECT_EQ(p.miptailFirstLevel, 2);
+    EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
+    m.subresource.sparseLevel.level = 2;
+    m.subresource.sparseLevel.extentWidth = m.subresource.sparseLevel.extentHeight = 64;
+    EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL), CUDA_ERROR_INVALID_VALUE); // a level of the tail
+    memset(&m.subresource, 0, sizeof m.subresource);
+    m.subresourceType = CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL;
+    m.offset = 8 * TILE_B;
+    EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL), CUDA_ERROR_INVALID_VALUE); // size 0
+    m.subresource.miptail.size = p.miptailSize + TILE_B;
+    EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL), CUDA_ERROR_INVALID_VALUE);
+    m.subresource.miptail.size = p.miptailSize;
+    EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
+    for (unsigned l = 0; l < 9; l++) {
+        if (l == 1)
+            continue; // stays unmapped
+        MUST(cuMipmappedArrayGetLevel(&level, mipmap, l));
+        round_trip(level, (256u >> l) * 4, 256u >> l, 1, l);
+    }
+    EXPECT_OK(cuMipmappedArrayDestroy(mipmap));
+}
+
+TEST(sparse_refused)
+{
+    test_context();
+    CUarray a = array(1024, 1024, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
+    CUmemGenericAllocationHandle h = tile_pool(4 * MIB);
+    static const unsigned bad[][6] = {
+        {0, 0, 0, 0, 128, 1},    {0, 0, 0, 128, 0, 1},   {0, 0, 0, 128, 128, 0},           {0, 0, 0, 128, 128, 2},
+        {0, 0, 0, 64, 128, 1},   {1, 0, 0, 128, 128, 1}, {0, 64, 0, 128, 128, 1},          {1024, 0, 0, 128, 128, 1},
+        {0, 0, 0, 1152, 128, 1}, {0, 0, 1, 128, 128, 1}, {0xffffff80u, 0, 0, 128, 128, 1}, {0, 0, 0, 0xffffff80u, 128, 1}};
+    CUarrayMapInfo m[2];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        m[0] = tiles(a, h, bad[i][0], bad[i][1], bad[i][2], bad[i][3], bad[i][4], bad[i][5], 0);
+        EXPECT_ERROR(cuMemMapArrayAsync(m, 1, NULL), CUDA_ERROR_INVALID_VALUE);
+    }
+    m[0] = tiles(a, h, 0, 0, 0, 1024, 1024, 1, 0);
+    m[0].subresource.sparseLevel.layer = 1;
+    EXPECT_ERROR(cuMemMapArrayAsync(m, 1, NULL), CUDA_ERROR_INVALID_VALUE);
+    m[0] = tiles(a, h, 0, 0, 0, 1024, 1024, 1, TILE_B); // one tile more than there is memory
+    EXPECT_ERROR(cuMemMapArrayAsync(m, 1, NULL), CUDA_ERROR_INVALID_VALUE);
+    // A list with one bad entry does nothing.
+    m[0] = tiles(a, h, 0, 0, 0, 128, 128, 1, 0);
+    m[1] = m[0];
+    m[1].flags = 1;
+    EXPECT_ERROR(cuMemMapArrayAsync(m, 2, NULL), CUDA_ERROR_INVALID_VALUE);
+    unsigned char one = 7;
+    EXPECT_OK(move(a, &one, 0, 0, 0, 1, 1, 1, true));
+    EXPECT_OK(move(a, &one, 0, 0, 0, 1, 1, 1, false));
+    EXPECT_EQ(one, 0);
+}
+
+// Mapping waits for its turn: copies behind it in the stream find the memory.
+TEST(in_stream_order)
+{
+    test_context();
+    CUarray a = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_DEFERRED_MAPPING);
+    CUmemGenericAllocationHandle h = tile_pool(2 * MIB);
+    CUarrayMapInfo m = info(a, h);
+    CUdeviceptr gate, data;
+    CUstream s;
+    unsigned char byte = 0;
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    MUST(cuMemAlloc(&gate, 4096));
+    MUST(cuMemsetD32(gate, 0, 1));
+    data = gate + 64;
+    MUST(cuMemsetD8(data, 0x5c, 64));
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .srcDevice = data,
+                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .dstArray = a,
+                       .WidthInBytes = 64,
+                       .Height = 1};
+    MUST(cuStreamWaitValue32(s, gate, 1, CU_STREAM_WAIT_VALUE_EQ));
+    EXPECT_OK(cuMemMapArrayAsync(&m, 1, s));
+    EXPECT_OK(cuMemcpy2DAsync(&c, s));
+    EXPECT_OK(cuMemRelease(h));
+    MUST(cuMemsetD32(gate, 1, 1));
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_OK(move(a, &byte, 63, 0, 0, 1, 1, 1, false));
+    EXPECT_EQ(byte, 0x5c);
+}
+
+TEST(use_before_map)
+{
+    test_context();
+    CUarray a = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_DEFERRED_MAPPING);
+    unsigned char byte = 1;
+    EXPECT_ERROR(move(a, &byte, 0, 0, 0, 1, 1, 1, true), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TESTS(CASE(deferred), CASE(deferred_refused), CASE(sparse_shapes), CASE(tile_moves), CASE(null_tiles), CASE(mip_tail), CASE(sparse_refused),
+      CASE(in_stream_order), CASE(use_before_map))
