@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Textures and renderbuffers: what they are, and how their bytes come and go.
+// Textures: what they are; and how the bytes of images come and go.
 #include "gl_image.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static unsigned slot_of(unsigned target)
     return i;
 }
 
-static bool failed(const struct gl_functions *gl)
+bool em_gl_failed(const struct gl_functions *gl)
 {
     bool any = false;
     for (int i = 0; i < 8 && gl->GetError() != GL_NO_ERROR; i++)
@@ -43,22 +43,18 @@ static unsigned image_target(const struct em_gl_object *o, uint32_t face)
     return o->image.target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + face : o->image.target;
 }
 
-struct extent {
-    uint32_t width, height, depth;
-};
-
-static struct extent level_extent(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level)
+struct em_gl_extent em_gl_level_extent(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level)
 {
     gl_int w = 0, h = 0, d = 0;
     bool cube = o->image.target == GL_TEXTURE_CUBE_MAP;
     for (uint32_t face = 0; face < (cube ? 6 : 1); face++) {
         gl->GetTexLevelParameteriv(image_target(o, face), (gl_int)level, GL_TEXTURE_WIDTH, &w);
         if (w <= 0)
-            return (struct extent){0};
+            return (struct em_gl_extent){0};
     }
     gl->GetTexLevelParameteriv(image_target(o, 0), (gl_int)level, GL_TEXTURE_HEIGHT, &h);
     gl->GetTexLevelParameteriv(image_target(o, 0), (gl_int)level, GL_TEXTURE_DEPTH, &d);
-    return (struct extent){(uint32_t)w, h > 0 ? (uint32_t)h : 1, cube ? 6 : d > 0 ? (uint32_t)d : 1};
+    return (struct em_gl_extent){(uint32_t)w, h > 0 ? (uint32_t)h : 1, cube ? 6 : d > 0 ? (uint32_t)d : 1};
 }
 
 // What OpenGL itself says of an internal format that is not sized.
@@ -76,7 +72,7 @@ static struct gl_format described_format(const struct gl_functions *gl, unsigned
                        : size[5] ? GL_TEXTURE_INTENSITY_TYPE
                                  : GL_TEXTURE_ALPHA_TYPE;
     gl->GetTexLevelParameteriv(target, 0, type_of, &type);
-    failed(gl); // queries that this version does not know
+    em_gl_failed(gl); // queries that this version does not know
     if (depth || stencil || compressed) {
         f.kind = compressed ? GL_KIND_OTHER : GL_KIND_DEPTH;
         return f;
@@ -115,6 +111,15 @@ static struct gl_format described_format(const struct gl_functions *gl, unsigned
     return f;
 }
 
+void em_gl_texture_format(const struct gl_functions *gl, unsigned target, struct em_gl_image *image)
+{
+    gl_int number = 0;
+    gl->GetTexLevelParameteriv(target, 0, GL_TEXTURE_INTERNAL_FORMAT, &number);
+    const struct gl_format *sized = em_gl_format((uint32_t)number);
+    image->format = sized ? *sized : described_format(gl, target, (unsigned)number);
+    image->shown = em_gl_format_transfer(&image->format, &image->transfer);
+}
+
 // Binds the texture to the one target that takes it; GL has no other way before 4.5 to tell what a texture is.
 static unsigned find_target(const struct gl_functions *gl, unsigned name)
 {
@@ -123,7 +128,7 @@ static unsigned find_target(const struct gl_functions *gl, unsigned name)
     for (unsigned i = 0; i < GL_UNIT_SLOTS + 3; i++) {
         unsigned target = i < GL_UNIT_SLOTS ? targets[i] : multisampled[i - GL_UNIT_SLOTS];
         gl->BindTexture(target, name);
-        if (failed(gl))
+        if (em_gl_failed(gl))
             continue;
         gl->BindTexture(target, 0);
         return target;
@@ -148,7 +153,7 @@ static enum em_gl_status open_texture(struct em_gl_group *group, const struct gl
         gl->BindTexture(image->target, o->name);
     }
     select_texture(gl, o);
-    struct extent e = level_extent(gl, o, 0);
+    struct em_gl_extent e = em_gl_level_extent(gl, o, 0);
     image->width = e.width;
     image->height = e.height;
     image->depth = e.depth;
@@ -156,155 +161,20 @@ static enum em_gl_status open_texture(struct em_gl_group *group, const struct gl
         return EM_GL_NO_STORAGE;
     // A rectangle has one level, and asking for others is an error.
     for (image->levels = 1; image->target != GL_TEXTURE_RECTANGLE && image->levels < EM_GL_LEVELS_MAX; image->levels++)
-        if (!level_extent(gl, o, image->levels).width)
+        if (!em_gl_level_extent(gl, o, image->levels).width)
             break;
-    gl_int number = 0;
-    gl->GetTexLevelParameteriv(image_target(o, 0), 0, GL_TEXTURE_INTERNAL_FORMAT, &number);
-    const struct gl_format *sized = em_gl_format((uint32_t)number);
-    image->format = sized ? *sized : described_format(gl, image_target(o, 0), (unsigned)number);
-    image->shown = em_gl_format_transfer(&image->format, &image->transfer);
-    failed(gl);
+    em_gl_texture_format(gl, image_target(o, 0), image);
+    em_gl_failed(gl);
     return EM_GL_OK;
-}
-
-// ---- renderbuffers
-
-static bool is_stencil(const struct em_gl_object *o)
-{
-    return o->image.format.base == GL_BASE_STENCIL;
-}
-
-static unsigned attachment(const struct em_gl_object *o)
-{
-    return is_stencil(o) ? GL_STENCIL_ATTACHMENT : GL_COLOR_ATTACHMENT0;
-}
-
-// Of the framebuffer that is bound for reading, to which the object has just been attached.
-static void read_from(const struct gl_functions *gl, const struct em_gl_object *o)
-{
-    gl->ReadBuffer(is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0);
-}
-
-static enum em_gl_status open_renderbuffer(const struct gl_functions *gl, struct em_gl_object *o)
-{
-    enum { RED_SIZE = 0x8d50 }; // then green, blue, alpha, depth, stencil
-    struct em_gl_image *image = &o->image;
-    gl_int width = 0, height = 0, number = 0, samples = 0;
-    if (!gl->IsRenderbuffer(o->name))
-        return EM_GL_MISSING;
-    gl->BindRenderbuffer(GL_RENDERBUFFER, o->name);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &width);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &number);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &samples);
-    *image = (struct em_gl_image){.target = GL_RENDERBUFFER, .width = (uint32_t)width, .height = (uint32_t)height, .depth = 1, .levels = 1};
-    const struct gl_format *sized = em_gl_format((uint32_t)number);
-    if (sized) {
-        image->format = *sized;
-    } else {
-        gl_int size[4] = {0};
-        for (unsigned i = 0; i < 4; i++)
-            gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, RED_SIZE + i, &size[i]);
-        image->format = (struct gl_format){.number = (uint32_t)number, .kind = size[0] ? GL_KIND_UNORM : GL_KIND_DEPTH};
-        image->format.base = size[3] ? GL_BASE_RGBA : size[2] ? GL_BASE_RGB : size[1] ? GL_BASE_RG : GL_BASE_R;
-        for (unsigned i = 0; i < 4; i++)
-            image->format.bits[i] = (uint8_t)size[i];
-    }
-    image->shown = em_gl_format_transfer(&image->format, &image->transfer);
-    if (width <= 0 || height <= 0)
-        return EM_GL_NO_STORAGE;
-    if (samples > 0)
-        return EM_GL_MULTISAMPLE;
-    if (image->shown) { // the framebuffer keeps the renderbuffer alive
-        gl->GenFramebuffers(1, &o->holder);
-        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);
-        gl->FramebufferRenderbuffer(GL_READ_FRAMEBUFFER, attachment(o), GL_RENDERBUFFER, o->name);
-        read_from(gl, o);
-        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-    }
-    gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
-    return failed(gl) ? EM_GL_REFUSED : EM_GL_OK;
-}
-
-// A texture like the object, in a framebuffer that is bound for reading. It has a name among the program's textures, so it does not stay.
-static void make_scratch(const struct gl_functions *gl, const struct em_gl_object *o, gl_uint *texture, gl_uint *framebuffer)
-{
-    const struct em_gl_image *image = &o->image;
-    gl->GenTextures(1, texture);
-    gl->ActiveTexture(GL_TEXTURE0);
-    gl->BindTexture(GL_TEXTURE_2D, *texture);
-    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
-    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    gl->TexImage2D(GL_TEXTURE_2D, 0, (gl_int)image->format.number, (gl_sizei)image->width, (gl_sizei)image->height, 0, image->transfer.format,
-                   image->transfer.type, NULL);
-    gl->GenFramebuffers(1, framebuffer);
-    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, *framebuffer);
-    gl->FramebufferTexture2D(GL_READ_FRAMEBUFFER, attachment(o), GL_TEXTURE_2D, *texture, 0);
-    read_from(gl, o);
-}
-
-// There is no call that writes into a renderbuffer, but copies between framebuffers do; of one format to itself they move bytes.
-static void write_framebuffer(const struct gl_functions *gl, const struct em_gl_object *o, const struct em_gl_box *b, const void *from)
-{
-    const gl_enum buffers[] = {is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0};
-    gl_int x0 = (gl_int)b->x, y0 = (gl_int)b->y, x1 = x0 + (gl_int)b->width, y1 = y0 + (gl_int)b->height;
-    gl_uint texture, framebuffer;
-    make_scratch(gl, o, &texture, &framebuffer);
-    gl->TexSubImage2D(GL_TEXTURE_2D, 0, x0, y0, (gl_sizei)b->width, (gl_sizei)b->height, o->image.transfer.format, o->image.transfer.type, from);
-    gl->BindFramebuffer(GL_DRAW_FRAMEBUFFER, o->holder);
-    gl->DrawBuffers(1, buffers);
-    gl->BlitFramebuffer(x0, y0, x1, y1, x0, y0, x1, y1, is_stencil(o) ? GL_STENCIL_BUFFER_BIT : GL_COLOR_BUFFER_BIT, GL_NEAREST);
-    gl->BindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
-    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-    gl->BindTexture(GL_TEXTURE_2D, 0);
-    gl->DeleteFramebuffers(1, &framebuffer);
-    gl->DeleteTextures(1, &texture);
-}
-
-// ---- EGLImages
-
-// A texture that shows the image; only the framebuffer knows it from then on, and keeps it alive.
-static enum em_gl_status open_egl_image(const struct gl_functions *gl, struct em_gl_object *o)
-{
-    void (*show)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_group_egl_function("EGLImageTargetTexture2DOES");
-    struct em_gl_image *image = &o->image;
-    gl_uint texture;
-    gl_int number = 0;
-    if (!show)
-        return EM_GL_REFUSED;
-    gl->GenTextures(1, &texture);
-    gl->ActiveTexture(GL_TEXTURE0);
-    gl->BindTexture(GL_TEXTURE_2D, texture);
-    show(GL_TEXTURE_2D, o->egl_image);
-    enum em_gl_status status = failed(gl) ? EM_GL_MISSING : EM_GL_OK;
-    image->target = GL_TEXTURE_2D;
-    struct extent e = status ? (struct extent){0} : level_extent(gl, o, 0);
-    if (!status && !e.width)
-        status = EM_GL_NO_STORAGE;
-    if (!status) {
-        *image = (struct em_gl_image){.target = GL_TEXTURE_2D, .width = e.width, .height = e.height, .depth = 1, .levels = 1};
-        gl->GetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_INTERNAL_FORMAT, &number);
-        const struct gl_format *sized = em_gl_format((uint32_t)number);
-        image->format = sized ? *sized : described_format(gl, GL_TEXTURE_2D, (unsigned)number);
-        image->shown = em_gl_format_transfer(&image->format, &image->transfer);
-        gl->GenFramebuffers(1, &o->holder);
-        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);
-        gl->FramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
-        gl->ReadBuffer(GL_COLOR_ATTACHMENT0);
-        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-        status = failed(gl) ? EM_GL_REFUSED : EM_GL_OK;
-    }
-    gl->BindTexture(GL_TEXTURE_2D, 0);
-    gl->DeleteTextures(1, &texture);
-    return status;
 }
 
 // ---- either
 
 enum em_gl_status em_gl_image_open(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
 {
-    return o->kind == EM_GL_TEXTURE ? open_texture(group, gl, o) : o->kind == EM_GL_RENDERBUFFER ? open_renderbuffer(gl, o) : open_egl_image(gl, o);
+    return o->kind == EM_GL_TEXTURE        ? open_texture(group, gl, o)
+           : o->kind == EM_GL_RENDERBUFFER ? em_gl_renderbuffer_open(gl, o)
+                                           : em_gl_egl_image_show(gl, o);
 }
 
 void em_gl_image_drop(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
@@ -335,7 +205,7 @@ static void set_rows(const struct gl_functions *gl, bool pack, uint64_t row_el, 
 }
 
 // All slices of a level, rows row_el elements apart, slices `rows` rows.
-static void read_level(const struct gl_functions *gl, struct em_gl_object *o, unsigned level, struct extent e, char *to, uint64_t row_el,
+static void read_level(const struct gl_functions *gl, struct em_gl_object *o, unsigned level, struct em_gl_extent e, char *to, uint64_t row_el,
                        uint64_t rows)
 {
     const struct gl_transfer *t = &o->image.transfer;
@@ -358,7 +228,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 // Where the level has another shape than there is room for: by way of a copy, and what fits.
-static enum em_gl_status read_other(const struct gl_functions *gl, struct call *c, struct extent e)
+static enum em_gl_status read_other(const struct gl_functions *gl, struct call *c, struct em_gl_extent e)
 {
     const struct em_gl_bytes *b = c->bytes;
     uint64_t element_B = c->object->image.transfer.element_B;
@@ -375,15 +245,15 @@ static enum em_gl_status read_other(const struct gl_functions *gl, struct call *
 }
 
 // The level's extent now; whether it is what it was. A renderbuffer's is taken as it was: its name may be another's by now.
-static struct extent extent_now(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level, bool *resized)
+static struct em_gl_extent extent_now(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level, bool *resized)
 {
     const struct em_gl_image *image = &o->image;
     bool stacked = image->target != GL_TEXTURE_3D;
-    struct extent was = {image->width >> level, image->height >> level, stacked ? image->depth : image->depth >> level};
-    was = (struct extent){was.width ? was.width : 1, was.height ? was.height : 1, was.depth ? was.depth : 1};
+    struct em_gl_extent was = {image->width >> level, image->height >> level, stacked ? image->depth : image->depth >> level};
+    was = (struct em_gl_extent){was.width ? was.width : 1, was.height ? was.height : 1, was.depth ? was.depth : 1};
     if (image->target == GL_TEXTURE_1D_ARRAY)
         was.height = image->height;
-    struct extent e = o->kind != EM_GL_TEXTURE ? was : level_extent(gl, o, level);
+    struct em_gl_extent e = o->kind != EM_GL_TEXTURE ? was : em_gl_level_extent(gl, o, level);
     *resized = memcmp(&e, &was, sizeof e) != 0;
     return e;
 }
@@ -396,10 +266,10 @@ static void run_read(struct em_gl_group *group, const struct gl_functions *gl, v
     uint64_t element_B = o->image.transfer.element_B;
     bool resized;
     (void)group;
-    failed(gl);
+    em_gl_failed(gl);
     if (o->kind == EM_GL_TEXTURE)
         select_texture(gl, o);
-    struct extent e = extent_now(gl, o, c->level, &resized);
+    struct em_gl_extent e = extent_now(gl, o, c->level, &resized);
     bool direct = e.width <= b->width && e.height <= b->height && e.depth <= b->depth && b->pitch_B % element_B == 0 && b->slice_B % b->pitch_B == 0;
     c->status = EM_GL_OK;
     if (!e.width)
@@ -409,7 +279,7 @@ static void run_read(struct em_gl_group *group, const struct gl_functions *gl, v
     else
         c->status = read_other(gl, c, e);
     if (!c->status)
-        c->status = failed(gl) ? EM_GL_REFUSED : resized ? EM_GL_RESIZED : EM_GL_OK;
+        c->status = em_gl_failed(gl) ? EM_GL_REFUSED : resized ? EM_GL_RESIZED : EM_GL_OK;
 }
 
 enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level, const struct em_gl_bytes *to)
@@ -453,10 +323,10 @@ static void run_write(struct em_gl_group *group, const struct gl_functions *gl, 
     struct em_gl_box box = *c->box;
     bool resized;
     (void)group;
-    failed(gl);
+    em_gl_failed(gl);
     if (o->kind == EM_GL_TEXTURE)
         select_texture(gl, o);
-    struct extent e = extent_now(gl, o, c->level, &resized);
+    struct em_gl_extent e = extent_now(gl, o, c->level, &resized);
     box.width = box.x < e.width ? least(box.width, e.width - box.x) : 0;
     box.height = box.y < e.height ? least(box.height, e.height - box.y) : 0;
     box.depth = box.z < e.depth ? least(box.depth, e.depth - box.z) : 0;
@@ -464,12 +334,12 @@ static void run_write(struct em_gl_group *group, const struct gl_functions *gl, 
     if (box.width && box.height && box.depth) {
         set_rows(gl, false, b->pitch_B / element_B, b->slice_B / b->pitch_B);
         if (o->kind != EM_GL_TEXTURE)
-            write_framebuffer(gl, o, &box, from);
+            em_gl_framebuffer_write(gl, o, &box, from);
         else
             write_texture(gl, o, c->level, &box, from, b->slice_B);
         gl->Finish();
     }
-    c->status = failed(gl) ? EM_GL_REFUSED : resized ? EM_GL_RESIZED : EM_GL_OK;
+    c->status = em_gl_failed(gl) ? EM_GL_REFUSED : resized ? EM_GL_RESIZED : EM_GL_OK;
 }
 
 enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level, const struct em_gl_box *box, const struct em_gl_bytes *from)

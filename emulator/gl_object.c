@@ -12,12 +12,6 @@ struct call {
     enum em_gl_status status;
 };
 
-static void forget_errors(const struct gl_functions *gl)
-{
-    for (int i = 0; i < 8 && gl->GetError() != GL_NO_ERROR; i++)
-        ;
-}
-
 // ---- buffers
 
 // A vertex array keeps the buffer alive, and binds it where nothing else looks.
@@ -61,12 +55,12 @@ static void run_buffer(const struct gl_functions *gl, struct call *c, bool write
     uint64_t have = select_buffer(gl, c->object);
     c->status = have == c->object->size_B ? EM_GL_OK : EM_GL_RESIZED;
     uint64_t room = c->offset < have ? have - c->offset : 0, size = c->size < room ? c->size : room;
-    forget_errors(gl);
+    em_gl_failed(gl);
     if (size && write)
         gl->BufferSubData(GL_ELEMENT_ARRAY_BUFFER, (intptr_t)c->offset, (intptr_t)size, c->memory);
     else if (size)
         gl->GetBufferSubData(GL_ELEMENT_ARRAY_BUFFER, (intptr_t)c->offset, (intptr_t)size, c->memory);
-    if (gl->GetError() != GL_NO_ERROR)
+    if (em_gl_failed(gl))
         c->status = EM_GL_REFUSED;
     if (write)
         gl->Finish();
@@ -108,14 +102,14 @@ static void drop(struct em_gl_group *group, const struct gl_functions *gl, struc
     } else if (o->kind != EM_GL_BUFFER) {
         em_gl_image_drop(group, gl, o);
     }
-    forget_errors(gl);
+    em_gl_failed(gl);
 }
 
 static void run_open(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct call *c = arg;
     struct em_gl_object *o = c->object;
-    forget_errors(gl);
+    em_gl_failed(gl);
     c->status = o->kind == EM_GL_BUFFER ? open_buffer(gl, o) : em_gl_image_open(group, gl, o);
     if (c->status)
         drop(group, gl, o);

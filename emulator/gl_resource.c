@@ -226,8 +226,9 @@ CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags, C
     if ((r = open_object(target == GL_RENDERBUFFER ? EM_GL_RENDERBUFFER : EM_GL_TEXTURE, image, &object)))
         return r;
     if (!object->image.shown) {
-        r = em_mistake(G11, CUDA_ERROR_INVALID_VALUE, "%s %u has the internal format %#x: CUDA has arrays for formats of 1 to 4 like channels of 8, 16 or 32 bits",
-                    em_gl_kind_text(object->kind), image, object->image.format.number);
+        r = em_mistake(G11, CUDA_ERROR_INVALID_VALUE,
+                       "%s %u has the internal format %#x: CUDA has arrays for formats of 1 to 4 like channels of 8, 16 or 32 bits",
+                       em_gl_kind_text(object->kind), image, object->image.format.number);
         em_gl_object_close(object);
         return r;
     }
