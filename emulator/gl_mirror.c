@@ -7,12 +7,12 @@
 #include "error.h"
 #include "layout.h"
 
-// Tells once in a mapping what is wrong with an object.
-static void tell(struct em_gl_mirror *m, enum em_gl_status status)
+// Tells once in a mapping what is wrong with an object. Whether its bytes were moved, or as many as it still has.
+static bool tell(struct em_gl_mirror *m, enum em_gl_status status)
 {
-    bool *said = status == EM_GL_RESIZED ? &m->said_resized : &m->said_refused;
+    bool *said = status == EM_GL_RESIZED ? &m->said_resized : &m->said_refused, good = status == EM_GL_OK || status == EM_GL_RESIZED;
     if (!status || *said)
-        return;
+        return good;
     *said = true;
     const char *kind = em_gl_kind_text(m->object->kind), *why = em_gl_status_text(status);
     if (status == EM_GL_RESIZED)
@@ -21,6 +21,7 @@ static void tell(struct em_gl_mirror *m, enum em_gl_status status)
         em_mistake(G07, CUDA_SUCCESS, "OpenGL %s %u: %s", kind, m->object->name, why);
     else
         em_explain(CUDA_SUCCESS, "OpenGL %s %u: %s", kind, m->object->name, why);
+    return good;
 }
 
 void em_gl_mirror_map(struct em_gl_mirror *m)
@@ -54,16 +55,16 @@ void em_gl_mirror_touch(struct em_gl_mirror *m, uint64_t offset, uint64_t size, 
         m->dirty_end = end;
 }
 
-static void push_buffer(struct em_gl_mirror *m)
+static bool push_buffer(struct em_gl_mirror *m)
 {
     uint64_t size_now;
     if (m->dirty_first == m->dirty_end)
-        return;
+        return true;
     if (em_gl_buffer_size(m->object, &size_now) == EM_GL_OK && size_now != m->mapped_size_B) {
-        tell(m, EM_GL_RESIZED);
-        return;
+        return tell(m, EM_GL_RESIZED);
     }
-    tell(m, em_gl_buffer_write(m->object, m->dirty_first, m->dirty_end - m->dirty_first, (const void *)(uintptr_t)(m->address + m->dirty_first)));
+    return tell(m,
+                em_gl_buffer_write(m->object, m->dirty_first, m->dirty_end - m->dirty_first, (const void *)(uintptr_t)(m->address + m->dirty_first)));
 }
 
 // ---- images
@@ -115,13 +116,15 @@ void em_gl_mirror_touch_box(struct em_gl_mirror *m, unsigned level, const struct
     join(&dirty->z, &dirty->depth, box->z, box->depth);
 }
 
-static void push_image(struct em_gl_mirror *m)
+static bool push_image(struct em_gl_mirror *m)
 {
+    bool good = true;
     for (unsigned level = 0; level < m->object->image.levels && level < m->layout->levels; level++) {
         struct em_gl_bytes bytes = bytes_of(m, level);
         if (m->dirty[level].width)
-            tell(m, em_gl_image_write(m->object, level, &m->dirty[level], &bytes));
+            good &= tell(m, em_gl_image_write(m->object, level, &m->dirty[level], &bytes));
     }
+    return good;
 }
 
 // ---- either
@@ -149,11 +152,11 @@ void em_gl_mirror_discard(struct em_gl_mirror *m)
     memset(m->fetched, 1, sizeof m->fetched);
 }
 
-void em_gl_mirror_unmap(struct em_gl_mirror *m, bool keep)
+bool em_gl_mirror_unmap(struct em_gl_mirror *m, bool keep)
 {
-    if (m->mapped && keep && m->layout)
-        push_image(m);
-    else if (m->mapped && keep)
-        push_buffer(m);
+    bool good = true;
+    if (m->mapped && keep)
+        good = m->layout ? push_image(m) : push_buffer(m);
     m->mapped = false;
+    return good;
 }

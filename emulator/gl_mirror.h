@@ -32,5 +32,6 @@ void em_gl_mirror_touch_box(struct em_gl_mirror *mirror, unsigned level, const s
 void em_gl_mirror_touch_all(struct em_gl_mirror *mirror, bool write);
 // What the GL has is not wanted: nothing is fetched any more until the next map.
 void em_gl_mirror_discard(struct em_gl_mirror *mirror);
-// CUDA is done: what it has written goes to the GL, or (`keep` false: the mapping was for reading only) is dropped.
-void em_gl_mirror_unmap(struct em_gl_mirror *mirror, bool keep);
+// CUDA is done: what it has written goes to the GL, or (`keep` false: the mapping was for reading only) is dropped. False: the GL did not take it,
+// which has been told.
+bool em_gl_mirror_unmap(struct em_gl_mirror *mirror, bool keep);

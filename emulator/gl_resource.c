@@ -77,8 +77,10 @@ static void discard(void *owner)
 static CUresult release(void *owner, uint64_t sequence, bool keep)
 {
     (void)sequence;
-    em_gl_mirror_unmap(&((struct resource *)owner)->mirror, keep);
-    return CUDA_SUCCESS;
+    struct resource *r = owner;
+    if (em_gl_mirror_unmap(&r->mirror, keep))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_UNKNOWN, "OpenGL %s %u did not take what CUDA has written", em_gl_kind_text(r->object->kind), r->object->name);
 }
 
 static void close_resource(void *owner)

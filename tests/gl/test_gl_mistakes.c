@@ -16,6 +16,8 @@ TEST(g07_mapped_by_opengl)
     CUdeviceptr p = cu_map_pointer(r);
     EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE));
     EXPECT_DIAGNOSTIC(G07);
+    EXPECT_OK(cuMemsetD8(p, 1, SIZE));
+    EXPECT_ERROR(cuGraphicsUnmapResources(1, &r, 0), CUDA_ERROR_UNKNOWN); // what CUDA wrote is lost, and that is no success
 }
 
 TEST(g10_flags)
