@@ -78,7 +78,7 @@ CUresult api_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *s
 
 CUresult api_cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
 {
-    return em_array_plane(hArray, planeIdx);
+    return em_array_plane(hArray, planeIdx, pPlaneArray);
 }
 
 CUresult api_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream)

@@ -57,6 +57,13 @@ uint32_t dm_format_element_B(const struct dm_format_info *info, uint32_t channel
     return info->element_B ? info->element_B : info->channel_B * channels;
 }
 
+uint32_t dm_format_video_channels(const struct dm_format_info *info)
+{
+    if (info->kind != DM_FORMAT_KIND_YUV)
+        return 0;
+    return info->sampling == DM_SAMPLING_PACKED ? 4 : 3;
+}
+
 unsigned dm_format_planes(const struct dm_format_info *info)
 {
     switch (info->sampling) {

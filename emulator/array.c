@@ -148,6 +148,14 @@ CUresult em_array_start(struct em_context *context, const CUDA_ARRAY3D_DESCRIPTO
     return start_array(context, desc, storage, level, NULL, out);
 }
 
+void em_array_retire(struct em_array *a)
+{
+    for (unsigned i = 0; i < DM_PLANES_MAX; i++)
+        if (a->plane[i])
+            em_object_retire(&a->plane[i]->object);
+    em_object_retire(&a->object);
+}
+
 CUresult em_array_create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *out)
 {
     struct em_context *context = em_self.current;
@@ -174,13 +182,15 @@ CUresult em_array_destroy(CUarray handle)
     struct em_array *a;
     em_lock();
     CUresult r = em_array_get(handle, &a);
-    if (!r && a->parent)
+    if (!r && a->whole)
+        em_explain(CUDA_SUCCESS, "CUarray #%u is a plane of CUarray #%u, which stays", a->object.number, a->whole->object.number);
+    else if (!r && a->parent)
         em_mistake(I09, CUDA_SUCCESS, "CUarray #%u is level %u of CUmipmappedArray #%u, which stays", a->object.number, a->level,
                    a->parent->object.number);
     else if (!r && a->lent)
         em_explain(CUDA_SUCCESS, "CUarray #%u belongs to a graphics resource and stays", a->object.number);
     else if (!r)
-        em_object_retire(&a->object);
+        em_array_retire(a);
     em_unlock();
     return r;
 }
@@ -199,6 +209,11 @@ CUresult em_array_describe(CUarray handle, CUDA_ARRAY3D_DESCRIPTOR *out)
 CUresult em_array_surface(const struct em_array *array, struct dm_surface *out)
 {
     const struct em_storage *s = array->storage;
+    if (em_array_planar(array)) {
+        char text[128];
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s has planes (format %s): copies go to the arrays of cuArrayGetPlane",
+                       em_object_text(&array->object, text, sizeof text), em_array_format(&array->desc)->name);
+    }
     *out = (struct dm_surface){.base = (void *)(uintptr_t)s->address, .layout = &s->layout, .level = array->level};
     return CUDA_SUCCESS;
 }
@@ -216,7 +231,7 @@ void em_mipmap_retire(struct em_mipmap *m)
 {
     for (unsigned i = 0; i < m->levels; i++)
         if (m->level[i])
-            em_object_retire(&m->level[i]->object);
+            em_array_retire(m->level[i]);
     em_object_retire(&m->object);
 }
 
@@ -371,19 +386,6 @@ CUresult em_mipmap_sparse(CUmipmappedArray handle, CUDA_ARRAY_SPARSE_PROPERTIES 
     CUresult r = em_mipmap_get(handle, &m);
     if (!r)
         r = sparse(m->storage, m->desc.Flags, false, true, out);
-    em_unlock();
-    return r;
-}
-
-CUresult em_array_plane(CUarray handle, unsigned plane)
-{
-    struct em_array *a;
-    em_lock();
-    CUresult r = em_array_get(handle, &a);
-    // "CUDA_ERROR_INVALID_VALUE: the array has no such plane". Arrays of planar formats are refused when they are made, as on the card, so none has.
-    if (!r)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "plane %u of CUarray #%u, whose format %#x is not planar", plane, a->object.number,
-                    (unsigned)a->desc.Format);
     em_unlock();
     return r;
 }

@@ -8,6 +8,7 @@
 #include "box.h"
 #include "layout.h"
 #include "object.h"
+#include "planes.h"
 
 struct em_device;
 
@@ -43,8 +44,10 @@ struct em_array {
     CUDA_ARRAY3D_DESCRIPTOR desc;
     struct em_storage *storage; // a reference
     uint32_t level;
-    struct em_mipmap *parent; // NULL: an array of its own
-    bool lent;                // belongs to a graphics resource: cuArrayDestroy leaves it alone
+    struct em_mipmap *parent;              // NULL: an array of its own
+    bool lent;                             // belongs to a graphics resource: cuArrayDestroy leaves it alone
+    struct em_array *whole;                // a plane: the array that it is a plane of, which owns it
+    struct em_array *plane[DM_PLANES_MAX]; // made when first asked for
 };
 
 struct em_mipmap {
@@ -56,12 +59,20 @@ struct em_mipmap {
     bool lent;                                    // as that of an array
 };
 
+// The format of a descriptor that em_array_plan let pass. Mapped external memory looks at the low byte of the number alone.
+static inline const struct dm_format_info *em_array_format(const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    return dm_format_info((uint32_t)desc->Format & 0xff);
+}
+
 // Makes the object over `storage`, whose one reference goes to it also on failure (then it is released). Precondition: em_lock held.
 CUresult em_mipmap_start(struct em_context *context, const struct em_array_plan *plan, struct em_storage *storage, CUmipmappedArray *out);
 
 // The same of one level of it, as an array of its own; a reference to `storage` is taken. Precondition: em_lock held.
 CUresult em_array_start(struct em_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc, struct em_storage *storage, uint32_t level,
                         struct em_array **out);
+// Ends the handles of an array and its planes. Precondition: em_lock held.
+void em_array_retire(struct em_array *array);
 // Ends the handles of a mipmapped array and its levels. Precondition: em_lock held.
 void em_mipmap_retire(struct em_mipmap *mipmap);
 
@@ -73,8 +84,10 @@ CUresult em_array_destroy(CUarray handle);
 CUresult em_mipmap_destroy(CUmipmappedArray handle);
 // cuMipmappedArrayGetLevel: the same handle each time. Takes the lock.
 CUresult em_mipmap_level(CUmipmappedArray handle, unsigned level, CUarray *out);
-// cuArrayGetPlane: no array that can be made has planes, so this only says why it fails. Takes the lock.
-CUresult em_array_plane(CUarray handle, unsigned plane);
+// cuArrayGetPlane: the same handle each time, borrowed from the array. Takes the lock.
+CUresult em_array_plane(CUarray handle, unsigned plane, CUarray *out);
+// Whether the array is of a planar video format. Precondition: em_lock held.
+bool em_array_planar(const struct em_array *array);
 // cuArray3DGetDescriptor. Takes the lock.
 CUresult em_array_describe(CUarray handle, CUDA_ARRAY3D_DESCRIPTOR *out);
 // cuArrayGetMemoryRequirements, cuMipmappedArrayGetMemoryRequirements: of deferred arrays. Take the lock.

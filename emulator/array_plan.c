@@ -128,11 +128,40 @@ static CUresult check_flags(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape shape, 
     return CUDA_SUCCESS;
 }
 
-static CUresult check_format(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape shape, const struct dm_format_info **out)
+// Video formats exist on mapped external memory alone.
+static CUresult check_video(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels, enum shape shape, enum em_array_use use,
+                            const struct dm_format_info *info)
 {
-    const struct dm_format_info *info = dm_format_info((uint32_t)d->Format);
+    if (use != EM_MIPMAP_EXTERNAL)
+        return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "arrays of video format %s exist on mapped external memory alone", info->name);
+    if (d->NumChannels != dm_format_video_channels(info))
+        return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "format %s has %u channels, not %u", info->name, dm_format_video_channels(info),
+                          d->NumChannels);
+    // "CUDA_ARRAY3D_VIDEO_ENCODE_DECODE: the array is used by the video encoder or decoder"; NV12 alone has other uses on this card
+    if (info->format != DM_FORMAT_NV12 && !(d->Flags & CUDA_ARRAY3D_VIDEO_ENCODE_DECODE))
+        return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "format %s without CUDA_ARRAY3D_VIDEO_ENCODE_DECODE in Flags", info->name);
+    if (shape != SHAPE_2D && shape != SHAPE_2D_LAYERED)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "video format %s on a %s", info->name, shape_names[shape]);
+    if (levels > 1)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "video format %s with %u levels: it has one", info->name, levels);
+    struct dm_format_plane chroma;
+    if (!dm_format_plane(info, 1, &chroma) &&
+        ((d->Width & ((1u << chroma.width_log2_divisor) - 1)) || (d->Height & ((1u << chroma.height_log2_divisor) - 1))))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%zux%zu texels do not divide into the planes of format %s", d->Width, d->Height, info->name);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_format(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels, enum shape shape, enum em_array_use use,
+                             const struct dm_format_info **out)
+{
+    // The driver looks at the low byte of an external array's format.
+    bool low_byte = use == EM_MIPMAP_EXTERNAL && em_quirk(ARRAY_FORMAT_LOW_BYTE);
+    const struct dm_format_info *info = dm_format_info((uint32_t)d->Format & (low_byte ? 0xff : UINT32_MAX));
     if (!info)
         return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "Format %#x is no CUarray_format", (unsigned)d->Format);
+    *out = info;
+    if (info->kind == DM_FORMAT_KIND_YUV)
+        return check_video(d, levels, shape, use, info);
     // "NumChannels specifies the number of packed components per CUDA array element; it may be 1, 2, or 4"
     if (!dm_format_channels_legal(info, d->NumChannels))
         return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "arrays of format %s cannot have %u channels", info->name, d->NumChannels);
@@ -140,7 +169,6 @@ static CUresult check_format(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape shape,
         return em_fail(CUDA_ERROR_INVALID_VALUE, "block-compressed format %s on a %s", info->name, shape_names[shape]);
     if (info->kind == DM_FORMAT_KIND_BLOCK && (d->Flags & CUDA_ARRAY3D_SURFACE_LDST))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "surfaces of block-compressed format %s do not exist", info->name);
-    *out = info;
     return CUDA_SUCCESS;
 }
 
@@ -170,6 +198,17 @@ static CUresult check_limits(const struct em_device *device, const CUDA_ARRAY3D_
                           d->Depth, surface ? "surface of a " : "", shape_names[shape], device->ordinal);
 }
 
+// The layout of a planar array is its first plane's, in memory that holds all of them.
+static CUresult plan_planes(const struct dm_layout_desc *layout, const struct dm_format_info *format, struct em_array_plan *plan)
+{
+    struct dm_planes planes;
+    if (dm_planes_init(&planes, format, layout))
+        return bad_shape(&plan->desc, "such planes cannot be laid out");
+    plan->layout = planes.layout[0];
+    plan->layout.total_B = plan->layout.size_B = planes.total_B;
+    return CUDA_SUCCESS;
+}
+
 CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels, enum em_array_use use,
                        enum dm_layout_kind kind, struct em_array_plan *plan)
 {
@@ -178,7 +217,7 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
     plan->desc = *desc;
     truncate(&plan->desc);
     CUresult r = find_shape(&plan->desc, &shape);
-    if (r || (r = check_flags(&plan->desc, shape, use)) || (r = check_format(&plan->desc, shape, &format)) ||
+    if (r || (r = check_flags(&plan->desc, shape, use)) || (r = check_format(&plan->desc, levels, shape, use, &format)) ||
         (r = check_limits(device, &plan->desc, shape, use)))
         return r;
     const CUDA_ARRAY3D_DESCRIPTOR *d = &plan->desc;
@@ -190,7 +229,7 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
     plan->levels = !levels ? 1 : levels > most ? most : levels;
     struct dm_layout_desc layout = {
         .kind = kind,
-        .element_B = dm_format_element_B(format, d->NumChannels),
+        .element_B = format->kind == DM_FORMAT_KIND_YUV ? format->element_B : dm_format_element_B(format, d->NumChannels),
         .block_px = format->block_px,
         .width_px = d->Width,
         .height_px = d->Height,
@@ -199,6 +238,8 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
         .levels = plan->levels,
         .cube = shape == SHAPE_CUBE || shape == SHAPE_CUBE_LAYERED,
     };
+    if (format->kind == DM_FORMAT_KIND_YUV && dm_format_planes(format) > 1)
+        return plan_planes(&layout, format, plan);
     if (dm_layout_init(&plan->layout, &layout))
         return bad_shape(d, "such an array cannot be laid out");
     return CUDA_SUCCESS;

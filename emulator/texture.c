@@ -109,7 +109,7 @@ static CUresult find_array(const CUDA_RESOURCE_DESC *r, struct subject *s)
             return result;
         *s = (struct subject){.desc = &m->desc, .has_levels = true, .storage = m->storage};
     }
-    s->format = dm_format_info((uint32_t)s->desc->Format);
+    s->format = em_array_format(s->desc);
     return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Planes of video images.
+#include "planes.h"
+
+#include <errno.h>
+
+int dm_planes_init(struct dm_planes *planes, const struct dm_format_info *format, const struct dm_layout_desc *desc)
+{
+    struct dm_planes p = {.count = dm_format_planes(format)};
+
+    if (p.count == 1 || p.count > DM_PLANES_MAX || desc->levels != 1)
+        return -EINVAL;
+    for (unsigned i = 0; i < p.count; i++) {
+        struct dm_format_plane plane;
+        struct dm_layout_desc d = *desc;
+        int status = dm_format_plane(format, i, &plane);
+
+        if (status)
+            return status;
+        d.element_B = dm_format_element_B(dm_format_info((uint32_t)plane.format), plane.channels);
+        d.block_px = 1;
+        d.width_px >>= plane.width_log2_divisor;
+        d.height_px >>= plane.height_log2_divisor;
+        if ((status = dm_layout_init(&p.layout[i], &d)))
+            return status;
+        p.offset_B[i] = p.total_B;
+        if (__builtin_add_overflow(p.total_B, p.layout[i].total_B, &p.total_B))
+            return -EINVAL;
+    }
+    *planes = p;
+    return 0;
+}

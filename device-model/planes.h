@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Planes of video images: one layout each, one behind the other in the image's memory.
+#pragma once
+
+#include "format.h"
+#include "layout.h"
+
+#define DM_PLANES_MAX 3u
+
+struct dm_planes {
+    unsigned count;
+    uint64_t offset_B[DM_PLANES_MAX]; // of each plane's layout from the image's start
+    struct dm_layout layout[DM_PLANES_MAX];
+    uint64_t total_B; // bytes of all planes, with the gaps between them
+};
+
+// Lays out the planes of an image of a planar format; `desc` describes the image in texels of its first plane, element_B is not looked at.
+// Returns 0, or -EINVAL where the format has no planes, the image has several levels, or dm_layout_init refuses a plane. *planes is then left alone.
+int dm_planes_init(struct dm_planes *planes, const struct dm_format_info *format, const struct dm_layout_desc *desc);
