@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Planes of video images: one layout each, one behind the other in the image's memory.
+// How the card places them has not been measured yet; ours lie without gaps, each laid out as an array of its own.
 #pragma once
 
 #include "format.h"

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Video formats on mapped external memory: which descriptors are taken, what the planes are, and that copies reach their bytes.
+#include "../harness.h"
+
+enum { MEMORY_B = 4 << 20 };
+
+// A memory object of our own, imported, and a buffer over all of it.
+static CUexternalMemory import_memory(CUdeviceptr *bytes)
+{
+    CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+    };
+    CUmemGenericAllocationHandle physical;
+    CUexternalMemory memory;
+    int fd;
+    test_context();
+    MUST(cuMemCreate(&physical, MEMORY_B, &prop, 0));
+    MUST(cuMemExportToShareableHandle(&fd, physical, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = fd, .size = MEMORY_B};
+    MUST(cuImportExternalMemory(&memory, &desc));
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.size = MEMORY_B};
+    MUST(cuExternalMemoryGetMappedBuffer(bytes, memory, &buffer));
+    MUST(cuMemsetD8(*bytes, 0, MEMORY_B));
+    return memory;
+}
+
+static CUresult map(CUexternalMemory memory, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned flags,
+                    unsigned levels, CUmipmappedArray *out)
+{
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc = {
+        .arrayDesc = {.Width = width, .Height = height, .Depth = depth, .Format = format, .NumChannels = channels, .Flags = flags},
+        .numLevels = levels,
+    };
+    return cuExternalMemoryGetMappedMipmappedArray(out, memory, &desc);
+}
+
+#define EXPECT_DESC(array, width, height, format, channels)                                                                                          \
+    do {                                                                                                                                             \
+        CUDA_ARRAY3D_DESCRIPTOR desc_;                                                                                                               \
+        EXPECT_OK(cuArray3DGetDescriptor(&desc_, (array)));                                                                                          \
+        EXPECT_EQ(desc_.Width, (width));                                                                                                             \
+        EXPECT_EQ(desc_.Height, (height));                                                                                                           \
+        EXPECT_EQ(desc_.Format, (format));                                                                                                           \
+        EXPECT_EQ(desc_.NumChannels, (channels));                                                                                                    \
+    } while (0)
+
+TEST(descriptors)
+{
+    CUdeviceptr bytes;
+    CUmipmappedArray m;
+    CUexternalMemory memory = import_memory(&bytes);
+    const unsigned video = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
+    EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m));
+    EXPECT_OK(map(memory, 2, 2, 0, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_SURFACE_LDST, 1, &m));
+    EXPECT_OK(map(memory, 64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_LAYERED, 1, &m));
+    EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_P010, 3, video, 1, &m));
+    EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_AYUV, 4, video, 1, &m));
+    EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_P010, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // only for the video units
+    EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 4, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, 63, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // halves that are none
+    EXPECT_ERROR(map(memory, 64, 64, 8, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, 64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_CUBEMAP, 1, &m), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, 64, 0, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 2, &m), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, 4096, 4096, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // more than the memory
+    EXPECT_ERROR(map(memory, 64, 64, 0, (CUarray_format)0x101, 4, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // no enumerator
+    CUarray a;
+    CUDA_ARRAY3D_DESCRIPTOR own = {.Width = 64, .Height = 64, .Format = CU_AD_FORMAT_NV12, .NumChannels = 3};
+    EXPECT_ERROR(cuArray3DCreate(&a, &own), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(planes)
+{
+    CUdeviceptr bytes;
+    CUmipmappedArray m;
+    CUarray whole, luma, chroma, again;
+    CUexternalMemory memory = import_memory(&bytes);
+    MUST(map(memory, 64, 32, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m));
+    MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
+    EXPECT_DESC(whole, 64, 32, CU_AD_FORMAT_NV12, 3);
+    EXPECT_OK(cuArrayGetPlane(&luma, whole, 0));
+    EXPECT_DESC(luma, 64, 32, CU_AD_FORMAT_UNSIGNED_INT8, 1);
+    EXPECT_OK(cuArrayGetPlane(&chroma, whole, 1));
+    EXPECT_DESC(chroma, 32, 16, CU_AD_FORMAT_UNSIGNED_INT8, 2);
+    EXPECT_OK(cuArrayGetPlane(&again, whole, 1));
+    EXPECT(again == chroma);
+    EXPECT_ERROR(cuArrayGetPlane(&again, whole, 2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuArrayGetPlane(&again, luma, 0), CUDA_ERROR_INVALID_VALUE); // a plane has none
+    EXPECT_ERROR(cuArrayGetPlane(NULL, whole, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuArrayDestroy(chroma)); // borrowed: it stays
+    EXPECT_DESC(chroma, 32, 16, CU_AD_FORMAT_UNSIGNED_INT8, 2);
+    EXPECT_OK(cuMipmappedArrayDestroy(m));
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    EXPECT_ERROR(cuArray3DGetDescriptor(&desc, chroma), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static CUresult copy(CUarray array, void *host, size_t width_B, size_t height, bool in)
+{
+    CUDA_MEMCPY2D c = {.WidthInBytes = width_B, .Height = height};
+    if (in) {
+        c.srcMemoryType = CU_MEMORYTYPE_HOST, c.srcHost = host, c.srcPitch = width_B;
+        c.dstMemoryType = CU_MEMORYTYPE_ARRAY, c.dstArray = array;
+    } else {
+        c.srcMemoryType = CU_MEMORYTYPE_ARRAY, c.srcArray = array;
+        c.dstMemoryType = CU_MEMORYTYPE_HOST, c.dstHost = host, c.dstPitch = width_B;
+    }
+    return cuMemcpy2D(&c);
+}
+
+// What is written to one plane is read back from it, and no other plane has any of it.
+TEST(contents)
+{
+    static const CUarray_format formats[] = {CU_AD_FORMAT_NV12, CU_AD_FORMAT_P010, CU_AD_FORMAT_NV16, CU_AD_FORMAT_Y444_PLANAR8,
+                                             CU_AD_FORMAT_YUV444_8bit_SemiPlanar};
+    static unsigned char data[3][256 * 128], back[256 * 128];
+    CUdeviceptr bytes;
+    CUexternalMemory memory = import_memory(&bytes);
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        CUmipmappedArray m;
+        CUarray whole, plane[3];
+        size_t width_B[3], height[3];
+        unsigned count = 0;
+        MUST(map(memory, 60, 100, 0, formats[f], 3, CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1, &m));
+        MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
+        while (count < 3 && !cuArrayGetPlane(&plane[count], whole, count))
+            count++;
+        EXPECT_EQ(count, formats[f] == CU_AD_FORMAT_Y444_PLANAR8 ? 3 : 2);
+        for (unsigned i = 0; i < count; i++) {
+            CUDA_ARRAY3D_DESCRIPTOR d;
+            MUST(cuArray3DGetDescriptor(&d, plane[i]));
+            width_B[i] = d.Width * d.NumChannels * (d.Format == CU_AD_FORMAT_UNSIGNED_INT16 ? 2 : 1);
+            height[i] = d.Height;
+            memset(data[i], (int)(16 * (f + 1) + i), sizeof data[i]);
+            EXPECT_OK(copy(plane[i], data[i], width_B[i], height[i], true));
+        }
+        for (unsigned i = 0; i < count; i++) {
+            EXPECT_OK(copy(plane[i], back, width_B[i], height[i], false));
+            EXPECT(!memcmp(back, data[i], width_B[i] * height[i]));
+        }
+        EXPECT_OK(cuMipmappedArrayDestroy(m));
+    }
+}
+
+TESTS(CASE(descriptors), CASE(planes), CASE(contents))
