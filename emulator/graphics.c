@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "Graphics Interoperability": registration, and the state machine of mapping.
+// The manual's chapter "Graphics Interoperability": resources, from registration on.
 #include "graphics.h"
 
 #include <stdio.h>
@@ -14,7 +14,6 @@
 #include "stream.h"
 
 static struct em_graphics *first_mapped; // all mapped resources
-static uint64_t marks;
 unsigned em_graphics_standing;
 
 // ---- handles ----
@@ -76,7 +75,7 @@ static void unlink_mapped(struct em_graphics *g)
 }
 
 // Gives the bytes of a mapping back; once for each. Precondition: em_lock held.
-static CUresult give_back(struct em_graphics *g, uint64_t sequence, unsigned flags, bool keep)
+CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, unsigned flags, bool keep)
 {
     if (g->released >= sequence)
         return CUDA_SUCCESS;
@@ -102,7 +101,7 @@ static void graphics_finish(struct em_object *object)
         unlink_mapped(g);
         if (g->ops->unmapped)
             g->ops->unmapped(g->owner);
-        give_back(g, g->sequence, g->flags, true);
+        em_graphics_give_back(g, g->sequence, g->flags, true);
     }
     if (g->shape.standing)
         __atomic_fetch_sub(&em_graphics_standing, 1, __ATOMIC_RELAXED);
@@ -112,7 +111,7 @@ static void graphics_finish(struct em_object *object)
 }
 
 // Precondition: em_lock held.
-static CUresult take(struct em_graphics *g, uint64_t sequence, uint64_t fence, unsigned flags)
+CUresult em_graphics_take(struct em_graphics *g, uint64_t sequence, uint64_t fence, unsigned flags)
 {
     CUresult r = g->ops->acquire ? g->ops->acquire(g->owner, fence, flags) : CUDA_SUCCESS;
     g->acquired = sequence;
@@ -121,7 +120,7 @@ static CUresult take(struct em_graphics *g, uint64_t sequence, uint64_t fence, u
     return r;
 }
 
-static void end_mapping(struct em_graphics *g)
+void em_graphics_end(struct em_graphics *g)
 {
     g->mapped = false;
     unlink_mapped(g);
@@ -132,7 +131,7 @@ static void end_mapping(struct em_graphics *g)
 }
 
 // Precondition: em_lock held.
-static CUresult begin_mapping(struct em_graphics *g)
+CUresult em_graphics_begin(struct em_graphics *g)
 {
     CUresult r = em_graphics_view_begin(g);
     if (r)
@@ -144,8 +143,8 @@ static CUresult begin_mapping(struct em_graphics *g)
     g->fence = g->ops->mapped ? g->ops->mapped(g->owner) : 0;
     if (g->ops->held_back)
         return CUDA_SUCCESS;
-    if ((r = take(g, g->sequence, g->fence, g->flags))) {
-        end_mapping(g);
+    if ((r = em_graphics_take(g, g->sequence, g->fence, g->flags))) {
+        em_graphics_end(g);
         g->released = g->sequence;
     }
     return r;
@@ -203,7 +202,7 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
         goto fail;
     if ((r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish)))
         goto fail;
-    if (shape->standing && (r = begin_mapping(g))) {
+    if (shape->standing && (r = em_graphics_begin(g))) {
         g->ops = &failed;
         g->shape.standing = false;
         em_object_retire(&g->object);
@@ -262,286 +261,6 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
     return r;
 }
 
-// ---- commands ----
-
-struct graphics_command {
-    struct em_command command;
-    struct em_graphics *graphics; // a reference
-    uint64_t sequence, fence;
-    unsigned flags;
-    struct em_graphics_window *window; // of an unmap: a reference, since work before it in the stream uses its addresses
-};
-
-static bool map_ready(struct em_command *command)
-{
-    struct graphics_command *c = (struct graphics_command *)command;
-    struct em_graphics *g = c->graphics;
-    return g->released + 1 >= c->sequence && (!g->ops->ready || g->ops->ready(g->owner, c->fence));
-}
-
-static CUresult map_run(struct em_command *command)
-{
-    struct graphics_command *c = (struct graphics_command *)command;
-    em_lock();
-    CUresult r = take(c->graphics, c->sequence, c->fence, c->flags);
-    em_unlock();
-    return r;
-}
-
-static CUresult unmap_run(struct em_command *command)
-{
-    struct graphics_command *c = (struct graphics_command *)command;
-    em_lock();
-    CUresult r = give_back(c->graphics, c->sequence, c->flags, true);
-    em_unlock();
-    return r;
-}
-
-static void map_finish(struct em_command *command)
-{
-    struct graphics_command *c = (struct graphics_command *)command;
-    if (c->graphics->acquired < c->sequence) // the context has failed, and nothing runs any more
-        c->graphics->acquired = c->sequence;
-    em_object_unref(&c->graphics->object);
-}
-
-static void unmap_finish(struct em_command *command)
-{
-    struct graphics_command *c = (struct graphics_command *)command;
-    give_back(c->graphics, c->sequence, c->flags, false); // where it did not run: graphics work that waits for it must go on
-    em_graphics_window_unref(c->window);
-    em_object_unref(&c->graphics->object);
-}
-
-static const struct em_command_ops map_ops = {.name = "graphics map", .ready = map_ready, .run = map_run, .finish = map_finish};
-static const struct em_command_ops unmap_ops = {.name = "graphics unmap", .run = unmap_run, .finish = unmap_finish};
-
-// ---- map ----
-
-static CUresult already_mapped(const struct em_graphics *g)
-{
-    char text[160];
-    return em_mistake(G01, CUDA_ERROR_ALREADY_MAPPED, "%s is mapped already", em_graphics_text(g, text, sizeof text));
-}
-
-static CUresult not_mapped(const struct em_graphics *g)
-{
-    char text[160];
-    return em_mistake(G03, CUDA_ERROR_NOT_MAPPED, "%s is not mapped", em_graphics_text(g, text, sizeof text));
-}
-
-// "If resources includes any duplicate entries then CUDA_ERROR_INVALID_HANDLE is returned."
-static CUresult duplicate(const struct em_graphics *g, unsigned i, CUresult driver_code)
-{
-    char text[160];
-    return em_mistake(G02, em_quirk(GRAPHICS_DUPLICATES) ? driver_code : CUDA_ERROR_INVALID_HANDLE, "resources[%u] is %s once more", i,
-                      em_graphics_text(g, text, sizeof text));
-}
-
-// Looks at the whole list before anything changes: every entry is a resource, none comes twice, all are mapped or none is. `first_duplicate` is where
-// the list is wrong by a duplicate alone, else `count`. Precondition: em_lock held.
-static CUresult look_at(unsigned count, const CUgraphicsResource *resources, bool want_mapped, unsigned *first_duplicate)
-{
-    struct em_graphics *g;
-    char text[160];
-    CUresult r = CUDA_SUCCESS;
-    *first_duplicate = count;
-    for (unsigned i = 0; i < count; i++) {
-        if ((r = em_graphics_get(resources[i], &g)))
-            return r;
-        // Silicon: a resource is mapped and unmapped in the context that registered it (recorded: ctx/other-cuda-ctx).
-        if (g->object.context != em_self.current)
-            return em_fail(CUDA_ERROR_INVALID_HANDLE, "%s was registered in a context other than the current one",
-                           em_graphics_text(g, text, sizeof text));
-        if (g->shape.standing)
-            return em_fail(CUDA_ERROR_UNKNOWN, "%s is not mapped: CUDA has it as long as it is registered", em_graphics_text(g, text, sizeof text));
-    }
-    marks++;
-    for (unsigned i = 0; i < count; i++) {
-        g = (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resources[i]);
-        if (g->mapped != want_mapped) {
-            *first_duplicate = count;
-            return want_mapped ? not_mapped(g) : already_mapped(g);
-        }
-        if (g->mark == marks && *first_duplicate == count)
-            *first_duplicate = i;
-        g->mark = marks;
-    }
-    if (*first_duplicate < count) {
-        em_graphics_get(resources[*first_duplicate], &g);
-        r = duplicate(g, *first_duplicate, want_mapped ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED);
-    }
-    return r;
-}
-
-static struct em_graphics *at(const CUgraphicsResource *resources, unsigned i)
-{
-    return (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resources[i]);
-}
-
-// What the graphics side has done to an object that is about to be mapped. Precondition: em_lock held.
-static CUresult check_health(struct em_graphics *g)
-{
-    char text[160];
-    switch (g->ops->check ? g->ops->check(g->owner) : EM_GRAPHICS_FINE) {
-    case EM_GRAPHICS_FINE:
-        return CUDA_SUCCESS;
-    case EM_GRAPHICS_RESIZED:
-        if (g->shape.kind == EM_GRAPHICS_BUFFER)
-            return em_mistake(G14, CUDA_SUCCESS, "%s has other bytes now than the %llu that were registered", em_graphics_text(g, text, sizeof text),
-                              (unsigned long long)g->shape.size_B);
-        return em_mistake(G14, CUDA_SUCCESS, "%s is another image now than the one of %ux%u that was registered",
-                          em_graphics_text(g, text, sizeof text), g->shape.width, g->shape.height);
-    case EM_GRAPHICS_DELETED: // silicon maps it all the same (x_graphics map-after-gldelete)
-        return em_mistake(G13, CUDA_SUCCESS, "%s was deleted and is mapped", em_graphics_text(g, text, sizeof text));
-    case EM_GRAPHICS_LOST:
-        break;
-    }
-    return em_mistake(G13, CUDA_ERROR_UNKNOWN, "%s cannot be reached any more", em_graphics_text(g, text, sizeof text));
-}
-
-// Completes graphics work, or asks about the calling thread, once for each backend in the list. Precondition: em_lock NOT held.
-static CUresult ask_backends(unsigned count, const CUgraphicsResource *resources, bool flush)
-{
-    const struct em_graphics_ops *done[8] = {NULL};
-    for (unsigned i = 0, n = 0; i < count; i++) {
-        em_lock();
-        struct em_graphics *g = at(resources, i);
-        const struct em_graphics_ops *ops = g ? g->ops : NULL;
-        em_unlock();
-        CUresult (*ask)(void) = !ops ? NULL : flush ? ops->flush : ops->present;
-        bool before = !ask;
-        for (unsigned j = 0; j < n; j++)
-            before = before || done[j] == ops;
-        if (before)
-            continue;
-        if (n < sizeof done / sizeof *done)
-            done[n++] = ops;
-        CUresult r = ask();
-        if (r)
-            return r;
-    }
-    return CUDA_SUCCESS;
-}
-
-static CUresult submit(const struct em_command_ops *ops, struct em_stream *stream, struct em_graphics *g, struct em_graphics_window *window, int how)
-{
-    struct graphics_command c = {
-        .command = {.ops = ops, .size_B = sizeof c}, .graphics = g, .sequence = g->sequence, .fence = g->fence, .flags = g->flags, .window = window};
-    return em_submit(stream, &c.command, how);
-}
-
-// The stream of a mapping belongs to the resources' context (recorded: ctx/other-stream-ctx).
-static CUresult get_stream(CUstream handle, struct em_stream **out)
-{
-    CUresult r = em_stream_get(handle, out);
-    if (!r && (*out)->object.context != em_self.current) {
-        em_stream_put(*out);
-        r = em_fail(CUDA_ERROR_INVALID_HANDLE, "the stream belongs to a context other than the current one");
-    }
-    return r;
-}
-
-// "count must be greater than zero": silicon refuses 0 and NULL before it looks for a context.
-static CUresult check_list(unsigned count, const CUgraphicsResource *resources)
-{
-    return !count || !resources ? em_fail(CUDA_ERROR_INVALID_VALUE, "a list of %u graphics resources", resources ? count : 0) : CUDA_SUCCESS;
-}
-
-CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CUstream handle)
-{
-    struct em_stream *stream;
-    unsigned i, twice;
-    CUresult r = check_list(count, resources);
-    if (r)
-        return r;
-    em_lock();
-    r = look_at(count, resources, false, &twice);
-    for (i = 0; !r && i < count; i++)
-        r = check_health(at(resources, i));
-    em_unlock();
-    if (r || (r = get_stream(handle, &stream)))
-        return r;
-    if ((r = ask_backends(count, resources, true)))
-        goto put;
-    em_lock();
-    for (i = 0; i < count; i++) // an unmap in another thread has yet to give the object back
-        for (struct em_graphics *g = at(resources, i); g && !g->ops->held_back && !g->mapped && g->released < g->sequence; g = at(resources, i))
-            em_wait_progress();
-    r = look_at(count, resources, false, &twice); // the lock was free in between
-    for (i = 0; !r && i < count; i++)
-        r = begin_mapping(at(resources, i));
-    if (r) {
-        while (i-- > 1) { // the last one has undone itself
-            struct em_graphics *g = at(resources, i - 1);
-            end_mapping(g);
-            give_back(g, g->sequence, g->flags, false);
-        }
-        em_unlock();
-        goto put;
-    }
-    em_unlock();
-    for (i = 0; !r && i < count; i++) {
-        em_lock();
-        struct em_graphics *g = at(resources, i);
-        bool wanted = g && g->ops->held_back && g->mapped;
-        if (wanted)
-            em_object_ref(&g->object);
-        em_unlock();
-        if (wanted)
-            r = submit(&map_ops, stream, g, NULL, EM_SUBMIT_ASYNC);
-    }
-put:
-    em_stream_put(stream);
-    return r;
-}
-
-// ---- unmap ----
-
-// Unmaps one resource of the list that another thread has not unmapped meanwhile. Precondition: em_lock NOT held.
-static CUresult unmap_one(CUgraphicsResource resource, struct em_stream *stream)
-{
-    em_lock();
-    struct em_graphics *g = (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resource);
-    if (!g || !g->mapped) {
-        em_unlock();
-        return CUDA_SUCCESS;
-    }
-    struct em_graphics_window *window = g->window;
-    window->references++;
-    em_object_ref(&g->object);
-    int how = g->ops->held_back ? EM_SUBMIT_ASYNC : EM_SUBMIT_SYNC;
-    end_mapping(g);
-    em_unlock();
-    return submit(&unmap_ops, stream, g, window, how);
-}
-
-CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, CUstream handle)
-{
-    struct em_stream *stream;
-    unsigned twice = count;
-    CUresult r = check_list(count, resources);
-    if (r)
-        return r;
-    em_lock();
-    r = look_at(count, resources, true, &twice);
-    em_unlock();
-    // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
-    bool part = r && twice < count && em_quirk(GRAPHICS_DUPLICATES);
-    CUresult result = r;
-    // Silicon: a thread without the graphics context is told so, but the resource is unmapped (recorded: ctx/setflags-without-gl).
-    if (!r && (result = ask_backends(count, resources, false)) && !em_quirk(GRAPHICS_UNMAP_THREAD))
-        return result;
-    if ((r && !part) || (r = get_stream(handle, &stream)))
-        return r;
-    for (unsigned i = 0; i < (part ? twice : count); i++) {
-        r = unmap_one(resources[i], stream);
-        result = result ? result : r;
-    }
-    em_stream_put(stream);
-    return result;
-}
-
 // ---- standing resources ----
 
 void em_graphics_settle_all(void)
@@ -549,9 +268,9 @@ void em_graphics_settle_all(void)
     em_lock();
     for (struct em_graphics *g = first_mapped; g; g = g->next_mapped)
         if (g->shape.standing && g->acquired == g->sequence) {
-            give_back(g, g->sequence, g->flags, true);
+            em_graphics_give_back(g, g->sequence, g->flags, true);
             g->sequence++;
-            take(g, g->sequence, g->fence, g->flags);
+            em_graphics_take(g, g->sequence, g->fence, g->flags);
         }
     em_unlock();
 }

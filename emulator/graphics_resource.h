@@ -51,3 +51,11 @@ void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *par
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out);
 // "CUgraphicsResource #3 (the virtual graphics API's buffer 7)".
 const char *em_graphics_text(const struct em_graphics *g, char *out, size_t room);
+
+// Makes a resource mapped; where graphics work cannot be held back, acquire has run afterwards. On failure it is unmapped as before.
+CUresult em_graphics_begin(struct em_graphics *g);
+// Makes it unmapped; what the program has of it may end. The bytes are given back separately.
+void em_graphics_end(struct em_graphics *g);
+// acquire and release of one mapping. Each mapping is given back once: later calls do nothing.
+CUresult em_graphics_take(struct em_graphics *g, uint64_t sequence, uint64_t fence, unsigned flags);
+CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, unsigned flags, bool keep);

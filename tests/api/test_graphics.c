@@ -571,6 +571,7 @@ static bool is_one_of(CUresult got, CUresult a, CUresult b)
     return got == CUDA_SUCCESS || got == a || got == b;
 }
 
+// No two threads write the same bytes: what races is the driver's own.
 static void *use_at_random(void *arg)
 {
     uint64_t state = (uint64_t)(uintptr_t)arg;
@@ -591,16 +592,16 @@ static void *use_at_random(void *arg)
             break;
         case 2:
             if (!cuGraphicsResourceGetMappedPointer(&p, NULL, *r))
-                EXPECT(is_one_of(cuMemsetD8Async(p, 1, 64, s), CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_ILLEGAL_ADDRESS));
+                EXPECT(is_one_of(cuMemsetD8Async(p + 64 * (CUdeviceptr)(uintptr_t)arg, 1, 64, s), CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS));
             break;
         case 3:
-            EXPECT_OK(cardlessFillBuffer(b, 0, BUFFER_B, 2));
+            EXPECT_OK(cardlessFillBuffer(b, BUFFER_B / 2, BUFFER_B / 2, 2));
             break;
         case 4:
             EXPECT(is_one_of(cardlessQuery(), CUDA_ERROR_NOT_READY, CUDA_SUCCESS));
             break;
         default:
-            EXPECT_OK(cardlessReadBuffer(b, 7, 1, &byte));
+            EXPECT_OK(cardlessReadBuffer(b, BUFFER_B - 1, 1, &byte));
         }
     }
     EXPECT_OK(cuStreamSynchronize(s));

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+// Mapping and unmapping lists of graphics resources: the checks, and the commands that keep graphics and CUDA work in order.
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "command.h"
+#include "graphics_resource.h"
+#include "lock.h"
+#include "quirk.h"
+#include "stream.h"
+
+// ---- commands ----
+
+struct graphics_command {
+    struct em_command command;
+    struct em_graphics *graphics; // a reference
+    uint64_t sequence, fence;
+    unsigned flags;
+    struct em_graphics_window *window; // of an unmap: a reference, since work before it in the stream uses its addresses
+};
+
+static bool map_ready(struct em_command *command)
+{
+    struct graphics_command *c = (struct graphics_command *)command;
+    struct em_graphics *g = c->graphics;
+    return g->released + 1 >= c->sequence && (!g->ops->ready || g->ops->ready(g->owner, c->fence));
+}
+
+static CUresult map_run(struct em_command *command)
+{
+    struct graphics_command *c = (struct graphics_command *)command;
+    em_lock();
+    // Another thread's unmap, in another stream, may have been quicker.
+    CUresult r = c->graphics->released < c->sequence ? em_graphics_take(c->graphics, c->sequence, c->fence, c->flags) : CUDA_SUCCESS;
+    em_unlock();
+    return r;
+}
+
+static CUresult unmap_run(struct em_command *command)
+{
+    struct graphics_command *c = (struct graphics_command *)command;
+    em_lock();
+    CUresult r = em_graphics_give_back(c->graphics, c->sequence, c->flags, true);
+    em_unlock();
+    return r;
+}
+
+static void map_finish(struct em_command *command)
+{
+    struct graphics_command *c = (struct graphics_command *)command;
+    if (c->graphics->acquired < c->sequence) // the context has failed, and nothing runs any more
+        c->graphics->acquired = c->sequence;
+    em_object_unref(&c->graphics->object);
+}
+
+static void unmap_finish(struct em_command *command)
+{
+    struct graphics_command *c = (struct graphics_command *)command;
+    em_graphics_give_back(c->graphics, c->sequence, c->flags, false); // where it did not run: graphics work that waits for it must go on
+    em_graphics_window_unref(c->window);
+    em_object_unref(&c->graphics->object);
+}
+
+static const struct em_command_ops map_ops = {.name = "graphics map", .ready = map_ready, .run = map_run, .finish = map_finish};
+static const struct em_command_ops unmap_ops = {.name = "graphics unmap", .run = unmap_run, .finish = unmap_finish};
+
+// ---- map ----
+
+static CUresult already_mapped(const struct em_graphics *g)
+{
+    char text[160];
+    return em_mistake(G01, CUDA_ERROR_ALREADY_MAPPED, "%s is mapped already", em_graphics_text(g, text, sizeof text));
+}
+
+static CUresult not_mapped(const struct em_graphics *g)
+{
+    char text[160];
+    return em_mistake(G03, CUDA_ERROR_NOT_MAPPED, "%s is not mapped", em_graphics_text(g, text, sizeof text));
+}
+
+// "If resources includes any duplicate entries then CUDA_ERROR_INVALID_HANDLE is returned."
+static CUresult duplicate(const struct em_graphics *g, unsigned i, CUresult driver_code)
+{
+    char text[160];
+    return em_mistake(G02, em_quirk(GRAPHICS_DUPLICATES) ? driver_code : CUDA_ERROR_INVALID_HANDLE, "resources[%u] is %s once more", i,
+                      em_graphics_text(g, text, sizeof text));
+}
+
+// ---- lists ----
+
+// The resources of a call, a command for each. The program's own list is read once: another thread may write to it.
+struct batch {
+    unsigned count;
+    struct graphics_command *commands;
+    struct graphics_command few[4];
+};
+
+// Precondition: em_lock held.
+static void drop(struct batch *b)
+{
+    for (unsigned i = 0; i < b->count; i++)
+        if (b->commands[i].graphics)
+            em_object_unref(&b->commands[i].graphics->object);
+    if (b->commands != b->few)
+        dm_free(b->commands);
+}
+
+// Finds the resources of a list. "count must be greater than zero": silicon refuses 0 and NULL before it looks for a context. Precondition: em_lock
+// held.
+static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResource *resources)
+{
+    b->count = 0;
+    b->commands = b->few;
+    if (!count || !resources)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a list of %u graphics resources", resources ? count : 0);
+    if (count > sizeof b->few / sizeof *b->few && !(b->commands = dm_alloc((size_t)count * sizeof *b->commands)))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a list of %u graphics resources", count);
+    for (unsigned i = 0; i < count; i++) {
+        struct em_graphics *g;
+        char text[160];
+        CUresult r = em_graphics_get(resources[i], &g);
+        // Silicon: a resource is mapped and unmapped in the context that registered it (recorded: ctx/other-cuda-ctx).
+        if (!r && g->object.context != em_self.current)
+            r = em_fail(CUDA_ERROR_INVALID_HANDLE, "%s was registered in a context other than the current one",
+                        em_graphics_text(g, text, sizeof text));
+        if (!r && g->shape.standing)
+            r = em_fail(CUDA_ERROR_UNKNOWN, "%s is not mapped: CUDA has it as long as it is registered", em_graphics_text(g, text, sizeof text));
+        if (r) {
+            drop(b);
+            return r;
+        }
+        em_object_ref(&g->object);
+        b->commands[b->count++].graphics = g;
+    }
+    return CUDA_SUCCESS;
+}
+
+// Looks at the whole list before anything changes: all are mapped or none is, and none comes twice. `first_duplicate` is where the list is wrong by a
+// duplicate alone, else its length. Precondition: em_lock held.
+static CUresult look_at(const struct batch *b, bool want_mapped, unsigned *first_duplicate)
+{
+    static uint64_t marks;
+    *first_duplicate = b->count;
+    unsigned twice = b->count;
+    marks++;
+    for (unsigned i = 0; i < b->count; i++) {
+        struct em_graphics *g = b->commands[i].graphics;
+        if (!em_object_peek(EM_GRAPHICS, g->object.handle)) // another thread was quicker
+            return em_fail(CUDA_ERROR_INVALID_HANDLE, "resources[%u] has been unregistered", i);
+        if (g->mapped != want_mapped)
+            return want_mapped ? not_mapped(g) : already_mapped(g);
+        if (g->mark == marks && twice == b->count)
+            twice = i;
+        g->mark = marks;
+    }
+    *first_duplicate = twice;
+    return twice < b->count ? duplicate(b->commands[twice].graphics, twice, want_mapped ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED)
+                            : CUDA_SUCCESS;
+}
+
+// Completes graphics work, or asks about the calling thread, once for each backend in the list. Precondition: em_lock NOT held.
+static CUresult ask_backends(const struct batch *b, bool flush)
+{
+    const struct em_graphics_ops *done[8] = {NULL};
+    for (unsigned i = 0, n = 0; i < b->count; i++) {
+        const struct em_graphics_ops *ops = b->commands[i].graphics->ops;
+        CUresult (*ask)(void) = flush ? ops->flush : ops->present;
+        bool before = !ask;
+        for (unsigned j = 0; j < n; j++)
+            before = before || done[j] == ops;
+        if (before)
+            continue;
+        if (n < sizeof done / sizeof *done)
+            done[n++] = ops;
+        CUresult r = ask();
+        if (r)
+            return r;
+    }
+    return CUDA_SUCCESS;
+}
+
+// Makes the command for what its resource is now. Precondition: em_lock held.
+static void prepare(struct graphics_command *c, const struct em_command_ops *ops)
+{
+    struct em_graphics *g = c->graphics;
+    c->command = (struct em_command){.ops = ops, .size_B = sizeof *c};
+    c->sequence = g->sequence;
+    c->fence = g->fence;
+    c->flags = g->flags;
+    c->window = NULL;
+}
+
+// The funnel has the command's references from then on. Precondition: em_lock NOT held.
+static CUresult submit(struct graphics_command *c, struct em_stream *stream)
+{
+    struct graphics_command own = *c;
+    int how = c->graphics->ops->held_back || c->command.ops == &map_ops ? EM_SUBMIT_ASYNC : EM_SUBMIT_SYNC;
+    c->graphics = NULL;
+    return em_submit(stream, &own.command, how);
+}
+
+// ---- map ----
+
+// What the graphics side has done to an object that is about to be mapped. Precondition: em_lock held.
+static CUresult check_health(struct em_graphics *g)
+{
+    char text[160];
+    switch (g->ops->check ? g->ops->check(g->owner) : EM_GRAPHICS_FINE) {
+    case EM_GRAPHICS_FINE:
+        return CUDA_SUCCESS;
+    case EM_GRAPHICS_RESIZED:
+        if (g->shape.kind == EM_GRAPHICS_BUFFER)
+            return em_mistake(G14, CUDA_SUCCESS, "%s has other bytes now than the %llu that were registered", em_graphics_text(g, text, sizeof text),
+                              (unsigned long long)g->shape.size_B);
+        return em_mistake(G14, CUDA_SUCCESS, "%s is another image now than the one of %ux%u that was registered",
+                          em_graphics_text(g, text, sizeof text), g->shape.width, g->shape.height);
+    case EM_GRAPHICS_DELETED: // silicon maps it all the same (x_graphics map-after-gldelete)
+        return em_mistake(G13, CUDA_SUCCESS, "%s was deleted and is mapped", em_graphics_text(g, text, sizeof text));
+    case EM_GRAPHICS_LOST:
+        break;
+    }
+    return em_mistake(G13, CUDA_ERROR_UNKNOWN, "%s cannot be reached any more", em_graphics_text(g, text, sizeof text));
+}
+
+// The stream of a mapping belongs to the resources' context (recorded: ctx/other-stream-ctx).
+static CUresult get_stream(CUstream handle, struct em_stream **out)
+{
+    struct em_stream *stream;
+    CUresult r = em_stream_get(handle, &stream);
+    if (r)
+        return r;
+    if (stream->object.context != em_self.current) {
+        em_stream_put(stream);
+        return em_fail(CUDA_ERROR_INVALID_HANDLE, "the stream belongs to a context other than the current one");
+    }
+    *out = stream;
+    return CUDA_SUCCESS;
+}
+
+// Maps all or none. Precondition: em_lock held.
+static CUresult begin_all(struct batch *b)
+{
+    CUresult r = CUDA_SUCCESS;
+    unsigned i;
+    for (i = 0; !r && i < b->count; i++) {
+        r = em_graphics_begin(b->commands[i].graphics);
+        prepare(&b->commands[i], &map_ops);
+    }
+    while (r && i-- > 1) { // the last one has undone itself
+        struct em_graphics *g = b->commands[i - 1].graphics;
+        em_graphics_end(g);
+        em_graphics_give_back(g, g->sequence, g->flags, false);
+    }
+    return r;
+}
+
+CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CUstream handle)
+{
+    struct em_stream *stream = NULL;
+    struct batch b;
+    unsigned twice;
+    em_lock();
+    CUresult r = collect(&b, count, resources);
+    if (r) {
+        em_unlock();
+        return r;
+    }
+    r = look_at(&b, false, &twice);
+    for (unsigned i = 0; !r && i < b.count; i++)
+        r = check_health(b.commands[i].graphics);
+    em_unlock();
+    if (!r && !(r = get_stream(handle, &stream)))
+        r = ask_backends(&b, true);
+    em_lock();
+    for (unsigned i = 0; !r && i < b.count; i++) { // an unmap in another thread has yet to give the object back
+        const struct em_graphics *g = b.commands[i].graphics;
+        while (!g->ops->held_back && !g->mapped && g->released < g->sequence)
+            em_wait_progress();
+    }
+    if (!r && !(r = look_at(&b, false, &twice))) // the lock was free in between
+        r = begin_all(&b);
+    em_unlock();
+    for (unsigned i = 0; !r && i < b.count; i++)
+        if (b.commands[i].graphics->ops->held_back)
+            r = submit(&b.commands[i], stream);
+    em_lock();
+    drop(&b);
+    em_unlock();
+    if (stream)
+        em_stream_put(stream);
+    return r;
+}
+
+// ---- unmap ----
+
+// Precondition: em_lock NOT held.
+static CUresult unmap_one(struct graphics_command *c, struct em_stream *stream)
+{
+    struct em_graphics *g = c->graphics;
+    em_lock();
+    if (!g->mapped) { // another thread was quicker
+        em_unlock();
+        return CUDA_SUCCESS;
+    }
+    prepare(c, &unmap_ops);
+    c->window = g->window;
+    c->window->references++;
+    em_graphics_end(g);
+    em_unlock();
+    return submit(c, stream);
+}
+
+CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, CUstream handle)
+{
+    struct em_stream *stream = NULL;
+    struct batch b;
+    unsigned twice;
+    em_lock();
+    CUresult r = collect(&b, count, resources), result;
+    if (r) {
+        em_unlock();
+        return r;
+    }
+    result = look_at(&b, true, &twice);
+    em_unlock();
+    // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
+    bool go_on = !result || (twice < b.count && em_quirk(GRAPHICS_DUPLICATES));
+    // Silicon: a thread without the graphics context is told so, but the resource is unmapped (recorded: ctx/setflags-without-gl).
+    if (!result && (result = ask_backends(&b, false)))
+        go_on = em_quirk(GRAPHICS_UNMAP_THREAD);
+    if (go_on && (r = get_stream(handle, &stream))) {
+        go_on = false;
+        result = r;
+    }
+    for (unsigned i = 0; go_on && i < twice; i++) {
+        r = unmap_one(&b.commands[i], stream);
+        result = result ? result : r;
+    }
+    em_lock();
+    drop(&b);
+    em_unlock();
+    if (stream)
+        em_stream_put(stream);
+    return result;
+}
