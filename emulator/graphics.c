@@ -77,11 +77,14 @@ static void unlink_mapped(struct em_graphics *g)
 // Gives the bytes of a mapping back; once for each. Precondition: em_lock held.
 CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, unsigned flags, bool keep)
 {
-    if (g->released >= sequence)
-        return CUDA_SUCCESS;
-    g->released = sequence;
+    CUresult r = CUDA_SUCCESS;
     keep = keep && !(flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY);
-    return g->ops->release ? g->ops->release(g->owner, sequence, keep) : CUDA_SUCCESS;
+    while (g->released < sequence) { // with those before it, where a context that failed has dropped their commands
+        g->released++;
+        CUresult one = g->ops->release ? g->ops->release(g->owner, g->released, keep) : CUDA_SUCCESS;
+        r = r ? r : one;
+    }
+    return r;
 }
 
 static void free_graphics(struct em_graphics *g)

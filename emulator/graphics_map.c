@@ -37,6 +37,13 @@ static CUresult map_run(struct em_command *command)
     return r;
 }
 
+// Mappings are given back in their order, also where threads unmap in streams of their own.
+static bool unmap_ready(struct em_command *command)
+{
+    const struct graphics_command *c = (const struct graphics_command *)command;
+    return c->graphics->released + 1 >= c->sequence;
+}
+
 static CUresult unmap_run(struct em_command *command)
 {
     struct graphics_command *c = (struct graphics_command *)command;
@@ -63,7 +70,7 @@ static void unmap_finish(struct em_command *command)
 }
 
 static const struct em_command_ops map_ops = {.name = "graphics map", .ready = map_ready, .run = map_run, .finish = map_finish};
-static const struct em_command_ops unmap_ops = {.name = "graphics unmap", .run = unmap_run, .finish = unmap_finish};
+static const struct em_command_ops unmap_ops = {.name = "graphics unmap", .ready = unmap_ready, .run = unmap_run, .finish = unmap_finish};
 
 // ---- map ----
 
