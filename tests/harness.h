@@ -142,6 +142,18 @@ static inline CUcontext test_context(void)
     return c;
 }
 
+// Holds up a stream until the program sets the word to 1.
+static inline volatile unsigned *test_hold(CUstream s)
+{
+    unsigned *word;
+    CUdeviceptr p;
+    MUST(cuMemHostAlloc((void **)&word, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    *word = 0;
+    MUST(cuMemHostGetDevicePointer(&p, word, 0));
+    MUST(cuStreamWaitValue32(s, p, 1, CU_STREAM_WAIT_VALUE_EQ));
+    return word;
+}
+
 static inline int test_run_one(const struct test_case *c)
 {
     snprintf(test_diagnostics, sizeof test_diagnostics, "/tmp/cardless-test-%ld.json", (long)getpid());

@@ -96,18 +96,6 @@ TEST(there_and_back)
     EXPECT_OK(cardlessStreamDestroy(p.stream));
 }
 
-// A stream held up by a word of memory until it is 1.
-static volatile unsigned *hold(CUstream s)
-{
-    unsigned *word;
-    CUdeviceptr p;
-    MUST(cuMemHostAlloc((void **)&word, 4, CU_MEMHOSTALLOC_DEVICEMAP));
-    *word = 0;
-    MUST(cuMemHostGetDevicePointer(&p, word, 0));
-    MUST(cuStreamWaitValue32(s, p, 1, CU_STREAM_WAIT_VALUE_EQ));
-    return word;
-}
-
 // The consumer's work comes after the producer's, and what the producer does next comes after the consumer's.
 TEST(order)
 {
@@ -117,12 +105,12 @@ TEST(order)
     CUeglFrame f = frame(&memory), got;
     CUgraphicsResource r;
     static unsigned char back[FRAME_B];
-    volatile unsigned *producer = hold(p.in);
+    volatile unsigned *producer = test_hold(p.in);
     EXPECT_OK(cuMemsetD8Async(memory, 7, FRAME_B, p.in));
     EXPECT_OK(cuEGLStreamProducerPresentFrame(&p.producer, f, &p.in));
     EXPECT_OK(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US)); // there at once, ready later
     EXPECT_ERROR(cuStreamQuery(p.out), CUDA_ERROR_NOT_READY);
-    volatile unsigned *consumer = hold(p.out);
+    volatile unsigned *consumer = test_hold(p.out);
     CUdeviceptr copy;
     EXPECT_OK(cuMemAlloc(&copy, FRAME_B));
     EXPECT_OK(cuMemcpyDtoDAsync(copy, memory, FRAME_B, p.out));

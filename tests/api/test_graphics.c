@@ -304,18 +304,6 @@ TEST(graphics_before_map)
     EXPECT_EQ(back[15], 42);
 }
 
-// A stream held up by a word of memory until it is 1.
-static volatile unsigned *hold(CUstream s)
-{
-    unsigned *word;
-    CUdeviceptr p;
-    MUST(cuMemHostAlloc((void **)&word, 4, CU_MEMHOSTALLOC_DEVICEMAP));
-    *word = 0;
-    MUST(cuMemHostGetDevicePointer(&p, word, 0));
-    MUST(cuStreamWaitValue32(s, p, 1, CU_STREAM_WAIT_VALUE_EQ));
-    return word;
-}
-
 // CUDA work on the stream before the unmap is complete before graphics work issued after it.
 TEST(unmap_before_graphics)
 {
@@ -327,7 +315,7 @@ TEST(unmap_before_graphics)
     CUdeviceptr p;
     EXPECT_OK(cuGraphicsMapResources(1, &r, s));
     EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = hold(s);
+    volatile unsigned *word = test_hold(s);
     EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, s));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, s)); // returns although the stream is held up
     EXPECT_OK(cardlessCopyBuffer(copy, 0, b, 0, BUFFER_B));
@@ -349,7 +337,7 @@ TEST(two_streams_take_turns)
     CUdeviceptr p;
     EXPECT_OK(cuGraphicsMapResources(1, &r, first));
     EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = hold(first);
+    volatile unsigned *word = test_hold(first);
     EXPECT_OK(cuMemsetD8Async(p, 1, 64, first));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, first));
     EXPECT_OK(cardlessCopyBuffer(b, 32, b, 0, 16)); // needs the 1s
@@ -377,7 +365,7 @@ TEST(destroyed_while_it_waits)
     CUdeviceptr p;
     EXPECT_OK(cuGraphicsMapResources(1, &r, s));
     EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = hold(s);
+    volatile unsigned *word = test_hold(s);
     EXPECT_OK(cuMemsetD8Async(p, 6, 64, s));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, s));
     EXPECT_OK(cuGraphicsUnregisterResource(r)); // what is in the stream runs on
