@@ -13,6 +13,7 @@
 #include "memory_device.h"
 #include "producer.h"
 #include "pkey.h"
+#include "pool_share.h"
 #include "quirk.h"
 
 // The descriptors that belong to the driver: numbers that the program must not use any more.
@@ -76,6 +77,14 @@ static CUresult refuse(int fd, const struct dm_import_info *info)
     return em_mistake(M12, bad_descriptor(fd), "handle.fd = %d is %s, not memory that another API exported", fd, info->what);
 }
 
+// A pool is no memory: what is allocated from it is shared by cuMemPoolExportPointer.
+static CUresult refuse_pool(int fd)
+{
+    if (em_quirk(IMPORT_BAD_FD))
+        close(fd);
+    return em_mistake(M12, CUDA_ERROR_NOT_SUPPORTED, "handle.fd = %d is of a memory pool, which cuMemPoolImportFromShareableHandle takes", fd);
+}
+
 static void check_size(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, const struct dm_import_info *info, bool *said)
 {
     // "size: must match the size of the memory object": the exporter's allocation size, known to the page.
@@ -130,6 +139,8 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     if (before)
         return em_mistake(M01, CUDA_ERROR_INVALID_HANDLE, "handle.fd = %d belongs to the driver since CUexternalMemory #%u took it over", fd,
                           before->number);
+    if (desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD && em_pool_is_file(fd))
+        return refuse_pool(fd);
     int status = dm_import_recognise(fd, &info);
     if (status && desc->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD)
         return refuse(fd, &info);

@@ -316,30 +316,48 @@ CUresult em_surface_destroy(CUsurfObject handle)
     return destroy(EM_SURFACE, handle);
 }
 
-static CUresult read_back(enum em_type type, uint64_t handle, struct em_texture *copy)
+static CUresult read_back(uint64_t handle, struct em_texture *copy)
 {
     struct em_texture *t;
     em_lock();
-    CUresult r = em_object_get(type, handle, CUDA_ERROR_INVALID_VALUE, &t);
+    CUresult r = em_object_get(EM_TEXTURE, handle, CUDA_ERROR_INVALID_VALUE, &t);
     if (!r)
         *copy = *t;
     em_unlock();
     return r;
 }
 
+// A texture keeps the memory of its array, not the handle: of an array that was destroyed meanwhile there is none to tell.
+static void forget_stale(CUDA_RESOURCE_DESC *r)
+{
+    if (r->resType == CU_RESOURCE_TYPE_ARRAY && !em_object_peek(EM_ARRAY, (uint64_t)(uintptr_t)r->res.array.hArray))
+        r->res.array.hArray = NULL;
+    if (r->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY && !em_object_peek(EM_MIPMAP, (uint64_t)(uintptr_t)r->res.mipmap.hMipmappedArray))
+        r->res.mipmap.hMipmappedArray = NULL;
+}
+
+static CUresult resource_of(enum em_type type, uint64_t handle, CUDA_RESOURCE_DESC *out)
+{
+    struct em_texture *t;
+    em_lock();
+    CUresult r = em_object_get(type, handle, CUDA_ERROR_INVALID_VALUE, &t);
+    if (!r) {
+        *out = t->resource;
+        forget_stale(out);
+    }
+    em_unlock();
+    return r;
+}
+
 CUresult em_texture_resource(CUtexObject handle, CUDA_RESOURCE_DESC *out)
 {
-    struct em_texture t;
-    CUresult r = read_back(EM_TEXTURE, handle, &t);
-    if (!r)
-        *out = t.resource;
-    return r;
+    return resource_of(EM_TEXTURE, handle, out);
 }
 
 CUresult em_texture_texture(CUtexObject handle, CUDA_TEXTURE_DESC *out)
 {
     struct em_texture t;
-    CUresult r = read_back(EM_TEXTURE, handle, &t);
+    CUresult r = read_back(handle, &t);
     if (!r)
         memcpy(out, &t.texture, offsetof(CUDA_TEXTURE_DESC, borderColor));
     return r;
@@ -348,7 +366,7 @@ CUresult em_texture_texture(CUtexObject handle, CUDA_TEXTURE_DESC *out)
 CUresult em_texture_view(CUtexObject handle, CUDA_RESOURCE_VIEW_DESC *out)
 {
     struct em_texture t;
-    CUresult r = read_back(EM_TEXTURE, handle, &t);
+    CUresult r = read_back(handle, &t);
     if (!r && t.has_view)
         *out = t.view;
     return r;
@@ -375,9 +393,5 @@ CUresult em_surface_create(const CUDA_RESOURCE_DESC *resource, CUsurfObject *out
 
 CUresult em_surface_resource(CUsurfObject handle, CUDA_RESOURCE_DESC *out)
 {
-    struct em_texture t;
-    CUresult r = read_back(EM_SURFACE, handle, &t);
-    if (!r)
-        *out = t.resource;
-    return r;
+    return resource_of(EM_SURFACE, handle, out);
 }

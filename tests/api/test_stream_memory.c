@@ -5,8 +5,8 @@
 #include "../harness.h"
 
 static CUstream s, t;
-static CUdeviceptr device;        // 64 KiB of device memory
-static volatile uint64_t *pinned; // host memory that streams reach, at `mapped`
+static CUdeviceptr device; // 64 KiB of device memory
+static uint64_t *pinned;   // host memory that streams reach, at `mapped`
 static CUdeviceptr mapped;
 
 static void start(void)
@@ -21,6 +21,17 @@ static void start(void)
     memset(host, 0, 4096);
     pinned = host;
     MUST(cuMemHostGetDevicePointer(&mapped, host, 0));
+}
+
+// Other threads look at pinned memory meanwhile.
+static void put(int at, uint64_t value)
+{
+    __atomic_store_n(&pinned[at], value, __ATOMIC_RELEASE);
+}
+
+static uint64_t get(int at)
+{
+    return __atomic_load_n(&pinned[at], __ATOMIC_ACQUIRE);
 }
 
 static uint64_t word(CUdeviceptr at)
@@ -41,7 +52,7 @@ TEST(write)
     EXPECT_EQ(word(device), UINT64_C(0x11223344ffffffff));
     EXPECT_EQ(word(device + 8), UINT64_C(0x1122334455667788));
     EXPECT_EQ(word(device + 16), UINT64_MAX);
-    EXPECT_EQ(pinned[0], 7);
+    EXPECT_EQ(get(0), 7);
 }
 
 TEST(refused)
@@ -77,10 +88,10 @@ TEST(v1_is_off)
 
 static void wait_for(int wide, uint64_t have, uint64_t value, unsigned condition, bool met)
 {
-    pinned[0] = have;
+    put(0, have);
     EXPECT_OK(wide ? cuStreamWaitValue64(s, mapped, value, condition) : cuStreamWaitValue32(s, mapped, (uint32_t)value, condition));
     EXPECT_EQ(cuStreamQuery(s), met ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
-    pinned[0] = condition == CU_STREAM_WAIT_VALUE_NOR ? 0 : value;
+    put(0, condition == CU_STREAM_WAIT_VALUE_NOR ? 0 : value);
     EXPECT_OK(cuStreamSynchronize(s));
 }
 
@@ -108,7 +119,7 @@ static void *store_later(void *unused)
 {
     (void)unused;
     usleep(20000);
-    __atomic_store_n((uint64_t *)&pinned[1], 9, __ATOMIC_RELEASE);
+    put(1, 9);
     return NULL;
 }
 
@@ -165,17 +176,17 @@ TEST(batch_goes_on)
     EXPECT_OK(cuStreamWriteValue32(s, mapped + 32, 4, 0));
     EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
     EXPECT_EQ(word(device), 1);
-    EXPECT_EQ(pinned[2], 0);
-    pinned[0] = 1;
-    while (pinned[2] != 2)
+    EXPECT_EQ(get(2), 0);
+    put(0, 1);
+    while (get(2) != 2)
         usleep(100);
     EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
-    EXPECT_EQ(pinned[3], 0);
-    EXPECT_EQ(pinned[4], 0);
-    pinned[1] = 1;
+    EXPECT_EQ(get(3), 0);
+    EXPECT_EQ(get(4), 0);
+    put(1, 1);
     EXPECT_OK(cuStreamSynchronize(s));
-    EXPECT_EQ(pinned[3], 3);
-    EXPECT_EQ(pinned[4], 4);
+    EXPECT_EQ(get(3), 3);
+    EXPECT_EQ(get(4), 4);
 }
 
 TEST(batch_refused)
