@@ -14,9 +14,18 @@ static uint64_t handle_of(const CUeglStreamConnection *conn)
     return (uint64_t)(uintptr_t)*conn;
 }
 
+// No stream is the default one.
+static CUstream stream_of(const CUstream *stream)
+{
+    return stream ? *stream : NULL;
+}
+
 static CUresult connect(CUeglStreamConnection *conn, EGLStreamKHR stream, enum em_egl_role role)
 {
     uint64_t handle;
+    // Silicon looks at the stream first.
+    if (!stream)
+        return em_null_handle("stream");
     if (!conn)
         return em_null("conn");
     CUresult r = em_egl_connect(stream, role, &handle);
@@ -33,7 +42,7 @@ CUresult api_cuEGLStreamConsumerConnect(CUeglStreamConnection *conn, EGLStreamKH
 CUresult api_cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *conn, EGLStreamKHR stream, unsigned int flags)
 {
     // CU_EGL_RESOURCE_LOCATION_SYSMEM and _VIDMEM
-    if (flags > 1)
+    if (stream && flags > 1)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no CUeglResourceLocationFlags", flags);
     return connect(conn, stream, EM_EGL_CONSUMER);
 }
@@ -47,7 +56,10 @@ CUresult api_cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKH
 
 static CUresult disconnect(CUeglStreamConnection *conn, enum em_egl_role role)
 {
-    return conn ? em_egl_disconnect(handle_of(conn), role) : em_null("conn");
+    if (!conn)
+        return em_null_handle("conn");
+    // A connection that was never made is disconnected.
+    return *conn ? em_egl_disconnect(handle_of(conn), role) : CUDA_SUCCESS;
 }
 
 CUresult api_cuEGLStreamConsumerDisconnect(CUeglStreamConnection *conn)
@@ -62,33 +74,33 @@ CUresult api_cuEGLStreamProducerDisconnect(CUeglStreamConnection *conn)
 
 CUresult api_cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn, CUgraphicsResource *pCudaResource, CUstream *pStream, unsigned int timeout)
 {
-    if (!conn || !pCudaResource || !pStream)
-        return em_null(!conn ? "conn" : !pCudaResource ? "pCudaResource" : "pStream");
-    return em_egl_acquire(handle_of(conn), pCudaResource, *pStream, timeout);
+    if (!conn || !pCudaResource)
+        return em_null_handle(!conn ? "conn" : "pCudaResource");
+    return em_egl_acquire(handle_of(conn), pCudaResource, stream_of(pStream), timeout);
 }
 
 CUresult api_cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn, CUgraphicsResource pCudaResource, CUstream *pStream)
 {
-    if (!conn || !pStream)
-        return em_null(!conn ? "conn" : "pStream");
-    return em_egl_release(handle_of(conn), pCudaResource, *pStream);
+    if (!conn)
+        return em_null_handle("conn");
+    return em_egl_release(handle_of(conn), pCudaResource, stream_of(pStream));
 }
 
 CUresult api_cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglFrame eglframe, CUstream *pStream)
 {
     struct em_egl_frame frame;
-    if (!conn || !pStream)
-        return em_null(!conn ? "conn" : "pStream");
+    if (!conn)
+        return em_null_handle("conn");
     memcpy(&frame, &eglframe, sizeof frame);
-    return em_egl_present(handle_of(conn), &frame, *pStream);
+    return em_egl_present(handle_of(conn), &frame, stream_of(pStream));
 }
 
 CUresult api_cuEGLStreamProducerReturnFrame(CUeglStreamConnection *conn, CUeglFrame *eglframe, CUstream *pStream)
 {
     struct em_egl_frame frame;
-    if (!conn || !eglframe || !pStream)
-        return em_null(!conn ? "conn" : !eglframe ? "eglframe" : "pStream");
-    CUresult r = em_egl_return(handle_of(conn), &frame, *pStream);
+    if (!conn || !eglframe)
+        return em_null_handle(!conn ? "conn" : "eglframe");
+    CUresult r = em_egl_return(handle_of(conn), &frame, stream_of(pStream));
     if (!r)
         memcpy(eglframe, &frame, sizeof frame);
     return r;

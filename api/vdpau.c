@@ -2,8 +2,9 @@
 // The manual's chapter "VDPAU Interoperability": no VdpDevice belongs to a software card, so that these calls only say so.
 #include "api_bodies.h"
 #include "call.h"
+#include "device.h"
 
-// "VDPAU device": libvdpau's drivers are those of real cards.
+// Recorded on a card whose machine has no VDPAU device either.
 static CUresult no_device(CUresult code)
 {
     return em_fail(code, "no VDPAU device belongs to this card");
@@ -16,15 +17,18 @@ CUresult api_cuVDPAUGetDevice(CUdevice *pDevice, VdpDevice vdpDevice, VdpGetProc
 
 CUresult api_cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device, VdpDevice vdpDevice, VdpGetProcAddress *vdpGetProcAddress)
 {
-    return no_device(CUDA_ERROR_INVALID_VALUE);
+    struct em_device *d;
+    CUresult r = em_device_get(device, &d);
+    return r ? r : no_device(CUDA_ERROR_INVALID_VALUE);
 }
 
+// No context is one that cuVDPAUCtxCreate made.
 CUresult api_cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource, VdpVideoSurface vdpSurface, unsigned int flags)
 {
-    return no_device(CUDA_ERROR_INVALID_VALUE);
+    return no_device(CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CUresult api_cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource, VdpOutputSurface vdpSurface, unsigned int flags)
 {
-    return no_device(CUDA_ERROR_INVALID_VALUE);
+    return no_device(CUDA_ERROR_INVALID_CONTEXT);
 }

@@ -11,6 +11,7 @@
 #include "format.h"
 #include "lock.h"
 #include "memory.h"
+#include "quirk.h"
 #include "stream.h"
 
 // A frame between its presentation and its return.
@@ -160,10 +161,10 @@ static CUresult check_connect(const struct stream *s, enum em_egl_role role)
     if (s->destroyed)
         return em_fail(CUDA_ERROR_INVALID_HANDLE, "EGLStreamKHR #%u is disconnected", s->object.number);
     if (s->end[role])
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "EGLStreamKHR #%u has a %s already", s->object.number, role ? "producer" : "consumer");
+        return em_fail(CUDA_ERROR_UNKNOWN, "EGLStreamKHR #%u has a %s already", s->object.number, role ? "producer" : "consumer");
     // EGL_KHR_stream: a producer connects to a stream whose consumer is there (EGL_STREAM_STATE_CONNECTING_KHR).
     if (role == EM_EGL_PRODUCER && !s->end[EM_EGL_CONSUMER])
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "EGLStreamKHR #%u has no consumer yet", s->object.number);
+        return em_fail(CUDA_ERROR_UNKNOWN, "EGLStreamKHR #%u has no consumer yet", s->object.number);
     return CUDA_SUCCESS;
 }
 
@@ -300,7 +301,7 @@ static CUresult check_plane(const struct em_egl_frame *f, unsigned i)
     // Planes after the first are as high as the first at most; how high depends on the colour format.
     if (__builtin_mul_overflow((uint64_t)f->pitch, i ? 1 : f->height, &size))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "pitch %u times height %u wraps around", f->pitch, f->height);
-    return em_memory_get(f->plane[i], size, "a plane of the frame", CUDA_ERROR_INVALID_VALUE, &a);
+    return em_memory_get(f->plane[i], size, "a plane of the frame", CUDA_ERROR_INVALID_HANDLE, &a);
 }
 
 static CUresult check_frame(const struct em_egl_frame *f)
@@ -386,7 +387,8 @@ static CUresult wait_frame(struct stream *s, uint32_t timeout_us)
         if (s->destroyed)
             return em_fail(CUDA_ERROR_UNKNOWN, "EGLStreamKHR #%u is disconnected", s->object.number);
         if (timeout_us != UINT32_MAX && now_us() >= until)
-            return em_fail(CUDA_ERROR_LAUNCH_TIMEOUT, "no frame within %u microseconds", timeout_us);
+            return em_fail(em_quirk(EGL_ACQUIRE_TIMEOUT) ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_LAUNCH_TIMEOUT, "no frame within %u microseconds",
+                           timeout_us);
         em_wait_outside();
     }
     return CUDA_SUCCESS;
