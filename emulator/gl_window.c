@@ -273,6 +273,17 @@ static const char *glx_open(const struct em_gl_current *current, struct em_gl_ow
     return why;
 }
 
+static void glx_close(struct em_gl_own *own)
+{
+    void *before = xlib.XSetErrorHandler((void *)ignore_error);
+    glx.glXMakeContextCurrent(own->display, 0, 0, NULL);
+    if (own->pbuffer)
+        glx.glXDestroyPbuffer(own->display, own->pbuffer);
+    glx.glXDestroyContext(own->display, own->context);
+    xlib.XSync(own->display, 0);
+    xlib.XSetErrorHandler(before);
+}
+
 // ---- either
 
 const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_own *own)
@@ -289,10 +300,7 @@ void em_gl_window_close(struct em_gl_own *own)
             egl.eglDestroySurface(own->display, own->surface);
         egl.eglDestroyContext(own->display, own->context);
     } else {
-        glx.glXMakeContextCurrent(own->display, 0, 0, NULL);
-        if (own->pbuffer)
-            glx.glXDestroyPbuffer(own->display, own->pbuffer);
-        glx.glXDestroyContext(own->display, own->context);
+        glx_close(own);
     }
     own->context = NULL;
 }
