@@ -140,6 +140,8 @@ static void push_back(struct em_stream *s, struct em_command *c)
         link_waiting(s);
     }
     em_funnel.polled += c->ops->polled;
+    if (c->ops->polled) // which may have gone to sleep while this one was not in the queue
+        em_service_wake_poller();
 }
 
 // The reference that push took stays with the command.

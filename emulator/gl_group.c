@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "alloc.h"
@@ -11,7 +12,7 @@
 #include "gl_window.h"
 #include "pkey.h"
 
-enum { IDLE_SECONDS = 1 };
+enum { IDLE_SECONDS = 1, EXIT_SECONDS = 2 };
 
 struct em_gl_job {
     void (*run)(struct em_gl_group *group, const struct gl_functions *gl, void *arg);
@@ -37,6 +38,45 @@ struct em_gl_group {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct em_gl_group *groups; // guarded by `mutex`, as all members that change
+// OpenGL and X libraries take themselves down when the process exits: from then on the threads must not call them.
+static bool exiting;
+static unsigned busy; // threads that are in such a call
+static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+
+static void at_exit(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += EXIT_SECONDS;
+    pthread_mutex_lock(&mutex);
+    exiting = true;
+    while (busy && !pthread_cond_timedwait(&idle, &mutex, &until))
+        ;
+    pthread_mutex_unlock(&mutex);
+}
+
+// A child has none of the threads. Its exit has nothing to wait for.
+static void in_child(void)
+{
+    busy = 0;
+    pthread_mutex_init(&mutex, NULL);
+}
+
+// Whether calls may be made; leave() ends them. Precondition: mutex held.
+static bool enter(void)
+{
+    static bool watched;
+    if (!watched) // later than the libraries' own, which so run after it
+        watched = !atexit(at_exit) && !pthread_atfork(NULL, NULL, in_child);
+    busy += !exiting;
+    return !exiting;
+}
+
+static void leave(void)
+{
+    if (!--busy)
+        pthread_cond_signal(&idle);
+}
 
 // ---- the thread
 
@@ -93,25 +133,35 @@ static void *group_main(void *arg)
 {
     struct em_gl_group *g = arg;
     dm_pkey_enter(); // jobs move bytes between GL and device memory
-    const char *why = open_context(g);
     pthread_mutex_lock(&mutex);
+    const char *why = "the process is about to exit";
+    if (enter()) {
+        pthread_mutex_unlock(&mutex);
+        why = open_context(g);
+        pthread_mutex_lock(&mutex);
+        leave();
+    }
     g->why_not = why;
     g->ready = true;
     pthread_cond_broadcast(&g->done);
     while (!why && await_job(g)) {
         struct em_gl_job *job = g->job;
         g->job = NULL;
-        pthread_mutex_unlock(&mutex);
-        job->run(g, &g->gl, job->arg);
-        pthread_mutex_lock(&mutex);
+        if (enter()) {
+            pthread_mutex_unlock(&mutex);
+            job->run(g, &g->gl, job->arg);
+            pthread_mutex_lock(&mutex);
+            leave();
+        }
         job->done = true;
         pthread_cond_broadcast(&g->done);
     }
     unlist(g);
-    if (!why) {
+    if (!why && enter()) {
         pthread_mutex_unlock(&mutex);
         em_gl_window_close(&g->own);
         pthread_mutex_lock(&mutex);
+        leave();
     }
     g->ended = true;
     pthread_cond_broadcast(&g->done);
