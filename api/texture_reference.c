@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "Texture Reference Management [DEPRECATED]".
+// The manual's chapters "Texture Reference Management [DEPRECATED]" and "Surface Reference Management [DEPRECATED]".
 #include "api_bodies.h"
 #include "call.h"
 #include "lock.h"
 #include "quirk.h"
+#include "surface_reference.h"
 #include "texture_reference.h"
 
 CUresult api_cuTexRefCreate(CUtexref *pTexRef)
@@ -269,4 +270,16 @@ CUresult api_cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef)
     WITH_REFERENCE(t, hTexRef);
     *pFlags = t->flags;
     return unlock(CUDA_SUCCESS);
+}
+
+// ---- surface references
+
+CUresult api_cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags)
+{
+    return em_surface_reference_set(hSurfRef, hArray, Flags);
+}
+
+CUresult api_cuSurfRefGetArray(CUarray *phArray, CUsurfref hSurfRef)
+{
+    return em_surface_reference_get(hSurfRef, phArray);
 }

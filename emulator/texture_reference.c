@@ -47,13 +47,16 @@ CUresult em_texture_reference_destroy(CUtexref handle)
     return CUDA_SUCCESS;
 }
 
-CUresult em_texture_reference_lock(CUtexref handle, struct em_texture_reference **out)
+CUresult em_reference_code(uint64_t handle)
 {
     // A stale handle crashes the driver; of foreign memory it reads a context that is none.
-    uint64_t h = (uint64_t)(uintptr_t)handle;
-    CUresult code = em_quirk(ARRAY_STALE_CODE) && !em_handle_was(h) ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE;
+    return em_quirk(ARRAY_STALE_CODE) && !em_handle_was(handle) ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult em_texture_reference_lock(CUtexref handle, struct em_texture_reference **out)
+{
     em_lock();
-    CUresult r = em_object_get(EM_TEXTURE_REFERENCE, handle, code, out);
+    CUresult r = em_object_get(EM_TEXTURE_REFERENCE, handle, em_reference_code((uint64_t)(uintptr_t)handle), out);
     if (r)
         em_unlock();
     return r;

@@ -25,6 +25,9 @@ struct em_texture_reference {
 CUresult em_texture_reference_create(CUtexref *out);
 CUresult em_texture_reference_destroy(CUtexref handle);
 
+// What the driver answers for a number that is no reference. Precondition: em_lock held.
+CUresult em_reference_code(uint64_t handle);
+
 // The reference, and em_lock held until the caller lets go of it with em_unlock(); on failure it is not held.
 CUresult em_texture_reference_lock(CUtexref handle, struct em_texture_reference **out);
 

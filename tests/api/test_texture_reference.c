@@ -134,4 +134,17 @@ TEST(reading)
     EXPECT_ERROR(cuTexRefSetAddressMode(t, -1, CU_TR_ADDRESS_MODE_WRAP), CUDA_ERROR_INVALID_VALUE);
 }
 
-TESTS(CASE(defaults), CASE(linear), CASE(pitched), CASE(arrays), CASE(reading))
+// No module, no surface reference: every number is explained.
+TEST(surface_references)
+{
+    CUtexref t = start();
+    CUarray a, bound;
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1, .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+    MUST(cuArray3DCreate(&a, &d));
+    EXPECT_ERROR(cuSurfRefSetArray(NULL, a, 0), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuSurfRefSetArray((CUsurfref)t, a, 0), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuSurfRefGetArray(&bound, (CUsurfref)0x1234), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuSurfRefGetArray(NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TESTS(CASE(defaults), CASE(linear), CASE(pitched), CASE(arrays), CASE(reading), CASE(surface_references))
