@@ -166,9 +166,6 @@ static uint32_t linear_element_B(const struct dm_format_info *info, unsigned cha
 
 CUresult api_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_format format, unsigned numChannels, CUdevice dev)
 {
-    // The widest element is 16 bytes, and the attribute counts those; narrower ones are more, up to where texel indices end.
-    enum { WIDEST_B = 16 };
-    const uint64_t most = UINT64_C(1) << 30;
     const struct dm_format_info *info = dm_format_info((uint32_t)format);
     struct em_device *d;
     CUresult r = em_device_get(dev, &d);
@@ -177,8 +174,7 @@ CUresult api_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUar
     uint32_t element_B = info ? linear_element_B(info, numChannels) : 0;
     if (!element_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "format %#x with %u channels cannot be a 1D linear texture", (unsigned)format, numChannels);
-    uint64_t width = (uint64_t)em_device_attribute(d, DM_ATTRIBUTE_maximum_texture1d_linear_width) * WIDEST_B / element_B;
-    *maxWidthInElements = width < most ? width : most;
+    *maxWidthInElements = em_device_linear_texels(d, element_B);
     return CUDA_SUCCESS;
 }
 

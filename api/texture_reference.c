@@ -77,13 +77,13 @@ CUresult api_cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef)
 {
     WITH_REFERENCE(t, hTexRef);
     *pdptr = t->address;
-    return unlock(t->address ? CUDA_SUCCESS : not_bound("linear memory"));
+    return unlock(t->linear ? CUDA_SUCCESS : not_bound("linear memory"));
 }
 
 CUresult api_cuTexRefGetArray(CUarray *phArray, CUtexref hTexRef)
 {
     WITH_REFERENCE(t, hTexRef);
-    if (!t->array)
+    if (!em_object_peek(EM_ARRAY, (uint64_t)(uintptr_t)t->array)) // an array that is gone is not bound any more
         return unlock(not_bound("CUDA array"));
     *phArray = t->array;
     return unlock(CUDA_SUCCESS);
@@ -92,7 +92,7 @@ CUresult api_cuTexRefGetArray(CUarray *phArray, CUtexref hTexRef)
 CUresult api_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexref hTexRef)
 {
     WITH_REFERENCE(t, hTexRef);
-    if (!t->mipmap)
+    if (!em_object_peek(EM_MIPMAP, (uint64_t)(uintptr_t)t->mipmap))
         return unlock(not_bound("mipmapped array"));
     *phMipmappedArray = t->mipmap;
     return unlock(CUDA_SUCCESS);

@@ -57,11 +57,33 @@ uint32_t dm_format_element_B(const struct dm_format_info *info, uint32_t channel
     return info->element_B ? info->element_B : info->channel_B * channels;
 }
 
+uint32_t dm_format_texel_B(const struct dm_format_info *info, uint32_t channels)
+{
+    bool several = info->channels_mask & (info->channels_mask - 1);
+
+    if (info->element_B)
+        return info->element_B;
+    if (!several)
+        channels = info->channels_mask ? (uint32_t)__builtin_ctz(info->channels_mask) : 1;
+    return info->channel_B * channels;
+}
+
 uint32_t dm_format_video_channels(const struct dm_format_info *info)
 {
     if (info->kind != DM_FORMAT_KIND_YUV)
         return 0;
-    return info->sampling == DM_SAMPLING_PACKED ? 4 : 3;
+    if (info->sampling != DM_SAMPLING_PACKED)
+        return 3;
+    // Packed formats count the words that an element is transferred in: two of 16 bits, or one of 32. The others have a channel a component.
+    switch (info->format) {
+    case DM_FORMAT_Y210:
+    case DM_FORMAT_Y216:
+        return 2;
+    case DM_FORMAT_Y410:
+        return 1;
+    default:
+        return 4;
+    }
 }
 
 unsigned dm_format_planes(const struct dm_format_info *info)

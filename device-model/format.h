@@ -124,6 +124,10 @@ bool dm_format_channels_legal(const struct dm_format_info *info, uint32_t channe
 // Bytes of one element (for block-compressed formats: of one block of 4 by 4 texels); 0 if channels are not legal.
 uint32_t dm_format_element_B(const struct dm_format_info *info, uint32_t channels);
 
+// Bytes of one texel of linear memory, whatever the number of channels is said to be: formats that name their channels have those, a planar one
+// counts as its first plane.
+uint32_t dm_format_texel_B(const struct dm_format_info *info, uint32_t channels);
+
 // Channels that an array of a video format has; 0 for other formats.
 uint32_t dm_format_video_channels(const struct dm_format_info *info);
 

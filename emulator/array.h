@@ -59,7 +59,7 @@ struct em_mipmap {
     bool lent;                                    // as that of an array
 };
 
-// The format of a descriptor that em_array_plan let pass. Mapped external memory looks at the low byte of the number alone.
+// The format of a descriptor that em_array_plan let pass. The low byte of the number names it.
 static inline const struct dm_format_info *em_array_format(const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     return dm_format_info((uint32_t)desc->Format & 0xff);

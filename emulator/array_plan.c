@@ -114,9 +114,6 @@ static CUresult check_flags(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape shape, 
         allowed |= UNNAMED_FLAG;
     if (d->Flags & ~allowed)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags %#x hold %#x, which cannot be set here", d->Flags, d->Flags & ~allowed);
-    // "CUDA_ARRAY3D_TEXTURE_GATHER can only be set for 2D CUDA arrays"
-    if ((d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER) && shape != SHAPE_2D)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA_ARRAY3D_TEXTURE_GATHER on a %s: 2D arrays alone can be gathered from", shape_names[shape]);
     if (d->Flags & CUDA_ARRAY3D_SPARSE) {
         // "sparse mapping is only supported for 2D and 3D arrays and layered ones": neither cubemaps nor 1D, and no second kind of mapping
         bool has_tiles = shape == SHAPE_2D || shape == SHAPE_3D || shape == SHAPE_2D_LAYERED;
@@ -128,48 +125,46 @@ static CUresult check_flags(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape shape, 
     return CUDA_SUCCESS;
 }
 
-// Video formats exist on mapped external memory alone.
 static CUresult check_video(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels, enum shape shape, enum em_array_use use,
                             const struct dm_format_info *info)
 {
-    if (use != EM_MIPMAP_EXTERNAL)
-        return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "arrays of video format %s exist on mapped external memory alone", info->name);
     if (d->NumChannels != dm_format_video_channels(info))
         return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "format %s has %u channels, not %u", info->name, dm_format_video_channels(info),
                           d->NumChannels);
-    // "CUDA_ARRAY3D_VIDEO_ENCODE_DECODE: the array is used by the video encoder or decoder"; NV12 alone has other uses on this card
-    if (info->format != DM_FORMAT_NV12 && !(d->Flags & CUDA_ARRAY3D_VIDEO_ENCODE_DECODE))
+    // "CUDA_ARRAY3D_VIDEO_ENCODE_DECODE: the array is used by the video encoder or decoder"; mapped NV12 alone has other uses on this card
+    bool other_use = info->format == DM_FORMAT_NV12 && use == EM_MIPMAP_EXTERNAL;
+    if (!other_use && !(d->Flags & CUDA_ARRAY3D_VIDEO_ENCODE_DECODE))
         return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "format %s without CUDA_ARRAY3D_VIDEO_ENCODE_DECODE in Flags", info->name);
     if (shape != SHAPE_2D && shape != SHAPE_2D_LAYERED)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "video format %s on a %s", info->name, shape_names[shape]);
     if (levels > 1)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "video format %s with %u levels: it has one", info->name, levels);
-    struct dm_format_plane chroma;
-    if (!dm_format_plane(info, 1, &chroma) &&
-        ((d->Width & ((1u << chroma.width_log2_divisor) - 1)) || (d->Height & ((1u << chroma.height_log2_divisor) - 1))))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%zux%zu texels do not divide into the planes of format %s", d->Width, d->Height, info->name);
+    // Also where every plane is of full size.
+    if (d->Width % 2 || d->Height % 2)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%zux%zu texels of video format %s: extents must be even", d->Width, d->Height, info->name);
     return CUDA_SUCCESS;
 }
 
 static CUresult check_format(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels, enum shape shape, enum em_array_use use,
                              const struct dm_format_info **out)
 {
-    // The driver looks at the low byte of an external array's format.
-    bool low_byte = use == EM_MIPMAP_EXTERNAL && em_quirk(ARRAY_FORMAT_LOW_BYTE);
-    const struct dm_format_info *info = dm_format_info((uint32_t)d->Format & (low_byte ? 0xff : UINT32_MAX));
+    // The driver looks at the low byte of the number.
+    const struct dm_format_info *info = dm_format_info((uint32_t)d->Format & (em_quirk(ARRAY_FORMAT_LOW_BYTE) ? 0xff : UINT32_MAX));
     if (!info)
         return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "Format %#x is no CUarray_format", (unsigned)d->Format);
     *out = info;
-    if (info->kind == DM_FORMAT_KIND_YUV)
-        return check_video(d, levels, shape, use, info);
+    bool video = info->kind == DM_FORMAT_KIND_YUV, block = info->kind == DM_FORMAT_KIND_BLOCK;
     // "NumChannels specifies the number of packed components per CUDA array element; it may be 1, 2, or 4"
-    if (!dm_format_channels_legal(info, d->NumChannels))
+    if (!video && !dm_format_channels_legal(info, d->NumChannels))
         return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "arrays of format %s cannot have %u channels", info->name, d->NumChannels);
-    if (info->kind == DM_FORMAT_KIND_BLOCK && (shape == SHAPE_1D || shape == SHAPE_1D_LAYERED))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "block-compressed format %s on a %s", info->name, shape_names[shape]);
-    if (info->kind == DM_FORMAT_KIND_BLOCK && (d->Flags & CUDA_ARRAY3D_SURFACE_LDST))
+    if (block && (d->Flags & CUDA_ARRAY3D_SURFACE_LDST))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "surfaces of block-compressed format %s do not exist", info->name);
-    return CUDA_SUCCESS;
+    // "CUDA_ARRAY3D_TEXTURE_GATHER can only be set for 2D CUDA arrays"
+    if ((d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER) && shape != SHAPE_2D)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA_ARRAY3D_TEXTURE_GATHER on a %s: 2D arrays alone can be gathered from", shape_names[shape]);
+    if (block && (shape == SHAPE_1D || shape == SHAPE_1D_LAYERED))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "block-compressed format %s on a %s", info->name, shape_names[shape]);
+    return video ? check_video(d, levels, shape, use, info) : CUDA_SUCCESS;
 }
 
 static bool within(const struct em_device *device, size_t extent, int limit)

@@ -151,3 +151,11 @@ out:
     dm_free(list);
     return r;
 }
+
+uint64_t em_device_linear_texels(const struct em_device *device, uint64_t texel_B)
+{
+    // The widest texel is 16 bytes, and the attribute counts those; narrower ones are more, up to where texel indices end.
+    const uint64_t widest_B = 16, most = UINT64_C(1) << 30;
+    uint64_t texels = (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_maximum_texture1d_linear_width) * widest_B / (texel_B ? texel_B : 1);
+    return texels < most ? texels : most;
+}

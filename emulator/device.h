@@ -33,6 +33,9 @@ static inline CUresult em_device_get(CUdevice ordinal, struct em_device **out)
     return CUDA_SUCCESS;
 }
 
+// The most texels of so many bytes that a 1D texture of linear memory can have, as cuDeviceGetTexture1DLinearMaxWidth tells.
+uint64_t em_device_linear_texels(const struct em_device *device, uint64_t texel_B);
+
 static inline int em_device_attribute(const struct em_device *device, enum dm_attribute attribute)
 {
     return device->profile.attribute[attribute];

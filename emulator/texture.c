@@ -43,12 +43,6 @@ static CUresult check_linear_format(CUarray_format format, unsigned channels)
     return CUDA_SUCCESS;
 }
 
-static uint64_t linear_element_B(CUarray_format format, unsigned channels)
-{
-    const struct dm_format_info *info = dm_format_info((uint32_t)format);
-    return info->channel_B ? (uint64_t)info->channel_B * channels : info->element_B;
-}
-
 static CUresult check_linear(const struct em_device *device, const CUDA_RESOURCE_DESC *r)
 {
     CUresult result = check_linear_format(r->res.linear.format, r->res.linear.numChannels);
@@ -60,8 +54,10 @@ static CUresult check_linear(const struct em_device *device, const CUDA_RESOURCE
         return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx is no multiple of %llu", (unsigned long long)r->res.linear.devPtr,
                        (unsigned long long)alignment);
     // "The total number of elements … cannot exceed CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH"
-    uint64_t most = (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_maximum_texture1d_linear_width) * (em_quirk(LINEAR_TEXTURE_WIDTH) ? 4 : 1);
-    uint64_t elements = r->res.linear.sizeInBytes / linear_element_B(r->res.linear.format, r->res.linear.numChannels);
+    uint64_t element_B = dm_format_texel_B(dm_format_info((uint32_t)r->res.linear.format), r->res.linear.numChannels);
+    uint64_t most = em_quirk(LINEAR_TEXTURE_WIDTH) ? em_device_linear_texels(device, element_B)
+                                                   : (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_maximum_texture1d_linear_width);
+    uint64_t elements = r->res.linear.sizeInBytes / element_B;
     if (elements > most)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu elements are more than the %llu of a linear texture", (unsigned long long)elements,
                        (unsigned long long)most);

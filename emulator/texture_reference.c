@@ -67,13 +67,14 @@ static void unbind(struct em_texture_reference *t)
     t->array = NULL;
     t->mipmap = NULL;
     t->address = 0;
+    t->linear = false;
 }
 
 // Bytes of an element; 0 for formats that are none, which references take under the driver's personality.
 static uint64_t element_B(CUarray_format format, uint64_t channels)
 {
     const struct dm_format_info *info = dm_format_info((uint32_t)format);
-    return !info ? 0 : info->channel_B ? info->channel_B * channels : info->element_B;
+    return info ? dm_format_texel_B(info, (uint32_t)channels) : 0;
 }
 
 static uint64_t attribute(const struct em_texture_reference *t, enum dm_attribute which)
@@ -84,7 +85,8 @@ static uint64_t attribute(const struct em_texture_reference *t, enum dm_attribut
 CUresult em_texture_reference_linear(struct em_texture_reference *t, uint64_t address, uint64_t size_B, size_t *offset)
 {
     uint64_t bytes = element_B(t->format, t->channels > 0 ? (uint64_t)t->channels : 1);
-    uint64_t most = attribute(t, DM_ATTRIBUTE_maximum_texture1d_linear_width) * (em_quirk(LINEAR_TEXTURE_WIDTH) ? 4 : 1);
+    uint64_t most = em_quirk(LINEAR_TEXTURE_WIDTH) ? em_device_linear_texels(t->object.context->device, bytes)
+                                                   : attribute(t, DM_ATTRIBUTE_maximum_texture1d_linear_width);
     uint64_t misses = address % attribute(t, DM_ATTRIBUTE_texture_alignment);
     // "The total number of elements (or texels) in the linear address range cannot exceed CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH."
     if (bytes && size_B / bytes > most)
@@ -96,6 +98,7 @@ CUresult em_texture_reference_linear(struct em_texture_reference *t, uint64_t ad
         return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr %#llx is not aligned for textures, and ByteOffset is NULL", (unsigned long long)address);
     unbind(t);
     t->address = address - misses;
+    t->linear = true;
     if (offset)
         *offset = misses;
     return CUDA_SUCCESS;
@@ -104,25 +107,29 @@ CUresult em_texture_reference_linear(struct em_texture_reference *t, uint64_t ad
 CUresult em_texture_reference_pitched(struct em_texture_reference *t, const CUDA_ARRAY_DESCRIPTOR *desc, uint64_t address, uint64_t pitch_B,
                                       bool strict)
 {
+    // The driver looks at the low 32 bits of the extents alone.
+    uint64_t width = (uint32_t)desc->Width, height = (uint32_t)desc->Height;
     uint64_t row_B, alignment = attribute(t, DM_ATTRIBUTE_texture_alignment);
     // "must be aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT"
     if (address % alignment)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr %#llx is no multiple of %llu", (unsigned long long)address, (unsigned long long)alignment);
     // "Width and Height … cannot exceed CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH and …_HEIGHT respectively. Pitch, in bytes, cannot exceed
     // …_PITCH."
-    if (desc->Width > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_width) ||
-        desc->Height > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_height) ||
+    if (width > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_width) || height > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_height) ||
         (strict && pitch_B > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_pitch)))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%zu x %zu elements with a pitch of %llu bytes are more than a texture of linear memory can have",
-                       desc->Width, desc->Height, (unsigned long long)pitch_B);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu x %llu elements with a pitch of %llu bytes are more than a texture of linear memory can have",
+                       (unsigned long long)width, (unsigned long long)height, (unsigned long long)pitch_B);
     if (strict && pitch_B % attribute(t, DM_ATTRIBUTE_texture_pitch_alignment))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a pitch of %llu bytes is no multiple of %llu", (unsigned long long)pitch_B,
                        (unsigned long long)attribute(t, DM_ATTRIBUTE_texture_pitch_alignment));
-    if (!em_mul(desc->Width, element_B(desc->Format, desc->NumChannels), &row_B) || row_B > pitch_B)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a row of %zu elements does not fit into a pitch of %llu bytes", desc->Width,
+    if (!em_mul(width, element_B(desc->Format, desc->NumChannels), &row_B) || row_B > pitch_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a row of %llu elements does not fit into a pitch of %llu bytes", (unsigned long long)width,
                        (unsigned long long)pitch_B);
     unbind(t);
     t->address = address;
+    t->linear = true;
+    t->format = desc->Format;
+    t->channels = (int)desc->NumChannels;
     return CUDA_SUCCESS;
 }
 

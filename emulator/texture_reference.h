@@ -2,6 +2,7 @@
 // Texture references, the forerunners of texture objects: what one holds, and what can be bound to it. Fetching comes with kernels.
 #pragma once
 #include <cuda.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "object.h"
@@ -12,6 +13,7 @@ struct em_texture_reference {
     CUarray array;
     CUmipmappedArray mipmap;
     uint64_t address;
+    bool linear; // `address` is bound, be it NULL
     CUarray_format format;
     int channels;
     CUaddress_mode address_mode[3];
