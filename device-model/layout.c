@@ -38,6 +38,11 @@ static unsigned min_u(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
+static unsigned max_u(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
 // Checked arithmetic: `*ok` turns false on overflow and stays so.
 static uint64_t mul(uint64_t a, uint64_t b, bool *ok)
 {
@@ -73,20 +78,23 @@ static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
 // Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D arrays. The choice looks
 // at texels, also where an element is a block of them. Each level then shrinks the block to what covers its extent in
 // elements. Levels follow each other without gaps; a layer holds its whole chain and is rounded up to level 0's block.
-static bool place_block_linear(struct dm_layout *l)
+static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc *desc)
 {
     bool ok = true;
-    unsigned height_log2 = 0, depth_log2 = 0;
+    unsigned height_log2 = 0, depth_log2 = 0, least_log2 = 0;
     uint64_t offset_B = 0, stride_B;
 
-    if (l->dimensions == 2)
-        height_log2 = block_log2(BLOCK_HEIGHT_LOG2_MOST, DM_GOB_HEIGHT, l->level[0].height_px);
+    if (l->dimensions == 2) {
+        unsigned most_log2 = desc->block_height_log2_most ? desc->block_height_log2_most : BLOCK_HEIGHT_LOG2_MOST;
+        least_log2 = desc->block_height_log2_least;
+        height_log2 = max_u(block_log2(most_log2, DM_GOB_HEIGHT, l->level[0].height_px), least_log2);
+    }
     if (l->dimensions == 3)
         depth_log2 = block_log2(BLOCK_DEPTH_LOG2_MOST, 1, l->level[0].depth);
     for (uint32_t i = 0; i < l->levels; i++) {
         struct dm_layout_level *v = &l->level[i];
         uint64_t rows_gob = div_up(v->height_el, DM_GOB_HEIGHT);
-        unsigned a = min_u(height_log2, log2_up(rows_gob)), b = min_u(depth_log2, log2_up(v->depth));
+        unsigned a = max_u(min_u(height_log2, log2_up(rows_gob)), least_log2), b = min_u(depth_log2, log2_up(v->depth));
         uint64_t depth = div_up(v->depth, UINT64_C(1) << b) << b;
 
         v->block_height_log2_gob = a;
@@ -226,7 +234,7 @@ int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc)
     }
     switch (desc->kind) {
     case DM_LAYOUT_BLOCK_LINEAR:
-        ok = place_block_linear(&l);
+        ok = place_block_linear(&l, desc);
         break;
     case DM_LAYOUT_PITCH:
         ok = place_pitch(&l, desc->pitch_B);

@@ -40,6 +40,8 @@ struct dm_layout_desc {
     uint32_t levels;
     bool cube;        // layers are cube faces
     uint64_t pitch_B; // DM_LAYOUT_PITCH only; 0: rows without gaps
+    // Block-linear 2D only: blocks are at least and at most so high (log2 of GOBs), whatever the extent is. 0: no such rule.
+    uint8_t block_height_log2_least, block_height_log2_most;
 };
 
 struct dm_layout_level {

@@ -4,6 +4,15 @@
 
 #include <errno.h>
 
+void dm_video_blocks(struct dm_layout_desc *desc, const struct dm_format_info *format)
+{
+    enum { BLOCK_LOG2_GOB = 2 };
+
+    desc->block_height_log2_least = BLOCK_LOG2_GOB;
+    if (format->format == DM_FORMAT_NV12)
+        desc->block_height_log2_most = BLOCK_LOG2_GOB;
+}
+
 int dm_planes_init(struct dm_planes *planes, const struct dm_format_info *format, const struct dm_layout_desc *desc)
 {
     struct dm_planes p = {.count = dm_format_planes(format)};
@@ -19,6 +28,7 @@ int dm_planes_init(struct dm_planes *planes, const struct dm_format_info *format
             return status;
         d.element_B = dm_format_element_B(dm_format_info((uint32_t)plane.format), plane.channels);
         d.block_px = 1;
+        dm_video_blocks(&d, format);
         d.width_px >>= plane.width_log2_divisor;
         d.height_px >>= plane.height_log2_divisor;
         if ((status = dm_layout_init(&p.layout[i], &d)))

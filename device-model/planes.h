@@ -15,6 +15,9 @@ struct dm_planes {
     uint64_t total_B; // bytes of all planes, with the gaps between them
 };
 
+// Says in `desc` what is particular to images of video formats, packed ones too: blocks are at least 4 GOBs high, NV12's never higher.
+void dm_video_blocks(struct dm_layout_desc *desc, const struct dm_format_info *format);
+
 // Lays out the planes of an image of a planar format; `desc` describes the image in texels of its first plane, element_B is not looked at.
 // Returns 0, or -EINVAL where the format has no planes, the image has several levels, or dm_layout_init refuses a plane. *planes is then left alone.
 int dm_planes_init(struct dm_planes *planes, const struct dm_format_info *format, const struct dm_layout_desc *desc);

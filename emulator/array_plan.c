@@ -233,6 +233,8 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
         .levels = plan->levels,
         .cube = shape == SHAPE_CUBE || shape == SHAPE_CUBE_LAYERED,
     };
+    if (format->kind == DM_FORMAT_KIND_YUV)
+        dm_video_blocks(&layout, format);
     if (format->kind == DM_FORMAT_KIND_YUV && dm_format_planes(format) > 1)
         return plan_planes(&layout, format, plan);
     if (dm_layout_init(&plan->layout, &layout))

@@ -27,6 +27,7 @@ struct subject {
     const CUDA_ARRAY3D_DESCRIPTOR *desc; // of an array or a mipmapped array; NULL: linear memory
     const struct dm_format_info *format;
     bool has_levels; // a mipmapped array, or a level of one
+    bool nv12_plane;
     struct em_storage *storage;
 };
 
@@ -100,6 +101,7 @@ static CUresult find_array(const CUDA_RESOURCE_DESC *r, struct subject *s)
         if ((result = em_object_get(EM_ARRAY, handle, CUDA_ERROR_INVALID_VALUE, &a)))
             return result;
         *s = (struct subject){.desc = &a->desc, .has_levels = a->parent, .storage = a->storage};
+        s->nv12_plane = a->whole && em_array_format(&a->whole->desc)->format == DM_FORMAT_NV12;
     } else {
         if ((result = em_object_get(EM_MIPMAP, handle, CUDA_ERROR_INVALID_VALUE, &m)))
             return result;
@@ -152,6 +154,11 @@ static bool is_srgb(const struct dm_format_info *f)
 
 static CUresult check_texture(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *t, const struct subject *s)
 {
+    // Video formats are read plane by plane.
+    if (s->desc && s->format->kind == DM_FORMAT_KIND_YUV)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "format %s has no textures; the arrays of cuArrayGetPlane have", s->format->name);
+    if (s->nv12_plane && em_quirk(NV12_PLANE_TEXTURE))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a plane of an array of format NV12: the driver makes no texture of it, though surfaces");
     for (unsigned i = 0, n = coordinates(r, s); i < n; i++)
         if ((unsigned)t->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "addressMode[%u] = %d is no CUaddress_mode", i, (int)t->addressMode[i]);
@@ -375,8 +382,8 @@ CUresult em_surface_create(const CUDA_RESOURCE_DESC *resource, CUsurfObject *out
     em_lock();
     CUresult r = check_resource(em_self.current->device, resource, &s);
     // "resType must be CU_RESOURCE_TYPE_ARRAY"
-    if (!r && (resource->resType != CU_RESOURCE_TYPE_ARRAY || s.format->kind == DM_FORMAT_KIND_BLOCK))
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "surfaces are made of arrays alone, and not of block-compressed ones");
+    if (!r && (resource->resType != CU_RESOURCE_TYPE_ARRAY || s.format->kind == DM_FORMAT_KIND_BLOCK || dm_format_planes(s.format) > 1))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "surfaces are made of arrays alone, and neither of block-compressed nor of planar ones");
     if (!r && !(s.desc->Flags & CUDA_ARRAY3D_SURFACE_LDST))
         em_mistake(I08, CUDA_SUCCESS, "the array has Flags %#x", s.desc->Flags);
     if (!r)
