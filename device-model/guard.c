@@ -313,3 +313,17 @@ void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size)
     }
     *at = 0;
 }
+
+int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault)
+{
+    sigset_t faults, before;
+    sigemptyset(&faults);
+    sigaddset(&faults, SIGSEGV);
+    sigaddset(&faults, SIGBUS);
+    dm_guard_reassert();
+    bool unblocked = !pthread_sigmask(SIG_UNBLOCK, &faults, &before);
+    int r = dm_guarded(fn, arg, fault);
+    if (unblocked)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r;
+}

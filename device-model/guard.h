@@ -36,6 +36,9 @@ void dm_guard_finish(void);
 // Where the thread has SIGSEGV or SIGBUS blocked (a program's handler with a full mask, say) the kernel ends the process at
 // a fault: nothing in user space can help it.
 int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault);
+// The same for memory that others can take away (files that may shrink, large ranges of the program's own): also where the thread has SIGSEGV and SIGBUS
+// blocked, and where the program has installed handlers of its own since. Four system calls more.
+int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault);
 // "read of unmapped address 0x…", without a full stop; at most `size` bytes with the final 0. Async-signal-safe.
 void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size);
 

@@ -9,6 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef F_SEAL_FUTURE_WRITE
+#define SEAL_FUTURE_WRITE F_SEAL_FUTURE_WRITE
+#else
+#define SEAL_FUTURE_WRITE 0x10
+#endif
+
 const uint8_t dm_llvmpipe_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b, 0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
 
 static uint32_t fnv1a(uint32_t hash, const void *data, size_t size)
@@ -160,6 +166,13 @@ int dm_import_recognise(int fd, struct dm_import_info *info)
     info->what = memfd ? "a memfd without a header" : "a shared-memory file on a tmpfs";
     info->size = (uint64_t)st.st_size;
     info->may_shrink = !(seals & F_SEAL_SHRINK);
+    if ((flags & O_ACCMODE) == O_WRONLY) {
+        info->what = "shared memory that is open for writing only";
+        info->error = -EACCES;
+        return 0;
+    }
+    if (seals & (F_SEAL_WRITE | SEAL_FUTURE_WRITE))
+        info->writable = false;
     if (strncmp(link, "/memfd:SwiftShader.Memory.", 26) == 0) {
         info->kind = DM_FD_SWIFTSHADER;
         info->what = "a memfd of SwiftShader";

@@ -16,12 +16,16 @@
 #include "pkey.h"
 #include "stream.h"
 
+// From this size on the system calls of dm_guarded_foreign do not matter to a copy of the program's own memory.
+enum { LARGE_PAGEABLE_B = 256 << 10 };
+
 // An end that has been checked.
 struct place {
     struct dm_surface surface;
     struct dm_position at;
     struct em_storage *storage; // of an array: referenced while the command lives
     bool pageable;
+    bool foreign; // somebody else may take the bytes away meanwhile
 };
 
 struct copy_command {
@@ -82,11 +86,15 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
                  dm_space_contains(&em_space, first + span - 1);
     if (!known) {
         place->pageable = true;
+        place->foreign = span >= LARGE_PAGEABLE_B;
         return CUDA_SUCCESS;
     }
     // Silicon: a copy reaches the memory of every context; only fills are bound to the current one.
-    return em_memory_reach(NULL, first, span, write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ, what,
-                           CUDA_ERROR_INVALID_VALUE, NULL);
+    struct em_allocation *a;
+    r = em_memory_reach(NULL, first, span, write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE,
+                        &a);
+    place->foreign = !r && em_memory_is_foreign(a);
+    return r;
 }
 
 // Precondition: em_lock held.
@@ -108,6 +116,7 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, b
                        em_object_text(&a->object, text, sizeof text), a->desc.Width, a->desc.Height, a->desc.Depth);
     }
     place->storage = a->storage;
+    place->foreign = a->storage->foreign;
     em_storage_touch(a->storage, a->level, &place->at, &extent, write);
     return CUDA_SUCCESS;
 }
@@ -137,12 +146,15 @@ static void move_bytes(void *arg)
     m->status = dm_box_copy(&c->dst.surface, c->dst.at, &c->src.surface, c->src.at, c->extent);
 }
 
-static CUresult faulted(const struct dm_fault *fault, bool of_arrays)
+static CUresult faulted(const struct dm_fault *fault, bool of_arrays, bool of_foreign)
 {
     char text[160];
     dm_fault_text(fault, text, sizeof text);
     if (fault->kind == DM_FAULT_TRUNCATED)
         return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "%s: the file behind this memory has been truncated by whoever made it", text);
+    if (of_foreign && fault->write && fault->kind == DM_FAULT_PROTECTED)
+        return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "%s: the descriptor of this imported memory was open for reading only, or sealed against writes",
+                       text);
     if (of_arrays && dm_space_contains(&em_space, fault->address))
         return em_fail(CUDA_ERROR_LAUNCH_FAILED, "%s: no memory is mapped there into an array with deferred mapping (cuMemMapArrayAsync)", text);
     if (dm_space_contains(&em_space, fault->address))
@@ -155,10 +167,11 @@ static CUresult run_copy(struct em_command *command)
     struct move m = {.command = (const struct copy_command *)command};
     struct dm_fault fault;
     uint32_t keys = dm_pkey_enter();
-    int status = dm_guarded(move_bytes, &m, &fault);
+    bool foreign = m.command->src.foreign || m.command->dst.foreign;
+    int status = (foreign ? dm_guarded_foreign : dm_guarded)(move_bytes, &m, &fault);
     dm_pkey_leave(keys);
     if (status)
-        return faulted(&fault, m.command->src.storage || m.command->dst.storage);
+        return faulted(&fault, m.command->src.storage || m.command->dst.storage, foreign);
     return m.status ? em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more") : CUDA_SUCCESS;
 }
 

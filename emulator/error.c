@@ -3,7 +3,6 @@
 #include "error.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -13,6 +12,7 @@
 
 #include "call.h"
 #include "config.h"
+#include "sink.h"
 
 static const struct {
     const char *id, *title, *advice;
@@ -30,12 +30,12 @@ enum { SHOWN_AT_MOST = 8, SENTENCES = 1024 };
 
 static struct {
     pthread_mutex_t lock;
-    int json_fd;
+    struct em_sink_file json;
     struct {
         const char *format;
         unsigned long count;
     } seen[SENTENCES];
-} sink = {.lock = PTHREAD_MUTEX_INITIALIZER, .json_fd = -1};
+} sink = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 // How many times this sentence came up before, by the address of its format. Precondition: sink.lock held.
 static unsigned long seen_before(const char *format)
@@ -87,7 +87,8 @@ static void json_member(char *out, size_t room, size_t *used, const char *key, c
         *used += (size_t)snprintf(out + *used, room - *used, "\"");
 }
 
-static void write_json(enum em_diagnostic id, const char *entry, const char *where, CUresult code, const char *text)
+// False: the file cannot be had.
+static bool write_json(enum em_diagnostic id, const char *entry, const char *where, CUresult code, const char *text)
 {
     char line[4096] = "{";
     size_t used = 1, room = sizeof line - 4;
@@ -99,10 +100,7 @@ static void write_json(enum em_diagnostic id, const char *entry, const char *whe
     json_member(line, room, &used, "text", text);
     json_member(line, room, &used, "advice", catalogue[id].advice);
     used += (size_t)snprintf(line + used, sizeof line - used, "}\n");
-    if (sink.json_fd < 0)
-        sink.json_fd = open(em_config()->sink_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (sink.json_fd >= 0)
-        write_all(sink.json_fd, line, used);
+    return em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", em_config()->sink_path, line, used);
 }
 
 static void write_text(enum em_diagnostic id, const char *entry, const char *where, CUresult code, const char *text, unsigned long before)
@@ -132,9 +130,8 @@ static void say(enum em_diagnostic id, CUresult code, const char *format, va_lis
         em_call_text(em_call_now(), where, sizeof where);
         pthread_mutex_lock(&sink.lock);
         unsigned long before = seen_before(format);
-        if (config->sink == EM_SINK_JSON)
-            write_json(id, em_entry_name(), where, code, text);
-        else if (before < SHOWN_AT_MOST)
+        bool written = config->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, code, text);
+        if (!written && before < SHOWN_AT_MOST)
             write_text(id, em_entry_name(), where, code, text, before);
         pthread_mutex_unlock(&sink.lock);
     }

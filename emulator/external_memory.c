@@ -466,6 +466,7 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         .layout = plan.layout,
         .address = window + desc->offset,
         .size_B = plan.layout.total_B,
+        .foreign = true,
         .owner = s,
         .release = storage_release,
         .watch = em_producer_needs_flush(e->imported) ? storage_watch : NULL,

@@ -15,6 +15,7 @@
 struct fill_command {
     struct em_command command;
     struct em_fill fill;
+    bool foreign; // somebody else may take the bytes away meanwhile
 };
 
 static void fill_bytes(void *argument)
@@ -38,7 +39,7 @@ static CUresult run_fill(struct em_command *command)
     struct fill_command *c = (struct fill_command *)command;
     struct dm_fault fault;
     uint32_t rights = dm_pkey_enter();
-    int r = dm_guarded(fill_bytes, &c->fill, &fault);
+    int r = (c->foreign ? dm_guarded_foreign : dm_guarded)(fill_bytes, &c->fill, &fault);
     dm_pkey_leave(rights);
     if (r) {
         char text[160];
@@ -72,7 +73,7 @@ static bool wraps_into(struct em_fill *f, const struct em_allocation *a)
 }
 
 // Precondition: em_lock held.
-static CUresult check_memory(struct em_fill *f, struct em_context *context)
+static CUresult check_memory(struct em_fill *f, struct em_context *context, bool *foreign)
 {
     struct em_allocation *a = em_memory_find(f->address, 0);
     uint64_t size;
@@ -81,7 +82,9 @@ static CUresult check_memory(struct em_fill *f, struct em_context *context)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu rows of %llu values, %llu bytes apart, pass the end of all addresses",
                            (unsigned long long)f->height, (unsigned long long)f->width, (unsigned long long)f->pitch_B);
     }
-    return em_memory_reach(context, f->address, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "dstDevice", CUDA_ERROR_INVALID_VALUE, &a);
+    CUresult r = em_memory_reach(context, f->address, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "dstDevice", CUDA_ERROR_INVALID_VALUE, &a);
+    *foreign = !r && em_memory_is_foreign(a);
+    return r;
 }
 
 static CUresult check_shape(const struct em_fill *f)
@@ -115,7 +118,7 @@ CUresult em_memory_fill(const struct em_fill *fill, CUstream handle, int how)
     if ((r = check_shape(fill)))
         goto put;
     em_lock();
-    r = check_memory(&c.fill, stream->object.context);
+    r = check_memory(&c.fill, stream->object.context, &c.foreign);
     em_unlock();
     if (!r)
         r = em_submit(stream, &c.command, how);

@@ -204,29 +204,38 @@ void em_imported_unref(struct em_imported *imported)
     dm_free(imported);
 }
 
-static CUresult map_view(struct em_imported *imported, uint64_t offset, uint64_t size, uint64_t *address)
+static int map_view(struct em_imported *imported, uint64_t offset, uint64_t size, uint64_t *address)
 {
     // As on the card: an address is congruent to its offset modulo 64 KiB, and 2 MiB pages are used where they fit.
     const uint64_t small = UINT64_C(64) << 10, large = UINT64_C(2) << 20;
     uint64_t first = offset & ~(small - 1), align = !(first & (large - 1)) && size >= large ? large : small;
     unsigned flags = DM_MAP_READ | (imported->physical->writable ? DM_MAP_WRITE : 0);
     int status = dm_space_map_bytes(&em_space, imported->physical, first, size + (offset - first), align, flags, address);
+    if (!status)
+        *address += offset - first;
+    return status;
+}
+
+static CUresult map_failed(const struct em_imported *imported, int status, uint64_t offset, uint64_t size)
+{
     if (status == -EINVAL)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "offset %llu + size %llu is past the end of the imported memory, which really has %llu bytes",
                        (unsigned long long)offset, (unsigned long long)size, (unsigned long long)imported->physical->size);
-    if (status)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes of imported memory cannot be mapped: %s", (unsigned long long)size, strerror(-status));
-    *address += offset - first;
-    return CUDA_SUCCESS;
+    // The kernel has neither addresses nor mappings nor memory left for it, or it is a file that its owner does not let us map.
+    CUresult code = status == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
+    return em_fail(code, "%llu bytes of imported memory cannot be mapped: %s", (unsigned long long)size, strerror(-status));
+}
+
+static int map_window(struct em_imported *imported)
+{
+    return imported->window ? 0 : map_view(imported, 0, imported->physical->size, &imported->window);
 }
 
 CUresult em_imported_window(struct em_imported *imported, uint64_t *address)
 {
-    if (!imported->window) {
-        CUresult r = map_view(imported, 0, imported->physical->size, &imported->window);
-        if (r)
-            return r;
-    }
+    int status = map_window(imported);
+    if (status)
+        return map_failed(imported, status, 0, imported->physical->size);
     *address = imported->window;
     return CUDA_SUCCESS;
 }
@@ -235,11 +244,12 @@ CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t
 {
     // The first of several buffers lies in the window, which stays when the buffer goes: most objects are mapped again and again, by one buffer at a
     // time, and that takes no call of the kernel. Protection keys keep host code out of the window; without them a freed buffer's pages must go.
-    uint64_t window;
-    if (imported->window_taken || dm_pkey() < 0 || em_imported_window(imported, &window))
-        return map_view(imported, offset, size, address);
+    if (imported->window_taken || dm_pkey() < 0 || map_window(imported)) {
+        int status = map_view(imported, offset, size, address);
+        return status ? map_failed(imported, status, offset, size) : CUDA_SUCCESS;
+    }
     imported->window_taken = true;
-    *address = window + offset;
+    *address = imported->window + offset;
     return CUDA_SUCCESS;
 }
 

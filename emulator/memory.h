@@ -59,6 +59,12 @@ struct em_allocation {
     struct em_allocation *previous, *next;                                              // in the context's list
 };
 
+// Whether these bytes are a file of someone else, who may truncate it.
+static inline bool em_memory_is_foreign(const struct em_allocation *a)
+{
+    return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_IPC;
+}
+
 // Tells who watches an allocation that [address, address + size) is read or written by a command. Precondition: em_lock held.
 static inline void em_memory_touch(struct em_allocation *a, uint64_t address, uint64_t size, bool write)
 {

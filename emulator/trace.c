@@ -3,7 +3,6 @@
 #include "trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,23 +11,19 @@
 
 #include "call.h"
 #include "config.h"
+#include "sink.h"
 
 // A line longer than this is cut; strings of the program are cut long before.
 enum { LINE = 2048, STRING = 80 };
 
-static int trace_fd = -1;
+static struct em_sink_file file;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void start(void)
 {
     const char *path = em_config()->trace_path;
-    if (!path)
-        return;
-    trace_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (trace_fd < 0)
-        fprintf(stderr, "cardless: CARDLESS_TRACE: cannot open %s: %s\n", path, strerror(errno));
-    else
-        em_tracing = true;
+    em_tracing = path && em_sink_write(&file, "CARDLESS_TRACE", path, "", 0);
 }
 
 void em_trace_start(void)
@@ -122,7 +117,8 @@ void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *val
     const char *name = em_error_name(result);
     put(&line, ") = %s", name);
     line.text[line.used++] = '\n';
-    ssize_t n = write(trace_fd, line.text, line.used); // O_APPEND: lines of several threads do not mix
-    (void)n;
+    pthread_mutex_lock(&lock);
+    em_sink_write(&file, "CARDLESS_TRACE", em_config()->trace_path, line.text, line.used);
+    pthread_mutex_unlock(&lock);
     errno = saved;
 }

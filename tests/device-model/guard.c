@@ -232,6 +232,25 @@ static void passing_handler_after(void)
     }
 }
 
+// Memory of others: the guard holds also under a thread's mask and a handler that the program has put on top.
+static void foreign(void)
+{
+    sigset_t all, after;
+    struct dm_fault f;
+    EXPECT_EQ(dm_guard_init(), 0);
+    install(handler_a, 0, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(dm_guarded_foreign(look, none + 5, &f), -EFAULT);
+        EXPECT_EQ(f.kind, DM_FAULT_PROTECTED);
+        EXPECT_EQ(dm_guarded_foreign(look, readable, NULL), 0);
+    }
+    EXPECT_EQ(calls_a, 0);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    EXPECT(sigismember(&after, SIGSEGV) && sigismember(&after, SIGBUS) && sigismember(&after, SIGUSR1));
+}
+
 static void selfish_handler_after(void)
 {
     EXPECT_EQ(dm_guard_init(), 0);
@@ -381,6 +400,7 @@ int main(void)
     // a program cannot pass a fault on to us, and only dm_guard_reassert helps.
     if (!THREAD_SANITIZER)
         RUN(passing_handler_after, 0);
+    RUN(foreign, 0);
     RUN(selfish_handler_after, 0);
     RUN(ignored, 0);
     RUN(ignored_access, SIGSEGV);
