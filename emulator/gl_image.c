@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "kn_copy.h"
 
 // The kinds of textures that there are; their places in the list are the slots of em_gl_group_take_unit.
 static const unsigned targets[GL_UNIT_SLOTS] = {
@@ -236,10 +237,9 @@ static enum em_gl_status read_other(const struct gl_functions *gl, struct call *
     if (!copy)
         return EM_GL_NO_MEMORY;
     read_level(gl, c->object, c->level, e, copy, e.width, e.height);
-    for (uint32_t z = 0; z < least(e.depth, b->depth); z++)
-        for (uint32_t y = 0; y < least(e.height, b->height); y++)
-            memcpy((char *)b->base + z * b->slice_B + y * b->pitch_B, copy + ((uint64_t)z * e.height + y) * e.width * element_B,
-                   least(e.width, b->width) * element_B);
+    uint64_t row_B = e.width * element_B;
+    kn_copy_box(b->base, b->pitch_B, b->slice_B, copy, row_B, row_B * e.height, least(e.width, b->width) * element_B, least(e.height, b->height),
+                least(e.depth, b->depth));
     dm_free(copy);
     return EM_GL_OK;
 }

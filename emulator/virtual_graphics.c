@@ -12,6 +12,7 @@
 #include "format.h"
 #include "graphics.h"
 #include "guard.h"
+#include "kn_copy.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "object.h"
@@ -243,7 +244,7 @@ struct host_copy {
 static void copy_host(void *arg)
 {
     const struct host_copy *c = arg;
-    memcpy(c->to, c->from, c->size_B);
+    kn_copy(c->to, c->from, c->size_B);
 }
 
 static CUresult fetch(void *to, const void *from, uint64_t size_B)
@@ -531,7 +532,7 @@ static void keep_bytes(struct registered *r)
     if (r->before || !(r->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY) || !(r->before = dm_alloc(m->size_B)))
         return;
     uint32_t keys = dm_pkey_enter();
-    memcpy(r->before, (const void *)(uintptr_t)m->address, m->size_B);
+    kn_copy(r->before, (const void *)(uintptr_t)m->address, m->size_B);
     dm_pkey_leave(keys);
 }
 
@@ -564,7 +565,7 @@ static CUresult release(void *owner, uint64_t sequence, bool keep)
     (void)sequence;
     if (r->before && !keep) {
         uint32_t keys = dm_pkey_enter();
-        memcpy((void *)(uintptr_t)m->address, r->before, m->size_B);
+        kn_copy((void *)(uintptr_t)m->address, r->before, m->size_B);
         dm_pkey_leave(keys);
     }
     dm_free(r->before);

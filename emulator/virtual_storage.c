@@ -8,6 +8,7 @@
 #include "context.h"
 #include "device.h"
 #include "error.h"
+#include "kn_copy.h"
 #include "pkey.h"
 
 static struct {
@@ -146,9 +147,12 @@ bool em_virtual_can_run(uint64_t tick)
     return true;
 }
 
+// Texels wider than dm_box_fill knows: a run of them on the stack is copied as often as it takes.
 static void fill(const struct em_virtual_command *c)
 {
-    struct dm_surface to = em_virtual_surface(&c->to), texel = {.base = (void *)(uintptr_t)c->bytes, .pitch_B = c->repeat_B, .slice_B = c->repeat_B};
+    enum { RUN_B = 1024 };
+    unsigned char bytes[RUN_B];
+    struct dm_surface to = em_virtual_surface(&c->to), run = {.base = bytes, .pitch_B = RUN_B, .slice_B = RUN_B};
     uint32_t value = 0;
     if (c->repeat_B <= sizeof value) {
         memcpy(&value, c->bytes, c->repeat_B);
@@ -156,11 +160,16 @@ static void fill(const struct em_virtual_command *c)
         return;
     }
     struct dm_position p = c->to.at;
+    uint64_t run_B = RUN_B / c->repeat_B * c->repeat_B, left_B;
+    for (uint64_t i = 0; i < run_B; i += c->repeat_B)
+        kn_copy(bytes + i, c->bytes, c->repeat_B);
     for (uint64_t z = 0; z < c->extent.depth; z++)
         for (uint64_t y = 0; y < c->extent.height; y++)
-            for (uint64_t x = 0; x < c->extent.width_B; x += c->repeat_B)
-                dm_box_copy(&to, (struct dm_position){p.x_B + x, p.y + y, p.z + z}, &texel, (struct dm_position){0},
-                            (struct dm_box_extent){c->repeat_B, 1, 1});
+            for (uint64_t x = 0; x < c->extent.width_B; x += run_B) {
+                left_B = c->extent.width_B - x;
+                dm_box_copy(&to, (struct dm_position){p.x_B + x, p.y + y, p.z + z}, &run, (struct dm_position){0},
+                            (struct dm_box_extent){left_B < run_B ? left_B : run_B, 1, 1});
+            }
 }
 
 static void copy(const struct em_virtual_command *c)
