@@ -66,9 +66,70 @@ TEST(descriptors)
     EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 2, &m), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 4096, 4096, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // more than the memory
     EXPECT_ERROR(map(memory, 64, 64, 0, (CUarray_format)0x101, 4, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // no enumerator
+}
+
+// Arrays of the device's own memory have video formats for the video units alone.
+TEST(created)
+{
+    CUarray a, plane;
+    CUmipmappedArray m;
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64, .Height = 64, .Format = CU_AD_FORMAT_NV12, .NumChannels = 3};
+    test_context();
+    EXPECT_ERROR(cuArray3DCreate(&a, &d), CUDA_ERROR_INVALID_VALUE);
+    d.Flags = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
+    EXPECT_OK(cuArray3DCreate(&a, &d));
+    EXPECT_OK(cuArrayGetPlane(&plane, a, 1));
+    EXPECT_DESC(plane, 32, 32, CU_AD_FORMAT_UNSIGNED_INT8, 2);
+    EXPECT_OK(cuArrayDestroy(a));
+    EXPECT_OK(cuMipmappedArrayCreate(&m, &d, 1));
+    d.Height = 63;
+    EXPECT_ERROR(cuArray3DCreate(&a, &d), CUDA_ERROR_INVALID_VALUE);
+    d.Height = 64;
+    static const struct {
+        CUarray_format format;
+        unsigned channels;
+    } packed[] = {{CU_AD_FORMAT_YUY2, 4}, {CU_AD_FORMAT_Y210, 2}, {CU_AD_FORMAT_Y216, 2},
+                  {CU_AD_FORMAT_AYUV, 4}, {CU_AD_FORMAT_Y410, 1}, {CU_AD_FORMAT_Y416, 4}};
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+        d.Format = packed[i].format;
+        for (d.NumChannels = 0; d.NumChannels < 6; d.NumChannels++)
+            EXPECT_EQ(cuArray3DCreate(&a, &d), d.NumChannels == packed[i].channels ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+// The number of a format may have other bits set under the driver's personality.
+TEST(low_byte)
+{
     CUarray a;
-    CUDA_ARRAY3D_DESCRIPTOR own = {.Width = 64, .Height = 64, .Format = CU_AD_FORMAT_NV12, .NumChannels = 3};
-    EXPECT_ERROR(cuArray3DCreate(&a, &own), CUDA_ERROR_INVALID_VALUE);
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64, .Height = 64, .Format = (CUarray_format)0x101, .NumChannels = 4};
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    test_context();
+    EXPECT_OK(cuArray3DCreate(&a, &d));
+    EXPECT_DESC(a, 64, 64, 0x101, 4);
+    d.Format = (CUarray_format)0x1ff;
+    EXPECT_ERROR(cuArray3DCreate(&a, &d), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(objects)
+{
+    CUarray a, plane;
+    CUtexObject t;
+    CUsurfObject s;
+    CUDA_TEXTURE_DESC how = {0};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64,
+                                 .Height = 64,
+                                 .Format = CU_AD_FORMAT_P010,
+                                 .NumChannels = 3,
+                                 .Flags = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE | CUDA_ARRAY3D_SURFACE_LDST};
+    test_context();
+    MUST(cuArray3DCreate(&a, &d));
+    MUST(cuArrayGetPlane(&plane, a, 0));
+    CUDA_RESOURCE_DESC whole = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a},
+                       luma = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = plane};
+    EXPECT_ERROR(cuTexObjectCreate(&t, &whole, &how, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuSurfObjectCreate(&s, &whole), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuTexObjectCreate(&t, &luma, &how, NULL));
+    EXPECT_OK(cuSurfObjectCreate(&s, &luma));
 }
 
 TEST(planes)
@@ -143,4 +204,4 @@ TEST(contents)
     }
 }
 
-TESTS(CASE(descriptors), CASE(planes), CASE(contents))
+TESTS(CASE(descriptors), CASE(created), CASE(low_byte), CASE(objects), CASE(planes), CASE(contents))

@@ -134,6 +134,31 @@ TEST(reading)
     EXPECT_ERROR(cuTexRefSetAddressMode(t, -1, CU_TR_ADDRESS_MODE_WRAP), CUDA_ERROR_INVALID_VALUE);
 }
 
+// What is destroyed is not bound any more, and a NULL address is.
+TEST(ends)
+{
+    CUtexref t = start();
+    CUarray a, bound;
+    CUdeviceptr address = 7;
+    CUarray_format format;
+    int channels;
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    MUST(cuArray3DCreate(&a, &d));
+    EXPECT_OK(cuTexRefSetArray(t, a, CU_TRSA_OVERRIDE_FORMAT));
+    EXPECT_OK(cuArrayDestroy(a));
+    EXPECT_ERROR(cuTexRefGetArray(&bound, t), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuTexRefSetAddress(NULL, t, 0, 0));
+    EXPECT_OK(cuTexRefGetAddress(&address, t));
+    EXPECT_EQ(address, 0);
+    CUdeviceptr p;
+    MUST(cuMemAlloc(&p, 4096));
+    CUDA_ARRAY_DESCRIPTOR rows = {.Width = 8, .Height = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT16, .NumChannels = 2};
+    EXPECT_OK(cuTexRefSetAddress2D(t, &rows, p, 512)); // brings its format along
+    EXPECT_OK(cuTexRefGetFormat(&format, &channels, t));
+    EXPECT_EQ(format, CU_AD_FORMAT_UNSIGNED_INT16);
+    EXPECT_EQ(channels, 2);
+}
+
 // No module, no surface reference: every number is explained.
 TEST(surface_references)
 {
@@ -147,4 +172,4 @@ TEST(surface_references)
     EXPECT_ERROR(cuSurfRefGetArray(NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TESTS(CASE(defaults), CASE(linear), CASE(pitched), CASE(arrays), CASE(reading), CASE(surface_references))
+TESTS(CASE(defaults), CASE(linear), CASE(pitched), CASE(arrays), CASE(reading), CASE(ends), CASE(surface_references))
