@@ -3,7 +3,7 @@
 // shared by IPC: each failure must be CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be followed by success.
 #include "../harness.h"
 
-#include "alloc.h"
+#include "fail_each.h"
 
 #define G (UINT64_C(2) << 20)
 
@@ -11,37 +11,6 @@ static CUmemGenericAllocationHandle made, held;
 static CUdeviceptr range, window, device;
 static CUipcMemHandle ipc;
 static int exported = -1, source = -1;
-
-static size_t free_now(void)
-{
-    size_t free_B = 0;
-    EXPECT_OK(cuMemGetInfo(&free_B, NULL));
-    return free_B;
-}
-
-static void fail_each(const char *name, CUresult (*call)(void), void (*undo)(void))
-{
-    size_t before = free_now();
-    for (uint64_t n = 1; n < 1000; n++) {
-        dm_alloc_fail_after(n);
-        CUresult r = call();
-        if (!dm_alloc_failed()) {
-            EXPECT_OK(r);
-            undo();
-            EXPECT_EQ(free_now(), before);
-            return;
-        }
-        if (r == CUDA_SUCCESS) { // what failed was only an aid
-            undo();
-            continue;
-        }
-        if (r != CUDA_ERROR_OUT_OF_MEMORY)
-            printf("# %s, allocation %d:\n", name, (int)n);
-        EXPECT_ERROR(r, CUDA_ERROR_OUT_OF_MEMORY);
-        EXPECT_EQ(free_now(), before);
-    }
-    EXPECT(!"it never succeeds");
-}
 
 static CUresult reserve(void)
 {
