@@ -69,6 +69,17 @@ static void read_fail_alloc(const char *value)
     read_number("CARDLESS_FAIL_ALLOC", value, &config.fail_alloc);
 }
 
+static void read_copy_threads(const char *value)
+{
+    uint64_t threads;
+    if (!read_number("CARDLESS_COPY_THREADS", value, &threads))
+        return;
+    if (threads == 1 || threads == 2)
+        config.copy_threads = threads;
+    else
+        unknown_value("CARDLESS_COPY_THREADS", value, "1 or 2");
+}
+
 // 32 hexadecimal digits, with or without dashes.
 static bool parse_uuid(const char *text, unsigned char out[16])
 {
@@ -99,11 +110,13 @@ static void read_environment(void)
         const char *name;
         void (*read)(const char *value);
     } readers[] = {
-        {"CARDLESS_PERSONALITY", read_personality}, {"CARDLESS_OVERLAP", read_overlap},
-        {"CARDLESS_DIAGNOSTICS", read_diagnostics}, {"CARDLESS_SEED", read_seed},
-        {"CARDLESS_FAIL_ALLOC", read_fail_alloc},   {"CARDLESS_UUID", read_uuid},
+        {"CARDLESS_PERSONALITY", read_personality},   {"CARDLESS_OVERLAP", read_overlap},
+        {"CARDLESS_DIAGNOSTICS", read_diagnostics},   {"CARDLESS_SEED", read_seed},
+        {"CARDLESS_FAIL_ALLOC", read_fail_alloc},     {"CARDLESS_UUID", read_uuid},
+        {"CARDLESS_COPY_THREADS", read_copy_threads},
     };
     config.sink = EM_SINK_TEXT;
+    config.copy_threads = 2;
     for (unsigned i = 0; i < sizeof readers / sizeof *readers; i++) {
         const char *value = getenv(readers[i].name);
         if (value && *value)

@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "memory_device.h"
 #include "pkey.h"
+#include "second_core.h"
 #include "stream.h"
 
 // From this size on the system calls of dm_guarded_foreign do not matter to a copy of the program's own memory.
@@ -134,8 +135,11 @@ static bool is_empty(const struct em_copy *c)
 
 // ---- the command
 
+// A copy, or one half of it.
 struct move {
     const struct copy_command *command;
+    struct dm_position dst, src;
+    struct dm_box_extent extent;
     int status;
 };
 
@@ -143,7 +147,49 @@ static void move_bytes(void *arg)
 {
     struct move *m = arg;
     const struct copy_command *c = m->command;
-    m->status = dm_box_copy(&c->dst.surface, c->dst.at, &c->src.surface, c->src.at, c->extent);
+    m->status = dm_box_copy(&c->dst.surface, m->dst, &c->src.surface, m->src, m->extent);
+}
+
+// From its first to behind its last byte, of linear memory without wrapping (linear_span has looked).
+static void bytes_of(const struct place *p, const struct dm_box_extent *e, uint64_t *first, uint64_t *end)
+{
+    const struct dm_surface *s = &p->surface;
+    *first = (uint64_t)(uintptr_t)s->base + p->at.z * s->slice_B + p->at.y * s->pitch_B + p->at.x_B;
+    *end = *first + (e->depth - 1) * s->slice_B + (e->height - 1) * s->pitch_B + e->width_B;
+}
+
+// Only as a whole does a copy onto itself come out as if through a buffer.
+static bool may_overlap(const struct copy_command *c)
+{
+    uint64_t dst, dst_end, src, src_end;
+    if (c->dst.storage || c->src.storage)
+        return c->dst.storage == c->src.storage;
+    bytes_of(&c->dst, &c->extent, &dst, &dst_end);
+    bytes_of(&c->src, &c->extent, &src, &src_end);
+    return dst < src_end && src < dst_end;
+}
+
+// Halves a large copy: by slices, by rows, or by bytes, where blocks, GOBs and pages begin as far as there are enough of them.
+static bool halve(struct move *all, struct move *half)
+{
+    struct dm_box_extent *e = &all->extent;
+    if (!em_second_core_for(e->width_B * e->height * e->depth) || may_overlap(all->command))
+        return false;
+    *half = *all;
+    if (e->depth >= 32 || (e->depth > 1 && e->height < 256)) {
+        uint64_t at = e->depth >= 32 ? e->depth / 2 & ~UINT64_C(15) : e->depth / 2;
+        half->extent.depth -= at, half->dst.z += at, half->src.z += at;
+        e->depth = at;
+    } else if (e->height > 1) {
+        uint64_t at = e->height >= 256 ? e->height / 2 & ~UINT64_C(127) : e->height / 2;
+        half->extent.height -= at, half->dst.y += at, half->src.y += at;
+        e->height = at;
+    } else {
+        uint64_t at = e->width_B / 2 & ~UINT64_C(4095);
+        half->extent.width_B -= at, half->dst.x_B += at, half->src.x_B += at;
+        e->width_B = at;
+    }
+    return true;
 }
 
 static CUresult faulted(const struct dm_fault *fault, bool of_arrays, bool of_foreign)
@@ -164,15 +210,17 @@ static CUresult faulted(const struct dm_fault *fault, bool of_arrays, bool of_fo
 
 static CUresult run_copy(struct em_command *command)
 {
-    struct move m = {.command = (const struct copy_command *)command};
+    const struct copy_command *c = (const struct copy_command *)command;
+    struct move m = {.command = c, .dst = c->dst.at, .src = c->src.at, .extent = c->extent}, half = {.status = 0};
     struct dm_fault fault;
+    bool foreign = c->src.foreign || c->dst.foreign, halved = halve(&m, &half);
+    em_guarded_fn *guarded = foreign ? dm_guarded_foreign : dm_guarded;
     uint32_t keys = dm_pkey_enter();
-    bool foreign = m.command->src.foreign || m.command->dst.foreign;
-    int status = (foreign ? dm_guarded_foreign : dm_guarded)(move_bytes, &m, &fault);
+    int status = halved ? em_second_core_guarded(guarded, move_bytes, &m, &half, &fault) : guarded(move_bytes, &m, &fault);
     dm_pkey_leave(keys);
     if (status)
-        return faulted(&fault, m.command->src.storage || m.command->dst.storage, foreign);
-    return m.status ? em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more") : CUDA_SUCCESS;
+        return faulted(&fault, c->src.storage || c->dst.storage, foreign);
+    return m.status || half.status ? em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more") : CUDA_SUCCESS;
 }
 
 static void finish_copy(struct em_command *command)

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Copies large enough for the second core: bytes, overlap, faults in either half, several at once, a fork.
+#include "../harness.h"
+
+#include <pthread.h>
+
+enum { SIZE = (24 << 20) + 4093 };
+static unsigned char *a, *b;
+
+static unsigned char *pages(size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        exit(1);
+    return p;
+}
+
+static void pattern(unsigned char *p, size_t size, uint32_t x)
+{
+    for (size_t i = 0; i < size; i++) {
+        x = x * 1664525u + 1013904223u;
+        p[i] = (unsigned char)(x >> 24);
+    }
+}
+
+static CUdeviceptr fresh(size_t size)
+{
+    CUdeviceptr p;
+    test_context();
+    MUST(cuMemAlloc(&p, size));
+    a = pages(SIZE + 4096), b = pages(SIZE + 4096);
+    pattern(a, SIZE, 1);
+    return p;
+}
+
+TEST(linear)
+{
+    CUdeviceptr p = fresh(SIZE), q;
+    MUST(cuMemAlloc(&q, SIZE));
+    EXPECT_OK(cuMemcpyHtoD(p, a, SIZE));
+    EXPECT_OK(cuMemcpyDtoD(q, p, SIZE));
+    EXPECT_OK(cuMemcpyDtoH(b + 1, q, SIZE));
+    EXPECT(!memcmp(a, b + 1, SIZE));
+    EXPECT(!b[0] && !b[SIZE + 1]);
+}
+
+TEST(overlapping)
+{
+    for (unsigned shift = 1; shift < SIZE / 2; shift *= 37) {
+        CUdeviceptr p = fresh(SIZE);
+        EXPECT_OK(cuMemcpyHtoD(p, a, SIZE));
+        EXPECT_OK(cuMemcpyDtoD(p + shift, p, SIZE - shift));
+        EXPECT_OK(cuMemcpyDtoH(b, p, SIZE));
+        EXPECT(!memcmp(b, a, shift) && !memcmp(b + shift, a, SIZE - shift));
+        EXPECT_OK(cuMemcpyHtoD(p, a, SIZE));
+        EXPECT_OK(cuMemcpyDtoD(p, p + shift, SIZE - shift));
+        EXPECT_OK(cuMemcpyDtoH(b, p, SIZE));
+        EXPECT(!memcmp(b, a + shift, SIZE - shift));
+        munmap(a, SIZE + 4096), munmap(b, SIZE + 4096);
+        cuMemFree(p);
+    }
+}
+
+static void round_trip_array(size_t width, size_t height, size_t depth, unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc = {
+        .Width = width, .Height = height, .Depth = depth, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1, .Flags = flags};
+    CUarray from, to;
+    size_t bytes = width * 4 * height * (depth ? depth : 1);
+    MUST(cuArray3DCreate(&from, &desc));
+    MUST(cuArray3DCreate(&to, &desc));
+    CUDA_MEMCPY3D in = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = a,
+                        .srcPitch = width * 4,
+                        .srcHeight = height,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = from,
+                        .WidthInBytes = width * 4,
+                        .Height = height,
+                        .Depth = depth ? depth : 1};
+    CUDA_MEMCPY3D over = in, out = in;
+    over.srcMemoryType = CU_MEMORYTYPE_ARRAY, over.srcArray = from, over.dstArray = to;
+    out.srcMemoryType = CU_MEMORYTYPE_ARRAY, out.srcArray = to;
+    out.dstMemoryType = CU_MEMORYTYPE_HOST, out.dstHost = b, out.dstPitch = width * 4, out.dstHeight = height;
+    memset(b, 0, bytes);
+    EXPECT_OK(cuMemcpy3D(&in));
+    EXPECT_OK(cuMemcpy3D(&over));
+    EXPECT_OK(cuMemcpy3D(&out));
+    EXPECT(!memcmp(a, b, bytes));
+    EXPECT_OK(cuArrayDestroy(from));
+    EXPECT_OK(cuArrayDestroy(to));
+}
+
+TEST(arrays)
+{
+    fresh(16);
+    round_trip_array(2049, 1023, 0, 0);
+    round_trip_array(16384, 130, 0, 0);
+    round_trip_array(255, 131, 67, 0);
+    round_trip_array(511, 300, 19, 0);
+    round_trip_array(700, 301, 7, CUDA_ARRAY3D_LAYERED);
+    round_trip_array(700, 101, 33, CUDA_ARRAY3D_LAYERED);
+}
+
+// A page that is not there ends the copy with a code, in whichever half it lies, and the next copy is as good as any.
+TEST(faults)
+{
+    CUdeviceptr p = fresh(SIZE);
+    size_t holes[] = {SIZE / 4 & ~4095ul, SIZE / 4 * 3 & ~4095ul};
+    for (unsigned i = 0; i < 2; i++) {
+        EXPECT(!munmap(a + holes[i], 4096));
+        EXPECT_ERROR(cuMemcpyHtoD(p, a, SIZE), CUDA_ERROR_INVALID_VALUE);
+        EXPECT(mmap(a + holes[i], 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == a + holes[i]);
+        EXPECT_OK(cuMemcpyHtoD(p, a, SIZE));
+        EXPECT_OK(cuMemcpyDtoH(b, p, SIZE));
+        EXPECT(!memcmp(a, b, SIZE));
+    }
+}
+
+static CUcontext shared;
+
+static void *copy_often(void *arg)
+{
+    enum { PART = 6 << 20 };
+    CUdeviceptr p;
+    unsigned char *in = pages(PART), *out = pages(PART);
+    pattern(in, PART, (uint32_t)(uintptr_t)arg);
+    MUST(cuCtxSetCurrent(shared));
+    MUST(cuMemAlloc(&p, PART));
+    for (int i = 0; i < 8; i++) {
+        memset(out, 0, PART);
+        EXPECT_OK(cuMemcpyHtoD(p, in, PART));
+        EXPECT_OK(cuMemcpyDtoH(out, p, PART));
+        EXPECT(!memcmp(in, out, PART));
+    }
+    return NULL;
+}
+
+TEST(threads)
+{
+    pthread_t threads[3];
+    test_context();
+    MUST(cuCtxGetCurrent(&shared));
+    for (uintptr_t i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, copy_often, (void *)(i + 1));
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+
+// The child has no helper: it is told that the driver does not go over a fork, and the parent goes on.
+TEST(forking)
+{
+    CUdeviceptr p = fresh(SIZE);
+    int status = -1;
+    EXPECT_OK(cuMemcpyHtoD(p, a, SIZE));
+    pid_t child = fork();
+    if (!child)
+        _exit(cuMemcpyHtoD(p, a, SIZE) == CUDA_SUCCESS);
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+    EXPECT_OK(cuMemcpyDtoH(b, p, SIZE));
+    EXPECT(!memcmp(a, b, SIZE));
+}
+
+TESTS(CASE(linear), CASE(overlapping), CASE(arrays), CASE(faults), CASE(threads), CASE(forking))
