@@ -10,7 +10,7 @@ TEST(alloc_and_free)
     unsigned flags;
     CUdeviceptr d;
     test_context();
-    EXPECT_OK(cuMemHostAlloc(&p, 10000, CU_MEMHOSTALLOC_PORTABLE));
+    MUST(cuMemHostAlloc(&p, 10000, CU_MEMHOSTALLOC_PORTABLE));
     memset(p, 7, 10000);
     EXPECT_OK(cuMemHostGetFlags(&flags, (char *)p + 9999));
     EXPECT_EQ(flags, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
