@@ -214,6 +214,12 @@ CUresult em_array_surface(const struct em_array *array, struct dm_surface *out)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%s has planes (format %s): copies go to the arrays of cuArrayGetPlane",
                        em_object_text(&array->object, text, sizeof text), em_array_format(&array->desc)->name);
     }
+    // Only planes can: the driver lets planar images pass whose first plane alone fits into the memory they are mapped on.
+    if (array->whole && s->address + s->size_B > array->whole->storage->address + array->whole->storage->size_B) {
+        char text[128];
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s lies past the end of the memory that its image is mapped on",
+                       em_object_text(&array->object, text, sizeof text));
+    }
     *out = (struct dm_surface){.base = (void *)(uintptr_t)s->address, .layout = &s->layout, .level = array->level};
     return CUDA_SUCCESS;
 }

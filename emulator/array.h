@@ -30,6 +30,7 @@ struct em_array_plan {
     CUDA_ARRAY3D_DESCRIPTOR desc; // as cuArray3DGetDescriptor reports it
     unsigned levels;
     struct dm_layout layout;
+    uint64_t least_B; // what mapped external memory must have: all of it, or, as the driver looks at it, the first plane
 };
 
 enum em_array_use { EM_ARRAY_CREATE, EM_MIPMAP_CREATE, EM_MIPMAP_EXTERNAL };

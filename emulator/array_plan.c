@@ -201,6 +201,7 @@ static CUresult plan_planes(const struct dm_layout_desc *layout, const struct dm
         return bad_shape(&plan->desc, "such planes cannot be laid out");
     plan->layout = planes.layout[0];
     plan->layout.total_B = plan->layout.size_B = planes.total_B;
+    plan->least_B = em_quirk(PLANES_SIZE) ? planes.layout[0].total_B : planes.total_B;
     return CUDA_SUCCESS;
 }
 
@@ -239,5 +240,6 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
         return plan_planes(&layout, format, plan);
     if (dm_layout_init(&plan->layout, &layout))
         return bad_shape(d, "such an array cannot be laid out");
+    plan->least_B = plan->layout.total_B;
     return CUDA_SUCCESS;
 }

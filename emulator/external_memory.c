@@ -417,6 +417,12 @@ static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNA
     }
 }
 
+// Bytes of the object that may be mapped.
+static uint64_t bytes_of(const struct em_imported *imported)
+{
+    return imported->size_B < imported->physical->size ? imported->size_B : imported->physical->size;
+}
+
 static CUresult check_mipmap(const struct em_device *device, const struct em_imported *imported,
                              const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, struct em_array_plan *plan)
 {
@@ -428,8 +434,8 @@ static CUresult check_mipmap(const struct em_device *device, const struct em_imp
     // Dma-bufs carry no layout of an image that the driver knows.
     if (imported->info.kind == DM_FD_DMABUF)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "CUexternalMemory #%u is a dma-buf: buffers can be mapped on it, arrays cannot", imported->number);
-    uint64_t have_B = imported->size_B < imported->physical->size ? imported->size_B : imported->physical->size;
-    if (desc->offset > have_B || plan->layout.total_B > have_B - desc->offset)
+    uint64_t have_B = bytes_of(imported);
+    if (desc->offset > have_B || plan->least_B > have_B - desc->offset)
         return em_mistake(I11, CUDA_ERROR_INVALID_VALUE,
                           "%llux%llux%llu with %u levels takes %llu bytes from offset %llu on, and CUexternalMemory "
                           "#%u has %llu",
@@ -459,13 +465,14 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapped array");
         goto unlock;
     }
+    uint64_t behind_B = bytes_of(e->imported) - desc->offset, size_B = plan.layout.total_B < behind_B ? plan.layout.total_B : behind_B;
     s->imported = e->imported;
     s->offset = desc->offset;
     s->storage = (struct em_storage){
         .references = 1,
         .layout = plan.layout,
         .address = window + desc->offset,
-        .size_B = plan.layout.total_B,
+        .size_B = size_B,
         .foreign = true,
         .owner = s,
         .release = storage_release,
@@ -474,7 +481,7 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
     em_imported_ref(e->imported);
     char behind[256] = "";
     if (em_config()->report)
-        em_producer_text(e->imported, desc->offset, plan.layout.total_B, behind, sizeof behind);
+        em_producer_text(e->imported, desc->offset, size_B, behind, sizeof behind);
     s->journal =
         em_journal_begin(EM_JOURNAL_MIPMAP, "mipmapped array of CUexternalMemory #%u: offset %llu, %llux%llux%llu, %u levels, %llu bytes at %#llx%s",
                          e->object.number, desc->offset, (unsigned long long)desc->arrayDesc.Width, (unsigned long long)desc->arrayDesc.Height,

@@ -64,7 +64,7 @@ TEST(descriptors)
     EXPECT_ERROR(map(memory, 64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_CUBEMAP, 1, &m), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 64, 0, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 2, &m), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(map(memory, 4096, 4096, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // more than the memory
+    EXPECT_ERROR(map(memory, 2048, 2048, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // more than the memory
     EXPECT_ERROR(map(memory, 64, 64, 0, (CUarray_format)0x101, 4, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // no enumerator
 }
 
@@ -204,4 +204,22 @@ TEST(contents)
     }
 }
 
-TESTS(CASE(descriptors), CASE(created), CASE(low_byte), CASE(objects), CASE(planes), CASE(contents))
+// The driver looks for the first plane's bytes alone; what lies past the end is then found out by copies.
+TEST(past_the_end)
+{
+    CUdeviceptr bytes;
+    CUmipmappedArray m;
+    CUarray whole, plane;
+    unsigned char texel[2] = {1, 2};
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    CUexternalMemory memory = import_memory(&bytes);
+    MUST(map(memory, 2048, 2048, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m)); // 4 MiB of luma
+    MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
+    MUST(cuArrayGetPlane(&plane, whole, 0));
+    EXPECT_OK(copy(plane, texel, 2, 1, true));
+    MUST(cuArrayGetPlane(&plane, whole, 1));
+    EXPECT_ERROR(copy(plane, texel, 2, 1, true), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, 2048, 2050, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
+}
+
+TESTS(CASE(descriptors), CASE(created), CASE(low_byte), CASE(objects), CASE(planes), CASE(contents), CASE(past_the_end))
