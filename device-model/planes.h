@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Planes of video images: one layout each, one behind the other in the image's memory.
-// How the card places them has not been measured yet; ours lie without gaps, each laid out as an array of its own.
+// The first plane is where a card has it (measured). That the others follow it without gaps has not been measured: the one copy to a chroma plane of
+// mapped NV12 that was tried on a card faulted.
 #pragma once
 
 #include "format.h"
