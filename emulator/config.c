@@ -116,7 +116,7 @@ static void read_environment(void)
         {"CARDLESS_COPY_THREADS", read_copy_threads},
     };
     config.sink = EM_SINK_TEXT;
-    config.copy_threads = 2;
+    config.copy_threads = 1;
     for (unsigned i = 0; i < sizeof readers / sizeof *readers; i++) {
         const char *value = getenv(readers[i].name);
         if (value && *value)
