@@ -21,6 +21,7 @@ static void fail_each(const char *name, CUresult (*call)(void), void (*undo)(voi
         if (!dm_alloc_failed()) {
             EXPECT_OK(r);
             undo();
+            EXPECT_OK(cuCtxSynchronize()); // what is given back in stream order is back
             EXPECT_EQ(free_now(), before);
             return;
         }

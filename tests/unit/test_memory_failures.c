@@ -1,51 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Every allocation and every system call that takes memory is made to fail once, in each of the memory calls: each failure must be
 // CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be followed by success. Linked with the rooms themselves, to reach the countdown.
-#include "../harness.h"
-
-#include "alloc.h"
+#include "fail_each.h"
 
 static char pages[8192] __attribute__((aligned(4096)));
 static CUmemoryPool pool;
-
-static size_t free_now(void)
-{
-    size_t free_B = 0;
-    EXPECT_OK(cuMemGetInfo(&free_B, NULL));
-    return free_B;
-}
-
-// Lets the first, second, third … allocation of `call` fail, until it gets by without; then `undo` ends what it has made.
-static void fail_each(const char *name, CUresult (*call)(void), void (*undo)(void))
-{
-    size_t before = free_now();
-    for (uint64_t n = 1;; n++) {
-        dm_alloc_fail_after(n);
-        CUresult r = call();
-        if (!dm_alloc_failed()) {
-            if (r)
-                printf("# %s:\n", name);
-            EXPECT_OK(r);
-            break;
-        }
-        // What is only an aid (a spare, a note for sentences) may do without.
-        if (r == CUDA_SUCCESS) {
-            undo();
-            continue;
-        }
-        if (r != CUDA_ERROR_OUT_OF_MEMORY)
-            printf("# %s, allocation %d:\n", name, (int)n);
-        EXPECT_ERROR(r, CUDA_ERROR_OUT_OF_MEMORY);
-        EXPECT_EQ(free_now(), before);
-        if (n > 1000) {
-            EXPECT(!"it never succeeds");
-            return;
-        }
-    }
-    undo();
-    EXPECT_OK(cuCtxSynchronize());
-    EXPECT_EQ(free_now(), before);
-}
 
 static CUdeviceptr made;
 static void *made_host;
