@@ -44,6 +44,14 @@ static inline CUdeviceptr mapped_pointer(CUgraphicsResource r)
     return p;
 }
 
+// A byte of a buffer, as graphics reads it.
+static inline unsigned char byte_of(cardlessBuffer b, size_t at)
+{
+    unsigned char byte = 0;
+    MUST(cardlessReadBuffer(b, at, 1, &byte));
+    return byte;
+}
+
 // A box of an array to or from packed memory of the program's.
 static inline CUresult copy_array(CUarray array, void *host, bool to_array, size_t width_B, size_t height)
 {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The virtual graphics API by itself: buffers, textures, commands and their clock.
+#include <dlfcn.h>
+
+#include "../mistakes/virtual.h"
+
+TEST(lookup)
+{
+    unsigned version = 0;
+    __typeof__(&cardlessGetVersion) get = CARDLESS_LOOKUP(cardlessGetVersion);
+    EXPECT(get != NULL);
+    EXPECT(dlsym(RTLD_DEFAULT, "cardlessNoSuchFunction") == NULL);
+    EXPECT_OK(get(&version));
+    EXPECT_EQ(version, CARDLESS_VERSION);
+    EXPECT_ERROR(cardlessFinish(), CUDA_ERROR_NOT_INITIALIZED);
+}
+
+TEST(buffers)
+{
+    MUST(cuInit(0)); // no context is needed
+    unsigned char bytes[64], back[64];
+    cardlessBuffer a = virtual_buffer(64), b = virtual_buffer(64);
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i + 1);
+    EXPECT_EQ(byte_of(a, 63), 0);
+    EXPECT_OK(cardlessWriteBuffer(a, 0, 64, bytes));
+    EXPECT_OK(cardlessCopyBuffer(b, 16, a, 0, 48));
+    EXPECT_OK(cardlessCopyBuffer(a, 8, a, 0, 32)); // overlaps
+    EXPECT_OK(cardlessFillBuffer(b, 0, 4, 200));
+    EXPECT_OK(cardlessReadBuffer(b, 0, 64, back));
+    EXPECT_EQ(back[0], 200);
+    EXPECT_EQ(back[4], 0);
+    EXPECT(!memcmp(back + 16, bytes, 48));
+    EXPECT_OK(cardlessReadBuffer(a, 0, 64, back));
+    EXPECT(!memcmp(back + 8, bytes, 32));
+    EXPECT_ERROR(cardlessFillBuffer(a, 60, 5, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessFillBuffer(a, ~(size_t)0, 2, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessWriteBuffer(a, 0, 64, (void *)16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessReadBuffer(a, 0, 64, (void *)16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessBufferCreate(&b, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessBufferCreate(&b, (size_t)1 << 60), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_OK(cardlessBufferDestroy(a));
+    EXPECT_ERROR(cardlessBufferDestroy(a), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cardlessTextureDestroy((cardlessTexture)b), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cardlessFillBuffer((cardlessBuffer)0x1234, 0, 1, 0), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST(clock)
+{
+    uint64_t issued = 9, done = 9;
+    MUST(cuInit(0));
+    cardlessBuffer b = virtual_buffer(64);
+    EXPECT_OK(cardlessGetClock(&issued, &done));
+    EXPECT_EQ(issued, 0);
+    EXPECT_EQ(done, 0);
+    EXPECT_OK(cardlessFillBuffer(b, 0, 64, 1));
+    EXPECT_OK(cardlessFillBuffer(b, 0, 64, 2));
+    EXPECT_OK(cardlessGetClock(&issued, &done));
+    EXPECT_EQ(issued, 2);
+    EXPECT_EQ(done, 0); // nothing asked for them yet
+    EXPECT_OK(cardlessFinish());
+    EXPECT_OK(cardlessGetClock(NULL, &done));
+    EXPECT_EQ(done, 2);
+    EXPECT_OK(cardlessFillBuffer(b, 0, 64, 3));
+    EXPECT_OK(cardlessBufferDestroy(b)); // what was issued keeps the bytes
+    EXPECT_OK(cardlessQuery());
+}
+
+TEST(textures)
+{
+    static unsigned char texels[8 * 4 * 2 * 16], back[sizeof texels];
+    static const float red[] = {1, 0, 0, 1};
+    MUST(cuInit(0));
+    cardlessTexture t, u;
+    cardlessTextureDesc d = {CARDLESS_TEXTURE_3D, 8, 4, 2, 0, 3, CU_AD_FORMAT_FLOAT, 4};
+    cardlessBox corner = {4, 2, 1, 4, 2, 1}, one = {7, 3, 1, 1, 1, 1};
+    for (unsigned i = 0; i < sizeof texels; i++)
+        texels[i] = (unsigned char)(i * 7 + 1);
+    EXPECT_OK(cardlessTextureCreate(&t, &d));
+    EXPECT_OK(cardlessTextureCreate(&u, &d));
+    EXPECT_OK(cardlessWriteTexture(t, 0, NULL, texels));
+    EXPECT_OK(cardlessReadTexture(t, 0, NULL, back));
+    EXPECT(!memcmp(back, texels, sizeof back));
+    EXPECT_OK(cardlessFillTexture(t, 0, &corner, red));
+    EXPECT_OK(cardlessReadTexture(t, 0, &one, back));
+    EXPECT(!memcmp(back, red, sizeof red));
+    EXPECT_OK(cardlessCopyTexture(u, 1, 0, 0, 0, t, 0, &corner)); // 4x2x1 is the whole of level 1
+    EXPECT_OK(cardlessReadTexture(u, 1, NULL, back));
+    EXPECT(!memcmp(back + 7 * 16, red, sizeof red));
+    EXPECT_ERROR(cardlessCopyTexture(u, 2, 0, 0, 0, t, 0, &corner), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessCopyTexture(t, 0, 5, 2, 1, t, 0, &one) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS, CUDA_SUCCESS);
+    EXPECT_ERROR(cardlessCopyTexture(t, 0, 4, 2, 1, t, 0, &corner), CUDA_ERROR_INVALID_VALUE); // onto itself
+    EXPECT_ERROR(cardlessReadTexture(t, 3, NULL, back), CUDA_ERROR_INVALID_VALUE);
+    corner.width = ~0u;
+    EXPECT_ERROR(cardlessFillTexture(t, 0, &corner, red), CUDA_ERROR_INVALID_VALUE);
+    d.levels = 9;
+    EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
+    d = (cardlessTextureDesc){CARDLESS_TEXTURE_2D, 8, 8, 1, 0, 1, CU_AD_FORMAT_FLOAT, 4};
+    EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE); // a 2D texture has no depth
+    d = (cardlessTextureDesc){CARDLESS_TEXTURE_CUBE, 8, 9, 0, 0, 1, CU_AD_FORMAT_FLOAT, 4};
+    EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
+    d = (cardlessTextureDesc){CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1, CU_AD_FORMAT_FLOAT, 3};
+    EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
+}
+
+TESTS(CASE(lookup), CASE(buffers), CASE(clock), CASE(textures))
