@@ -14,6 +14,7 @@
 #define TABLES (1u << KN_CPU_FLAG_COUNT)
 
 uint64_t kn_stream_min_B = UINT64_MAX;
+uint64_t kn_prefetch_min_B = 448 << 10;
 
 static struct kn_dsp tables[TABLES];
 static const struct kn_dsp table_c = {

@@ -90,6 +90,8 @@ void kn_dsp_init_neon(struct kn_dsp *dsp);
 
 // Above this many bytes a copy no longer lives in the caches, and streaming stores may pay. Set before the first table is used.
 extern uint64_t kn_stream_min_B;
+// From this many bytes on, tiling asks for the lines that it is about to write.
+extern uint64_t kn_prefetch_min_B;
 
 // The references, and pieces that the sets share.
 kn_copy_fn kn_copy_c, kn_move_c;

@@ -5,11 +5,10 @@
 //
 // Three ways, by size (docs/performance.md has the figures):
 //   in cache: a row of GOBs at a time, since linear memory then is eight sequential streams;
-//   beyond KN_TILE_PREFETCH_B: the same, and the lines about to be written are asked for early, as the hardware's
+//   beyond kn_prefetch_min_B: the same, and the lines about to be written are asked for early, as the hardware's
 //     prefetcher follows neither the steps from block to block nor eight streams of stores;
 //   beyond kn_stream_min_B: stores that pass by the caches. To tile, the row of GOBs stays the best order (each GOB is eight
 //     full lines); to untile, whole blocks are read in memory's order.
-#define KN_TILE_PREFETCH_B (448u << 10)
 #define KN_TILE_GROUP_GOB 4
 
 enum tile_way { TILE_CACHED, TILE_PREFETCHED, TILE_STREAMED };
@@ -18,7 +17,7 @@ KN_INLINE enum tile_way tile_way(uint64_t bytes, uintptr_t streamed, uint64_t pi
 {
     if (TILE_STREAM && bytes >= kn_stream_min_B && !((streamed | pitch_B | slice_B) & 63))
         return TILE_STREAMED;
-    return bytes >= KN_TILE_PREFETCH_B ? TILE_PREFETCHED : TILE_CACHED;
+    return bytes >= kn_prefetch_min_B ? TILE_PREFETCHED : TILE_CACHED;
 }
 
 // One row of GOBs: bytes x0 to x1 of rows y0 to y1 (0 to 8). `gobs` is where the GOB of x = 0 is, or would be (an offset from

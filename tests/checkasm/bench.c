@@ -16,11 +16,12 @@ static uint64_t largest_B;
 static double budget_s;
 static unsigned sets[MAX_SETS], set_count;
 
+// Processor time, so that other programs on the machine cost their share of the caches and no more.
 static double now(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -64,7 +65,8 @@ void ca_bench_begin(const char *filter, uint64_t max_B, unsigned milliseconds)
         if ((flags & detected) != sets[set_count - 1] && set_count < MAX_SETS)
             sets[set_count++] = flags & detected;
     printf(
-        "ratio to the host's way (memcpy, memset, or a loop of them over rows; conversions: the scalar reference); medians; * misses its target\n");
+        "ratio to the host's way (memcpy, memset, or a loop of them over rows; conversions: the scalar reference); medians of ratios taken in turns; "
+        "* misses its target\n");
     printf("%-14s %-34s %9s", "function", "case", "host");
     for (unsigned i = 0; i < set_count; i++)
         printf(" %8s", kn_cpu_name(sets[i]));
@@ -107,6 +109,7 @@ void ca_bench_row(const struct ca_bench *b)
     }
 #define RUN(set, count)                                                                                                                              \
     do {                                                                                                                                             \
+        kn_set_cpu_mask((set) ? sets[(set)-1] : ~0u);                                                                                                \
         const struct kn_dsp *dsp_ = (set) ? kn_dsp_for(sets[(set)-1]) : NULL;                                                                        \
         for (unsigned i_ = 0; i_ < (count); i_++)                                                                                                    \
             b->run(dsp_, b, dst + dst_at[i_ % slot_count], src + src_at[i_ % slot_count]);                                                           \
@@ -129,10 +132,13 @@ void ca_bench_row(const struct ca_bench *b)
         }
         turns++;
     }
+    for (unsigned set = 1; set <= set_count; set++)
+        for (unsigned turn = 0; turn < turns; turn++)
+            taken[set][turn] = taken[0][turn] / taken[set][turn];
     host = median(taken[0], turns);
     printf("%-14s %-34s %6.2f GB/s", b->name, b->detail, (double)b->bytes / host * 1e-9);
     for (unsigned set = 1; set <= set_count; set++) {
-        double ratio = host / median(taken[set], turns);
+        double ratio = median(taken[set], turns);
         printf(" %7.2f%c", ratio, set == set_count && b->target > 0 && ratio < b->target ? '*' : ' ');
     }
     printf("\n");

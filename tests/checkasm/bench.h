@@ -4,7 +4,7 @@
 
 #include "tile_random.h"
 
-// One call of the function under test with the slot's memory; `dsp` is null for the host's own way.
+// One call of the function under test with the slot's memory; `dsp` is null for the host's own way. What kn_dsp() says is `dsp` else.
 struct ca_bench;
 typedef void ca_bench_fn(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src);
 
@@ -19,7 +19,8 @@ struct ca_bench {
     uint64_t width_B, rows, dst_pitch_B, src_pitch_B;
     unsigned value_B;
     struct kn_format dst_format, src_format;
-    double target; // the ratio to reach; 0: none
+    const void *more; // of the row's own
+    double target;    // the ratio to reach; 0: none
 };
 
 void ca_bench_begin(const char *filter, uint64_t max_B, unsigned milliseconds);
@@ -28,5 +29,6 @@ void ca_bench_copy(uint64_t min_B, uint64_t max_B);
 void ca_bench_fill(uint64_t min_B, uint64_t max_B);
 void ca_bench_tile(uint64_t min_B, uint64_t max_B);
 void ca_bench_convert(void);
+void ca_bench_layout(uint64_t min_B, uint64_t max_B);
 // "64 KiB" and the like.
 const char *ca_size_text(uint64_t size_B);

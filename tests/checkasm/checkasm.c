@@ -80,6 +80,24 @@ void ca_arena_finish(struct ca_arena *arena)
     munmap(arena->base - page_B, arena->size_B + 2 * page_B);
 }
 
+static void protect(struct ca_arena *arena, int protection)
+{
+    if (mprotect(arena->base, arena->size_B, protection)) {
+        perror("checkasm: mprotect");
+        exit(99);
+    }
+}
+
+void ca_arena_seal(struct ca_arena *arena)
+{
+    protect(arena, PROT_READ);
+}
+
+void ca_arena_unseal(struct ca_arena *arena)
+{
+    protect(arena, PROT_READ | PROT_WRITE);
+}
+
 size_t ca_arena_place(const struct ca_arena *arena, size_t need_B)
 {
     size_t room_B = arena->size_B - need_B;
@@ -182,6 +200,7 @@ int main(int argc, char **argv)
         ca_bench_copy(min_B, max_B);
         ca_bench_fill(min_B, max_B);
         ca_bench_tile(min_B, max_B);
+        ca_bench_layout(min_B, max_B);
         ca_bench_convert();
         return 0;
     }

@@ -22,6 +22,9 @@ struct ca_arena {
 };
 void ca_arena_init(struct ca_arena *arena, size_t size_B);
 void ca_arena_finish(struct ca_arena *arena);
+// From now on a write to the arena faults; and not any more. Sources are sealed while they are read.
+void ca_arena_seal(struct ca_arena *arena);
+void ca_arena_unseal(struct ca_arena *arena);
 // An offset at which `need_B` bytes fit: flush with the start, flush with the end, or anywhere.
 size_t ca_arena_place(const struct ca_arena *arena, size_t need_B);
 

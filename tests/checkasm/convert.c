@@ -51,6 +51,7 @@ static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
     // All values; of 10-10-10-2, all of the two halves.
     for (uint32_t first = 0; first < all; first += 2048) {
         uint32_t here = all < 2048 ? all : 2048;
+        ca_arena_unseal(&m->source);
         for (uint32_t i = 0; i < here; i++) {
             if (bytes_of(kind) == 1) {
                 m->source.base[i] = (uint8_t)i;
@@ -62,6 +63,7 @@ static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
                 memcpy(m->source.base + 4 * i, &v, 4);
             }
         }
+        ca_arena_seal(&m->source);
         for (unsigned channels = 3; channels <= 4; channels++) {
             unsigned count = bytes_of(kind) ? here : here * 4;
             dsp->convert.decode[kind](m->a.base, m->source.base, count, channels);
@@ -73,7 +75,9 @@ static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
         unsigned channels = bytes_of(kind) ? 1 + (unsigned)ca_below(4) : 4;
         uint64_t count = random_count(channels);
         size_t to = ca_arena_place(&m->a, count * 4), from = ca_arena_place(&m->source, row_B(kind, count));
+        ca_arena_unseal(&m->source);
         ca_random_bytes(m->source.base + from, row_B(kind, count));
+        ca_arena_seal(&m->source);
         dsp->convert.decode[kind](m->a.base + to, m->source.base + from, count, channels);
         c->convert.decode[kind](m->b.base + to, m->source.base + from, count, channels);
         ca_same("decode", &m->a, &m->b, "%s, %llu values, %u channels", name_of(kind), (unsigned long long)count, channels);
@@ -87,7 +91,9 @@ static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 
     for (uint64_t first = 0; first < special; first += step) {
         uint64_t here = special - first < step ? (special - first) & ~UINT64_C(3) : step;
+        ca_arena_unseal(&m->source);
         ca_special_floats(m->source.base, first, here);
+        ca_arena_seal(&m->source);
         for (unsigned channels = 3; channels <= 4; channels++) {
             dsp->convert.encode[kind](m->a.base, m->source.base, here, channels);
             c->convert.encode[kind](m->b.base, m->source.base, here, channels);
@@ -98,10 +104,12 @@ static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
         unsigned channels = bytes_of(kind) ? 1 + (unsigned)ca_below(4) : 4;
         uint64_t count = random_count(channels);
         size_t to = ca_arena_place(&m->a, row_B(kind, count)), from = ca_arena_place(&m->source, count * 4);
+        ca_arena_unseal(&m->source);
         for (uint64_t k = 0; k < count; k++) {
             uint32_t v = kind >= KN_KIND_UINT8 ? ca_random_integer() : ca_random_float_bits();
             memcpy(m->source.base + from + 4 * k, &v, 4);
         }
+        ca_arena_seal(&m->source);
         dsp->convert.encode[kind](m->a.base + to, m->source.base + from, count, channels);
         c->convert.encode[kind](m->b.base + to, m->source.base + from, count, channels);
         ca_same("encode", &m->a, &m->b, "%s, %llu values, %u channels", name_of(kind), (unsigned long long)count, channels);
@@ -113,10 +121,12 @@ static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
     for (unsigned i = 0; i < 300 * rounds; i++) {
         uint64_t count = random_count(1);
         size_t to = ca_arena_place(&m->a, count * 4), from = ca_arena_place(&m->source, count * 4);
+        ca_arena_unseal(&m->source);
         for (uint64_t k = 0; k < count; k++) {
             uint32_t v = from_class == KN_CLASS_FLOAT ? ca_random_float_bits() : ca_random_integer();
             memcpy(m->source.base + from + 4 * k, &v, 4);
         }
+        ca_arena_seal(&m->source);
         dsp->convert.cast[to_class][from_class](m->a.base + to, m->source.base + from, count);
         c->convert.cast[to_class][from_class](m->b.base + to, m->source.base + from, count);
         ca_same("cast", &m->a, &m->b, "class %u to %u, %llu values", from_class, to_class, (unsigned long long)count);
@@ -138,11 +148,32 @@ static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
         }
         if (count >= KN_REPACK_SHORT)
             kn_repack_prepare(&how, channel_B);
+        ca_arena_unseal(&m->source);
         ca_random_bytes(m->source.base + from, count * how.src_channels * channel_B);
+        ca_arena_seal(&m->source);
         dsp->repack.repack[size_log2](m->a.base + to, m->source.base + from, &how, count);
         c->repack.repack[size_log2](m->b.base + to, m->source.base + from, &how, count);
         ca_same("repack", &m->a, &m->b, "%u bytes, %u to %u channels, %llu elements", channel_B, how.src_channels, how.dst_channels,
                 (unsigned long long)count);
+    }
+}
+
+// Rows of one format with those of another between them, in one buffer.
+static void check_between(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned rounds)
+{
+    ca_random_bytes(m->a.base, m->a.size_B);
+    for (unsigned i = 0; i < 1500 * rounds; i++) {
+        struct kn_format to = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)}, from = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)};
+        uint64_t width = 1 + ca_below(ca_below(4) ? 80 : 300), rows = 1 + ca_below(3), to_B = width * kn_format_B(to),
+                 from_B = width * kn_format_B(from);
+        uint64_t pitch_B = to_B + from_B + ca_below(20), first = ca_below(2);
+        size_t at = ca_arena_place(&m->a, (rows - 1) * pitch_B + to_B + from_B), d = at + (first ? 0 : from_B), s = at + (first ? to_B : 0);
+        ca_random_bytes(m->a.base + at, (rows - 1) * pitch_B + to_B + from_B);
+        memcpy(m->b.base, m->a.base, m->a.size_B);
+        kn_convert_rows_by(dsp, m->a.base + d, pitch_B, to, m->a.base + s, pitch_B, from, width, rows);
+        kn_convert_rows_by(c, m->b.base + d, pitch_B, to, m->b.base + s, pitch_B, from, width, rows);
+        ca_same("convert_rows", &m->a, &m->b, "%s to %s between its rows, %llu x %llu", name_of(from.kind), name_of(to.kind),
+                (unsigned long long)width, (unsigned long long)rows);
     }
 }
 
@@ -166,6 +197,7 @@ void ca_check_convert(const struct kn_dsp *dsp, unsigned rounds)
                 check_cast(dsp, c, &m, to, from, rounds);
     for (unsigned size_log2 = 0; size_log2 < 3; size_log2++)
         check_repack(dsp, c, &m, size_log2, rounds);
+    check_between(dsp, c, &m, rounds);
     ca_arena_finish(&m.source);
     ca_arena_finish(&m.b);
     ca_arena_finish(&m.a);

@@ -2,6 +2,8 @@
 // The copy family against memcpy, memmove and the row-by-row loop.
 #include "checkasm.h"
 
+#include <string.h>
+
 #define ARENA_B (96u << 10)
 
 static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
@@ -60,6 +62,24 @@ static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
     }
 }
 
+// Within one rectangle: rows side by side, whose ranges overlap though none of their bytes do.
+static void check_beside(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, unsigned rounds)
+{
+    ca_random_bytes(a->base, a->size_B);
+    memcpy(b->base, a->base, a->size_B);
+    for (unsigned i = 0; i < 2000 * rounds; i++) {
+        uint64_t width_B = 1 + (ca_below(3) ? ca_below(200) : ca_below(2000)), gap_B = ca_below(2) ? 0 : ca_below(30), rows = 1 + ca_below(20);
+        uint64_t pitch_B = 2 * width_B + gap_B + (ca_below(2) ? 0 : ca_below(70)), left = ca_below(2);
+        size_t at = ca_arena_place(a, (rows - 1) * pitch_B + 2 * width_B + gap_B);
+        size_t to = at + (left ? 0 : width_B + gap_B), from = at + (left ? width_B + gap_B : 0);
+
+        dsp->copy.rows(a->base + to, pitch_B, a->base + from, pitch_B, width_B, rows);
+        c->copy.rows(b->base + to, pitch_B, b->base + from, pitch_B, width_B, rows);
+        ca_same("copy_rows", a, b, "%llu x %llu beside itself, pitch %llu", (unsigned long long)width_B, (unsigned long long)rows,
+                (unsigned long long)pitch_B);
+    }
+}
+
 void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds)
 {
     const struct kn_dsp *c = kn_dsp_for(0);
@@ -70,12 +90,14 @@ void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds)
     ca_arena_init(&b, ARENA_B);
     ca_arena_init(&source, ARENA_B);
     ca_random_bytes(source.base, source.size_B);
+    ca_arena_seal(&source);
     for (int pass = 0; pass < 2; pass++) {
         // The second time every size above 4 KiB takes the streaming path.
         if (pass)
             kn_stream_min_B = 4096;
         check_straight(dsp, c, &a, &b, &source, rounds);
         check_rows(dsp, c, &a, &b, &source, rounds);
+        check_beside(dsp, c, &a, &b, rounds);
     }
     kn_stream_min_B = stream_min_B;
     ca_arena_finish(&source);

@@ -38,6 +38,7 @@ static void check_tile(unsigned rounds)
     ca_arena_init(&b, CA_TILE_ARENA_B);
     ca_arena_init(&source, CA_TILE_ARENA_B);
     ca_random_bytes(source.base, source.size_B);
+    ca_arena_seal(&source);
     for (unsigned i = 0; i < 300 * rounds && to && from; i++) {
         struct ca_box s, t;
         size_t tiled, other, linear;
@@ -90,6 +91,7 @@ static void check_copy_box(unsigned rounds)
     ca_arena_init(&b, 64 << 10);
     ca_arena_init(&source, 64 << 10);
     ca_random_bytes(source.base, source.size_B);
+    ca_arena_seal(&source);
     for (unsigned i = 0; i < 1000 * rounds; i++) {
         uint64_t width_B = ca_below(200), rows = ca_below(10), slices = ca_below(6);
         uint64_t pitch[2], slice[2], need_B[2];

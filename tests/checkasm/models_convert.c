@@ -231,12 +231,14 @@ static void check_rows(const struct kn_dsp *dsp, unsigned rounds)
         uint64_t dst_pitch_B = width * dst_B + ca_below(40), src_pitch_B = width * src_B + ca_below(40);
         size_t to = ca_arena_place(&a, (rows - 1) * dst_pitch_B + width * dst_B);
         size_t from = ca_arena_place(&source, (rows - 1) * src_pitch_B + width * src_B);
+        ca_arena_unseal(&source);
         ca_random_bytes(source.base + from, (rows - 1) * src_pitch_B + width * src_B);
         if (s.kind == KN_KIND_FLOAT)
             for (uint64_t k = 0; k < (src_pitch_B * (rows - 1) + width * src_B) / 4; k++) {
                 uint32_t v = ca_random_float_bits();
                 memcpy(source.base + from + 4 * k, &v, 4);
             }
+        ca_arena_seal(&source);
         kn_convert_rows_by(dsp, a.base + to, dst_pitch_B, d, source.base + from, src_pitch_B, s, width, rows);
         for (uint64_t y = 0; y < rows; y++)
             for (uint64_t x = 0; x < width; x++)

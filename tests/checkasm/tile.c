@@ -2,6 +2,8 @@
 // The tile family against its references.
 #include "tile_random.h"
 
+#include <string.h>
+
 static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
                        unsigned rounds)
 {
@@ -41,20 +43,53 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
     }
 }
 
+// From one box of a surface to another that does not overlap it, though they may share GOBs.
+static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, unsigned rounds)
+{
+    ca_random_bytes(a->base, a->size_B);
+    memcpy(b->base, a->base, a->size_B);
+    for (unsigned i = 0; i < 2000 * rounds; i++) {
+        struct ca_box s, t;
+        uint64_t whole_B;
+        size_t at;
+
+        ca_random_box(&s, a->size_B);
+        if (s.width_B < 2)
+            continue;
+        // A part of its left half, and as much of what is right of that.
+        whole_B = s.width_B;
+        t = s;
+        s.width_B = t.width_B = ca_below(2) ? s.width_B / 2 : 1 + ca_below(s.width_B / 2);
+        t.x_B += t.width_B + ca_below(whole_B - 2 * t.width_B + 1);
+        at = ca_place_tiled(a, &s.desc, s.depth);
+        if (ca_below(2)) {
+            uint64_t x_B = s.x_B;
+            s.x_B = t.x_B, t.x_B = x_B;
+        }
+        dsp->tile.retile(a->base + at, &s.desc, s.x_B, s.y, s.z, a->base + at, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
+        c->tile.retile(b->base + at, &s.desc, s.x_B, s.y, s.z, b->base + at, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
+        ca_same("retile_box", a, b, CA_BOX_FORMAT " from x = %llu", CA_BOX_VALUES(&s), (unsigned long long)t.x_B);
+    }
+}
+
 void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds)
 {
-    uint64_t stream_min_B = kn_stream_min_B;
+    uint64_t stream_min_B = kn_stream_min_B, prefetch_min_B = kn_prefetch_min_B;
     struct ca_arena a, b, source;
 
     ca_arena_init(&a, CA_TILE_ARENA_B);
     ca_arena_init(&b, CA_TILE_ARENA_B);
     ca_arena_init(&source, CA_TILE_ARENA_B);
     ca_random_bytes(source.base, source.size_B);
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass)
-            kn_stream_min_B = 2048;
+    ca_arena_seal(&source);
+    // By the ways of small boxes, of those that prefetch, and of those that stream.
+    for (int pass = 0; pass < 3; pass++) {
+        kn_prefetch_min_B = pass == 1 ? 2048 : prefetch_min_B;
+        kn_stream_min_B = pass == 2 ? 2048 : stream_min_B;
         check_tile(dsp, kn_dsp_for(0), &a, &b, &source, rounds);
+        check_within(dsp, kn_dsp_for(0), &a, &b, rounds);
     }
+    kn_prefetch_min_B = prefetch_min_B;
     kn_stream_min_B = stream_min_B;
     ca_arena_finish(&source);
     ca_arena_finish(&b);
