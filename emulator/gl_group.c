@@ -3,13 +3,13 @@
 #include "gl_group.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "alloc.h"
 #include "error.h"
 #include "gl_window.h"
+#include "own_thread.h"
 #include "pkey.h"
 
 enum { IDLE_SECONDS = 1, EXIT_SECONDS = 2 };
@@ -172,25 +172,6 @@ static void *group_main(void *arg)
     return NULL;
 }
 
-// The program's signals are not for this thread, and its exit does not wait for it.
-static bool start_thread(struct em_gl_group *g)
-{
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (pthread_attr_init(&attributes))
-        return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV); // dm_guarded needs these two
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = !pthread_create(&thread, &attributes, group_main, g);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return started;
-}
-
 // ---- groups
 
 // The group whose sentinel the current context knows. Precondition: mutex held.
@@ -238,7 +219,7 @@ static CUresult make(const struct em_gl_current *current, struct em_gl_group **o
     g->sharer = *current;
     pthread_cond_init(&g->wake, NULL);
     pthread_cond_init(&g->done, NULL);
-    if (!start_thread(g)) {
+    if (!em_own_thread(group_main, g)) {
         dm_free(g);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no thread for a group of OpenGL contexts");
     }

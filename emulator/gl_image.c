@@ -258,6 +258,15 @@ static struct em_gl_extent extent_now(const struct gl_functions *gl, const struc
     return e;
 }
 
+// Selects the object of a call, whose errors are told apart from earlier ones; the level's extent.
+static struct em_gl_extent begin(const struct gl_functions *gl, const struct call *c, bool *resized)
+{
+    em_gl_failed(gl);
+    if (c->object->kind == EM_GL_TEXTURE)
+        select_texture(gl, c->object);
+    return extent_now(gl, c->object, c->level, resized);
+}
+
 static void run_read(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct call *c = arg;
@@ -266,10 +275,7 @@ static void run_read(struct em_gl_group *group, const struct gl_functions *gl, v
     uint64_t element_B = o->image.transfer.element_B;
     bool resized;
     (void)group;
-    em_gl_failed(gl);
-    if (o->kind == EM_GL_TEXTURE)
-        select_texture(gl, o);
-    struct em_gl_extent e = extent_now(gl, o, c->level, &resized);
+    struct em_gl_extent e = begin(gl, c, &resized);
     bool direct = e.width <= b->width && e.height <= b->height && e.depth <= b->depth && b->pitch_B % element_B == 0 && b->slice_B % b->pitch_B == 0;
     c->status = EM_GL_OK;
     if (!e.width)
@@ -323,10 +329,7 @@ static void run_write(struct em_gl_group *group, const struct gl_functions *gl, 
     struct em_gl_box box = *c->box;
     bool resized;
     (void)group;
-    em_gl_failed(gl);
-    if (o->kind == EM_GL_TEXTURE)
-        select_texture(gl, o);
-    struct em_gl_extent e = extent_now(gl, o, c->level, &resized);
+    struct em_gl_extent e = begin(gl, c, &resized);
     box.width = box.x < e.width ? least(box.width, e.width - box.x) : 0;
     box.height = box.y < e.height ? least(box.height, e.height - box.y) : 0;
     box.depth = box.z < e.depth ? least(box.depth, e.depth - box.z) : 0;

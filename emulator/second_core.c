@@ -5,10 +5,10 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include "config.h"
 #include "guard.h"
+#include "own_thread.h"
 #include "pkey.h"
 
 enum state { IDLE, WANTED, DONE };
@@ -62,22 +62,10 @@ static void *helper_main(void *unused)
     return NULL;
 }
 
-// The program's signals are not for this thread, and its exit does not wait for it. Precondition: helper.lock held.
+// Precondition: helper.lock held.
 static bool start(void)
 {
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (helper.started || pthread_attr_init(&attributes))
-        return helper.started;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV); // dm_guarded needs these two
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    helper.started = !pthread_create(&thread, &attributes, helper_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    helper.started = helper.started || em_own_thread(helper_main, NULL);
     return helper.started;
 }
 

@@ -3,12 +3,12 @@
 #include "service.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #include "command.h"
 #include "funnel.h"
 #include "lock.h"
+#include "own_thread.h"
 
 enum { POLL_FIRST_NS = 10000, POLL_LAST_NS = 1000000 };
 
@@ -56,24 +56,9 @@ static void *poller_main(void *unused)
     return NULL;
 }
 
-// The program's signals are not for our threads, and its exit does not wait for them.
 static bool start(struct service *service, void *(*thread_main)(void *))
 {
-    if (service->started)
-        return true;
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (pthread_attr_init(&attributes))
-        return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV); // dm_guarded needs these two
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    service->started = !pthread_create(&thread, &attributes, thread_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    service->started = service->started || em_own_thread(thread_main, NULL);
     return service->started;
 }
 

@@ -75,34 +75,35 @@ TEST(g13_deleted)
     EXPECT_DIAGNOSTIC(G13);
 }
 
-TEST(g14_resized)
+// A buffer gets other storage than it had when it was registered; `again`: and is registered again.
+static void resize(bool again)
 {
     gl_start(GL_CORE);
     GLuint b = gl_buffer(SIZE, NULL);
     CUgraphicsResource r = cu_buffer(b, 0);
+    if (again)
+        EXPECT_OK(cuGraphicsUnregisterResource(r));
     glBindBuffer(GL_ARRAY_BUFFER, b);
     glBufferData(GL_ARRAY_BUFFER, SIZE / 2, NULL, GL_DYNAMIC_DRAW);
+    if (again)
+        r = cu_buffer(b, 0);
     CUdeviceptr p = cu_map_pointer(r);
-    EXPECT_OK(cuMemsetD8(p, 1, SIZE));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
-    EXPECT_DIAGNOSTIC(G14);
-}
-
-// The right way: registered again after it was given new storage.
-TEST(resized_and_registered_again)
-{
-    gl_start(GL_CORE);
-    GLuint b = gl_buffer(SIZE, NULL);
-    CUgraphicsResource r = cu_buffer(b, 0);
-    EXPECT_OK(cuGraphicsUnregisterResource(r));
-    glBindBuffer(GL_ARRAY_BUFFER, b);
-    glBufferData(GL_ARRAY_BUFFER, SIZE / 2, NULL, GL_DYNAMIC_DRAW);
-    r = cu_buffer(b, 0);
-    CUdeviceptr p = cu_map_pointer(r);
-    EXPECT_OK(cuMemsetD8(p, 1, SIZE / 2));
+    EXPECT_OK(cuMemsetD8(p, 1, again ? SIZE / 2 : SIZE));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
     EXPECT_OK(cuGraphicsUnregisterResource(r));
     glDeleteBuffers(1, &b);
+}
+
+TEST(g14_resized)
+{
+    resize(false);
+    EXPECT_DIAGNOSTIC(G14);
+}
+
+// The right way.
+TEST(resized_and_registered_again)
+{
+    resize(true);
     EXPECT_NO_DIAGNOSTIC();
 }
 

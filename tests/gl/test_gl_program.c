@@ -323,36 +323,36 @@ static void start_job(struct job *j)
 }
 
 // A context of the same share group in another thread; one that shares nothing; none.
+static void run_elsewhere(void (*run)(struct job *), bool shared)
+{
+    struct job j = {.run = run};
+    start_job(&j);
+    j.context = gl_new_context(GL_CORE, shared ? j.context : EGL_NO_CONTEXT);
+    elsewhere(&j);
+    EXPECT_EQ(gl_buffer_byte(j.buffer, 5), 77);
+}
+
 TEST(thread_shared)
 {
-    struct job j = {.run = fill_77};
-    start_job(&j);
-    j.context = gl_new_context(GL_CORE, j.context);
-    elsewhere(&j);
-    EXPECT_EQ(gl_buffer_byte(j.buffer, 5), 77);
+    run_elsewhere(fill_77, true);
 }
+
 TEST(thread_unshared)
 {
-    struct job j = {.run = fill_77};
-    start_job(&j);
-    j.context = gl_new_context(GL_CORE, EGL_NO_CONTEXT);
-    elsewhere(&j);
-    EXPECT_EQ(gl_buffer_byte(j.buffer, 5), 77);
+    run_elsewhere(fill_77, false);
 }
+
+TEST(thread_registers)
+{
+    run_elsewhere(register_fill_unregister, true);
+}
+
 TEST(thread_without)
 {
     struct job j = {.run = refused_without};
     start_job(&j);
     j.context = NULL;
     elsewhere(&j);
-}
-TEST(thread_registers)
-{
-    struct job j = {.run = register_fill_unregister};
-    start_job(&j);
-    j.context = gl_new_context(GL_CORE, j.context);
-    elsewhere(&j);
-    EXPECT_EQ(gl_buffer_byte(j.buffer, 5), 77);
 }
 
 static void *busy_main(void *arg)

@@ -373,22 +373,23 @@ TEST(g15_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TEST(g17_array_index)
+static void ask_for_array(unsigned index, unsigned level)
 {
     CUgraphicsResource r = texture();
     CUarray a;
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
-    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, index, level), CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(G17);
+}
+
+TEST(g17_array_index)
+{
+    ask_for_array(1, 0);
 }
 
 TEST(g17_mip_level)
 {
-    CUgraphicsResource r = texture();
-    CUarray a;
-    EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
-    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 2), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_DIAGNOSTIC(G17);
+    ask_for_array(0, 2);
 }
 
 // What G01 to G06, G08, G10 and G17 ask for, done right.
