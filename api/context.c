@@ -7,6 +7,7 @@
 #include "device.h"
 #include "limit.h"
 #include "lock.h"
+#include "reach.h"
 #include "stream.h"
 
 static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affinity_count, const CUexecAffinityParam *affinities,
@@ -23,6 +24,11 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affini
         return r;
     if (affinity_count > 0 && !affinities)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%d execution affinities are announced and the array is NULL", affinity_count);
+    r = em_readable("execAffinityParams", affinities, affinity_count > 0 ? (uint64_t)affinity_count : 0, sizeof *affinities);
+    if (!r)
+        r = em_readable("cigParams", cig, 1, sizeof *cig);
+    if (r)
+        return r;
     // "execAffinityParams and cigParams are mutually exclusive"
     if (affinity_count > 0 && cig)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "execution affinities and CUDA-in-graphics are asked for at once");

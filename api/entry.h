@@ -7,6 +7,7 @@
 #include "api_bodies.h"
 #include "api_exports.h"
 #include "call.h"
+#include "reach.h"
 #include "trace.h"
 
 #define EM_EXPORT __attribute__((visibility("default")))

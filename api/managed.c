@@ -9,6 +9,7 @@
 #include "managed.h"
 #include "memory.h"
 #include "quirk.h"
+#include "reach.h"
 #include "stream.h"
 
 // "flags … must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST"; "If bytesize is 0, cuMemAllocManaged returns CUDA_ERROR_INVALID_VALUE."
@@ -254,7 +255,7 @@ CUresult api_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t co
 // ---- attributes of ranges
 
 // "dataSize must be 4 … a non-zero multiple of 4" for CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY.
-static CUresult check_attribute(const void *data, size_t data_size, CUmem_range_attribute attribute)
+static CUresult check_attribute(void *data, size_t data_size, CUmem_range_attribute attribute)
 {
     if (!data)
         return em_null("data");
@@ -263,7 +264,7 @@ static CUresult check_attribute(const void *data, size_t data_size, CUmem_range_
     bool list = attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
     if (list ? !data_size || data_size % sizeof(int) : data_size != sizeof(int))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "dataSize is %zu; it must be %s", data_size, list ? "a multiple of 4, and not 0" : "4");
-    return CUDA_SUCCESS;
+    return em_writable("data", data, data_size);
 }
 
 CUresult api_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr, size_t count)

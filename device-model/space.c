@@ -3,6 +3,7 @@
 #include "space.h"
 
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -17,6 +18,7 @@ enum { WINDOW_LEAST = 1 << 30, WINDOW_ALIGN = 1 << 30 };
 // Where nothing else lives in an ordinary x86-64 or AArch64 process: below position-independent programs and libraries, and low, so that the free
 // addresses above stay in one piece for large reservations.
 #define WINDOW_BASE UINT64_C(0x0a0000000000)
+#define WINDOW_UNDER_VALGRIND (UINT64_C(8) << 30)
 
 // Owners of reservations.
 static char in_window, outside;
@@ -24,6 +26,14 @@ static char in_window, outside;
 // Thread and memory sanitizers know only certain addresses; the kernel's own choice is always among them.
 extern void __tsan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));
+
+// Valgrind's memcheck keeps a record of every 64 KiB of reserved addresses: minutes for a window of terabytes.
+static int is_valgrind(struct dl_phdr_info *object, size_t size, void *found)
+{
+    (void)size;
+    *(bool *)found |= strstr(object->dlpi_name, "/vgpreload_core") != NULL;
+    return 0;
+}
 
 static int reserve_pages(uint64_t address, uint64_t size, int flags, uint64_t *out)
 {
@@ -56,6 +66,10 @@ int dm_space_init(struct dm_space *space, uint64_t size)
     size &= ~(uint64_t)(DM_PAGE - 1);
     if (size == 0)
         return -EINVAL;
+    bool valgrind = false;
+    dl_iterate_phdr(is_valgrind, &valgrind);
+    if (valgrind && size > WINDOW_UNDER_VALGRIND)
+        size = WINDOW_UNDER_VALGRIND;
     int r;
     do {
         r = -ENOMEM;

@@ -55,10 +55,9 @@ static CUresult allocate(struct em_context *context, const struct em_array_plan 
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an array");
     s->heap = &memory->heap;
     s->storage = (struct em_storage){.references = 1, .layout = plan->layout, .size_B = plan->layout.size_B, .owner = s, .release = release_heap};
-    if (dm_heap_alloc(&memory->heap, plan->layout.size_B, &s->block)) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "an array of %llu bytes is more than device %d has left (%llu of %llu bytes are free)",
-                    (unsigned long long)plan->layout.size_B, context->device->ordinal, (unsigned long long)(memory->vram.total - memory->vram.used),
-                    (unsigned long long)memory->vram.total);
+    int status = dm_heap_alloc(&memory->heap, plan->layout.size_B, &s->block);
+    if (status) {
+        r = em_out_of_device_memory(context->device->ordinal, "an array", plan->layout.size_B, status);
         dm_free(s);
         return r;
     }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "alloc.h"
 #include "call.h"
@@ -74,10 +75,16 @@ static void release_block(struct em_allocation *a)
     dm_free(a);
 }
 
-static CUresult out_of_memory(int device, const struct dm_vram *v, uint64_t size)
+CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, int status)
 {
-    return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes are more than device %d has left (%llu of %llu bytes are free)", (unsigned long long)size,
-                   device, (unsigned long long)(v->total - v->used), (unsigned long long)v->total);
+    const struct dm_vram *v = &devices[device]->vram;
+    uint64_t free_B = v->total - v->used;
+    // The device has room: what stands behind it has not.
+    if (size <= free_B)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the host has no memory, no addresses or no file descriptor for %s of %llu bytes: %s", what,
+                       (unsigned long long)size, strerror(-status));
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%s of %llu bytes is more than device %d has left (%llu of %llu bytes are free)", what,
+                   (unsigned long long)size, device, (unsigned long long)free_B, (unsigned long long)v->total);
 }
 
 void em_set_heap_mapping(struct em_allocation *a)
@@ -106,9 +113,10 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out)
     if (result)
         goto fail;
     result = CUDA_ERROR_OUT_OF_MEMORY;
-    if (dm_heap_alloc(&memory->heap, size, &block)) {
+    int status = dm_heap_alloc(&memory->heap, size, &block);
+    if (status) {
         block = NULL;
-        out_of_memory(context->device->ordinal, &memory->vram, size);
+        em_out_of_device_memory(context->device->ordinal, "an allocation", size, status);
         goto fail;
     }
     a = dm_calloc(1, sizeof *a);

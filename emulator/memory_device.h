@@ -25,6 +25,10 @@ struct em_device_memory {
 // memory for it. Precondition: em_lock held.
 CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out);
 
+// Says why `what` ("an allocation") of so many bytes cannot be had from a device whose memory is there; status: the negative errno that
+// device-model gave. Precondition: em_lock held.
+CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, int status);
+
 // Fills the mapping of an allocation whose base and size come from a dm_heap: small ones share a chunk, large ones have granules of their own.
 void em_set_heap_mapping(struct em_allocation *a);
 

@@ -9,6 +9,7 @@
 #include "lock.h"
 #include "memory.h"
 #include "object.h"
+#include "reach.h"
 
 enum { NO_DEVICE = -2 }; // the ordinal of memory that is no device's
 
@@ -211,6 +212,8 @@ CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attrib
             r = no_such(attributes[i]);
         else if (!data[i])
             r = em_fail(CUDA_ERROR_INVALID_VALUE, "data[%u] is NULL", i);
+        else if ((r = em_writable("data", data[i], sizeof(int))))
+            break;
         else if (!(a ? known(attributes[i], a, address, data[i], &here) : unknown(attributes[i], address, data[i])))
             r = no_such(attributes[i]);
     }

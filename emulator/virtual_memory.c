@@ -220,9 +220,9 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop, CUme
     em_lock();
     if ((r = em_device_memory(device, &memory)))
         goto unlock;
-    if (dm_physical_create(&memory->vram, size, DM_PHYSICAL_EXPORTABLE, &physical))
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes are more than device %d has left (%llu of %llu bytes are free)", (unsigned long long)size,
-                    device->ordinal, (unsigned long long)(memory->vram.total - memory->vram.used), (unsigned long long)memory->vram.total);
+    int status = dm_physical_create(&memory->vram, size, DM_PHYSICAL_EXPORTABLE, &physical);
+    if (status)
+        r = em_out_of_device_memory(device->ordinal, "physical memory", size, status);
     else
         r = start_physical(physical, &p, size, false, out);
     if (!r)

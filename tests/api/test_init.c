@@ -217,5 +217,55 @@ TEST(profile_file_bad)
     }
 }
 
-TESTS(CASE(flags), CASE(threads), CASE(fork_before_init), CASE(fork_after_init), CASE(fork_among_threads), CASE(exit_handlers_still_work),
-      CASE(no_devices), CASE(unknown_device), CASE(several_devices), CASE(profile_file), CASE(profile_file_bad))
+// What the driver says on standard error when it reads its settings.
+static const char *said_of(const char *name, const char *value)
+{
+    static char text[1024];
+    FILE *file = tmpfile();
+    int before = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    setenv(name, value, 1);
+    pid_t child = fork(); // the environment is read once a process
+    if (!child)
+        _exit(cuInit(0) != CUDA_SUCCESS);
+    int status;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    unsetenv(name);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+TEST(nonsense_settings)
+{
+    static const char *const nonsense[][2] = {
+        {"CARDLESS_PERSONALITY", "driver"}, {"CARDLESS_SEED", "-1"},     {"CARDLESS_SEED", "12x"},        {"CARDLESS_FAIL_ALLOC", "-5"},
+        {"CARDLESS_OVERLAP", "maybe"},      {"CARDLESS_PKEYS", "maybe"}, {"CARDLESS_CPU_MASK", "avx2"},   {"CARDLESS_COPY_THREADS", "0"},
+        {"CARDLESS_REPORT", "yes"},         {"CARDLESS_UUID", "1234"},   {"CARDLESS_VULKAN_MEMORY", "x"},
+    };
+    for (unsigned i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+        char want[128];
+        snprintf(want, sizeof want, "cardless: %s=%s is not known and is ignored", nonsense[i][0], nonsense[i][1]);
+        const char *said = said_of(nonsense[i][0], nonsense[i][1]);
+        if (!strstr(said, want))
+            printf("# said: %s\n", said);
+        EXPECT(strstr(said, want));
+    }
+}
+
+TEST(misspelt_settings)
+{
+    EXPECT(strstr(said_of("CARDLESS_PERSONALTY", "manual"), "did you mean CARDLESS_PERSONALITY?"));
+    EXPECT(strstr(said_of("CARDLESS_DEVICE", "t4"), "did you mean CARDLESS_DEVICES?"));
+    EXPECT(strstr(said_of("CARDLESSTRACE", "x"), "did you mean CARDLESS_TRACE?"));
+    EXPECT_EQ(said_of("CARDLESS_SOMEBODYS_OWN", "1")[0], 0);
+    EXPECT_EQ(said_of("CARDLESS_SEED", "0x10")[0], 0);
+}
+
+TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(flags), CASE(threads), CASE(fork_before_init), CASE(fork_after_init),
+      CASE(fork_among_threads), CASE(exit_handlers_still_work), CASE(no_devices), CASE(unknown_device), CASE(several_devices), CASE(profile_file),
+      CASE(profile_file_bad))

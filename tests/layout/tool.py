@@ -55,4 +55,15 @@ with tempfile.TemporaryDirectory() as folder:
                   ["99999999999999999999"], ["16777216x16777216x16777216"], ["4", "--png", folder]):
         r = run(*wrong)
         assert r.returncode in (1, 2) and r.stderr, (wrong, r)
+    # A refusal names the option and what it takes.
+    for option, value, takes in (("--format", "bogus", "--help"), ("--levels", "99", "1 to 20"), ("--layout", "x", "swiftshader"),
+                                 ("--channels", "5", "1, 2, 3 or 4"), ("--pitch", "-1", "a whole number")):
+        r = run("4x4", option, value)
+        assert r.returncode == 2 and f"cardless layout: {option} does not take '{value}'" in r.stderr and takes in r.stderr, r
+    assert run("4x4", "--bogus").stderr.startswith("cardless layout: "), run("4x4", "--bogus")
+
+# Output that is lost is no success.
+with open("/dev/full", "w") as full:
+    r = subprocess.run([*TOOL, "layout", "4x4"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=30)
+    assert r.returncode == 1 and "could not be written" in r.stderr, r
 print("cardless layout answers")

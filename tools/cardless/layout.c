@@ -87,6 +87,23 @@ static void usage(FILE *to)
     fprintf(to, ",\n  and the names of the driver API without CU_AD_FORMAT_, such as SNORM_INT16X2\n");
 }
 
+// `option` with the value it does not take, and what it does take.
+static int refuse_value(const char *option, const char *value)
+{
+    fprintf(stderr, "cardless layout: --%s does not take '%s'", option, value);
+    if (!strcmp(option, "format"))
+        fprintf(stderr, "; `cardless layout --help` lists the formats\n");
+    else if (!strcmp(option, "layout"))
+        fprintf(stderr, ": block-linear, pitch, llvmpipe or swiftshader\n");
+    else if (!strcmp(option, "levels"))
+        fprintf(stderr, ": all, or 1 to %u\n", DM_LAYOUT_LEVELS_MAX);
+    else if (!strcmp(option, "channels"))
+        fprintf(stderr, ": 1, 2, 3 or 4\n");
+    else
+        fprintf(stderr, ": a whole number in range\n");
+    return 2;
+}
+
 static int refuse(const char *what, const char *value)
 {
     fprintf(stderr, "cardless layout: %s: '%s'\n", what, value);
@@ -166,13 +183,13 @@ static int parse(int argc, char **argv, struct request *r)
         {NULL, 0, NULL, 0},
     };
     uint64_t number = 0, channels = 0;
-    int option;
+    int option, index = 0;
 
     r->desc.levels = 1;
     r->picture = true;
     parse_format("rgba8", r);
     optind = 1;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
         bool good = true;
 
         switch (option) {
@@ -220,7 +237,7 @@ static int parse(int argc, char **argv, struct request *r)
             return 2;
         }
         if (!good)
-            return refuse("not a value that this option takes", argv[optind - 1]);
+            return refuse_value(options[index].name, optarg);
     }
     if (optind + 1 != argc) {
         usage(stderr);

@@ -33,6 +33,9 @@ class Argument:
     def __init__(self, text):
         self.mark = text[-1] if text[-1] in '!@' else ''
         text = text.rstrip('!@').strip()
+        array = re.fullmatch(r'(.*)\[(\w+)\]', text)
+        self.count = array.group(2) if array else None
+        text = array.group(1) if array else text
         found = re.fullmatch(r'(.*?)(\w+)', text)
         if not found:
             raise ValueError(f'cannot read argument "{text}"')
@@ -112,6 +115,9 @@ class Row:
             self.flags[key] = value or True
         self.unknown = arguments == '?'
         self.arguments = [] if arguments in ('void', '?') else [Argument(a) for a in split_arguments(arguments)]
+        for a in self.arguments:
+            if a.count and a.count not in [b.name for b in self.arguments]:
+                raise ValueError(f'{a.name}[{a.count}]: there is no such argument')
         marked = any(a.mark for a in self.arguments)
         if marked != ('null' in self.checks):
             raise ValueError('`null` is among the checks if and only if an argument is marked')
@@ -215,6 +221,10 @@ def wrapper(table, row, twin):
                 lines += [f'    if (!r && !{a.name})', f'        r = {refuse}("{a.name}");']
         else:
             lines += ['    if (!r)', f'        r = {CHECK_CALLS[check]};']
+    if implemented:
+        for a in row.arguments:
+            if a.count:
+                lines += ['    if (!r)', f'        r = em_readable("{a.name}", {a.name}, {a.count}, sizeof *{a.name});']
     given = [a.name for a in row.arguments]
     if twin == 'ptsz':
         given = [f'em_per_thread({a})' if a in row.streams else a for a in given]
