@@ -9,6 +9,7 @@
 #include "layout.h"
 #include "object.h"
 #include "planes.h"
+#include "touch.h"
 
 struct em_device;
 
@@ -22,7 +23,7 @@ struct em_storage {
     void *owner;                          // what `release` needs
     void (*release)(struct em_storage *); // gives the bytes back and frees the struct; precondition: em_lock held
     // Told of copies before they read or write a box of a level; NULL: nobody asks. Precondition: em_lock held.
-    void (*watch)(struct em_storage *, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, bool write);
+    void (*watch)(struct em_storage *, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, enum em_touch touch);
 };
 
 // What a descriptor and a number of levels come to.
@@ -108,12 +109,12 @@ CUresult em_array_was_lent(uint64_t handle, CUresult code);
 // The place of an array's elements, for box copies. CUDA_ERROR_INVALID_VALUE while no memory is mapped behind it (deferred, sparse).
 // Precondition: em_lock held; while the surface is used a reference to the storage is.
 CUresult em_array_surface(const struct em_array *array, struct dm_surface *out);
-// Tells who watches a storage that a box of a level is read or written by a command. Precondition: em_lock held.
+// Tells who watches a storage what a command that has been checked will do with a box of a level. Precondition: em_lock held.
 static inline void em_storage_touch(struct em_storage *s, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent,
-                                    bool write)
+                                    enum em_touch touch)
 {
     if (s->watch)
-        s->watch(s, level, at, extent, write);
+        s->watch(s, level, at, extent, touch);
 }
 void em_storage_ref(struct em_storage *storage);
 // Precondition: em_lock held.

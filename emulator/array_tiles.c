@@ -55,13 +55,14 @@ static void release(struct em_storage *storage)
 }
 
 // "Reads of unmapped tiles return zero, writes to them are dropped": what such writes left is wiped before something reads.
-static void watch(struct em_storage *storage, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, bool write)
+static void watch(struct em_storage *storage, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, enum em_touch touch)
 {
     struct tiled_storage *s = storage->owner;
     (void)level, (void)at, (void)extent;
-    if (!write && s->dirty)
+    if (touch == EM_TOUCH_READ && s->dirty)
         dm_window_wipe(&s->window);
-    s->dirty = write;
+    if (touch != EM_TOUCH_UNWRITTEN)
+        s->dirty = em_touch_writes(touch);
 }
 
 static void number_slots(struct tiled_storage *s)

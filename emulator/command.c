@@ -323,6 +323,7 @@ void em_stream_abandon(struct em_stream *s, CUresult result)
 
 static CUresult refuse(struct em_command *c, CUresult r)
 {
+    c->result = r;
     if (c->ops->finish)
         c->ops->finish(c);
     return r;

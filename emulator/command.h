@@ -27,13 +27,15 @@ struct em_command_ops {
     //   - any other is the result of em_submit for EM_SUBMIT_SYNC, and for EM_SUBMIT_ASYNC kept in the stream until something synchronises with it.
     // Not called for a command whose context is destroyed, or has a sticky error, before its turn.
     CUresult (*run)(struct em_command *);
-    // Drops the references that the command holds, run or not; the command counts as complete right afterwards. NULL: none.
+    // Drops the references that the command holds, run or not; the command counts as complete right afterwards. NULL: none. `result` is what has
+    // become of it.
     // Precondition: em_lock held.
     void (*finish)(struct em_command *);
     enum em_place place;
     // `ready` may turn true without a command having completed (memory that the program writes, another process): it is asked from time to time.
     bool polled;
-    // `run` may answer EM_RUN_AGAIN: the command stays the first of its stream until `ready` says that it can go on. It always waits its turn as a copy.
+    // `run` may answer EM_RUN_AGAIN: the command stays the first of its stream until `ready` says that it can go on. It always waits its turn as a
+    // copy.
     bool resumes;
     // `run` is called also when the context has failed, with the error in em_command.result: callbacks that are told of errors.
     bool always;

@@ -24,7 +24,9 @@ enum { LARGE_PAGEABLE_B = 256 << 10 };
 struct place {
     struct dm_surface surface;
     struct dm_position at;
-    struct em_storage *storage; // of an array: referenced while the command lives
+    struct em_storage *storage;   // of an array: referenced while the command lives
+    uint32_t level;               // of it
+    struct em_allocation *memory; // of linear memory that the driver knows; while em_lock is held
     bool pageable;
     bool foreign; // somebody else may take the bytes away meanwhile
 };
@@ -91,15 +93,14 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
         return CUDA_SUCCESS;
     }
     // Silicon: a copy reaches the memory of every context; only fills are bound to the current one.
-    struct em_allocation *a;
     r = em_memory_reach(NULL, first, span, write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE,
-                        &a);
-    place->foreign = !r && em_memory_is_foreign(a);
+                        &place->memory);
+    place->foreign = !r && em_memory_is_foreign(place->memory);
     return r;
 }
 
 // Precondition: em_lock held.
-static CUresult check_array(const struct em_end *end, const struct em_copy *c, bool write, const char *what, struct place *place)
+static CUresult check_array(const struct em_end *end, const struct em_copy *c, const char *what, struct place *place)
 {
     struct em_array *a;
     if (!end->array)
@@ -117,15 +118,15 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, b
                        em_object_text(&a->object, text, sizeof text), a->desc.Width, a->desc.Height, a->desc.Depth);
     }
     place->storage = a->storage;
+    place->level = a->level;
     place->foreign = a->storage->foreign;
-    em_storage_touch(a->storage, a->level, &place->at, &extent, write);
     return CUDA_SUCCESS;
 }
 
 static CUresult check_end(const struct em_end *end, const struct em_copy *c, bool write, const char *what, struct place *place)
 {
     memset(place, 0, sizeof *place);
-    return end->kind == EM_END_ARRAY ? check_array(end, c, write, what, place) : check_linear(end, c, write, what, place);
+    return end->kind == EM_END_ARRAY ? check_array(end, c, what, place) : check_linear(end, c, write, what, place);
 }
 
 static bool is_empty(const struct em_copy *c)
@@ -223,9 +224,35 @@ static CUresult run_copy(struct em_command *command)
     return m.status || half.status ? em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more") : CUDA_SUCCESS;
 }
 
+// Tells who watches an end what is about to be done with it. Precondition: em_lock held.
+static void touch(const struct place *p, const struct dm_box_extent *e, enum em_touch touch)
+{
+    uint64_t first, end;
+    if (p->storage) {
+        em_storage_touch(p->storage, p->level, &p->at, e, touch);
+    } else if (p->memory && p->memory->watch) {
+        bytes_of(p, e, &first, &end);
+        bool gaps = end - first != e->width_B * e->height * e->depth;
+        em_memory_touch(p->memory, first, end - first, gaps && touch == EM_TOUCH_WRITE ? EM_TOUCH_WRITE_SOME : touch);
+    }
+}
+
+// The destination has not got the bytes, or not all of them.
+static void unwritten(const struct copy_command *c)
+{
+    uint64_t first, end;
+    bytes_of(&c->dst, &c->extent, &first, &end);
+    if (c->dst.storage)
+        touch(&c->dst, &c->extent, EM_TOUCH_UNWRITTEN);
+    else if (!c->dst.pageable)
+        em_memory_unwritten(first, end - first);
+}
+
 static void finish_copy(struct em_command *command)
 {
     struct copy_command *c = (struct copy_command *)command;
+    if (command->result)
+        unwritten(c);
     if (c->dst.storage)
         em_storage_unref(c->dst.storage);
     if (c->src.storage)
@@ -252,6 +279,8 @@ CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
             em_storage_ref(c.dst.storage);
         if (c.src.storage)
             em_storage_ref(c.src.storage);
+        touch(&c.src, &c.extent, EM_TOUCH_READ);
+        touch(&c.dst, &c.extent, EM_TOUCH_WRITE);
     }
     em_unlock();
     // "For transfers from or to pageable host memory" the asynchronous forms may be synchronous: that memory is the program's to reuse on return.

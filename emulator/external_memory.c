@@ -340,12 +340,13 @@ struct mapped_storage {
 };
 
 // Told of copies where the host's writes need a flush.
-static void storage_watch(struct em_storage *storage, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, bool write)
+static void storage_watch(struct em_storage *storage, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent,
+                          enum em_touch touch)
 {
     struct mapped_storage *s = storage->owner;
     uint64_t first = dm_layout_locate_B(&storage->layout, level, at->x_B, at->y, at->z);
     uint64_t last = dm_layout_locate_B(&storage->layout, level, at->x_B + extent->width_B - 1, at->y + extent->height - 1, at->z + extent->depth - 1);
-    if (!write && first != DM_LAYOUT_NOWHERE && last != DM_LAYOUT_NOWHERE)
+    if (touch == EM_TOUCH_READ && first != DM_LAYOUT_NOWHERE && last != DM_LAYOUT_NOWHERE)
         em_producer_look_at_read(s->imported, s->offset + first, s->offset + last + 1, &s->said_unflushed);
 }
 
@@ -398,8 +399,9 @@ static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNA
     // The manual: "the offset … must be suitably aligned". The card maps it all the same, and its first use kills the context.
     const unsigned gob_B = 512;
     if (plan->layout.kind == DM_LAYOUT_BLOCK_LINEAR && desc->offset % gob_B)
-        em_mistake(I11, CUDA_SUCCESS, "offset %llu is no multiple of %u: on a card the first use of such an array fails with CUDA_ERROR_LAUNCH_FAILED",
-                   desc->offset, gob_B);
+        em_mistake(I11, CUDA_SUCCESS,
+                   "offset %llu is no multiple of %u: on a card the first use of such an array fails with CUDA_ERROR_LAUNCH_FAILED", desc->offset,
+                   gob_B);
     if (!imported->dedicated || imported->info.kind != DM_FD_MESA || fills(imported, plan->layout.total_B))
         return;
     if (plan->layout.dimensions == 3 && fills(imported, other_total(imported, plan, plan->levels, true))) {

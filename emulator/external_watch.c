@@ -37,7 +37,7 @@ static void note_write(struct em_external_mapping *m, uint64_t first, uint64_t e
     m->dirty_end = end > m->dirty_end ? end : m->dirty_end;
 }
 
-static void watch(struct em_allocation *a, uint64_t address, uint64_t size, bool write)
+static void watch(struct em_allocation *a, uint64_t address, uint64_t size, enum em_touch touch)
 {
     struct em_external_mapping *m = a->owner;
     uint64_t first = m->offset + (address - a->base), end = first + size;
@@ -47,10 +47,10 @@ static void watch(struct em_allocation *a, uint64_t address, uint64_t size, bool
         em_mistake(B06, CUDA_SUCCESS, "the buffer at %#llx is used after CUexternalMemory #%u was destroyed", (unsigned long long)a->base,
                    m->imported->number);
     }
-    if (write) {
+    if (em_touch_writes(touch))
         note_write(m, first, end);
+    if (touch != EM_TOUCH_READ)
         return;
-    }
     look_for_alias(m, first, end);
     em_producer_look_at_read(m->imported, first, end, &m->said_unflushed);
 }

@@ -49,14 +49,22 @@ static CUresult run_fill(struct em_command *command)
     return CUDA_SUCCESS;
 }
 
-static const struct em_command_ops fill_ops = {.name = "memset", .run = run_fill};
-
 // The bytes from the first to the last one of the fill. False: they pass 2^64.
 static bool span(const struct em_fill *f, uint64_t *size)
 {
     uint64_t rows_B, width_B;
     return em_mul(f->width, f->value_B, &width_B) && em_mul(f->height - 1, f->pitch_B, &rows_B) && em_add(rows_B, width_B, size);
 }
+
+static void finish_fill(struct em_command *command)
+{
+    const struct fill_command *c = (const struct fill_command *)command;
+    uint64_t size;
+    if (command->result && span(&c->fill, &size))
+        em_memory_unwritten(c->fill.address, size);
+}
+
+static const struct em_command_ops fill_ops = {.name = "memset", .run = run_fill, .finish = finish_fill};
 
 // The driver computes the end of the last row modulo 2^64 and checks nothing but that: such a fill succeeds if this end is in the memory.
 // What it writes outside of that memory is not imitated: here only the first row is written.
@@ -83,8 +91,11 @@ static CUresult check_memory(struct em_fill *f, struct em_context *context, bool
                            (unsigned long long)f->height, (unsigned long long)f->width, (unsigned long long)f->pitch_B);
     }
     CUresult r = em_memory_reach(context, f->address, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "dstDevice", CUDA_ERROR_INVALID_VALUE, &a);
-    *foreign = !r && em_memory_is_foreign(a);
-    return r;
+    if (r)
+        return r;
+    *foreign = em_memory_is_foreign(a);
+    em_memory_touch(a, f->address, size, size == f->width * f->value_B * f->height ? EM_TOUCH_WRITE : EM_TOUCH_WRITE_SOME);
+    return CUDA_SUCCESS;
 }
 
 static CUresult check_shape(const struct em_fill *f)

@@ -91,6 +91,11 @@ enum {
 
     GL_ELEMENT_ARRAY_BUFFER = 0x8893,
     GL_BUFFER_SIZE = 0x8764,
+    GL_BUFFER_IMMUTABLE_STORAGE = 0x821f,
+    GL_BUFFER_STORAGE_FLAGS = 0x8220,
+    GL_DYNAMIC_STORAGE_BIT = 0x100,
+    GL_COPY_READ_BUFFER = 0x8f36,
+    GL_STREAM_COPY = 0x88e2,
     GL_PACK_ALIGNMENT = 0x0d05,
     GL_PACK_ROW_LENGTH = 0x0d02,
     GL_PACK_IMAGE_HEIGHT = 0x806c,
@@ -122,6 +127,11 @@ enum {
     X(void, GetBufferParameteri64v, (gl_enum, gl_enum, int64_t *))                                                                                   \
     X(void, GetBufferSubData, (gl_enum, intptr_t, intptr_t, void *))                                                                                 \
     X(void, BufferSubData, (gl_enum, intptr_t, intptr_t, const void *))                                                                              \
+    X(void, GenBuffers, (gl_sizei, gl_uint *))                                                                                                       \
+    X(void, DeleteBuffers, (gl_sizei, const gl_uint *))                                                                                              \
+    X(void, BufferData, (gl_enum, intptr_t, const void *, gl_enum))                                                                                  \
+    X(void, CopyBufferSubData, (gl_enum, gl_enum, intptr_t, intptr_t, intptr_t))                                                                     \
+    X(void, GetBufferParameteriv, (gl_enum, gl_enum, gl_int *))                                                                                      \
     X(void, ActiveTexture, (gl_enum))                                                                                                                \
     X(void, GenTextures, (gl_sizei, gl_uint *))                                                                                                      \
     X(void, DeleteTextures, (gl_sizei, const gl_uint *))                                                                                             \

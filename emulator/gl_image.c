@@ -44,18 +44,29 @@ static unsigned image_target(const struct em_gl_object *o, uint32_t face)
     return o->image.target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + face : o->image.target;
 }
 
-struct em_gl_extent em_gl_level_extent(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level)
+static struct em_gl_extent extent_of(const struct gl_functions *gl, unsigned target, unsigned level)
 {
     gl_int w = 0, h = 0, d = 0;
-    bool cube = o->image.target == GL_TEXTURE_CUBE_MAP;
-    for (uint32_t face = 0; face < (cube ? 6 : 1); face++) {
-        gl->GetTexLevelParameteriv(image_target(o, face), (gl_int)level, GL_TEXTURE_WIDTH, &w);
-        if (w <= 0)
+    gl->GetTexLevelParameteriv(target, (gl_int)level, GL_TEXTURE_WIDTH, &w);
+    if (w <= 0)
+        return (struct em_gl_extent){0};
+    gl->GetTexLevelParameteriv(target, (gl_int)level, GL_TEXTURE_HEIGHT, &h);
+    gl->GetTexLevelParameteriv(target, (gl_int)level, GL_TEXTURE_DEPTH, &d);
+    return (struct em_gl_extent){(uint32_t)w, h > 0 ? (uint32_t)h : 1, d > 0 ? (uint32_t)d : 1};
+}
+
+struct em_gl_extent em_gl_level_extent(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level)
+{
+    struct em_gl_extent e = extent_of(gl, image_target(o, 0), level);
+    if (o->image.target != GL_TEXTURE_CUBE_MAP)
+        return e;
+    for (uint32_t face = 1; face < 6; face++) { // glTexImage2D makes each by itself
+        struct em_gl_extent other = extent_of(gl, image_target(o, face), level);
+        if (memcmp(&other, &e, sizeof e))
             return (struct em_gl_extent){0};
     }
-    gl->GetTexLevelParameteriv(image_target(o, 0), (gl_int)level, GL_TEXTURE_HEIGHT, &h);
-    gl->GetTexLevelParameteriv(image_target(o, 0), (gl_int)level, GL_TEXTURE_DEPTH, &d);
-    return (struct em_gl_extent){(uint32_t)w, h > 0 ? (uint32_t)h : 1, cube ? 6 : d > 0 ? (uint32_t)d : 1};
+    e.depth = e.width ? 6 : 0;
+    return e;
 }
 
 // What OpenGL itself says of an internal format that is not sized.

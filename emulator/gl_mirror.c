@@ -28,27 +28,41 @@ void em_gl_mirror_map(struct em_gl_mirror *m)
 {
     m->mapped = true;
     memset(m->fetched, 0, sizeof m->fetched);
+    memset(m->overwrites, 0, sizeof m->overwrites);
     memset(m->dirty, 0, sizeof m->dirty);
     m->dirty_first = m->dirty_end = m->mapped_size_B = 0;
     m->said_resized = m->said_refused = false;
 }
 
+// Whether a touch needs the GL's bytes, which have not been fetched yet in this mapping. `all`: it is of the whole level or buffer.
+static bool needs_bytes(struct em_gl_mirror *m, unsigned level, bool all, enum em_touch touch)
+{
+    if (m->fetched[level])
+        return false;
+    uint32_t *overwrites = &m->overwrites[level];
+    if (touch == EM_TOUCH_UNWRITTEN)
+        return all && *overwrites && !--*overwrites;
+    if (touch == EM_TOUCH_WRITE && all)
+        ++*overwrites;
+    return !*overwrites;
+}
+
 // ---- buffers
 
-void em_gl_mirror_touch(struct em_gl_mirror *m, uint64_t offset, uint64_t size, bool write)
+void em_gl_mirror_touch(struct em_gl_mirror *m, uint64_t offset, uint64_t size, enum em_touch touch)
 {
     if (!m->mapped || !size || offset >= m->size_B)
         return;
     uint64_t end = size < m->size_B - offset ? offset + size : m->size_B;
-    bool all = !offset && end == m->size_B;
-    if (!m->fetched[0] && !(write && all))
+    if (needs_bytes(m, 0, !offset && end == m->size_B, touch)) {
         tell(m, em_gl_buffer_read(m->object, 0, m->size_B, (void *)(uintptr_t)m->address));
-    m->fetched[0] = true;
-    // What is written now goes to the storage that the buffer has now: nowhere, if the program gives it another one before unmap.
-    if (write && !m->mapped_size_B)
-        em_gl_buffer_size(m->object, &m->mapped_size_B);
-    if (!write)
+        m->fetched[0] = true;
+    }
+    if (!em_touch_writes(touch))
         return;
+    // What is written now goes to the storage that the buffer has now: nowhere, if the program gives it another one before unmap.
+    if (!m->mapped_size_B)
+        em_gl_buffer_size(m->object, &m->mapped_size_B);
     if (m->dirty_first == m->dirty_end || offset < m->dirty_first)
         m->dirty_first = offset;
     if (end > m->dirty_end)
@@ -95,17 +109,18 @@ static void join(uint32_t *at, uint32_t *size, uint32_t other_at, uint32_t other
     *size = (other_end > end ? other_end : end) - *at;
 }
 
-void em_gl_mirror_touch_box(struct em_gl_mirror *m, unsigned level, const struct em_gl_box *box, bool write)
+void em_gl_mirror_touch_box(struct em_gl_mirror *m, unsigned level, const struct em_gl_box *box, enum em_touch touch)
 {
     // CUDA may have more levels than the texture.
     if (!m->mapped || level >= m->object->image.levels || !box->width || !box->height || !box->depth)
         return;
     struct em_gl_bytes bytes = bytes_of(m, level);
     struct em_gl_box all = whole(&bytes), *dirty = &m->dirty[level];
-    if (!m->fetched[level] && !(write && !memcmp(box, &all, sizeof all)))
+    if (needs_bytes(m, level, !memcmp(box, &all, sizeof all), touch)) {
         tell(m, em_gl_image_read(m->object, level, &bytes));
-    m->fetched[level] = true;
-    if (!write)
+        m->fetched[level] = true;
+    }
+    if (!em_touch_writes(touch))
         return;
     if (!dirty->width) {
         *dirty = *box;
@@ -129,21 +144,18 @@ static bool push_image(struct em_gl_mirror *m)
 
 // ---- either
 
-void em_gl_mirror_touch_all(struct em_gl_mirror *m, bool write)
+void em_gl_mirror_touch_all(struct em_gl_mirror *m, enum em_touch touch)
 {
+    if (touch == EM_TOUCH_WRITE) // what is there may be needed all the same
+        touch = EM_TOUCH_WRITE_SOME;
     if (!m->layout) {
-        // Not as one write of everything, which would need nothing of what is there.
-        em_gl_mirror_touch(m, 0, m->size_B, false);
-        if (write)
-            em_gl_mirror_touch(m, 0, m->size_B, true);
+        em_gl_mirror_touch(m, 0, m->size_B, touch);
         return;
     }
     for (unsigned level = 0; level < m->object->image.levels && level < m->layout->levels; level++) {
         struct em_gl_bytes bytes = bytes_of(m, level);
         struct em_gl_box all = whole(&bytes);
-        em_gl_mirror_touch_box(m, level, &all, false);
-        if (write)
-            em_gl_mirror_touch_box(m, level, &all, true);
+        em_gl_mirror_touch_box(m, level, &all, touch);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "gl_object.h"
+#include "touch.h"
 
 struct dm_layout;
 
@@ -15,7 +16,9 @@ struct em_gl_mirror {
     const struct dm_layout *layout; // of an image: linear rows; NULL: a buffer
     uint64_t size_B;                // of a buffer
     bool mapped;
-    bool fetched[EM_GL_LEVELS_MAX];           // since it was mapped, in level (a buffer: [0])
+    // Since it was mapped, in level (a buffer: [0]): whether it has the GL's bytes; else how many writes of all of it make them needless.
+    bool fetched[EM_GL_LEVELS_MAX];
+    uint32_t overwrites[EM_GL_LEVELS_MAX];
     struct em_gl_box dirty[EM_GL_LEVELS_MAX]; // what CUDA has written since then; empty: width 0
     uint64_t dirty_first, dirty_end;          // the same of a buffer
     uint64_t mapped_size_B;                   // a buffer's size when it was first touched since it was mapped; 0: not touched yet
@@ -24,12 +27,12 @@ struct em_gl_mirror {
 
 // From now on CUDA may touch the object: the GL has the newest bytes.
 void em_gl_mirror_map(struct em_gl_mirror *mirror);
-// CUDA is about to read or write these bytes: they are fetched where they must be. Nothing while the mirror is not mapped. May be called with
-// em_lock held.
-void em_gl_mirror_touch(struct em_gl_mirror *mirror, uint64_t offset, uint64_t size, bool write);
-void em_gl_mirror_touch_box(struct em_gl_mirror *mirror, unsigned level, const struct em_gl_box *box, bool write);
+// CUDA is about to read or write these bytes, or has not written them after all: they are fetched where they must be. Nothing while the mirror is
+// not mapped. May be called with em_lock held.
+void em_gl_mirror_touch(struct em_gl_mirror *mirror, uint64_t offset, uint64_t size, enum em_touch touch);
+void em_gl_mirror_touch_box(struct em_gl_mirror *mirror, unsigned level, const struct em_gl_box *box, enum em_touch touch);
 // The same of all bytes: code is about to run that may do anything with them.
-void em_gl_mirror_touch_all(struct em_gl_mirror *mirror, bool write);
+void em_gl_mirror_touch_all(struct em_gl_mirror *mirror, enum em_touch touch);
 // What the GL has is not wanted: nothing is fetched any more until the next map.
 void em_gl_mirror_discard(struct em_gl_mirror *mirror);
 // CUDA is done: what it has written goes to the GL, or (`keep` false: the mapping was for reading only) is dropped. False: the GL did not take it,

@@ -50,6 +50,33 @@ enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_
     return c.status;
 }
 
+// "GL_DYNAMIC_STORAGE_BIT: the contents of the data store may be updated after creation through calls to glBufferSubData. If this bit is not set, the
+// buffer content may not be directly updated by the client. … Regardless of the presence of this bit, buffers may always be updated with server-side
+// calls such as glCopyBufferSubData".
+static bool takes_bytes(const struct gl_functions *gl)
+{
+    gl_int immutable = 0, flags = 0;
+    gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_IMMUTABLE_STORAGE, &immutable); // an error before OpenGL 4.4
+    if (immutable)
+        gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_STORAGE_FLAGS, &flags);
+    em_gl_failed(gl);
+    return !immutable || (flags & GL_DYNAMIC_STORAGE_BIT);
+}
+
+static void write_buffer(const struct gl_functions *gl, intptr_t offset, intptr_t size, const void *from)
+{
+    gl_uint scratch;
+    if (takes_bytes(gl)) {
+        gl->BufferSubData(GL_ELEMENT_ARRAY_BUFFER, offset, size, from);
+        return;
+    }
+    gl->GenBuffers(1, &scratch);
+    gl->BindBuffer(GL_COPY_READ_BUFFER, scratch);
+    gl->BufferData(GL_COPY_READ_BUFFER, size, from, GL_STREAM_COPY);
+    gl->CopyBufferSubData(GL_COPY_READ_BUFFER, GL_ELEMENT_ARRAY_BUFFER, 0, offset, size);
+    gl->DeleteBuffers(1, &scratch); // it has a name among the program's buffers, so it does not stay
+}
+
 static void run_buffer(const struct gl_functions *gl, struct call *c, bool write)
 {
     uint64_t have = select_buffer(gl, c->object);
@@ -57,7 +84,7 @@ static void run_buffer(const struct gl_functions *gl, struct call *c, bool write
     uint64_t room = c->offset < have ? have - c->offset : 0, size = c->size < room ? c->size : room;
     em_gl_failed(gl);
     if (size && write)
-        gl->BufferSubData(GL_ELEMENT_ARRAY_BUFFER, (intptr_t)c->offset, (intptr_t)size, c->memory);
+        write_buffer(gl, (intptr_t)c->offset, (intptr_t)size, c->memory);
     else if (size)
         gl->GetBufferSubData(GL_ELEMENT_ARRAY_BUFFER, (intptr_t)c->offset, (intptr_t)size, c->memory);
     if (em_gl_failed(gl))

@@ -56,16 +56,16 @@ static CUresult acquire(void *owner, uint64_t sequence, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-static void touch(void *owner, const struct em_graphics_part *part, bool write)
+static void touch(void *owner, const struct em_graphics_part *part, enum em_touch touch)
 {
     struct em_gl_mirror *m = &((struct resource *)owner)->mirror;
     if (!part) {
-        em_gl_mirror_touch_all(m, write);
+        em_gl_mirror_touch_all(m, touch);
     } else if (!m->layout) {
-        em_gl_mirror_touch(m, part->offset_B, part->size_B, write);
+        em_gl_mirror_touch(m, part->offset_B, part->size_B, touch);
     } else {
         struct em_gl_box box = {part->x, part->y, part->z, part->width, part->height, part->depth};
-        em_gl_mirror_touch_box(m, part->level, &box, write);
+        em_gl_mirror_touch_box(m, part->level, &box, touch);
     }
 }
 

@@ -284,5 +284,5 @@ void em_graphics_touch_all(struct em_context *context, bool write)
 {
     for (struct em_graphics *g = first_mapped; g; g = g->next_mapped)
         if (g->object.context == context)
-            em_graphics_touch(g, NULL, write);
+            em_graphics_touch(g, NULL, write ? EM_TOUCH_WRITE_SOME : EM_TOUCH_READ);
 }

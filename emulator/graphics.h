@@ -11,7 +11,8 @@
 //     map        For each resource, before anything has changed: ops->check. Then ops->flush once for each backend in the call, in the calling
 //                thread, em_lock not held: graphics work issued before is complete when it returns. Then the resource is mapped; ops->acquire
 //                follows.
-//     touch      Before a copy, a fill or a launch that reads or writes a mapped resource is submitted: ops->touch with the part of it.
+//     touch      Before a copy, a fill or a launch that reads or writes a mapped resource is submitted: ops->touch with the part of it; once
+//                more with EM_TOUCH_UNWRITTEN if it fails to write.
 //     unmap      Handles end at once; ops->release comes when all CUDA work that was in the stream is complete.
 //     unregister ops->close: also when the context ends, and then also while it is mapped (ops->release comes before it).
 //
@@ -28,6 +29,7 @@
 
 #include "layout.h"
 #include "object.h"
+#include "touch.h"
 
 struct em_allocation;
 struct em_graphics;
@@ -104,7 +106,7 @@ struct em_graphics_ops {
     // mapping: those of cuGraphicsResourceSetMapFlags, and before its first call those of registration.
     CUresult (*acquire)(void *owner, uint64_t fence, unsigned flags);
     // `part` NULL: any byte, by code that cannot be watched.
-    void (*touch)(void *owner, const struct em_graphics_part *part, bool write);
+    void (*touch)(void *owner, const struct em_graphics_part *part, enum em_touch touch);
     // What graphics has left there is not wanted: nothing needs to be fetched in this mapping. NULL: all is touched for reading instead.
     void (*discard)(void *owner);
     // CUDA is done with mapping `sequence`, counted from 1. keep: what it has written goes to the graphics object; else (READ_ONLY) graphics must

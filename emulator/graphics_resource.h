@@ -45,7 +45,7 @@ void em_graphics_view_end(struct em_graphics *g);
 // acquire has run: what was put off until then.
 void em_graphics_view_acquired(struct em_graphics *g);
 // CUDA is about to use a part, NULL: anything.
-void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part, bool write);
+void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part, enum em_touch touch);
 
 // The resource of a handle.
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out);

@@ -33,11 +33,11 @@ static bool discards(const struct em_graphics *g)
     return (g->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD) && !(g->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY);
 }
 
-static void look_for_misuse(struct em_graphics *g, const struct em_graphics_part *part, bool write)
+static void look_for_misuse(struct em_graphics *g, const struct em_graphics_part *part, enum em_touch touch)
 {
     char text[160];
     uint64_t first = g->shape.kind == EM_GRAPHICS_BUFFER ? part->offset_B : 0, end = g->shape.kind == EM_GRAPHICS_BUFFER ? first + part->size_B : 1;
-    if (!write) {
+    if (touch == EM_TOUCH_READ) {
         bool unwritten = first < g->written_first || end > g->written_end;
         if (!g->said_read && unwritten && discards(g)) {
             g->said_read = true;
@@ -56,23 +56,23 @@ static void look_for_misuse(struct em_graphics *g, const struct em_graphics_part
     g->written_end = empty || end > g->written_end ? end : g->written_end;
 }
 
-void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part, bool write)
+void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part, enum em_touch touch)
 {
     if (!g->mapped)
         return;
     bool strict = em_config()->personality == EM_MANUAL;
-    bool spoil = strict && discards(g) && !g->scrambled;
-    if (strict && part)
-        look_for_misuse(g, part, write);
+    bool spoil = strict && discards(g) && !g->scrambled && touch != EM_TOUCH_UNWRITTEN;
+    if (strict && part && touch != EM_TOUCH_UNWRITTEN)
+        look_for_misuse(g, part, touch);
     if (spoil && g->ops->discard)
         g->ops->discard(g->owner);
     else if (spoil && g->ops->touch)
-        g->ops->touch(g->owner, NULL, false); // a mirror has everything, so that nothing is fetched over what follows
+        g->ops->touch(g->owner, NULL, EM_TOUCH_READ); // a mirror has everything, so that nothing is fetched over what follows
     g->touched = true;
     if (spoil && g->acquired == g->sequence)
         scramble(g);
     if (g->ops->touch)
-        g->ops->touch(g->owner, part, write);
+        g->ops->touch(g->owner, part, touch);
 }
 
 void em_graphics_view_acquired(struct em_graphics *g)
@@ -91,9 +91,9 @@ static void buffer_release(struct em_allocation *a)
     dm_free(a);
 }
 
-static void buffer_watch(struct em_allocation *a, uint64_t address, uint64_t size, bool write)
+static void buffer_watch(struct em_allocation *a, uint64_t address, uint64_t size, enum em_touch touch)
 {
-    em_graphics_touch(a->owner, &(struct em_graphics_part){.offset_B = address - a->base, .size_B = size}, write);
+    em_graphics_touch(a->owner, &(struct em_graphics_part){.offset_B = address - a->base, .size_B = size}, touch);
 }
 
 static CUresult begin_buffer(struct em_graphics *g)
@@ -156,7 +156,8 @@ static void image_release(struct em_storage *storage)
     dm_free(s);
 }
 
-static void image_watch(struct em_storage *storage, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, bool write)
+static void image_watch(struct em_storage *storage, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent,
+                        enum em_touch touch)
 {
     struct image_storage *s = storage->owner;
     uint32_t element_B = storage->layout.element_B;
@@ -171,7 +172,7 @@ static void image_watch(struct em_storage *storage, uint32_t level, const struct
         .height = (uint32_t)extent->height,
         .depth = (uint32_t)extent->depth,
     };
-    em_graphics_touch(s->graphics, &part, write);
+    em_graphics_touch(s->graphics, &part, touch);
 }
 
 static CUresult new_storage(struct em_graphics *g, const struct dm_layout *layout, uint32_t first_layer, struct em_storage **out)

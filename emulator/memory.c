@@ -279,8 +279,14 @@ CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t 
         a = next;
         have += a->size;
     }
-    em_memory_touch(first, address, size, access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     if (out)
         *out = first;
     return CUDA_SUCCESS;
+}
+
+void em_memory_unwritten(uint64_t address, uint64_t size)
+{
+    struct em_allocation *a = at(address);
+    if (a)
+        em_memory_touch(a, address, size, EM_TOUCH_UNWRITTEN);
 }

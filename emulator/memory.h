@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "touch.h"
 
 struct dm_physical;
 
@@ -55,8 +56,8 @@ struct em_allocation {
     void (*release)(struct em_allocation *); // undoes the mapping and frees the struct; precondition: em_lock held
     // cuMemFree of an address in it, where several mappings share one allocation; NULL: the base frees it.
     CUresult (*free_at)(struct em_allocation *, uint64_t address);
-    void (*watch)(struct em_allocation *, uint64_t address, uint64_t size, bool write); // told of copies and fills; NULL: nobody asks
-    struct em_allocation *previous, *next;                                              // in the context's list
+    void (*watch)(struct em_allocation *, uint64_t address, uint64_t size, enum em_touch touch); // told of copies and fills; NULL: nobody asks
+    struct em_allocation *previous, *next;                                                       // in the context's list
 };
 
 // Whether these bytes are a file of someone else, who may truncate it.
@@ -65,12 +66,14 @@ static inline bool em_memory_is_foreign(const struct em_allocation *a)
     return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_IPC;
 }
 
-// Tells who watches an allocation that [address, address + size) is read or written by a command. Precondition: em_lock held.
-static inline void em_memory_touch(struct em_allocation *a, uint64_t address, uint64_t size, bool write)
+// Tells who watches an allocation what a command that has been checked will do with [address, address + size). Precondition: em_lock held.
+static inline void em_memory_touch(struct em_allocation *a, uint64_t address, uint64_t size, enum em_touch touch)
 {
     if (a->watch)
-        a->watch(a, address, size, write);
+        a->watch(a, address, size, touch);
 }
+// EM_TOUCH_UNWRITTEN, of memory that may be gone by now. Precondition: em_lock held.
+void em_memory_unwritten(uint64_t address, uint64_t size);
 
 // Enters `a` (caller-filled) into the map and its context's list; sets id, born_*. CUDA_ERROR_OUT_OF_MEMORY without host memory,
 // CUDA_ERROR_INVALID_VALUE if it overlaps what is there; then `a` is the caller's. Precondition: em_lock held.

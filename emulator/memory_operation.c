@@ -154,8 +154,13 @@ static CUresult check_word(struct em_context *context, const struct step *s)
     if (s->address % word_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "addr %#llx is not aligned to the %u bytes of a word", (unsigned long long)s->address, word_B);
     // "If the memory was registered via cuMemHostRegister(), the device pointer should be obtained with cuMemHostGetDevicePointer()."
-    return em_memory_reach(context, s->address, word_B, s->kind == STEP_WAIT ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-                           "addr", CUDA_ERROR_INVALID_VALUE, NULL);
+    struct em_allocation *a;
+    bool wait = s->kind == STEP_WAIT;
+    CUresult r = em_memory_reach(context, s->address, word_B, wait ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "addr",
+                                 CUDA_ERROR_INVALID_VALUE, &a);
+    if (!r)
+        em_memory_touch(a, s->address, word_B, wait ? EM_TOUCH_READ : EM_TOUCH_WRITE_SOME); // a step before it may fail
+    return r;
 }
 
 // One word's operation as a step. Precondition: em_lock held.

@@ -78,11 +78,11 @@ static CUresult acquire(void *owner, uint64_t fence, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-static void touch(void *owner, const struct em_graphics_part *part, bool write)
+static void touch(void *owner, const struct em_graphics_part *part, enum em_touch touch)
 {
     struct registered *r = owner;
     (void)part;
-    if (!write)
+    if (!em_touch_writes(touch))
         return;
     r->written = true;
     if (r->acquired)

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// OpenGL objects and contexts of kinds that ask for care: none of them may lose bytes, and none may cost bytes of others.
+#include "context.h"
+
+enum { SIZE = 4096, BAD_ADDRESS = 8 };
+
+static uint8_t bytes[SIZE];
+
+// "If GL_DYNAMIC_STORAGE_BIT is not set, the buffer content may not be directly updated by the client": but by CUDA.
+TEST(storage_without_updates)
+{
+    static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT, GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT,
+                                       GL_CLIENT_STORAGE_BIT};
+    gl_start(GL_CORE);
+    for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++) {
+        GLuint b;
+        memset(bytes, 7, SIZE);
+        glGenBuffers(1, &b);
+        glBindBuffer(GL_ARRAY_BUFFER, b);
+        glBufferStorage(GL_ARRAY_BUFFER, SIZE, bytes, flags[i]);
+        CUgraphicsResource r = cu_buffer(b, 0);
+        CUdeviceptr p = cu_map_pointer(r);
+        EXPECT_OK(cuMemsetD8(p + 1, 9, SIZE - 1));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        glGetBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, bytes);
+        EXPECT_EQ(bytes[0], 7);
+        EXPECT_EQ(bytes[SIZE - 1], 9);
+        EXPECT_OK(cuGraphicsUnregisterResource(r));
+        glDeleteBuffers(1, &b);
+    }
+    EXPECT_EQ(glGetError(), GL_NO_ERROR);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// A copy over everything that fails changes nothing, also where an earlier one has not failed.
+TEST(failed_copies)
+{
+    gl_start(GL_CORE);
+    for (int earlier = 0; earlier < 2; earlier++) {
+        memset(bytes, 7, SIZE);
+        GLuint b = gl_buffer(SIZE, bytes);
+        CUgraphicsResource r = cu_buffer(b, 0);
+        CUdeviceptr p = cu_map_pointer(r);
+        if (earlier)
+            EXPECT_OK(cuMemsetD8(p, 9, SIZE));
+        EXPECT_ERROR(cuMemcpyHtoD(p, (void *)BAD_ADDRESS, SIZE), CUDA_ERROR_INVALID_VALUE);
+        EXPECT_ERROR(cuMemcpyDtoD(p, BAD_ADDRESS, SIZE), CUDA_ERROR_INVALID_VALUE);
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        EXPECT_EQ(gl_buffer_byte(b, SIZE - 1), earlier ? 9 : 7);
+    }
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(failed_copies_of_images)
+{
+    enum { SIDE = 16, ROW_B = SIDE * 4 };
+    gl_start(GL_CORE);
+    GLuint t = gl_texture_2d(GL_RGBA8, 2, SIDE, SIDE);
+    memset(bytes, 7, SIZE);
+    for (int level = 0; level < 2; level++)
+        glTexSubImage2D(GL_TEXTURE_2D, level, 0, 0, SIDE >> level, SIDE >> level, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+    CUgraphicsResource r = cu_image(t, GL_TEXTURE_2D, 0);
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = (void *)BAD_ADDRESS,
+                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .dstArray = cu_map_array(r, 0, 0),
+                       .WidthInBytes = ROW_B,
+                       .Height = SIDE};
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c.srcHost = bytes;
+    c.srcPitch = ROW_B;
+    c.Height = SIDE + 1; // one row too many
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    memset(bytes, 0, SIZE);
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+    EXPECT_EQ(bytes[0], 7);
+    EXPECT_EQ(bytes[SIDE * ROW_B - 1], 7);
+}
+
+// Rows with gaps between them, from the first byte to the last: what lies in the gaps stays.
+TEST(gaps_between_rows)
+{
+    enum { ROWS = 8, PITCH_B = 64, ROW_B = 16, ALL_B = (ROWS - 1) * PITCH_B + ROW_B };
+    gl_start(GL_CORE);
+    for (int fill = 0; fill < 2; fill++) {
+        memset(bytes, 7, SIZE);
+        GLuint b = gl_buffer(ALL_B, bytes);
+        CUgraphicsResource r = cu_buffer(b, 0);
+        CUdeviceptr p = cu_map_pointer(r);
+        CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = bytes,
+                           .srcPitch = ROW_B,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = p,
+                           .dstPitch = PITCH_B,
+                           .WidthInBytes = ROW_B,
+                           .Height = ROWS};
+        memset(bytes, 9, SIZE);
+        EXPECT_OK(fill ? cuMemsetD2D8(p, PITCH_B, 9, ROW_B, ROWS) : cuMemcpy2D(&c));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        EXPECT_EQ(gl_buffer_byte(b, 0), 9);
+        EXPECT_EQ(gl_buffer_byte(b, ROW_B), 7);
+        EXPECT_EQ(gl_buffer_byte(b, PITCH_B), 9);
+        EXPECT_EQ(gl_buffer_byte(b, ALL_B - 1), 9);
+    }
+}
+
+// A cube whose faces become unlike, before a mapping or in it, is read nowhere but in its own memory.
+static void unlike_faces(bool while_mapped)
+{
+    enum { SMALL = 16, LARGE = 512, OTHERS = 64 };
+    static uint8_t texels[LARGE * LARGE * 4];
+    CUdeviceptr other[OTHERS];
+    GLuint t;
+    gl_start(GL_CORE);
+    memset(texels, 0xee, sizeof texels);
+    glGenTextures(1, &t);
+    glBindTexture(GL_TEXTURE_CUBE_MAP, t);
+    for (unsigned face = 0; face < 6; face++)
+        glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + face, 0, GL_RGBA8, SMALL, SMALL, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    CUgraphicsResource r = cu_image(t, GL_TEXTURE_CUBE_MAP, 0);
+    for (int i = 0; i < OTHERS; i++) {
+        MUST(cuMemAlloc(&other[i], SIZE));
+        MUST(cuMemsetD8(other[i], 0x22, SIZE));
+    }
+    CUarray a = while_mapped ? cu_map_array(r, 2, 0) : NULL;
+    glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_Y, 0, GL_RGBA8, LARGE, LARGE, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    a = a ? a : cu_map_array(r, 2, 0);
+    cu_read_array(a, SMALL * 4, SMALL, bytes);
+    cu_write_array(a, 0, 0, SMALL * 4, SMALL, bytes);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_DIAGNOSTIC(G14);
+    for (int i = 0; i < OTHERS; i++) {
+        MUST(cuMemcpyDtoH(bytes, other[i], SIZE));
+        for (unsigned j = 0; j < SIZE; j++)
+            EXPECT_EQ(bytes[j], 0x22);
+    }
+}
+
+TEST(faces_unlike_before_map)
+{
+    unlike_faces(false);
+}
+
+TEST(faces_unlike_while_mapped)
+{
+    unlike_faces(true);
+}
+
+TESTS(CASE(storage_without_updates), CASE(failed_copies), CASE(failed_copies_of_images), CASE(gaps_between_rows), CASE(faces_unlike_before_map),
+      CASE(faces_unlike_while_mapped))
