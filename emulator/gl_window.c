@@ -3,6 +3,7 @@
 #include "gl_window.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,17 +66,23 @@ enum {
     X(int *, XAddExtension, (void *))                                                                                                                \
     X(void *, XESetCloseDisplay, (void *, int, void *))
 
+// Whether all functions of a library are known, and how many libraries had been loaded when they were last looked for in vain.
+struct search {
+    bool found;
+    unsigned long long loaded;
+};
+
 #define X(result, name, arguments) result(*name) arguments;
 static struct {
-    bool found;
+    struct search search;
     EGL_FUNCTIONS(X)
 } egl;
 static struct {
-    bool found;
+    struct search search;
     GLX_FUNCTIONS(X)
 } glx;
 static struct {
-    bool found;
+    struct search search;
     XLIB_FUNCTIONS(X)
 } xlib;
 #undef X
@@ -92,41 +99,54 @@ static void *find(const char *library, const char *name)
     return open ? dlsym(open, name) : NULL;
 }
 
-#define FIND(set, library, function) all &= (set.function = find(library, #function)) != NULL;
+#define FIND(set, library, function)                                                                                                                 \
+    if (!(set.function = find(library, #function)))                                                                                                  \
+        return false;
 #define X(result, name, arguments) FIND(egl, "libEGL.so.1", name)
 static bool find_egl(void)
 {
-    bool all = true;
     EGL_FUNCTIONS(X)
-    return all;
+    return true;
 }
 #undef X
-#define X(result, name, arguments) all &= (glx.name = find("libGLX.so.0", #name)) != NULL || (glx.name = find("libGL.so.1", #name)) != NULL;
+#define X(result, name, arguments)                                                                                                                   \
+    if (!(glx.name = find("libGLX.so.0", #name)) && !(glx.name = find("libGL.so.1", #name)))                                                         \
+        return false;
 static bool find_glx(void)
 {
-    bool all = true;
     GLX_FUNCTIONS(X)
-    return all;
+    return true;
 }
 #undef X
 #define X(result, name, arguments) FIND(xlib, "libX11.so.6", name)
 static bool find_xlib(void)
 {
-    bool all = true;
     XLIB_FUNCTIONS(X)
-    return all;
+    return true;
 }
 #undef X
 
-// What is not there yet may be loaded later, so it is looked for at each call.
-static bool have(bool *found, bool (*find_all)(void))
+static int count_loaded(struct dl_phdr_info *info, size_t size, void *count)
 {
-    if (__atomic_load_n(found, __ATOMIC_ACQUIRE))
+    *(unsigned long long *)count = size >= offsetof(struct dl_phdr_info, dlpi_subs) ? info->dlpi_adds : 0;
+    return 1; // it is the same for all
+}
+
+// What is not there may be loaded later, so it is looked for again when a library has been loaded. A search walks through folders.
+static bool have(struct search *s, bool (*find_all)(void))
+{
+    if (__atomic_load_n(&s->found, __ATOMIC_ACQUIRE))
         return true;
+    unsigned long long loaded = 0;
+    dl_iterate_phdr(count_loaded, &loaded);
+    if (loaded && __atomic_load_n(&s->loaded, __ATOMIC_RELAXED) == loaded)
+        return false;
     pthread_mutex_lock(&finding);
-    bool all = *found || find_all();
+    bool all = s->found || find_all();
     if (all)
-        __atomic_store_n(found, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&s->found, true, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n(&s->loaded, loaded, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&finding);
     return all;
 }
@@ -134,10 +154,10 @@ static bool have(bool *found, bool (*find_all)(void))
 struct em_gl_current em_gl_window_current(void)
 {
     struct em_gl_current c = {.system = GL_SYSTEM_NONE};
-    if (have(&egl.found, find_egl) && (c.context = egl.eglGetCurrentContext())) {
+    if (have(&egl.search, find_egl) && (c.context = egl.eglGetCurrentContext())) {
         c.system = GL_SYSTEM_EGL;
         c.display = egl.eglGetCurrentDisplay();
-    } else if (have(&glx.found, find_glx) && (c.context = glx.glXGetCurrentContext())) {
+    } else if (have(&glx.search, find_glx) && (c.context = glx.glXGetCurrentContext())) {
         c.system = GL_SYSTEM_GLX;
         c.display = glx.glXGetCurrentDisplay();
     }
@@ -263,7 +283,7 @@ static const char *glx_make(const struct em_gl_current *current, struct em_gl_ow
 
 static const char *glx_open(const struct em_gl_current *current, struct em_gl_own *own)
 {
-    if (!have(&xlib.found, find_xlib))
+    if (!have(&xlib.search, find_xlib))
         return "GLX without libX11";
     // An error of ours must not end the program, which is what Xlib's handler does.
     void *before = xlib.XSetErrorHandler((void *)ignore_error);
@@ -316,7 +336,7 @@ static int close_display(void *display, void *codes)
 
 bool em_gl_window_watch(const struct em_gl_current *current, void (*gone)(void *display))
 {
-    if (current->system != GL_SYSTEM_GLX || !have(&xlib.found, find_xlib))
+    if (current->system != GL_SYSTEM_GLX || !have(&xlib.search, find_xlib))
         return current->system == GL_SYSTEM_EGL;       // EGL keeps what a current context needs
     int *codes = xlib.XAddExtension(current->display); // XExtCodes: the first member is the number
     if (!codes)

@@ -8,6 +8,7 @@
 #include "context.h"
 #include "device.h"
 #include "error.h"
+#include "heap.h"
 #include "kn_copy.h"
 #include "pkey.h"
 
@@ -36,9 +37,11 @@ static CUresult plan(struct em_virtual_storage *s)
                                           : CUDA_SUCCESS;
 }
 
-// Memory that others have used holds their bytes.
+// A small block may hold the bytes of its predecessor; a large one is fresh, and takes host memory only where it is used.
 static void clear(const struct em_graphics_memory *m)
 {
+    if (m->size_B > DM_HEAP_SMALL)
+        return;
     struct dm_surface all = {.base = (void *)(uintptr_t)m->address, .pitch_B = m->size_B, .slice_B = m->size_B};
     uint32_t keys = dm_pkey_enter();
     dm_box_fill(&all, (struct dm_position){0}, (struct dm_box_extent){m->size_B, 1, 1}, 0, 1);

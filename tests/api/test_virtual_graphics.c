@@ -103,4 +103,43 @@ TEST(textures)
     EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
 }
 
-TESTS(CASE(lookup), CASE(buffers), CASE(clock), CASE(textures))
+// KiB of shared memory that the process has touched.
+static long touched_KiB(void)
+{
+    char line[256];
+    long KiB = -1;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && KiB < 0 && fgets(line, sizeof line, f))
+        sscanf(line, "RssShmem: %ld", &KiB);
+    if (f)
+        fclose(f);
+    return KiB;
+}
+
+// Large objects take host memory only where they are used.
+TEST(large_objects)
+{
+    cardlessTextureDesc d = {CARDLESS_TEXTURE_2D_ARRAY, 16384, 16384, 0, 2, 1, CU_AD_FORMAT_UNSIGNED_INT8, 4};
+    cardlessBox corner = {0, 0, 0, 1, 1, 1}, other = {16383, 16383, 1, 1, 1, 1};
+    unsigned char texel[4] = {1, 2, 3, 4}, got[4];
+    cardlessTexture t;
+    MUST(cuInit(0));
+    long before = touched_KiB();
+    for (int i = 0; i < 2; i++) { // the second time where the first ones were
+        cardlessBuffer b = virtual_buffer((size_t)3 << 30);
+        EXPECT_OK(cardlessTextureCreate(&t, &d));
+        EXPECT_OK(cardlessFillTexture(t, 0, &corner, texel));
+        EXPECT_OK(cardlessReadTexture(t, 0, &corner, got));
+        EXPECT_EQ(got[3], 4);
+        EXPECT_OK(cardlessReadTexture(t, 0, &other, got));
+        EXPECT_EQ(got[3], 0);
+        EXPECT(touched_KiB() - before < 64 << 10);
+        EXPECT_OK(cardlessTextureDestroy(t));
+        EXPECT_OK(cardlessBufferDestroy(b));
+    }
+    EXPECT_OK(cardlessTextureCreate(&t, &d));
+    EXPECT_OK(cardlessReadTexture(t, 0, &corner, got));
+    EXPECT_EQ(got[3], 0);
+}
+
+TESTS(CASE(large_objects), CASE(lookup), CASE(buffers), CASE(clock), CASE(textures))

@@ -5,6 +5,7 @@
 #include <GL/glext.h>
 #include <GL/glx.h>
 #include <GL/glxext.h>
+#include <time.h>
 
 #include "../harness.h"
 #include <cudaGL.h>
@@ -121,4 +122,26 @@ TEST(closed)
     }
 }
 
-TESTS(CASE(core), CASE(compatibility), CASE(shared), CASE(closed))
+// A program without EGL is not searched for it each time.
+TEST(quick_without_egl)
+{
+    enum { TIMES = 200, MOST_US = 500 };
+    struct timespec from, to;
+    GLuint b;
+    CUgraphicsResource r;
+    start(NULL, false);
+    test_context();
+    glGenBuffers(1, &b);
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    glBufferData(GL_ARRAY_BUFFER, SIZE, NULL, GL_DYNAMIC_DRAW);
+    MUST(cuGraphicsGLRegisterBuffer(&r, b, 0));
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < TIMES; i++) {
+        EXPECT_OK(cuGraphicsMapResources(1, &r, 0));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    }
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    EXPECT(((to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000) / TIMES < MOST_US);
+}
+
+TESTS(CASE(quick_without_egl), CASE(core), CASE(compatibility), CASE(shared), CASE(closed))
