@@ -90,6 +90,12 @@ static const char *open_context(struct em_gl_group *g)
     GL_FUNCTIONS(X)
 #undef X
     gl_int units = 0;
+    if (all && em_gl_window_is(g->gl.GetString(GL_VERSION), 4, 5))
+        g->gl.BindTextureUnit = (void (*)(gl_uint, gl_uint))em_gl_window_function(g->own.system, "BindTextureUnit");
+    if (g->own.silent && !g->gl.BindTextureUnit) {
+        em_gl_window_close(&g->own);
+        return "it has GL_KHR_no_error, and OpenGL is older than 4.5";
+    }
     if (all) {
         g->gl.GetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
         g->unit_count = units < GL_UNITS_MAX ? (unsigned)units : GL_UNITS_MAX;

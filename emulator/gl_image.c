@@ -7,16 +7,28 @@
 #include "alloc.h"
 #include "kn_copy.h"
 
-// The kinds of textures that there are; their places in the list are the slots of em_gl_group_take_unit.
-static const unsigned targets[GL_UNIT_SLOTS] = {
-    GL_TEXTURE_1D,       GL_TEXTURE_2D,       GL_TEXTURE_3D,       GL_TEXTURE_RECTANGLE,
-    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_CUBE_MAP_ARRAY,
+// The kinds of textures that there are; the places of the first ones are the slots of em_gl_group_take_unit.
+static const struct {
+    unsigned target, binding;
+} targets[] = {
+    {GL_TEXTURE_1D, GL_TEXTURE_BINDING_1D},
+    {GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D},
+    {GL_TEXTURE_3D, GL_TEXTURE_BINDING_3D},
+    {GL_TEXTURE_RECTANGLE, GL_TEXTURE_BINDING_RECTANGLE},
+    {GL_TEXTURE_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP},
+    {GL_TEXTURE_1D_ARRAY, GL_TEXTURE_BINDING_1D_ARRAY},
+    {GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BINDING_2D_ARRAY},
+    {GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY},
+    {GL_TEXTURE_BUFFER, GL_TEXTURE_BINDING_BUFFER},
+    {GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_BINDING_2D_MULTISAMPLE},
+    {GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY},
 };
+enum { TARGETS = sizeof targets / sizeof *targets };
 
 static unsigned slot_of(unsigned target)
 {
     unsigned i = 0;
-    while (i < GL_UNIT_SLOTS - 1 && targets[i] != target)
+    while (i < GL_UNIT_SLOTS - 1 && targets[i].target != target)
         i++;
     return i;
 }
@@ -132,18 +144,24 @@ void em_gl_texture_format(const struct gl_functions *gl, unsigned target, struct
     image->shown = em_gl_format_transfer(&image->format, &image->transfer);
 }
 
-// Binds the texture to the one target that takes it; GL has no other way before 4.5 to tell what a texture is.
+// What a texture is: OpenGL binds it to its own target, and tells where; before 4.5 it is bound to each until one takes it. 0: it cannot be told.
 static unsigned find_target(const struct gl_functions *gl, unsigned name)
 {
-    static const unsigned multisampled[] = {GL_TEXTURE_BUFFER, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY};
     gl->ActiveTexture(GL_TEXTURE0);
-    for (unsigned i = 0; i < GL_UNIT_SLOTS + 3; i++) {
-        unsigned target = i < GL_UNIT_SLOTS ? targets[i] : multisampled[i - GL_UNIT_SLOTS];
-        gl->BindTexture(target, name);
-        if (em_gl_failed(gl))
+    if (gl->BindTextureUnit) {
+        gl->BindTextureUnit(0, 0); // all targets
+        gl->BindTextureUnit(0, name);
+    }
+    for (unsigned i = 0; i < TARGETS; i++) {
+        gl_int bound = 0;
+        if (gl->BindTextureUnit)
+            gl->GetIntegerv(targets[i].binding, &bound);
+        else
+            gl->BindTexture(targets[i].target, name);
+        if (em_gl_failed(gl) || (gl->BindTextureUnit && (unsigned)bound != name))
             continue;
-        gl->BindTexture(target, 0);
-        return target;
+        gl->BindTexture(targets[i].target, 0);
+        return targets[i].target;
     }
     return 0;
 }

@@ -24,9 +24,19 @@ enum {
     EGL_OPENGL_API = 0x30a2,
     EGL_MAJOR_VERSION = 0x3098,
     EGL_MINOR_VERSION = 0x30fb,
+    EGL_RESET_NOTIFICATION_STRATEGY = 0x31bd,
+    EGL_LOSE_CONTEXT_ON_RESET = 0x31bf,
+    EGL_NO_ERROR = 0x31b3,
     GLX_SCREEN = 0x800c,
     GLX_FBCONFIG_ID = 0x8013,
     GLX_RGBA_TYPE = 0x8014,
+    GLX_RESET_NOTIFICATION_STRATEGY = 0x8256,
+    GLX_LOSE_CONTEXT_ON_RESET = 0x8252,
+    GLX_NO_ERROR = 0x31b3,
+    GLX_CONTEXT_MAJOR_VERSION = 0x2091,
+    GLX_CONTEXT_MINOR_VERSION = 0x2092,
+    GLX_CONTEXT_PROFILE_MASK = 0x9126,
+    GLX_CONTEXT_COMPATIBILITY_PROFILE_BIT = 2,
     GLX_PBUFFER_HEIGHT = 0x8040,
     GLX_PBUFFER_WIDTH = 0x8041,
 };
@@ -171,17 +181,36 @@ void *em_gl_window_function(enum gl_system system, const char *name)
     return system == GL_SYSTEM_EGL ? egl.eglGetProcAddress(full) : system == GL_SYSTEM_GLX ? glx.glXGetProcAddressARB(full) : NULL;
 }
 
+bool em_gl_window_is(const unsigned char *version, int major, int minor)
+{
+    int has_major = 0, has_minor = 0;
+    bool known = version && sscanf((const char *)version, "%d.%d", &has_major, &has_minor) == 2;
+    return known && (has_major > major || (has_major == major && has_minor >= minor));
+}
+
 bool em_gl_window_is_usable(const struct em_gl_current *current, const char **version)
 {
+    enum { PREFIX = 9 };
     const unsigned char *(*get_string)(gl_enum) = (const unsigned char *(*)(gl_enum))em_gl_window_function(current->system, "GetString");
-    const char *text = get_string ? (const char *)get_string(GL_VERSION) : NULL;
-    int major = 0, minor = 0;
-    bool es = text && !strncmp(text, "OpenGL ES", 9);
+    const unsigned char *text = get_string ? get_string(GL_VERSION) : NULL;
+    bool es = text && !strncmp((const char *)text, "OpenGL ES", PREFIX);
     if (version)
-        *version = text ? text : "of no known version";
-    if (!text || sscanf(es ? text + 9 : text, "%d.%d", &major, &minor) != 2)
-        return false;
-    return es ? major >= 3 : major > 3 || (major == 3 && minor >= 2);
+        *version = text ? (const char *)text : "of no known version";
+    return es ? em_gl_window_is(text + PREFIX, 3, 0) : em_gl_window_is(text, 3, 2);
+}
+
+// "If the reset notification behavior of share_context is different …", and likewise of its no-error mode, "an EGL_BAD_MATCH error is generated"; GLX
+// says the same. Contexts do not tell what they are without risking an error, so each kind is tried.
+struct kind {
+    bool robust, silent;
+};
+static const struct kind kinds[] = {{false, false}, {true, false}, {false, true}, {true, true}};
+enum { KINDS = sizeof kinds / sizeof *kinds, ATTRIBUTES_MAX = 16 };
+
+static void add(int *list, unsigned *count, int name, int value)
+{
+    list[(*count)++] = name;
+    list[(*count)++] = value;
 }
 
 // ---- EGL
@@ -203,21 +232,38 @@ static void *egl_config_any(void *display)
     return egl.eglChooseConfig(display, wanted, &config, 1, &count) && count == 1 ? config : NULL;
 }
 
+// A context of OpenGL 3.3, or of the newest version that there is.
+static void *egl_create(const struct em_gl_current *current, void *config, bool newest, const struct kind *kind)
+{
+    int list[ATTRIBUTES_MAX];
+    unsigned count = 0;
+    if (!newest) {
+        add(list, &count, EGL_MAJOR_VERSION, 3);
+        add(list, &count, EGL_MINOR_VERSION, 3);
+    }
+    if (kind->robust)
+        add(list, &count, EGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET);
+    if (kind->silent)
+        add(list, &count, EGL_NO_ERROR, 1);
+    list[count] = EGL_NONE;
+    return egl.eglCreateContext(current->display, config, current->context, list);
+}
+
 // Objects are shared among contexts of OpenGL, and by Mesa also between those and contexts of OpenGL ES; one of ES could not read textures.
 static const char *egl_open(const struct em_gl_current *current, struct em_gl_own *own)
 {
-    static const int newest[] = {EGL_NONE}, core[] = {EGL_MAJOR_VERSION, 3, EGL_MINOR_VERSION, 3, EGL_NONE};
-    const int *versions[] = {newest, core};
     int id = 0;
     if (!egl.eglBindAPI(EGL_OPENGL_API))
         return "EGL has no OpenGL";
     egl.eglQueryContext(current->display, current->context, EGL_CONFIG_ID, &id);
     void *configs[] = {egl_config_of(current->display, id), egl_config_any(current->display)};
-    for (unsigned i = 0; i < 4; i++) {
-        own->config = configs[i / 2]; // NULL is EGL_NO_CONFIG_KHR
-        own->context = egl.eglCreateContext(current->display, own->config, current->context, versions[i % 2]);
+    for (unsigned i = 0; i < 4 * KINDS; i++) {
+        const struct kind *kind = &kinds[i / 4];
+        own->config = configs[i / 2 % 2]; // NULL is EGL_NO_CONFIG_KHR
+        own->context = egl_create(current, own->config, i % 2 == 0, kind);
         if (!own->context)
             continue;
+        own->silent = kind->silent;
         if (egl.eglMakeCurrent(current->display, NULL, NULL, own->context))
             return NULL;
         static const int one[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
@@ -257,14 +303,33 @@ static void *glx_config_of(const struct em_gl_current *current)
     return config;
 }
 
+// Mesa wants a version with it; 4.5 can be worked with without errors.
+static void glx_silent(int *list, unsigned *count)
+{
+    add(list, count, GLX_NO_ERROR, 1);
+    add(list, count, GLX_CONTEXT_MAJOR_VERSION, 4);
+    add(list, count, GLX_CONTEXT_MINOR_VERSION, 5);
+    add(list, count, GLX_CONTEXT_PROFILE_MASK, GLX_CONTEXT_COMPATIBILITY_PROFILE_BIT);
+}
+
 static const char *glx_make(const struct em_gl_current *current, struct em_gl_own *own)
 {
     typedef void *create(void *, void *, void *, int, const int *);
     create *create_attributes = (create *)glx.glXGetProcAddressARB("glXCreateContextAttribsARB");
-    static const int newest[] = {0}, one[] = {GLX_PBUFFER_WIDTH, 1, GLX_PBUFFER_HEIGHT, 1, 0};
+    static const int one[] = {GLX_PBUFFER_WIDTH, 1, GLX_PBUFFER_HEIGHT, 1, 0};
     if (!(own->config = glx_config_of(current)))
         return "GLX does not tell the current context's configuration";
-    own->context = create_attributes ? create_attributes(current->display, own->config, current->context, 1, newest) : NULL;
+    for (unsigned i = 0; create_attributes && !own->context && i < KINDS; i++) {
+        int list[ATTRIBUTES_MAX];
+        unsigned count = 0;
+        if (kinds[i].robust)
+            add(list, &count, GLX_RESET_NOTIFICATION_STRATEGY, GLX_LOSE_CONTEXT_ON_RESET);
+        if (kinds[i].silent)
+            glx_silent(list, &count);
+        list[count] = 0;
+        own->context = create_attributes(current->display, own->config, current->context, 1, list);
+        own->silent = kinds[i].silent;
+    }
     if (!own->context)
         own->context = glx.glXCreateNewContext(current->display, own->config, GLX_RGBA_TYPE, current->context, 1);
     if (!own->context)

@@ -18,12 +18,15 @@ struct em_gl_own {
     void *config;      // of EGL; or GLX
     void *surface;     // EGLSurface where the context needs one
     uintptr_t pbuffer; // GLX drawable likewise
+    bool silent;       // OpenGL does not look for errors in it (GL_KHR_no_error), since the context that it shares with does not
 };
 
 // The OpenGL context that is current in this thread; system is GL_SYSTEM_NONE where there is none, or no OpenGL in the process.
 struct em_gl_current em_gl_window_current(void);
 // A function of OpenGL, good for every context of that system; NULL: there is none.
 void *em_gl_window_function(enum gl_system system, const char *name);
+// Whether GL_VERSION, without what OpenGL ES puts before it, is this version or later.
+bool em_gl_window_is(const unsigned char *version, int major, int minor);
 // Whether this is an OpenGL context that can be worked with: 3.2 or ES 3.0 and later. `version` (may be NULL) gets what it says itself.
 bool em_gl_window_is_usable(const struct em_gl_current *current, const char **version);
 

@@ -30,15 +30,23 @@ static inline void gl_open_display(void)
     SKIP("SKIPPED: no EGL display on any of %d devices", count);
 }
 
-// A new context, not made current.
-static inline EGLContext gl_new_context(enum gl_flavour flavour, EGLContext share)
+// A new context, not made current; with one more attribute (0: none).
+static inline EGLContext gl_new_context_with(enum gl_flavour flavour, EGLContext share, EGLint attribute, EGLint value)
 {
-    static const EGLint attributes[][7] = {
+    EGLint attributes[][9] = {
         [GL_CORE] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_NONE},
         [GL_COMPATIBILITY] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
                               EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT, EGL_NONE},
         [GL_ES] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0, EGL_NONE},
     };
+    EGLint *last = attributes[flavour];
+    while (*last != EGL_NONE)
+        last += 2;
+    if (attribute) {
+        last[0] = attribute;
+        last[1] = value;
+        last[2] = EGL_NONE;
+    }
     EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, flavour == GL_ES ? EGL_OPENGL_ES3_BIT : EGL_OPENGL_BIT, EGL_NONE};
     EGLConfig config;
     EGLint count = 0;
@@ -51,6 +59,11 @@ static inline EGLContext gl_new_context(enum gl_flavour flavour, EGLContext shar
     if (!context)
         SKIP("SKIPPED: EGL makes no context (%#x)", (unsigned)eglGetError());
     return context;
+}
+
+static inline EGLContext gl_new_context(enum gl_flavour flavour, EGLContext share)
+{
+    return gl_new_context_with(flavour, share, 0, 0);
 }
 
 // Makes it current in this thread; NULL: none.

@@ -15,10 +15,12 @@ enum { SIZE = 4096 };
 static Display *display;
 static GLXPbuffer pbuffer;
 
-static GLXContext start(GLXContext share, bool core)
+static const int core[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3, None};
+
+// `attributes` NULL: a context of the old kind.
+static GLXContext start(GLXContext share, const int *attributes)
 {
     static const int wanted[] = {GLX_DRAWABLE_TYPE, GLX_PBUFFER_BIT, GLX_RENDER_TYPE, GLX_RGBA_BIT, None};
-    static const int version[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3, None};
     static const int small[] = {GLX_PBUFFER_WIDTH, 16, GLX_PBUFFER_HEIGHT, 16, None};
     int count = 0;
     if (!display && !(display = XOpenDisplay(NULL)))
@@ -28,7 +30,7 @@ static GLXContext start(GLXContext share, bool core)
     if (!configs || !count || !create)
         SKIP("SKIPPED: GLX has no configuration with a pbuffer");
     GLXContext context =
-        core ? create(display, configs[0], share, True, version) : glXCreateNewContext(display, configs[0], GLX_RGBA_TYPE, share, True);
+        attributes ? create(display, configs[0], share, True, attributes) : glXCreateNewContext(display, configs[0], GLX_RGBA_TYPE, share, True);
     pbuffer = glXCreatePbuffer(display, configs[0], small);
     if (!context || !glXMakeContextCurrent(display, pbuffer, pbuffer, context))
         SKIP("SKIPPED: no GLX context");
@@ -75,21 +77,21 @@ static void round_trip(void)
 
 TEST(core)
 {
-    start(NULL, true);
+    start(NULL, core);
     test_context();
     round_trip();
     EXPECT_NO_DIAGNOSTIC();
 }
 TEST(compatibility)
 {
-    start(NULL, false);
+    start(NULL, NULL);
     test_context();
     round_trip();
 }
 TEST(shared)
 {
-    GLXContext first = start(NULL, true);
-    start(first, true);
+    GLXContext first = start(NULL, core);
+    start(first, core);
     test_context();
     round_trip();
 }
@@ -106,7 +108,7 @@ TEST(closed)
     for (int i = 0; i < 3; i++) {
         GLuint b;
         CUgraphicsResource r;
-        GLXContext context = start(NULL, true);
+        GLXContext context = start(NULL, core);
         glGenBuffers(1, &b);
         glBindBuffer(GL_ARRAY_BUFFER, b);
         glBufferData(GL_ARRAY_BUFFER, SIZE, NULL, GL_DYNAMIC_DRAW);
@@ -129,7 +131,7 @@ TEST(quick_without_egl)
     struct timespec from, to;
     GLuint b;
     CUgraphicsResource r;
-    start(NULL, false);
+    start(NULL, NULL);
     test_context();
     glGenBuffers(1, &b);
     glBindBuffer(GL_ARRAY_BUFFER, b);
@@ -144,4 +146,22 @@ TEST(quick_without_egl)
     EXPECT(((to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000) / TIMES < MOST_US);
 }
 
-TESTS(CASE(quick_without_egl), CASE(core), CASE(compatibility), CASE(shared), CASE(closed))
+static void contexts_with(int attribute, int value)
+{
+    const int attributes[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3, attribute, value, None};
+    start(NULL, attributes);
+    test_context();
+    round_trip();
+}
+
+TEST(may_be_lost)
+{
+    contexts_with(GLX_CONTEXT_RESET_NOTIFICATION_STRATEGY_ARB, GLX_LOSE_CONTEXT_ON_RESET_ARB);
+}
+
+TEST(without_errors)
+{
+    contexts_with(GLX_CONTEXT_OPENGL_NO_ERROR_ARB, True);
+}
+
+TESTS(CASE(may_be_lost), CASE(without_errors), CASE(quick_without_egl), CASE(core), CASE(compatibility), CASE(shared), CASE(closed))
