@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies of a few bytes without a call: two moves that overlap cover every size of a class.
+// Copies of a few bytes without a call, and rows of them: two moves that overlap cover every size of a class.
 #pragma once
 
 #include <stdint.h>
@@ -31,4 +31,79 @@ KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
     } else if (size_B) {
         *dst = *src;
     }
+}
+
+// One loop a width class, so that nothing is decided inside. `body` copies the row from `from` to `to`; for functions of kn_copy_rows_fn's type.
+#define KN_EACH_ROW(body)                                                                                                                            \
+    do {                                                                                                                                             \
+        for (uint64_t row_ = 0; row_ < rows; row_++) {                                                                                               \
+            uint8_t *to = (uint8_t *)dst + row_ * dst_pitch_B;                                                                                       \
+            const uint8_t *from = (const uint8_t *)src + row_ * src_pitch_B;                                                                         \
+            body;                                                                                                                                    \
+        }                                                                                                                                            \
+    } while (0)
+// Moves from the row's head on, one behind the other, and one that ends with the row.
+#define KN_ROW_HEADS(count, type)                                                                                                                    \
+    _Pragma("GCC unroll 4") for (unsigned i_ = 0; i_ < (count); i_++)                                                                                \
+    {                                                                                                                                                \
+        type head_;                                                                                                                                  \
+        memcpy(&head_, from + i_ * sizeof(head_), sizeof(head_));                                                                                    \
+        memcpy(to + i_ * sizeof(head_), &head_, sizeof(head_));                                                                                      \
+    }
+#define KN_ROW_TAIL(type)                                                                                                                            \
+    do {                                                                                                                                             \
+        type tail_;                                                                                                                                  \
+        memcpy(&tail_, from + width_B - sizeof(tail_), sizeof(tail_));                                                                               \
+        memcpy(to + width_B - sizeof(tail_), &tail_, sizeof(tail_));                                                                                 \
+    } while (0)
+#define KN_ROW_2(head_type, tail_type)                                                                                                               \
+    do {                                                                                                                                             \
+        head_type head_;                                                                                                                             \
+        tail_type tail_;                                                                                                                             \
+        memcpy(&head_, from, sizeof(head_));                                                                                                         \
+        memcpy(&tail_, from + width_B - sizeof(tail_), sizeof(tail_));                                                                               \
+        memcpy(to, &head_, sizeof(head_));                                                                                                           \
+        memcpy(to + width_B - sizeof(tail_), &tail_, sizeof(tail_));                                                                                 \
+    } while (0)
+
+// Rows of 1 to 128 bytes. The tail is moved by the smallest type that reaches the head: the wider a store, the more often it crosses a line.
+KN_INLINE void kn_copy_rows_upto128(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
+{
+    typedef uint8_t v16 __attribute__((vector_size(16)));
+    typedef uint8_t v32 __attribute__((vector_size(32)));
+
+    if (width_B > 112)
+        KN_EACH_ROW(KN_ROW_HEADS(3, v32); KN_ROW_TAIL(v32));
+    else if (width_B > 96)
+        KN_EACH_ROW(KN_ROW_HEADS(3, v32); KN_ROW_TAIL(v16));
+    else if (width_B > 80)
+        KN_EACH_ROW(KN_ROW_HEADS(2, v32); KN_ROW_TAIL(v32));
+    else if (width_B > 64)
+        KN_EACH_ROW(KN_ROW_HEADS(2, v32); KN_ROW_TAIL(v16));
+    else if (width_B > 48)
+        KN_EACH_ROW(KN_ROW_2(v32, v32));
+    else if (width_B > 32)
+        KN_EACH_ROW(KN_ROW_2(v32, v16));
+    else if (width_B == 32)
+        KN_EACH_ROW(KN_ROW_TAIL(v32));
+    else if (width_B > 24)
+        KN_EACH_ROW(KN_ROW_2(v16, v16));
+    else if (width_B > 16)
+        KN_EACH_ROW(KN_ROW_2(v16, uint64_t));
+    else if (width_B == 16)
+        KN_EACH_ROW(KN_ROW_TAIL(v16));
+    else if (width_B > 12)
+        KN_EACH_ROW(KN_ROW_2(uint64_t, uint64_t));
+    else if (width_B > 8)
+        KN_EACH_ROW(KN_ROW_2(uint64_t, uint32_t));
+    else if (width_B == 8)
+        KN_EACH_ROW(KN_ROW_TAIL(uint64_t));
+    else if (width_B > 4)
+        KN_EACH_ROW(KN_ROW_2(uint32_t, uint32_t));
+    else if (width_B == 4)
+        KN_EACH_ROW(KN_ROW_TAIL(uint32_t));
+    else if (width_B >= 2)
+        KN_EACH_ROW(KN_ROW_2(uint16_t, uint16_t));
+    else
+        KN_EACH_ROW(*to = *from);
 }

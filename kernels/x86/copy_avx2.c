@@ -1,9 +1,42 @@
 // SPDX-License-Identifier: MIT
-// The copy family with 32-byte registers.
-#define VEC_B 32
-#define VEC __m256i
-#define VEC_LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
-#define VEC_STORE(p, v) _mm256_storeu_si256((__m256i *)(p), v)
-#define VEC_STREAM(p, v) _mm256_stream_si256((__m256i *)(p), v)
-#define COPY_SUFFIX(name) name##_avx2
-#include "copy_template.h"
+// Pitched copies with 32-byte registers. Straight copies are the C library's.
+#include "kn_x86.h"
+#include "small.h"
+
+#include <immintrin.h>
+
+#define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
+#define STORE(p, v) _mm256_storeu_si256((__m256i *)(p), v)
+
+// More than 128 bytes: the first 32 as they lie, then steps at aligned destinations, the last 128 as they lie.
+KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
+{
+    uint64_t i = 32 - ((uintptr_t)dst & 31);
+    __m256i head = LOAD(src);
+    const uint8_t *last = src + size_B - 128;
+    __m256i a = LOAD(last), b = LOAD(last + 32), c = LOAD(last + 64), d = LOAD(last + 96);
+
+    STORE(dst, head);
+    for (; i + 128 < size_B; i += 128) {
+        __m256i e = LOAD(src + i), f = LOAD(src + i + 32), g = LOAD(src + i + 64), h = LOAD(src + i + 96);
+        STORE(dst + i, e);
+        STORE(dst + i + 32, f);
+        STORE(dst + i + 64, g);
+        STORE(dst + i + 96, h);
+    }
+    dst += size_B - 128;
+    STORE(dst, a);
+    STORE(dst + 32, b);
+    STORE(dst + 64, c);
+    STORE(dst + 96, d);
+}
+
+void kn_copy_rows_avx2(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
+{
+    if (width_B <= 128)
+        kn_copy_rows_upto128(dst, dst_pitch_B, src, src_pitch_B, width_B, rows);
+    else if (width_B <= KN_ROW_LONG_B)
+        KN_EACH_ROW(copy_long(to, from, width_B));
+    else
+        KN_EACH_ROW(memcpy(to, from, width_B));
+}

@@ -57,7 +57,7 @@ static void run_fill_rows(const struct kn_dsp *dsp, const struct ca_bench *b, ui
     }
 }
 
-static const uint64_t widths[] = {4, 8, 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 1024, 2048, 4096, 16384, 65536};
+static const uint64_t widths[] = {4, 8, 12, 16, 24, 32, 40, 48, 56, 64, 100, 128, 256, 512, 1024, 2048, 4096, 16384, 65536};
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 void ca_bench_copy(uint64_t min_B, uint64_t max_B)
@@ -76,16 +76,19 @@ void ca_bench_copy(uint64_t min_B, uint64_t max_B)
         snprintf(b.detail, sizeof(b.detail), "%s, down 256 B", ca_size_text(size_B));
         ca_bench_row(&b);
     }
-    for (unsigned big = 0; big < 2; big++) {
+    // In the second cache, in memory, and in the first.
+    for (unsigned place = 0; place < 3; place++) {
         for (unsigned i = 0; i < COUNT(widths); i++) {
-            uint64_t total_B = big ? 16 << 20 : widths[i] <= 64 ? 8 << 10 : 128 << 10;
-            uint64_t rows = total_B / widths[i] ? total_B / widths[i] : 1;
+            uint64_t total_B = place == 1 ? 16 << 20 : widths[i] <= 64 ? 8 << 10 : 128 << 10;
+            uint64_t rows = place == 2 ? (6 << 10) / (2 * widths[i] + 64) : total_B / widths[i];
+            if (place == 2 && widths[i] > 128)
+                break;
             struct ca_bench b = {.name = "copy_rows", .run = run_rows, .width_B = widths[i], .rows = rows < 2 ? 2 : rows};
 
             b.dst_pitch_B = b.width_B + 64, b.src_pitch_B = b.width_B;
             b.bytes = b.width_B * b.rows;
             b.dst_need_B = b.dst_pitch_B * b.rows, b.src_need_B = b.src_pitch_B * b.rows;
-            b.target = widths[i] < 64 && !big ? 2 : 1;
+            b.target = widths[i] < 64 && place != 1 ? 2 : 1;
             snprintf(b.detail, sizeof(b.detail), "%llu B x %llu", (unsigned long long)b.width_B, (unsigned long long)b.rows);
             ca_bench_row(&b);
         }
