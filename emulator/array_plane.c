@@ -69,6 +69,8 @@ static CUresult make_plane(struct em_array *a, unsigned plane)
         .layout = planes.layout[plane],
         .address = a->storage->address + s->offset_B,
         .size_B = planes.layout[plane].total_B,
+        .foreign = s->whole->foreign,
+        .misaligned = s->whole->misaligned,
         .owner = s,
         .release = release,
     };

@@ -9,6 +9,7 @@
 #include "call.h"
 #include "command.h"
 #include "graphics.h"
+#include "fault.h"
 #include "guard.h"
 #include "lock.h"
 #include "memory.h"
@@ -193,20 +194,22 @@ static bool halve(struct move *all, struct move *half)
     return true;
 }
 
-static CUresult faulted(const struct dm_fault *fault, bool of_arrays, bool of_foreign)
+static CUresult faulted(const struct copy_command *c, const struct dm_fault *fault, bool foreign)
 {
     char text[160];
+    bool of_device = dm_space_contains(&em_space, fault->address), of_arrays = c->src.storage || c->dst.storage;
+    bool of_file = fault->kind == DM_FAULT_TRUNCATED || (foreign && fault->write && fault->kind == DM_FAULT_PROTECTED);
+    if (of_file || (of_device && !of_arrays))
+        return em_device_fault("a copy", fault, foreign);
     dm_fault_text(fault, text, sizeof text);
-    if (fault->kind == DM_FAULT_TRUNCATED)
-        return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "%s: the file behind this memory has been truncated by whoever made it", text);
-    if (of_foreign && fault->write && fault->kind == DM_FAULT_PROTECTED)
-        return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "%s: the descriptor of this imported memory was open for reading only, or sealed against writes",
-                       text);
-    if (of_arrays && dm_space_contains(&em_space, fault->address))
+    if (of_device)
         return em_fail(CUDA_ERROR_LAUNCH_FAILED, "%s: no memory is mapped there into an array with deferred mapping (cuMemMapArrayAsync)", text);
-    if (dm_space_contains(&em_space, fault->address))
-        return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "%s: device memory went away under the copy", text);
     return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the program's own pointer is not good for so many bytes", text);
+}
+
+static bool misaligned(const struct place *p)
+{
+    return p->storage && p->storage->misaligned;
 }
 
 static CUresult run_copy(struct em_command *command)
@@ -214,13 +217,15 @@ static CUresult run_copy(struct em_command *command)
     const struct copy_command *c = (const struct copy_command *)command;
     struct move m = {.command = c, .dst = c->dst.at, .src = c->src.at, .extent = c->extent}, half = {.status = 0};
     struct dm_fault fault;
+    if (misaligned(&c->dst) || misaligned(&c->src))
+        return em_fail(CUDA_ERROR_LAUNCH_FAILED, "a copy of an array that was mapped at an offset which is no multiple of the 512 bytes of a GOB");
     bool foreign = c->src.foreign || c->dst.foreign, halved = halve(&m, &half);
     em_guarded_fn *guarded = foreign ? dm_guarded_foreign : dm_guarded;
     uint32_t keys = dm_pkey_enter();
     int status = halved ? em_second_core_guarded(guarded, move_bytes, &m, &half, &fault) : guarded(move_bytes, &m, &fault);
     dm_pkey_leave(keys);
     if (status)
-        return faulted(&fault, c->src.storage || c->dst.storage, foreign);
+        return faulted(c, &fault, foreign);
     return m.status || half.status ? em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more") : CUDA_SUCCESS;
 }
 

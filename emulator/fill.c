@@ -4,7 +4,7 @@
 
 #include "call.h"
 #include "command.h"
-#include "guard.h"
+#include "fault.h"
 #include "kn_fill.h"
 #include "lock.h"
 #include "memory_device.h"
@@ -41,12 +41,7 @@ static CUresult run_fill(struct em_command *command)
     uint32_t rights = dm_pkey_enter();
     int r = (c->foreign ? dm_guarded_foreign : dm_guarded)(fill_bytes, &c->fill, &fault);
     dm_pkey_leave(rights);
-    if (r) {
-        char text[160];
-        dm_fault_text(&fault, text, sizeof text);
-        return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a fill met with a fault: %s", text);
-    }
-    return CUDA_SUCCESS;
+    return r ? em_device_fault("a fill", &fault, c->foreign) : CUDA_SUCCESS;
 }
 
 // The bytes from the first to the last one of the fill. False: they pass 2^64.

@@ -6,7 +6,7 @@
 #include "call.h"
 #include "command.h"
 #include "device.h"
-#include "guard.h"
+#include "fault.h"
 #include "lock.h"
 #include "memory.h"
 #include "pkey.h"
@@ -16,7 +16,8 @@ enum step_kind { STEP_WAIT, STEP_WRITE, STEP_BARRIER };
 
 struct step {
     enum step_kind kind;
-    bool wide; // 64 bits
+    bool wide;    // 64 bits
+    bool foreign; // somebody else may take the word away
     unsigned condition;
     uint64_t address, value;
 };
@@ -79,7 +80,7 @@ static int reach(const struct step *s, bool *met, struct dm_fault *fault)
         return 0; // commands of a stream see each other's bytes, as do all that wait for them
     }
     uint32_t rights = dm_pkey_enter();
-    int r = dm_guarded(s->kind == STEP_WAIT ? look : store, &a, fault);
+    int r = (s->foreign ? dm_guarded_foreign : dm_guarded)(s->kind == STEP_WAIT ? look : store, &a, fault);
     dm_pkey_leave(rights);
     *met = a.met;
     return r;
@@ -108,11 +109,8 @@ static CUresult run(struct em_command *command)
         const struct step *s = current(o);
         struct dm_fault fault;
         bool met;
-        if (reach(s, &met, &fault)) {
-            char text[160];
-            dm_fault_text(&fault, text, sizeof text);
-            return em_fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a stream memory operation met with a fault: %s", text);
-        }
+        if (reach(s, &met, &fault))
+            return em_device_fault("a stream memory operation", &fault, s->foreign);
         if (!met)
             return EM_RUN_AGAIN;
     }
@@ -146,7 +144,7 @@ static CUresult check_wait(const struct em_device *device, unsigned flags)
 }
 
 // Precondition: em_lock held.
-static CUresult check_word(struct em_context *context, const struct step *s)
+static CUresult check_word(struct em_context *context, struct step *s)
 {
     unsigned word_B = s->wide ? 8 : 4;
     if (s->wide && !em_device_attribute(context->device, DM_ATTRIBUTE_can_use_64_bit_stream_mem_ops))
@@ -158,9 +156,11 @@ static CUresult check_word(struct em_context *context, const struct step *s)
     bool wait = s->kind == STEP_WAIT;
     CUresult r = em_memory_reach(context, s->address, word_B, wait ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "addr",
                                  CUDA_ERROR_INVALID_VALUE, &a);
-    if (!r)
-        em_memory_touch(a, s->address, word_B, wait ? EM_TOUCH_READ : EM_TOUCH_WRITE_SOME); // a step before it may fail
-    return r;
+    if (r)
+        return r;
+    s->foreign = em_memory_is_foreign(a);
+    em_memory_touch(a, s->address, word_B, wait ? EM_TOUCH_READ : EM_TOUCH_WRITE_SOME); // a step before it may fail
+    return CUDA_SUCCESS;
 }
 
 // One word's operation as a step. Precondition: em_lock held.

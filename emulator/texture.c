@@ -352,9 +352,28 @@ static CUresult resource_of(enum em_type type, uint64_t handle, CUDA_RESOURCE_DE
     return r;
 }
 
+// Silicon: a texture's header has no rows for pitch-linear memory of height 0, so that it reads back as linear memory of one pitch; and of one row
+// it keeps no pitch.
+static void as_header_keeps(CUDA_RESOURCE_DESC *r)
+{
+    if (r->resType != CU_RESOURCE_TYPE_PITCH2D || r->res.pitch2D.height > 1)
+        return;
+    size_t pitch_B = r->res.pitch2D.pitchInBytes;
+    if (r->res.pitch2D.height == 1) {
+        r->res.pitch2D.pitchInBytes = 0;
+        return;
+    }
+    r->resType = CU_RESOURCE_TYPE_LINEAR;
+    memset(&r->res.linear.sizeInBytes, 0, sizeof r->res - offsetof(CUDA_RESOURCE_DESC, res.linear.sizeInBytes) + offsetof(CUDA_RESOURCE_DESC, res));
+    r->res.linear.sizeInBytes = pitch_B;
+}
+
 CUresult em_texture_resource(CUtexObject handle, CUDA_RESOURCE_DESC *out)
 {
-    return resource_of(EM_TEXTURE, handle, out);
+    CUresult r = resource_of(EM_TEXTURE, handle, out);
+    if (!r && em_quirk(TEXTURE_FEW_ROWS))
+        as_header_keeps(out);
+    return r;
 }
 
 CUresult em_texture_texture(CUtexObject handle, CUDA_TEXTURE_DESC *out)

@@ -194,6 +194,21 @@ TEST(i11_does_not_fit)
     EXPECT_DIAGNOSTIC(I11);
 }
 
+TEST(i11_misaligned)
+{
+    CUexternalMemory m = memory();
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
+    CUmipmappedArray mip;
+    CUarray level;
+    static char texels[256];
+    d.offset = 256;
+    EXPECT_OK(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
+    EXPECT_DIAGNOSTIC(I11);
+    EXPECT_OK(cuMipmappedArrayGetLevel(&level, mip, 0));
+    EXPECT_ERROR(cuMemcpyAtoH(texels, level, 0, sizeof texels), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+}
+
 TEST(i11_twin)
 {
     CUexternalMemory m = memory();
@@ -236,4 +251,4 @@ TEST(in_place)
 TESTS(CASE(i01_depth_1), CASE(i01_twin), CASE(i02_layers_without_flag), CASE(i02_twin), CASE(i03_cubemaps), CASE(i03_twin),
       CASE(i05_other_number_of_levels), CASE(i05_more_levels_than_there_can_be), CASE(i05_twin), CASE(i06_three_channels), CASE(i06_twin),
       CASE(i08_surface_without_flag), CASE(i08_twin), CASE(i09_level_destroyed_instead_of_parent), CASE(i10_levels), CASE(i09_i10_twin),
-      CASE(i11_does_not_fit), CASE(i11_twin), CASE(in_place))
+      CASE(i11_does_not_fit), CASE(i11_misaligned), CASE(i11_twin), CASE(in_place))

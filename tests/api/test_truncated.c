@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Memory that its producer truncates after the import: whatever touches it next ends the context with CUDA_ERROR_ILLEGAL_ADDRESS and a sentence,
+// never the process; also in a thread that has all signals blocked, and where the program has put its own handlers over the driver's.
+#include <pthread.h>
+
+#include "../harness.h"
+
+enum { FILE_B = 2 << 20 };
+
+static unsigned char host[FILE_B];
+
+struct imported {
+    int fd;
+    CUexternalMemory memory;
+    CUdeviceptr p;
+};
+
+static struct imported start(void)
+{
+    struct imported m;
+    CUcontext context;
+    EXPECT_OK(cuInit(0));
+    EXPECT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+    EXPECT_OK(cuCtxSetCurrent(context));
+    m.fd = memfd_create("truncated", MFD_CLOEXEC);
+    EXPECT(m.fd >= 0 && !ftruncate(m.fd, FILE_B));
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = dup(m.fd), .size = FILE_B};
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.size = FILE_B};
+    EXPECT_OK(cuImportExternalMemory(&m.memory, &desc));
+    EXPECT_OK(cuExternalMemoryGetMappedBuffer(&m.p, m.memory, &buffer));
+    EXPECT_OK(cuMemcpyDtoH(host, m.p, FILE_B));
+    return m;
+}
+
+static CUarray image(const struct imported *m, CUarray_format format, unsigned channels)
+{
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc = {.numLevels = 1};
+    desc.arrayDesc = (CUDA_ARRAY3D_DESCRIPTOR){.Width = 256, .Height = 256, .Format = format, .NumChannels = channels};
+    CUmipmappedArray mip;
+    CUarray level;
+    EXPECT_OK(cuExternalMemoryGetMappedMipmappedArray(&mip, m->memory, &desc));
+    EXPECT_OK(cuMipmappedArrayGetLevel(&level, mip, 0));
+    return level;
+}
+
+// What touches the memory when it is gone. Each is called before, too, with `before` true: what must be done while it is there.
+static CUresult copy(const struct imported *m, bool before)
+{
+    return before ? CUDA_SUCCESS : cuMemcpyDtoH(host, m->p, 64);
+}
+
+static CUresult fill(const struct imported *m, bool before)
+{
+    return before ? CUDA_SUCCESS : cuMemsetD8(m->p, 1, 64);
+}
+
+static CUresult copy_array(const struct imported *m, bool before)
+{
+    static CUarray array;
+    if (before)
+        array = image(m, CU_AD_FORMAT_UNSIGNED_INT8, 4);
+    return before ? CUDA_SUCCESS : cuMemcpyAtoH(host, array, 0, 64);
+}
+
+static CUresult copy_plane(const struct imported *m, bool before)
+{
+    static CUarray plane;
+    if (before)
+        EXPECT_OK(cuArrayGetPlane(&plane, image(m, CU_AD_FORMAT_NV12, 3), 0));
+    return before ? CUDA_SUCCESS : cuMemcpyAtoH(host, plane, 0, 64);
+}
+
+static CUresult write_word(const struct imported *m, bool before)
+{
+    CUresult r = before ? CUDA_SUCCESS : cuStreamWriteValue32(CU_STREAM_LEGACY, m->p, 1, 0);
+    return r ? r : cuCtxSynchronize();
+}
+
+// The wait has begun when the word goes.
+static CUresult wait_for_word(const struct imported *m, bool before)
+{
+    static CUstream stream;
+    if (!before)
+        return cuStreamSynchronize(stream);
+    EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    return cuStreamWaitValue32(stream, m->p, 1, CU_STREAM_WAIT_VALUE_EQ);
+}
+
+typedef CUresult touch_fn(const struct imported *, bool);
+static touch_fn *const touches[] = {copy, fill, copy_array, copy_plane, write_word, wait_for_word};
+
+static void own_handler(int signal)
+{
+    (void)signal;
+    _exit(9);
+}
+
+enum thread_kind { PLAIN, BLOCKED, OWN_HANDLERS };
+
+static void *touch_in_thread(void *argument)
+{
+    enum thread_kind kind = *(enum thread_kind *)argument;
+    for (unsigned i = 0; i < sizeof touches / sizeof *touches; i++) {
+        fflush(stdout);
+        pid_t child = fork(); // one error ends the context, and the handlers stay
+        if (!child) {
+            struct imported m = start();
+            EXPECT_OK(touches[i](&m, true));
+            sigset_t all;
+            sigfillset(&all);
+            if (kind == BLOCKED)
+                pthread_sigmask(SIG_BLOCK, &all, NULL);
+            if (kind == OWN_HANDLERS)
+                signal(SIGBUS, own_handler), signal(SIGSEGV, own_handler);
+            EXPECT(!ftruncate(m.fd, 0));
+            EXPECT_ERROR(touches[i](&m, false), CUDA_ERROR_ILLEGAL_ADDRESS);
+            EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+            fflush(stdout);
+            _exit(test_failures != 0);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        if (status)
+            printf("# touch %u ends with status %#x\n", i, status);
+        EXPECT_EQ(status, 0);
+    }
+    return NULL;
+}
+
+static void touch_all(enum thread_kind kind)
+{
+    pthread_t thread;
+    EXPECT_EQ(pthread_create(&thread, NULL, touch_in_thread, &kind), 0);
+    pthread_join(thread, NULL);
+}
+
+TEST(plain)
+{
+    touch_all(PLAIN);
+}
+
+TEST(blocked_signals)
+{
+    touch_all(BLOCKED);
+}
+
+TEST(own_handlers)
+{
+    touch_all(OWN_HANDLERS);
+}
+
+TESTS(CASE(plain), CASE(blocked_signals), CASE(own_handlers))
