@@ -61,8 +61,8 @@ static void watch(struct em_storage *storage, uint32_t level, const struct dm_po
     (void)level, (void)at, (void)extent;
     if (touch == EM_TOUCH_READ && s->dirty)
         dm_window_wipe(&s->window);
-    if (touch != EM_TOUCH_UNWRITTEN)
-        s->dirty = em_touch_writes(touch);
+    if (touch <= EM_TOUCH_WRITE_SOME)
+        s->dirty = touch != EM_TOUCH_READ;
 }
 
 static void number_slots(struct tiled_storage *s)

@@ -30,6 +30,7 @@ struct place {
     struct em_allocation *memory; // of linear memory that the driver knows; while em_lock is held
     bool pageable;
     bool foreign; // somebody else may take the bytes away meanwhile
+    bool watched; // somebody wants to know when they are written
 };
 
 struct copy_command {
@@ -229,35 +230,37 @@ static CUresult run_copy(struct em_command *command)
     return m.status || half.status ? em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more") : CUDA_SUCCESS;
 }
 
-// Tells who watches an end what is about to be done with it. Precondition: em_lock held.
-static void touch(const struct place *p, const struct dm_box_extent *e, enum em_touch touch)
+// Tells who watches an end what is about to be done with it, or that it is done. Precondition: em_lock held.
+static void touch(struct place *p, const struct dm_box_extent *e, enum em_touch touch)
 {
     uint64_t first, end;
     if (p->storage) {
+        p->watched = p->storage->watch;
         em_storage_touch(p->storage, p->level, &p->at, e, touch);
     } else if (p->memory && p->memory->watch) {
+        p->watched = true;
         bytes_of(p, e, &first, &end);
         bool gaps = end - first != e->width_B * e->height * e->depth;
         em_memory_touch(p->memory, first, end - first, gaps && touch == EM_TOUCH_WRITE ? EM_TOUCH_WRITE_SOME : touch);
     }
 }
 
-// The destination has not got the bytes, or not all of them.
-static void unwritten(const struct copy_command *c)
+static void end_write(struct copy_command *c, CUresult result)
 {
     uint64_t first, end;
+    if (c->dst.storage) {
+        touch(&c->dst, &c->extent, em_touch_end(result));
+        return;
+    }
     bytes_of(&c->dst, &c->extent, &first, &end);
-    if (c->dst.storage)
-        touch(&c->dst, &c->extent, EM_TOUCH_UNWRITTEN);
-    else if (!c->dst.pageable)
-        em_memory_unwritten(first, end - first);
+    em_memory_written(first, end - first, result);
 }
 
 static void finish_copy(struct em_command *command)
 {
     struct copy_command *c = (struct copy_command *)command;
-    if (command->result)
-        unwritten(c);
+    if (c->dst.watched)
+        end_write(c, command->result);
     if (c->dst.storage)
         em_storage_unref(c->dst.storage);
     if (c->src.storage)

@@ -16,6 +16,7 @@ struct fill_command {
     struct em_command command;
     struct em_fill fill;
     bool foreign; // somebody else may take the bytes away meanwhile
+    bool watched; // somebody wants to know when it is done
 };
 
 static void fill_bytes(void *argument)
@@ -55,8 +56,8 @@ static void finish_fill(struct em_command *command)
 {
     const struct fill_command *c = (const struct fill_command *)command;
     uint64_t size;
-    if (command->result && span(&c->fill, &size))
-        em_memory_unwritten(c->fill.address, size);
+    if (c->watched && span(&c->fill, &size))
+        em_memory_written(c->fill.address, size, command->result);
 }
 
 static const struct em_command_ops fill_ops = {.name = "memset", .run = run_fill, .finish = finish_fill};
@@ -76,8 +77,9 @@ static bool wraps_into(struct em_fill *f, const struct em_allocation *a)
 }
 
 // Precondition: em_lock held.
-static CUresult check_memory(struct em_fill *f, struct em_context *context, bool *foreign)
+static CUresult check_memory(struct fill_command *c, struct em_context *context)
 {
+    struct em_fill *f = &c->fill;
     struct em_allocation *a = em_memory_find(f->address, 0);
     uint64_t size;
     if (!span(f, &size)) {
@@ -88,7 +90,8 @@ static CUresult check_memory(struct em_fill *f, struct em_context *context, bool
     CUresult r = em_memory_reach(context, f->address, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "dstDevice", CUDA_ERROR_INVALID_VALUE, &a);
     if (r)
         return r;
-    *foreign = em_memory_is_foreign(a);
+    c->foreign = em_memory_is_foreign(a);
+    c->watched = a->watch != NULL;
     em_memory_touch(a, f->address, size, size == f->width * f->value_B * f->height ? EM_TOUCH_WRITE : EM_TOUCH_WRITE_SOME);
     return CUDA_SUCCESS;
 }
@@ -124,7 +127,7 @@ CUresult em_memory_fill(const struct em_fill *fill, CUstream handle, int how)
     if ((r = check_shape(fill)))
         goto put;
     em_lock();
-    r = check_memory(&c.fill, stream->object.context, &c.foreign);
+    r = check_memory(&c, stream->object.context);
     em_unlock();
     if (!r)
         r = em_submit(stream, &c.command, how);

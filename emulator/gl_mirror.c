@@ -37,7 +37,7 @@ void em_gl_mirror_map(struct em_gl_mirror *m)
 // Whether a touch needs the GL's bytes, which have not been fetched yet in this mapping. `all`: it is of the whole level or buffer.
 static bool needs_bytes(struct em_gl_mirror *m, unsigned level, bool all, enum em_touch touch)
 {
-    if (m->fetched[level])
+    if (m->fetched[level] || touch == EM_TOUCH_WRITTEN)
         return false;
     uint32_t *overwrites = &m->overwrites[level];
     if (touch == EM_TOUCH_UNWRITTEN)

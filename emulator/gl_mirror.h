@@ -27,7 +27,7 @@ struct em_gl_mirror {
 
 // From now on CUDA may touch the object: the GL has the newest bytes.
 void em_gl_mirror_map(struct em_gl_mirror *mirror);
-// CUDA is about to read or write these bytes, or has not written them after all: they are fetched where they must be. Nothing while the mirror is
+// CUDA is about to read or write these bytes, or is done with a write: they are fetched where they must be. Nothing while the mirror is
 // not mapped. May be called with em_lock held.
 void em_gl_mirror_touch(struct em_gl_mirror *mirror, uint64_t offset, uint64_t size, enum em_touch touch);
 void em_gl_mirror_touch_box(struct em_gl_mirror *mirror, unsigned level, const struct em_gl_box *box, enum em_touch touch);

@@ -13,8 +13,8 @@
 #include "quirk.h"
 #include "stream.h"
 
-static struct em_graphics *first_mapped; // all mapped resources
-unsigned em_graphics_standing;
+static struct em_graphics *first_mapped; // all resources that are mapped or loose
+unsigned em_graphics_standing;           // with the loose ones
 
 // ---- handles ----
 
@@ -95,9 +95,36 @@ static void free_graphics(struct em_graphics *g)
     dm_free(g);
 }
 
+// What CUDA has written to a loose resource goes to graphics. Precondition: em_lock held.
+static void tighten(struct em_graphics *g)
+{
+    g->loose = false;
+    unlink_mapped(g);
+    __atomic_fetch_sub(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+    em_graphics_give_back(g, g->sequence, g->flags, true);
+}
+
+bool em_graphics_loosen(struct em_graphics *g)
+{
+    if (g->loose)
+        return true;
+    // Where graphics work waits for CUDA's there is nothing to fetch: the bytes are one and the same.
+    if (g->ops->held_back || !em_quirk(GRAPHICS_LENIENT) || g->released != g->sequence)
+        return false;
+    g->loose = true;
+    link_mapped(g);
+    __atomic_fetch_add(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+    g->sequence++;
+    g->flags = CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE;
+    em_graphics_take(g, g->sequence, g->fence, g->flags);
+    return true;
+}
+
 static void graphics_finish(struct em_object *object)
 {
     struct em_graphics *g = (struct em_graphics *)object;
+    if (g->loose)
+        tighten(g);
     em_graphics_view_end(g);
     if (g->mapped) { // its context ends
         g->mapped = false;
@@ -139,6 +166,8 @@ CUresult em_graphics_begin(struct em_graphics *g)
     CUresult r = em_graphics_view_begin(g);
     if (r)
         return r;
+    if (g->loose)
+        tighten(g);
     g->mapped = true;
     g->sequence++;
     g->flags = g->map_flags;
@@ -264,17 +293,23 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
     return r;
 }
 
-// ---- standing resources ----
+// ---- standing and loose resources ----
 
 void em_graphics_settle_all(void)
 {
     em_lock();
-    for (struct em_graphics *g = first_mapped; g; g = g->next_mapped)
-        if (g->shape.standing && g->acquired == g->sequence) {
-            em_graphics_give_back(g, g->sequence, g->flags, true);
-            g->sequence++;
-            em_graphics_take(g, g->sequence, g->fence, g->flags);
-        }
+    for (struct em_graphics *g = first_mapped, *next; g; g = next) {
+        next = g->next_mapped;
+        if (g->acquired != g->sequence || g->writes) // a later wait will
+            continue;
+        if (g->loose)
+            tighten(g);
+        if (!g->shape.standing)
+            continue;
+        em_graphics_give_back(g, g->sequence, g->flags, true);
+        g->sequence++;
+        em_graphics_take(g, g->sequence, g->fence, g->flags);
+    }
     em_unlock();
 }
 

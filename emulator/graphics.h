@@ -11,8 +11,8 @@
 //     map        For each resource, before anything has changed: ops->check. Then ops->flush once for each backend in the call, in the calling
 //                thread, em_lock not held: graphics work issued before is complete when it returns. Then the resource is mapped; ops->acquire
 //                follows.
-//     touch      Before a copy, a fill or a launch that reads or writes a mapped resource is submitted: ops->touch with the part of it; once
-//                more with EM_TOUCH_UNWRITTEN if it fails to write.
+//     touch      Before a copy, a fill or a launch that reads or writes a mapped resource is submitted: ops->touch with the part of it; and
+//                again when a write is complete, or has failed.
 //     unmap      Handles end at once; ops->release comes when all CUDA work that was in the stream is complete.
 //     unregister ops->close: also when the context ends, and then also while it is mapped (ops->release comes before it).
 //
@@ -139,7 +139,8 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags);
 CUresult em_graphics_unregister(CUgraphicsResource resource);
 
 // The program has waited for work of CUDA's: what that has written to standing resources goes to graphics, and what graphics has written since is
-// seen by later work. Takes the lock: precondition: em_lock NOT held.
+// seen by later work. So it is with resources that are used while they are not mapped, which `driver-580` allows. Takes the lock: precondition:
+// em_lock NOT held.
 extern unsigned em_graphics_standing; // how many there are
 void em_graphics_settle_all(void);
 static inline void em_graphics_settle(void)

@@ -282,7 +282,7 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
     em_lock();
     for (unsigned i = 0; !r && i < b.count; i++) { // an unmap in another thread has yet to give the object back
         const struct em_graphics *g = b.commands[i].graphics;
-        while (!g->ops->held_back && !g->mapped && g->released < g->sequence)
+        while (!g->ops->held_back && !g->mapped && !g->loose && g->released < g->sequence)
             em_wait_progress();
     }
     if (!r && !(r = look_at(&b, false, &twice))) // the lock was free in between

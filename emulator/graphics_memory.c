@@ -15,10 +15,9 @@ static CUresult no_memory(uint64_t size_B)
 
 uint64_t em_graphics_reach_B(const struct em_graphics_shape *shape)
 {
-    enum { PAGE_B = 4096 };
     uint64_t size_B = shape->size_B;
-    if (em_quirk(GRAPHICS_BUFFER_PAGES))
-        em_round_up(size_B, PAGE_B, &size_B);
+    if (em_quirk(GRAPHICS_BUFFER_GRAINS))
+        em_round_up(size_B, DM_HEAP_GRAIN, &size_B);
     return size_B;
 }
 

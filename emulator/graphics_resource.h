@@ -17,6 +17,7 @@ struct em_graphics {
     unsigned register_flags; // CU_GRAPHICS_REGISTER_FLAGS_*
     unsigned map_flags;      // CU_GRAPHICS_MAP_RESOURCE_FLAGS_*, for the next mapping
     bool mapped;
+    bool loose;        // not mapped, but used all the same: CUDA has the bytes until the program next waits for its work
     uint64_t sequence; // of the last mapping, from 1
     uint64_t acquired; // the last mapping whose bytes are CUDA's
     uint64_t released; // the last one that graphics has back
@@ -35,6 +36,7 @@ struct em_graphics {
 
     // How the mapping was used (graphics_view.c).
     bool touched, scrambled, said_written, said_read;
+    unsigned writes;                     // by commands that are not complete
     uint64_t written_first, written_end; // of a buffer; of an image: written_end is not 0 once anything was written
 };
 
@@ -56,6 +58,9 @@ const char *em_graphics_text(const struct em_graphics *g, char *out, size_t room
 CUresult em_graphics_begin(struct em_graphics *g);
 // Makes it unmapped; what the program has of it may end. The bytes are given back separately.
 void em_graphics_end(struct em_graphics *g);
+// A resource that is not mapped is used, as the driver allows: CUDA takes the bytes until the program waits. False: not this one.
+bool em_graphics_loosen(struct em_graphics *g);
+
 // acquire and release of one mapping. Each mapping is given back once: later calls do nothing.
 CUresult em_graphics_take(struct em_graphics *g, uint64_t sequence, uint64_t fence, unsigned flags);
 CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, unsigned flags, bool keep);

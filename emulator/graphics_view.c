@@ -56,13 +56,26 @@ static void look_for_misuse(struct em_graphics *g, const struct em_graphics_part
     g->written_end = empty || end > g->written_end ? end : g->written_end;
 }
 
+static void end_write(struct em_graphics *g, const struct em_graphics_part *part, enum em_touch touch)
+{
+    g->writes -= g->writes != 0;
+    if (g->ops->touch)
+        g->ops->touch(g->owner, part, touch);
+}
+
 void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part, enum em_touch touch)
 {
-    if (!g->mapped)
+    if (touch == EM_TOUCH_WRITTEN || touch == EM_TOUCH_UNWRITTEN) {
+        end_write(g, part, touch);
         return;
+    }
+    if (!g->mapped && !em_graphics_loosen(g))
+        return;
+    if (part && touch != EM_TOUCH_READ)
+        g->writes++;
     bool strict = em_config()->personality == EM_MANUAL;
-    bool spoil = strict && discards(g) && !g->scrambled && touch != EM_TOUCH_UNWRITTEN;
-    if (strict && part && touch != EM_TOUCH_UNWRITTEN)
+    bool spoil = strict && discards(g) && !g->scrambled;
+    if (strict && part)
         look_for_misuse(g, part, touch);
     if (spoil && g->ops->discard)
         g->ops->discard(g->owner);

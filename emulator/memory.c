@@ -284,9 +284,9 @@ CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t 
     return CUDA_SUCCESS;
 }
 
-void em_memory_unwritten(uint64_t address, uint64_t size)
+void em_memory_written(uint64_t address, uint64_t size, CUresult result)
 {
     struct em_allocation *a = at(address);
     if (a)
-        em_memory_touch(a, address, size, EM_TOUCH_UNWRITTEN);
+        em_memory_touch(a, address, size, em_touch_end(result));
 }

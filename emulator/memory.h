@@ -72,8 +72,8 @@ static inline void em_memory_touch(struct em_allocation *a, uint64_t address, ui
     if (a->watch)
         a->watch(a, address, size, touch);
 }
-// EM_TOUCH_UNWRITTEN, of memory that may be gone by now. Precondition: em_lock held.
-void em_memory_unwritten(uint64_t address, uint64_t size);
+// The end of a write: where an allocation was watched that may be gone by now. Precondition: em_lock held.
+void em_memory_written(uint64_t address, uint64_t size, CUresult result);
 
 // Enters `a` (caller-filled) into the map and its context's list; sets id, born_*. CUDA_ERROR_OUT_OF_MEMORY without host memory,
 // CUDA_ERROR_INVALID_VALUE if it overlaps what is there; then `a` is the caller's. Precondition: em_lock held.

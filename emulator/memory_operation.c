@@ -20,6 +20,7 @@ struct step {
     bool foreign; // somebody else may take the word away
     unsigned condition;
     uint64_t address, value;
+    bool watched; // somebody wants to know of it
 };
 
 // A word is written, or waited for, by a command of one step; a batch is a command that goes on where its last wait held it up.
@@ -117,13 +118,35 @@ static CUresult run(struct em_command *command)
     return CUDA_SUCCESS;
 }
 
+static unsigned word_B(const struct step *s)
+{
+    return s->wide ? 8 : 4;
+}
+
+// Tells who watches the words what is about to be done with them. Precondition: em_lock held.
+static void touch(const struct operations *o)
+{
+    for (unsigned i = 0; i < o->count; i++) {
+        const struct step *s = (o->steps ? o->steps : &o->one) + i;
+        struct em_allocation *a = s->watched ? em_memory_find(s->address, word_B(s)) : NULL;
+        if (a)
+            em_memory_touch(a, s->address, word_B(s), s->kind == STEP_WAIT ? EM_TOUCH_READ : EM_TOUCH_WRITE);
+    }
+}
+
 static void finish(struct em_command *command)
 {
-    dm_free(((struct operations *)command)->steps);
+    struct operations *o = (struct operations *)command;
+    for (unsigned i = 0; i < o->count; i++) {
+        const struct step *s = (o->steps ? o->steps : &o->one) + i;
+        if (s->watched && s->kind == STEP_WRITE)
+            em_memory_written(s->address, word_B(s), i < o->done ? CUDA_SUCCESS : command->result);
+    }
+    dm_free(o->steps);
 }
 
 static const struct em_command_ops wait_ops = {.name = "wait for a value", .ready = ready, .run = run, .polled = true};
-static const struct em_command_ops write_ops = {.name = "write of a value", .run = run};
+static const struct em_command_ops write_ops = {.name = "write of a value", .run = run, .finish = finish};
 static const struct em_command_ops batch_ops = {
     .name = "batch of memory operations", .ready = ready, .run = run, .finish = finish, .polled = true, .resumes = true};
 
@@ -146,20 +169,18 @@ static CUresult check_wait(const struct em_device *device, unsigned flags)
 // Precondition: em_lock held.
 static CUresult check_word(struct em_context *context, struct step *s)
 {
-    unsigned word_B = s->wide ? 8 : 4;
     if (s->wide && !em_device_attribute(context->device, DM_ATTRIBUTE_can_use_64_bit_stream_mem_ops))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "this device has no 64-bit stream memory operations");
-    if (s->address % word_B)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "addr %#llx is not aligned to the %u bytes of a word", (unsigned long long)s->address, word_B);
+    if (s->address % word_B(s))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "addr %#llx is not aligned to the %u bytes of a word", (unsigned long long)s->address, word_B(s));
     // "If the memory was registered via cuMemHostRegister(), the device pointer should be obtained with cuMemHostGetDevicePointer()."
     struct em_allocation *a;
-    bool wait = s->kind == STEP_WAIT;
-    CUresult r = em_memory_reach(context, s->address, word_B, wait ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "addr",
-                                 CUDA_ERROR_INVALID_VALUE, &a);
+    unsigned access = s->kind == STEP_WAIT ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CUresult r = em_memory_reach(context, s->address, word_B(s), access, "addr", CUDA_ERROR_INVALID_VALUE, &a);
     if (r)
         return r;
     s->foreign = em_memory_is_foreign(a);
-    em_memory_touch(a, s->address, word_B, wait ? EM_TOUCH_READ : EM_TOUCH_WRITE_SOME); // a step before it may fail
+    s->watched = a->watch != NULL;
     return CUDA_SUCCESS;
 }
 
@@ -215,7 +236,8 @@ CUresult em_memory_operation(CUstream handle, CUstreamBatchMemOpType operation, 
     if (r)
         return r;
     em_lock();
-    r = word_step(stream->object.context, operation, address, value, flags, &o.one);
+    if (!(r = word_step(stream->object.context, operation, address, value, flags, &o.one)))
+        touch(&o);
     em_unlock();
     o.command.ops = o.one.kind == STEP_WAIT ? &wait_ops : &write_ops;
     if (!r)
@@ -240,6 +262,8 @@ CUresult em_memory_operations(CUstream handle, unsigned count, const CUstreamBat
     em_lock();
     for (unsigned i = 0; i < count && !r; i++)
         r = batch_step(stream->object.context, &operations[i], &o.steps[i]);
+    if (!r)
+        touch(&o);
     em_unlock();
     if (r)
         dm_free(o.steps);

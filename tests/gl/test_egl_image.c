@@ -79,6 +79,44 @@ TEST(bytes)
     EXPECT_OK(cuGraphicsUnregisterResource(r));
 }
 
+// A write that waits in one stream while the program waits for another is seen when its own has been waited for.
+TEST(two_streams)
+{
+    EGLContext context = gl_start(GL_CORE);
+    GLuint t = gl_texture_2d(GL_RGBA8, 1, W, H);
+    CUgraphicsResource r;
+    CUeglFrame frame;
+    CUdeviceptr p;
+    CUstream first, second;
+    pattern(want, SIZE, 1);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, W, H, GL_RGBA, GL_UNSIGNED_BYTE, want);
+    glFinish();
+    MUST(cuGraphicsEGLRegisterImage(&r, image_of(context, t), 0));
+    MUST(cuGraphicsResourceGetMappedEglFrame(&frame, r, 0, 0));
+    MUST(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+    MUST(cuMemAlloc(&p, SIZE));
+    MUST(cuMemsetD8(p, 9, SIZE));
+    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                        .srcDevice = p,
+                        .srcPitch = W * 4,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = frame.frame.pArray[0],
+                        .WidthInBytes = W * 4,
+                        .Height = H};
+    volatile unsigned *go_on = test_hold(second);
+    EXPECT_OK(cuMemcpy2DAsync(&in, second));
+    EXPECT_OK(cuStreamSynchronize(first));
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, got);
+    EXPECT(!memcmp(got, want, SIZE)); // nothing has been written
+    *go_on = 1;
+    EXPECT_OK(cuStreamSynchronize(second));
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, got);
+    EXPECT_EQ(got[0], 9);
+    EXPECT_EQ(got[SIZE - 1], 9);
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+}
+
 TEST(formats)
 {
     EGLContext context = gl_start(GL_CORE);
@@ -124,4 +162,4 @@ TEST(refused)
     EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(NULL, r, 0, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-TESTS(CASE(bytes), CASE(formats), CASE(refused))
+TESTS(CASE(bytes), CASE(two_streams), CASE(formats), CASE(refused))

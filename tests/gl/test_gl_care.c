@@ -148,6 +148,68 @@ TEST(faces_unlike_while_mapped)
     unlike_faces(true);
 }
 
+// The driver does not mind that a pointer or an array is used after unmap: it leads to the object's own bytes, as they are then.
+TEST(used_after_unmap)
+{
+    enum { SIDE = 16 };
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    gl_start(GL_CORE);
+    memset(bytes, 3, SIZE);
+    GLuint b = gl_buffer(SIZE, bytes), t = gl_texture_2d(GL_RGBA8, 1, SIDE, SIDE);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+    glFinish();
+    CUgraphicsResource r[] = {cu_buffer(b, 0), cu_image(t, GL_TEXTURE_2D, 0)};
+    CUdeviceptr p = cu_map_pointer(r[0]);
+    CUarray a = cu_map_array(r[1], 0, 0);
+    EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
+    for (int value = 4; value < 6; value++) {
+        memset(bytes, 0, SIZE);
+        EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE)); // nothing had been fetched while it was mapped
+        EXPECT_EQ(bytes[SIZE - 1], value - 1);
+        cu_read_array(a, SIDE * 4, SIDE, bytes);
+        EXPECT_EQ(bytes[SIDE * SIDE * 4 - 1], value - 1);
+        EXPECT_OK(cuMemsetD8(p + 1, (unsigned char)value, SIZE - 1));
+        EXPECT_OK(cuCtxSynchronize());
+        EXPECT_EQ(gl_buffer_byte(b, SIZE - 1), value);
+        EXPECT_EQ(gl_buffer_byte(b, 0), 3);
+        memset(bytes, value, SIZE);
+        cu_write_array(a, 0, 0, SIDE * 4, SIDE, bytes);
+        glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+        EXPECT_EQ(bytes[0], value);
+        EXPECT_OK(cuGraphicsMapResources(2, r, 0)); // and in order
+        EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
+    }
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE));
+    EXPECT_OK(cuGraphicsUnregisterResource(r[0]));
+    EXPECT_EQ(gl_buffer_byte(b, 0), 9);
+    EXPECT_ERROR(cuMemsetD8(p, 9, SIZE), CUDA_ERROR_INVALID_VALUE);
+}
+
+// As far as cuMemGetAddressRange says, a pointer can be used under the driver's personality; under the manual's it is as large as the buffer.
+static void reach(const char *personality, size_t size, size_t want)
+{
+    test_setting("CARDLESS_PERSONALITY", personality);
+    gl_start(GL_CORE);
+    CUgraphicsResource r = cu_buffer(gl_buffer(size, NULL), 0);
+    CUdeviceptr p = cu_map_pointer(r), base = 0;
+    size_t range = 0;
+    EXPECT_OK(cuMemGetAddressRange(&base, &range, p));
+    EXPECT_EQ(base, p);
+    EXPECT_EQ(range, want);
+    EXPECT_OK(cuMemcpyDtoH(bytes, p, want));
+    EXPECT_ERROR(cuMemcpyDtoH(bytes, p, want + 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(reach_of_the_driver)
+{
+    reach("driver-580", 513, 1024); // recorded: 512 for 1 to 512 bytes, 1024 for 513, 4608 for 4097
+}
+
+TEST(reach_of_the_manual)
+{
+    reach("manual", 513, 513);
+}
+
 // Contexts that look for no errors, or that may be lost, share objects only with their like.
 static void context_with(EGLint attribute, EGLint value)
 {
@@ -194,5 +256,6 @@ TEST(context_with_robust_access)
     context_with(EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE);
 }
 
-TESTS(CASE(context_without_errors), CASE(context_that_may_be_lost), CASE(context_with_robust_access), CASE(storage_without_updates),
-      CASE(failed_copies), CASE(failed_copies_of_images), CASE(gaps_between_rows), CASE(faces_unlike_before_map), CASE(faces_unlike_while_mapped))
+TESTS(CASE(used_after_unmap), CASE(reach_of_the_driver), CASE(reach_of_the_manual), CASE(context_without_errors), CASE(context_that_may_be_lost),
+      CASE(context_with_robust_access), CASE(storage_without_updates), CASE(failed_copies), CASE(failed_copies_of_images), CASE(gaps_between_rows),
+      CASE(faces_unlike_before_map), CASE(faces_unlike_while_mapped))
