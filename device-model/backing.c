@@ -37,7 +37,10 @@ int dm_window_back(struct dm_window *window, uint64_t at, uint64_t size, const s
     uint64_t unused;
     if (!holds(window, at, size) || offset > physical->size || size > physical->size - offset || (physical->payload + offset) % DM_PAGE)
         return -EINVAL;
-    int r = dm_sys_mmap(window->va + at, size, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->fd, physical->payload + offset, &unused);
+    int fd = dm_physical_fd(physical);
+    if (fd < 0)
+        return fd;
+    int r = dm_sys_mmap(window->va + at, size, PROT_NONE, MAP_SHARED | MAP_FIXED, fd, physical->payload + offset, &unused);
     return r ? r : dm_pages_access(window->va + at, size, DM_MAP_READ | DM_MAP_WRITE);
 }
 

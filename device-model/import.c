@@ -198,3 +198,10 @@ bool dm_fd_still_ours(const struct dm_fd_identity *identity)
     struct stat st;
     return fstat(identity->fd, &st) == 0 && st.st_dev == identity->dev && st.st_ino == identity->ino;
 }
+
+void dm_fd_close(struct dm_fd_identity *identity)
+{
+    if (identity->fd >= 0 && dm_fd_still_ours(identity))
+        close(identity->fd);
+    identity->fd = -1;
+}

@@ -65,3 +65,5 @@ struct dm_fd_identity {
 int dm_fd_remember(int fd, struct dm_fd_identity *identity);
 // False once the number has been closed, or closed and given to another file.
 bool dm_fd_still_ours(const struct dm_fd_identity *identity);
+// Closes it where it is still ours, and forgets it (-1).
+void dm_fd_close(struct dm_fd_identity *identity);

@@ -32,7 +32,7 @@ int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule)
     memset(vram, 0, sizeof *vram);
     vram->total = total;
     vram->granule = granule;
-    vram->arena = -1;
+    vram->arena.fd = -1;
     dm_rangemap_init(&vram->slices);
     memcpy(vram->producer, dm_llvmpipe_uuid, sizeof vram->producer);
     return 0;
@@ -40,9 +40,7 @@ int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule)
 
 void dm_vram_finish(struct dm_vram *vram)
 {
-    if (vram->arena >= 0)
-        close(vram->arena);
-    vram->arena = -1;
+    dm_fd_close(&vram->arena);
     dm_rangemap_finish(&vram->slices);
 }
 
@@ -67,18 +65,20 @@ static uint64_t arena_size(const struct dm_vram *vram)
 
 static int open_arena(struct dm_vram *vram)
 {
-    if (vram->arena >= 0)
-        return 0;
+    if (vram->arena.fd >= 0)
+        return dm_fd_still_ours(&vram->arena) ? 0 : -EBADF;
     int fd, r = dm_sys_memfd_create("cardless-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING, &fd);
     if (r)
         return r;
     r = dm_sys_ftruncate(fd, arena_size(vram));
+    if (!r)
+        r = dm_fd_remember(fd, &vram->arena);
     if (r) {
+        vram->arena.fd = -1;
         close(fd);
         return r;
     }
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-    vram->arena = fd;
     return 0;
 }
 
@@ -93,7 +93,7 @@ static int create_slice(struct dm_vram *vram, struct dm_physical *p)
     if (r)
         return r;
     p->kind = DM_PHYSICAL_SLICE;
-    p->fd = vram->arena;
+    p->file = vram->arena;
     p->payload = offset;
     return 0;
 }
@@ -145,8 +145,9 @@ static int create_own(struct dm_vram *vram, struct dm_physical *p)
         r = -errno;
         goto fail;
     }
+    if ((r = dm_fd_remember(fd, &p->file)))
+        goto fail;
     p->kind = DM_PHYSICAL_OWN;
-    p->fd = fd;
     p->payload = DM_HEADER_SIZE;
     p->identity = h.own.identity;
     return 0;
@@ -196,11 +197,12 @@ int dm_physical_import(struct dm_vram *vram, int fd, const struct dm_import_info
     struct dm_physical *p = dm_calloc(1, sizeof *p);
     if (!p)
         return -ENOMEM;
-    int r = dm_sys_dup(fd, &p->fd);
+    int r = dm_sys_dup(fd, &p->file.fd);
     if (r)
         goto fail_alloc;
-    struct dm_fd_identity now = {.fd = p->fd, .dev = info->dev, .ino = info->ino};
-    if (!dm_fd_still_ours(&now)) {
+    p->file.dev = info->dev;
+    p->file.ino = info->ino;
+    if (!dm_fd_still_ours(&p->file)) {
         r = -ESTALE;
         goto fail_fd;
     }
@@ -211,13 +213,19 @@ int dm_physical_import(struct dm_vram *vram, int fd, const struct dm_import_info
     p->size = info->size;
     p->identity = info->identity;
     p->writable = info->writable;
+    p->may_shrink = info->may_shrink;
     *out = p;
     return 0;
 fail_fd:
-    close(p->fd);
+    close(p->file.fd);
 fail_alloc:
     dm_free(p);
     return r;
+}
+
+int dm_physical_fd(const struct dm_physical *physical)
+{
+    return dm_fd_still_ours(&physical->file) ? physical->file.fd : -EBADF;
 }
 
 struct dm_physical *dm_physical_ref(struct dm_physical *physical)
@@ -232,10 +240,11 @@ void dm_physical_unref(struct dm_physical *p)
         return;
     if (p->kind == DM_PHYSICAL_SLICE) {
         // Memory that cannot be given back must not be handed out again with its old contents: then its place is lost.
-        if (dm_sys_punch(p->fd, p->payload, p->size) == 0)
+        int fd = dm_physical_fd(p);
+        if (fd >= 0 && dm_sys_punch(fd, p->payload, p->size) == 0)
             dm_rangemap_remove(&p->vram->slices, p->payload, NULL);
     } else {
-        close(p->fd);
+        dm_fd_close(&p->file);
     }
     dm_vram_uncommit(p->vram, p->committed);
     dm_free(p);
@@ -245,14 +254,18 @@ int dm_physical_export(const struct dm_physical *physical, int *fd)
 {
     if (physical->kind == DM_PHYSICAL_SLICE)
         return -ENOTSUP;
-    return dm_sys_dup(physical->fd, fd);
+    int own = dm_physical_fd(physical);
+    return own < 0 ? own : dm_sys_dup(own, fd);
 }
 
 int dm_physical_intact(const struct dm_physical *physical)
 {
     struct stat st;
     uint64_t end;
-    if (fstat(physical->fd, &st))
+    int fd = dm_physical_fd(physical);
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st))
         return -errno;
     // A dma-buf has no length that fstat knows on every kernel; it cannot be truncated either.
     if (!S_ISREG(st.st_mode))
@@ -268,5 +281,8 @@ int dm_physical_discard(struct dm_physical *physical, uint64_t offset, uint64_t 
         return -ENOTSUP;
     if (offset > physical->size || size > physical->size - offset)
         return -EINVAL;
-    return size ? dm_sys_punch(physical->fd, physical->payload + offset, size) : 0;
+    int fd = dm_physical_fd(physical);
+    if (fd < 0)
+        return fd;
+    return size == 0 ? 0 : dm_sys_punch(fd, physical->payload + offset, size);
 }

@@ -13,7 +13,8 @@ struct dm_vram {
     uint64_t total;   // bytes that can be committed
     uint64_t used;    // bytes committed
     uint64_t granule; // a power of two: everything is committed in multiples of it (2 MiB on every card known)
-    int arena;        // one large sparse memfd, of which ordinary allocations are slices; -1 until the first
+    // One large sparse memfd, of which ordinary allocations are slices; -1 until the first.
+    struct dm_fd_identity arena;
     struct dm_rangemap slices;
     uint8_t producer[16]; // the uuid in the header of exported memory, so that Mesa takes it as its own
 };
@@ -35,15 +36,19 @@ struct dm_physical {
     struct dm_vram *vram;
     enum dm_physical_kind kind;
     unsigned references;
-    int fd;             // a slice borrows the arena's; others own theirs
-    uint64_t payload;   // where byte 0 lies in the file
-    uint64_t size;      // bytes usable; a multiple of the granule unless imported
-    uint64_t committed; // bytes in the device's books
-    uint64_t identity;  // own exports: the number that dm_import_info tells importers; else 0
+    struct dm_fd_identity file; // a slice borrows the arena's; others own theirs. The program may close it: ask dm_physical_fd
+    uint64_t payload;           // where byte 0 lies in the file
+    uint64_t size;              // bytes usable; a multiple of the granule unless imported
+    uint64_t committed;         // bytes in the device's books
+    uint64_t identity;          // own exports: the number that dm_import_info tells importers; else 0
     bool writable;
+    bool may_shrink; // a file that its producer may truncate
 };
 
 enum { DM_PHYSICAL_EXPORTABLE = 1 };
+
+// The descriptor of the file behind it. -EBADF: the program has closed it (closefrom, daemon), and the number may by now be a file of its own.
+int dm_physical_fd(const struct dm_physical *physical);
 
 // A number for something shared between processes: not 0, and in practice never used twice on a machine.
 uint64_t dm_new_identity(void);

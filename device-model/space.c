@@ -220,7 +220,8 @@ static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *ph
     bool two_steps = dm_pkey() >= 0 && !(flags & DM_MAP_HOST);
     int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) | (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
     uint64_t at;
-    r = dm_sys_mmap(va, size, two_steps ? PROT_NONE : prot, MAP_SHARED | MAP_FIXED, physical->fd, file_offset, &at);
+    int fd = dm_physical_fd(physical);
+    r = fd < 0 ? fd : dm_sys_mmap(va, size, two_steps ? PROT_NONE : prot, MAP_SHARED | MAP_FIXED, fd, file_offset, &at);
     if (r)
         goto fail_insert;
     if (two_steps) {

@@ -240,10 +240,13 @@ CUresult em_tiled_map(struct em_storage *storage, const struct em_tile_range *r,
     CUresult result = CUDA_SUCCESS;
     int status = back(s, r, physical, offset);
     if (status) {
-        result = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "memory cannot be mapped into an array: %s", strerror(-status));
+        result = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                         "memory cannot be mapped into an array (vm.max_map_count limits how many pieces a process has): %s", strerror(-status));
         physical = NULL; // nothing may stay mapped that is not held
         back(s, r, NULL, 0);
     }
+    if (physical && physical->may_shrink)
+        storage->foreign = true;
     if (r->part == EM_TILES_LEVEL)
         each_tile(s, r, NULL, physical, 0);
     else if (r->part == EM_TILES_TAIL)

@@ -126,6 +126,7 @@ static void push(struct em_stream *s, struct em_command *c)
         link_waiting(s);
     }
     s->last = c;
+    em_funnel.waiting++;
     em_funnel.polled += c->ops->polled;
 }
 
@@ -139,6 +140,7 @@ static void push_back(struct em_stream *s, struct em_command *c)
         s->last = c;
         link_waiting(s);
     }
+    em_funnel.waiting++;
     em_funnel.polled += c->ops->polled;
     if (c->ops->polled) // which may have gone to sleep while this one was not in the queue
         em_service_wake_poller();
@@ -149,6 +151,7 @@ static struct em_command *pop(struct em_stream *s)
 {
     struct em_command *c = s->first;
     s->first = c->next;
+    em_funnel.waiting--;
     em_funnel.polled -= c->ops->polled;
     if (!s->first) {
         s->last = NULL;
@@ -262,11 +265,21 @@ bool em_run_one(enum em_place place)
     return true;
 }
 
+// Runs what can run of the commands that wait now. What other threads add meanwhile is not this thread's to run as long as they like: the poller goes
+// on with it.
 static void run_all(void)
 {
-    if (em_funnel.policy->at_completion) {
-        while (em_run_one(EM_ANYWHERE))
-            ;
+    if (!em_funnel.policy->at_completion)
+        return;
+    uint64_t share = em_funnel.waiting;
+    while (em_run_one(EM_ANYWHERE)) {
+        if (em_likely(!em_funnel.first))
+            return;
+        if (share-- == 0 && em_service_need_poller()) {
+            em_funnel.handed_over = true;
+            em_service_wake_poller();
+            return;
+        }
     }
 }
 
@@ -334,7 +347,7 @@ static void number(struct em_stream *s, struct em_command *c)
 {
     c->stream = s;
     c->sequence = ++s->submitted;
-    c->ticket = ++s->object.context->tickets;
+    c->ticket = s->object.context->tickets = ++em_funnel.tickets;
     if (s->blocking)
         s->object.context->blocking_pending++;
 }
@@ -370,12 +383,22 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     return c->result;
 }
 
+// A queue holds so many commands; behind them a submitter waits, as behind a card's. Not where the stream stands still: what it waits for may be up
+// to this very thread. Precondition: em_lock held, which may be released meanwhile.
+static void wait_for_room(struct em_stream *s)
+{
+    enum { QUEUE_MOST = 1024 };
+    while (s->submitted - s->completed >= QUEUE_MOST && !s->dead && !em_self.inside && (s->running || em_stream_can_run(s)))
+        em_wait_progress();
+}
+
 // Precondition: em_lock held.
 static CUresult submit(struct em_stream *s, struct em_command *c, int how)
 {
+    wait_for_room(s);
     if (s->dead)
         return refuse(c, em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed"));
-    if (context_failed(s->object.context) && !c->ops->always)
+    if ((context_failed(s->object.context) || s->object.context->ending) && !c->ops->always)
         return refuse(c, em_context_trouble(s->object.context));
     if (!em_funnel.policy->at_submission || !is_idle(s) || c->ops->place != EM_ANYWHERE || c->ops->resumes ||
         !is_turn(s, s->object.context->tickets + 1) || (c->ops->ready && !c->ops->ready(c)))

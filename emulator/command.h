@@ -49,7 +49,7 @@ struct em_command {
     CUresult result;
     struct em_stream *stream;
     uint64_t sequence; // its number in the stream, from 1
-    uint64_t ticket;   // its number among all commands of its context, from 1
+    uint64_t ticket;   // its number among all commands, from 1
     uint64_t call;     // em_call_now() of its submission
     const struct em_entry *entry;
     struct em_command *next;

@@ -96,7 +96,7 @@ void em_context_end(struct em_context *c)
     c->ending = true;
     c->died_call = em_call_now();
     c->died_by = em_entry_name();
-    // What is in its streams runs to the end while the context is still good; what a careless thread adds meanwhile is dropped.
+    // What is in its streams runs to the end while the context is still good; what a careless thread would add meanwhile is refused (`ending`).
     em_unlock();
     em_streams_finish(c);
     em_lock();
@@ -294,10 +294,10 @@ CUresult em_context_disable_peer(CUcontext handle)
     return r;
 }
 
-struct em_context *em_context_with_work(void)
+struct em_context *em_context_with_work(uint64_t up_to)
 {
     struct em_context *c = alive;
-    while (c && !em_context_is_pending(c, c->tickets))
+    while (c && !em_context_is_pending(c, up_to))
         c = c->next;
     return c;
 }

@@ -28,7 +28,7 @@ struct em_context {
     struct em_object *objects;         // all that was created in it; destroyed with it
     struct em_stream *default_stream;  // CU_STREAM_LEGACY
     struct em_stream *streams;         // all, the default ones included (stream.h)
-    uint64_t tickets;                  // of commands handed out so far (command.h)
+    uint64_t tickets;                  // the last one handed out to a command in it (command.h)
     struct em_stream *barrier;         // its commands hold back all later ones of the context (cuCtxWaitEvent); NULL: none so far
     uint64_t blocking_pending;         // commands not complete in blocking streams, the legacy one not counted
     struct em_allocation *allocations; // all memory that belongs to it (memory.h)
@@ -51,8 +51,8 @@ CUresult em_context_trouble(struct em_context *context) __attribute__((cold));
 // Makes `code` stick to the context: an asynchronous error after which nothing works until it is destroyed. Takes no lock; the first one stays.
 void em_context_stick(struct em_context *context, CUresult code);
 
-// A living context with commands that are not complete, or NULL. Precondition: em_lock held.
-struct em_context *em_context_with_work(void);
+// A living context with commands up to this ticket that are not complete, or NULL. Precondition: em_lock held.
+struct em_context *em_context_with_work(uint64_t up_to);
 
 // All functions below: precondition: em_lock NOT held, where they do not say otherwise.
 

@@ -64,7 +64,8 @@ CUresult em_ipc_get(uint64_t address, CUipcMemHandle *out)
     if (r)
         goto unlock;
     // "allocated with cuMemAlloc": nothing else can be opened elsewhere.
-    if (a->kind != EM_MEMORY_DEVICE || fstat(a->physical->fd, &st)) {
+    int fd = a->kind == EM_MEMORY_DEVICE ? dm_physical_fd(a->physical) : -EBADF;
+    if (fd < 0 || fstat(fd, &st)) {
         char text[256];
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "only memory of cuMemAlloc can be shared so: %s", em_memory_text(address, text, sizeof text));
         goto unlock;
@@ -76,7 +77,7 @@ CUresult em_ipc_get(uint64_t address, CUipcMemHandle *out)
     memset(&h, 0, sizeof h);
     memcpy(h.magic, magic, sizeof magic);
     h.pid = getpid();
-    h.fd = a->physical->fd;
+    h.fd = fd;
     h.table = place.fd;
     h.slot = place.slot;
     h.identity = place.identity;

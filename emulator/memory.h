@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "physical.h"
 #include "touch.h"
-
-struct dm_physical;
 
 // What kind of memory an address is. The closed list; a text for sentences beside each.
 #define EM_MEMORY_KINDS(X)                                                                                                                           \
@@ -60,10 +59,10 @@ struct em_allocation {
     struct em_allocation *previous, *next;                                                       // in the context's list
 };
 
-// Whether these bytes are a file of someone else, who may truncate it.
+// Whether these bytes are a file of someone else, who may truncate it. What calls itself an export of ours may be a forgery.
 static inline bool em_memory_is_foreign(const struct em_allocation *a)
 {
-    return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_IPC;
+    return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_IPC || (a->physical && a->physical->may_shrink);
 }
 
 // Tells who watches an allocation what a command that has been checked will do with [address, address + size). Precondition: em_lock held.

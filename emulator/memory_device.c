@@ -79,10 +79,14 @@ CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, in
 {
     const struct dm_vram *v = &devices[device]->vram;
     uint64_t free_B = v->total - v->used;
+    if (status == -EBADF)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "the program has closed file descriptors that it did not open, the driver's among them; nothing is left for %s", what);
     // The device has room: what stands behind it has not.
     if (size <= free_B)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the host has no memory, no addresses or no file descriptor for %s of %llu bytes: %s", what,
-                       (unsigned long long)size, strerror(-status));
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "the host has no memory, no addresses, no mapping (vm.max_map_count) or no file descriptor left for %s of %llu bytes: %s",
+                       what, (unsigned long long)size, strerror(-status));
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%s of %llu bytes is more than device %d has left (%llu of %llu bytes are free)", what,
                    (unsigned long long)size, device, (unsigned long long)free_B, (unsigned long long)v->total);
 }
@@ -168,13 +172,11 @@ static const char *ended_by(enum em_memory_kind kind)
     }
 }
 
-CUresult em_memory_wait_idle(struct em_context *context)
+CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to)
 {
     CUresult r = CUDA_SUCCESS;
-    if (!context)
-        return r;
     em_object_ref(&context->object);
-    while (!r && em_context_is_pending(context, context->tickets)) {
+    while (!r && em_context_is_pending(context, up_to)) {
         if (em_self.inside)
             r = em_fail(CUDA_ERROR_NOT_PERMITTED, "a host function must not free memory: that waits for the work of the context");
         else
@@ -182,6 +184,11 @@ CUresult em_memory_wait_idle(struct em_context *context)
     }
     em_object_unref(&context->object);
     return r;
+}
+
+CUresult em_memory_wait_idle(struct em_context *context)
+{
+    return context ? em_memory_wait_until(context, context->tickets) : CUDA_SUCCESS;
 }
 
 CUresult em_memory_free(uint64_t address)

@@ -36,9 +36,11 @@ void em_set_heap_mapping(struct em_allocation *a);
 CUresult em_memory_alloc(uint64_t size, uint64_t *out);
 // cuMemFree: what cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and cuExternalMemoryGetMappedBuffer have made. Takes the lock.
 CUresult em_memory_free(uint64_t address);
-// Waits until nothing is under way in a context (NULL: none) that could use the memory which is to be freed; fails inside a host function.
-// Precondition: em_lock held, which is released meanwhile.
+// Waits until what has been submitted in a context (NULL: none) so far is done, since it could use the memory which is to be freed; what other
+// threads add meanwhile is not waited for. Fails inside a host function. Precondition: em_lock held, which is released meanwhile.
 CUresult em_memory_wait_idle(struct em_context *context);
+// The same for what has a ticket up to this one (em_funnel.tickets). Precondition: as above.
+CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to);
 // cuMemGetInfo of the current context's device. Takes the lock.
 CUresult em_memory_info(uint64_t *free_B, uint64_t *total_B);
 // cuMemGetAddressRange. Takes the lock.

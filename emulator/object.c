@@ -110,6 +110,8 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
         .context = context,
         .finish = finish,
     };
+    if (context)
+        em_object_ref(&context->object);
     slot->object = object;
     slot->type = type;
     slot->number = object->number;
@@ -159,8 +161,12 @@ void em_object_ref(struct em_object *object)
 
 void em_object_unref(struct em_object *object)
 {
-    if (!--object->references)
-        object->finish(object);
+    if (--object->references)
+        return;
+    struct em_context *context = object->context;
+    object->finish(object);
+    if (context)
+        em_object_unref(&context->object);
 }
 
 struct em_object *em_object_peek(enum em_type type, uint64_t handle)

@@ -72,7 +72,6 @@ CUresult em_pool_new(const struct em_device *device, CUmemLocation location, str
     p->device = device;
     p->location = location;
     p->vram = vram;
-    p->fd = -1;
     p->access = is_host(&location) || device->ordinal >= 64 ? 0 : UINT64_C(1) << device->ordinal;
     for (int i = 0; i < 3; i++)
         p->reuse[i] = 1;
@@ -94,8 +93,6 @@ void em_pool_drop(struct em_pool *p)
     em_pools_leave(p);
     em_pool_release_memory(p);
     dm_physical_unref(p->file);
-    if (p->fd >= 0)
-        close(p->fd);
     dm_free(p);
 }
 

@@ -36,11 +36,10 @@ struct em_pool {
     struct dm_rangemap taken;    // by address
 
     // Sharing. A pool that can be shared has one sparse file, of which its blocks are parts.
-    int fd; // -1: none
     uint64_t identity;
     bool exported;
-    bool imported; // of another process: only pointers can be had from it
-    struct dm_physical *file;
+    bool imported;            // of another process: only pointers can be had from it
+    struct dm_physical *file; // NULL: not to be shared
     struct em_import *imports;
     struct em_pool *next, *previous; // of all pools
 };

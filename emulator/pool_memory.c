@@ -76,7 +76,9 @@ static int block_memory(struct em_pool *p, struct dm_physical **out)
 static void block_memory_end(struct em_pool *p, uint64_t i, struct dm_physical *memory)
 {
     if (p->file) {
-        dm_sys_punch(p->fd, block_offset(p, i), EM_POOL_BLOCK);
+        int fd = dm_physical_fd(p->file);
+        if (fd >= 0)
+            dm_sys_punch(fd, block_offset(p, i), EM_POOL_BLOCK);
         dm_vram_uncommit(p->vram, EM_POOL_BLOCK);
     }
     dm_physical_unref(memory);

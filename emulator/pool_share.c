@@ -56,21 +56,19 @@ static uint64_t check_of(const struct pointer_data *d)
     return h;
 }
 
-// The file as physical memory. 0 or a negative errno.
-static int open_file(struct em_pool *p)
+// The file as physical memory, which has a descriptor of its own. 0 or a negative errno.
+static int open_file(struct em_pool *p, int fd)
 {
     struct dm_import_info info;
-    int r = dm_import_recognise(p->fd, &info);
-    return r ? r : dm_physical_import(p->vram, p->fd, &info, &p->file);
+    int r = dm_import_recognise(fd, &info);
+    return r ? r : dm_physical_import(p->vram, fd, &info, &p->file);
 }
 
 CUresult em_pool_make_file(struct em_pool *p)
 {
-    int r = dm_sys_memfd_create("cardless-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING, &p->fd);
-    if (r) {
-        p->fd = -1;
+    int fd, r = dm_sys_memfd_create("cardless-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING, &fd);
+    if (r)
         goto fail;
-    }
     p->identity = dm_new_identity();
     struct file_head head = {
         .version = FILE_VERSION,
@@ -81,22 +79,23 @@ CUresult em_pool_make_file(struct em_pool *p)
         .room_B = p->room_B,
     };
     memcpy(head.magic, file_magic, sizeof head.magic);
-    if ((r = dm_sys_ftruncate(p->fd, EM_POOL_FILE_HEAD + p->room_B)))
-        goto fail;
-    if (pwrite(p->fd, &head, sizeof head, 0) != (ssize_t)sizeof head || fcntl(p->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+    if ((r = dm_sys_ftruncate(fd, EM_POOL_FILE_HEAD + p->room_B)))
+        goto close_fd;
+    if (pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         r = -ENOMEM;
-        goto fail;
-    }
-    if ((r = open_file(p)))
-        goto fail;
-    return CUDA_SUCCESS;
+    else
+        r = open_file(p, fd);
+close_fd:
+    close(fd);
+    if (!r)
+        return CUDA_SUCCESS;
 fail:
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the host gives no file for a memory pool that can be shared: %s", strerror(-r));
 }
 
 CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
 {
-    struct em_pool *p;
+    struct em_pool *p = NULL;
     em_lock();
     CUresult r = em_pool_get(handle, &p);
     if (!r && (p->imported || !type || (type & (type - 1)) || !(p->handle_types & type)))
@@ -104,7 +103,8 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
     if (!r && type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED, "memory pools can be exported as file descriptors only");
     // Not closed by exec: the card's is not either, and it is often inherited.
-    if (!r && (*fd = dup(p->fd)) < 0)
+    int own = p && p->file ? dm_physical_fd(p->file) : -EBADF;
+    if (!r && (own < 0 || (*fd = dup(own)) < 0))
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no file descriptor left");
     if (!r)
         p->exported = true;
@@ -150,7 +150,7 @@ CUresult em_pool_import(int fd, CUmemoryPool *out)
     p->identity = head.identity;
     p->room_B = head.room_B;
     p->handle_types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    if (dm_sys_dup(fd, &p->fd) || open_file(p))
+    if (open_file(p, fd))
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no descriptor or memory for an imported memory pool");
     else
         r = em_pool_start(p);

@@ -25,7 +25,8 @@ static const struct dm_vulkan_layer *layer(void)
 
 static bool read_facts(const struct em_imported *imported, struct dm_vulkan_facts *facts)
 {
-    return !dm_vulkan_facts_read(imported->physical->fd, &imported->info, facts);
+    int fd = dm_physical_fd(imported->physical);
+    return fd >= 0 && !dm_vulkan_facts_read(fd, &imported->info, facts);
 }
 
 // ---- import

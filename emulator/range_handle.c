@@ -55,8 +55,11 @@ static CUresult collect(uint64_t address, uint64_t size, struct udmabuf_create_l
                            em_memory_text(address, text, sizeof text));
         if (list->count == MOST_PIECES)
             return em_fail(CUDA_ERROR_NOT_SUPPORTED, "the range is made of more than %d mappings", MOST_PIECES);
+        int memfd = dm_physical_fd(a->physical);
+        if (memfd < 0)
+            return em_fail(CUDA_ERROR_UNKNOWN, "the program has closed the driver's file descriptor of the memory at %#llx", (unsigned long long)at);
         struct udmabuf_create_item *item = &list->list[list->count++];
-        item->memfd = (uint32_t)a->physical->fd;
+        item->memfd = (uint32_t)memfd;
         item->offset = a->physical->payload + a->physical_offset + (at - a->base); // wraps back where `at` is before `base`
         item->size = (end < block_end ? end : block_end) - at;
     }

@@ -36,14 +36,15 @@ static void *poller_main(void *unused)
     long pause_ns = POLL_FIRST_NS;
     em_lock();
     for (;;) {
-        while (!em_funnel.polled) {
+        while (!em_funnel.polled && !em_funnel.handed_over) {
             pause_ns = POLL_FIRST_NS;
             pthread_cond_wait(&poller.wake, &em_mutex);
         }
+        em_funnel.handed_over = false;
         bool any = false;
         while (em_run_one(EM_ANYWHERE)) // what came first, and what that made ready
             any = true;
-        if (any) {
+        if (any || !em_funnel.polled) {
             pause_ns = POLL_FIRST_NS;
             continue;
         }

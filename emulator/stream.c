@@ -82,6 +82,7 @@ static CUresult new_without_handle(struct em_context *context, enum em_stream_ki
         .context = context,
         .finish = finish_stream,
     };
+    em_object_ref(&context->object);
     link_stream(s, context);
     *out = s;
     return CUDA_SUCCESS;
@@ -194,10 +195,11 @@ CUresult em_stream_get(CUstream handle, struct em_stream **out)
         return em_not_ready();
     }
     em_lock();
-    if (is_default)
-        r = get_default(em_self.current, handle == CU_STREAM_PER_THREAD, out);
-    else
+    // Another thread may have destroyed the context since: then no stream may be made in it any more.
+    if (!is_default)
         r = em_object_get(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, out);
+    else if (!(r = em_need_context()))
+        r = get_default(em_self.current, handle == CU_STREAM_PER_THREAD, out);
     if (!r && __atomic_load_n(&(*out)->object.context->trouble, __ATOMIC_ACQUIRE))
         r = em_context_trouble((*out)->object.context);
     if (!r)

@@ -9,6 +9,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "device.h"
+#include "funnel.h"
 #include "import.h"
 #include "lock.h"
 #include "memory.h"
@@ -470,8 +471,9 @@ static CUresult wait_for_users(uint64_t address, uint64_t end, unsigned kept)
 {
     struct em_context *context;
     CUresult r = CUDA_SUCCESS;
-    while (!r && loses_access(address, end, kept) && (context = em_context_with_work()))
-        r = em_memory_wait_idle(context);
+    uint64_t up_to = em_funnel.tickets;
+    while (!r && loses_access(address, end, kept) && (context = em_context_with_work(up_to)))
+        r = em_memory_wait_until(context, up_to);
     return r;
 }
 

@@ -24,16 +24,16 @@
     } while (0)
 
 // A context without its chapter: the funnel needs no more of it than this.
-static void nothing(struct em_object *object)
+static void free_context(struct em_object *object)
 {
-    (void)object;
+    dm_free(object);
 }
 static struct em_context *new_context(void)
 {
     struct em_context *c = dm_calloc(1, sizeof *c);
     c->object.type = EM_CONTEXT;
     c->object.references = 1;
-    c->object.finish = nothing;
+    c->object.finish = free_context;
     em_self.current = c;
     return c;
 }
@@ -43,8 +43,8 @@ static void end_context(struct em_context *c)
     em_lock();
     while (c->objects)
         em_object_retire(c->objects);
+    em_object_unref(&c->object);
     em_unlock();
-    dm_free(c);
     em_self.current = NULL;
 }
 

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// Threads that do not wait for each other: freeing and destroying while others go on submitting, one stream that many use, streams and events whose
+// context goes; and a program that closes the driver's descriptors. The sanitizers look at them, and the time limit of a case at what never returns.
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "../harness.h"
+
+enum { THREADS = 3, FILL_B = 1 << 20 };
+
+static atomic_bool stop;
+static CUcontext primary;
+
+static void start(void)
+{
+    EXPECT_OK(cuInit(0));
+    EXPECT_OK(cuDevicePrimaryCtxRetain(&primary, 0));
+    EXPECT_OK(cuCtxSetCurrent(primary));
+}
+
+static void each_thread(pthread_t threads[THREADS], void *(*body)(void *), void *argument)
+{
+    for (int i = 0; i < THREADS; i++)
+        EXPECT_EQ(pthread_create(&threads[i], NULL, body, argument), 0);
+}
+
+static void join(pthread_t threads[THREADS])
+{
+    atomic_store(&stop, true);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+// Keeps a stream of its own busy; `context` is told nothing.
+static void *keep_busy(void *context)
+{
+    CUstream stream;
+    CUdeviceptr p;
+    cuCtxSetCurrent(context);
+    if (cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) || cuMemAlloc(&p, FILL_B))
+        return NULL;
+    while (!atomic_load(&stop) && !cuMemsetD8Async(p, 1, FILL_B, stream))
+        ;
+    return NULL;
+}
+
+TEST(free_among_busy_threads)
+{
+    pthread_t threads[THREADS];
+    const size_t granule = 2 << 20;
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemAccessDesc access = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    start();
+    each_thread(threads, keep_busy, primary);
+    for (int i = 0; i < 20; i++) {
+        CUmemGenericAllocationHandle memory;
+        CUdeviceptr p;
+        void *host;
+        EXPECT_OK(cuMemAlloc(&p, 4096));
+        EXPECT_OK(cuMemFree(p));
+        EXPECT_OK(cuMemAllocHost(&host, 4096));
+        EXPECT_OK(cuMemFreeHost(host));
+        EXPECT_OK(cuMemAddressReserve(&p, granule, 0, 0, 0));
+        EXPECT_OK(cuMemCreate(&memory, granule, &prop, 0));
+        EXPECT_OK(cuMemMap(p, granule, 0, memory, 0));
+        EXPECT_OK(cuMemSetAccess(p, granule, &access, 1));
+        EXPECT_OK(cuMemUnmap(p, granule));
+        EXPECT_OK(cuMemRelease(memory));
+        EXPECT_OK(cuMemAddressFree(p, granule));
+    }
+    join(threads);
+}
+
+TEST(destroy_among_busy_threads)
+{
+    pthread_t threads[THREADS];
+    start();
+    for (int i = 0; i < 10; i++) {
+        CUcontext context;
+        CUctxCreateParams none = {0};
+        atomic_store(&stop, false);
+        EXPECT_OK(cuCtxCreate(&context, &none, 0, 0));
+        each_thread(threads, keep_busy, context);
+        usleep(2000);
+        EXPECT_OK(cuCtxDestroy(context)); // stop is not set: the threads see the end of the context
+        join(threads);
+    }
+    atomic_store(&stop, false);
+    each_thread(threads, keep_busy, primary);
+    usleep(2000);
+    EXPECT_OK(cuDevicePrimaryCtxReset(0));
+    join(threads);
+}
+
+// ---- one stream for all
+
+static CUdeviceptr counters;
+
+static void *fill_shared(void *unused)
+{
+    (void)unused;
+    cuCtxSetCurrent(primary);
+    for (int i = 0; i < 20000; i++)
+        if (cuMemsetD32Async(counters, (unsigned)i, 16, CU_STREAM_LEGACY))
+            return NULL;
+    return &counters;
+}
+
+TEST(one_stream_for_all)
+{
+    pthread_t threads[THREADS];
+    unsigned last = 0;
+    start();
+    EXPECT_OK(cuMemAlloc(&counters, 64));
+    each_thread(threads, fill_shared, NULL);
+    for (int i = 0; i < THREADS; i++) {
+        void *done;
+        pthread_join(threads[i], &done);
+        EXPECT(done);
+    }
+    // What was handed over when a thread had done its share is run by somebody.
+    while (cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY)
+        usleep(100);
+    EXPECT_OK(cuMemcpyDtoH(&last, counters, sizeof last));
+    EXPECT_EQ(last, 19999);
+}
+
+static _Atomic unsigned ran;
+
+static void CUDA_CB count(void *unused)
+{
+    (void)unused;
+    ran++;
+}
+
+// A queue that stands still grows: what it waits for is in the same thread.
+TEST(deep_queue_that_waits)
+{
+    enum { DEPTH = 3000 };
+    CUstream stream;
+    CUdeviceptr word;
+    start();
+    EXPECT_OK(cuMemAlloc(&word, 4));
+    EXPECT_OK(cuMemsetD32(word, 0, 1));
+    EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    EXPECT_OK(cuStreamWaitValue32(stream, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+    for (int i = 0; i < DEPTH; i++)
+        EXPECT_OK(cuLaunchHostFunc(stream, count, NULL));
+    EXPECT_EQ(ran, 0);
+    EXPECT_OK(cuMemsetD32(word, 1, 1));
+    EXPECT_OK(cuStreamSynchronize(stream));
+    EXPECT_EQ(ran, DEPTH);
+}
+
+// ---- objects of a context that another thread destroys
+
+static _Atomic(CUstream) shared_stream;
+static _Atomic(CUevent) shared_event;
+
+static void *use_objects(void *which)
+{
+    CUdeviceptr p = counters;
+    cuCtxSetCurrent(primary);
+    while (!atomic_load(&stop)) {
+        CUstream stream = shared_stream;
+        CUevent event = shared_event;
+        CUcontext context;
+        switch ((int)(intptr_t)which) {
+        case 0:
+            cuMemsetD8Async(p, 1, 64, stream);
+            cuStreamWriteValue32(stream, p, 1, 0);
+            break;
+        case 1:
+            cuStreamSynchronize(stream);
+            if (!cuStreamGetCtx(stream, &context) && !cuCtxPushCurrent(context)) {
+                cuMemsetD8(p, 1, 3);
+                cuCtxSynchronize();
+                cuCtxPopCurrent(&context);
+            }
+            break;
+        default:
+            cuEventRecord(event, stream);
+            cuStreamWaitEvent(stream, event, 0);
+            cuEventQuery(event);
+            cuEventSynchronize(event);
+        }
+    }
+    return NULL;
+}
+
+TEST(context_goes_under_its_objects)
+{
+    pthread_t threads[THREADS];
+    setenv("CARDLESS_DIAGNOSTICS", "off", 1); // every call may fail
+    start();
+    EXPECT_OK(cuMemAlloc(&counters, 4096));
+    for (int i = 0; i < THREADS; i++)
+        EXPECT_EQ(pthread_create(&threads[i], NULL, use_objects, (void *)(intptr_t)i), 0);
+    for (int i = 0; i < 500; i++) {
+        CUcontext context;
+        CUctxCreateParams none = {0};
+        CUstream stream;
+        CUevent event;
+        EXPECT_OK(cuCtxCreate(&context, &none, 0, 0));
+        EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        EXPECT_OK(cuEventCreate(&event, 0));
+        shared_stream = stream;
+        shared_event = event;
+        for (int k = 0; k < i % 50; k++)
+            sched_yield();
+        EXPECT_OK(cuCtxDestroy(context));
+    }
+    join(threads);
+}
+
+// ---- descriptors
+
+TEST(closed_descriptors)
+{
+    enum { FILES = 32, FILE_B = 1 << 20 };
+    static unsigned char mark[FILE_B], now[FILE_B];
+    int files[FILES];
+    CUdeviceptr large, small;
+    CUmemGenericAllocationHandle memory;
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+    start();
+    EXPECT_OK(cuMemAlloc(&small, 4 << 20));
+    EXPECT_OK(cuMemAlloc(&large, 64 << 20));
+    EXPECT_OK(cuMemCreate(&memory, 2 << 20, &prop, 0));
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    memset(mark, 'x', sizeof mark);
+    for (int i = 0; i < FILES; i++) { // they get the numbers that were the driver's
+        files[i] = memfd_create("the program's own", 0);
+        EXPECT_EQ(write(files[i], mark, sizeof mark), FILE_B);
+    }
+    EXPECT_OK(cuMemsetD8(small, 7, 4 << 20)); // what is mapped goes on working
+    EXPECT_OK(cuMemFree(small));
+    EXPECT_OK(cuMemFree(large));
+    EXPECT_OK(cuMemRelease(memory));
+    CUresult r = cuMemAlloc(&large, 128 << 20);
+    EXPECT(r == CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_OK(cuDevicePrimaryCtxRelease(0));
+    for (int i = 0; i < FILES; i++) {
+        struct stat st;
+        EXPECT_EQ(fstat(files[i], &st), 0);
+        EXPECT_EQ(st.st_size, FILE_B);
+        EXPECT_EQ(pread(files[i], now, sizeof now, 0), FILE_B);
+        EXPECT(!memcmp(now, mark, sizeof now));
+    }
+}
+
+TESTS(CASE(free_among_busy_threads), CASE(destroy_among_busy_threads), CASE(one_stream_for_all), CASE(deep_queue_that_waits),
+      CASE(context_goes_under_its_objects), CASE(closed_descriptors))
