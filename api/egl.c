@@ -16,7 +16,7 @@ CUresult api_cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphic
     enum { FRAME_TYPE_ARRAY = 0 };
     struct em_egl_frame frame;
     struct em_gl_frame f;
-    if (eglFrame && em_egl_frame(resource, &frame)) { // out of an EGLStream
+    if (em_egl_frame(resource, &frame)) { // out of an EGLStream
         memcpy(eglFrame, &frame, sizeof frame);
         return CUDA_SUCCESS;
     }

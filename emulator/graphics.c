@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "command.h"
+#include "egl_stream.h"
 #include "graphics_resource.h"
 #include "lock.h"
 #include "quirk.h"
@@ -23,6 +24,8 @@ CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out)
     // A binding that loses the out-parameter of registration shows up here.
     if (!handle)
         return em_mistake(G15, CUDA_ERROR_INVALID_HANDLE, "the CUgraphicsResource is NULL");
+    if (em_egl_is_frame(handle, NULL))
+        return em_fail(CUDA_ERROR_UNKNOWN, "this is a frame of an EGLStream: cuGraphicsResourceGetMappedEglFrame tells all that there is of it");
     return em_object_get(EM_GRAPHICS, handle, CUDA_ERROR_INVALID_HANDLE, out);
 }
 
@@ -259,6 +262,10 @@ CUresult em_graphics_unregister(CUgraphicsResource resource)
     struct em_graphics *g;
     char text[160];
     em_lock();
+    if (em_egl_is_frame(resource, NULL)) { // silicon: nothing happens; it ends with the consumer's connection
+        em_unlock();
+        return CUDA_SUCCESS;
+    }
     CUresult r = em_graphics_get(resource, &g);
     if (!r && g->mapped && !g->shape.standing)
         r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s is unregistered while it is mapped", em_graphics_text(g, text, sizeof text));
@@ -280,14 +287,15 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
     struct em_graphics *g;
     char text[160];
     em_lock();
-    CUresult r = em_graphics_get(resource, &g);
+    bool stream_frame = em_egl_is_frame(resource, NULL);
+    CUresult r = stream_frame ? CUDA_SUCCESS : em_graphics_get(resource, &g);
     // "If flags is not one of the above values then CUDA_ERROR_INVALID_VALUE is returned"; silicon looks at that first.
     if (!r && flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)
         r = em_mistake(G08, CUDA_ERROR_INVALID_VALUE, "flags %#x are no CU_GRAPHICS_MAP_RESOURCE_FLAGS_* value", flags);
     // "If resource is presently mapped for access by CUDA then CUDA_ERROR_ALREADY_MAPPED is returned."
-    if (!r && g->mapped && !g->shape.standing)
+    if (!r && !stream_frame && g->mapped && !g->shape.standing)
         r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED, "flags of %s, which is mapped", em_graphics_text(g, text, sizeof text));
-    if (!r)
+    if (!r && !stream_frame)
         g->map_flags = flags;
     em_unlock();
     return r;

@@ -6,6 +6,7 @@
 #include "box.h"
 #include "config.h"
 #include "device.h"
+#include "egl_stream.h"
 #include "error.h"
 #include "graphics_resource.h"
 #include "lock.h"
@@ -136,8 +137,10 @@ CUresult em_graphics_pointer(CUgraphicsResource resource, CUdeviceptr *address, 
 {
     struct em_graphics *g;
     char text[160];
+    bool arrays;
     em_lock();
-    CUresult r = em_graphics_get(resource, &g);
+    CUresult r = em_egl_is_frame(resource, &arrays) && arrays ? em_fail(CUDA_ERROR_NOT_MAPPED_AS_POINTER, "a frame of arrays has no pointer")
+                                                              : em_graphics_get(resource, &g);
     if (!r && !g->mapped)
         r = em_mistake(G05, CUDA_ERROR_NOT_MAPPED, "the pointer of %s, which is not mapped", em_graphics_text(g, text, sizeof text));
     // "If resource is not a buffer then it cannot be accessed via a pointer and CUDA_ERROR_NOT_MAPPED_AS_POINTER is returned."
@@ -298,8 +301,10 @@ CUresult em_graphics_array(CUgraphicsResource resource, unsigned index, unsigned
 {
     struct em_graphics *g;
     char text[160];
+    bool arrays;
     em_lock();
-    CUresult r = get_image(resource, "an array", &g);
+    CUresult r = em_egl_is_frame(resource, &arrays) && !arrays ? em_fail(CUDA_ERROR_NOT_MAPPED_AS_ARRAY, "a frame of pitched memory has no arrays")
+                                                               : get_image(resource, "an array", &g);
     if (r)
         goto unlock;
     // "If arrayIndex is not a valid array index … or mipLevel is not a valid mipmap level for resource then CUDA_ERROR_INVALID_VALUE is returned."
