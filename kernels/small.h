@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define KN_INLINE static inline __attribute__((always_inline))
+#define KN_NOINLINE __attribute__((noinline))
 
 // 0 to 16 bytes; reads everything before it writes.
 KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)

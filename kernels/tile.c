@@ -29,8 +29,8 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
     memcpy(dst, src, KN_GOB_B);
 }
 
-#include "tile_part.h"
 #define TILE_STREAM 0
+#include "tile_strip.h"
 #define TILE_FENCE() ((void)0)
 #define TILE_SUFFIX(name) name##_c
 #include "tile_template.h"

@@ -1,77 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How a box is walked, once for every instruction set. The file that includes this one has defined gob_tile(), gob_untile(),
-// gob_tile_part(), gob_untile_part(), TILE_SUFFIX() and TILE_STREAM (whether `stream` means something to the first two). Whole
-// GOBs take the path without bounds checks.
-//
-// Three ways, by size (docs/performance.md has the figures):
-//   in cache: a row of GOBs at a time, since linear memory then is eight sequential streams;
-//   beyond kn_prefetch_min_B: the same, and the lines about to be written are asked for early, as the hardware's
-//     prefetcher follows neither the steps from block to block nor eight streams of stores;
-//   beyond kn_stream_min_B: stores that pass by the caches. To tile, the row of GOBs stays the best order (each GOB is eight
-//     full lines); to untile, whole blocks are read in memory's order.
+// How a box is walked, once for every instruction set. The file that includes this one has defined strip_tile() and strip_untile() (tile_strip.h
+// makes them of whole and partial GOBs), gob_copy(), TILE_SUFFIX() and TILE_STREAM (whether stores can pass by the caches).
 #define KN_TILE_GROUP_GOB 4
-
-enum tile_way { TILE_CACHED, TILE_PREFETCHED, TILE_STREAMED };
 
 KN_INLINE enum tile_way tile_way(uint64_t bytes, uintptr_t streamed, uint64_t pitch_B, uint64_t slice_B)
 {
     if (TILE_STREAM && bytes >= kn_stream_min_B && !((streamed | pitch_B | slice_B) & 63))
         return TILE_STREAMED;
     return bytes >= kn_prefetch_min_B ? TILE_PREFETCHED : TILE_CACHED;
-}
-
-// One row of GOBs: bytes x0 to x1 of rows y0 to y1 (0 to 8). `gobs` is where the GOB of x = 0 is, or would be (an offset from
-// the surface); `linear` is where (x0, y0) is.
-KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1, const uint8_t *linear, uint64_t pitch_B,
-                          enum tile_way way)
-{
-    uint64_t x = x0;
-    uint8_t *gob = gobs + (x0 >> 6) * step_B;
-
-    if (y1 - y0 < 8 || x1 - x0 < 64)
-        goto parts;
-    if (x & 63) {
-        x = (x | 63) + 1;
-        gob_tile_part(gob, linear, pitch_B, x0 & 63, 64, y0, y1);
-        linear += x - x0, gob += step_B;
-    }
-    for (; x + 64 <= x1; x += 64, linear += 64, gob += step_B) {
-        if (way == TILE_PREFETCHED && x + 128 <= x1)
-            for (unsigned line = 0; line < 8; line++)
-                __builtin_prefetch(gob + step_B + line * 64, 1, 3);
-        gob_tile(gob, linear, pitch_B, way == TILE_STREAMED);
-    }
-parts:
-    for (uint64_t next; x < x1; linear += next - x, gob += step_B, x = next) {
-        next = (x | 63) + 1 < x1 ? (x | 63) + 1 : x1;
-        gob_tile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(next - x), y0, y1);
-    }
-}
-
-KN_INLINE void strip_untile(const uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1, uint8_t *linear,
-                            uint64_t pitch_B, enum tile_way way)
-{
-    uint64_t x = x0;
-    const uint8_t *gob = gobs + (x0 >> 6) * step_B;
-
-    if (y1 - y0 < 8 || x1 - x0 < 64)
-        goto parts;
-    if (x & 63) {
-        x = (x | 63) + 1;
-        gob_untile_part(gob, linear, pitch_B, x0 & 63, 64, y0, y1);
-        linear += x - x0, gob += step_B;
-    }
-    for (; x + 64 <= x1; x += 64, linear += 64, gob += step_B) {
-        if (way == TILE_PREFETCHED && x + 320 <= x1)
-            for (unsigned row = 0; row < 8; row++)
-                __builtin_prefetch(linear + 256 + row * pitch_B, 1, 3);
-        gob_untile(gob, linear, pitch_B, way == TILE_STREAMED);
-    }
-parts:
-    for (uint64_t next; x < x1; linear += next - x, gob += step_B, x = next) {
-        next = (x | 63) + 1 < x1 ? (x | 63) + 1 : x1;
-        gob_untile_part(gob, linear, pitch_B, x & 63, (x & 63) + (unsigned)(next - x), y0, y1);
-    }
 }
 
 // The rows of GOBs of bytes x_B to x_B + width_B, from top to bottom.
@@ -88,16 +24,16 @@ KN_INLINE void slice_tile(uint8_t *tiled, const struct kn_tiled *desc, uint64_t 
     }
 }
 
-KN_INLINE void slice_untile(const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, uint8_t *linear,
-                            uint64_t pitch_B, uint64_t width_B, uint64_t rows, enum tile_way way)
+KN_INLINE void slice_untile(struct strip_state *state, const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
+                            uint8_t *linear, uint64_t pitch_B, uint64_t width_B, uint64_t rows, enum tile_way way)
 {
     uint64_t step_B = (uint64_t)KN_GOB_B << (desc->block_height_log2 + desc->block_depth_log2);
 
     for (uint64_t row = 0, next; row < rows; row = next) {
         unsigned y0 = (y + row) & 7;
         next = row + 8 - y0 < rows ? row + 8 - y0 : rows;
-        strip_untile(tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z), step_B, x_B, x_B + width_B, y0, y0 + (unsigned)(next - row),
-                     linear + row * pitch_B, pitch_B, way);
+        strip_untile(state, tiled + kn_tiled_offset_B(desc, 0, (y + row) & ~UINT64_C(7), z), step_B, x_B, x_B + width_B, y0,
+                     y0 + (unsigned)(next - row), linear + row * pitch_B, pitch_B, way);
     }
 }
 
@@ -105,6 +41,7 @@ KN_INLINE void slice_untile(const uint8_t *tiled, const struct kn_tiled *desc, u
 KN_INLINE void box_untile_blocks(const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, uint8_t *linear,
                                  uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices)
 {
+    struct strip_state state = {0};
     uint64_t height = 8u << desc->block_height_log2, depth = 1u << desc->block_depth_log2, group_B = KN_TILE_GROUP_GOB * 64;
 
     for (uint64_t slice = 0, behind; slice < slices; slice = behind) {
@@ -117,8 +54,8 @@ KN_INLINE void box_untile_blocks(const uint8_t *tiled, const struct kn_tiled *de
                 next = ((x_B + x) / group_B + 1) * group_B - x_B;
                 next = next < width_B ? next : width_B;
                 for (uint64_t i = slice; i < behind; i++)
-                    slice_untile(tiled, desc, x_B + x, y + row, z + i, linear + i * slice_B + row * pitch_B + x, pitch_B, next - x, below - row,
-                                 TILE_STREAMED);
+                    slice_untile(&state, tiled, desc, x_B + x, y + row, z + i, linear + i * slice_B + row * pitch_B + x, pitch_B, next - x,
+                                 below - row, TILE_STREAMED);
             }
         }
     }
@@ -169,6 +106,7 @@ void TILE_SUFFIX(kn_tile_box)(void *tiled, const struct kn_tiled *desc, uint64_t
 void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, void *linear, uint64_t pitch_B,
                                 uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices)
 {
+    struct strip_state state = {0};
     enum tile_way way = tile_way(width_B * rows * slices, (uintptr_t)linear - x_B, pitch_B, slices > 1 ? slice_B : 0);
 
     if (TILE_STREAM && way == TILE_STREAMED) {
@@ -179,9 +117,9 @@ void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, 
     for (uint64_t slice = 0; slice < slices; slice++) {
         uint8_t *l = (uint8_t *)linear + slice * slice_B;
         if (way == TILE_CACHED)
-            slice_untile(tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows, TILE_CACHED);
+            slice_untile(&state, tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows, TILE_CACHED);
         else
-            slice_untile(tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows, TILE_PREFETCHED);
+            slice_untile(&state, tiled, desc, x_B, y, z + slice, l, pitch_B, width_B, rows, TILE_PREFETCHED);
     }
 }
 
@@ -191,6 +129,7 @@ static void box_restage(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t 
                         uint64_t slices)
 {
     enum { STAGE_WIDTH_B = 512 };
+    struct strip_state state = {0};
     _Alignas(64) uint8_t stage[8 * STAGE_WIDTH_B];
     uint64_t dst_step_B = (uint64_t)KN_GOB_B << (dst_desc->block_height_log2 + dst_desc->block_depth_log2);
     uint64_t src_step_B = (uint64_t)KN_GOB_B << (src_desc->block_height_log2 + src_desc->block_depth_log2);
@@ -209,11 +148,11 @@ static void box_restage(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t 
                 // Up to where GOBs begin in the destination, so that the strips after the first are whole there.
                 next = x + STAGE_WIDTH_B - (dx & 63);
                 next = next < width_B ? next : width_B;
-                strip_untile(src + kn_tiled_offset_B(src_desc, 0, sy & ~UINT64_C(7), src_z + slice), src_step_B, sx, sx + (next - x), sy & 7,
+                strip_untile(&state, src + kn_tiled_offset_B(src_desc, 0, sy & ~UINT64_C(7), src_z + slice), src_step_B, sx, sx + (next - x), sy & 7,
                              (unsigned)(sy & 7) + upper, stage, STAGE_WIDTH_B, TILE_CACHED);
                 if (upper < high)
-                    strip_untile(src + kn_tiled_offset_B(src_desc, 0, sy + upper, src_z + slice), src_step_B, sx, sx + (next - x), 0, high - upper,
-                                 stage + upper * STAGE_WIDTH_B, STAGE_WIDTH_B, TILE_CACHED);
+                    strip_untile(&state, src + kn_tiled_offset_B(src_desc, 0, sy + upper, src_z + slice), src_step_B, sx, sx + (next - x), 0,
+                                 high - upper, stage + upper * STAGE_WIDTH_B, STAGE_WIDTH_B, TILE_CACHED);
                 strip_tile(d, dst_step_B, dx, dx + (next - x), y0, y0 + high, stage, STAGE_WIDTH_B, TILE_CACHED);
             }
         }

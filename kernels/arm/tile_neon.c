@@ -59,8 +59,8 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
     }
 }
 
-#include "tile_part.h"
 #define TILE_STREAM 0
+#include "tile_strip.h"
 #define TILE_FENCE() ((void)0)
 #define TILE_SUFFIX(name) name##_neon
 #include "tile_template.h"

@@ -60,8 +60,8 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
     }
 }
 
-#include "tile_part.h"
 #define TILE_STREAM 1
+#include "tile_strip.h"
 #define TILE_FENCE() _mm_sfence()
 #define TILE_SUFFIX(name) name##_avx2
 #include "tile_template.h"

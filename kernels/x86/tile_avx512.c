@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The tile family with 64-byte registers. A 64-byte line of a GOB is a 16-byte column of four rows: four rows of 64 bytes
 // become four lines by transposing a 4 x 4 matrix of 16-byte lanes, which is its own inverse. Half the work is done by loads
-// that insert 32 bytes, since one shuffle a cycle is all there is. Parts of a GOB take the same way with byte masks.
+// that insert 32 bytes, since one shuffle a cycle is all there is. Parts of a
+// GOB take the same way with byte masks.
 #include "kn_x86.h"
 #include "small.h"
+#include "tile_way.h"
 
 #include <immintrin.h>
+#include <stdbool.h>
 
 struct lines {
     __m512i l[4];
@@ -86,55 +89,249 @@ KN_INLINE uint64_t byte_mask(unsigned x0, unsigned x1)
     return ~UINT64_C(0) >> (64 - (x1 - x0)) << x0;
 }
 
-// One bit at the start of each of the rows y0 to y1's lanes among the four from `first` on.
-KN_INLINE uint64_t lane_mask(unsigned first, unsigned y0, unsigned y1)
+// One bit at the start of each lane whose row is among `rows`, of the four rows from `first` on.
+KN_INLINE uint64_t lane_mask(unsigned first, unsigned rows)
 {
-    uint64_t lanes = 0;
-
-    for (unsigned i = 0; i < 4; i++)
-        if (first + i >= y0 && first + i < y1)
-            lanes |= UINT64_C(1) << (16 * i);
-    return lanes;
+    return _pdep_u64(rows >> first & 15, UINT64_C(0x0001000100010001));
 }
 
-// Bytes x0 to x1 of rows y0 to y1 of a GOB; `linear` is where (x0, y0) is. Masked bytes are neither read nor written.
-static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0, unsigned y1)
+// The bytes `bytes` of the rows `rows` of a GOB; `linear` is where its byte (0, 0) is, or would be. Other bytes are neither read nor written.
+KN_INLINE void gob_tile_part(uint8_t *gob, uintptr_t linear, uint64_t pitch_B, uint64_t bytes, unsigned rows)
 {
-    uint64_t bytes = byte_mask(x0, x1);
-
+#pragma GCC unroll 2
     for (unsigned first = 0; first < 8; first += 4) {
-        uint64_t lanes = lane_mask(first, y0, y1);
+        uint64_t lanes = lane_mask(first, rows);
         struct lines v;
         if (!lanes)
             continue;
-        for (unsigned i = 0; i < 4; i++) {
-            uint64_t here = lanes >> (16 * i) & 1;
-            uintptr_t from = (uintptr_t)linear + (first + i - y0) * pitch_B - x0;
-            v.l[i] = here ? _mm512_maskz_loadu_epi8(bytes, (const void *)from) : _mm512_setzero_si512();
-        }
+#pragma GCC unroll 4
+        for (unsigned i = 0; i < 4; i++)
+            v.l[i] =
+                rows >> (first + i) & 1 ? _mm512_maskz_loadu_epi8(bytes, (const void *)(linear + (first + i) * pitch_B)) : _mm512_setzero_si512();
         v = transpose(v);
-        for (unsigned column = x0 >> 4; column <= (x1 - 1) >> 4; column++)
-            _mm512_mask_storeu_epi8(gob + first * 32 + line_B(column), (bytes >> (16 * column) & 0xffff) * lanes, v.l[column]);
+#pragma GCC unroll 4
+        for (unsigned column = 0; column < 4; column++)
+            if (bytes >> (16 * column) & 0xffff)
+                _mm512_mask_storeu_epi8(gob + first * 32 + line_B(column), (bytes >> (16 * column) & 0xffff) * lanes, v.l[column]);
     }
 }
 
-static void gob_untile_part(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0, unsigned y1)
+KN_INLINE void gob_untile_part(const uint8_t *gob, uintptr_t linear, uint64_t pitch_B, uint64_t bytes, unsigned rows)
 {
-    uint64_t bytes = byte_mask(x0, x1);
-
     for (unsigned first = 0; first < 8; first += 4) {
-        uint64_t lanes = lane_mask(first, y0, y1);
+        uint64_t lanes = lane_mask(first, rows);
         struct lines v;
         if (!lanes)
             continue;
-        for (unsigned column = 0; column < 4; column++)
-            v.l[column] = _mm512_maskz_loadu_epi8((bytes >> (16 * column) & 0xffff) * lanes, gob + first * 32 + line_B(column));
-        v = transpose(v);
-        for (unsigned i = 0; i < 4; i++) {
-            uintptr_t to = (uintptr_t)linear + (first + i - y0) * pitch_B - x0;
-            if (lanes >> (16 * i) & 1)
-                _mm512_mask_storeu_epi8((void *)to, bytes, v.l[i]);
+#pragma GCC unroll 4
+        for (unsigned column = 0; column < 4; column++) {
+            uint64_t mask = (bytes >> (16 * column) & 0xffff) * lanes;
+            v.l[column] = mask ? _mm512_maskz_loadu_epi8(mask, gob + first * 32 + line_B(column)) : _mm512_setzero_si512();
         }
+        v = transpose(v);
+#pragma GCC unroll 4
+        for (unsigned i = 0; i < 4; i++)
+            if (rows >> (first + i) & 1)
+                _mm512_mask_storeu_epi8((void *)(linear + (first + i) * pitch_B), bytes, v.l[i]);
+    }
+}
+
+// A row of GOBs, or of parts of them: bytes x0 (0 to 63 of the first GOB) to x1, the rows whose bits are set. `linear` is where the first GOB's
+// byte (0, 0) is, or would be.
+KN_INLINE void row_tile(uint8_t *gob, uint64_t step_B, unsigned x0, uint64_t x1, unsigned rows, uintptr_t linear, uint64_t pitch_B, enum tile_way way)
+{
+    uint64_t x = 0;
+
+    if (rows != 0xff) {
+        for (; x < x1; x += 64, gob += step_B)
+            gob_tile_part(gob, linear + x, pitch_B, byte_mask(x ? 0 : x0, x1 - x < 64 ? (unsigned)(x1 - x) : 64), rows);
+        return;
+    }
+    if (x0 || x1 < 64) {
+        gob_tile_part(gob, linear, pitch_B, byte_mask(x0, x1 < 64 ? (unsigned)x1 : 64), 0xff);
+        x += 64, gob += step_B;
+    }
+    for (; x + 64 <= x1; x += 64, gob += step_B) {
+        if (way == TILE_PREFETCHED && x + 128 <= x1)
+            for (unsigned line = 0; line < 8; line++)
+                __builtin_prefetch(gob + step_B + line * 64, 1, 3);
+        gob_tile(gob, (const uint8_t *)linear + x, pitch_B, way == TILE_STREAMED);
+    }
+    if (x < x1)
+        gob_tile_part(gob, linear + x, pitch_B, byte_mask(0, (unsigned)(x1 - x)), 0xff);
+}
+
+// The same to linear memory.
+KN_INLINE void row_untile(const uint8_t *gob, uint64_t step_B, unsigned x0, uint64_t x1, unsigned rows, uintptr_t linear, uint64_t pitch_B,
+                          enum tile_way way)
+{
+    uint64_t x = 0;
+
+    if (rows != 0xff) {
+        for (; x < x1; x += 64, gob += step_B)
+            gob_untile_part(gob, linear + x, pitch_B, byte_mask(x ? 0 : x0, x1 - x < 64 ? (unsigned)(x1 - x) : 64), rows);
+        return;
+    }
+    if (x0 || x1 < 64) {
+        gob_untile_part(gob, linear, pitch_B, byte_mask(x0, x1 < 64 ? (unsigned)x1 : 64), 0xff);
+        x += 64, gob += step_B;
+    }
+    for (; x + 64 <= x1; x += 64, gob += step_B) {
+        if (way == TILE_PREFETCHED && x + TILE_AHEAD_B + 64 <= x1)
+            for (unsigned row = 0; row < 8; row++)
+                __builtin_prefetch((const void *)(linear + x + TILE_AHEAD_B + row * pitch_B), 1, 3);
+        gob_untile(gob, (uint8_t *)linear + x, pitch_B, way == TILE_STREAMED);
+    }
+    if (x < x1)
+        gob_untile_part(gob, linear + x, pitch_B, byte_mask(0, (unsigned)(x1 - x)), 0xff);
+}
+
+// Where linear lines do not begin where GOBs do, each line written is made of the end of one GOB's row and the beginning of the next one's, since
+// stores that straddle two lines cost three times as much in the caches. Line i of a row ends in GOB i, and behind the last GOB's comes one more.
+// The first two and the last two lines have masks; GOBs are read whole.
+struct shifts {
+    _Alignas(64) int64_t line[8]; // where line 0 of the row is, from the first GOB's byte (0, 0)
+    uint64_t shift[8];            // of the first GOB's byte in that line
+    uint64_t mask[4][8];          // of lines 0, 1, gobs - 1 and gobs
+    uint64_t whole[8];            // of those between
+    // What this is for, of one pitch; `origin` is the place of byte (0, 0) in its line.
+    unsigned rows, origin, x0;
+    uint64_t x1;
+};
+
+// Bits `from` to `from` + width of 64, eight times.
+KN_INLINE __m512i masks(__m512i from, uint64_t width)
+{
+    const __m512i zero = _mm512_setzero_si512(), ones = _mm512_set1_epi64(-1);
+    __m512i to = _mm512_add_epi64(from, _mm512_set1_epi64((int64_t)width));
+
+    // Shifts by 64 and more leave nothing.
+    return _mm512_andnot_si512(_mm512_sllv_epi64(ones, _mm512_max_epi64(to, zero)), _mm512_sllv_epi64(ones, _mm512_max_epi64(from, zero)));
+}
+
+static KN_NOINLINE void shifts_init(struct shifts *s, unsigned x0, uint64_t x1, unsigned rows, unsigned origin, uint64_t pitch_B)
+{
+    // Rows that are not there are at the place of one that is.
+    __m512i row = _mm512_maskz_compress_epi64((__mmask8)rows, _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+    __m512i at = _mm512_mask_expand_epi64(_mm512_broadcastq_epi64(_mm512_castsi512_si128(row)), (__mmask8)rows, row), shift, from;
+    uint64_t gobs = (x1 + 63) / 64;
+    const uint64_t lines[4] = {0, 1, gobs - 1, gobs};
+
+    at = _mm512_add_epi64(_mm512_mullo_epi64(at, _mm512_set1_epi64((int64_t)pitch_B)), _mm512_set1_epi64(origin));
+    shift = _mm512_and_si512(at, _mm512_set1_epi64(63));
+    from = _mm512_add_epi64(shift, _mm512_set1_epi64(x0));
+    _mm512_store_si512(s->line, _mm512_sub_epi64(_mm512_sub_epi64(at, shift), _mm512_set1_epi64(origin)));
+    _mm512_store_si512(s->shift, shift);
+    for (unsigned i = 0; i < 4; i++)
+        _mm512_store_si512(
+            s->mask[i], _mm512_maskz_mov_epi64((__mmask8)rows, masks(_mm512_sub_epi64(from, _mm512_set1_epi64((int64_t)(lines[i] * 64))), x1 - x0)));
+    _mm512_store_si512(s->whole, _mm512_maskz_set1_epi64((__mmask8)rows, -1));
+    s->rows = rows, s->origin = origin, s->x0 = x0, s->x1 = x1;
+}
+
+KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const struct shifts *s, uintptr_t linear, enum tile_way way)
+{
+    static const _Alignas(64) uint32_t count_up[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    uint64_t gobs = (s->x1 + 63) / 64, first = s->rows != 0xff ? UINT64_MAX : s->x0 ? 2 : 1;
+    __m512i index[8], before[8];
+    uint8_t *line[8];
+
+#pragma GCC unroll 8
+    for (unsigned r = 0; r < 8; r++) {
+        index[r] = _mm512_loadu_si512((const uint8_t *)(count_up + 16) - s->shift[r]);
+        line[r] = (uint8_t *)linear + s->line[r];
+        before[r] = _mm512_setzero_si512();
+    }
+    for (uint64_t i = 0; i <= gobs; i++, gob += step_B) {
+        struct lines v[2];
+        if (i < gobs) {
+            v[0] = load_transposed(gob, gob + 64, gob + 256, gob + 320);
+            v[1] = load_transposed(gob + 128, gob + 192, gob + 384, gob + 448);
+        } else {
+            v[0] = v[1] = (struct lines){{before[0], before[1], before[2], before[3]}};
+        }
+        if (i >= first && i + 1 < gobs) {
+            if (way == TILE_PREFETCHED)
+#pragma GCC unroll 8
+                for (unsigned r = 0; r < 8; r++)
+                    __builtin_prefetch(line[r] + i * 64 + TILE_AHEAD_B, 1, 3);
+#pragma GCC unroll 8
+            for (unsigned r = 0; r < 8; r++) {
+                __m512i now = v[r / 4].l[r % 4];
+                _mm512_storeu_si512(line[r] + i * 64, _mm512_permutex2var_epi32(before[r], index[r], now));
+                before[r] = now;
+            }
+        } else {
+            const uint64_t *mask = i < 2 ? s->mask[i] : i + 1 < gobs ? s->whole : s->mask[i + 3 - gobs];
+#pragma GCC unroll 8
+            for (unsigned r = 0; r < 8; r++) {
+                __m512i now = v[r / 4].l[r % 4];
+                _mm512_mask_storeu_epi8(line[r] + i * 64, mask[r], _mm512_permutex2var_epi32(before[r], index[r], now));
+                before[r] = now;
+            }
+        }
+    }
+}
+
+// Each of the ways a function, so that its loop has the registers to itself.
+#define ROWS(name, way)                                                                                                                              \
+    static KN_NOINLINE void row_tile_##name(uint8_t *gob, uint64_t step_B, unsigned x0, uint64_t x1, unsigned rows, uintptr_t linear,                \
+                                            uint64_t pitch_B)                                                                                        \
+    {                                                                                                                                                \
+        row_tile(gob, step_B, x0, x1, rows, linear, pitch_B, way);                                                                                   \
+    }                                                                                                                                                \
+    static KN_NOINLINE void row_untile_##name(const uint8_t *gob, uint64_t step_B, unsigned x0, uint64_t x1, unsigned rows, uintptr_t linear,        \
+                                              uint64_t pitch_B)                                                                                      \
+    {                                                                                                                                                \
+        row_untile(gob, step_B, x0, x1, rows, linear, pitch_B, way);                                                                                 \
+    }
+ROWS(cached, TILE_CACHED)
+ROWS(prefetched, TILE_PREFETCHED)
+ROWS(streamed, TILE_STREAMED)
+#define SHIFTED(name, way)                                                                                                                           \
+    static KN_NOINLINE void row_untile_shifted_##name(const uint8_t *gob, uint64_t step_B, const struct shifts *s, uintptr_t linear)                 \
+    {                                                                                                                                                \
+        row_untile_shifted(gob, step_B, s, linear, way);                                                                                             \
+    }
+SHIFTED(cached, TILE_CACHED)
+SHIFTED(prefetched, TILE_PREFETCHED)
+
+// As in tile_strip.h.
+KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1, const uint8_t *linear, uint64_t pitch_B,
+                          enum tile_way way)
+{
+    uint64_t skip_B = x0 & ~UINT64_C(63);
+    uintptr_t origin = (uintptr_t)linear - (x0 & 63) - y0 * pitch_B;
+    unsigned rows = (1u << y1) - (1u << y0);
+
+    TILE_BY_WAY(row_tile, way, gobs + (x0 >> 6) * step_B, step_B, x0 & 63, x1 - skip_B, rows, origin, pitch_B);
+}
+
+struct strip_state {
+    struct shifts shifts; // those of the strip before
+};
+
+KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
+                            uint8_t *linear, uint64_t pitch_B, enum tile_way way)
+{
+    uint64_t skip_B = x0 & ~UINT64_C(63);
+    uintptr_t origin = (uintptr_t)linear - (x0 & 63) - y0 * pitch_B;
+    unsigned rows = (1u << y1) - (1u << y0);
+    const uint8_t *gob = gobs + (x0 >> 6) * step_B;
+
+    x0 &= 63, x1 -= skip_B;
+    // Of a narrow box only the lines that it has bytes in are read.
+    if (!((origin | pitch_B) & 63) || ((origin | pitch_B) & 3) || x1 <= 64 || way == TILE_STREAMED) {
+        TILE_BY_WAY(row_untile, way, gob, step_B, (unsigned)x0, x1, rows, origin, pitch_B);
+    } else {
+        struct shifts *s = &state->shifts;
+        if (s->rows != rows || s->origin != (origin & 63) || s->x0 != x0 || s->x1 != x1)
+            shifts_init(s, (unsigned)x0, x1, rows, origin & 63, pitch_B);
+        if (way == TILE_CACHED)
+            row_untile_shifted_cached(gob, step_B, s, origin);
+        else
+            row_untile_shifted_prefetched(gob, step_B, s, origin);
     }
 }
 
