@@ -234,22 +234,20 @@ KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const str
     static const _Alignas(64) uint32_t count_up[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
     uint64_t gobs = (s->x1 + 63) / 64, first = s->rows != 0xff ? UINT64_MAX : s->x0 ? 2 : 1;
+    _Alignas(64) uint8_t *line[8];
     __m512i index[8], before[8];
-    uint8_t *line[8];
 
+    _mm512_store_si512(line, _mm512_add_epi64(_mm512_load_si512(s->line), _mm512_set1_epi64((int64_t)linear)));
 #pragma GCC unroll 8
     for (unsigned r = 0; r < 8; r++) {
         index[r] = _mm512_loadu_si512((const uint8_t *)(count_up + 16) - s->shift[r]);
-        line[r] = (uint8_t *)linear + s->line[r];
         before[r] = _mm512_setzero_si512();
     }
     for (uint64_t i = 0; i <= gobs; i++, gob += step_B) {
-        struct lines v[2];
+        struct lines v[2] = {{{before[0]}}};
         if (i < gobs) {
             v[0] = load_transposed(gob, gob + 64, gob + 256, gob + 320);
             v[1] = load_transposed(gob + 128, gob + 192, gob + 384, gob + 448);
-        } else {
-            v[0] = v[1] = (struct lines){{before[0], before[1], before[2], before[3]}};
         }
         if (i >= first && i + 1 < gobs) {
             if (way == TILE_PREFETCHED)
@@ -308,8 +306,9 @@ KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t 
     TILE_BY_WAY(row_tile, way, gobs + (x0 >> 6) * step_B, step_B, x0 & 63, x1 - skip_B, rows, origin, pitch_B);
 }
 
+// Of the strips before. From strip to strip lines shift by none or half a line, as they begin at multiples of 4 bytes.
 struct strip_state {
-    struct shifts shifts; // those of the strip before
+    struct shifts shifts[2];
 };
 
 KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
@@ -325,7 +324,7 @@ KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint
     if (!((origin | pitch_B) & 63) || ((origin | pitch_B) & 3) || x1 <= 64 || way == TILE_STREAMED) {
         TILE_BY_WAY(row_untile, way, gob, step_B, (unsigned)x0, x1, rows, origin, pitch_B);
     } else {
-        struct shifts *s = &state->shifts;
+        struct shifts *s = &state->shifts[origin >> 5 & 1];
         if (s->rows != rows || s->origin != (origin & 63) || s->x0 != x0 || s->x1 != x1)
             shifts_init(s, (unsigned)x0, x1, rows, origin & 63, pitch_B);
         if (way == TILE_CACHED)
