@@ -152,6 +152,7 @@ CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexte
     CUresult r = check_import(desc);
     if (r)
         return r;
+    em_producer_find();
     em_lock();
     struct em_external *e = dm_calloc(1, sizeof *e);
     if (!e) {

@@ -9,18 +9,25 @@
 #include "call.h"
 #include "vulkan_facts.h"
 
-// The layer in this process, or NULL. A program may load Vulkan at any time, so only success is kept. Precondition: em_lock held.
-static const struct dm_vulkan_layer *layer(void)
+static const struct dm_vulkan_layer *found; // only success is kept: a program may load Vulkan at any time
+
+void em_producer_find(void)
 {
-    static const struct dm_vulkan_layer *found;
-    if (found)
-        return found;
+    if (__atomic_load_n(&found, __ATOMIC_ACQUIRE))
+        return;
     // Never closed: it stays loaded from now on.
     void *library = dlopen(DM_VULKAN_LAYER_SONAME, RTLD_LAZY | RTLD_NOLOAD);
     void *(*get)(void *, const char *) = library ? (void *(*)(void *, const char *))(uintptr_t)dlsym(library, "vkGetInstanceProcAddr") : NULL;
     dm_vulkan_layer_proc proc = get ? (dm_vulkan_layer_proc)(uintptr_t)get(NULL, DM_VULKAN_LAYER_PROC) : NULL;
     const struct dm_vulkan_layer *l = proc ? proc() : NULL;
-    return found = l && l->version == 1 ? l : NULL;
+    if (l && l->version == 1)
+        __atomic_store_n(&found, l, __ATOMIC_RELEASE);
+}
+
+// The layer in this process, or NULL.
+static const struct dm_vulkan_layer *layer(void)
+{
+    return __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 }
 
 static bool read_facts(const struct em_imported *imported, struct dm_vulkan_facts *facts)

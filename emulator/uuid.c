@@ -110,15 +110,36 @@ static void own_uuid(const struct em_device *device, unsigned char out[16])
     out[8] = (unsigned char)((out[8] & 0x3f) | 0x80);
 }
 
-static unsigned char first_uuid[16];
-static pthread_once_t first_once = PTHREAD_ONCE_INIT;
+// Of the first device, once it is known.
+static struct {
+    pthread_mutex_t lock;
+    bool known;
+    unsigned char uuid[16];
+} first = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void find_first(void)
+static bool known_first(unsigned char out[16])
+{
+    pthread_mutex_lock(&first.lock);
+    bool known = first.known;
+    if (known)
+        memcpy(out, first.uuid, sizeof first.uuid);
+    pthread_mutex_unlock(&first.lock);
+    return known;
+}
+
+// No lock is held while Vulkan is loaded: another thread may be inside of the dynamic loader, in a constructor that calls CUDA. Two threads may both look.
+static void find_first(unsigned char out[16])
 {
     if (em_config()->have_uuid)
-        memcpy(first_uuid, em_config()->uuid, sizeof first_uuid);
-    else if (em_vulkan_uuid(first_uuid))
-        own_uuid(&em_devices[0], first_uuid);
+        memcpy(out, em_config()->uuid, sizeof first.uuid);
+    else if (em_vulkan_uuid(out))
+        own_uuid(&em_devices[0], out);
+    pthread_mutex_lock(&first.lock);
+    if (!first.known)
+        memcpy(first.uuid, out, sizeof first.uuid);
+    memcpy(out, first.uuid, sizeof first.uuid);
+    first.known = true;
+    pthread_mutex_unlock(&first.lock);
 }
 
 void em_device_uuid(const struct em_device *device, unsigned char out[16])
@@ -127,6 +148,6 @@ void em_device_uuid(const struct em_device *device, unsigned char out[16])
         own_uuid(device, out);
         return;
     }
-    pthread_once(&first_once, find_first);
-    memcpy(out, first_uuid, 16);
+    if (!known_first(out))
+        find_first(out);
 }

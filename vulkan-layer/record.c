@@ -39,9 +39,16 @@ static void add_resources(struct dm_vulkan_facts *facts, const struct vl_memory 
     }
 }
 
+static bool is_kept(const struct vl_memory *m)
+{
+    struct dm_fd_identity kept = {.fd = m->fd, .dev = m->file.dev, .ino = m->file.ino};
+    return dm_fd_still_ours(&kept);
+}
+
 void vl_memory_publish(struct vl_memory *m)
 {
-    if (m->fd < 0)
+    // A program that closes all descriptors (a daemon) may by now have a file of its own under this number.
+    if (m->fd < 0 || !is_kept(m))
         return;
     struct dm_vulkan_facts facts;
     memset(&facts, 0, sizeof facts);
@@ -109,7 +116,7 @@ static void memory_finish(struct vl_memory *m)
         m->bound->memory = NULL;
         m->bound = m->bound->next_bound;
     }
-    if (m->fd >= 0)
+    if (m->fd >= 0 && is_kept(m))
         close(m->fd);
     vl_shadow_finish(&m->shadow);
     free(m);
