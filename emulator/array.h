@@ -23,6 +23,8 @@ struct em_storage {
     bool misaligned;                      // imported at an offset that is no multiple of a GOB: using it ends the context, as on the card
     void *owner;                          // what `release` needs
     void (*release)(struct em_storage *); // gives the bytes back and frees the struct; precondition: em_lock held
+    // Called by a command that is about to read from it; NULL: nothing to do. Precondition: em_lock NOT held.
+    void (*before_read)(struct em_storage *);
     // Told of copies before they read or write a box of a level; NULL: nobody asks. Precondition: em_lock held.
     void (*watch)(struct em_storage *, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, enum em_touch touch);
 };

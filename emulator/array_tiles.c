@@ -11,7 +11,8 @@
 struct tiled_storage {
     struct em_storage storage;
     struct dm_window window;
-    bool is_sparse, dirty; // dirty: something was written since the last wipe
+    bool is_sparse;
+    bool dirty; // something was written since the last wipe; atomic
     struct dm_sparse sparse;
     uint64_t slot_count;
     struct dm_physical **slot; // what each tile is mapped to, a reference: first those of the levels, then those of the tails; deferred mapping: one
@@ -54,15 +55,21 @@ static void release(struct em_storage *storage)
     dm_free(s);
 }
 
-// "Reads of unmapped tiles return zero, writes to them are dropped": what such writes left is wiped before something reads.
+// "Reads of unmapped tiles return zero, writes to them are dropped": what such writes left is wiped before something reads. Told of a write when it
+// is submitted and when it is done.
 static void watch(struct em_storage *storage, uint32_t level, const struct dm_position *at, const struct dm_box_extent *extent, enum em_touch touch)
 {
     struct tiled_storage *s = storage->owner;
     (void)level, (void)at, (void)extent;
-    if (touch == EM_TOUCH_READ && s->dirty)
+    if (touch != EM_TOUCH_READ)
+        __atomic_store_n(&s->dirty, true, __ATOMIC_RELAXED);
+}
+
+static void before_read(struct em_storage *storage)
+{
+    struct tiled_storage *s = storage->owner;
+    if (__atomic_exchange_n(&s->dirty, false, __ATOMIC_RELAXED))
         dm_window_wipe(&s->window);
-    if (touch <= EM_TOUCH_WRITE_SOME)
-        s->dirty = touch != EM_TOUCH_READ;
 }
 
 static void number_slots(struct tiled_storage *s)
@@ -96,6 +103,7 @@ CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **o
     }
     s->storage.address = s->window.va;
     s->storage.watch = s->is_sparse ? watch : NULL;
+    s->storage.before_read = s->is_sparse ? before_read : NULL;
     *out = &s->storage;
     return CUDA_SUCCESS;
 }

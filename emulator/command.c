@@ -299,13 +299,13 @@ static void wait_progress(bool outside)
     em_funnel.waiters++;
     if (outside || em_funnel.polled) { // do not wait for the poller's next look
         struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += POLLED_WAIT_NS;
         if (until.tv_nsec >= 1000000000) {
             until.tv_nsec -= 1000000000;
             until.tv_sec++;
         }
-        pthread_cond_timedwait(&em_funnel.progress, &em_mutex, &until);
+        pthread_cond_clockwait(&em_funnel.progress, &em_mutex, CLOCK_MONOTONIC, &until);
     } else {
         pthread_cond_wait(&em_funnel.progress, &em_mutex);
     }

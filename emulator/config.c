@@ -215,10 +215,10 @@ static void read_environment(void)
     for (char **variable = environ; variable && *variable; variable++)
         report_misspelt(*variable);
     // strdup: the program may change its environment later; these few bytes live as long as the process.
-    const char **kept[] = {&config.devices, &config.trace_path, &config.sink_path};
+    const char *copy, **kept[] = {&config.devices, &config.trace_path, &config.sink_path};
     for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++)
-        if (*kept[i])
-            *kept[i] = strdup(*kept[i]);
+        if (*kept[i] && (copy = strdup(*kept[i])))
+            *kept[i] = copy;
 }
 
 const struct em_config *em_config(void)

@@ -220,6 +220,8 @@ static CUresult run_copy(struct em_command *command)
     struct dm_fault fault;
     if (misaligned(&c->dst) || misaligned(&c->src))
         return em_fail(CUDA_ERROR_LAUNCH_FAILED, "a copy of an array that was mapped at an offset which is no multiple of the 512 bytes of a GOB");
+    if (c->src.storage && c->src.storage->before_read)
+        c->src.storage->before_read(c->src.storage);
     bool foreign = c->src.foreign || c->dst.foreign, halved = halve(&m, &half);
     em_guarded_fn *guarded = foreign ? dm_guarded_foreign : dm_guarded;
     uint32_t keys = dm_pkey_enter();

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,10 +37,12 @@ static void before_fork(void)
     pthread_mutex_lock(&starting);
     em_lock();
     em_error_lock();
+    em_trace_lock();
 }
 
 static void after_fork(void)
 {
+    em_trace_unlock();
     em_error_unlock();
     em_unlock();
     pthread_mutex_unlock(&starting);
@@ -123,6 +126,9 @@ __attribute__((destructor)) static void leave(void)
     if (!is_state(EM_DRIVER_READY))
         return;
     em_journal_finish();
+    if (em_config()->fail_alloc)
+        fprintf(stderr, "cardless: CARDLESS_FAIL_ALLOC=%llu: %s\n", (unsigned long long)em_config()->fail_alloc,
+                dm_alloc_failed() ? "that allocation has failed" : "the process ended before that allocation");
     set_state(EM_DRIVER_GONE);
     dm_guard_finish();
 }

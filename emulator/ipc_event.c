@@ -197,7 +197,7 @@ CUresult em_ipc_slot_open(const CUipcEventHandle *handle, struct em_ipc_slot **o
         return em_fail(CUDA_ERROR_INVALID_CONTEXT, "the event handle was made by this process: only another one can open it");
 
     snprintf(path, sizeof path, "/proc/%d/fd/%d", h.process, h.fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return em_fail(CUDA_ERROR_MAP_FAILED, "process %d, which made the event handle, has ended or is out of reach (%s: %s)", h.process, path,
                        strerror(errno));

@@ -112,7 +112,7 @@ static CUresult open_file(const struct ipc_handle *h, int *fd)
     char path[64];
     struct stat st;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", h->pid, h->fd);
-    *fd = open(path, O_RDWR | O_CLOEXEC);
+    *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "process %d and its memory cannot be reached: %s", h->pid, strerror(errno));
     if (fstat(*fd, &st) || (uint32_t)st.st_dev != h->dev || (uint64_t)st.st_ino != h->ino || (uint64_t)st.st_size < h->offset + h->size) {

@@ -122,7 +122,5 @@ void em_journal_finish(void)
     report_refused();
     if (em_config()->report)
         print_report();
-    dm_free(journal.entries);
-    memset(&journal, 0, sizeof journal);
-    em_unlock();
+    em_unlock(); // other threads may still be at work: what they note stays
 }

@@ -31,6 +31,16 @@ void em_trace_start(void)
     pthread_once(&once, start);
 }
 
+void em_trace_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void em_trace_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
 struct line {
     char text[LINE];
     size_t used;

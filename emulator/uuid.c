@@ -127,7 +127,8 @@ static bool known_first(unsigned char out[16])
     return known;
 }
 
-// No lock is held while Vulkan is loaded: another thread may be inside of the dynamic loader, in a constructor that calls CUDA. Two threads may both look.
+// No lock is held while Vulkan is loaded: another thread may be inside of the dynamic loader, in a constructor that calls CUDA. Two threads may both
+// look.
 static void find_first(unsigned char out[16])
 {
     if (em_config()->have_uuid)

@@ -257,6 +257,45 @@ TEST(null_tiles)
     free(got);
 }
 
+// Both copies wait in the stream when they are submitted: what counts is what was written when the second one runs.
+TEST(null_tiles_in_stream_order)
+{
+    enum { ROW = 512, ROWS = 128 };
+    test_context();
+    CUarray a = array(128, ROWS, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
+    CUstream stream;
+    CUdeviceptr word, bytes;
+    static unsigned char got[ROW * ROWS];
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuMemAlloc(&word, 4));
+    MUST(cuMemAlloc(&bytes, 2 * sizeof got));
+    MUST(cuMemsetD32(word, 0, 1));
+    MUST(cuMemsetD8(bytes, 7, 2 * sizeof got));
+    CUDA_MEMCPY3D to = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                        .srcDevice = bytes,
+                        .srcPitch = ROW,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = a,
+                        .WidthInBytes = ROW,
+                        .Height = ROWS,
+                        .Depth = 1};
+    CUDA_MEMCPY3D from = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = a,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = bytes + sizeof got,
+                          .dstPitch = ROW,
+                          .WidthInBytes = ROW,
+                          .Height = ROWS,
+                          .Depth = 1};
+    EXPECT_OK(cuStreamWaitValue32(stream, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+    EXPECT_OK(cuMemcpy3DAsync(&to, stream));
+    EXPECT_OK(cuMemcpy3DAsync(&from, stream));
+    EXPECT_OK(cuMemsetD32(word, 1, 1));
+    EXPECT_OK(cuStreamSynchronize(stream));
+    EXPECT_OK(cuMemcpyDtoH(got, bytes + sizeof got, sizeof got));
+    EXPECT(all_zero(got, sizeof got));
+}
+
 TEST(mip_tail)
 {
     test_context();
@@ -362,5 +401,5 @@ TEST(use_before_map)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
 }
 
-TESTS(CASE(deferred), CASE(deferred_refused), CASE(sparse_shapes), CASE(tile_moves), CASE(null_tiles), CASE(mip_tail), CASE(sparse_refused),
-      CASE(in_stream_order), CASE(use_before_map))
+TESTS(CASE(deferred), CASE(deferred_refused), CASE(sparse_shapes), CASE(tile_moves), CASE(null_tiles), CASE(null_tiles_in_stream_order),
+      CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order), CASE(use_before_map))
