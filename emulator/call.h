@@ -4,6 +4,7 @@
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "context.h"
@@ -39,6 +40,15 @@ CUresult em_no_context(void) __attribute__((cold));
 CUresult em_null(const char *argument) __attribute__((cold));        // CUDA_ERROR_INVALID_VALUE
 CUresult em_null_handle(const char *argument) __attribute__((cold)); // CUDA_ERROR_INVALID_HANDLE
 CUresult em_unsupported(const struct em_entry *entry, bool *said) __attribute__((cold));
+
+// Whether a descriptor's reserved words were cleared.
+static inline bool em_all_zero(const unsigned *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (words[i])
+            return false;
+    return true;
+}
 
 // Begins a call; returns the call that this one is inside of (a host callback's), to be given to em_end.
 static inline const struct em_entry *em_begin(const struct em_entry *entry)

@@ -172,9 +172,8 @@ static CUresult check_texture(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DE
                        t->flags & ~allowed);
     if (is_srgb(s->format) && !(t->flags & CU_TRSF_SRGB))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "format %s is read with CU_TRSF_SRGB", s->format->name);
-    for (unsigned i = 0; i < sizeof t->reserved / sizeof *t->reserved; i++)
-        if (t->reserved[i])
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the texture descriptor was not cleared");
+    if (!em_all_zero((const unsigned *)t->reserved, sizeof t->reserved / sizeof *t->reserved))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the texture descriptor was not cleared");
     return CUDA_SUCCESS;
 }
 
@@ -225,9 +224,8 @@ static CUresult check_view(const CUDA_RESOURCE_VIEW_DESC *v, const struct subjec
     if (!levels || !layers)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a view of levels %u to %u and layers %u to %u on what has %s and %s", v->firstMipmapLevel,
                        v->lastMipmapLevel, v->firstLayer, v->lastLayer, s->has_levels ? "levels" : "no levels", layered ? "layers" : "no layers");
-    for (unsigned i = 0; i < sizeof v->reserved / sizeof *v->reserved; i++)
-        if (v->reserved[i])
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the view was not cleared");
+    if (!em_all_zero((const unsigned *)v->reserved, sizeof v->reserved / sizeof *v->reserved))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved is not all zero: the view was not cleared");
     return CUDA_SUCCESS;
 }
 
