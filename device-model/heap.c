@@ -8,57 +8,20 @@
 
 #include "alloc.h"
 #include "guard.h"
+#include "heap_chunk.h"
 #include "kn_fill.h"
 #include "pkey.h"
 
 enum {
-    GRAINS = DM_HEAP_CHUNK / DM_HEAP_GRAIN,
-    WORDS = GRAINS / 64,
     LARGE_ALIGN = 32 << 20, // of blocks of that size and more
     SPARES_MAX = 8,
     WIPE_MAX = 64 << 10, // below, clearing is cheaper than a system call and new page faults
 };
 
-struct dm_chunk {
-    uint64_t va;
-    struct dm_physical *physical;
-    struct dm_chunk *next;  // among the spare
-    unsigned used;          // blocks in use
-    unsigned dirty;         // grains from the start on that may have been written since the chunk was zero
-    uint64_t starts[WORDS]; // bit g: a block, used or free, starts at grain g
-    uint64_t nonempty;      // bit w: starts[w] is not 0
-    struct dm_block blocks[GRAINS];
-};
-
-struct large {
-    struct dm_block block;
-    struct dm_physical *physical;
-    uint64_t span;
-};
-
-// What an address of `spans` belongs to is told by the lowest bit of its owner.
+// An owner of `spans` (dm_chunk_of).
 static void *tag_chunk(struct dm_chunk *c)
 {
     return (char *)c + 1;
-}
-
-static struct dm_chunk *as_chunk(void *owner)
-{
-    return (uintptr_t)owner & 1 ? (struct dm_chunk *)((char *)owner - 1) : NULL;
-}
-
-static unsigned grain_of(const struct dm_block *b)
-{
-    return (unsigned)(b - b->chunk->blocks);
-}
-
-// Bins: exact up to 15 grains, then eight to a power of two.
-static unsigned bin_of(unsigned grains)
-{
-    if (grains < 16)
-        return grains;
-    unsigned k = 31u - (unsigned)__builtin_clz(grains);
-    return 16 + (k - 4) * 8 + ((grains >> (k - 3)) & 7);
 }
 
 // The first bin in which every block has at least so many grains.
@@ -67,12 +30,12 @@ static unsigned bin_above(unsigned grains)
     if (grains < 16)
         return grains;
     unsigned k = 31u - (unsigned)__builtin_clz(grains);
-    return bin_of(grains + (1u << (k - 3)) - 1);
+    return dm_heap_bin(grains + (1u << (k - 3)) - 1);
 }
 
 static void bin_add(struct dm_heap *heap, struct dm_block *b)
 {
-    unsigned i = bin_of(b->grains);
+    unsigned i = dm_heap_bin(b->grains);
     b->previous = NULL;
     b->next = heap->bins[i];
     if (b->next)
@@ -89,7 +52,7 @@ static void bin_remove(struct dm_heap *heap, struct dm_block *b)
         b->previous->next = b->next;
         return;
     }
-    unsigned i = bin_of(b->grains);
+    unsigned i = dm_heap_bin(b->grains);
     heap->bins[i] = b->next;
     if (!b->next)
         heap->filled[i / 64] &= ~(UINT64_C(1) << (i % 64));
@@ -98,7 +61,7 @@ static void bin_remove(struct dm_heap *heap, struct dm_block *b)
 static struct dm_block *bin_find(const struct dm_heap *heap, unsigned grains)
 {
     // The bin of this size may hold what was freed last: the card too hands that out again first.
-    struct dm_block *b = heap->bins[bin_of(grains)];
+    struct dm_block *b = heap->bins[dm_heap_bin(grains)];
     for (unsigned looks = 4; b && looks > 0; b = b->next, looks--)
         if (b->grains >= grains)
             return b;
@@ -121,24 +84,6 @@ static void unmark(struct dm_chunk *c, unsigned grain)
     c->starts[grain / 64] &= ~(UINT64_C(1) << (grain % 64));
     if (!c->starts[grain / 64])
         c->nonempty &= ~(UINT64_C(1) << (grain / 64));
-}
-
-static struct dm_block *block_at(struct dm_chunk *c, unsigned grain)
-{
-    unsigned word = grain / 64;
-    uint64_t bits = c->starts[word] & (~UINT64_C(0) >> (63 - grain % 64));
-    if (!bits) {
-        // Grain 0 always starts a block, so there is a word below.
-        word = 63 - (unsigned)__builtin_clzll(c->nonempty & ((UINT64_C(1) << word) - 1));
-        bits = c->starts[word];
-    }
-    return &c->blocks[word * 64 + 63 - (unsigned)__builtin_clzll(bits)];
-}
-
-static struct dm_block *above(struct dm_block *b)
-{
-    unsigned grain = grain_of(b) + b->grains;
-    return grain < GRAINS ? &b->chunk->blocks[grain] : NULL;
 }
 
 // Memory at an address of its own.
@@ -176,7 +121,7 @@ static void whole_chunk_free(struct dm_heap *heap, struct dm_chunk *c)
     struct dm_block *b = &c->blocks[0];
     b->va = c->va;
     b->chunk = c;
-    b->grains = GRAINS;
+    b->grains = DM_HEAP_GRAINS;
     b->grains_below = 0;
     b->used = false;
     mark(c, 0);
@@ -275,8 +220,8 @@ void dm_heap_finish(struct dm_heap *heap)
 {
     struct dm_range range;
     while (dm_rangemap_next(&heap->spans, 0, &range)) {
-        struct dm_chunk *c = as_chunk(range.owner);
-        struct large *l = range.owner;
+        struct dm_chunk *c = dm_chunk_of(range.owner);
+        struct dm_large *l = range.owner;
         unback(heap, range.start, range.size, c ? c->physical : l->physical);
         dm_rangemap_remove(&heap->spans, range.start, NULL);
         if (c)
@@ -292,7 +237,7 @@ static int alloc_large(struct dm_heap *heap, uint64_t size, struct dm_block **ou
 {
     if (size > heap->vram->total)
         return -ENOMEM;
-    struct large *l = dm_calloc(1, sizeof *l);
+    struct dm_large *l = dm_calloc(1, sizeof *l);
     if (!l)
         return -ENOMEM;
     l->span = (size + DM_HEAP_CHUNK - 1) & ~(uint64_t)(DM_HEAP_CHUNK - 1);
@@ -335,7 +280,7 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out)
     bin_remove(heap, b);
     struct dm_chunk *c = b->chunk;
     if (b->grains > grains) {
-        struct dm_block *over = above(b), *rest = b + grains;
+        struct dm_block *over = dm_block_above(b), *rest = b + grains;
         rest->va = b->va + (uint64_t)grains * DM_HEAP_GRAIN;
         rest->chunk = c;
         rest->grains = (uint16_t)(b->grains - grains);
@@ -344,14 +289,14 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out)
         if (over)
             over->grains_below = rest->grains;
         b->grains = (uint16_t)grains;
-        mark(c, grain_of(rest));
+        mark(c, dm_block_grain(rest));
         bin_add(heap, rest);
     }
     b->used = true;
     b->size = size;
     b->owner = NULL;
     c->used++;
-    unsigned end = grain_of(b) + grains;
+    unsigned end = dm_block_grain(b) + grains;
     if (end > c->dirty)
         c->dirty = end;
     heap->blocks++;
@@ -376,7 +321,7 @@ int dm_heap_free(struct dm_heap *heap, struct dm_block *b)
 {
     struct dm_chunk *c = b->chunk;
     if (!c) {
-        struct large *l = (struct large *)b;
+        struct dm_large *l = (struct dm_large *)b;
         int r = unback(heap, b->va, l->span, l->physical);
         if (r)
             return r;
@@ -389,19 +334,19 @@ int dm_heap_free(struct dm_heap *heap, struct dm_block *b)
     c->used--;
     b->used = false;
     b->owner = NULL;
-    struct dm_block *over = above(b), *under = b->grains_below ? b - b->grains_below : NULL;
+    struct dm_block *over = dm_block_above(b), *under = b->grains_below ? b - b->grains_below : NULL;
     if (over && !over->used) {
         bin_remove(heap, over);
-        unmark(c, grain_of(over));
+        unmark(c, dm_block_grain(over));
         b->grains = (uint16_t)(b->grains + over->grains);
     }
     if (under && !under->used) {
         bin_remove(heap, under);
-        unmark(c, grain_of(b));
+        unmark(c, dm_block_grain(b));
         under->grains = (uint16_t)(under->grains + b->grains);
         b = under;
     }
-    over = above(b);
+    over = dm_block_above(b);
     if (over)
         over->grains_below = b->grains;
     bin_add(heap, b);
@@ -415,80 +360,32 @@ struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va)
     void *owner = dm_rangemap_owner(&heap->spans, va);
     if (!owner)
         return NULL;
-    struct dm_chunk *c = as_chunk(owner);
-    struct dm_block *b = c ? block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : &((struct large *)owner)->block;
+    struct dm_chunk *c = dm_chunk_of(owner);
+    struct dm_block *b = c ? dm_block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : &((struct dm_large *)owner)->block;
     return b->used && va - b->va < b->size ? b : NULL;
 }
 
 struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset)
 {
     *offset = block->chunk ? block->va - block->chunk->va : 0;
-    return block->chunk ? block->chunk->physical : ((const struct large *)block)->physical;
+    return block->chunk ? block->chunk->physical : ((const struct dm_large *)block)->physical;
 }
 
 struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va)
 {
     struct dm_range range;
     for (; dm_rangemap_next(&heap->spans, va, &range); va = range.start + range.size) {
-        struct dm_chunk *c = as_chunk(range.owner);
+        struct dm_chunk *c = dm_chunk_of(range.owner);
         if (!c) {
             if (range.start >= va)
-                return &((struct large *)range.owner)->block;
+                return &((struct dm_large *)range.owner)->block;
             continue;
         }
         if (c->used == 0)
             continue;
-        for (struct dm_block *b = va > c->va ? block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : c->blocks; b; b = above(b))
+        for (struct dm_block *b = va > c->va ? dm_block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : c->blocks; b; b = dm_block_above(b))
             if (b->used && b->va >= va)
                 return b;
     }
     return NULL;
-}
-
-static int check_chunk(const struct dm_heap *heap, struct dm_chunk *c, uint64_t *blocks, uint64_t *free_blocks)
-{
-    unsigned used = 0, below = 0, marks = 0;
-    for (unsigned grain = 0; grain < GRAINS;) {
-        const struct dm_block *b = &c->blocks[grain];
-        if (b->chunk != c || b->grains == 0 || b->grains_below != below || grain + b->grains > GRAINS ||
-            b->va != c->va + (uint64_t)grain * DM_HEAP_GRAIN || block_at(c, grain + b->grains - 1) != b)
-            return -EILSEQ;
-        if (b->used ? grain + b->grains > c->dirty : below && !(b - below)->used)
-            return -EILSEQ;
-        used += b->used;
-        *free_blocks += !b->used;
-        marks++;
-        below = b->grains;
-        grain += below;
-    }
-    for (unsigned w = 0; w < WORDS; w++) {
-        marks -= (unsigned)__builtin_popcountll(c->starts[w]);
-        if ((c->starts[w] != 0) != (c->nonempty >> w & 1))
-            return -EILSEQ;
-    }
-    *blocks += used;
-    return used == c->used && marks == 0 && c->physical->vram == heap->vram ? 0 : -EILSEQ;
-}
-
-int dm_heap_check(const struct dm_heap *heap)
-{
-    struct dm_range range;
-    uint64_t blocks = 0, free_blocks = 0, binned = 0, spares = 0;
-    for (uint64_t at = 0; dm_rangemap_next(&heap->spans, at, &range); at = range.start + range.size) {
-        struct dm_chunk *c = as_chunk(range.owner);
-        if (!c)
-            blocks++;
-        else if (check_chunk(heap, c, &blocks, &free_blocks))
-            return -EILSEQ;
-    }
-    for (unsigned i = 0; i < DM_HEAP_BINS; i++) {
-        if ((heap->bins[i] != NULL) != (heap->filled[i / 64] >> (i % 64) & 1))
-            return -EILSEQ;
-        for (const struct dm_block *b = heap->bins[i]; b; b = b->next, binned++)
-            if (b->used || bin_of(b->grains) != i || (b->next && b->next->previous != b))
-                return -EILSEQ;
-    }
-    for (const struct dm_chunk *c = heap->spare; c; c = c->next)
-        spares++;
-    return blocks == heap->blocks && binned + spares == free_blocks && spares == heap->spares ? 0 : -EILSEQ;
 }

@@ -62,5 +62,3 @@ struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *off
 struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va);
 // Gives empty chunks back to the host.
 void dm_heap_trim(struct dm_heap *heap);
-// Checks every invariant, for tests. 0 or -EILSEQ.
-int dm_heap_check(const struct dm_heap *heap);

@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "expect.h"
 #include "guard.h"
+#include "heap_check.h"
 #include "pkey.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, GRANULE = 2 * MIB };
@@ -67,7 +68,7 @@ static void recorded(void)
         EXPECT_EQ(dm_heap_free(&heap, again), 0);
         EXPECT_EQ(dm_heap_free(&heap, q), 0);
         EXPECT_EQ(vram.used, 0);
-        EXPECT_EQ(dm_heap_check(&heap), 0);
+        EXPECT_EQ(heap_check(&heap), 0);
     }
     // "alloc/info-delta-many-small"
     static struct dm_block *many[3000];
@@ -91,7 +92,7 @@ static void refused(void)
     EXPECT_EQ(dm_heap_alloc(&heap, vram.total & ~(uint64_t)(GRANULE - 1), &b), 0);
     struct dm_block *c;
     EXPECT_EQ(dm_heap_alloc(&heap, 1, &c), -ENOMEM);
-    EXPECT_EQ(dm_heap_check(&heap), 0);
+    EXPECT_EQ(heap_check(&heap), 0);
     EXPECT_EQ(dm_heap_free(&heap, b), 0);
     EXPECT(dm_heap_find(&heap, 0) == NULL);
     EXPECT(dm_heap_find(&heap, UINT64_MAX) == NULL);
@@ -162,7 +163,7 @@ static void stress(uint64_t seed, unsigned steps, uint64_t largest)
         }
         EXPECT_EQ(heap.blocks, count);
         if (i % 256 == 0) {
-            EXPECT_EQ(dm_heap_check(&heap), 0);
+            EXPECT_EQ(heap_check(&heap), 0);
             unsigned seen = 0;
             for (struct dm_block *b = dm_heap_next(&heap, 0); b; b = dm_heap_next(&heap, b->va + 1))
                 seen++;
@@ -172,7 +173,7 @@ static void stress(uint64_t seed, unsigned steps, uint64_t largest)
     while (count)
         EXPECT_EQ(dm_heap_free(&heap, live[--count].block), 0);
     EXPECT_EQ(vram.used, 0);
-    EXPECT_EQ(dm_heap_check(&heap), 0);
+    EXPECT_EQ(heap_check(&heap), 0);
 }
 
 static void out_of_memory(uint64_t size)
@@ -189,7 +190,7 @@ static void out_of_memory(uint64_t size)
             break;
         }
         EXPECT_EQ(r, -ENOMEM);
-        EXPECT_EQ(dm_heap_check(&heap), 0);
+        EXPECT_EQ(heap_check(&heap), 0);
         EXPECT_EQ(vram.used, 0);
         EXPECT_EQ(space.reserved.count, 0);
     }
