@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapter "Virtual Memory Management".
+#include "physical_object.h"
 #include "virtual_memory.h"
 
 #include "api_bodies.h"
