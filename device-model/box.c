@@ -95,17 +95,19 @@ static uint64_t span_B(const struct view *v, struct dm_box_extent e)
     return (e.depth - 1) * v->slice_B + (e.height - 1) * v->pitch_B + e.width_B;
 }
 
-// Rows one by one, from whichever end keeps a source row intact until it has been read.
+// As if through a buffer, for any two pitches. Rows rise in both places by at least their width, so that a row which moves down can only hit the
+// source of a lower row, and one which moves up only that of a higher row: the former are done from the bottom, the latter from the top.
 static void move_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
-    bool backwards = (uintptr_t)d->start > (uintptr_t)s->start;
+    uint64_t rows = e.depth * e.height;
 
-    for (uint64_t i = 0; i < e.depth; i++) {
-        uint64_t z = backwards ? e.depth - 1 - i : i;
-        for (uint64_t j = 0; j < e.height; j++) {
-            uint64_t y = backwards ? e.height - 1 - j : j;
-            kn_move(d->start + z * d->slice_B + y * d->pitch_B, s->start + z * s->slice_B + y * s->pitch_B, e.width_B);
-        }
+    for (uint64_t i = 0; i < 2 * rows; i++) {
+        bool upwards = i >= rows;
+        uint64_t row = upwards ? 2 * rows - 1 - i : i, z = row / e.height, y = row % e.height;
+        uint8_t *to = d->start + z * d->slice_B + y * d->pitch_B, *from = s->start + z * s->slice_B + y * s->pitch_B;
+
+        if (upwards == ((uintptr_t)to >= (uintptr_t)from))
+            kn_move(to, from, e.width_B);
     }
 }
 
@@ -119,9 +121,39 @@ static void copy_linear(const struct view *d, const struct view *s, struct dm_bo
         kn_copy_box(d->start, d->pitch_B, d->slice_B, s->start, s->pitch_B, s->slice_B, e.width_B, e.height, e.depth);
 }
 
+// As if through a buffer, between places of one block-linear surface: runs of bytes, in the order that leaves a run alone until it has been read.
+static void retile_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
+{
+    enum { RUN_B = 1024 };
+    uint8_t run[RUN_B];
+    const struct dm_position *to = &d->at, *from = &s->at;
+    bool upwards = to->z != from->z ? to->z > from->z : to->y != from->y ? to->y > from->y : to->x_B > from->x_B;
+    uint64_t runs = (e.width_B + RUN_B - 1) / RUN_B, all = runs * e.height * e.depth;
+
+    for (uint64_t i = 0; i < all; i++) {
+        uint64_t at = upwards ? all - 1 - i : i, x_B = at % runs * RUN_B, y = at / runs % e.height, z = at / runs / e.height;
+        uint64_t width_B = e.width_B - x_B < RUN_B ? e.width_B - x_B : RUN_B;
+
+        kn_untile_box(s->start, &s->desc, from->x_B + x_B, from->y + y, from->z + z, run, RUN_B, RUN_B, width_B, 1, 1);
+        kn_tile_box(d->start, &d->desc, to->x_B + x_B, to->y + y, to->z + z, run, RUN_B, RUN_B, width_B, 1, 1);
+    }
+}
+
+static bool apart(uint64_t a, uint64_t b, uint64_t extent)
+{
+    return a >= b ? a - b >= extent : b - a >= extent;
+}
+
+static bool overlap(const struct view *d, const struct view *s, struct dm_box_extent e)
+{
+    return d->start == s->start && !apart(d->at.x_B, s->at.x_B, e.width_B) && !apart(d->at.y, s->at.y, e.height) && !apart(d->at.z, s->at.z, e.depth);
+}
+
 static void copy_views(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
-    if (d->tiled && s->tiled)
+    if (d->tiled && s->tiled && overlap(d, s, e))
+        retile_overlapping(d, s, e);
+    else if (d->tiled && s->tiled)
         kn_retile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, e.width_B, e.height, e.depth);
     else if (d->tiled)
         kn_tile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, s->pitch_B, s->slice_B, e.width_B, e.height, e.depth);
@@ -145,8 +177,10 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const s
         steps = extent.depth;
         extent.depth = 1;
     }
-    for (uint64_t i = 0; i < steps; i++, dst_at.z++, src_at.z++) {
-        struct view d = view_of(dst, dst_at), s = view_of(src, src_at);
+    for (uint64_t i = 0; i < steps; i++) {
+        uint64_t z = dst_at.z > src_at.z ? steps - 1 - i : i; // of an array onto itself, a layer is left alone until it has been read
+        struct view d = view_of(dst, (struct dm_position){dst_at.x_B, dst_at.y, dst_at.z + z});
+        struct view s = view_of(src, (struct dm_position){src_at.x_B, src_at.y, src_at.z + z});
 
         copy_views(&d, &s, extent);
     }
