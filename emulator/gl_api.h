@@ -82,7 +82,9 @@ enum {
     GL_TEXTURE_ALPHA_TYPE = 0x8c13,
     GL_TEXTURE_LUMINANCE_TYPE = 0x8c14,
     GL_TEXTURE_INTENSITY_TYPE = 0x8c15,
+    GL_TEXTURE_BASE_LEVEL = 0x813c,
     GL_TEXTURE_MAX_LEVEL = 0x813d,
+    GL_GENERATE_MIPMAP = 0x8191,
     GL_TEXTURE_MIN_FILTER = 0x2801,
     GL_TEXTURE_MAG_FILTER = 0x2800,
     GL_NEAREST = 0x2600,
@@ -102,6 +104,9 @@ enum {
 
     GL_ELEMENT_ARRAY_BUFFER = 0x8893,
     GL_BUFFER_SIZE = 0x8764,
+    GL_BUFFER_MAPPED = 0x88bc,
+    GL_BUFFER_ACCESS_FLAGS = 0x911f,
+    GL_MAP_PERSISTENT_BIT = 0x40,
     GL_BUFFER_IMMUTABLE_STORAGE = 0x821f,
     GL_BUFFER_STORAGE_FLAGS = 0x8220,
     GL_DYNAMIC_STORAGE_BIT = 0x100,
@@ -147,6 +152,7 @@ enum {
     X(void, GenTextures, (gl_sizei, gl_uint *))                                                                                                      \
     X(void, DeleteTextures, (gl_sizei, const gl_uint *))                                                                                             \
     X(void, BindTexture, (gl_enum, gl_uint))                                                                                                         \
+    X(void, GetTexParameteriv, (gl_enum, gl_enum, gl_int *))                                                                                         \
     X(void, TexParameteri, (gl_enum, gl_enum, gl_int))                                                                                               \
     X(void, GetTexLevelParameteriv, (gl_enum, gl_int, gl_enum, gl_int *))                                                                            \
     X(void, GetTexImage, (gl_enum, gl_int, gl_enum, gl_enum, void *))                                                                                \

@@ -32,7 +32,8 @@ enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct 
     gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
     gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &number);
     gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &samples);
-    *image = (struct em_gl_image){.target = GL_RENDERBUFFER, .width = (uint32_t)width, .height = (uint32_t)height, .depth = 1, .levels = 1};
+    *image =
+        (struct em_gl_image){.target = GL_RENDERBUFFER, .width = (uint32_t)width, .height = (uint32_t)height, .depth = 1, .levels = 1, .present = {1}};
     const struct gl_format *sized = em_gl_format((uint32_t)number);
     if (sized) {
         image->format = *sized;
@@ -59,6 +60,26 @@ enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct 
     }
     gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
     return em_gl_failed(gl) ? EM_GL_REFUSED : EM_GL_OK;
+}
+
+// A renderbuffer's name tells how it is, as long as the program has not deleted it; then nobody changes it any more.
+enum em_gl_status em_gl_framebuffer_look(const struct gl_functions *gl, const struct em_gl_object *o, struct em_gl_extent *now)
+{
+    const struct em_gl_image *image = &o->image;
+    gl_int width = 0, height = 0, number = 0, samples = 0;
+    *now = (struct em_gl_extent){image->width, image->height, 1};
+    if (o->kind != EM_GL_RENDERBUFFER || !gl->IsRenderbuffer(o->name))
+        return EM_GL_OK;
+    gl->BindRenderbuffer(GL_RENDERBUFFER, o->name);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &width);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &number);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &samples);
+    gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
+    if ((unsigned)number != image->format.number || samples > 0)
+        return EM_GL_REFORMATTED;
+    *now = (struct em_gl_extent){(uint32_t)width, (uint32_t)height, 1};
+    return now->width == image->width && now->height == image->height ? EM_GL_OK : EM_GL_RESIZED;
 }
 
 // A texture like the object, in a framebuffer that is bound for reading. It has a name among the program's textures, so it does not stay.
@@ -100,7 +121,7 @@ void em_gl_framebuffer_write(const struct gl_functions *gl, const struct em_gl_o
 // ---- EGLImages
 
 // A texture that shows the image; only the framebuffer knows it from then on, and keeps it alive.
-enum em_gl_status em_gl_egl_image_show(const struct gl_functions *gl, struct em_gl_object *o)
+enum em_gl_status em_gl_egl_image_show(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
 {
     void (*show)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_group_egl_function("EGLImageTargetTexture2DOES");
     struct em_gl_image *image = &o->image;
@@ -113,12 +134,12 @@ enum em_gl_status em_gl_egl_image_show(const struct gl_functions *gl, struct em_
     show(GL_TEXTURE_2D, o->egl_image);
     enum em_gl_status status = em_gl_failed(gl) ? EM_GL_MISSING : EM_GL_OK;
     image->target = GL_TEXTURE_2D;
-    struct em_gl_extent e = status ? (struct em_gl_extent){0} : em_gl_level_extent(gl, o, 0);
+    struct em_gl_extent e = status ? (struct em_gl_extent){0} : em_gl_texture_extent(gl, GL_TEXTURE_2D, 0);
     if (!status && !e.width)
         status = EM_GL_NO_STORAGE;
     if (!status) {
-        *image = (struct em_gl_image){.target = GL_TEXTURE_2D, .width = e.width, .height = e.height, .depth = 1, .levels = 1};
-        em_gl_texture_format(gl, GL_TEXTURE_2D, image);
+        *image = (struct em_gl_image){.target = GL_TEXTURE_2D, .width = e.width, .height = e.height, .depth = 1, .levels = 1, .present = {1}};
+        em_gl_texture_format(gl, GL_TEXTURE_2D, 0, image);
         gl->GenFramebuffers(1, &o->holder);
         gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);
         gl->FramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);

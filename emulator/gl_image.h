@@ -6,7 +6,7 @@
 enum em_gl_status em_gl_image_open(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o);
 void em_gl_image_drop(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o);
 
-// For gl_image.c and gl_framebuffer.c.
+// What follows is for gl_image.c, gl_texture.c and gl_framebuffer.c. Levels are CUDA's: 0 is the texture's base level.
 
 struct em_gl_extent {
     uint32_t width, height, depth;
@@ -14,12 +14,24 @@ struct em_gl_extent {
 
 // Whether OpenGL has reported errors; they are forgotten.
 bool em_gl_failed(const struct gl_functions *gl);
-// Extent of a level of the texture that is bound; width 0: it has no image, or a cube not all its faces.
-struct em_gl_extent em_gl_level_extent(const struct gl_functions *gl, const struct em_gl_object *o, unsigned level);
+
+enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o);
+void em_gl_texture_drop(struct em_gl_group *group, const struct gl_functions *gl, const struct em_gl_object *o);
+// Binds the texture in the active unit. False: it was held by nothing, and the program has deleted it.
+bool em_gl_texture_select(const struct gl_functions *gl, const struct em_gl_object *o);
+// The target that queries and glTexSubImage take for a face of a cube; for other textures their own.
+unsigned em_gl_texture_face(const struct em_gl_object *o, uint32_t face);
+// The extent of OpenGL's level of the texture that is bound, or a face of it; width 0: it has no image.
+struct em_gl_extent em_gl_texture_extent(const struct gl_functions *gl, unsigned target, unsigned gl_level);
 // Fills in the format of the texture that is bound.
-void em_gl_texture_format(const struct gl_functions *gl, unsigned target, struct em_gl_image *image);
+void em_gl_texture_format(const struct gl_functions *gl, unsigned target, unsigned gl_level, struct em_gl_image *image);
+// How a level of the selected texture, or a face of it, is now, and its extent: OK, RESIZED, REFORMATTED, or NO_STORAGE where it has never been.
+enum em_gl_status em_gl_texture_look(const struct gl_functions *gl, const struct em_gl_object *o, uint32_t face, unsigned level,
+                                     struct em_gl_extent *now);
 
 enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct em_gl_object *o);
-enum em_gl_status em_gl_egl_image_show(const struct gl_functions *gl, struct em_gl_object *o);
-// Writes a box of what the object's framebuffer holds, from rows as they are set for unpacking.
+enum em_gl_status em_gl_egl_image_show(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o);
+// The same of what the object's framebuffer holds.
+enum em_gl_status em_gl_framebuffer_look(const struct gl_functions *gl, const struct em_gl_object *o, struct em_gl_extent *now);
+// Writes a box of it, from rows as they are set for unpacking.
 void em_gl_framebuffer_write(const struct gl_functions *gl, const struct em_gl_object *o, const struct em_gl_box *box, const void *from);

@@ -10,13 +10,16 @@
 // Tells once in a mapping what is wrong with an object. Whether its bytes were moved, or as many as it still has.
 static bool tell(struct em_gl_mirror *m, enum em_gl_status status)
 {
-    bool *said = status == EM_GL_RESIZED ? &m->said_resized : &m->said_refused, good = status == EM_GL_OK || status == EM_GL_RESIZED;
+    bool changed = status == EM_GL_RESIZED || status == EM_GL_REFORMATTED, good = !status || changed || status == EM_GL_MISSING;
+    bool *said = changed ? &m->said_resized : &m->said_refused;
     if (!status || *said)
         return good;
     *said = true;
     const char *kind = em_gl_kind_text(m->object->kind), *why = em_gl_status_text(status);
-    if (status == EM_GL_RESIZED)
+    if (changed)
         em_mistake(G14, CUDA_SUCCESS, "OpenGL %s %u: %s", kind, m->object->name, why);
+    else if (status == EM_GL_MISSING)
+        em_mistake(G13, CUDA_SUCCESS, "OpenGL %s %u: %s", kind, m->object->name, why);
     else if (status == EM_GL_REFUSED)
         em_mistake(G07, CUDA_SUCCESS, "OpenGL %s %u: %s", kind, m->object->name, why);
     else

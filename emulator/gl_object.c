@@ -77,9 +77,24 @@ static void write_buffer(const struct gl_functions *gl, intptr_t offset, intptr_
     gl->DeleteBuffers(1, &scratch); // it has a name among the program's buffers, so it does not stay
 }
 
+// "An INVALID_OPERATION error is generated if any part of the specified buffer range is mapped … unless it was mapped with MAP_PERSISTENT_BIT set":
+// asked for, since not every context looks for errors.
+static bool is_mapped(const struct gl_functions *gl)
+{
+    gl_int mapped = 0, flags = 0;
+    gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_MAPPED, &mapped);
+    if (mapped)
+        gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_ACCESS_FLAGS, &flags);
+    return mapped && !(flags & GL_MAP_PERSISTENT_BIT);
+}
+
 static void run_buffer(const struct gl_functions *gl, struct call *c, bool write)
 {
     uint64_t have = select_buffer(gl, c->object);
+    if (is_mapped(gl)) {
+        c->status = EM_GL_REFUSED;
+        return;
+    }
     c->status = have == c->object->size_B ? EM_GL_OK : EM_GL_RESIZED;
     uint64_t room = c->offset < have ? have - c->offset : 0, size = c->size < room ? c->size : room;
     em_gl_failed(gl);
@@ -213,6 +228,7 @@ const char *em_gl_status_text(enum em_gl_status status)
         [EM_GL_MISSING] = "there is no such object in the current context or those that it shares objects with",
         [EM_GL_NO_STORAGE] = "it has no storage",
         [EM_GL_MULTISAMPLE] = "it is multisampled",
+        [EM_GL_REFORMATTED] = "it has another format than when it was registered",
         [EM_GL_RESIZED] = "it is not as large as it was when it was registered",
         [EM_GL_REFUSED] = "OpenGL refuses to give or take its bytes (is it mapped?)",
         [EM_GL_GONE] = "its display has been closed",

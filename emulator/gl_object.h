@@ -10,6 +10,7 @@ enum em_gl_status {
     EM_GL_MISSING,     // no object of that name
     EM_GL_NO_STORAGE,  // it has no bytes: no glBufferData, glTexImage, glRenderbufferStorage yet, or a cube without all its faces
     EM_GL_MULTISAMPLE, // its bytes cannot be had
+    EM_GL_REFORMATTED, // it has another format than when it was opened: nothing was moved
     EM_GL_RESIZED,     // it is not as large as it was when it was opened: what fits was moved
     EM_GL_REFUSED,     // OpenGL reports an error: the program has the buffer mapped, say
     EM_GL_GONE,        // the display is closed, and all objects with it
@@ -23,8 +24,10 @@ enum { EM_GL_LEVELS_MAX = 20 };
 // What a texture or renderbuffer was when it was opened.
 struct em_gl_image {
     unsigned target;               // its own
-    uint32_t width, height, depth; // of level 0; depth: slices, layers or faces, else 1
-    uint32_t levels;               // that have an image
+    uint32_t base;                 // the texture's base level, which is CUDA's level 0
+    uint32_t width, height, depth; // of it; depth: slices, layers or faces, else 1
+    uint32_t levels;               // from there to the last one that has an image
+    uint32_t present[6];           // those of them that have one, a bit each; of a cube by face, else [0]
     struct gl_format format;
     struct gl_transfer transfer; // meaningful with `shown`
     bool shown;                  // CUDA has an array of that format

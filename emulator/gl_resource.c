@@ -194,7 +194,8 @@ static CUresult check_target(unsigned target, unsigned flags)
     }
 }
 
-// What CUDA shows of an image that is registered for a target. A texture with more than one level shows the whole chain, be it there or not.
+// What CUDA shows of an image that is registered for a target. A texture with more than one level, or with a base level, shows the whole chain from
+// there on, be it there or not.
 static struct em_graphics_shape shape_of(const struct em_gl_image *image, unsigned target)
 {
     struct em_graphics_shape s = {
@@ -207,12 +208,13 @@ static struct em_graphics_shape shape_of(const struct em_gl_image *image, unsign
                                                   : 0,
         .cube = target == GL_TEXTURE_CUBE_MAP,
         .levels = 1,
+        .first_level = image->base,
         .format = image->transfer.array_format,
         .channels = image->transfer.channels,
         .element_B = image->transfer.element_B,
         .layout = DM_LAYOUT_LLVMPIPE, // linear rows, as OpenGL takes and gives them
     };
-    if (image->levels > 1)
+    if (image->levels > 1 || image->base)
         s.levels = dm_layout_levels_most(s.width, s.height, s.depth);
     return s;
 }

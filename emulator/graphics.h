@@ -50,7 +50,8 @@ struct em_graphics_shape {
     uint32_t depth;         // slices of a 3D image, else 0
     uint32_t layers;        // 0: not layered; a cube has 6
     bool cube;
-    uint32_t levels; // that can be asked for
+    uint32_t levels;      // that can be asked for
+    uint32_t first_level; // what the graphics API calls the first one, and so cuGraphicsSubResourceGetMappedArray
     CUarray_format format;
     unsigned channels;
     uint32_t element_B;

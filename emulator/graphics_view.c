@@ -310,11 +310,12 @@ CUresult em_graphics_array(CUgraphicsResource resource, unsigned index, unsigned
     // "If arrayIndex is not a valid array index … or mipLevel is not a valid mipmap level for resource then CUDA_ERROR_INVALID_VALUE is returned."
     if (g->shape.standing)
         index = level = 0;
-    if (index >= layers(g) || level >= g->shape.levels) {
-        r = em_mistake(G17, CUDA_ERROR_INVALID_VALUE, "arrayIndex %u, mipLevel %u of %s, which has %u and %u", index, level,
-                       em_graphics_text(g, text, sizeof text), layers(g), g->shape.levels);
+    if (index >= layers(g) || level < g->shape.first_level || level - g->shape.first_level >= g->shape.levels) {
+        r = em_mistake(G17, CUDA_ERROR_INVALID_VALUE, "arrayIndex %u, mipLevel %u of %s, which has %u and the levels %u to %u", index, level,
+                       em_graphics_text(g, text, sizeof text), layers(g), g->shape.first_level, g->shape.first_level + g->shape.levels - 1);
         goto unlock;
     }
+    level -= g->shape.first_level;
     struct em_array **slot = &g->array[index * g->shape.levels + level];
     if (!*slot && (r = new_array(g, index, level, slot)))
         goto unlock;

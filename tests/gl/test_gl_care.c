@@ -148,6 +148,135 @@ TEST(faces_unlike_while_mapped)
     unlike_faces(true);
 }
 
+// An object that gets another format while it is registered is left alone, also in a context that looks for no errors.
+static void reformatted(EGLint attribute, GLenum format, bool renderbuffer)
+{
+    enum { SIDE = 64 };
+    GLuint o;
+    CUgraphicsResource r;
+    gl_use(gl_new_context_with(GL_CORE, EGL_NO_CONTEXT, attribute, attribute ? EGL_TRUE : 0));
+    test_context();
+    if (renderbuffer) {
+        glGenRenderbuffers(1, &o);
+        glBindRenderbuffer(GL_RENDERBUFFER, o);
+        glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, SIDE, SIDE);
+        r = cu_image(o, GL_RENDERBUFFER, 0);
+        glRenderbufferStorage(GL_RENDERBUFFER, format, SIDE, SIDE);
+    } else {
+        glGenTextures(1, &o);
+        glBindTexture(GL_TEXTURE_2D, o);
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+        r = cu_image(o, GL_TEXTURE_2D, 0);
+        glTexImage2D(GL_TEXTURE_2D, 0, (GLint)format, SIDE, SIDE, 0, format == GL_RGBA32UI ? GL_RGBA_INTEGER : GL_DEPTH_COMPONENT, GL_UNSIGNED_INT,
+                     NULL);
+    }
+    CUarray a = cu_map_array(r, 0, 0);
+    cu_read_array(a, SIDE * 4, SIDE / 4, bytes);
+    cu_write_array(a, 0, 0, SIDE * 4, SIDE / 4, bytes);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_DIAGNOSTIC(G14);
+    EXPECT_OK(cuGraphicsUnregisterResource(r));
+}
+
+TEST(reformatted_texture)
+{
+    reformatted(0, GL_RGBA32UI, false);
+}
+
+TEST(reformatted_texture_without_errors)
+{
+    reformatted(EGL_CONTEXT_OPENGL_NO_ERROR_KHR, GL_DEPTH_COMPONENT24, false);
+}
+
+TEST(reformatted_renderbuffer)
+{
+    reformatted(0, GL_RGBA32UI, true);
+}
+
+TEST(reformatted_renderbuffer_without_errors)
+{
+    reformatted(EGL_CONTEXT_OPENGL_NO_ERROR_KHR, GL_DEPTH_COMPONENT24, true);
+}
+
+TEST(resized_renderbuffer)
+{
+    enum { SIDE = 32 };
+    GLuint o, f;
+    gl_start(GL_CORE);
+    glGenRenderbuffers(1, &o);
+    glBindRenderbuffer(GL_RENDERBUFFER, o);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, SIDE, SIDE);
+    CUgraphicsResource r = cu_image(o, GL_RENDERBUFFER, 0);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, SIDE / 4, SIDE / 4);
+    glGenFramebuffers(1, &f);
+    glBindFramebuffer(GL_FRAMEBUFFER, f);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, o);
+    glClearColor(1, 1, 1, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    memset(bytes, 7, SIZE);
+    CUarray a = cu_map_array(r, 0, 0);
+    cu_read_array(a, SIDE * 4, SIDE, bytes);
+    EXPECT_EQ(bytes[SIDE / 4 * 4 - 1], 255); // what is still there
+    EXPECT_EQ(bytes[SIDE / 4 * 4], 0);
+    memset(bytes, 9, SIZE);
+    cu_write_array(a, 0, 0, SIDE * 4, SIDE, bytes);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_DIAGNOSTIC(G14);
+    glReadPixels(SIDE / 4 - 1, SIDE / 4 - 1, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+    EXPECT_EQ(bytes[3], 9);
+    EXPECT_EQ(glGetError(), GL_NO_ERROR);
+}
+
+// OpenGL refuses to move the bytes of a buffer that the program has mapped; a context that looks for no errors would not.
+TEST(mapped_without_errors)
+{
+    gl_use(gl_new_context_with(GL_CORE, EGL_NO_CONTEXT, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE));
+    test_context();
+    GLuint b = gl_buffer(SIZE, NULL);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    CUdeviceptr p = cu_map_pointer(r);
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    EXPECT(glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_WRITE_BIT) != NULL);
+    EXPECT_OK(cuMemsetD8(p, 1, SIZE));
+    EXPECT_ERROR(cuGraphicsUnmapResources(1, &r, 0), CUDA_ERROR_UNKNOWN);
+    EXPECT_DIAGNOSTIC(G07);
+    glUnmapBuffer(GL_ARRAY_BUFFER);
+}
+
+// More textures than there are texture units to hold them in: those beyond are lost when the program deletes them, and their names stay dead.
+TEST(many_textures)
+{
+    enum { COUNT = 256 };
+    static GLuint t[COUNT];
+    static CUgraphicsResource r[COUNT];
+    GLint units = 0;
+    test_setting("CARDLESS_DIAGNOSTICS", "off");
+    gl_start(GL_COMPATIBILITY);
+    glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
+    memset(bytes, 7, SIZE);
+    for (int i = 0; i < COUNT; i++) {
+        t[i] = gl_texture_2d(GL_RGBA8, 1, 4, 4);
+        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 4, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+        r[i] = cu_image(t[i], GL_TEXTURE_2D, 0);
+    }
+    glBindTexture(GL_TEXTURE_2D, 0);
+    for (int deleted = 0; deleted < 2; deleted++) {
+        for (int i = 0; i < COUNT; i++) {
+            uint8_t texel[4] = {0};
+            cu_read_array(cu_map_array(r[i], 0, 0), 4, 1, texel);
+            EXPECT_OK(cuGraphicsUnmapResources(1, &r[i], 0));
+            if (!deleted || i < units - 1)
+                EXPECT_EQ(texel[0], 7);
+        }
+        glDeleteTextures(COUNT, t);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        EXPECT(!glIsTexture(t[i]));
+        EXPECT_OK(cuGraphicsUnregisterResource(r[i]));
+    }
+    EXPECT_EQ(glGetError(), GL_NO_ERROR);
+}
+
 // The driver does not mind that a pointer or an array is used after unmap: it leads to the object's own bytes, as they are then.
 TEST(used_after_unmap)
 {
@@ -256,6 +385,8 @@ TEST(context_with_robust_access)
     context_with(EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE);
 }
 
-TESTS(CASE(used_after_unmap), CASE(reach_of_the_driver), CASE(reach_of_the_manual), CASE(context_without_errors), CASE(context_that_may_be_lost),
+TESTS(CASE(reformatted_texture), CASE(reformatted_texture_without_errors), CASE(reformatted_renderbuffer),
+      CASE(reformatted_renderbuffer_without_errors), CASE(resized_renderbuffer), CASE(mapped_without_errors), CASE(many_textures),
+      CASE(used_after_unmap), CASE(reach_of_the_driver), CASE(reach_of_the_manual), CASE(context_without_errors), CASE(context_that_may_be_lost),
       CASE(context_with_robust_access), CASE(storage_without_updates), CASE(failed_copies), CASE(failed_copies_of_images), CASE(gaps_between_rows),
       CASE(faces_unlike_before_map), CASE(faces_unlike_while_mapped))
