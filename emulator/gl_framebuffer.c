@@ -128,6 +128,8 @@ enum em_gl_status em_gl_egl_image_show(struct em_gl_group *group, const struct g
     gl_uint texture;
     if (!show)
         return EM_GL_REFUSED;
+    if (!em_gl_group_image_is_likely(group, o->egl_image))
+        return EM_GL_MISSING;
     gl->GenTextures(1, &texture);
     gl->ActiveTexture(GL_TEXTURE0);
     gl->BindTexture(GL_TEXTURE_2D, texture);

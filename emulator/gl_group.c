@@ -108,7 +108,7 @@ static const char *open_context(struct em_gl_group *g)
     if (all && g->sentinel)
         return NULL;
     em_gl_window_close(&g->own);
-    return "the OpenGL that is there lacks functions of version 3.3";
+    return "the OpenGL that is there lacks functions of version 3.2";
 }
 
 // Waits for a job; false: the thread shall go. Precondition: mutex held.
@@ -252,7 +252,7 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
     if (current.system == GL_SYSTEM_NONE)
         return em_mistake(G12, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "no OpenGL context is current in this thread");
     if (!em_gl_window_is_usable(&current, &version))
-        return em_mistake(G12, CUDA_ERROR_OPERATING_SYSTEM, "OpenGL %s is too old: 3.3 or ES 3.0 is needed", version);
+        return em_mistake(G12, CUDA_ERROR_OPERATING_SYSTEM, "OpenGL %s is too old: 3.2 or ES 3.0 is needed", version);
     CUresult r = CUDA_SUCCESS;
     pthread_mutex_lock(&mutex);
     struct em_gl_group *g = find(&current);

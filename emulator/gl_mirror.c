@@ -32,8 +32,10 @@ void em_gl_mirror_map(struct em_gl_mirror *m)
     m->mapped = true;
     memset(m->fetched, 0, sizeof m->fetched);
     memset(m->overwrites, 0, sizeof m->overwrites);
-    memset(m->dirty, 0, sizeof m->dirty);
-    m->dirty_first = m->dirty_end = m->mapped_size_B = 0;
+    for (unsigned level = 0; level < EM_GL_LEVELS_MAX; level++)
+        m->dirty[level].count = 0;
+    m->written.count = 0;
+    m->mapped_size_B = 0;
     m->said_resized = m->said_refused = false;
 }
 
@@ -52,6 +54,43 @@ static bool needs_bytes(struct em_gl_mirror *m, unsigned level, bool all, enum e
 
 // ---- buffers
 
+static bool ranges_meet(struct em_gl_range a, struct em_gl_range b)
+{
+    return a.first <= b.end && b.first <= a.end;
+}
+
+static struct em_gl_range range_of_both(struct em_gl_range a, struct em_gl_range b)
+{
+    return (struct em_gl_range){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
+}
+
+// Adds a range to those that are there, with those that it meets; where there is no room, with the one that it grows least by it.
+static void add_range(struct em_gl_ranges *all, struct em_gl_range r)
+{
+    unsigned best = 0;
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < all->count;) {
+        if (ranges_meet(all->range[i], r)) {
+            r = range_of_both(all->range[i], r);
+            all->range[i] = all->range[--all->count];
+            i = 0; // it may meet others now
+            least = UINT64_MAX;
+            continue;
+        }
+        struct em_gl_range both = range_of_both(all->range[i], r);
+        uint64_t grows = both.end - both.first - (all->range[i].end - all->range[i].first);
+        if (grows < least) {
+            least = grows;
+            best = i;
+        }
+        i++;
+    }
+    if (all->count < EM_GL_PARTS_MAX)
+        all->range[all->count++] = r;
+    else
+        all->range[best] = range_of_both(all->range[best], r);
+}
+
 void em_gl_mirror_touch(struct em_gl_mirror *m, uint64_t offset, uint64_t size, enum em_touch touch)
 {
     if (!m->mapped || !size || offset >= m->size_B)
@@ -66,22 +105,23 @@ void em_gl_mirror_touch(struct em_gl_mirror *m, uint64_t offset, uint64_t size, 
     // What is written now goes to the storage that the buffer has now: nowhere, if the program gives it another one before unmap.
     if (!m->mapped_size_B)
         em_gl_buffer_size(m->object, &m->mapped_size_B);
-    if (m->dirty_first == m->dirty_end || offset < m->dirty_first)
-        m->dirty_first = offset;
-    if (end > m->dirty_end)
-        m->dirty_end = end;
+    add_range(&m->written, (struct em_gl_range){offset, end});
 }
 
 static bool push_buffer(struct em_gl_mirror *m)
 {
     uint64_t size_now;
-    if (m->dirty_first == m->dirty_end)
+    bool good = true;
+    if (!m->written.count)
         return true;
     if (em_gl_buffer_size(m->object, &size_now) == EM_GL_OK && size_now != m->mapped_size_B) {
         return tell(m, EM_GL_RESIZED);
     }
-    return tell(m,
-                em_gl_buffer_write(m->object, m->dirty_first, m->dirty_end - m->dirty_first, (const void *)(uintptr_t)(m->address + m->dirty_first)));
+    for (unsigned i = 0; i < m->written.count; i++) {
+        const struct em_gl_range *r = &m->written.range[i];
+        good &= tell(m, em_gl_buffer_write(m->object, r->first, r->end - r->first, (const void *)(uintptr_t)(m->address + r->first)));
+    }
+    return good;
 }
 
 // ---- images
@@ -104,12 +144,63 @@ static struct em_gl_box whole(const struct em_gl_bytes *b)
     return (struct em_gl_box){.width = b->width, .height = b->height, .depth = b->depth};
 }
 
-// The smallest range that holds both; an empty one holds nothing.
+// The smallest range that holds both.
 static void join(uint32_t *at, uint32_t *size, uint32_t other_at, uint32_t other_size)
 {
     uint32_t end = *at + *size, other_end = other_at + other_size;
     *at = other_at < *at ? other_at : *at;
     *size = (other_end > end ? other_end : end) - *at;
+}
+
+static struct em_gl_box box_of_both(const struct em_gl_box *a, const struct em_gl_box *b)
+{
+    struct em_gl_box both = *a;
+    join(&both.x, &both.width, b->x, b->width);
+    join(&both.y, &both.height, b->y, b->height);
+    join(&both.z, &both.depth, b->z, b->depth);
+    return both;
+}
+
+static uint64_t volume(const struct em_gl_box *b)
+{
+    return (uint64_t)b->width * b->height * b->depth;
+}
+
+// Whether two boxes make one that has nothing else in it: one lies in the other, or they differ in one direction only and meet there.
+static bool make_a_box(const struct em_gl_box *a, const struct em_gl_box *b, const struct em_gl_box *both)
+{
+    bool x = a->x == b->x && a->width == b->width, y = a->y == b->y && a->height == b->height, z = a->z == b->z && a->depth == b->depth;
+    if (volume(both) == volume(a) || volume(both) == volume(b))
+        return true;
+    return x + y + z == 2 && volume(both) <= volume(a) + volume(b);
+}
+
+// Adds a box to those that are there, with those that make a box with it; where there is no room, with the one that it grows least by it.
+static void add_box(struct em_gl_dirty *all, const struct em_gl_box *box)
+{
+    struct em_gl_box b = *box;
+    unsigned best = 0;
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < all->count;) {
+        struct em_gl_box both = box_of_both(&all->box[i], &b);
+        if (make_a_box(&all->box[i], &b, &both)) {
+            b = both;
+            all->box[i] = all->box[--all->count];
+            i = 0; // it may go with others now
+            least = UINT64_MAX;
+            continue;
+        }
+        uint64_t grows = volume(&both) - volume(&all->box[i]);
+        if (grows < least) {
+            least = grows;
+            best = i;
+        }
+        i++;
+    }
+    if (all->count < EM_GL_PARTS_MAX)
+        all->box[all->count++] = b;
+    else
+        all->box[best] = box_of_both(&all->box[best], &b);
 }
 
 void em_gl_mirror_touch_box(struct em_gl_mirror *m, unsigned level, const struct em_gl_box *box, enum em_touch touch)
@@ -118,20 +209,14 @@ void em_gl_mirror_touch_box(struct em_gl_mirror *m, unsigned level, const struct
     if (!m->mapped || level >= m->object->image.levels || !box->width || !box->height || !box->depth)
         return;
     struct em_gl_bytes bytes = bytes_of(m, level);
-    struct em_gl_box all = whole(&bytes), *dirty = &m->dirty[level];
+    struct em_gl_box all = whole(&bytes);
     if (needs_bytes(m, level, !memcmp(box, &all, sizeof all), touch)) {
         tell(m, em_gl_image_read(m->object, level, &bytes));
         m->fetched[level] = true;
     }
     if (!em_touch_writes(touch))
         return;
-    if (!dirty->width) {
-        *dirty = *box;
-        return;
-    }
-    join(&dirty->x, &dirty->width, box->x, box->width);
-    join(&dirty->y, &dirty->height, box->y, box->height);
-    join(&dirty->z, &dirty->depth, box->z, box->depth);
+    add_box(&m->dirty[level], box);
 }
 
 static bool push_image(struct em_gl_mirror *m)
@@ -139,8 +224,8 @@ static bool push_image(struct em_gl_mirror *m)
     bool good = true;
     for (unsigned level = 0; level < m->object->image.levels && level < m->layout->levels; level++) {
         struct em_gl_bytes bytes = bytes_of(m, level);
-        if (m->dirty[level].width)
-            good &= tell(m, em_gl_image_write(m->object, level, &m->dirty[level], &bytes));
+        for (unsigned i = 0; i < m->dirty[level].count; i++)
+            good &= tell(m, em_gl_image_write(m->object, level, &m->dirty[level].box[i], &bytes));
     }
     return good;
 }

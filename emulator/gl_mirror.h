@@ -10,6 +10,22 @@
 
 struct dm_layout;
 
+enum { EM_GL_PARTS_MAX = 8 };
+
+// Boxes of a level, which may overlap: together what was written, and no more as long as there are no more of them.
+struct em_gl_dirty {
+    unsigned count;
+    struct em_gl_box box[EM_GL_PARTS_MAX];
+};
+
+// Ranges of a buffer likewise.
+struct em_gl_ranges {
+    unsigned count;
+    struct em_gl_range {
+        uint64_t first, end;
+    } range[EM_GL_PARTS_MAX];
+};
+
 struct em_gl_mirror {
     struct em_gl_object *object;
     uint64_t address;               // device address of its first byte
@@ -19,9 +35,9 @@ struct em_gl_mirror {
     // Since it was mapped, in level (a buffer: [0]): whether it has the GL's bytes; else how many writes of all of it make them needless.
     bool fetched[EM_GL_LEVELS_MAX];
     uint32_t overwrites[EM_GL_LEVELS_MAX];
-    struct em_gl_box dirty[EM_GL_LEVELS_MAX]; // what CUDA has written since then; empty: width 0
-    uint64_t dirty_first, dirty_end;          // the same of a buffer
-    uint64_t mapped_size_B;                   // a buffer's size when it was first touched since it was mapped; 0: not touched yet
+    struct em_gl_dirty dirty[EM_GL_LEVELS_MAX]; // what CUDA has written since then
+    struct em_gl_ranges written;                // the same of a buffer
+    uint64_t mapped_size_B;                     // a buffer's size when it was first touched since it was mapped; 0: not touched yet
     bool said_resized, said_refused;
 };
 

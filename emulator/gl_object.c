@@ -187,8 +187,6 @@ enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind k
 
 enum em_gl_status em_gl_egl_image_open(struct em_gl_group *group, void *egl_image, struct em_gl_object **out)
 {
-    if (!em_gl_group_image_is_likely(group, egl_image))
-        return EM_GL_MISSING;
     return open_object(&(struct em_gl_object){.group = group, .kind = EM_GL_EGL_IMAGE, .egl_image = egl_image}, out);
 }
 

@@ -17,6 +17,7 @@ enum {
     EGL_SURFACE_TYPE = 0x3033,
     EGL_NONE = 0x3038,
     EGL_VENDOR = 0x3053,
+    EGL_EXTENSIONS = 0x3055,
     EGL_RENDERABLE_TYPE = 0x3040,
     EGL_HEIGHT = 0x3056,
     EGL_WIDTH = 0x3057,
@@ -429,8 +430,21 @@ static bool follow(uintptr_t address, struct words *w)
     return address && address % sizeof(void *) == 0 && !dm_guarded(read_words, w, &fault);
 }
 
+// Labels are for debugging; that EGL checks what it labels (EGL_KHR_debug) is how it can be asked.
+static bool is_image(void *display, void *image, bool *known)
+{
+    enum { EGL_OBJECT_IMAGE = 0x33b4, EGL_SUCCESS = 0x3000 };
+    int (*label)(void *, unsigned, void *, void *) = (int (*)(void *, unsigned, void *, void *))egl.eglGetProcAddress("eglLabelObjectKHR");
+    const char *extensions = egl.eglQueryString(NULL, EGL_EXTENSIONS);
+    *known = label && extensions && strstr(extensions, "EGL_KHR_debug");
+    return *known && label(display, EGL_OBJECT_IMAGE, image, NULL) == EGL_SUCCESS;
+}
+
 bool em_gl_window_image_is_likely(void *display, void *image)
 {
+    bool known, yes = is_image(display, image, &known);
+    if (known)
+        return yes;
     struct words w, inner;
     if (!follow((uintptr_t)image, &w))
         return false;

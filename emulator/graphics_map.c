@@ -221,7 +221,7 @@ static CUresult check_health(struct em_graphics *g)
             return em_mistake(G14, CUDA_SUCCESS, "%s has other bytes now than the %llu that were registered", em_graphics_text(g, text, sizeof text),
                               (unsigned long long)g->shape.size_B);
         return em_mistake(G14, CUDA_SUCCESS, "%s is another image now than the one of %ux%u that was registered",
-                          em_graphics_text(g, text, sizeof text), g->shape.width, g->shape.height);
+                          em_graphics_text(g, text, sizeof text), g->shape.width, g->shape.height ? g->shape.height : 1);
     case EM_GRAPHICS_DELETED: // silicon maps it all the same (x_graphics map-after-gldelete)
         return em_mistake(G13, CUDA_SUCCESS, "%s was deleted and is mapped", em_graphics_text(g, text, sizeof text));
     case EM_GRAPHICS_LOST:

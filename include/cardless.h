@@ -110,7 +110,8 @@ CUresult cardlessCopyTexture(cardlessTexture to, unsigned to_level, unsigned to_
 CUresult cardlessReadBuffer(cardlessBuffer buffer, size_t offset, size_t size, void *bytes);
 CUresult cardlessReadTexture(cardlessTexture texture, unsigned level, const cardlessBox *box, void *texels);
 
-/* Runs all commands issued so far; waits for the CUDA work that they wait for. */
+/* Runs all commands issued so far; waits for the CUDA work that they wait for. CUDA_ERROR_NOT_PERMITTED, as for reads: inside of a host function
+   (cuLaunchHostFunc), where there is something to wait for. */
 CUresult cardlessFinish(void);
 /* Runs what can run now. CUDA_ERROR_NOT_READY: some commands wait for CUDA work. */
 CUresult cardlessQuery(void);

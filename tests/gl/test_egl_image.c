@@ -153,6 +153,7 @@ TEST(refused)
     PFNEGLCREATESYNCKHRPROC create_sync = (PFNEGLCREATESYNCKHRPROC)eglGetProcAddress("eglCreateSyncKHR"); // a handle, but of another kind
     EGLSyncKHR sync = create_sync ? create_sync(gl_display, EGL_SYNC_FENCE_KHR, NULL) : NULL;
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, sync, 0), CUDA_ERROR_UNKNOWN);
+    EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)context, 0), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, NULL, 0, 0), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, (CUgraphicsResource)(uintptr_t)0x12340, 0, 0), CUDA_ERROR_INVALID_HANDLE);
     r = cu_buffer(gl_buffer(64, NULL), 0);

@@ -227,6 +227,54 @@ TEST(resized_renderbuffer)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
+// Only what CUDA has written goes back, be it in many places: what OpenGL has written between them meanwhile stays.
+TEST(parts)
+{
+    enum { SIDE = 32, FEW = 5, MANY = 100 };
+    static uint8_t texels[SIDE * SIDE * 4];
+    gl_start(GL_CORE);
+    for (int places = FEW; places <= MANY; places += MANY - FEW) {
+        memset(bytes, 7, SIZE);
+        GLuint b = gl_buffer(SIZE, bytes);
+        CUgraphicsResource r = cu_buffer(b, 0);
+        CUdeviceptr p = cu_map_pointer(r);
+        for (int i = 0; i < places; i++) {
+            int at = i * 37 % MANY * 40; // in no order
+            EXPECT_OK(cuMemsetD8(p + (CUdeviceptr)at, 9, 2));
+            EXPECT_OK(cuMemsetD8(p + (CUdeviceptr)at + 2, 9, 2));
+        }
+        memset(bytes, 8, SIZE);
+        if (places == FEW) { // (of many places, what lies between goes too)
+            glBindBuffer(GL_ARRAY_BUFFER, b);
+            glBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, bytes);
+        }
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        for (int i = 0; i < MANY; i++) {
+            bool written = false;
+            for (int k = 0; k < places; k++)
+                written = written || k * 37 % MANY == i;
+            EXPECT_EQ(gl_buffer_byte(b, (size_t)i * 40 + 3), written ? 9 : places == FEW ? 8 : 7);
+            EXPECT_EQ(gl_buffer_byte(b, (size_t)i * 40 + 4), places == FEW ? 8 : 7);
+        }
+    }
+    GLuint t = gl_texture_2d(GL_RGBA8, 1, SIDE, SIDE);
+    for (int step = 1; step < 10; step += 2) { // 16, 6, 4, … places a row
+        memset(texels, 7, sizeof texels);
+        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+        CUgraphicsResource r = cu_image(t, GL_TEXTURE_2D, 0);
+        CUarray a = cu_map_array(r, 0, 0);
+        memset(texels, 9, sizeof texels);
+        for (int i = 0; i < SIDE * SIDE; i += step)
+            cu_write_array(a, (size_t)(i % SIDE) * 4, (size_t)(i / SIDE), 4, 1, texels);
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+        for (int i = 0; i < SIDE * SIDE; i++)
+            EXPECT_EQ(texels[i * 4], i % step ? 7 : 9);
+        EXPECT_OK(cuGraphicsUnregisterResource(r));
+    }
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 // OpenGL refuses to move the bytes of a buffer that the program has mapped; a context that looks for no errors would not.
 TEST(mapped_without_errors)
 {
@@ -385,7 +433,7 @@ TEST(context_with_robust_access)
     context_with(EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE);
 }
 
-TESTS(CASE(reformatted_texture), CASE(reformatted_texture_without_errors), CASE(reformatted_renderbuffer),
+TESTS(CASE(parts), CASE(reformatted_texture), CASE(reformatted_texture_without_errors), CASE(reformatted_renderbuffer),
       CASE(reformatted_renderbuffer_without_errors), CASE(resized_renderbuffer), CASE(mapped_without_errors), CASE(many_textures),
       CASE(used_after_unmap), CASE(reach_of_the_driver), CASE(reach_of_the_manual), CASE(context_without_errors), CASE(context_that_may_be_lost),
       CASE(context_with_robust_access), CASE(storage_without_updates), CASE(failed_copies), CASE(failed_copies_of_images), CASE(gaps_between_rows),

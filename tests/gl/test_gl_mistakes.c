@@ -65,6 +65,50 @@ TEST(g12_no_context)
     EXPECT_DIAGNOSTIC(G12);
 }
 
+// Each call that needs the context: 0 map, 1 unmap, 2 unregister, 3 devices, 4 init.
+static void without_context(int call)
+{
+    CUdevice device;
+    unsigned count;
+    gl_start(GL_CORE);
+    CUgraphicsResource r = cu_buffer(gl_buffer(64, NULL), 0);
+    if (call == 1)
+        MUST(cuGraphicsMapResources(1, &r, 0));
+    gl_use(EGL_NO_CONTEXT);
+    EXPECT_ERROR(call == 0   ? cuGraphicsMapResources(1, &r, 0)
+                 : call == 1 ? cuGraphicsUnmapResources(1, &r, 0)
+                 : call == 2 ? cuGraphicsUnregisterResource(r)
+                 : call == 3 ? cuGLGetDevices(&count, &device, 1, CU_GL_DEVICE_LIST_ALL)
+                             : cuGLInit(),
+                 CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+    EXPECT_DIAGNOSTIC(G12);
+}
+
+TEST(g12_map)
+{
+    without_context(0);
+}
+
+TEST(g12_unmap)
+{
+    without_context(1);
+}
+
+TEST(g12_unregister)
+{
+    without_context(2);
+}
+
+TEST(g12_devices)
+{
+    without_context(3);
+}
+
+TEST(g12_init)
+{
+    without_context(4);
+}
+
 TEST(g13_deleted)
 {
     gl_start(GL_CORE);
@@ -107,5 +151,5 @@ TEST(resized_and_registered_again)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(g07_mapped_by_opengl), CASE(g10_flags), CASE(g11_format), CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g13_deleted),
+TESTS(CASE(g07_mapped_by_opengl), CASE(g10_flags), CASE(g11_format), CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g12_map), CASE(g12_unmap), CASE(g12_unregister), CASE(g12_devices), CASE(g12_init), CASE(g13_deleted),
       CASE(g14_resized), CASE(resized_and_registered_again))
