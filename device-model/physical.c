@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,6 +64,16 @@ static uint64_t arena_size(const struct dm_vram *vram)
     return (vram->total * ARENA_ROOM) & ~(vram->granule - 1);
 }
 
+// As large as the process may make a file (RLIMIT_FSIZE); what does not fit then is refused later.
+static int size_arena(struct dm_vram *vram, int fd)
+{
+    struct rlimit limit;
+    int r = dm_sys_ftruncate(fd, vram->arena_B = arena_size(vram));
+    if (r == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= vram->granule)
+        r = dm_sys_ftruncate(fd, vram->arena_B = limit.rlim_cur & ~(vram->granule - 1));
+    return r;
+}
+
 static int open_arena(struct dm_vram *vram)
 {
     if (vram->arena.fd >= 0)
@@ -70,7 +81,7 @@ static int open_arena(struct dm_vram *vram)
     int fd, r = dm_sys_memfd_create("cardless-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING, &fd);
     if (r)
         return r;
-    r = dm_sys_ftruncate(fd, arena_size(vram));
+    r = size_arena(vram, fd);
     if (!r)
         r = dm_fd_remember(fd, &vram->arena);
     if (r) {
@@ -87,7 +98,7 @@ static int create_slice(struct dm_vram *vram, struct dm_physical *p)
     uint64_t offset;
     int r = open_arena(vram);
     if (!r)
-        r = dm_rangemap_gap(&vram->slices, 0, arena_size(vram) - 1, p->size, vram->granule, &offset);
+        r = dm_rangemap_gap(&vram->slices, 0, vram->arena_B - 1, p->size, vram->granule, &offset);
     if (!r)
         r = dm_rangemap_insert(&vram->slices, offset, p->size, p);
     if (r)

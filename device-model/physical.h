@@ -15,6 +15,7 @@ struct dm_vram {
     uint64_t granule; // a power of two: everything is committed in multiples of it (2 MiB on every card known)
     // One large sparse memfd, of which ordinary allocations are slices; -1 until the first.
     struct dm_fd_identity arena;
+    uint64_t arena_B;
     struct dm_rangemap slices;
     uint8_t producer[16]; // the uuid in the header of exported memory, so that Mesa takes it as its own
 };

@@ -9,6 +9,7 @@
 
 #include "context.h"
 #include "error.h"
+#include "lock.h"
 
 // What the table says of an entry point; the generator makes one for each exported symbol.
 struct em_entry {
@@ -89,6 +90,7 @@ static inline CUresult em_need_current(void)
 static inline CUresult em_end(const struct em_entry *outer, CUresult result)
 {
     em_self.entry = outer;
+    em_cancel_restore();
     return result;
 }
 

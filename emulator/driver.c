@@ -34,6 +34,7 @@ static bool is_state(enum em_driver_state state)
 // A fork copies this thread alone; what other threads hold at that moment would stay held in the child for ever.
 static void before_fork(void)
 {
+    em_cancel_off();
     pthread_mutex_lock(&starting);
     em_lock();
     em_error_lock();
@@ -110,6 +111,7 @@ CUresult em_init(unsigned flags)
     if (is_state(EM_DRIVER_FORKED) || is_state(EM_DRIVER_GONE))
         return em_not_ready();
     CUresult r = CUDA_SUCCESS;
+    em_cancel_off();
     pthread_mutex_lock(&starting);
     if (is_state(EM_DRIVER_OFF) && !(r = start())) {
         set_state(EM_DRIVER_READY);

@@ -128,6 +128,7 @@ static void say(enum em_diagnostic id, CUresult code, const char *format, va_lis
         char text[2048], where[64];
         vsnprintf(text, sizeof text, format, args);
         em_call_text(em_call_now(), where, sizeof where);
+        em_cancel_off();
         pthread_mutex_lock(&sink.lock);
         unsigned long before = seen_before(format);
         bool written = config->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, code, text);
@@ -156,6 +157,7 @@ void em_report(enum em_diagnostic id, CUresult code, const char *format, ...)
 
 void em_error_lock(void)
 {
+    em_cancel_off();
     pthread_mutex_lock(&sink.lock);
 }
 

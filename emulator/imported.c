@@ -175,6 +175,7 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
 
 void em_imported_take_fd(struct em_imported *imported, int fd)
 {
+    em_journal_took_fd(fd);
     // "ownership of the file descriptor is transferred to the CUDA driver": the driver closes it at once; under the manual we keep the number, so
     // that a program which goes on using it is found out.
     if (em_quirk(IMPORT_FD_CLOSED)) {

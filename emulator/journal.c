@@ -82,6 +82,13 @@ void em_journal_refused_fd(int fd, const struct dm_import_info *info)
     journal.refused_count++;
 }
 
+void em_journal_took_fd(int fd)
+{
+    for (unsigned i = 0; i < journal.refused_count; i++)
+        if (journal.refused[i].fd.fd == fd)
+            journal.refused[i--] = journal.refused[--journal.refused_count];
+}
+
 // "This transfer of ownership happens only if the call succeeds": after a failed import the program still has to close the descriptor.
 static void report_refused(void)
 {

@@ -18,5 +18,8 @@ void em_journal_end(uint32_t entry);
 // Precondition: em_lock held.
 void em_journal_refused_fd(int fd, const struct dm_import_info *info);
 
+// The same number is the driver's now. Precondition: em_lock held.
+void em_journal_took_fd(int fd);
+
 // Prints the report where it is wanted, and reports what was left behind. Called once, when the driver shuts down.
 void em_journal_finish(void);

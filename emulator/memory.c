@@ -56,6 +56,7 @@ static void link_to_context(struct em_allocation *a)
     a->previous = a->next = NULL;
     if (!a->context)
         return;
+    em_object_ref(&a->context->object);
     a->next = a->context->allocations;
     if (a->next)
         a->next->previous = a;
@@ -72,10 +73,14 @@ static void unlink_from_context(struct em_allocation *a)
         a->context->allocations = a->next;
     if (a->next)
         a->next->previous = a->previous;
+    em_object_unref(&a->context->object);
 }
 
 CUresult em_memory_enter(struct em_allocation *a)
 {
+    // Another thread may have destroyed the context since this call found it alive.
+    if (a->context && __atomic_load_n(&a->context->trouble, __ATOMIC_ACQUIRE) == EM_DESTROYED)
+        return em_context_trouble(a->context);
     int r = dm_rangemap_insert(&map, a->base, a->size, a);
     if (r == -ENOMEM)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note %s of %llu bytes", em_memory_kind_text(a->kind),

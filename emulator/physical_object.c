@@ -149,7 +149,8 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop, CUme
     em_lock();
     if ((r = em_device_memory(device, &memory)))
         goto unlock;
-    int status = dm_physical_create(&memory->vram, size, DM_PHYSICAL_EXPORTABLE, &physical);
+    // Only what is to be exported needs a file, and a descriptor, of its own.
+    int status = dm_physical_create(&memory->vram, size, p.requestedHandleTypes ? DM_PHYSICAL_EXPORTABLE : 0, &physical);
     if (status)
         r = em_out_of_device_memory(device->ordinal, "physical memory", size, status);
     else

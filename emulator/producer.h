@@ -8,7 +8,8 @@
 #include "array.h"
 #include "imported.h"
 
-// Looks for the layer in this process. Asks the dynamic loader, whose lock a library's constructor holds that calls CUDA. Precondition: em_lock NOT held.
+// Looks for the layer in this process. Asks the dynamic loader, whose lock a library's constructor holds that calls CUDA. Precondition: em_lock NOT
+// held.
 void em_producer_find(void);
 
 // Mistakes of an import that only the exporter's side shows (M06, M07, M13). `fd` is the program's descriptor. Precondition: em_lock held.

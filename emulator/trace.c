@@ -33,6 +33,7 @@ void em_trace_start(void)
 
 void em_trace_lock(void)
 {
+    em_cancel_off();
     pthread_mutex_lock(&lock);
 }
 
@@ -127,6 +128,7 @@ void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *val
     const char *name = em_error_name(result);
     put(&line, ") = %s", name);
     line.text[line.used++] = '\n';
+    em_cancel_off();
     pthread_mutex_lock(&lock);
     em_sink_write(&file, "CARDLESS_TRACE", em_config()->trace_path, line.text, line.used);
     pthread_mutex_unlock(&lock);

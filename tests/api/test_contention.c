@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "../harness.h"
@@ -215,7 +216,103 @@ TEST(context_goes_under_its_objects)
     join(threads);
 }
 
+// ---- memory of a context that another thread destroys
+
+static _Atomic(CUcontext) dying;
+
+static void *allocate_in_dying(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&stop)) {
+        CUdeviceptr p;
+        void *host;
+        cuCtxSetCurrent(dying);
+        cuMemAlloc(&p, 1 << 20);
+        cuMemAllocHost(&host, 4096);
+    }
+    return NULL;
+}
+
+TEST(nothing_stays_of_a_context)
+{
+    pthread_t threads[THREADS];
+    size_t free_before, free_after, total;
+    setenv("CARDLESS_DIAGNOSTICS", "off", 1); // every call may fail
+    start();
+    EXPECT_OK(cuMemGetInfo(&free_before, &total));
+    each_thread(threads, allocate_in_dying, NULL);
+    for (int i = 0; i < 50; i++) {
+        CUcontext context;
+        CUctxCreateParams none = {0};
+        EXPECT_OK(cuCtxCreate(&context, &none, 0, 0));
+        dying = context;
+        usleep(500);
+        EXPECT_OK(cuCtxDestroy(context));
+    }
+    join(threads);
+    EXPECT_OK(cuCtxSetCurrent(primary));
+    EXPECT_OK(cuMemGetInfo(&free_after, &total));
+    EXPECT(free_before - free_after <= (size_t)64 << 20); // chunks that the heap keeps for the next allocation
+}
+
+// ---- a thread that is cancelled
+
+static void *make_mistakes(void *unused)
+{
+    (void)unused;
+    cuCtxSetCurrent(primary);
+    for (;;) {
+        cuMemFree(12345); // writes a sentence: a cancellation point inside of the driver
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+TEST(cancelled_thread)
+{
+    pthread_t thread;
+    CUdeviceptr p;
+    void *result;
+    setenv("CARDLESS_DIAGNOSTICS", "json:/dev/null", 1);
+    start();
+    for (int i = 0; i < 20; i++) {
+        EXPECT_EQ(pthread_create(&thread, NULL, make_mistakes, NULL), 0);
+        usleep(1000);
+        pthread_cancel(thread);
+        EXPECT_EQ(pthread_join(thread, &result), 0);
+        EXPECT(result == PTHREAD_CANCELED);
+        EXPECT_OK(cuMemAlloc(&p, 4096));
+        EXPECT_OK(cuMemFree(p));
+    }
+}
+
 // ---- descriptors
+
+TEST(allocations_take_no_descriptors)
+{
+    enum { MANY = 300 };
+    struct rlimit limit = {64, 64};
+    static CUmemGenericAllocationHandle memory[MANY];
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    start();
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (int i = 0; i < MANY; i++)
+        EXPECT_OK(cuMemCreate(&memory[i], 2 << 20, &prop, 0));
+    for (int i = 0; i < MANY; i++)
+        EXPECT_OK(cuMemRelease(memory[i]));
+}
+
+TEST(small_files)
+{
+    struct rlimit limit = {256 << 20, 256 << 20};
+    CUdeviceptr p;
+    start();
+    signal(SIGXFSZ, SIG_IGN);
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    EXPECT_OK(cuMemAlloc(&p, 64 << 20));
+    EXPECT_OK(cuMemsetD8(p, 1, 64 << 20));
+    EXPECT_ERROR(cuMemAlloc(&p, 512 << 20), CUDA_ERROR_OUT_OF_MEMORY);
+}
 
 TEST(closed_descriptors)
 {
@@ -255,4 +352,5 @@ TEST(closed_descriptors)
 }
 
 TESTS(CASE(free_among_busy_threads), CASE(destroy_among_busy_threads), CASE(one_stream_for_all), CASE(deep_queue_that_waits),
-      CASE(context_goes_under_its_objects), CASE(closed_descriptors))
+      CASE(context_goes_under_its_objects), CASE(nothing_stays_of_a_context), CASE(cancelled_thread), CASE(allocations_take_no_descriptors),
+      CASE(small_files), CASE(closed_descriptors))

@@ -32,7 +32,8 @@ static void look_at_library(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
     if (lib_folder(folder, sizeof folder)) {
-        line(false, "software card", "libcuda.so.1 not found", "build it: ninja -C build");
+        line(false, "software card", "libcuda.so.1 not found",
+             "it is neither beside this program nor where it was installed: build it (ninja -C build)");
         return;
     }
     snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
@@ -49,7 +50,8 @@ static void look_at_other_driver(void)
     if (symbol && dladdr(symbol, &where))
         line(true, "libcuda.so.1 by name", where.dli_fname, "what a program loads without `cardless run`");
     else
-        line(true, "libcuda.so.1 by name", "none", "start programs with `cardless run`, or set LD_LIBRARY_PATH to the folder above");
+        line(true, "libcuda.so.1 by name", "none: no card's driver is installed",
+             "start programs with `cardless run`, or with LD_LIBRARY_PATH set to the folder below");
 }
 
 #ifdef HAVE_VULKAN

@@ -20,7 +20,7 @@ static int holds_library(const char *folder, char *out, size_t room)
 
 int lib_folder(char *out, size_t room)
 {
-    static const char *const beside[] = {"lib", "../lib", "../../lib", "../lib/cardless"};
+    static const char *const beside[] = {"lib", "../lib", "../../lib", CARDLESS_FROM_BIN};
     const char *asked = getenv("CARDLESS_LIBDIR");
     if (asked && *asked) {
         if (holds_library(asked, out, room))
@@ -35,7 +35,7 @@ int lib_folder(char *out, size_t room)
         char *slash = strrchr(self, '/');
         if (slash)
             *slash = 0;
-        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        for (size_t i = 0; i < sizeof beside / sizeof *beside && *beside[i]; i++) {
             snprintf(folder, sizeof folder, "%s/%s", self, beside[i]);
             if (holds_library(folder, out, room))
                 return 0;
