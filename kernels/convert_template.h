@@ -149,21 +149,6 @@ KN_INLINE void step_encode_unorm10_2(uint8_t *dst, const uint8_t *src)
 }
 ROW(encode_unorm10_2, 4, 1)
 
-#ifdef V_SRGB
-KN_INLINE void step_decode_srgb8(uint8_t *dst, const uint8_t *src)
-{
-    struct vi4 n = load_u8(src);
-
-    EACH(i) PUTI(V_SRGB(n.v[i]));
-}
-
-KN_INLINE void step_decode_srgba8(uint8_t *dst, const uint8_t *src)
-{
-    struct vi4 n = load_u8(src);
-
-    EACH(i) PUTI(v_with_alpha(V_SRGB(n.v[i]), v_bits(V_QUOTIENT(v_float(n.v[i]), 255))));
-}
-#else
 // One value at a time; the table's second half is for alpha. The barriers keep the compiler from making gathers of it, which
 // processors with the microcode against data sampling have made slower than this.
 KN_INLINE void decode_eight(uint8_t *dst, const uint8_t *src, unsigned alpha)
@@ -179,18 +164,30 @@ KN_INLINE void decode_eight(uint8_t *dst, const uint8_t *src, unsigned alpha)
     }
 }
 
+// Where there is a way with permutations, V_SRGB_REGISTERS of the four registers take it, since the look-ups need other ports than it.
+#ifndef V_SRGB
+#define V_SRGB_REGISTERS 0
+#define V_SRGB(n) (n)
+#endif
 KN_INLINE void step_decode_srgb8(uint8_t *dst, const uint8_t *src)
 {
-    for (unsigned i = 0; i < STEP; i += 8)
+    struct vi4 n = load_u8(src);
+
+    for (unsigned i = V_SRGB_REGISTERS * LANES; i < STEP; i += 8)
         decode_eight(dst + 4 * i, src + i, 0);
+    for (int i = 0; i < V_SRGB_REGISTERS; i++)
+        PUTI(V_SRGB(n.v[i]));
 }
 
 KN_INLINE void step_decode_srgba8(uint8_t *dst, const uint8_t *src)
 {
-    for (unsigned i = 0; i < STEP; i += 8)
+    struct vi4 n = load_u8(src);
+
+    for (unsigned i = V_SRGB_REGISTERS * LANES; i < STEP; i += 8)
         decode_eight(dst + 4 * i, src + i, 256);
+    for (int i = 0; i < V_SRGB_REGISTERS; i++)
+        PUTI(v_with_alpha(V_SRGB(n.v[i]), v_bits(V_QUOTIENT(v_float(n.v[i]), 255))));
 }
-#endif
 ROW_SRGB(decode, 1, 4)
 
 #ifndef SRGB_ENCODED_ELSEWHERE

@@ -98,6 +98,7 @@ KN_INLINE VI v_srgb_colour(VI n)
     return _mm512_mask_mov_epi32(v[0], bit7, v[2]);
 }
 #define V_SRGB(n) v_srgb_colour(n)
+#define V_SRGB_REGISTERS 3
 
 // Look-ups one by one gain nothing from wider registers, and gathers are slower.
 #define SRGB_ENCODED_ELSEWHERE
