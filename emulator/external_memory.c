@@ -8,6 +8,7 @@
 #include "external_watch.h"
 #include "journal.h"
 #include "lock.h"
+#include "producer.h"
 #include "quirk.h"
 
 // Which of the union's members a handle type uses, and what else the manual says of it.

@@ -3,12 +3,12 @@
 #include "gl_window.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "guard.h"
+#include "loaded.h"
 
 // Numbers of the EGL and GLX registries.
 enum {
@@ -137,19 +137,12 @@ static bool find_xlib(void)
 }
 #undef X
 
-static int count_loaded(struct dl_phdr_info *info, size_t size, void *count)
-{
-    *(unsigned long long *)count = size >= offsetof(struct dl_phdr_info, dlpi_subs) ? info->dlpi_adds : 0;
-    return 1; // it is the same for all
-}
-
-// What is not there may be loaded later, so it is looked for again when a library has been loaded. A search walks through folders.
+// What is not there may be loaded later, so it is looked for again when a library has been loaded.
 static bool have(struct search *s, bool (*find_all)(void))
 {
     if (__atomic_load_n(&s->found, __ATOMIC_ACQUIRE))
         return true;
-    unsigned long long loaded = 0;
-    dl_iterate_phdr(count_loaded, &loaded);
+    unsigned long long loaded = em_libraries_loaded();
     if (loaded && __atomic_load_n(&s->loaded, __ATOMIC_RELAXED) == loaded)
         return false;
     pthread_mutex_lock(&finding);

@@ -7,13 +7,16 @@
 #include <string.h>
 
 #include "call.h"
+#include "loaded.h"
 #include "vulkan_facts.h"
 
 static const struct dm_vulkan_layer *found; // only success is kept: a program may load Vulkan at any time
 
 void em_producer_find(void)
 {
-    if (__atomic_load_n(&found, __ATOMIC_ACQUIRE))
+    static unsigned long long looked;
+    unsigned long long loaded = __atomic_load_n(&found, __ATOMIC_ACQUIRE) ? 0 : em_libraries_loaded();
+    if (!loaded || __atomic_exchange_n(&looked, loaded, __ATOMIC_RELAXED) == loaded)
         return;
     // Never closed: it stays loaded from now on.
     void *library = dlopen(DM_VULKAN_LAYER_SONAME, RTLD_LAZY | RTLD_NOLOAD);
