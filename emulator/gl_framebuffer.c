@@ -32,8 +32,8 @@ enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct 
     gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
     gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &number);
     gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &samples);
-    *image =
-        (struct em_gl_image){.target = GL_RENDERBUFFER, .width = (uint32_t)width, .height = (uint32_t)height, .depth = 1, .levels = 1, .present = {1}};
+    *image = (struct em_gl_image){
+        .target = GL_RENDERBUFFER, .width = (uint32_t)width, .height = (uint32_t)height, .depth = 1, .levels = 1, .present = {1}};
     const struct gl_format *sized = em_gl_format((uint32_t)number);
     if (sized) {
         image->format = *sized;

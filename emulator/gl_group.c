@@ -12,7 +12,7 @@
 #include "own_thread.h"
 #include "pkey.h"
 
-enum { IDLE_SECONDS = 1, EXIT_SECONDS = 2 };
+enum { IDLE_SECONDS = 10, EXIT_SECONDS = 2 };
 
 struct em_gl_job {
     void (*run)(struct em_gl_group *group, const struct gl_functions *gl, void *arg);
@@ -190,6 +190,15 @@ static struct em_gl_group *find(const struct em_gl_current *current)
     return NULL;
 }
 
+// A group on the same display that is about to be ready: it may be the one. Precondition: mutex held.
+static struct em_gl_group *find_coming(const struct em_gl_current *current)
+{
+    struct em_gl_group *g = groups;
+    while (g && (g->ready || g->sharer.system != current->system || g->sharer.display != current->display))
+        g = g->next;
+    return g;
+}
+
 // A group whose contexts need a connection that is about to be closed. Precondition: mutex held.
 static struct em_gl_group *find_on(void *display)
 {
@@ -255,7 +264,13 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
         return em_mistake(G12, CUDA_ERROR_OPERATING_SYSTEM, "OpenGL %s is too old: 3.2 or ES 3.0 is needed", version);
     CUresult r = CUDA_SUCCESS;
     pthread_mutex_lock(&mutex);
-    struct em_gl_group *g = find(&current);
+    struct em_gl_group *g, *coming;
+    while (!(g = find(&current)) && (coming = find_coming(&current))) { // another thread's first call
+        coming->references++;
+        pthread_cond_wait(&coming->done, &mutex);
+        if (!--coming->references && coming->ended)
+            dm_free(coming);
+    }
     if (g) {
         g->references++;
         *out = g;

@@ -107,7 +107,8 @@ static const struct em_graphics_ops opengl = {
 
 CUresult em_gl_need_context(void)
 {
-    return em_gl_group_is_current() ? CUDA_SUCCESS : em_mistake(G12, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "no OpenGL context is current in this thread");
+    return em_gl_group_is_current() ? CUDA_SUCCESS
+                                    : em_mistake(G12, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "no OpenGL context is current in this thread");
 }
 
 static CUresult refused(enum em_gl_kind kind, unsigned name, enum em_gl_status status)

@@ -72,6 +72,7 @@ enum {
 
 #define XLIB_FUNCTIONS(X)                                                                                                                            \
     X(int, XFree, (void *))                                                                                                                          \
+    X(int, XQueryExtension, (void *, const char *, int *, int *, int *))                                                                             \
     X(int, XSync, (void *, int))                                                                                                                     \
     X(void *, XSetErrorHandler, (void *))                                                                                                            \
     X(int *, XAddExtension, (void *))                                                                                                                \
@@ -274,11 +275,44 @@ static const char *egl_open(const struct em_gl_current *current, struct em_gl_ow
 
 // ---- GLX
 
+// The head of XErrorEvent.
+struct error_event {
+    int type;
+    void *display;
+    unsigned long resource, serial;
+    unsigned char error, request, minor;
+};
+
+static struct {
+    pthread_mutex_t lock; // of whoever has its own handler in
+    int (*before)(void *display, void *event);
+    int glx; // the extension's major opcode
+} handler = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+// An error of ours must not end the program, which is what Xlib's own handler does; those of others are the program's. Handlers are the process's, so
+// that an error of the program's own GLX requests at the same moment is lost.
 static int ignore_error(void *display, void *event)
 {
-    (void)display;
-    (void)event;
-    return 0;
+    return ((struct error_event *)event)->request == handler.glx || !handler.before ? 0 : handler.before(display, event);
+}
+
+static void take_handler(void *display)
+{
+    int event, error;
+    pthread_mutex_lock(&handler.lock);
+    if (!xlib.XQueryExtension(display, "GLX", &handler.glx, &event, &error))
+        handler.glx = 0;
+    handler.before = (int (*)(void *, void *))xlib.XSetErrorHandler((void *)ignore_error);
+}
+
+// The program may have set another one meanwhile, which stays.
+static void give_handler_back(void *display)
+{
+    xlib.XSync(display, 0);
+    void *now = xlib.XSetErrorHandler((void *)handler.before);
+    if (now != (void *)ignore_error)
+        xlib.XSetErrorHandler(now);
+    pthread_mutex_unlock(&handler.lock);
 }
 
 static void *glx_config_of(const struct em_gl_current *current)
@@ -344,23 +378,20 @@ static const char *glx_open(const struct em_gl_current *current, struct em_gl_ow
 {
     if (!have(&xlib.search, find_xlib))
         return "GLX without libX11";
-    // An error of ours must not end the program, which is what Xlib's handler does.
-    void *before = xlib.XSetErrorHandler((void *)ignore_error);
+    take_handler(current->display);
     const char *why = glx_make(current, own);
-    xlib.XSync(current->display, 0);
-    xlib.XSetErrorHandler(before);
+    give_handler_back(current->display);
     return why;
 }
 
 static void glx_close(struct em_gl_own *own)
 {
-    void *before = xlib.XSetErrorHandler((void *)ignore_error);
+    take_handler(own->display);
     glx.glXMakeContextCurrent(own->display, 0, 0, NULL);
     if (own->pbuffer)
         glx.glXDestroyPbuffer(own->display, own->pbuffer);
     glx.glXDestroyContext(own->display, own->context);
-    xlib.XSync(own->display, 0);
-    xlib.XSetErrorHandler(before);
+    give_handler_back(own->display);
 }
 
 // ---- either

@@ -118,7 +118,7 @@ bool em_graphics_loosen(struct em_graphics *g)
     link_mapped(g);
     __atomic_fetch_add(&em_graphics_standing, 1, __ATOMIC_RELAXED);
     g->sequence++;
-    g->flags = CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE;
+    g->flags = g->map_flags;
     em_graphics_take(g, g->sequence, g->fence, g->flags);
     return true;
 }

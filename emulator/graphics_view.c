@@ -70,10 +70,10 @@ void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *par
         end_write(g, part, touch);
         return;
     }
+    if (part && touch != EM_TOUCH_READ)
+        g->writes++; // end_write follows
     if (!g->mapped && !em_graphics_loosen(g))
         return;
-    if (part && touch != EM_TOUCH_READ)
-        g->writes++;
     bool strict = em_config()->personality == EM_MANUAL;
     bool spoil = strict && discards(g) && !g->scrambled;
     if (strict && part)
