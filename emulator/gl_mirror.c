@@ -39,10 +39,13 @@ void em_gl_mirror_map(struct em_gl_mirror *m)
     m->said_resized = m->said_refused = false;
 }
 
-// Whether a touch needs the GL's bytes, which have not been fetched yet in this mapping. `all`: it is of the whole level or buffer.
+enum { PIECES = 64 };
+static const uint64_t everything = UINT64_MAX;
+
+// Whether a touch needs the GL's bytes where they have not been fetched yet in this mapping. `all`: it is of the whole level or buffer.
 static bool needs_bytes(struct em_gl_mirror *m, unsigned level, bool all, enum em_touch touch)
 {
-    if (m->fetched[level] || touch == EM_TOUCH_WRITTEN)
+    if (m->fetched[level] == everything || touch == EM_TOUCH_WRITTEN)
         return false;
     uint32_t *overwrites = &m->overwrites[level];
     if (touch == EM_TOUCH_UNWRITTEN)
@@ -53,6 +56,34 @@ static bool needs_bytes(struct em_gl_mirror *m, unsigned level, bool all, enum e
 }
 
 // ---- buffers
+
+static uint64_t piece_B(const struct em_gl_mirror *m)
+{
+    enum { PAGE_B = 4096 };
+    return ((m->size_B + PIECES - 1) / PIECES + PAGE_B - 1) / PAGE_B * PAGE_B;
+}
+
+static void fetch_pieces(struct em_gl_mirror *m, uint64_t first, uint64_t end)
+{
+    uint64_t from = first * piece_B(m), to = end * piece_B(m) < m->size_B ? end * piece_B(m) : m->size_B;
+    tell(m, em_gl_buffer_read(m->object, from, to - from, (void *)(uintptr_t)(m->address + from)));
+}
+
+// Fetches the pieces that have a byte of the range and were not fetched yet, side by side ones at once.
+static void fetch_range(struct em_gl_mirror *m, struct em_gl_range r)
+{
+    uint64_t last = (r.end - 1) / piece_B(m), missing = PIECES; // the first of those in a row
+    for (uint64_t i = r.first / piece_B(m); i <= last; i++) {
+        bool have = m->fetched[0] & UINT64_C(1) << i;
+        if (!have && missing == PIECES)
+            missing = i;
+        if (missing < PIECES && (have || i == last))
+            fetch_pieces(m, missing, have ? i : i + 1);
+        if (have)
+            missing = PIECES;
+        m->fetched[0] |= UINT64_C(1) << i;
+    }
+}
 
 static bool ranges_meet(struct em_gl_range a, struct em_gl_range b)
 {
@@ -65,8 +96,9 @@ static struct em_gl_range range_of_both(struct em_gl_range a, struct em_gl_range
 }
 
 // Adds a range to those that are there, with those that it meets; where there is no room, with the one that it grows least by it.
-static void add_range(struct em_gl_ranges *all, struct em_gl_range r)
+static void add_range(struct em_gl_mirror *m, struct em_gl_range r)
 {
+    struct em_gl_ranges *all = &m->written;
     unsigned best = 0;
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < all->count;) {
@@ -85,10 +117,13 @@ static void add_range(struct em_gl_ranges *all, struct em_gl_range r)
         }
         i++;
     }
-    if (all->count < EM_GL_PARTS_MAX)
+    if (all->count < EM_GL_PARTS_MAX) {
         all->range[all->count++] = r;
-    else
-        all->range[best] = range_of_both(all->range[best], r);
+        return;
+    }
+    all->range[best] = range_of_both(all->range[best], r);
+    if (!m->overwrites[0])
+        fetch_range(m, all->range[best]);
 }
 
 void em_gl_mirror_touch(struct em_gl_mirror *m, uint64_t offset, uint64_t size, enum em_touch touch)
@@ -96,16 +131,14 @@ void em_gl_mirror_touch(struct em_gl_mirror *m, uint64_t offset, uint64_t size, 
     if (!m->mapped || !size || offset >= m->size_B)
         return;
     uint64_t end = size < m->size_B - offset ? offset + size : m->size_B;
-    if (needs_bytes(m, 0, !offset && end == m->size_B, touch)) {
-        tell(m, em_gl_buffer_read(m->object, 0, m->size_B, (void *)(uintptr_t)m->address));
-        m->fetched[0] = true;
-    }
+    if (needs_bytes(m, 0, !offset && end == m->size_B, touch))
+        fetch_range(m, (struct em_gl_range){offset, end});
     if (!em_touch_writes(touch))
         return;
     // What is written now goes to the storage that the buffer has now: nowhere, if the program gives it another one before unmap.
     if (!m->mapped_size_B)
         em_gl_buffer_size(m->object, &m->mapped_size_B);
-    add_range(&m->written, (struct em_gl_range){offset, end});
+    add_range(m, (struct em_gl_range){offset, end});
 }
 
 static bool push_buffer(struct em_gl_mirror *m)
@@ -212,7 +245,7 @@ void em_gl_mirror_touch_box(struct em_gl_mirror *m, unsigned level, const struct
     struct em_gl_box all = whole(&bytes);
     if (needs_bytes(m, level, !memcmp(box, &all, sizeof all), touch)) {
         tell(m, em_gl_image_read(m->object, level, &bytes));
-        m->fetched[level] = true;
+        m->fetched[level] = everything;
     }
     if (!em_touch_writes(touch))
         return;
@@ -249,7 +282,7 @@ void em_gl_mirror_touch_all(struct em_gl_mirror *m, enum em_touch touch)
 
 void em_gl_mirror_discard(struct em_gl_mirror *m)
 {
-    memset(m->fetched, 1, sizeof m->fetched);
+    memset(m->fetched, 0xff, sizeof m->fetched);
 }
 
 bool em_gl_mirror_unmap(struct em_gl_mirror *m, bool keep)

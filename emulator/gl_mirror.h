@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Mirrors: the device memory that stands for a GL object while it is mapped, and which of its bytes are newer on which side. Bytes move when CUDA
-// first touches them, and back at unmap where CUDA wrote; what neither side uses never moves.
+// first touches them (a buffer in up to 64 pieces, an image by levels), and back at unmap where CUDA wrote; what neither side uses never moves.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,8 +32,9 @@ struct em_gl_mirror {
     const struct dm_layout *layout; // of an image: linear rows; NULL: a buffer
     uint64_t size_B;                // of a buffer
     bool mapped;
-    // Since it was mapped, in level (a buffer: [0]): whether it has the GL's bytes; else how many writes of all of it make them needless.
-    bool fetched[EM_GL_LEVELS_MAX];
+    // Since it was mapped, in level (a buffer: [0]): which pieces have the GL's bytes, a bit each (an image is one piece, all bits), and how many
+    // writes of all of it make those needless.
+    uint64_t fetched[EM_GL_LEVELS_MAX];
     uint32_t overwrites[EM_GL_LEVELS_MAX];
     struct em_gl_dirty dirty[EM_GL_LEVELS_MAX]; // what CUDA has written since then
     struct em_gl_ranges written;                // the same of a buffer

@@ -211,5 +211,38 @@ TEST(terminated)
     EXPECT_ERROR(cuGraphicsUnregisterResource(r), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
 }
 
-TESTS(CASE(core), CASE(compatibility), CASE(es), CASE(several), CASE(read_only), CASE(refused), CASE(resized), CASE(deleted), CASE(registered_twice),
-      CASE(many_contexts), CASE(terminated))
+// Reads and writes at random places of a large buffer, against a copy of what there should be.
+TEST(places)
+{
+    enum { LARGE = 1000003, STEPS = 300, LONGEST = 40000 };
+    static uint8_t model[LARGE], part[LONGEST];
+    uint64_t state = 3;
+    gl_start(GL_CORE);
+    pattern(model, LARGE, 9);
+    GLuint b = gl_buffer(LARGE, model);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    for (int round = 0; round < 3; round++) {
+        CUdeviceptr p = cu_map_pointer(r);
+        for (int i = 0; i < STEPS / (1 + 10 * round); i++) {
+            state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+            size_t at = (size_t)(state >> 20) % LARGE, size = (size_t)(state >> 40) % LONGEST + 1;
+            size = size < LARGE - at ? size : LARGE - at;
+            if (state >> 63) {
+                EXPECT_OK(cuMemsetD8(p + at, (unsigned char)i, size));
+                memset(model + at, i, size);
+            } else {
+                EXPECT_OK(cuMemcpyDtoH(part, p + at, size));
+                EXPECT(!memcmp(part, model + at, size));
+            }
+        }
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        glBindBuffer(GL_ARRAY_BUFFER, b);
+        const uint8_t *now = glMapBufferRange(GL_ARRAY_BUFFER, 0, LARGE, GL_MAP_READ_BIT);
+        EXPECT(now && !memcmp(now, model, LARGE));
+        glUnmapBuffer(GL_ARRAY_BUFFER);
+    }
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TESTS(CASE(places), CASE(core), CASE(compatibility), CASE(es), CASE(several), CASE(read_only), CASE(refused), CASE(resized), CASE(deleted),
+      CASE(registered_twice), CASE(many_contexts), CASE(terminated))
