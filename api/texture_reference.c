@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapters "Texture Reference Management [DEPRECATED]" and "Surface Reference Management [DEPRECATED]".
 #include "api_bodies.h"
-#include "call.h"
-#include "lock.h"
+#include "error.h"
 #include "quirk.h"
 #include "surface_reference.h"
 #include "texture_reference.h"
@@ -17,54 +16,36 @@ CUresult api_cuTexRefDestroy(CUtexref hTexRef)
     return em_texture_reference_destroy(hTexRef);
 }
 
-// Locks the reference, or returns.
-#define WITH_REFERENCE(t, handle)                                                                                                                    \
-    struct em_texture_reference *t;                                                                                                                  \
-    CUresult locked = em_texture_reference_lock(handle, &t);                                                                                         \
-    if (locked)                                                                                                                                      \
-    return locked
-
-static CUresult unlock(CUresult r)
-{
-    em_unlock();
-    return r;
-}
-
 // ---- what is bound
 
 CUresult api_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes)
 {
-    WITH_REFERENCE(t, hTexRef);
-    return unlock(em_texture_reference_linear(t, dptr, bytes, ByteOffset));
+    return em_texture_reference_linear(hTexRef, dptr, bytes, ByteOffset);
 }
 
 CUresult api_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch)
 {
-    WITH_REFERENCE(t, hTexRef);
-    return unlock(em_texture_reference_pitched(t, desc, dptr, Pitch, true));
+    return em_texture_reference_pitched(hTexRef, desc, dptr, Pitch, true);
 }
 
 // The form of CUDA 3.2 comes from before the rules for pitches.
 CUresult api_cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch)
 {
-    WITH_REFERENCE(t, hTexRef);
-    return unlock(em_texture_reference_pitched(t, desc, dptr, Pitch, false));
+    return em_texture_reference_pitched(hTexRef, desc, dptr, Pitch, false);
 }
 
 CUresult api_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags)
 {
     if (!hArray)
         return em_fail(CUDA_ERROR_INVALID_HANDLE, "hArray is NULL");
-    WITH_REFERENCE(t, hTexRef);
-    return unlock(em_texture_reference_array(t, hArray, Flags));
+    return em_texture_reference_array(hTexRef, hArray, Flags);
 }
 
 CUresult api_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags)
 {
     if (!hMipmappedArray)
         return em_fail(CUDA_ERROR_INVALID_HANDLE, "hMipmappedArray is NULL");
-    WITH_REFERENCE(t, hTexRef);
-    return unlock(em_texture_reference_mipmap(t, hMipmappedArray, Flags));
+    return em_texture_reference_mipmap(hTexRef, hMipmappedArray, Flags);
 }
 
 static CUresult not_bound(const char *what)
@@ -75,27 +56,32 @@ static CUresult not_bound(const char *what)
 // As the driver does, the address is cleared where none is bound.
 CUresult api_cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
-    *pdptr = t->address;
-    return unlock(t->linear ? CUDA_SUCCESS : not_bound("linear memory"));
+    struct em_texture_binding b;
+    CUresult r = em_texture_reference_bound(hTexRef, &b);
+    if (r)
+        return r;
+    *pdptr = b.address;
+    return b.linear ? CUDA_SUCCESS : not_bound("linear memory");
 }
 
 CUresult api_cuTexRefGetArray(CUarray *phArray, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
-    if (!em_object_peek(EM_ARRAY, (uint64_t)(uintptr_t)t->array)) // an array that is gone is not bound any more
-        return unlock(not_bound("CUDA array"));
-    *phArray = t->array;
-    return unlock(CUDA_SUCCESS);
+    struct em_texture_binding b;
+    CUresult r = em_texture_reference_bound(hTexRef, &b);
+    if (r || !b.array)
+        return r ? r : not_bound("CUDA array");
+    *phArray = b.array;
+    return CUDA_SUCCESS;
 }
 
 CUresult api_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
-    if (!em_object_peek(EM_MIPMAP, (uint64_t)(uintptr_t)t->mipmap))
-        return unlock(not_bound("mipmapped array"));
-    *phMipmappedArray = t->mipmap;
-    return unlock(CUDA_SUCCESS);
+    struct em_texture_binding b;
+    CUresult r = em_texture_reference_bound(hTexRef, &b);
+    if (r || !b.mipmap)
+        return r ? r : not_bound("mipmapped array");
+    *phMipmappedArray = b.mipmap;
+    return CUDA_SUCCESS;
 }
 
 // ---- how it is read
@@ -107,21 +93,21 @@ CUresult api_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPack
     // "NumPackedComponents: Number of components per texture array element": as those of arrays, 1, 2 or 4
     if (refused)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "NumPackedComponents is %d; it must be 1, 2 or 4", NumPackedComponents);
-    WITH_REFERENCE(t, hTexRef);
-    t->format = fmt;
-    t->channels = NumPackedComponents;
-    return unlock(CUDA_SUCCESS);
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_FORMAT, &(struct em_texture_sampling){.format = fmt, .channels = NumPackedComponents});
 }
 
 // Either result may be left out.
 CUresult api_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
+    struct em_texture_sampling s;
+    CUresult r = em_texture_reference_sampling(hTexRef, &s);
+    if (r)
+        return r;
     if (pFormat)
-        *pFormat = t->format;
+        *pFormat = s.format;
     if (pNumChannels)
-        *pNumChannels = t->channels;
-    return unlock(CUDA_SUCCESS);
+        *pNumChannels = s.channels;
+    return CUDA_SUCCESS;
 }
 
 static CUresult check_dimension(int dim)
@@ -138,19 +124,19 @@ CUresult api_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am
     // The driver clamps where the mode is none.
     if (!known && !em_quirk(TEXTURE_REFERENCE_UNCHECKED))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no CUaddress_mode", (int)am);
-    WITH_REFERENCE(t, hTexRef);
-    t->address_mode[dim] = known ? am : CU_TR_ADDRESS_MODE_CLAMP;
-    return unlock(CUDA_SUCCESS);
+    struct em_texture_sampling to;
+    to.address_mode[dim] = known ? am : CU_TR_ADDRESS_MODE_CLAMP;
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_ADDRESS_MODE_0 + (unsigned)dim, &to);
 }
 
 CUresult api_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int dim)
 {
+    struct em_texture_sampling s;
     CUresult r = check_dimension(dim);
-    if (r)
+    if (r || (r = em_texture_reference_sampling(hTexRef, &s)))
         return r;
-    WITH_REFERENCE(t, hTexRef);
-    *pam = t->address_mode[dim];
-    return unlock(CUDA_SUCCESS);
+    *pam = s.address_mode[dim];
+    return CUDA_SUCCESS;
 }
 
 static CUresult check_filter(CUfilter_mode mode)
@@ -163,16 +149,17 @@ CUresult api_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm)
     CUresult r = em_quirk(TEXTURE_REFERENCE_UNCHECKED) ? CUDA_SUCCESS : check_filter(fm);
     if (r)
         return r;
-    WITH_REFERENCE(t, hTexRef);
-    t->filter = fm;
-    return unlock(CUDA_SUCCESS);
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_FILTER, &(struct em_texture_sampling){.filter = fm});
 }
 
 CUresult api_cuTexRefGetFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
-    *pfm = t->filter;
-    return unlock(CUDA_SUCCESS);
+    struct em_texture_sampling s;
+    CUresult r = em_texture_reference_sampling(hTexRef, &s);
+    if (r)
+        return r;
+    *pfm = s.filter;
+    return CUDA_SUCCESS;
 }
 
 CUresult api_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm)
@@ -180,79 +167,84 @@ CUresult api_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm)
     CUresult r = check_filter(fm);
     if (r)
         return r;
-    WITH_REFERENCE(t, hTexRef);
-    t->mipmap_filter = fm;
-    return unlock(CUDA_SUCCESS);
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_MIPMAP_FILTER, &(struct em_texture_sampling){.mipmap_filter = fm});
 }
 
 CUresult api_cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
-    *pfm = t->mipmap_filter;
-    return unlock(CUDA_SUCCESS);
+    struct em_texture_sampling s;
+    CUresult r = em_texture_reference_sampling(hTexRef, &s);
+    if (r)
+        return r;
+    *pfm = s.mipmap_filter;
+    return CUDA_SUCCESS;
 }
 
 CUresult api_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias)
 {
-    WITH_REFERENCE(t, hTexRef);
-    t->level_bias = bias;
-    return unlock(CUDA_SUCCESS);
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_LEVEL_BIAS, &(struct em_texture_sampling){.level_bias = bias});
 }
 
 CUresult api_cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
-    *pbias = t->level_bias;
-    return unlock(CUDA_SUCCESS);
+    struct em_texture_sampling s;
+    CUresult r = em_texture_reference_sampling(hTexRef, &s);
+    if (r)
+        return r;
+    *pbias = s.level_bias;
+    return CUDA_SUCCESS;
 }
 
 CUresult api_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, float maxMipmapLevelClamp)
 {
-    WITH_REFERENCE(t, hTexRef);
-    t->level_clamp[0] = minMipmapLevelClamp;
-    t->level_clamp[1] = maxMipmapLevelClamp;
-    return unlock(CUDA_SUCCESS);
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_LEVEL_CLAMP,
+                                    &(struct em_texture_sampling){.level_clamp = {minMipmapLevelClamp, maxMipmapLevelClamp}});
 }
 
 // Either result may be left out.
 CUresult api_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
+    struct em_texture_sampling s;
+    CUresult r = em_texture_reference_sampling(hTexRef, &s);
+    if (r)
+        return r;
     if (pminMipmapLevelClamp)
-        *pminMipmapLevelClamp = t->level_clamp[0];
+        *pminMipmapLevelClamp = s.level_clamp[0];
     if (pmaxMipmapLevelClamp)
-        *pmaxMipmapLevelClamp = t->level_clamp[1];
-    return unlock(CUDA_SUCCESS);
+        *pmaxMipmapLevelClamp = s.level_clamp[1];
+    return CUDA_SUCCESS;
 }
 
 CUresult api_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso)
 {
-    WITH_REFERENCE(t, hTexRef);
-    t->anisotropy = (int)maxAniso;
-    return unlock(CUDA_SUCCESS);
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_ANISOTROPY, &(struct em_texture_sampling){.anisotropy = (int)maxAniso});
 }
 
 CUresult api_cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
-    *pmaxAniso = t->anisotropy;
-    return unlock(CUDA_SUCCESS);
+    struct em_texture_sampling s;
+    CUresult r = em_texture_reference_sampling(hTexRef, &s);
+    if (r)
+        return r;
+    *pmaxAniso = s.anisotropy;
+    return CUDA_SUCCESS;
 }
 
 CUresult api_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
 {
-    WITH_REFERENCE(t, hTexRef);
-    for (unsigned i = 0; i < 4; i++)
-        t->border[i] = pBorderColor[i];
-    return unlock(CUDA_SUCCESS);
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_BORDER,
+                                    &(struct em_texture_sampling){.border = {pBorderColor[0], pBorderColor[1], pBorderColor[2], pBorderColor[3]}});
 }
 
 CUresult api_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
+    struct em_texture_sampling s;
+    CUresult r = em_texture_reference_sampling(hTexRef, &s);
+    if (r)
+        return r;
     for (unsigned i = 0; i < 4; i++)
-        pBorderColor[i] = t->border[i];
-    return unlock(CUDA_SUCCESS);
+        pBorderColor[i] = s.border[i];
+    return CUDA_SUCCESS;
 }
 
 CUresult api_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
@@ -260,16 +252,17 @@ CUresult api_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
     // Bits below the named ones are not looked at; seamless cubemaps came with texture objects.
     if (Flags >= CU_TRSF_SEAMLESS_CUBEMAP)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: a texture reference takes CU_TRSF_* bits below %#x", Flags, CU_TRSF_SEAMLESS_CUBEMAP);
-    WITH_REFERENCE(t, hTexRef);
-    t->flags = Flags;
-    return unlock(CUDA_SUCCESS);
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_FLAGS, &(struct em_texture_sampling){.flags = Flags});
 }
 
 CUresult api_cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef)
 {
-    WITH_REFERENCE(t, hTexRef);
-    *pFlags = t->flags;
-    return unlock(CUDA_SUCCESS);
+    struct em_texture_sampling s;
+    CUresult r = em_texture_reference_sampling(hTexRef, &s);
+    if (r)
+        return r;
+    *pFlags = s.flags;
+    return CUDA_SUCCESS;
 }
 
 // ---- surface references

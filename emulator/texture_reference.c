@@ -2,6 +2,8 @@
 // Texture references and what is bound to them.
 #include "texture_reference.h"
 
+#include <string.h>
+
 #include "alloc.h"
 #include "array.h"
 #include "call.h"
@@ -10,7 +12,14 @@
 #include "format.h"
 #include "lock.h"
 #include "memory_device.h"
+#include "object.h"
 #include "quirk.h"
+
+struct em_texture_reference {
+    struct em_object object; // type EM_TEXTURE_REFERENCE
+    struct em_texture_binding bound;
+    struct em_texture_sampling sampling;
+};
 
 static void finish(struct em_object *object)
 {
@@ -22,10 +31,10 @@ CUresult em_texture_reference_create(CUtexref *out)
     struct em_texture_reference *t = dm_calloc(1, sizeof *t);
     if (!t)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a texture reference");
-    t->format = CU_AD_FORMAT_FLOAT;
-    t->channels = 1;
+    t->sampling.format = CU_AD_FORMAT_FLOAT;
+    t->sampling.channels = 1;
     for (unsigned i = 0; i < 3; i++)
-        t->address_mode[i] = CU_TR_ADDRESS_MODE_CLAMP;
+        t->sampling.address_mode[i] = CU_TR_ADDRESS_MODE_CLAMP;
     em_lock();
     CUresult r = em_object_start(&t->object, EM_TEXTURE_REFERENCE, em_self.current, finish);
     if (!r)
@@ -36,39 +45,30 @@ CUresult em_texture_reference_create(CUtexref *out)
     return r;
 }
 
-CUresult em_texture_reference_destroy(CUtexref handle)
-{
-    struct em_texture_reference *t;
-    CUresult r = em_texture_reference_lock(handle, &t);
-    if (r)
-        return r;
-    em_object_retire(&t->object);
-    em_unlock();
-    return CUDA_SUCCESS;
-}
-
 CUresult em_reference_code(uint64_t handle)
 {
     // A stale handle crashes the driver; of foreign memory it reads a context that is none.
     return em_quirk(ARRAY_STALE_CODE) && !em_handle_was(handle) ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult em_texture_reference_lock(CUtexref handle, struct em_texture_reference **out)
+// Precondition: em_lock held.
+static CUresult get(CUtexref handle, struct em_texture_reference **out)
 {
+    return em_object_get(EM_TEXTURE_REFERENCE, handle, em_reference_code((uint64_t)(uintptr_t)handle), out);
+}
+
+CUresult em_texture_reference_destroy(CUtexref handle)
+{
+    struct em_texture_reference *t;
     em_lock();
-    CUresult r = em_object_get(EM_TEXTURE_REFERENCE, handle, em_reference_code((uint64_t)(uintptr_t)handle), out);
-    if (r)
-        em_unlock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        em_object_retire(&t->object);
+    em_unlock();
     return r;
 }
 
-static void unbind(struct em_texture_reference *t)
-{
-    t->array = NULL;
-    t->mipmap = NULL;
-    t->address = 0;
-    t->linear = false;
-}
+// ---- what is bound
 
 // Bytes of an element; 0 for formats that are none, which references take under the driver's personality.
 static uint64_t element_B(CUarray_format format, uint64_t channels)
@@ -82,9 +82,9 @@ static uint64_t attribute(const struct em_texture_reference *t, enum dm_attribut
     return (uint64_t)em_device_attribute(t->object.context->device, which);
 }
 
-CUresult em_texture_reference_linear(struct em_texture_reference *t, uint64_t address, uint64_t size_B, size_t *offset)
+static CUresult bind_linear(struct em_texture_reference *t, uint64_t address, uint64_t size_B, size_t *offset)
 {
-    uint64_t bytes = element_B(t->format, t->channels > 0 ? (uint64_t)t->channels : 1);
+    uint64_t bytes = element_B(t->sampling.format, t->sampling.channels > 0 ? (uint64_t)t->sampling.channels : 1);
     uint64_t most = em_quirk(LINEAR_TEXTURE_WIDTH) ? em_device_linear_texels(t->object.context->device, bytes)
                                                    : attribute(t, DM_ATTRIBUTE_maximum_texture1d_linear_width);
     uint64_t misses = address % attribute(t, DM_ATTRIBUTE_texture_alignment);
@@ -96,16 +96,13 @@ CUresult em_texture_reference_linear(struct em_texture_reference *t, uint64_t ad
     // parameter."
     if (misses && !offset)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr %#llx is not aligned for textures, and ByteOffset is NULL", (unsigned long long)address);
-    unbind(t);
-    t->address = address - misses;
-    t->linear = true;
+    t->bound = (struct em_texture_binding){.address = address - misses, .linear = true};
     if (offset)
         *offset = misses;
     return CUDA_SUCCESS;
 }
 
-CUresult em_texture_reference_pitched(struct em_texture_reference *t, const CUDA_ARRAY_DESCRIPTOR *desc, uint64_t address, uint64_t pitch_B,
-                                      bool strict)
+static CUresult bind_pitched(struct em_texture_reference *t, const CUDA_ARRAY_DESCRIPTOR *desc, uint64_t address, uint64_t pitch_B, bool strict)
 {
     // The driver looks at the low 32 bits of the extents alone.
     uint64_t width = (uint32_t)desc->Width, height = (uint32_t)desc->Height;
@@ -125,11 +122,9 @@ CUresult em_texture_reference_pitched(struct em_texture_reference *t, const CUDA
     if (!em_mul(width, element_B(desc->Format, desc->NumChannels), &row_B) || row_B > pitch_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a row of %llu elements does not fit into a pitch of %llu bytes", (unsigned long long)width,
                        (unsigned long long)pitch_B);
-    unbind(t);
-    t->address = address;
-    t->linear = true;
-    t->format = desc->Format;
-    t->channels = (int)desc->NumChannels;
+    t->bound = (struct em_texture_binding){.address = address, .linear = true};
+    t->sampling.format = desc->Format;
+    t->sampling.channels = (int)desc->NumChannels;
     return CUDA_SUCCESS;
 }
 
@@ -145,30 +140,149 @@ static void take_format(struct em_texture_reference *t, const CUDA_ARRAY3D_DESCR
 {
     if (!(flags & CU_TRSA_OVERRIDE_FORMAT))
         return;
-    t->format = desc->Format;
-    t->channels = (int)desc->NumChannels;
+    t->sampling.format = desc->Format;
+    t->sampling.channels = (int)desc->NumChannels;
 }
 
-CUresult em_texture_reference_array(struct em_texture_reference *t, CUarray array, unsigned flags)
+static CUresult bind_array(struct em_texture_reference *t, CUarray array, unsigned flags)
 {
     struct em_array *a;
     CUresult r = em_array_get(array, &a);
     if (r || (r = check_flags(flags)))
         return r;
-    unbind(t);
-    t->array = array;
+    t->bound = (struct em_texture_binding){.array = array};
     take_format(t, &a->desc, flags);
     return CUDA_SUCCESS;
 }
 
-CUresult em_texture_reference_mipmap(struct em_texture_reference *t, CUmipmappedArray mipmap, unsigned flags)
+static CUresult bind_mipmap(struct em_texture_reference *t, CUmipmappedArray mipmap, unsigned flags)
 {
     struct em_mipmap *m;
     CUresult r = em_mipmap_get(mipmap, &m);
     if (r || (r = check_flags(flags)))
         return r;
-    unbind(t);
-    t->mipmap = mipmap;
+    t->bound = (struct em_texture_binding){.mipmap = mipmap};
     take_format(t, &m->desc, flags);
     return CUDA_SUCCESS;
+}
+
+CUresult em_texture_reference_linear(CUtexref handle, uint64_t address, uint64_t size_B, size_t *offset)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        r = bind_linear(t, address, size_B, offset);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_pitched(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *desc, uint64_t address, uint64_t pitch_B, bool strict)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        r = bind_pitched(t, desc, address, pitch_B, strict);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_array(CUtexref handle, CUarray array, unsigned flags)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        r = bind_array(t, array, flags);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_mipmap(CUtexref handle, CUmipmappedArray mipmap, unsigned flags)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        r = bind_mipmap(t, mipmap, flags);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_bound(CUtexref handle, struct em_texture_binding *out)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (r)
+        goto unlock;
+    *out = t->bound;
+    if (!em_object_peek(EM_ARRAY, (uint64_t)(uintptr_t)out->array))
+        out->array = NULL;
+    if (!em_object_peek(EM_MIPMAP, (uint64_t)(uintptr_t)out->mipmap))
+        out->mipmap = NULL;
+unlock:
+    em_unlock();
+    return r;
+}
+
+// ---- how it is read
+
+static void take_member(struct em_texture_sampling *to, enum em_texture_member member, const struct em_texture_sampling *from)
+{
+    switch (member) {
+    case EM_TEXTURE_FORMAT:
+        to->format = from->format;
+        to->channels = from->channels;
+        break;
+    case EM_TEXTURE_ADDRESS_MODE_0:
+    case EM_TEXTURE_ADDRESS_MODE_1:
+    case EM_TEXTURE_ADDRESS_MODE_2:
+        to->address_mode[member - EM_TEXTURE_ADDRESS_MODE_0] = from->address_mode[member - EM_TEXTURE_ADDRESS_MODE_0];
+        break;
+    case EM_TEXTURE_FILTER:
+        to->filter = from->filter;
+        break;
+    case EM_TEXTURE_MIPMAP_FILTER:
+        to->mipmap_filter = from->mipmap_filter;
+        break;
+    case EM_TEXTURE_LEVEL_BIAS:
+        to->level_bias = from->level_bias;
+        break;
+    case EM_TEXTURE_LEVEL_CLAMP:
+        memcpy(to->level_clamp, from->level_clamp, sizeof to->level_clamp);
+        break;
+    case EM_TEXTURE_BORDER:
+        memcpy(to->border, from->border, sizeof to->border);
+        break;
+    case EM_TEXTURE_ANISOTROPY:
+        to->anisotropy = from->anisotropy;
+        break;
+    case EM_TEXTURE_FLAGS:
+        to->flags = from->flags;
+        break;
+    }
+}
+
+CUresult em_texture_reference_set(CUtexref handle, enum em_texture_member member, const struct em_texture_sampling *from)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        take_member(&t->sampling, member, from);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_sampling(CUtexref handle, struct em_texture_sampling *out)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        *out = t->sampling;
+    em_unlock();
+    return r;
 }

@@ -5,15 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "object.h"
-
-struct em_texture_reference {
-    struct em_object object; // type EM_TEXTURE_REFERENCE
-    // What is bound: at most one of the three.
-    CUarray array;
-    CUmipmappedArray mipmap;
-    uint64_t address;
-    bool linear; // `address` is bound, be it NULL
+// How a reference is read.
+struct em_texture_sampling {
     CUarray_format format;
     int channels;
     CUaddress_mode address_mode[3];
@@ -23,21 +16,48 @@ struct em_texture_reference {
     unsigned flags;
 };
 
-// A reference with the driver's defaults in the current context. Takes the lock.
+// The parts of it that are set each by a call of its own.
+enum em_texture_member {
+    EM_TEXTURE_FORMAT, // and channels
+    EM_TEXTURE_ADDRESS_MODE_0,
+    EM_TEXTURE_ADDRESS_MODE_1,
+    EM_TEXTURE_ADDRESS_MODE_2,
+    EM_TEXTURE_FILTER,
+    EM_TEXTURE_MIPMAP_FILTER,
+    EM_TEXTURE_LEVEL_BIAS,
+    EM_TEXTURE_LEVEL_CLAMP,
+    EM_TEXTURE_BORDER,
+    EM_TEXTURE_ANISOTROPY,
+    EM_TEXTURE_FLAGS,
+};
+
+// What is bound: at most one of the three.
+struct em_texture_binding {
+    CUarray array;
+    CUmipmappedArray mipmap;
+    uint64_t address;
+    bool linear; // `address` is bound, be it NULL
+};
+
+// All calls here take the lock.
+
+// A reference with the driver's defaults in the current context.
 CUresult em_texture_reference_create(CUtexref *out);
 CUresult em_texture_reference_destroy(CUtexref handle);
 
-// What the driver answers for a number that is no reference. Precondition: em_lock held.
-CUresult em_reference_code(uint64_t handle);
-
-// The reference, and em_lock held until the caller lets go of it with em_unlock(); on failure it is not held.
-CUresult em_texture_reference_lock(CUtexref handle, struct em_texture_reference **out);
-
-// Binds, and unbinds what was bound before. The size of an element is taken from the reference's format. Precondition: em_lock held.
+// Binds, and unbinds what was bound before. The size of an element is taken from the reference's format.
 // 1D linear memory: *offset (may be NULL) gets the bytes by which the address misses the texture alignment.
-CUresult em_texture_reference_linear(struct em_texture_reference *t, uint64_t address, uint64_t size_B, size_t *offset);
+CUresult em_texture_reference_linear(CUtexref handle, uint64_t address, uint64_t size_B, size_t *offset);
 // Rows of `desc` at a pitch in bytes; `strict`: the pitch must be aligned and within the device's limit.
-CUresult em_texture_reference_pitched(struct em_texture_reference *t, const CUDA_ARRAY_DESCRIPTOR *desc, uint64_t address, uint64_t pitch_B,
-                                      bool strict);
-CUresult em_texture_reference_array(struct em_texture_reference *t, CUarray array, unsigned flags);
-CUresult em_texture_reference_mipmap(struct em_texture_reference *t, CUmipmappedArray mipmap, unsigned flags);
+CUresult em_texture_reference_pitched(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *desc, uint64_t address, uint64_t pitch_B, bool strict);
+CUresult em_texture_reference_array(CUtexref handle, CUarray array, unsigned flags);
+CUresult em_texture_reference_mipmap(CUtexref handle, CUmipmappedArray mipmap, unsigned flags);
+// What is bound; an array that is gone is not bound any more.
+CUresult em_texture_reference_bound(CUtexref handle, struct em_texture_binding *out);
+
+// Takes one member over from `from`.
+CUresult em_texture_reference_set(CUtexref handle, enum em_texture_member member, const struct em_texture_sampling *from);
+CUresult em_texture_reference_sampling(CUtexref handle, struct em_texture_sampling *out);
+
+// What the driver answers for a number that is no reference of the kind that was asked for. Precondition: em_lock held.
+CUresult em_reference_code(uint64_t handle);
