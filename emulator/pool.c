@@ -12,6 +12,7 @@
 #include "memory_host.h"
 #include "pool_memory.h"
 #include "pool_share.h"
+#include "stream.h"
 
 // The default and the current pool of each device, then of the host, then of the host's only NUMA node. NULL: not yet asked for.
 static struct place {
@@ -23,7 +24,7 @@ static bool is_host(const CUmemLocation *location)
     return location->type == CU_MEM_LOCATION_TYPE_HOST || location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
 }
 
-CUresult em_pool_location(const CUmemLocation *l)
+CUresult em_pool_location(const CUmemLocation *l, CUresult no_pools)
 {
     switch ((int)l->type) {
     case CU_MEM_LOCATION_TYPE_INVALID:
@@ -37,7 +38,7 @@ CUresult em_pool_location(const CUmemLocation *l)
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return !l->id ? CUDA_SUCCESS : em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d: the host has one NUMA node, 0", l->id);
     default:
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "there are no memory pools at locations of type %d", (int)l->type);
+        return em_fail(no_pools, "there are no memory pools at locations of type %d", (int)l->type);
     }
 }
 
@@ -145,7 +146,8 @@ unlock:
     return r;
 }
 
-CUresult em_pool_standard(const CUmemLocation *location, struct em_pool **out)
+// The default pool of a location. Precondition: em_lock held.
+static CUresult standard_of(const CUmemLocation *location, struct em_pool **out)
 {
     struct place *place;
     CUresult r = place_of(location, &place);
@@ -169,21 +171,23 @@ CUresult em_pool_standard(const CUmemLocation *location, struct em_pool **out)
     return CUDA_SUCCESS;
 }
 
-CUresult em_pool_current(const CUmemLocation *location, struct em_pool **out)
+// The one that cuMemAllocAsync takes from there. Precondition: em_lock held.
+static CUresult current_of(const CUmemLocation *location, struct em_pool **out)
 {
     struct em_pool *standard;
     struct place *place;
-    CUresult r = em_pool_standard(location, &standard);
+    CUresult r = standard_of(location, &standard);
     if (!r && !(r = place_of(location, &place)))
         *out = place->current;
     return r;
 }
 
-CUresult em_pool_set_current(const CUmemLocation *location, struct em_pool *p)
+// Precondition: em_lock held.
+static CUresult set_current(const CUmemLocation *location, struct em_pool *p)
 {
     struct em_pool *standard;
     struct place *place, *own;
-    CUresult r = em_pool_standard(location, &standard);
+    CUresult r = standard_of(location, &standard);
     if (!r)
         r = place_of(location, &place);
     if (!r)
@@ -197,4 +201,43 @@ CUresult em_pool_set_current(const CUmemLocation *location, struct em_pool *p)
                        (int)location->type, location->id);
     place->current = p;
     return CUDA_SUCCESS;
+}
+
+CUresult em_pool_of_location(const CUmemLocation *location, enum em_pool_which which, CUmemoryPool *out)
+{
+    struct em_pool *p;
+    em_lock();
+    CUresult r = which == EM_POOL_STANDARD ? standard_of(location, &p) : current_of(location, &p);
+    if (!r)
+        *out = (CUmemoryPool)(uintptr_t)p->object.handle;
+    em_unlock();
+    return r;
+}
+
+CUresult em_pool_choose(const CUmemLocation *location, CUmemoryPool handle)
+{
+    struct em_pool *p;
+    em_lock();
+    CUresult r = em_pool_get(handle, &p);
+    if (!r)
+        r = set_current(location, p);
+    em_unlock();
+    return r;
+}
+
+CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, CUstream hStream, uint64_t *out)
+{
+    struct em_stream *stream;
+    struct em_pool *p;
+    CUresult r = em_stream_get(hStream, &stream);
+    if (r)
+        return r;
+    CUmemLocation l = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = stream->object.context->device->ordinal};
+    em_lock();
+    r = handle ? em_pool_get(*handle, &p) : current_of(&l, &p);
+    if (!r)
+        r = em_pool_alloc(p, size, out);
+    em_unlock();
+    em_stream_put(stream);
+    return r;
 }

@@ -56,14 +56,24 @@ CUresult em_pool_start(struct em_pool *pool);
 // Frees one that has not been started.
 void em_pool_drop(struct em_pool *pool);
 
-// The default pool of a location, and the one that cuMemAllocAsync takes from there. Precondition: em_lock held.
-CUresult em_pool_standard(const CUmemLocation *location, struct em_pool **out);
-CUresult em_pool_current(const CUmemLocation *location, struct em_pool **out);
-CUresult em_pool_set_current(const CUmemLocation *location, struct em_pool *pool);
-// Whether there are pools at such a location. CUDA_ERROR_INVALID_VALUE: no such place; CUDA_ERROR_NOT_SUPPORTED: no pools there.
-CUresult em_pool_location(const CUmemLocation *location);
+// The default pool of a location, and the one that cuMemAllocAsync takes from there. Takes the lock.
+enum em_pool_which { EM_POOL_STANDARD, EM_POOL_CURRENT };
+CUresult em_pool_of_location(const CUmemLocation *location, enum em_pool_which which, CUmemoryPool *out);
+// Makes a pool the location's current one. Takes the lock.
+CUresult em_pool_choose(const CUmemLocation *location, CUmemoryPool handle);
+// Whether there are pools at such a location. CUDA_ERROR_INVALID_VALUE: no such place; `no_pools`: no pools at places of this type.
+CUresult em_pool_location(const CUmemLocation *location, CUresult no_pools);
 
-// Allocates in stream order; size 0 gives address 0. Precondition: em_lock held.
+// cuMemPoolTrimTo, cuMemPoolSetAttribute …: of an imported pool only the access can be asked and set. All take the lock.
+CUresult em_pool_trim_to(CUmemoryPool handle, uint64_t keep_B);
+CUresult em_pool_set_attribute(CUmemoryPool handle, CUmemPool_attribute attribute, const void *value);
+CUresult em_pool_get_attribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value);
+CUresult em_pool_set_access(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count);
+CUresult em_pool_get_access(CUmemoryPool handle, const CUmemLocation *location, CUmemAccess_flags *out);
+
+// Allocates in stream order, from the current pool of the stream's device where `handle` is NULL; size 0 gives address 0. Takes the lock.
+CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, CUstream stream, uint64_t *out);
+// The same. Precondition: em_lock held.
 CUresult em_pool_alloc(struct em_pool *pool, uint64_t size, uint64_t *out);
 // cuMemFreeAsync; address is not 0. Takes the lock.
 CUresult em_pool_free_async(uint64_t address, CUstream stream);

@@ -144,7 +144,7 @@ CUresult em_pool_import(int fd, CUmemoryPool *out)
     if (r)
         goto unlock;
     CUmemLocation location = {.type = (CUmemLocationType)head.location_type, .id = head.location_id};
-    if ((r = em_pool_location(&location)) || (r = em_pool_new(&em_devices[head.device], location, &p)))
+    if ((r = em_pool_location(&location, CUDA_ERROR_NOT_SUPPORTED)) || (r = em_pool_new(&em_devices[head.device], location, &p)))
         goto unlock;
     p->imported = true;
     p->identity = head.identity;
