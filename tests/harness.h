@@ -132,6 +132,34 @@ static inline const char *test_reported(void)
 #define EXPECT_DIAGNOSTIC(id) EXPECT_STR(test_reported(), #id)
 #define EXPECT_NO_DIAGNOSTIC() EXPECT_STR(test_reported(), "")
 
+// How many errors and diagnostics the driver has said in this case so far, and with which code the last one.
+static inline unsigned test_said(char code[64])
+{
+    char line[8192];
+    unsigned lines = 0;
+    FILE *f = fopen(test_diagnostics, "r");
+    *code = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        const char *result = strstr(line, "\"result\":\"");
+        lines++;
+        if (result)
+            sscanf(result, "\"result\":\"%63[^\"]", code);
+    }
+    if (f)
+        fclose(f);
+    return lines;
+}
+
+// The call returns the code, and says so in one sentence that names it.
+#define EXPECT_ONE_SENTENCE(call, code)                                                                                                              \
+    do {                                                                                                                                             \
+        char said_[64];                                                                                                                              \
+        unsigned before_ = test_said(said_);                                                                                                         \
+        EXPECT_ERROR(call, code);                                                                                                                    \
+        EXPECT_EQ(test_said(said_) - before_, 1);                                                                                                    \
+        EXPECT_STR(said_, test_code(code));                                                                                                          \
+    } while (0)
+
 // A current context on device 0: the primary one.
 static inline CUcontext test_context(void)
 {

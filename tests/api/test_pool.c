@@ -237,5 +237,25 @@ TEST(import_refused)
                  CUDA_ERROR_NOT_SUPPORTED);
 }
 
+// Checks that several calls share answer each with its own code: the sentence has the code that is returned, and there is one.
+TEST(one_sentence)
+{
+    CUmemoryPool pool;
+    CUmemPoolProps props = device_props();
+    CUmemLocation nowhere = {.type = (CUmemLocationType)77, .id = 3}, no_device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 99};
+    test_context();
+    props.location = nowhere;
+    EXPECT_ONE_SENTENCE(cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ONE_SENTENCE(cuMemGetMemPool(&pool, &nowhere, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_ERROR_NOT_SUPPORTED);
+    props.location = no_device;
+    EXPECT_ONE_SENTENCE(cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
+    props = device_props();
+    props.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
+    EXPECT_ONE_SENTENCE(cuMemPoolCreate(&pool, &props), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ONE_SENTENCE(cuDeviceGetMemPool(&pool, 99), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ONE_SENTENCE(cuDeviceSetMemPool(99, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ONE_SENTENCE(cuDeviceGetDefaultMemPool(&pool, 99), CUDA_ERROR_INVALID_DEVICE);
+}
+
 TESTS(CASE(alloc_and_free), CASE(refused), CASE(create_refused), CASE(threshold_and_trim), CASE(attributes), CASE(current_pool), CASE(access),
-      CASE(host_pool), CASE(share_with_another_process), CASE(import_refused))
+      CASE(host_pool), CASE(share_with_another_process), CASE(import_refused), CASE(one_sentence))
