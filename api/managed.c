@@ -3,14 +3,10 @@
 // managed: CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS is 0 on all devices that there are.
 #include "api_bodies.h"
 #include "call.h"
-#include "command.h"
 #include "device.h"
-#include "lock.h"
 #include "managed.h"
-#include "memory.h"
 #include "quirk.h"
 #include "reach.h"
-#include "stream.h"
 
 // "flags … must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST"; "If bytesize is 0, cuMemAllocManaged returns CUDA_ERROR_INVALID_VALUE."
 CUresult api_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
@@ -24,17 +20,6 @@ CUresult api_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int 
     else
         r = em_managed_alloc(bytesize, flags, &address);
     *dptr = address;
-    return r;
-}
-
-// The managed memory that holds a range. Precondition: em_lock held.
-static CUresult managed(CUdeviceptr address, size_t count, struct em_allocation **out)
-{
-    if (!address || !count)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %zu: neither may be 0", address, count);
-    CUresult r = em_memory_get(address, count, "devPtr", CUDA_ERROR_INVALID_VALUE, out);
-    if (!r && (*out)->kind != EM_MEMORY_MANAGED)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is %s, not managed memory", address, em_memory_kind_text((*out)->kind));
     return r;
 }
 
@@ -79,31 +64,19 @@ static bool has_location(CUmem_advise advice)
 
 static CUresult advise(CUdeviceptr address, size_t count, CUmem_advise advice, CUmemLocation location, CUresult no_device)
 {
-    struct em_allocation *a;
     bool access = advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+    bool lenient = is_numa(location) && em_quirk(ADVISE_NUMA_UNCHECKED);
     CUresult r;
     if ((unsigned)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || (unsigned)advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no advice", (int)advice);
     // "CU_MEM_ADVISE_SET_ACCESSED_BY: … the location type must be CU_MEM_LOCATION_TYPE_DEVICE or CU_MEM_LOCATION_TYPE_HOST".
     if (access && is_numa(location))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a NUMA node cannot be advised as one that accesses memory");
-    if (is_numa(location) && em_quirk(ADVISE_NUMA_UNCHECKED)) {
-        em_lock();
-        a = count ? em_memory_find(address, count) : NULL;
-        r = a && a->kind == EM_MEMORY_MANAGED ? em_managed_advise(a, address, count, advice, location) : CUDA_SUCCESS;
-        em_unlock();
-        return r;
-    }
-    if (!address || !count)
+    if (!lenient && (!address || !count))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %zu: neither may be 0", address, count);
-    if (has_location(advice) && (r = check_location(location, no_device)))
+    if (!lenient && has_location(advice) && (r = check_location(location, no_device)))
         return r;
-    em_lock();
-    r = managed(address, count, &a);
-    if (!r)
-        r = em_managed_advise(a, address, count, advice, location);
-    em_unlock();
-    return r;
+    return em_managed_advise(address, count, advice, location, lenient);
 }
 
 CUresult api_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
@@ -116,42 +89,14 @@ CUresult api_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, 
     return advise(devPtr, count, advice, of_ordinal(device), CUDA_ERROR_INVALID_DEVICE);
 }
 
-// ---- prefetches and discards: nothing moves, but they have their place in the stream
-
-static CUresult run_nothing(struct em_command *command)
-{
-    (void)command;
-    return CUDA_SUCCESS;
-}
-static const struct em_command_ops prefetch_ops = {.name = "prefetch", .run = run_nothing};
-static const struct em_command_ops discard_ops = {.name = "discard", .run = run_nothing};
-
-static CUresult submit(CUstream handle, const struct em_command_ops *ops)
-{
-    struct em_command c = {.ops = ops, .size_B = sizeof c};
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    if (r)
-        return r;
-    r = em_submit(stream, &c, EM_SUBMIT_ASYNC);
-    em_stream_put(stream);
-    return r;
-}
+// ---- prefetches and discards
 
 static CUresult prefetch(CUdeviceptr address, size_t count, CUmemLocation location, unsigned flags, CUstream hStream)
 {
-    struct em_allocation *a;
     if (flags)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#x; they must be 0", flags);
     CUresult r = check_location(location, CUDA_ERROR_INVALID_DEVICE);
-    if (r)
-        return r;
-    em_lock();
-    r = managed(address, count, &a);
-    if (!r)
-        r = em_managed_prefetched(a, address, count, location);
-    em_unlock();
-    return r ? r : submit(hStream, &prefetch_ops);
+    return r ? r : em_managed_prefetch(address, count, location, hStream);
 }
 
 CUresult api_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream)
@@ -164,22 +109,12 @@ CUresult api_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDe
     return prefetch(devPtr, count, of_ordinal(dstDevice), 0, hStream);
 }
 
-struct batch {
-    const CUdeviceptr *dptrs;
-    const size_t *sizes;
-    size_t count;
-    const CUmemLocation *locations; // NULL: a discard alone
-    const size_t *firsts;           // from which operation on each location holds
-    size_t location_count;
-    unsigned long long flags;
-};
-
-static CUresult check_batch(const struct batch *b, CUstream hStream)
+static CUresult check_batch(const struct em_managed_batch *b, unsigned long long flags, CUstream hStream)
 {
     if (!b->count || !b->dptrs || !b->sizes)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a batch needs dptrs, sizes and a count");
-    if (b->flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#llx; they must be 0", b->flags);
+    if (flags)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#llx; they must be 0", flags);
     // "hStream … Cannot be legacy NULL stream."
     if (!hStream || hStream == CU_STREAM_LEGACY)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a batch cannot run in the legacy NULL stream");
@@ -187,7 +122,7 @@ static CUresult check_batch(const struct batch *b, CUstream hStream)
 }
 
 // "The first entry in prefetchLocIdxs has to be 0 … Each entry must be greater than the previous entry and the last entry should be less than count."
-static CUresult check_locations(const struct batch *b)
+static CUresult check_locations(const struct em_managed_batch *b)
 {
     if (!b->locations || !b->firsts || !b->location_count || b->location_count > b->count)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%zu locations for %zu operations: prefetchLocs and prefetchLocIdxs hold at least 1, at most count",
@@ -204,32 +139,14 @@ static CUresult check_locations(const struct batch *b)
     return CUDA_SUCCESS;
 }
 
-static CUresult run_batch(const struct batch *b, CUstream hStream)
-{
-    struct em_allocation *a;
-    CUresult r = CUDA_SUCCESS;
-    em_lock();
-    for (size_t i = 0; i < b->count && !r; i++)
-        r = managed(b->dptrs[i], b->sizes[i], &a);
-    for (size_t i = 0, l = 0; b->locations && i < b->count && !r; i++) {
-        if (l + 1 < b->location_count && b->firsts[l + 1] == i)
-            l++;
-        r = managed(b->dptrs[i], b->sizes[i], &a);
-        if (!r)
-            r = em_managed_prefetched(a, b->dptrs[i], b->sizes[i], b->locations[l]);
-    }
-    em_unlock();
-    return r ? r : submit(hStream, b->locations ? &prefetch_ops : &discard_ops);
-}
-
 static CUresult prefetch_batch(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
                                size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
 {
-    struct batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags};
-    CUresult r = check_batch(&b, hStream);
+    struct em_managed_batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
+    CUresult r = check_batch(&b, flags, hStream);
     if (!r)
         r = check_locations(&b);
-    return r ? r : run_batch(&b, hStream);
+    return r ? r : em_managed_run_batch(&b, hStream);
 }
 
 CUresult api_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
@@ -247,9 +164,9 @@ CUresult api_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes
 
 CUresult api_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags, CUstream hStream)
 {
-    struct batch b = {.dptrs = dptrs, .sizes = sizes, .count = count, .flags = flags};
-    CUresult r = check_batch(&b, hStream);
-    return r ? r : run_batch(&b, hStream);
+    struct em_managed_batch b = {.dptrs = dptrs, .sizes = sizes, .count = count};
+    CUresult r = check_batch(&b, flags, hStream);
+    return r ? r : em_managed_run_batch(&b, hStream);
 }
 
 // ---- attributes of ranges
@@ -275,7 +192,6 @@ CUresult api_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_att
 CUresult api_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes, size_t numAttributes, CUdeviceptr devPtr,
                                      size_t count)
 {
-    struct em_allocation *a;
     CUresult r = CUDA_SUCCESS;
     if (!data)
         return em_null("data");
@@ -283,12 +199,5 @@ CUresult api_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range
         return em_fail(CUDA_ERROR_INVALID_VALUE, "numAttributes is 0");
     for (size_t i = 0; i < numAttributes && !r; i++)
         r = check_attribute(data[i], dataSizes[i], attributes[i]);
-    if (r)
-        return r;
-    em_lock();
-    r = managed(devPtr, count, &a);
-    for (size_t i = 0; i < numAttributes && !r; i++)
-        em_managed_attribute(a, devPtr, count, attributes[i], data[i], dataSizes[i]);
-    em_unlock();
-    return r;
+    return r ? r : em_managed_attributes(devPtr, count, numAttributes, attributes, data, dataSizes);
 }

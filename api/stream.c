@@ -3,10 +3,8 @@
 // context, so that what takes a created stream works in a thread without one, as on the card.
 #include "api_bodies.h"
 #include "call.h"
-#include "device.h"
 #include "host_function.h"
-#include "lock.h"
-#include "memory.h"
+#include "managed.h"
 #include "stream.h"
 #include "stream_attribute.h"
 
@@ -74,83 +72,76 @@ CUresult api_cuStreamSynchronize(CUstream hStream)
 
 CUresult api_cuStreamGetPriority(CUstream hStream, int *priority)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
+    struct em_stream_facts f;
+    CUresult r = em_stream_facts(hStream, &f);
     if (r)
         return r;
-    *priority = s->priority;
-    em_stream_put(s);
+    *priority = f.priority;
     return CUDA_SUCCESS;
 }
 
 CUresult api_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
+    struct em_stream_facts f;
+    CUresult r = em_stream_facts(hStream, &f);
     if (r)
         return r;
-    *flags = s->flags;
-    em_stream_put(s);
+    *flags = f.flags;
     return CUDA_SUCCESS;
 }
 
 CUresult api_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
+    struct em_stream_facts f;
+    CUresult r = em_stream_facts(hStream, &f);
     if (r)
         return r;
-    *streamId = s->id;
-    em_stream_put(s);
+    *streamId = f.id;
     return CUDA_SUCCESS;
 }
 
 CUresult api_cuStreamGetDevice(CUstream hStream, CUdevice *device)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
+    struct em_stream_facts f;
+    CUresult r = em_stream_facts(hStream, &f);
     if (r)
         return r;
-    *device = s->object.context->device->ordinal;
-    em_stream_put(s);
+    *device = f.device;
     return CUDA_SUCCESS;
 }
 
 CUresult api_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
+    struct em_stream_facts f;
+    CUresult r = em_stream_facts(hStream, &f);
     if (r)
         return r;
-    *pctx = em_context_handle(s->object.context);
-    em_stream_put(s);
+    *pctx = f.context;
     return CUDA_SUCCESS;
 }
 
 // Either result may be left out. There are no green contexts, which no stream then belongs to.
 CUresult api_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
+    struct em_stream_facts f;
+    CUresult r = em_stream_facts(hStream, &f);
     if (r)
         return r;
     if (pCtx)
-        *pCtx = em_context_handle(s->object.context);
+        *pCtx = f.context;
     if (pGreenCtx)
         *pGreenCtx = NULL;
-    em_stream_put(s);
     return CUDA_SUCCESS;
 }
 
 // "*phCtx is set to NULL if the stream is not associated with a green context".
 CUresult api_cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
+    struct em_stream_facts f;
+    CUresult r = em_stream_facts(hStream, &f);
     if (r)
         return r;
     *phCtx = NULL;
-    em_stream_put(s);
     return CUDA_SUCCESS;
 }
 
@@ -223,47 +214,11 @@ CUresult api_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, vo
 
 // ---- managed memory ----
 
-static CUresult run_attach(struct em_command *c)
-{
-    (void)c;
-    return CUDA_SUCCESS;
-}
-static const struct em_command_ops attach_ops = {.name = "attachment of managed memory", .run = run_attach};
-
-// Whether this is managed memory that can be attached. Takes the lock.
-static CUresult check_attach(CUdeviceptr address, size_t length)
-{
-    struct em_allocation *a;
-    em_lock();
-    CUresult r = em_memory_get(address, length ? length : 1, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
-    if (!r && a->kind != EM_MEMORY_MANAGED)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is %s, not managed memory", address, em_memory_kind_text(a->kind));
-    // "the supplied length must be zero or the entire allocation size".
-    if (!r && length && (address != a->base || length != a->size))
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "length %zu is neither 0 nor the whole allocation of %llu bytes", length, (unsigned long long)a->size);
-    em_unlock();
-    return r;
-}
-
-// The host and all streams reach managed memory at all times here, which is one of the ways that the manual allows: attaching only orders.
 CUresult api_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
 {
-    struct em_stream *s;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: exactly one of CU_MEM_ATTACH_GLOBAL, _HOST and _SINGLE is needed", flags);
-    CUresult r = check_attach(dptr, length);
-    if (r)
-        return r;
-    // "It is an error to attach memory to the NULL stream": with CU_MEM_ATTACH_SINGLE it is a stream that it is attached to.
-    if (flags == CU_MEM_ATTACH_SINGLE && (!hStream || hStream == CU_STREAM_LEGACY))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "memory cannot be attached to the NULL stream alone");
-    r = em_stream_get(hStream, &s);
-    if (r)
-        return r;
-    struct em_command c = {.ops = &attach_ops, .size_B = sizeof c};
-    r = em_submit(s, &c, EM_SUBMIT_ASYNC);
-    em_stream_put(s);
-    return r;
+    return em_managed_attach(dptr, length, flags, hStream);
 }
 
 // ---- capture: there is none yet ----
@@ -283,11 +238,10 @@ CUresult api_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 // As no capture can be begun, no stream is capturing.
 CUresult api_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
+    struct em_stream_facts f;
+    CUresult r = em_stream_facts(hStream, &f);
     if (r)
         return r;
     *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-    em_stream_put(s);
     return CUDA_SUCCESS;
 }

@@ -1,45 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What was advised for which pages of managed memory.
+// Managed memory: allocation, and the calls that find their ranges in it.
 #include "managed.h"
 
-#include <string.h>
-
+#include "advice.h"
 #include "alloc.h"
 #include "call.h"
+#include "command.h"
 #include "device.h"
 #include "lock.h"
 #include "memory.h"
 #include "memory_host.h"
-
-enum { PAGE = 4096 };
-
-struct advice {
-    bool read_mostly;
-    CUmemLocation preferred, prefetched; // type CU_MEM_LOCATION_TYPE_INVALID: none
-    uint64_t accessed_by;                // one bit a device
-    bool accessed_by_host;
-};
-
-// A run of pages with the same advice; it begins where the one before it ends.
-struct run {
-    uint64_t end; // offset in the allocation
-    struct advice advice;
-};
-
-struct em_advice_map {
-    uint32_t count, room;
-    struct run *runs; // the last one ends at the end of the allocation
-};
-
-static const struct advice no_advice;
-
-void em_advice_free(struct em_advice_map *map)
-{
-    if (!map)
-        return;
-    dm_free(map->runs);
-    dm_free(map);
-}
+#include "stream.h"
 
 CUresult em_managed_alloc(uint64_t size, unsigned flags, uint64_t *out)
 {
@@ -61,207 +32,130 @@ CUresult em_managed_alloc(uint64_t size, unsigned flags, uint64_t *out)
     return r;
 }
 
-static CUresult map_of(struct em_allocation *a, struct em_advice_map **out)
+static CUresult not_managed(uint64_t address, const struct em_allocation *a)
 {
-    struct em_advice_map *m = a->advice;
-    if (!m) {
-        m = dm_calloc(1, sizeof *m);
-        if (!m || !(m->runs = dm_calloc(4, sizeof *m->runs))) {
-            dm_free(m);
-            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note advice");
-        }
-        m->room = 4;
-        m->count = 1;
-        m->runs[0].end = a->size;
-        a->advice = m;
-    }
-    // Room for the two runs that a change can add.
-    if (m->count + 2 > m->room) {
-        struct run *more = dm_realloc(m->runs, (size_t)m->room * 2 * sizeof *more);
-        if (!more)
-            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note advice");
-        m->runs = more;
-        m->room *= 2;
-    }
-    *out = m;
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is %s, not managed memory", (unsigned long long)address, em_memory_kind_text(a->kind));
+}
+
+// The managed memory that holds a range. Precondition: em_lock held.
+static CUresult managed(uint64_t address, uint64_t count, struct em_allocation **out)
+{
+    if (!address || !count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %llu: neither may be 0", (unsigned long long)address,
+                       (unsigned long long)count);
+    CUresult r = em_memory_get(address, count, "devPtr", CUDA_ERROR_INVALID_VALUE, out);
+    if (!r && (*out)->kind != EM_MEMORY_MANAGED)
+        r = not_managed(address, *out);
+    return r;
+}
+
+// ---- advice and attributes
+
+CUresult em_managed_advise(uint64_t address, uint64_t size, CUmem_advise advice, CUmemLocation location, bool lenient)
+{
+    struct em_allocation *a;
+    CUresult r = CUDA_SUCCESS;
+    em_lock();
+    if (!lenient)
+        r = managed(address, size, &a);
+    else if ((a = size ? em_memory_find(address, size) : NULL) && a->kind != EM_MEMORY_MANAGED)
+        a = NULL;
+    if (!r && a)
+        r = em_advice_set(a, address, size, advice, location);
+    em_unlock();
+    return r;
+}
+
+CUresult em_managed_attributes(uint64_t address, uint64_t size, size_t count, const CUmem_range_attribute *attributes, void *const *data,
+                               const size_t *sizes_B)
+{
+    struct em_allocation *a;
+    em_lock();
+    CUresult r = managed(address, size, &a);
+    for (size_t i = 0; i < count && !r; i++)
+        em_advice_attribute(a, address, size, attributes[i], data[i], sizes_B[i]);
+    em_unlock();
+    return r;
+}
+
+// ---- prefetches, discards and attachments: nothing moves, but they have their place in the stream
+
+static CUresult run_nothing(struct em_command *command)
+{
+    (void)command;
     return CUDA_SUCCESS;
 }
+static const struct em_command_ops prefetch_ops = {.name = "prefetch", .run = run_nothing};
+static const struct em_command_ops attach_ops = {.name = "attachment of managed memory", .run = run_nothing};
+static const struct em_command_ops discard_ops = {.name = "discard", .run = run_nothing};
 
-// Makes a run end at `offset`. Precondition: room for one more.
-static void split(struct em_advice_map *m, uint64_t offset)
+static CUresult submit(CUstream handle, const struct em_command_ops *ops)
 {
-    uint32_t i = 0;
-    while (m->runs[i].end < offset)
-        i++;
-    if (m->runs[i].end == offset || !offset)
-        return;
-    memmove(&m->runs[i + 1], &m->runs[i], (m->count - i) * sizeof *m->runs);
-    m->runs[i].end = offset;
-    m->count++;
-}
-
-// Joins runs that have become the same.
-static void join(struct em_advice_map *m)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 1; i < m->count; i++) {
-        if (!memcmp(&m->runs[kept].advice, &m->runs[i].advice, sizeof m->runs[i].advice))
-            m->runs[kept].end = m->runs[i].end;
-        else
-            m->runs[++kept] = m->runs[i];
-    }
-    m->count = kept + 1;
-}
-
-static void apply(struct advice *a, CUmem_advise advice, CUmemLocation l)
-{
-    bool device = l.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    uint64_t bit = device && l.id < 64 ? UINT64_C(1) << l.id : 0;
-    switch (advice) {
-    case CU_MEM_ADVISE_SET_READ_MOSTLY:
-    case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
-        a->read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
-        break;
-    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
-        a->preferred = l;
-        break;
-    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-        a->preferred = no_advice.preferred;
-        break;
-    case CU_MEM_ADVISE_SET_ACCESSED_BY:
-        a->accessed_by |= bit;
-        a->accessed_by_host |= !device;
-        break;
-    case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
-        a->accessed_by &= ~bit;
-        a->accessed_by_host &= device;
-        break;
-    }
-}
-
-// "The start address and end address of the memory range will be rounded down and rounded up respectively to be aligned to CPU page size".
-static void pages(const struct em_allocation *a, uint64_t address, uint64_t size, uint64_t *from, uint64_t *to)
-{
-    uint64_t skew = a->base % PAGE; // pages are the addresses', not the allocation's
-    uint64_t first = address - a->base + skew, last = first + size;
-    first &= ~(uint64_t)(PAGE - 1);
-    last = (last + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-    *from = first < skew ? 0 : first - skew;
-    *to = last - skew < a->size ? last - skew : a->size;
-}
-
-static CUresult change(struct em_allocation *a, uint64_t address, uint64_t size, CUmemLocation location, const CUmem_advise *advice)
-{
-    struct em_advice_map *m;
-    uint64_t from, to, start = 0;
-    CUresult r = map_of(a, &m);
+    struct em_command c = {.ops = ops, .size_B = sizeof c};
+    struct em_stream *stream;
+    CUresult r = em_stream_get(handle, &stream);
     if (r)
         return r;
-    pages(a, address, size, &from, &to);
-    split(m, from);
-    split(m, to);
-    for (uint32_t i = 0; i < m->count; start = m->runs[i++].end) {
-        if (start < from || start >= to)
-            continue;
-        if (advice)
-            apply(&m->runs[i].advice, *advice, location);
-        else
-            m->runs[i].advice.prefetched = location;
+    r = em_submit(stream, &c, EM_SUBMIT_ASYNC);
+    em_stream_put(stream);
+    return r;
+}
+
+CUresult em_managed_prefetch(uint64_t address, uint64_t size, CUmemLocation location, CUstream stream)
+{
+    struct em_allocation *a;
+    em_lock();
+    CUresult r = managed(address, size, &a);
+    if (!r)
+        r = em_advice_prefetched(a, address, size, location);
+    em_unlock();
+    return r ? r : submit(stream, &prefetch_ops);
+}
+
+CUresult em_managed_run_batch(const struct em_managed_batch *b, CUstream stream)
+{
+    struct em_allocation *a;
+    CUresult r = CUDA_SUCCESS;
+    em_lock();
+    for (size_t i = 0; i < b->count && !r; i++)
+        r = managed(b->dptrs[i], b->sizes[i], &a);
+    for (size_t i = 0, l = 0; b->locations && i < b->count && !r; i++) {
+        if (l + 1 < b->location_count && b->firsts[l + 1] == i)
+            l++;
+        r = managed(b->dptrs[i], b->sizes[i], &a);
+        if (!r)
+            r = em_advice_prefetched(a, b->dptrs[i], b->sizes[i], b->locations[l]);
     }
-    join(m);
+    em_unlock();
+    return r ? r : submit(stream, b->locations ? &prefetch_ops : &discard_ops);
+}
+
+// Whether this is managed memory that can be attached. Precondition: em_lock held.
+static CUresult check_attach(uint64_t address, uint64_t size)
+{
+    struct em_allocation *a;
+    CUresult r = em_memory_get(address, size ? size : 1, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (r)
+        return r;
+    if (a->kind != EM_MEMORY_MANAGED)
+        return not_managed(address, a);
+    // "the supplied length must be zero or the entire allocation size".
+    if (size && (address != a->base || size != a->size))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "length %llu is neither 0 nor the whole allocation of %llu bytes", (unsigned long long)size,
+                       (unsigned long long)a->size);
     return CUDA_SUCCESS;
 }
 
-CUresult em_managed_advise(struct em_allocation *a, uint64_t address, uint64_t size, CUmem_advise advice, CUmemLocation location)
+// The host and all streams reach managed memory at all times here, which is one of the ways that the manual allows: attaching only orders.
+CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags, CUstream stream)
 {
-    return change(a, address, size, location, &advice);
-}
-
-CUresult em_managed_prefetched(struct em_allocation *a, uint64_t address, uint64_t size, CUmemLocation location)
-{
-    return change(a, address, size, location, NULL);
-}
-
-// What holds for all of [from, to): where pages differ, nothing does.
-static struct advice common(const struct em_advice_map *m, uint64_t from, uint64_t to)
-{
-    struct advice all = no_advice;
-    uint64_t start = 0;
-    bool first = true;
-    for (uint32_t i = 0; i < m->count; start = m->runs[i++].end) {
-        const struct advice *a = &m->runs[i].advice;
-        if (m->runs[i].end <= from || start >= to)
-            continue;
-        if (first) {
-            all = *a;
-            first = false;
-            continue;
-        }
-        all.read_mostly &= a->read_mostly;
-        all.accessed_by &= a->accessed_by;
-        all.accessed_by_host &= a->accessed_by_host;
-        if (memcmp(&all.preferred, &a->preferred, sizeof a->preferred))
-            all.preferred = no_advice.preferred;
-        if (memcmp(&all.prefetched, &a->prefetched, sizeof a->prefetched))
-            all.prefetched = no_advice.prefetched;
-    }
-    return all;
-}
-
-// "a valid device ordinal … CU_DEVICE_CPU … or CU_DEVICE_INVALID if all the pages don't have the same … location, or it was not set at all".
-static int ordinal_of(CUmemLocation l)
-{
-    if (l.type == CU_MEM_LOCATION_TYPE_DEVICE)
-        return l.id;
-    return l.type == CU_MEM_LOCATION_TYPE_INVALID ? (int)CU_DEVICE_INVALID : (int)CU_DEVICE_CPU;
-}
-
-// "…the accessed-by devices … if the number of devices is less than the array holds, the rest is CU_DEVICE_INVALID".
-static void put_accessed_by(const struct advice *a, int *out, uint64_t count)
-{
-    uint64_t n = 0;
-    if (a->accessed_by_host && n < count)
-        out[n++] = (int)CU_DEVICE_CPU;
-    for (int i = 0; i < 64 && n < count; i++)
-        if (a->accessed_by >> i & 1)
-            out[n++] = i;
-    while (n < count)
-        out[n++] = (int)CU_DEVICE_INVALID;
-}
-
-void em_managed_attribute(const struct em_allocation *a, uint64_t address, uint64_t size, CUmem_range_attribute attribute, void *data,
-                          uint64_t size_B)
-{
-    uint64_t from, to;
-    pages(a, address, size, &from, &to);
-    struct advice all = a->advice ? common(a->advice, from, to) : no_advice;
-    int *out = data;
-    switch (attribute) {
-    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
-        *out = all.read_mostly;
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
-        *out = ordinal_of(all.preferred);
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
-        *out = ordinal_of(all.prefetched);
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
-        put_accessed_by(&all, out, size_B / sizeof *out);
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
-        *out = (int)all.preferred.type;
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
-        *out = all.preferred.id;
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
-        *out = (int)all.prefetched.type;
-        break;
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
-        *out = all.prefetched.id;
-        break;
-    default:
-        break;
-    }
+    em_lock();
+    CUresult r = check_attach(address, size);
+    em_unlock();
+    if (r)
+        return r;
+    // "It is an error to attach memory to the NULL stream": with CU_MEM_ATTACH_SINGLE it is a stream that it is attached to.
+    if (flags == CU_MEM_ATTACH_SINGLE && (!stream || stream == CU_STREAM_LEGACY))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "memory cannot be attached to the NULL stream alone");
+    return submit(stream, &attach_ops);
 }

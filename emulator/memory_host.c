@@ -4,12 +4,12 @@
 
 #include <unistd.h>
 
+#include "advice.h"
 #include "alloc.h"
 #include "call.h"
 #include "device.h"
 #include "host_pages.h"
 #include "lock.h"
-#include "managed.h"
 #include "memory_device.h"
 
 // Host addresses end here; what is above is the kernel's.

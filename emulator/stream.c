@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "device.h"
 #include "error.h"
 #include "graphics.h"
 #include "lock.h"
@@ -213,6 +214,23 @@ void em_stream_put(struct em_stream *s)
     em_lock();
     em_object_unref(&s->object);
     em_unlock();
+}
+
+CUresult em_stream_facts(CUstream handle, struct em_stream_facts *out)
+{
+    struct em_stream *s;
+    CUresult r = em_stream_get(handle, &s);
+    if (r)
+        return r;
+    *out = (struct em_stream_facts){
+        .flags = s->flags,
+        .priority = s->priority,
+        .id = s->id,
+        .device = s->object.context->device->ordinal,
+        .context = em_context_handle(s->object.context),
+    };
+    em_stream_put(s);
+    return CUDA_SUCCESS;
 }
 
 // ---- waiting ----
