@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapters "Texture Reference Management [DEPRECATED]" and "Surface Reference Management [DEPRECATED]".
+#include <string.h>
+
 #include "api_bodies.h"
 #include "error.h"
 #include "quirk.h"
@@ -242,8 +244,7 @@ CUresult api_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
     CUresult r = em_texture_reference_sampling(hTexRef, &s);
     if (r)
         return r;
-    for (unsigned i = 0; i < 4; i++)
-        pBorderColor[i] = s.border[i];
+    memcpy(pBorderColor, s.border, sizeof s.border);
     return CUDA_SUCCESS;
 }
 

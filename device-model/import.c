@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hash.h"
+
 #ifdef F_SEAL_FUTURE_WRITE
 #define SEAL_FUTURE_WRITE F_SEAL_FUTURE_WRITE
 #else
@@ -17,19 +19,11 @@
 
 const uint8_t dm_llvmpipe_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b, 0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
 
-static uint32_t fnv1a(uint32_t hash, const void *data, size_t size)
-{
-    const uint8_t *p = data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ p[i]) * 16777619u;
-    return hash;
-}
-
 uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_header *own)
 {
     struct dm_own_header copy = *own;
     copy.check = 0;
-    return fnv1a(fnv1a(2166136261u, mesa, sizeof *mesa), &copy, sizeof copy);
+    return dm_hash_fold(dm_hash(dm_hash(DM_HASH_START, mesa, sizeof *mesa), &copy, sizeof copy));
 }
 
 // What a descriptor without a name in the file system is, by the kernel's word for it.
@@ -197,6 +191,13 @@ bool dm_fd_still_ours(const struct dm_fd_identity *identity)
 {
     struct stat st;
     return fstat(identity->fd, &st) == 0 && st.st_dev == identity->dev && st.st_ino == identity->ino;
+}
+
+int dm_fd_duplicate_high(int fd)
+{
+    const int high = 900;
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, high);
+    return own >= 0 ? own : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
 void dm_fd_close(struct dm_fd_identity *identity)

@@ -36,7 +36,7 @@ struct dm_own_header {
     uint64_t size;     // of the payload, in bytes
     uint64_t identity; // the same number in every process, never used twice on a machine in practice
 };
-enum { DM_HEADER_SIZE = 4096, DM_OWN_VERSION = 1 };
+enum { DM_HEADER_SIZE = 4096, DM_OWN_VERSION = 2 };
 uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_header *own);
 
 struct dm_import_info {
@@ -65,5 +65,8 @@ struct dm_fd_identity {
 int dm_fd_remember(int fd, struct dm_fd_identity *identity);
 // False once the number has been closed, or closed and given to another file.
 bool dm_fd_still_ours(const struct dm_fd_identity *identity);
+// A duplicate with a number above what programs close in loops, and what their own files get; where the limit is lower, any number but those of the
+// standard streams. -1: none can be had.
+int dm_fd_duplicate_high(int fd);
 // Closes it where it is still ours, and forgets it (-1).
 void dm_fd_close(struct dm_fd_identity *identity);

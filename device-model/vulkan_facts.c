@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "hash.h"
 #include "import.h"
 
 // It must fit between Mesa's header and the first payload that Mesa has ever placed, and leave our own header's place alone.
@@ -24,12 +25,12 @@ static uint32_t check_of(const struct dm_vulkan_facts *facts)
 {
     struct dm_vulkan_facts head;
     const size_t head_B = offsetof(struct dm_vulkan_facts, resource);
-    uint64_t hash = UINT64_C(0xcbf29ce484222325), word;
+    uint64_t hash = DM_HASH_START, word;
     memcpy(&head, facts, head_B);
     head.check = 0;
     for (size_t i = 0; i < head_B + facts->resource_count * sizeof *facts->resource; i += sizeof word) {
         memcpy(&word, (i < head_B ? (const unsigned char *)&head : (const unsigned char *)facts) + i, sizeof word);
-        hash = (hash ^ word) * UINT64_C(0x100000001b3);
+        hash = dm_hash_unit(hash, word);
         hash ^= hash >> 32;
     }
     return (uint32_t)hash;

@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "device.h"
+#include "hash.h"
 #include "import.h"
 #include "ipc_shared.h"
 #include "lock.h"
@@ -34,7 +35,7 @@ struct ipc_handle {
 };
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "the handle is too large");
 
-static const char magic[4] = "CIP2";
+static const char magic[4] = "CIP3";
 
 // Memory of another process that is open here, once however often it was opened.
 struct ipc_mapping {
@@ -49,10 +50,7 @@ static uint32_t checksum(const struct ipc_handle *h)
 {
     struct ipc_handle copy = *h;
     copy.check = 0;
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < sizeof copy; i++)
-        hash = (hash ^ ((const unsigned char *)&copy)[i]) * 16777619u;
-    return hash;
+    return dm_hash_fold(dm_hash(DM_HASH_START, &copy, sizeof copy));
 }
 
 CUresult em_ipc_get(uint64_t address, CUipcMemHandle *out)

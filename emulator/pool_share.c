@@ -11,6 +11,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "device.h"
+#include "hash.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "pool_memory.h"
@@ -49,10 +50,10 @@ struct em_import {
 
 static uint64_t check_of(const struct pointer_data *d)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    uint64_t h = DM_HASH_START;
     const uint64_t words[] = {d->identity, d->offset, d->size};
     for (unsigned i = 0; i < 3; i++)
-        h = (h ^ words[i]) * UINT64_C(0x100000001b3);
+        h = dm_hash_unit(h, words[i]);
     return h;
 }
 

@@ -6,17 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-// Above what programs close in loops, and what their own files get.
-enum { HIGH_DESCRIPTOR = 900 };
-
-static bool is_ours(const struct em_sink_file *file)
-{
-    struct stat st;
-    return file->open && !fstat(file->identity.fd, &st) && st.st_dev == file->identity.dev && st.st_ino == file->identity.ino;
-}
 
 static bool open_file(struct em_sink_file *file, const char *path)
 {
@@ -24,7 +14,7 @@ static bool open_file(struct em_sink_file *file, const char *path)
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    int high = dm_fd_duplicate_high(fd);
     if (high >= 0) {
         close(fd);
         fd = high;
@@ -37,7 +27,7 @@ bool em_sink_write(struct em_sink_file *file, const char *setting, const char *p
 {
     if (file->failed)
         return false;
-    if (!is_ours(file) && !open_file(file, path)) {
+    if (!(file->open && dm_fd_still_ours(&file->identity)) && !open_file(file, path)) {
         file->failed = true;
         fprintf(stderr, "cardless: %s: cannot open %s: %s\n", setting, path, strerror(errno));
         return false;

@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "device.h"
+#include "hash.h"
 
 // The little of Vulkan that is needed, written down from its specification so that no header is.
 enum { VK_TYPE_APPLICATION_INFO = 0, VK_TYPE_INSTANCE_CREATE_INFO = 1, VK_TYPE_PROPERTIES_2 = 1000059001, VK_TYPE_ID_PROPERTIES = 1000071004 };
@@ -90,20 +91,13 @@ int em_vulkan_uuid(unsigned char out[16])
     return e;
 }
 
-static uint64_t mix(uint64_t h, const void *data, size_t size)
-{
-    for (const unsigned char *p = data; size--; p++)
-        h = (h ^ *p) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 // The same for the same profile and ordinal everywhere; version 8, "custom", of RFC 9562.
 static void own_uuid(const struct em_device *device, unsigned char out[16])
 {
     for (int half = 0; half < 2; half++) {
-        uint64_t h = mix(UINT64_C(0xcbf29ce484222325) + (uint64_t)half, "cardless", 8);
-        h = mix(h, device->profile.id, strlen(device->profile.id));
-        h = mix(h, &device->ordinal, sizeof device->ordinal);
+        uint64_t h = dm_hash(DM_HASH_START + (uint64_t)half, "cardless", 8);
+        h = dm_hash(h, device->profile.id, strlen(device->profile.id));
+        h = dm_hash(h, &device->ordinal, sizeof device->ordinal);
         memcpy(out + 8 * half, &h, 8);
     }
     out[6] = (unsigned char)((out[6] & 0x0f) | 0x80);

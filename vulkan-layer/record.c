@@ -139,14 +139,6 @@ static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory me
 }
 const PFN_vkFreeMemory vl_hook_FreeMemory = free_memory;
 
-// A descriptor of our own, high up, so that the program's numbers are what they would be without us.
-static int keep(int fd)
-{
-    const int high = 900;
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, high);
-    return own >= 0 ? own : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL get_memory_fd(VkDevice device, const VkMemoryGetFdInfoKHR *info, int *fd)
 {
     struct vl_device *d = vl_device_of(device);
@@ -159,7 +151,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_memory_fd(VkDevice device, const VkMem
         if (!(m->exportable & info->handleType))
             m->flags |= DM_VULKAN_UNDECLARED;
         if (m->fd < 0 && !dm_import_recognise(*fd, &m->file))
-            m->fd = keep(*fd);
+            m->fd = dm_fd_duplicate_high(*fd);
         vl_memory_publish(m);
     }
     pthread_mutex_unlock(&vl_record_lock);
