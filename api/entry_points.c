@@ -95,6 +95,7 @@ CUresult api_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportT
     if (!pExportTableId)
         return em_null("pExportTableId");
     *ppExportTable = NULL;
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "private function tables are not offered; a program that was linked with the static CUDA "
-                                             "runtime asks for them: link it with -cudart shared");
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "private function tables are not offered: NVIDIA's runtime (libcudart, static or shared) asks for them, and "
+                   "programs of the runtime API do not run yet");
 }

@@ -70,7 +70,6 @@ static CUresult make_plane(struct em_array *a, unsigned plane)
         .address = a->storage->address + s->offset_B,
         .size_B = planes.layout[plane].total_B,
         .foreign = s->whole->foreign,
-        .misaligned = s->whole->misaligned,
         .owner = s,
         .release = release,
     };

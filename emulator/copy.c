@@ -208,18 +208,11 @@ static CUresult faulted(const struct copy_command *c, const struct dm_fault *fau
     return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the program's own pointer is not good for so many bytes", text);
 }
 
-static bool misaligned(const struct place *p)
-{
-    return p->storage && p->storage->misaligned;
-}
-
 static CUresult run_copy(struct em_command *command)
 {
     const struct copy_command *c = (const struct copy_command *)command;
     struct move m = {.command = c, .dst = c->dst.at, .src = c->src.at, .extent = c->extent}, half = {.status = 0};
     struct dm_fault fault;
-    if (misaligned(&c->dst) || misaligned(&c->src))
-        return em_fail(CUDA_ERROR_LAUNCH_FAILED, "a copy of an array that was mapped at an offset which is no multiple of the 512 bytes of a GOB");
     if (c->src.storage && c->src.storage->before_read)
         c->src.storage->before_read(c->src.storage);
     bool foreign = c->src.foreign || c->dst.foreign, halved = halve(&m, &half);

@@ -67,11 +67,6 @@ static uint64_t other_total(const struct em_imported *imported, const struct em_
     return dm_layout_init(&other, &d) ? 0 : other.total_B;
 }
 
-static bool is_misaligned(const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, const struct em_array_plan *plan)
-{
-    return plan->layout.kind == DM_LAYOUT_BLOCK_LINEAR && desc->offset % DM_GOB_B;
-}
-
 // Mistakes that the driver lets pass and that show only as wrong pixels. A dedicated allocation holds one image and nothing else, so that its size
 // tells whether the descriptor describes that image.
 static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, const struct em_array_plan *plan)
@@ -82,9 +77,10 @@ static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNA
     if (em_producer_look_at_mipmap(imported, desc, plan))
         return;
     // The manual: "the offset … must be suitably aligned". The card maps it all the same, and its first use kills the context.
-    if (is_misaligned(desc, plan))
-        em_mistake(I11, CUDA_SUCCESS, "offset %llu is no multiple of %u: the first use of such an array fails with CUDA_ERROR_LAUNCH_FAILED",
-                   desc->offset, DM_GOB_B);
+    if (plan->layout.kind == DM_LAYOUT_BLOCK_LINEAR && desc->offset % DM_GOB_B)
+        em_mistake(I11, CUDA_SUCCESS,
+                   "offset %llu is no multiple of %u: on a card the first use of such an array fails with CUDA_ERROR_LAUNCH_FAILED", desc->offset,
+                   DM_GOB_B);
     if (!imported->dedicated || imported->info.kind != DM_FD_MESA || fills(imported, plan->layout.total_B))
         return;
     if (plan->layout.dimensions == 3 && fills(imported, other_total(imported, plan, plan->levels, true))) {
@@ -159,7 +155,6 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         .address = window + desc->offset,
         .size_B = size_B,
         .foreign = true,
-        .misaligned = is_misaligned(desc, &plan),
         .owner = s,
         .release = storage_release,
         .watch = em_producer_needs_flush(e->imported) ? storage_watch : NULL,

@@ -205,8 +205,8 @@ TEST(i11_misaligned)
     EXPECT_OK(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
     EXPECT_DIAGNOSTIC(I11);
     EXPECT_OK(cuMipmappedArrayGetLevel(&level, mip, 0));
-    EXPECT_ERROR(cuMemcpyAtoH(texels, level, 0, sizeof texels), CUDA_ERROR_LAUNCH_FAILED);
-    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_OK(cuMemcpyAtoH(texels, level, 0, sizeof texels)); // which on a card ends the context
+    EXPECT_OK(cuCtxSynchronize());
 }
 
 TEST(i11_twin)

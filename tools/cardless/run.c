@@ -84,8 +84,16 @@ static void warn_about(const char *program, const char *ours)
     if (!facts.is_elf)
         return; // a script: its interpreter finds us through the environment
     if (facts.has_device_code && !facts.needs_cudart)
-        fprintf(stderr, "cardless: %s carries NVIDIA's static runtime, which refuses any driver but NVIDIA's; link it with `-cudart shared`\n",
+        fprintf(stderr,
+                "cardless: %s carries NVIDIA's static runtime, which asks its driver for private tables: only programs of the driver API (cu*) run "
+                "so far\n",
                 program);
+    if (facts.needs_cudart)
+        fprintf(
+            stderr,
+            "cardless: %s uses the runtime API through NVIDIA's libcudart, which asks its driver for private tables: only programs of the driver API "
+            "(cu*) run so far\n",
+            program);
     if (!facts.is_dynamic)
         fprintf(stderr, "cardless: %s is statically linked and loads no libcuda.so.1\n", program);
     if (facts.is_setid)
