@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the trace: `12 cuMemAlloc_v2(dptr=0x7ffd11f0, bytesize=4096) = CUDA_SUCCESS`, the call's number first.
+// Writes the trace: `call 12: cuMemAlloc_v2(dptr=0x7ffd11f0, bytesize=4096) = CUDA_SUCCESS`.
 #include "trace.h"
 
 #include <errno.h>

@@ -122,15 +122,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImag
 }
 const PFN_vkCreateImage vl_hook_CreateImage = create_image;
 
-static VKAPI_ATTR void VKAPI_CALL destroy_image(VkDevice device, VkImage image, const VkAllocationCallbacks *allocator)
-{
-    struct vl_device *d = vl_device_of(device);
-    if (image)
-        forget(d, DM_VULKAN_IMAGE, VL_NUMBER(image));
-    d->DestroyImage(device, image, allocator);
-}
-const PFN_vkDestroyImage vl_hook_DestroyImage = destroy_image;
-
 static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo *info, const VkAllocationCallbacks *allocator,
                                                     VkBuffer *out)
 {
@@ -151,16 +142,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBuf
 }
 const PFN_vkCreateBuffer vl_hook_CreateBuffer = create_buffer;
 
-static VKAPI_ATTR void VKAPI_CALL destroy_buffer(VkDevice device, VkBuffer buffer, const VkAllocationCallbacks *allocator)
-{
-    struct vl_device *d = vl_device_of(device);
-    if (buffer)
-        forget(d, DM_VULKAN_BUFFER, VL_NUMBER(buffer));
-    d->DestroyBuffer(device, buffer, allocator);
-}
-const PFN_vkDestroyBuffer vl_hook_DestroyBuffer = destroy_buffer;
-
-// ---- binding
+// ---- binding, and destruction
 
 static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, uint64_t handle, VkDeviceMemory memory, uint64_t offset, bool plane)
 {
@@ -180,49 +162,41 @@ static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, ui
     pthread_mutex_unlock(&vl_record_lock);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL bind_image(VkDevice device, VkImage image, VkDeviceMemory memory, VkDeviceSize offset)
-{
-    struct vl_device *d = vl_device_of(device);
-    VkResult r = d->BindImageMemory(device, image, memory, offset);
-    if (!r)
-        bind(d, DM_VULKAN_IMAGE, VL_NUMBER(image), memory, offset, false);
-    return r;
-}
-const PFN_vkBindImageMemory vl_hook_BindImageMemory = bind_image;
-
-static VKAPI_ATTR VkResult VKAPI_CALL bind_images(VkDevice device, uint32_t count, const VkBindImageMemoryInfo *infos)
-{
-    struct vl_device *d = vl_device_of(device);
-    VkResult r = (d->BindImageMemory2 ? d->BindImageMemory2 : d->BindImageMemory2KHR)(device, count, infos);
-    for (uint32_t i = 0; i < count && !r; i++)
-        if (infos[i].memory) // else it is a swapchain's
-            bind(d, DM_VULKAN_IMAGE, VL_NUMBER(infos[i].image), infos[i].memory, infos[i].memoryOffset,
-                 vl_find(infos[i].pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO));
-    return r;
-}
-const PFN_vkBindImageMemory2 vl_hook_BindImageMemory2 = bind_images;
-const PFN_vkBindImageMemory2KHR vl_hook_BindImageMemory2KHR = bind_images;
-
-static VKAPI_ATTR VkResult VKAPI_CALL bind_buffer(VkDevice device, VkBuffer buffer, VkDeviceMemory memory, VkDeviceSize offset)
-{
-    struct vl_device *d = vl_device_of(device);
-    VkResult r = d->BindBufferMemory(device, buffer, memory, offset);
-    if (!r)
-        bind(d, DM_VULKAN_BUFFER, VL_NUMBER(buffer), memory, offset, false);
-    return r;
-}
-const PFN_vkBindBufferMemory vl_hook_BindBufferMemory = bind_buffer;
-
-static VKAPI_ATTR VkResult VKAPI_CALL bind_buffers(VkDevice device, uint32_t count, const VkBindBufferMemoryInfo *infos)
-{
-    struct vl_device *d = vl_device_of(device);
-    VkResult r = (d->BindBufferMemory2 ? d->BindBufferMemory2 : d->BindBufferMemory2KHR)(device, count, infos);
-    for (uint32_t i = 0; i < count && !r; i++)
-        bind(d, DM_VULKAN_BUFFER, VL_NUMBER(infos[i].buffer), infos[i].memory, infos[i].memoryOffset, false);
-    return r;
-}
-const PFN_vkBindBufferMemory2 vl_hook_BindBufferMemory2 = bind_buffers;
-const PFN_vkBindBufferMemory2KHR vl_hook_BindBufferMemory2KHR = bind_buffers;
+// Images and buffers have the same calls, with types of their own. A binding without memory is of a swapchain's image.
+#define DESTROY_AND_BIND(Resource, resource, KIND)                                                                                                   \
+    static VKAPI_ATTR void VKAPI_CALL destroy_##resource(VkDevice device, Vk##Resource resource, const VkAllocationCallbacks *allocator)             \
+    {                                                                                                                                                \
+        struct vl_device *d = vl_device_of(device);                                                                                                  \
+        if (resource)                                                                                                                                \
+            forget(d, KIND, VL_NUMBER(resource));                                                                                                    \
+        d->Destroy##Resource(device, resource, allocator);                                                                                           \
+    }                                                                                                                                                \
+    const PFN_vkDestroy##Resource vl_hook_Destroy##Resource = destroy_##resource;                                                                    \
+                                                                                                                                                     \
+    static VKAPI_ATTR VkResult VKAPI_CALL bind_##resource(VkDevice device, Vk##Resource resource, VkDeviceMemory memory, VkDeviceSize offset)        \
+    {                                                                                                                                                \
+        struct vl_device *d = vl_device_of(device);                                                                                                  \
+        VkResult r = d->Bind##Resource##Memory(device, resource, memory, offset);                                                                    \
+        if (!r)                                                                                                                                      \
+            bind(d, KIND, VL_NUMBER(resource), memory, offset, false);                                                                               \
+        return r;                                                                                                                                    \
+    }                                                                                                                                                \
+    const PFN_vkBind##Resource##Memory vl_hook_Bind##Resource##Memory = bind_##resource;                                                             \
+                                                                                                                                                     \
+    static VKAPI_ATTR VkResult VKAPI_CALL bind_##resource##s(VkDevice device, uint32_t count, const VkBind##Resource##MemoryInfo *infos)             \
+    {                                                                                                                                                \
+        struct vl_device *d = vl_device_of(device);                                                                                                  \
+        VkResult r = (d->Bind##Resource##Memory2 ? d->Bind##Resource##Memory2 : d->Bind##Resource##Memory2KHR)(device, count, infos);                \
+        for (uint32_t i = 0; i < count && !r; i++)                                                                                                   \
+            if (infos[i].memory)                                                                                                                     \
+                bind(d, KIND, VL_NUMBER(infos[i].resource), infos[i].memory, infos[i].memoryOffset,                                                  \
+                     vl_find(infos[i].pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO));                                                       \
+        return r;                                                                                                                                    \
+    }                                                                                                                                                \
+    const PFN_vkBind##Resource##Memory2 vl_hook_Bind##Resource##Memory2 = bind_##resource##s;                                                        \
+    const PFN_vkBind##Resource##Memory2KHR vl_hook_Bind##Resource##Memory2KHR = bind_##resource##s
+DESTROY_AND_BIND(Image, image, DM_VULKAN_IMAGE);
+DESTROY_AND_BIND(Buffer, buffer, DM_VULKAN_BUFFER);
 
 // ---- the end
 
