@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// VK_LAYER_CARDLESS_interop: what the Vulkan loader and libcuda.so.1 ask this library for. The layer changes nothing of what a program gets from
-// Vulkan; it only notes what images, buffers and memory are.
+// VK_LAYER_CARDLESS_interop: what the Vulkan loader and libcuda.so.1 ask this library for. The layer notes what images, buffers and memory are, and
+// changes nothing of what a program gets from Vulkan but where CARDLESS_VULKAN_MEMORY=noncoherent asks for it (noncoherent.c).
 #include <stdlib.h>
 #include <string.h>
 
