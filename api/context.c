@@ -4,9 +4,9 @@
 
 #include "api_bodies.h"
 #include "context_checks.h"
+#include "context_facts.h"
 #include "device.h"
 #include "limit.h"
-#include "lock.h"
 #include "reach.h"
 #include "stream.h"
 
@@ -120,66 +120,31 @@ CUresult api_cuCtxGetDevice(CUdevice *device)
 
 CUresult api_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 {
-    struct em_context *c;
-    CUresult r = em_context_get(ctx, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
-    if (r)
-        return r;
-    *device = c->device->ordinal;
-    em_context_put(c);
-    return CUDA_SUCCESS;
+    return em_context_device(ctx, device);
 }
 
 CUresult api_cuCtxGetFlags(unsigned int *flags)
 {
-    em_lock();
-    *flags = em_self.current->flags;
-    em_unlock();
+    *flags = em_context_flags();
     return CUDA_SUCCESS;
 }
 
 CUresult api_cuCtxSetFlags(unsigned int flags)
 {
     CUresult r = api_check_context_flags(flags, CU_CTX_FLAGS_MASK);
-    if (r)
-        return r;
-    em_lock();
-    // Whether host memory can be mapped, and whether there are core dumps, is settled when the context is made.
-    const unsigned changeable = CU_CTX_SCHED_MASK | CU_CTX_LMEM_RESIZE_TO_MAX | CU_CTX_SYNC_MEMOPS;
-    em_self.current->flags = (flags & changeable) | (em_self.current->flags & ~changeable);
-    em_unlock();
-    return CUDA_SUCCESS;
+    if (!r)
+        em_context_set_flags(flags);
+    return r;
 }
 
 CUresult api_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
-    struct em_context *c;
-    CUresult r = em_context_get(ctx, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
-    if (r)
-        return r;
-    em_lock();
-    if (c->trouble == EM_DESTROYED)
-        r = em_context_trouble(c);
-    else
-        *ctxId = c->id;
-    em_unlock();
-    em_context_put(c);
-    return r;
+    return em_context_id(ctx, ctxId);
 }
 
 CUresult api_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
-    struct em_context *c;
-    CUresult r = em_context_get(ctx, CUDA_ERROR_INVALID_CONTEXT, &c);
-    if (r)
-        return r;
-    em_lock();
-    if (c->trouble == EM_DESTROYED)
-        r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "CUcontext #%u was destroyed by %s", c->object.number, c->died_by);
-    else
-        *version = c->api_version;
-    em_unlock();
-    em_context_put(c);
-    return r;
+    return em_context_api_version(ctx, version);
 }
 
 CUresult api_cuCtxSynchronize(void)
@@ -210,7 +175,7 @@ CUresult api_cuCtxSetLimit(CUlimit limit, size_t value)
 
 CUresult api_cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 {
-    *pconfig = em_self.current->cache_config;
+    *pconfig = em_context_cache_config();
     return CUDA_SUCCESS;
 }
 
@@ -218,7 +183,7 @@ CUresult api_cuCtxSetCacheConfig(CUfunc_cache config)
 {
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "cache configuration %d does not exist", (int)config);
-    em_self.current->cache_config = config;
+    em_context_set_cache_config(config);
     return CUDA_SUCCESS;
 }
 

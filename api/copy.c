@@ -5,7 +5,6 @@
 #include "api_bodies.h"
 #include "call.h"
 #include "context.h"
-#include "lock.h"
 
 static struct em_end device(CUdeviceptr address)
 {
@@ -205,12 +204,12 @@ CUresult api_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 // NULL stands for the current context.
 static CUresult check_context(CUcontext context)
 {
-    struct em_object *object;
+    struct em_context *c;
     if (!context)
         return CUDA_SUCCESS;
-    em_lock();
-    CUresult r = em_object_get(EM_CONTEXT, context, CUDA_ERROR_INVALID_CONTEXT, &object);
-    em_unlock();
+    CUresult r = em_context_get(context, CUDA_ERROR_INVALID_CONTEXT, &c);
+    if (!r)
+        em_context_put(c);
     return r;
 }
 

@@ -33,27 +33,27 @@ struct subject {
 
 // ---- the resource
 
-static CUresult check_linear_format(CUarray_format format, unsigned channels)
+// Linear memory's format and address.
+static CUresult check_memory(const struct em_device *device, CUarray_format format, unsigned channels, CUdeviceptr address)
 {
+    uint64_t alignment = (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_texture_alignment);
     const struct dm_format_info *info = dm_format_info((uint32_t)format);
     bool plain = info && info->kind <= DM_FORMAT_KIND_FLOAT;
     bool packed = info && info->format == DM_FORMAT_UNORM_INT_101010_2;
     // "numChannels specifies the number of packed components per array element"
     if ((!plain && !packed) || (channels != 1 && channels != 2 && channels != 4))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "linear memory of format %#x with %u channels has no texture", (unsigned)format, channels);
+    // "must be aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT"
+    if (!address || address % alignment)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx is no multiple of %llu", (unsigned long long)address, (unsigned long long)alignment);
     return CUDA_SUCCESS;
 }
 
 static CUresult check_linear(const struct em_device *device, const CUDA_RESOURCE_DESC *r)
 {
-    CUresult result = check_linear_format(r->res.linear.format, r->res.linear.numChannels);
+    CUresult result = check_memory(device, r->res.linear.format, r->res.linear.numChannels, r->res.linear.devPtr);
     if (result)
         return result;
-    // "must be aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT"
-    uint64_t alignment = (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_texture_alignment);
-    if (!r->res.linear.devPtr || r->res.linear.devPtr % alignment)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx is no multiple of %llu", (unsigned long long)r->res.linear.devPtr,
-                       (unsigned long long)alignment);
     // "The total number of elements … cannot exceed CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH"
     uint64_t element_B = dm_format_texel_B(dm_format_info((uint32_t)r->res.linear.format), r->res.linear.numChannels);
     uint64_t most = em_quirk(LINEAR_TEXTURE_WIDTH) ? em_device_linear_texels(device, element_B)
@@ -67,14 +67,10 @@ static CUresult check_linear(const struct em_device *device, const CUDA_RESOURCE
 
 static CUresult check_pitch(const struct em_device *device, const CUDA_RESOURCE_DESC *r)
 {
-    CUresult result = check_linear_format(r->res.pitch2D.format, r->res.pitch2D.numChannels);
+    CUresult result = check_memory(device, r->res.pitch2D.format, r->res.pitch2D.numChannels, r->res.pitch2D.devPtr);
     if (result)
         return result;
-    uint64_t alignment = (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_texture_alignment);
     uint64_t step = (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_texture_pitch_alignment);
-    if (!r->res.pitch2D.devPtr || r->res.pitch2D.devPtr % alignment)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx is no multiple of %llu", (unsigned long long)r->res.pitch2D.devPtr,
-                       (unsigned long long)alignment);
     if (r->res.pitch2D.width > (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_maximum_texture2d_linear_width) ||
         r->res.pitch2D.height > (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_maximum_texture2d_linear_height) ||
         r->res.pitch2D.pitchInBytes > (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_maximum_texture2d_linear_pitch))

@@ -9,12 +9,12 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../send_fd.h"
 #include "alloc.h"
 #include "expect.h"
 #include "pkey.h"
@@ -241,30 +241,6 @@ static void identity(void)
     close(copy);
 }
 
-static void send_fd(int socket, int fd)
-{
-    char byte = 'x', control[CMSG_SPACE(sizeof fd)] = {0};
-    struct iovec io = {&byte, 1};
-    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    EXPECT_EQ(sendmsg(socket, &m, 0), 1);
-}
-
-static int receive_fd(int socket)
-{
-    char byte, control[CMSG_SPACE(sizeof(int))];
-    int fd = -1;
-    struct iovec io = {&byte, 1};
-    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    EXPECT_EQ(recvmsg(socket, &m, 0), 1);
-    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
-    return fd;
-}
-
 static uint64_t map_all(struct dm_space *space, struct dm_physical *p)
 {
     uint64_t va;
@@ -282,8 +258,8 @@ static int importer(int socket)
     dm_pkey_init();
     EXPECT_EQ(dm_vram_init(&vram, UINT64_C(1) << 33, GRANULE), 0);
     EXPECT_EQ(dm_space_init(&space, UINT64_C(1) << 40), 0);
-    int fd = receive_fd(socket);
-    EXPECT_EQ(read(socket, &identity_sent, 8), 8);
+    int fd = receive_fd(socket, &identity_sent, sizeof identity_sent);
+    EXPECT(fd >= 0);
     EXPECT_EQ(dm_import_recognise(fd, &info), 0);
     EXPECT_EQ(info.kind, DM_FD_OWN);
     EXPECT_EQ(info.identity, identity_sent);
@@ -323,9 +299,8 @@ static void second_process(const char *self)
     m[0] = 11;
     m[GRANULE - 1] = 22;
     EXPECT_EQ(dm_physical_export(p, &fd), 0);
-    send_fd(sockets[0], fd);
+    EXPECT(send_fd(sockets[0], fd, &p->identity, sizeof p->identity));
     close(fd);
-    EXPECT_EQ(write(sockets[0], &p->identity, 8), 8);
     EXPECT_EQ(read(sockets[0], &byte, 1), 1);
     EXPECT_EQ(m[GRANULE / 2], 33);
     dm_pkey_leave(rights);

@@ -3,9 +3,8 @@
 // round; in memory of their own and at an offset of shared memory, in one process and in two. No diagnostic may come up.
 #include "../vulkan.h"
 
-#include <sys/socket.h>
-
 #include "../mistakes/external.h"
+#include "../send_fd.h"
 
 static const struct format {
     const char *name;
@@ -327,31 +326,6 @@ struct offer {
     uint64_t offset, allocated;
 };
 
-static void send_memory(int socket, int fd, struct offer offer)
-{
-    char control[CMSG_SPACE(sizeof fd)] = {0};
-    struct iovec io = {&offer, sizeof offer};
-    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    EXPECT_EQ(sendmsg(socket, &m, 0), sizeof offer);
-    close(fd);
-}
-
-static int receive_memory(int socket, struct offer *offer)
-{
-    int fd = -1;
-    char control[CMSG_SPACE(sizeof fd)];
-    struct iovec io = {offer, sizeof *offer};
-    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    if (recvmsg(socket, &m, MSG_CMSG_CLOEXEC) == sizeof *offer && CMSG_FIRSTHDR(&m))
-        memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
-    return fd;
-}
-
 // Which pairs cross the processes: each format and each shape at least once.
 static bool crosses(int f, int s)
 {
@@ -373,7 +347,9 @@ static int produce(int socket)
             }
             struct bound b = bind_image(&info, s % 2);
             vulkan_levels(b.image, &info, &formats[f], &shapes[s], 1, true);
-            send_memory(socket, vk_fd(b.memory), (struct offer){b.offset, b.allocated});
+            int fd = vk_fd(b.memory);
+            EXPECT(send_fd(socket, fd, &(struct offer){b.offset, b.allocated}, sizeof(struct offer)));
+            close(fd);
             if (read(socket, &byte, 1) != 1)
                 return 1;
             vulkan_levels(b.image, &info, &formats[f], &shapes[s], 2, false);
@@ -388,7 +364,7 @@ static int produce(int socket)
 static void consume(int socket, int f, int s)
 {
     struct offer offer;
-    int fd = receive_memory(socket, &offer);
+    int fd = receive_fd(socket, &offer, sizeof offer);
     if (fd < 0)
         return; // the producer's exit code tells why
     snprintf(what, sizeof what, "%s %s of another process", formats[f].name, shapes[s].name);

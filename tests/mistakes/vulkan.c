@@ -3,11 +3,12 @@
 // (M01, B05). Each with a correct twin.
 #include "../vulkan.h"
 
-#include <sys/socket.h>
-
+#include "../send_fd.h"
 #include "external.h"
 #include "import.h"
 #include "vulkan_facts.h"
+
+enum { BUFFER_B = 65536 };
 
 // An image with memory of its own, imported as it should be.
 struct shared {
@@ -32,6 +33,18 @@ static VkDeviceMemory image_memory(const VkImageCreateInfo *info, VkImage *image
     VkDeviceMemory memory = vk_allocate(
         (struct vk_allocation){.size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .image = *image, .exportable = true});
     VK(vkBindImageMemory(vk.device, *image, memory, 0));
+    return memory;
+}
+
+// Exportable memory of its own for a buffer, of a type with the properties `with` and without `without`.
+static VkDeviceMemory buffer_memory(VkMemoryPropertyFlags with, VkMemoryPropertyFlags without, uint64_t *size)
+{
+    VkMemoryRequirements needs;
+    VkBuffer buffer = vk_buffer(BUFFER_B, true, &needs);
+    *size = needs.size;
+    VkDeviceMemory memory =
+        vk_allocate((struct vk_allocation){.size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, with, without), .exportable = true});
+    VK(vkBindBufferMemory(vk.device, buffer, memory, 0));
     return memory;
 }
 
@@ -203,13 +216,10 @@ TEST(i11_twin)
 
 TEST(i11_memory_of_a_buffer)
 {
+    uint64_t size;
     open_both();
-    VkMemoryRequirements needs;
-    VkBuffer buffer = vk_buffer(65536, true, &needs);
-    VkDeviceMemory memory =
-        vk_allocate((struct vk_allocation){.size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .exportable = true});
-    VK(vkBindBufferMemory(vk.device, buffer, memory, 0));
-    EXPECT_OK(try_image(import(vk_fd(memory), needs.size, 0), image(64, 64, 0, 0, 1)));
+    VkDeviceMemory memory = buffer_memory(0, 0, &size);
+    EXPECT_OK(try_image(import(vk_fd(memory), size, 0), image(64, 64, 0, 0, 1)));
     EXPECT_DIAGNOSTIC(I11);
 }
 
@@ -226,23 +236,19 @@ TEST(destroyed_image)
 
 // ---- host writes: CARDLESS_VULKAN_MEMORY=noncoherent
 
-enum { HOST_B = 65536 };
 static unsigned char *mapped;
 
 // A buffer in host-visible memory, coherent or not, that the host writes to; returns CUDA's pointer to it.
 static CUdeviceptr host_memory(bool coherent, VkDeviceMemory *memory)
 {
-    VkMemoryRequirements needs;
+    uint64_t size;
     test_setting("CARDLESS_VULKAN_MEMORY", "noncoherent");
     open_both();
-    VkBuffer buffer = vk_buffer(HOST_B, true, &needs);
     VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, is = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    *memory = vk_allocate((struct vk_allocation){
-        .size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, visible | (coherent ? is : 0), coherent ? 0 : is), .exportable = true});
-    VK(vkBindBufferMemory(vk.device, buffer, *memory, 0));
+    *memory = buffer_memory(visible | (coherent ? is : 0), coherent ? 0 : is, &size);
     VK(vkMapMemory(vk.device, *memory, 0, VK_WHOLE_SIZE, 0, (void **)&mapped));
     memset(mapped + 1000, 0x5a, 100);
-    return map_buffer(import(vk_fd(*memory), needs.size, 0), 0, HOST_B);
+    return map_buffer(import(vk_fd(*memory), size, 0), 0, BUFFER_B);
 }
 
 static unsigned char read_one(CUdeviceptr p, uint64_t at)
@@ -283,7 +289,7 @@ TEST(b09_twin)
     VkMappedMemoryRange range = whole(memory);
     VK(vkFlushMappedMemoryRanges(vk.device, 1, &range));
     EXPECT_EQ(read_one(p, 1000), 0x5a);
-    MUST(cuMemsetD8(p, 7, HOST_B));
+    MUST(cuMemsetD8(p, 7, BUFFER_B));
     MUST(cuCtxSynchronize());
     EXPECT_EQ(mapped[1000], 0x5a); // not invalidated yet
     VK(vkInvalidateMappedMemoryRanges(vk.device, 1, &range));
@@ -371,16 +377,13 @@ TEST(m01_number_reused)
 
 static void alias_of_vulkan_memory(bool order)
 {
-    VkMemoryRequirements needs;
+    uint64_t size;
     unsigned char back[16];
     open_both();
-    VkBuffer buffer = vk_buffer(HOST_B, true, &needs);
-    VkDeviceMemory memory =
-        vk_allocate((struct vk_allocation){.size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .exportable = true});
-    VK(vkBindBufferMemory(vk.device, buffer, memory, 0));
-    CUexternalMemory m = import(vk_fd(memory), needs.size, 0);
-    CUdeviceptr a = map_buffer(m, 0, HOST_B), b = map_buffer(m, 4096, HOST_B - 4096);
-    MUST(cuMemsetD8(a, 9, HOST_B));
+    VkDeviceMemory memory = buffer_memory(0, 0, &size);
+    CUexternalMemory m = import(vk_fd(memory), size, 0);
+    CUdeviceptr a = map_buffer(m, 0, BUFFER_B), b = map_buffer(m, 4096, BUFFER_B - 4096);
+    MUST(cuMemsetD8(a, 9, BUFFER_B));
     if (order)
         MUST(cuCtxSynchronize());
     MUST(cuMemcpyDtoH(back, b, sizeof back));
@@ -401,30 +404,6 @@ TEST(b05_vulkan_memory_twin)
 
 // ---- another process, and records that lie
 
-static void send_fd(int socket, int fd)
-{
-    char byte = 0, control[CMSG_SPACE(sizeof fd)] = {0};
-    struct iovec io = {&byte, 1};
-    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    EXPECT_EQ(sendmsg(socket, &m, 0), 1);
-}
-
-static int receive_fd(int socket)
-{
-    int fd = -1;
-    char byte, control[CMSG_SPACE(sizeof fd)];
-    struct iovec io = {&byte, 1};
-    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    if (recvmsg(socket, &m, 0) == 1 && CMSG_FIRSTHDR(&m))
-        memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
-    return fd;
-}
-
 static void produce(int socket)
 {
     VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
@@ -433,8 +412,8 @@ static void produce(int socket)
     char byte;
     info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
     vk_open();
-    send_fd(socket, vk_fd(image_memory(&info, &made, &size)));
-    exit(write(socket, &size, sizeof size) != sizeof size || read(socket, &byte, 1) < 0); // until the other one has ended
+    VkDeviceMemory memory = image_memory(&info, &made, &size);
+    exit(!send_fd(socket, vk_fd(memory), &size, sizeof size) || read(socket, &byte, 1) < 0); // until the other one has ended
 }
 
 static void image_of_another_process(unsigned flags)
@@ -448,8 +427,8 @@ static void image_of_another_process(unsigned flags)
         produce(ends[1]);
     }
     close(ends[1]);
-    int fd = receive_fd(ends[0]);
-    if (fd < 0 || read(ends[0], &size, sizeof size) != sizeof size)
+    int fd = receive_fd(ends[0], &size, sizeof size);
+    if (fd < 0)
         SKIP("the producer has no Vulkan");
     test_context();
     EXPECT_OK(try_image(import(fd, size, CUDA_EXTERNAL_MEMORY_DEDICATED), image(64, 64, 0, flags, 1)));

@@ -130,7 +130,7 @@ static CUresult map_mipmap(void)
 }
 
 // What fails in stream order is the stream's error: it is fetched here.
-static CUresult map_tiles(void)
+static CUresult tiles(CUmemOperationType operation, CUmemGenericAllocationHandle from)
 {
     CUarrayMapInfo m;
     memset(&m, 0, sizeof m);
@@ -138,25 +138,21 @@ static CUresult map_tiles(void)
     m.resource.array = array;
     m.subresource.sparseLevel.extentWidth = m.subresource.sparseLevel.extentHeight = 256;
     m.subresource.sparseLevel.extentDepth = 1;
-    m.memOperationType = CU_MEM_OPERATION_TYPE_MAP;
-    m.memHandle.memHandle = pool;
+    m.memOperationType = operation;
+    m.memHandle.memHandle = from;
     m.deviceBitMask = 1;
     CUresult r = cuMemMapArrayAsync(&m, 1, NULL), later = cuStreamSynchronize(NULL);
     return r ? r : later;
 }
 
+static CUresult map_tiles(void)
+{
+    return tiles(CU_MEM_OPERATION_TYPE_MAP, pool);
+}
+
 static void unmap_tiles(void)
 {
-    CUarrayMapInfo m;
-    memset(&m, 0, sizeof m);
-    m.resourceType = CU_RESOURCE_TYPE_ARRAY;
-    m.resource.array = array;
-    m.subresource.sparseLevel.extentWidth = m.subresource.sparseLevel.extentHeight = 256;
-    m.subresource.sparseLevel.extentDepth = 1;
-    m.memOperationType = CU_MEM_OPERATION_TYPE_UNMAP;
-    m.deviceBitMask = 1;
-    EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
-    EXPECT_OK(cuStreamSynchronize(NULL));
+    EXPECT_OK(tiles(CU_MEM_OPERATION_TYPE_UNMAP, 0));
 }
 
 TEST(arrays)
