@@ -70,15 +70,12 @@ static void read_fail_alloc(const char *value)
     read_number("CARDLESS_FAIL_ALLOC", value, &config.fail_alloc);
 }
 
-static void read_copy_threads(const char *value)
+static void read_policy(const char *value)
 {
-    uint64_t threads;
-    if (!read_number("CARDLESS_COPY_THREADS", value, &threads))
-        return;
-    if (threads == 1 || threads == 2)
-        config.copy_threads = threads;
-    else
-        unknown_value("CARDLESS_COPY_THREADS", value, "1 or 2");
+    if (!strcmp(value, "parallel"))
+        config.policy = EM_PARALLEL;
+    else if (strcmp(value, "eager"))
+        unknown_value("CARDLESS_POLICY", value, "eager or parallel");
 }
 
 // 32 hexadecimal digits, with or without dashes.
@@ -151,7 +148,7 @@ static const struct setting {
     {"CARDLESS_SEED", read_seed},
     {"CARDLESS_FAIL_ALLOC", read_fail_alloc},
     {"CARDLESS_UUID", read_uuid},
-    {"CARDLESS_COPY_THREADS", read_copy_threads},
+    {"CARDLESS_POLICY", read_policy},
     {"CARDLESS_DEVICES", read_devices},
     {"CARDLESS_TRACE", read_trace},
     {"CARDLESS_REPORT", read_report},
@@ -206,7 +203,6 @@ static void report_misspelt(const char *variable)
 static void read_environment(void)
 {
     config.sink = EM_SINK_TEXT;
-    config.copy_threads = 1;
     for (unsigned i = 0; i < SETTINGS; i++) {
         const char *value = getenv(settings[i].name);
         if (value && *value && settings[i].read)

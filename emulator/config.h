@@ -6,6 +6,7 @@
 
 enum em_personality { EM_MANUAL, EM_DRIVER_580 };
 enum em_overlap { EM_OVERLAP_DISTINCT, EM_OVERLAP_SAME };
+enum em_policy_name { EM_EAGER, EM_PARALLEL };
 enum em_sink { EM_SINK_OFF, EM_SINK_TEXT, EM_SINK_JSON };
 
 struct em_config {
@@ -17,7 +18,7 @@ struct em_config {
     const char *trace_path;          // CARDLESS_TRACE=FILE, or NULL
     bool report;                     // CARDLESS_REPORT=1: what was mapped where, on stderr at exit
     uint64_t fail_alloc;             // CARDLESS_FAIL_ALLOC=N: the N-th allocation after cuInit fails; 0: none
-    uint64_t copy_threads;           // CARDLESS_COPY_THREADS=1|2: processor cores that one large copy may use
+    enum em_policy_name policy;      // CARDLESS_POLICY=eager|parallel
     bool have_seed;                  // CARDLESS_SEED=N
     uint64_t seed;
     bool have_uuid; // CARDLESS_UUID=HEX: of device 0; else it is the software Vulkan device's

@@ -12,11 +12,13 @@
 #include "call.h"
 #include "config.h"
 #include "device.h"
+#include "funnel.h"
 #include "guard.h"
 #include "journal.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "pkey.h"
+#include "policy.h"
 #include "trace.h"
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
@@ -87,6 +89,9 @@ static CUresult start(void)
 {
     em_config();
     em_trace_start();
+    em_lock();
+    em_funnel.policy = em_config()->policy == EM_PARALLEL ? &em_policy_parallel : &em_policy_eager;
+    em_unlock();
     CUresult r = em_context_threads_start();
     if (!r)
         r = start_guard();

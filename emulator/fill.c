@@ -10,6 +10,7 @@
 #include "memory_device.h"
 #include "pkey.h"
 #include "quirk.h"
+#include "second_core.h"
 #include "stream.h"
 
 struct fill_command {
@@ -35,12 +36,33 @@ static void fill_bytes(void *argument)
     }
 }
 
+// Halves a large fill: by rows, or by pages of the only one.
+static bool halve(struct em_fill *all, struct em_fill *half)
+{
+    if (!em_second_core_for(all->width * all->value_B * all->height))
+        return false;
+    *half = *all;
+    if (all->height > 1) {
+        all->height /= 2;
+        half->address += all->height * all->pitch_B;
+        half->height -= all->height;
+    } else {
+        all->width = all->width / 2 & ~UINT64_C(4095);
+        half->address += all->width * all->value_B;
+        half->width -= all->width;
+    }
+    return true;
+}
+
 static CUresult run_fill(struct em_command *command)
 {
     struct fill_command *c = (struct fill_command *)command;
+    struct em_fill fill = c->fill, half;
     struct dm_fault fault;
+    em_guarded_fn *guarded = c->foreign ? dm_guarded_foreign : dm_guarded;
+    bool halved = halve(&fill, &half);
     uint32_t rights = dm_pkey_enter();
-    int r = (c->foreign ? dm_guarded_foreign : dm_guarded)(fill_bytes, &c->fill, &fault);
+    int r = halved ? em_second_core_guarded(guarded, fill_bytes, &fill, &half, &fault) : guarded(fill_bytes, &fill, &fault);
     dm_pkey_leave(rights);
     return r ? em_device_fault("a fill", &fault, c->foreign) : CUDA_SUCCESS;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Policy `eager`: everything runs as soon as it can; among those that can, the stream that has waited longest goes first.
+// Policy `eager`: everything runs as soon as it can; among those that can, the stream that has waited longest goes first. Policy `parallel`: the
+// same order, and large copies and fills use a second processor core.
 #include "policy.h"
 
 #include "stream.h"
@@ -16,5 +17,13 @@ const struct em_policy em_policy_eager = {
     .name = "eager",
     .at_submission = true,
     .at_completion = true,
+    .choose = choose_first,
+};
+
+const struct em_policy em_policy_parallel = {
+    .name = "parallel",
+    .at_submission = true,
+    .at_completion = true,
+    .second_core = true,
     .choose = choose_first,
 };

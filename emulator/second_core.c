@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The helper thread and its hand-over. It runs no code of the program's, takes no lock but its own, and is never needed: a copy that finds it
+// The helper thread and its hand-over. It runs no code of the program's, takes no lock but its own, and is never needed: a command that finds it
 // taken, or could not make it, does both parts itself. A child after fork has no helper and needs none, since the driver refuses to work there.
 #include "second_core.h"
 
 #include <pthread.h>
 #include <sched.h>
 
-#include "config.h"
+#include "funnel.h"
 #include "guard.h"
 #include "own_thread.h"
 #include "pkey.h"
+#include "policy.h"
 
 enum state { IDLE, WANTED, DONE };
 
@@ -36,7 +37,7 @@ static void count_cores(void)
 
 bool em_second_core_for(uint64_t bytes)
 {
-    if (bytes < EM_SECOND_CORE_MIN_B || em_config()->copy_threads < 2)
+    if (bytes < EM_SECOND_CORE_MIN_B || !em_funnel.policy->second_core)
         return false;
     pthread_once(&cores_once, count_cores);
     return several_cores;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A second processor core for large copies: one helper thread, made at the first of them, and asleep in between.
+// A second processor core for large copies and fills: one helper thread, made at the first of them, and asleep in between.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 struct dm_fault;
 
-// Below this many bytes a copy never asks for the helper: waking it costs tens of microseconds.
+// Below this many bytes a command never asks for the helper: waking it costs tens of microseconds.
 #define EM_SECOND_CORE_MIN_B (UINT64_C(4) << 20)
 
-// Whether work on `bytes` bytes may be split: CARDLESS_COPY_THREADS and the processors that the process may run on allow it.
+// Whether work on `bytes` bytes may be split: the policy and the processors that the process may run on allow it.
 bool em_second_core_for(uint64_t bytes);
 
 typedef int em_guarded_fn(void (*fn)(void *), void *arg, struct dm_fault *fault); // dm_guarded or dm_guarded_foreign

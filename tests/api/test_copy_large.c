@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies large enough for the second core: bytes, overlap, faults in either half, several at once, a fork.
+// Copies and fills large enough for the second core: bytes, overlap, faults in either half, several at once, a fork.
 #include "../harness.h"
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ static CUdeviceptr fresh(size_t size)
 // The driver reads its settings when it is first called, which is in the cases.
 __attribute__((constructor)) static void use_two_cores(void)
 {
-    setenv("CARDLESS_COPY_THREADS", "2", 1);
+    setenv("CARDLESS_POLICY", "parallel", 1);
 }
 
 TEST(linear)
@@ -48,6 +48,36 @@ TEST(linear)
     EXPECT_OK(cuMemcpyDtoH(b + 1, q, SIZE));
     EXPECT(!memcmp(a, b + 1, SIZE));
     EXPECT(!b[0] && !b[SIZE + 1]);
+}
+
+static void expect_filled(CUdeviceptr p, size_t pitch, size_t width_B, size_t rows, const void *value, size_t value_B, unsigned char around)
+{
+    memset(a, around, SIZE);
+    for (size_t row = 0; row < rows; row++)
+        for (size_t x = 0; x < width_B; x++)
+            a[row * pitch + x] = ((const unsigned char *)value)[x & (value_B - 1)];
+    EXPECT_OK(cuMemcpyDtoH(b, p, SIZE));
+    EXPECT(!memcmp(a, b, SIZE));
+}
+
+TEST(fills)
+{
+    CUdeviceptr p = fresh(SIZE);
+    uint32_t word = 0x12345678;
+    uint16_t half = 0xabcd;
+    uint8_t byte = 0x5a;
+    EXPECT_OK(cuMemsetD8(p, 1, SIZE));
+    EXPECT_OK(cuMemsetD8(p, byte, SIZE - 1));
+    expect_filled(p, SIZE, SIZE - 1, 1, &byte, 1, 1);
+    EXPECT_OK(cuMemsetD8(p, 2, SIZE));
+    EXPECT_OK(cuMemsetD16(p, half, (20 << 20) / 2 + 1));
+    expect_filled(p, SIZE, (20 << 20) + 2, 1, &half, 2, 2);
+    EXPECT_OK(cuMemsetD8(p, 3, SIZE));
+    EXPECT_OK(cuMemsetD32(p, word, (16 << 20) / 4 + 3));
+    expect_filled(p, SIZE, (16 << 20) + 12, 1, &word, 4, 3);
+    EXPECT_OK(cuMemsetD8(p, 4, SIZE));
+    EXPECT_OK(cuMemsetD2D32(p, 8192, word, 2001, 1025));
+    expect_filled(p, 8192, 8004, 1025, &word, 4, 4);
 }
 
 TEST(overlapping)
@@ -167,4 +197,4 @@ TEST(forking)
     EXPECT(!memcmp(a, b, SIZE));
 }
 
-TESTS(CASE(linear), CASE(overlapping), CASE(arrays), CASE(faults), CASE(threads), CASE(forking))
+TESTS(CASE(linear), CASE(fills), CASE(overlapping), CASE(arrays), CASE(faults), CASE(threads), CASE(forking))

@@ -244,7 +244,7 @@ TEST(nonsense_settings)
 {
     static const char *const nonsense[][2] = {
         {"CARDLESS_PERSONALITY", "driver"}, {"CARDLESS_SEED", "-1"},     {"CARDLESS_SEED", "12x"},        {"CARDLESS_FAIL_ALLOC", "-5"},
-        {"CARDLESS_OVERLAP", "maybe"},      {"CARDLESS_PKEYS", "maybe"}, {"CARDLESS_CPU_MASK", "avx2"},   {"CARDLESS_COPY_THREADS", "0"},
+        {"CARDLESS_OVERLAP", "maybe"},      {"CARDLESS_PKEYS", "maybe"}, {"CARDLESS_CPU_MASK", "avx2"},   {"CARDLESS_POLICY", "lazily"},
         {"CARDLESS_REPORT", "yes"},         {"CARDLESS_UUID", "1234"},   {"CARDLESS_VULKAN_MEMORY", "x"},
     };
     for (unsigned i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {

@@ -23,6 +23,7 @@ static const char usage[] =
     "  --devices NAME[,NAME…]           which cards there are: h100, rtx3080, t4 … or a .dev file (h100)\n"
     "  --diagnostics off|text|json:F    where mistakes are reported (text, on stderr)\n"
     "  --overlap distinct|same          overlapping mappings of one external memory get their own addresses or share them (distinct)\n"
+    "  --policy eager|parallel          parallel: large copies and fills use a second processor core (eager)\n"
     "  --report                         print what was imported and mapped where, when the program ends\n"
     "  --seed N                         vary what may vary, by this seed\n"
     "  --trace FILE                     write every call with its arguments and result to FILE\n"
@@ -157,6 +158,7 @@ int cmd_run(int argc, char **argv)
         {"devices", required_argument, NULL, 'd'},
         {"diagnostics", required_argument, NULL, 'g'},
         {"overlap", required_argument, NULL, 'o'},
+        {"policy", required_argument, NULL, 'y'},
         {"report", no_argument, NULL, 'r'},
         {"seed", required_argument, NULL, 's'},
         {"trace", required_argument, NULL, 't'},
@@ -180,6 +182,9 @@ int cmd_run(int argc, char **argv)
             break;
         case 'o':
             good = one_of("overlap", optarg, "distinct", "same") && !setenv("CARDLESS_OVERLAP", optarg, 1);
+            break;
+        case 'y':
+            good = one_of("policy", optarg, "eager", "parallel") && !setenv("CARDLESS_POLICY", optarg, 1);
             break;
         case 'r':
             good = !setenv("CARDLESS_REPORT", "1", 1);
