@@ -138,7 +138,7 @@ static bool is_empty(const struct em_copy *c)
 
 // ---- the command
 
-// A copy, or one half of it.
+// A copy, or a part of it.
 struct move {
     const struct copy_command *command;
     struct dm_position dst, src;
@@ -172,27 +172,29 @@ static bool may_overlap(const struct copy_command *c)
     return dst < src_end && src < dst_end;
 }
 
-// Halves a large copy: by slices, by rows, or by bytes, where blocks, GOBs and pages begin as far as there are enough of them.
-static bool halve(struct move *all, struct move *half)
+// Splits a large copy: into slices, rows, or bytes, where blocks, GOBs and pages begin as far as there are enough of them. Returns how many parts.
+static unsigned split(const struct move *all, struct move parts[EM_PARTS_MAX])
 {
-    struct dm_box_extent *e = &all->extent;
-    if (!em_second_core_for(e->width_B * e->height * e->depth) || may_overlap(all->command))
-        return false;
-    *half = *all;
-    if (e->depth >= 32 || (e->depth > 1 && e->height < 256)) {
-        uint64_t at = e->depth >= 32 ? e->depth / 2 & ~UINT64_C(15) : e->depth / 2;
-        half->extent.depth -= at, half->dst.z += at, half->src.z += at;
-        e->depth = at;
-    } else if (e->height > 1) {
-        uint64_t at = e->height >= 256 ? e->height / 2 & ~UINT64_C(127) : e->height / 2;
-        half->extent.height -= at, half->dst.y += at, half->src.y += at;
-        e->height = at;
-    } else {
-        uint64_t at = e->width_B / 2 & ~UINT64_C(4095);
-        half->extent.width_B -= at, half->dst.x_B += at, half->src.x_B += at;
-        e->width_B = at;
+    const struct dm_box_extent *e = &all->extent;
+    enum { SLICES, ROWS, BYTES } by = e->depth >= 32 || (e->depth > 1 && e->height < 256) ? SLICES : e->height > 1 ? ROWS : BYTES;
+    uint64_t total = by == SLICES ? e->depth : by == ROWS ? e->height : e->width_B;
+    uint64_t unit = by == SLICES ? (total >= 32 ? 16 : 1) : by == ROWS ? (total >= 256 ? 128 : 1) : 4096;
+    unsigned count = may_overlap(all->command) ? 1 : em_parts(e->width_B * e->height * e->depth, total / unit);
+
+    parts[0] = *all;
+    for (unsigned i = 0; i < count && count > 1; i++) {
+        struct move *m = &parts[i];
+        uint64_t from, some;
+        *m = *all;
+        em_part(total, unit, i, count, &from, &some);
+        if (by == SLICES)
+            m->dst.z += from, m->src.z += from, m->extent.depth = some;
+        else if (by == ROWS)
+            m->dst.y += from, m->src.y += from, m->extent.height = some;
+        else
+            m->dst.x_B += from, m->src.x_B += from, m->extent.width_B = some;
     }
-    return true;
+    return count;
 }
 
 static CUresult faulted(const struct copy_command *c, const struct dm_fault *fault, bool foreign)
@@ -211,18 +213,22 @@ static CUresult faulted(const struct copy_command *c, const struct dm_fault *fau
 static CUresult run_copy(struct em_command *command)
 {
     const struct copy_command *c = (const struct copy_command *)command;
-    struct move m = {.command = c, .dst = c->dst.at, .src = c->src.at, .extent = c->extent}, half = {.status = 0};
+    const struct move all = {.command = c, .dst = c->dst.at, .src = c->src.at, .extent = c->extent};
+    struct move parts[EM_PARTS_MAX];
     struct dm_fault fault;
     if (c->src.storage && c->src.storage->before_read)
         c->src.storage->before_read(c->src.storage);
-    bool foreign = c->src.foreign || c->dst.foreign, halved = halve(&m, &half);
-    em_guarded_fn *guarded = foreign ? dm_guarded_foreign : dm_guarded;
+    bool foreign = c->src.foreign || c->dst.foreign;
+    unsigned count = split(&all, parts);
     uint32_t keys = dm_pkey_enter();
-    int status = halved ? em_second_core_guarded(guarded, move_bytes, &m, &half, &fault) : guarded(move_bytes, &m, &fault);
+    int status = em_second_core_run(foreign ? dm_guarded_foreign : dm_guarded, move_bytes, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(keys);
     if (status)
         return faulted(c, &fault, foreign);
-    return m.status || half.status ? em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more") : CUDA_SUCCESS;
+    for (unsigned i = 0; i < count; i++)
+        if (parts[i].status)
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more");
+    return CUDA_SUCCESS;
 }
 
 // Tells who watches an end what is about to be done with it, or that it is done. Precondition: em_lock held.

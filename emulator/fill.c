@@ -36,33 +36,30 @@ static void fill_bytes(void *argument)
     }
 }
 
-// Halves a large fill: by rows, or by pages of the only one.
-static bool halve(struct em_fill *all, struct em_fill *half)
+// Splits a large fill: into rows, or into pages of the only one. Returns how many parts.
+static unsigned split(const struct em_fill *all, struct em_fill parts[EM_PARTS_MAX])
 {
-    if (!em_second_core_for(all->width * all->value_B * all->height))
-        return false;
-    *half = *all;
-    if (all->height > 1) {
-        all->height /= 2;
-        half->address += all->height * all->pitch_B;
-        half->height -= all->height;
-    } else {
-        all->width = all->width / 2 & ~UINT64_C(4095);
-        half->address += all->width * all->value_B;
-        half->width -= all->width;
+    uint64_t total = all->height > 1 ? all->height : all->width, unit = all->height > 1 ? 1 : 4096;
+    unsigned count = em_parts(all->width * all->value_B * all->height, total / unit);
+    parts[0] = *all;
+    for (unsigned i = 0; i < count && count > 1; i++) {
+        uint64_t from, some;
+        parts[i] = *all;
+        em_part(total, unit, i, count, &from, &some);
+        parts[i].address += from * (all->height > 1 ? all->pitch_B : all->value_B);
+        *(all->height > 1 ? &parts[i].height : &parts[i].width) = some;
     }
-    return true;
+    return count;
 }
 
 static CUresult run_fill(struct em_command *command)
 {
     struct fill_command *c = (struct fill_command *)command;
-    struct em_fill fill = c->fill, half;
+    struct em_fill parts[EM_PARTS_MAX];
     struct dm_fault fault;
-    em_guarded_fn *guarded = c->foreign ? dm_guarded_foreign : dm_guarded;
-    bool halved = halve(&fill, &half);
+    unsigned count = split(&c->fill, parts);
     uint32_t rights = dm_pkey_enter();
-    int r = halved ? em_second_core_guarded(guarded, fill_bytes, &fill, &half, &fault) : guarded(fill_bytes, &fill, &fault);
+    int r = em_second_core_run(c->foreign ? dm_guarded_foreign : dm_guarded, fill_bytes, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(rights);
     return r ? em_device_fault("a fill", &fault, c->foreign) : CUDA_SUCCESS;
 }
