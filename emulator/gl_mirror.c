@@ -67,6 +67,7 @@ static void fetch_pieces(struct em_gl_mirror *m, uint64_t first, uint64_t end)
 {
     uint64_t from = first * piece_B(m), to = end * piece_B(m) < m->size_B ? end * piece_B(m) : m->size_B;
     tell(m, em_gl_buffer_read(m->object, from, to - from, (void *)(uintptr_t)(m->address + from)));
+    m->to_cuda_B += to - from;
 }
 
 // Fetches the pieces that have a byte of the range and were not fetched yet, side by side ones at once.
@@ -153,6 +154,7 @@ static bool push_buffer(struct em_gl_mirror *m)
     for (unsigned i = 0; i < m->written.count; i++) {
         const struct em_gl_range *r = &m->written.range[i];
         good &= tell(m, em_gl_buffer_write(m->object, r->first, r->end - r->first, (const void *)(uintptr_t)(m->address + r->first)));
+        m->to_graphics_B += r->end - r->first;
     }
     return good;
 }
@@ -245,6 +247,7 @@ void em_gl_mirror_touch_box(struct em_gl_mirror *m, unsigned level, const struct
     struct em_gl_box all = whole(&bytes);
     if (needs_bytes(m, level, !memcmp(box, &all, sizeof all), touch)) {
         tell(m, em_gl_image_read(m->object, level, &bytes));
+        m->to_cuda_B += volume(&all) * m->object->image.transfer.element_B;
         m->fetched[level] = everything;
     }
     if (!em_touch_writes(touch))
@@ -257,8 +260,11 @@ static bool push_image(struct em_gl_mirror *m)
     bool good = true;
     for (unsigned level = 0; level < m->object->image.levels && level < m->layout->levels; level++) {
         struct em_gl_bytes bytes = bytes_of(m, level);
-        for (unsigned i = 0; i < m->dirty[level].count; i++)
-            good &= tell(m, em_gl_image_write(m->object, level, &m->dirty[level].box[i], &bytes));
+        for (unsigned i = 0; i < m->dirty[level].count; i++) {
+            const struct em_gl_box *box = &m->dirty[level].box[i];
+            good &= tell(m, em_gl_image_write(m->object, level, box, &bytes));
+            m->to_graphics_B += volume(box) * m->object->image.transfer.element_B;
+        }
     }
     return good;
 }

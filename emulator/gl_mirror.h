@@ -40,6 +40,7 @@ struct em_gl_mirror {
     struct em_gl_ranges written;                // the same of a buffer
     uint64_t mapped_size_B;                     // a buffer's size when it was first touched since it was mapped; 0: not touched yet
     bool said_resized, said_refused;
+    uint64_t to_cuda_B, to_graphics_B; // moved since it was made
 };
 
 // From now on CUDA may touch the object: the GL has the newest bytes.

@@ -83,6 +83,13 @@ static CUresult release(void *owner, uint64_t sequence, bool keep)
     return em_fail(CUDA_ERROR_UNKNOWN, "OpenGL %s %u did not take what CUDA has written", em_gl_kind_text(r->object->kind), r->object->name);
 }
 
+static void copied(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B)
+{
+    const struct em_gl_mirror *m = &((struct resource *)owner)->mirror;
+    *to_cuda_B = m->to_cuda_B;
+    *to_graphics_B = m->to_graphics_B;
+}
+
 static void close_resource(void *owner)
 {
     struct resource *r = owner;
@@ -100,6 +107,7 @@ static const struct em_graphics_ops opengl = {
     .touch = touch,
     .discard = discard,
     .release = release,
+    .copied = copied,
     .close = close_resource,
 };
 
@@ -252,6 +260,7 @@ static const struct em_graphics_ops egl_image = {
     .touch = touch,
     .discard = discard,
     .release = release,
+    .copied = copied,
     .close = close_resource,
 };
 

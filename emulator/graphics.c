@@ -8,8 +8,10 @@
 #include "alloc.h"
 #include "call.h"
 #include "command.h"
+#include "config.h"
 #include "egl_stream.h"
 #include "graphics_resource.h"
+#include "journal.h"
 #include "lock.h"
 #include "quirk.h"
 #include "stream.h"
@@ -77,6 +79,35 @@ static void unlink_mapped(struct em_graphics *g)
         g->next_mapped->previous_mapped = g->previous_mapped;
 }
 
+static void begin_report(struct em_graphics *g)
+{
+    const struct em_graphics_shape *s = &g->shape;
+    char text[160];
+    if (!em_config()->report)
+        return;
+    em_graphics_text(g, text, sizeof text);
+    if (s->kind == EM_GRAPHICS_BUFFER)
+        g->journal = em_journal_begin(EM_JOURNAL_GRAPHICS, "%s: %llu bytes, flags %#x", text, (unsigned long long)s->size_B, g->register_flags);
+    else
+        g->journal = em_journal_begin(EM_JOURNAL_GRAPHICS, "%s: %ux%ux%u, %u layers, %u levels, %u channels of format %#x, flags %#x", text, s->width,
+                                      s->height, s->depth, s->layers, s->levels, s->channels, (unsigned)s->format, g->register_flags);
+    em_journal_note(g->journal, "; never mapped");
+}
+
+static void report_use(const struct em_graphics *g)
+{
+    uint64_t to_cuda_B, to_graphics_B;
+    if (!g->journal)
+        return;
+    if (!g->ops->copied) {
+        em_journal_note(g->journal, "; mapped %llu times, nothing copied", (unsigned long long)g->released);
+        return;
+    }
+    g->ops->copied(g->owner, &to_cuda_B, &to_graphics_B);
+    em_journal_note(g->journal, "; mapped %llu times, %llu bytes fetched, %llu given back", (unsigned long long)g->released,
+                    (unsigned long long)to_cuda_B, (unsigned long long)to_graphics_B);
+}
+
 // Gives the bytes of a mapping back; once for each. Precondition: em_lock held.
 CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, unsigned flags, bool keep)
 {
@@ -87,6 +118,7 @@ CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, unsigne
         CUresult one = g->ops->release ? g->ops->release(g->owner, g->released, keep) : CUDA_SUCCESS;
         r = r ? r : one;
     }
+    report_use(g);
     return r;
 }
 
@@ -138,6 +170,7 @@ static void graphics_finish(struct em_object *object)
     }
     if (g->shape.standing)
         __atomic_fetch_sub(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+    em_journal_end(g->journal);
     if (g->ops->close)
         g->ops->close(g->owner);
     free_graphics(g);
@@ -246,6 +279,7 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
     }
     if (shape->standing)
         __atomic_fetch_add(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+    begin_report(g);
     if (bytes)
         *bytes = (struct em_graphics_bytes){.address = g->memory->address, .layout = shape->kind == EM_GRAPHICS_IMAGE ? &g->layout : NULL};
     *out = (CUgraphicsResource)(uintptr_t)g->object.handle;

@@ -113,6 +113,8 @@ struct em_graphics_ops {
     // CUDA is done with mapping `sequence`, counted from 1. keep: what it has written goes to the graphics object; else (READ_ONLY) graphics must
     // never see it.
     CUresult (*release)(void *owner, uint64_t sequence, bool keep);
+    // How many bytes have been copied so far, for the report at exit. NULL: none ever are.
+    void (*copied)(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B);
     // The resource is gone.
     void (*close)(void *owner);
 };

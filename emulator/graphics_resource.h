@@ -26,6 +26,8 @@ struct em_graphics {
     uint64_t mark;     // of the call that looks for duplicates
     struct em_graphics *previous_mapped, *next_mapped;
 
+    uint32_t journal; // its place in the report at exit
+
     // What the program has of the mapping; under `manual` it ends at unmap, under `driver-580` with the resource.
     struct em_graphics_window *window;
     struct em_allocation *allocation; // of a buffer

@@ -18,7 +18,7 @@ struct entry {
     enum em_journal_kind kind;
     uint64_t born_call, died_call; // died_call 0: still there
     const char *died_by;
-    char text[400];
+    char text[400], note[160];
 };
 
 static struct {
@@ -65,6 +65,16 @@ uint32_t em_journal_begin(enum em_journal_kind kind, const char *format, ...)
     return journal.count;
 }
 
+void em_journal_note(uint32_t entry, const char *format, ...)
+{
+    if (!entry)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(journal.entries[entry - 1].note, sizeof journal.entries->note, format, args);
+    va_end(args);
+}
+
 void em_journal_end(uint32_t entry)
 {
     if (!entry)
@@ -104,14 +114,15 @@ static void report_refused(void)
 
 static void print_report(void)
 {
-    static const char *const indent[] = {[EM_JOURNAL_IMPORT] = "  ", [EM_JOURNAL_BUFFER] = "    ", [EM_JOURNAL_MIPMAP] = "    "};
+    static const char *const indent[] = {
+        [EM_JOURNAL_IMPORT] = "  ", [EM_JOURNAL_BUFFER] = "    ", [EM_JOURNAL_MIPMAP] = "    ", [EM_JOURNAL_GRAPHICS] = "  "};
     fprintf(stderr, "cardless: what was imported and mapped\n");
     for (uint32_t i = 0; i < journal.count; i++) {
         const struct entry *e = &journal.entries[i];
         char born[64], died[64];
         em_call_text(e->born_call, born, sizeof born);
         em_call_text(e->died_call, died, sizeof died);
-        fprintf(stderr, "%s%s [%s", indent[e->kind], e->text, born);
+        fprintf(stderr, "%s%s%s [%s", indent[e->kind], e->text, e->note, born);
         if (e->died_call)
             fprintf(stderr, " to %s in %s]\n", e->died_by, died);
         else

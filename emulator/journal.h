@@ -6,11 +6,13 @@
 
 struct dm_import_info;
 
-enum em_journal_kind { EM_JOURNAL_IMPORT, EM_JOURNAL_BUFFER, EM_JOURNAL_MIPMAP };
+enum em_journal_kind { EM_JOURNAL_IMPORT, EM_JOURNAL_BUFFER, EM_JOURNAL_MIPMAP, EM_JOURNAL_GRAPHICS };
 
 // Notes something that begins; returns its number for em_journal_end, or 0 where nothing is kept (no report wanted, or no memory for it).
 // Precondition: em_lock held.
 uint32_t em_journal_begin(enum em_journal_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// What there is to say of it by now, in place of what was said before; 0: nothing. Precondition: em_lock held.
+void em_journal_note(uint32_t entry, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Notes that it has ended. Precondition: em_lock held.
 void em_journal_end(uint32_t entry);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The chapter "Graphics Interoperability" on the virtual graphics API: what is mapped, in which order, and that a call that fails changes nothing.
+#include <sys/wait.h>
+
 #include "../mistakes/virtual.h"
 
 enum { BUFFER_B = 1 << 16 };
@@ -347,7 +349,42 @@ TEST(map_flags_replace_register_flags)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(buffer_both_ways), CASE(arrays_of_every_kind), CASE(mipmapped_array), CASE(failing_calls_change_nothing), CASE(contexts),
+// ---- the report at exit ----
+
+static void use_and_exit(int to)
+{
+    dup2(to, STDERR_FILENO);
+    setenv("CARDLESS_REPORT", "1", 1);
+    test_context();
+    CUgraphicsResource r[] = {registered(virtual_buffer(BUFFER_B), 0), registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 8, 4, 0, 0, 1), 1)};
+    for (int i = 0; i < 3; i++) {
+        MUST(cuGraphicsMapResources(1, r, NULL));
+        MUST(cuGraphicsUnmapResources(1, r, NULL));
+    }
+    MUST(cuGraphicsUnregisterResource(r[0]));
+    exit(0);
+}
+
+TEST(report)
+{
+    char text[4096] = "";
+    size_t length = 0;
+    int ends[2], status;
+    EXPECT_EQ(pipe(ends), 0);
+    pid_t child = fork();
+    if (!child)
+        use_and_exit(ends[1]);
+    close(ends[1]);
+    for (ssize_t n = 1; n > 0 && length<sizeof text - 1; length += n> 0 ? (size_t)n : 0)
+        n = read(ends[0], text + length, sizeof text - 1 - length);
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT(
+        strstr(text, "CUgraphicsResource #1 (cardlessBuffer #1 of the virtual graphics API): 65536 bytes, flags 0; mapped 3 times, nothing copied"));
+    EXPECT(strstr(text, "to cuGraphicsUnregisterResource in"));
+    EXPECT(strstr(text, "8x4x0, 0 layers, 1 levels, 4 channels of format 0x1, flags 0x1; never mapped"));
+}
+
+TESTS(CASE(report), CASE(buffer_both_ways), CASE(arrays_of_every_kind), CASE(mipmapped_array), CASE(failing_calls_change_nothing), CASE(contexts),
       CASE(graphics_before_map), CASE(unmap_before_graphics), CASE(two_streams_take_turns), CASE(destroyed_while_it_waits),
       CASE(addresses_change_with_a_seed), CASE(arrays_change_under_the_manual_only), CASE(arrays_stay_as_on_the_card),
       CASE(discarded_bytes_are_kept_by_the_driver), CASE(map_flags_replace_register_flags))
