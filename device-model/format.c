@@ -57,10 +57,19 @@ uint32_t dm_format_element_B(const struct dm_format_info *info, uint32_t channel
     return info->element_B ? info->element_B : info->channel_B * channels;
 }
 
+uint32_t dm_format_video_word_B(const struct dm_format_info *info)
+{
+    if (info->kind != DM_FORMAT_KIND_YUV || info->sampling != DM_SAMPLING_PACKED)
+        return 0;
+    return info->format == DM_FORMAT_YUY2 ? 2 * info->element_B : info->element_B;
+}
+
 uint32_t dm_format_texel_B(const struct dm_format_info *info, uint32_t channels)
 {
     bool several = info->channels_mask & (info->channels_mask - 1);
 
+    if (dm_format_video_word_B(info))
+        return dm_format_video_word_B(info);
     if (info->element_B)
         return info->element_B;
     if (!several)

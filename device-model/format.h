@@ -128,6 +128,9 @@ uint32_t dm_format_element_B(const struct dm_format_info *info, uint32_t channel
 // counts as its first plane.
 uint32_t dm_format_texel_B(const struct dm_format_info *info, uint32_t channels);
 
+// What sparse tiles and linear memory count as one texel of a packed video format: of YUY2, a pair of them. 0 for other formats.
+uint32_t dm_format_video_word_B(const struct dm_format_info *info);
+
 // Channels that an array of a video format has; 0 for other formats.
 uint32_t dm_format_video_channels(const struct dm_format_info *info);
 

@@ -78,6 +78,7 @@ static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
 // Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D arrays. The choice looks
 // at texels, also where an element is a block of them. Each level then shrinks the block to what covers its extent in
 // elements. Levels follow each other without gaps; a layer holds its whole chain and is rounded up to level 0's block.
+// Images of video formats choose otherwise (desc->block_height_log2_least).
 static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc *desc)
 {
     bool ok = true;
@@ -85,9 +86,8 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
     uint64_t offset_B = 0, stride_B;
 
     if (l->dimensions == 2) {
-        unsigned most_log2 = desc->block_height_log2_most ? desc->block_height_log2_most : BLOCK_HEIGHT_LOG2_MOST;
         least_log2 = desc->block_height_log2_least;
-        height_log2 = max_u(block_log2(most_log2, DM_GOB_HEIGHT, l->level[0].height_px), least_log2);
+        height_log2 = least_log2 ? desc->block_height_log2_most : block_log2(BLOCK_HEIGHT_LOG2_MOST, DM_GOB_HEIGHT, l->level[0].height_px);
     }
     if (l->dimensions == 3)
         depth_log2 = block_log2(BLOCK_DEPTH_LOG2_MOST, 1, l->level[0].depth);
@@ -112,6 +112,9 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
         stride_B = align_up(offset_B, (uint64_t)DM_GOB_B << l->level[0].block_height_log2_gob << l->level[0].block_depth_log2_gob, &ok);
     for (uint32_t i = 0; i < l->levels; i++)
         l->level[i].layer_stride_B = stride_B;
+    for (uint32_t i = 0; i < l->levels && desc->half_blocks; i++)
+        if (l->level[i].block_height_log2_gob)
+            l->level[i].block_height_log2_gob--;
     l->total_B = mul(stride_B, l->layers, &ok);
     l->size_B = align_up(l->total_B, PAGE_B, &ok);
     l->alignment_B = PAGE_B;
@@ -220,6 +223,7 @@ int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc)
     l.layered = desc->layers != 0;
     l.cube = desc->cube;
     l.element_B = desc->element_B;
+    l.word_B = desc->word_B ? desc->word_B : desc->element_B;
     l.block_px = desc->block_px ? desc->block_px : 1;
     l.layers = desc->layers ? desc->layers : 1;
     l.levels = desc->levels;
@@ -313,9 +317,9 @@ int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
     uint64_t tail_B = 0;
     bool ok = true;
 
-    if (layout->kind != DM_LAYOUT_BLOCK_LINEAR || layout->dimensions == 1 || layout->cube || (layout->element_B & (layout->element_B - 1)))
+    if (layout->kind != DM_LAYOUT_BLOCK_LINEAR || layout->dimensions == 1 || layout->cube || (layout->word_B & (layout->word_B - 1)))
         return -EINVAL;
-    elements_log2 = log2_up(PAGE_B / layout->element_B);
+    elements_log2 = log2_up(PAGE_B / layout->word_B);
     if (layout->dimensions == 3) {
         x_log2 = (elements_log2 + 2) / 3;
         y_log2 = (elements_log2 - x_log2 + 1) / 2;

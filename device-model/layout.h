@@ -40,8 +40,10 @@ struct dm_layout_desc {
     uint32_t levels;
     bool cube;        // layers are cube faces
     uint64_t pitch_B; // DM_LAYOUT_PITCH only; 0: rows without gaps
-    // Block-linear 2D only: blocks are at least and at most so high (log2 of GOBs), whatever the extent is. 0: no such rule.
+    // Block-linear 2D only: blocks are as high as it takes to cover the extent, from least to most (log2 of GOBs). 0: no such rule.
     uint8_t block_height_log2_least, block_height_log2_most;
+    bool half_blocks; // rows are counted in such blocks, but laid out in blocks half as high
+    uint32_t word_B;  // what sparse tiles count as an element; 0: element_B
 };
 
 struct dm_layout_level {
@@ -63,6 +65,7 @@ struct dm_layout {
     bool layered;
     bool cube;
     uint32_t element_B;
+    uint32_t word_B; // what sparse tiles count as an element
     uint32_t block_px;
     uint32_t layers; // at least 1
     uint32_t levels;

@@ -20,6 +20,8 @@ struct em_storage {
     uint64_t address;                     // device address of the layout's byte 0
     uint64_t size_B;                      // bytes that belong to it from there on
     bool foreign;                         // a file of someone else, who may truncate it
+    bool mapped;                          // on external memory
+    const char *unusable;                 // why using it ends the context, as on the card; NULL: it does not
     void *owner;                          // what `release` needs
     void (*release)(struct em_storage *); // gives the bytes back and frees the struct; precondition: em_lock held
     // Called by a command that is about to read from it; NULL: nothing to do. Precondition: em_lock NOT held.

@@ -194,10 +194,10 @@ static CUresult check_limits(const struct em_device *device, const CUDA_ARRAY3D_
 }
 
 // The layout of a planar array is its first plane's, in memory that holds all of them.
-static CUresult plan_planes(const struct dm_layout_desc *layout, const struct dm_format_info *format, struct em_array_plan *plan)
+static CUresult plan_planes(const struct dm_layout_desc *layout, const struct dm_format_info *format, bool mapped, struct em_array_plan *plan)
 {
     struct dm_planes planes;
-    if (dm_planes_init(&planes, format, layout))
+    if (dm_planes_init(&planes, format, layout, mapped))
         return bad_shape(&plan->desc, "such planes cannot be laid out");
     plan->layout = planes.layout[0];
     plan->layout.total_B = plan->layout.size_B = planes.total_B;
@@ -234,10 +234,13 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
         .levels = plan->levels,
         .cube = shape == SHAPE_CUBE || shape == SHAPE_CUBE_LAYERED,
     };
-    if (format->kind == DM_FORMAT_KIND_YUV)
-        dm_video_blocks(&layout, format);
-    if (format->kind == DM_FORMAT_KIND_YUV && dm_format_planes(format) > 1)
-        return plan_planes(&layout, format, plan);
+    bool video = format->kind == DM_FORMAT_KIND_YUV, mapped = use == EM_MIPMAP_EXTERNAL;
+    if (video && dm_format_planes(format) > 1)
+        return plan_planes(&layout, format, mapped, plan);
+    if (video) {
+        dm_video_blocks(&layout, format, mapped);
+        layout.word_B = dm_format_video_word_B(format);
+    }
     if (dm_layout_init(&plan->layout, &layout))
         return bad_shape(d, "such an array cannot be laid out");
     plan->least_B = plan->layout.total_B;

@@ -6,6 +6,7 @@
 #include "array.h"
 #include "call.h"
 #include "lock.h"
+#include "quirk.h"
 
 // The memory of one plane, which keeps that of the whole.
 struct plane_storage {
@@ -38,7 +39,7 @@ static int lay_out(const struct em_array *a, struct dm_planes *planes)
         .layers = layered ? a->desc.Depth : 0,
         .levels = 1,
     };
-    return dm_planes_init(planes, em_array_format(&a->desc), &d);
+    return dm_planes_init(planes, em_array_format(&a->desc), &d, a->storage->mapped);
 }
 
 static CUDA_ARRAY3D_DESCRIPTOR plane_desc(const struct em_array *a, unsigned plane)
@@ -70,9 +71,14 @@ static CUresult make_plane(struct em_array *a, unsigned plane)
         .address = a->storage->address + s->offset_B,
         .size_B = planes.layout[plane].total_B,
         .foreign = s->whole->foreign,
+        .mapped = s->whole->mapped,
+        .unusable = s->whole->unusable,
         .owner = s,
         .release = release,
     };
+    // The driver maps the first plane alone.
+    if (plane && s->whole->mapped && em_quirk(PLANES_FAULT) && !s->storage.unusable)
+        s->storage.unusable = "a plane after the first of an array that is mapped on external memory";
     em_storage_ref(s->whole);
     CUDA_ARRAY3D_DESCRIPTOR d = plane_desc(a, plane);
     CUresult r = em_array_start(a->object.context, &d, &s->storage, 0, &a->plane[plane]);

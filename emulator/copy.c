@@ -15,11 +15,14 @@
 #include "memory.h"
 #include "memory_device.h"
 #include "pkey.h"
+#include "quirk.h"
 #include "second_core.h"
 #include "stream.h"
 
 // From this size on the system calls of dm_guarded_foreign do not matter to a copy of the program's own memory.
 enum { LARGE_PAGEABLE_B = 256 << 10 };
+// So many bytes of pageable memory at most fit the driver's staging memory (a card took 924 KiB in one go, and 2.6 MiB not).
+enum { STAGED_MOST_B = 1 << 20 };
 
 // An end that has been checked.
 struct place {
@@ -210,12 +213,20 @@ static CUresult faulted(const struct copy_command *c, const struct dm_fault *fau
     return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the program's own pointer is not good for so many bytes", text);
 }
 
+static const char *unusable(const struct place *p)
+{
+    return p->storage ? p->storage->unusable : NULL;
+}
+
 static CUresult run_copy(struct em_command *command)
 {
     const struct copy_command *c = (const struct copy_command *)command;
     const struct move all = {.command = c, .dst = c->dst.at, .src = c->src.at, .extent = c->extent};
     struct move parts[EM_PARTS_MAX];
     struct dm_fault fault;
+    const char *why = unusable(&c->dst) ? unusable(&c->dst) : unusable(&c->src);
+    if (why)
+        return em_fail(CUDA_ERROR_LAUNCH_FAILED, "a copy of %s", why);
     if (c->src.storage && c->src.storage->before_read)
         c->src.storage->before_read(c->src.storage);
     bool foreign = c->src.foreign || c->dst.foreign;
@@ -270,6 +281,15 @@ static void finish_copy(struct em_command *command)
 
 static const struct em_command_ops copy_ops = {.name = "memcpy", .run = run_copy, .finish = finish_copy};
 
+// "The function will return once the pageable buffer has been copied to the staging memory for DMA transfer to device memory, but the DMA to final
+// destination may not have completed": what goes wrong there is found by the next call.
+static bool found_later(const struct copy_command *c, CUresult r)
+{
+    const struct dm_box_extent *e = &c->extent;
+    return r == CUDA_ERROR_LAUNCH_FAILED && em_quirk(STAGED_COPY_FAILS_LATER) && c->src.pageable && c->dst.storage &&
+           e->width_B * e->height * e->depth <= STAGED_MOST_B;
+}
+
 CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
 {
     struct em_stream *stream;
@@ -296,6 +316,8 @@ CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
     bool wait = !async || c.dst.pageable || c.src.pageable;
     if (!r)
         r = em_submit(stream, &c.command, wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC);
+    if (em_unlikely(r && found_later(&c, r)))
+        r = CUDA_SUCCESS;
     if (wait) {
         em_ordered();
         em_graphics_settle();

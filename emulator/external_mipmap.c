@@ -10,6 +10,7 @@
 #include "journal.h"
 #include "lock.h"
 #include "producer.h"
+#include "quirk.h"
 
 struct mapped_storage {
     struct em_storage storage;
@@ -67,6 +68,11 @@ static uint64_t other_total(const struct em_imported *imported, const struct em_
     return dm_layout_init(&other, &d) ? 0 : other.total_B;
 }
 
+static bool is_misaligned(const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, const struct em_array_plan *plan)
+{
+    return plan->layout.kind == DM_LAYOUT_BLOCK_LINEAR && desc->offset % DM_GOB_B;
+}
+
 // Mistakes that the driver lets pass and that show only as wrong pixels. A dedicated allocation holds one image and nothing else, so that its size
 // tells whether the descriptor describes that image.
 static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc, const struct em_array_plan *plan)
@@ -77,7 +83,7 @@ static void look_at_image(const struct em_imported *imported, const CUDA_EXTERNA
     if (em_producer_look_at_mipmap(imported, desc, plan))
         return;
     // The manual: "the offset … must be suitably aligned". The card maps it all the same, and its first use kills the context.
-    if (plan->layout.kind == DM_LAYOUT_BLOCK_LINEAR && desc->offset % DM_GOB_B)
+    if (is_misaligned(desc, plan))
         em_mistake(I11, CUDA_SUCCESS,
                    "offset %llu is no multiple of %u: on a card the first use of such an array fails with CUDA_ERROR_LAUNCH_FAILED", desc->offset,
                    DM_GOB_B);
@@ -155,6 +161,8 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         .address = window + desc->offset,
         .size_B = size_B,
         .foreign = true,
+        .mapped = true,
+        .unusable = is_misaligned(desc, &plan) && em_quirk(ARRAY_MISALIGNED) ? "an array at an offset that is no multiple of a GOB" : NULL,
         .owner = s,
         .release = storage_release,
         .watch = em_producer_needs_flush(e->imported) ? storage_watch : NULL,

@@ -70,11 +70,13 @@ CUresult em_texture_reference_destroy(CUtexref handle)
 
 // ---- what is bound
 
-// Bytes of an element; 0 for formats that are none, which references take under the driver's personality.
-static uint64_t element_B(CUarray_format format, uint64_t channels)
+// Bytes of an element. Formats that are none, which references take under the driver's personality, count as bytes, and numbers of channels are
+// signed: a negative one comes to no bytes at all.
+static uint64_t element_B(CUarray_format format, int channels)
 {
     const struct dm_format_info *info = dm_format_info((uint32_t)format);
-    return info ? dm_format_texel_B(info, (uint32_t)channels) : 0;
+    uint32_t count = channels > 0 ? (uint32_t)channels : 0;
+    return info ? dm_format_texel_B(info, count) : count;
 }
 
 static uint64_t attribute(const struct em_texture_reference *t, enum dm_attribute which)
@@ -84,7 +86,7 @@ static uint64_t attribute(const struct em_texture_reference *t, enum dm_attribut
 
 static CUresult bind_linear(struct em_texture_reference *t, uint64_t address, uint64_t size_B, size_t *offset)
 {
-    uint64_t bytes = element_B(t->sampling.format, t->sampling.channels > 0 ? (uint64_t)t->sampling.channels : 1);
+    uint64_t bytes = element_B(t->sampling.format, t->sampling.channels > 0 ? t->sampling.channels : 1);
     uint64_t most = em_quirk(LINEAR_TEXTURE_WIDTH) ? em_device_linear_texels(t->object.context->device, bytes)
                                                    : attribute(t, DM_ATTRIBUTE_maximum_texture1d_linear_width);
     uint64_t misses = address % attribute(t, DM_ATTRIBUTE_texture_alignment);
@@ -119,7 +121,7 @@ static CUresult bind_pitched(struct em_texture_reference *t, const CUDA_ARRAY_DE
     if (strict && pitch_B % attribute(t, DM_ATTRIBUTE_texture_pitch_alignment))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a pitch of %llu bytes is no multiple of %llu", (unsigned long long)pitch_B,
                        (unsigned long long)attribute(t, DM_ATTRIBUTE_texture_pitch_alignment));
-    if (!em_mul(width, element_B(desc->Format, desc->NumChannels), &row_B) || row_B > pitch_B)
+    if (!em_mul(width, element_B(desc->Format, (int)desc->NumChannels), &row_B) || row_B > pitch_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a row of %llu elements does not fit into a pitch of %llu bytes", (unsigned long long)width,
                        (unsigned long long)pitch_B);
     t->bound = (struct em_texture_binding){.address = address, .linear = true};
