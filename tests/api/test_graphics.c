@@ -247,6 +247,33 @@ TEST(two_streams_take_turns)
     (void)back;
 }
 
+// Graphics work that waits for one stream is waited for by another stream that maps what it writes.
+TEST(graphics_between_streams)
+{
+    unsigned char back[16] = {0};
+    test_context();
+    CUstream first = stream(), second = stream();
+    cardlessBuffer x = virtual_buffer(BUFFER_B), y = virtual_buffer(BUFFER_B);
+    CUgraphicsResource rx = registered(x, 0), ry = registered(y, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &rx, first));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, rx));
+    volatile unsigned *word = test_hold(first);
+    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, first));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &rx, first));
+    EXPECT_OK(cardlessCopyBuffer(y, 0, x, 0, BUFFER_B)); // waits for the first stream
+    EXPECT_OK(cuGraphicsMapResources(1, &ry, second));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, ry));
+    CUdeviceptr copy;
+    MUST(cuMemAlloc(&copy, sizeof back));
+    EXPECT_OK(cuMemcpyDtoDAsync(copy, p + BUFFER_B - sizeof back, sizeof back, second));
+    EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
+    *word = 1;
+    EXPECT_OK(cuStreamSynchronize(second));
+    EXPECT_OK(cuMemcpyDtoH(back, copy, sizeof back));
+    EXPECT_EQ(back[15], 17);
+}
+
 TEST(destroyed_while_it_waits)
 {
     test_context();
@@ -385,6 +412,6 @@ TEST(report)
 }
 
 TESTS(CASE(report), CASE(buffer_both_ways), CASE(arrays_of_every_kind), CASE(mipmapped_array), CASE(failing_calls_change_nothing), CASE(contexts),
-      CASE(graphics_before_map), CASE(unmap_before_graphics), CASE(two_streams_take_turns), CASE(destroyed_while_it_waits),
-      CASE(addresses_change_with_a_seed), CASE(arrays_change_under_the_manual_only), CASE(arrays_stay_as_on_the_card),
+      CASE(graphics_before_map), CASE(unmap_before_graphics), CASE(two_streams_take_turns), CASE(graphics_between_streams),
+      CASE(destroyed_while_it_waits), CASE(addresses_change_with_a_seed), CASE(arrays_change_under_the_manual_only), CASE(arrays_stay_as_on_the_card),
       CASE(discarded_bytes_are_kept_by_the_driver), CASE(map_flags_replace_register_flags))

@@ -151,5 +151,6 @@ TEST(resized_and_registered_again)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(g07_mapped_by_opengl), CASE(g10_flags), CASE(g11_format), CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g12_map), CASE(g12_unmap), CASE(g12_unregister), CASE(g12_devices), CASE(g12_init), CASE(g13_deleted),
-      CASE(g14_resized), CASE(resized_and_registered_again))
+TESTS(CASE(g07_mapped_by_opengl), CASE(g10_flags), CASE(g11_format), CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g12_map),
+      CASE(g12_unmap), CASE(g12_unregister), CASE(g12_devices), CASE(g12_init), CASE(g13_deleted), CASE(g14_resized),
+      CASE(resized_and_registered_again))

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Contexts of every kind, and calls that meet in several threads.
+#include <pthread.h>
+
+#include "context.h"
+
+enum { SIZE = 4096 };
+
+static uint8_t bytes[SIZE];
+
+// Contexts that look for no errors, or that may be lost, share objects only with their like.
+static void context_with(EGLint attribute, EGLint value)
+{
+    static const enum gl_flavour flavours[] = {GL_CORE, GL_COMPATIBILITY, GL_ES};
+    test_context();
+    for (unsigned i = 0; i < sizeof flavours / sizeof *flavours; i++) {
+        EGLContext context = gl_new_context_with(flavours[i], EGL_NO_CONTEXT, attribute, value);
+        gl_use(context);
+        memset(bytes, 7, SIZE);
+        GLuint b = gl_buffer(SIZE, bytes), t = gl_texture_2d(GL_RGBA8, 1, 8, 8), cube;
+        glGenTextures(1, &cube);
+        glBindTexture(GL_TEXTURE_CUBE_MAP, cube);
+        glTexStorage2D(GL_TEXTURE_CUBE_MAP, 1, GL_R8, 4, 4);
+        CUgraphicsResource r = cu_buffer(b, 0), images[] = {cu_image(t, GL_TEXTURE_2D, 0), cu_image(cube, GL_TEXTURE_CUBE_MAP, 0)};
+        CUdeviceptr p = cu_map_pointer(r);
+        EXPECT_OK(cuMemsetD8(p, 9, 16));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        EXPECT_EQ(gl_buffer_byte(b, 15), 9);
+        EXPECT_EQ(gl_buffer_byte(b, 16), 7);
+        CUarray a = cu_map_array(images[0], 0, 0);
+        cu_write_array(a, 0, 0, 32, 8, bytes);
+        EXPECT_OK(cuGraphicsUnmapResources(1, images, 0));
+        cu_map_array(images[1], 5, 0);
+        EXPECT_OK(cuGraphicsUnmapResources(1, &images[1], 0));
+        EXPECT_OK(cuGraphicsUnregisterResource(r));
+        gl_use(EGL_NO_CONTEXT);
+        eglDestroyContext(gl_display, context);
+    }
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(context_without_errors)
+{
+    context_with(EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE);
+}
+
+TEST(context_that_may_be_lost)
+{
+    context_with(EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET);
+}
+
+TEST(context_with_robust_access)
+{
+    context_with(EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE);
+}
+
+// A thread unmaps while its stream is held up, and another one maps the resource again: it waits, and has what the first one wrote.
+struct handover {
+    CUcontext cuda;
+    EGLContext context;
+    CUgraphicsResource resource;
+    CUstream stream;
+    volatile unsigned *go_on;
+};
+
+static void *fill_and_unmap(void *arg)
+{
+    struct handover *h = arg;
+    EXPECT_OK(cuCtxSetCurrent(h->cuda));
+    eglBindAPI(EGL_OPENGL_API);
+    gl_use(h->context);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &h->resource, h->stream)); // returns when the stream goes on
+    gl_use(EGL_NO_CONTEXT);
+    return NULL;
+}
+
+static void *let_go(void *arg)
+{
+    usleep(30000);
+    *((struct handover *)arg)->go_on = 1;
+    return NULL;
+}
+
+TEST(map_waits_for_unmap)
+{
+    pthread_t unmapper, timer;
+    struct handover h;
+    EGLContext here = gl_start(GL_CORE);
+    MUST(cuCtxGetCurrent(&h.cuda));
+    h.context = gl_new_context(GL_CORE, here);
+    h.resource = cu_buffer(gl_buffer(SIZE, NULL), 0);
+    MUST(cuStreamCreate(&h.stream, CU_STREAM_NON_BLOCKING));
+    CUdeviceptr p = cu_map_pointer(h.resource);
+    h.go_on = test_hold(h.stream);
+    EXPECT_OK(cuMemsetD8Async(p, 5, SIZE, h.stream));
+    EXPECT_EQ(pthread_create(&unmapper, NULL, fill_and_unmap, &h), 0);
+    CUresult r;
+    while ((r = cuGraphicsResourceGetMappedPointer(&p, NULL, h.resource)) == CUDA_SUCCESS)
+        usleep(100); // until the other thread's call has begun
+    EXPECT_ERROR(r, CUDA_ERROR_NOT_MAPPED);
+    EXPECT_EQ(pthread_create(&timer, NULL, let_go, &h), 0);
+    p = cu_map_pointer(h.resource);
+    EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE));
+    EXPECT_EQ(bytes[SIZE - 1], 5);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &h.resource, NULL));
+    pthread_join(unmapper, NULL);
+    pthread_join(timer, NULL);
+}
+
+TESTS(CASE(context_without_errors), CASE(context_that_may_be_lost), CASE(context_with_robust_access), CASE(map_waits_for_unmap))
