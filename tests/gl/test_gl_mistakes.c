@@ -6,6 +6,50 @@ enum { SIZE = 4096 };
 
 static uint8_t bytes[SIZE];
 
+TEST(g06_used_after_unmap)
+{
+    gl_start(GL_CORE);
+    CUgraphicsResource r = cu_buffer(gl_buffer(SIZE, NULL), 0);
+    CUdeviceptr p = cu_map_pointer(r);
+    EXPECT_OK(cuMemsetD8(p, 1, SIZE));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_ERROR(cuMemsetD8(p, 2, SIZE), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(G06);
+}
+
+// A copy of a texture's first row, from or to a mapping with these flags.
+static void copy_row(unsigned flags, bool write)
+{
+    uint8_t row[64 * 4] = {0};
+    gl_start(GL_CORE);
+    CUgraphicsResource r = cu_image(gl_texture_2d(GL_RGBA8, 1, 64, 4), GL_TEXTURE_2D, flags);
+    CUarray a = cu_map_array(r, 0, 0);
+    if (write)
+        cu_write_array(a, 0, 0, sizeof row, 1, row);
+    else
+        cu_read_array(a, sizeof row, 1, row);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+}
+
+TEST(g09_written_read_only)
+{
+    copy_row(CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, true);
+    EXPECT_DIAGNOSTIC(G09);
+}
+
+TEST(g09_read_discarded)
+{
+    copy_row(CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD, false);
+    EXPECT_DIAGNOSTIC(G09);
+}
+
+TEST(g09_twins)
+{
+    copy_row(CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, false);
+    copy_row(CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD, true);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 TEST(g07_mapped_by_opengl)
 {
     gl_start(GL_CORE);
@@ -151,6 +195,6 @@ TEST(resized_and_registered_again)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(g07_mapped_by_opengl), CASE(g10_flags), CASE(g11_format), CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g12_map),
-      CASE(g12_unmap), CASE(g12_unregister), CASE(g12_devices), CASE(g12_init), CASE(g13_deleted), CASE(g14_resized),
-      CASE(resized_and_registered_again))
+TESTS(CASE(g06_used_after_unmap), CASE(g09_written_read_only), CASE(g09_read_discarded), CASE(g09_twins), CASE(g07_mapped_by_opengl), CASE(g10_flags),
+      CASE(g11_format), CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g12_map), CASE(g12_unmap), CASE(g12_unregister),
+      CASE(g12_devices), CASE(g12_init), CASE(g13_deleted), CASE(g14_resized), CASE(resized_and_registered_again))
