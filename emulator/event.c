@@ -69,7 +69,9 @@ CUresult em_event_create(struct em_context *context, unsigned flags, CUevent *ou
     if (!e)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an event");
     e->flags = flags;
-    em_lock();
+    if (flags & CU_EVENT_INTERPROCESS) // makes a file
+        em_cancel_off();
+    em_lock_briefly();
     CUresult r = flags & CU_EVENT_INTERPROCESS ? em_ipc_slot_create(&e->slot) : CUDA_SUCCESS;
     if (!r)
         r = start_event(e, context, out);
@@ -97,7 +99,7 @@ CUresult em_event_get(CUevent handle, struct em_event **out)
 {
     if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY)
         return em_not_ready();
-    em_lock();
+    em_lock_briefly();
     CUresult r = em_object_get(EM_EVENT, handle, CUDA_ERROR_INVALID_HANDLE, out);
     if (!r && __atomic_load_n(&(*out)->object.context->trouble, __ATOMIC_ACQUIRE))
         r = em_context_trouble((*out)->object.context);
@@ -109,7 +111,7 @@ CUresult em_event_get(CUevent handle, struct em_event **out)
 
 void em_event_put(struct em_event *e)
 {
-    em_lock();
+    em_lock_briefly();
     em_object_unref(&e->object);
     em_unlock();
 }

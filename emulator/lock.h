@@ -37,6 +37,12 @@ static inline void em_lock(void)
     pthread_mutex_lock(&em_mutex);
 }
 
+// For a few instructions without a cancellation point among them: queries that are to be fast.
+static inline void em_lock_briefly(void)
+{
+    pthread_mutex_lock(&em_mutex);
+}
+
 static inline void em_unlock(void)
 {
     pthread_mutex_unlock(&em_mutex);

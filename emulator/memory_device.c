@@ -244,7 +244,7 @@ CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size)
 {
     *base = *size = 0;
     struct em_allocation *a;
-    em_lock();
+    em_lock_briefly();
     CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_NOT_FOUND, &a);
     if (!result && !a->access)
         result = em_fail(CUDA_ERROR_NOT_FOUND, "dptr: nothing may access this mapping yet (cuMemSetAccess)");

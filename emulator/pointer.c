@@ -178,7 +178,7 @@ CUresult em_pointer_attribute(CUpointer_attribute attribute, CUdeviceptr address
 {
     struct em_allocation *a;
     bool here = true;
-    em_lock();
+    em_lock_briefly();
     CUresult r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (r) {
         em_unlock();
@@ -204,7 +204,7 @@ CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attrib
 {
     CUresult r = CUDA_SUCCESS;
     bool here;
-    em_lock();
+    em_lock_briefly();
     struct em_allocation *a = em_memory_find(address, 0);
     for (unsigned i = 0; i < count && !r; i++) {
         // "P2P_TOKENS … cannot be used with cuPointerGetAttributes": what is before it in the list has been written.

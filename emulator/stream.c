@@ -195,7 +195,7 @@ CUresult em_stream_get(CUstream handle, struct em_stream **out)
     } else if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY) {
         return em_not_ready();
     }
-    em_lock();
+    em_lock_briefly();
     // Another thread may have destroyed the context since: then no stream may be made in it any more.
     if (!is_default)
         r = em_object_get(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, out);
@@ -211,7 +211,7 @@ CUresult em_stream_get(CUstream handle, struct em_stream **out)
 
 void em_stream_put(struct em_stream *s)
 {
-    em_lock();
+    em_lock_briefly();
     em_object_unref(&s->object);
     em_unlock();
 }

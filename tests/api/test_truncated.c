@@ -86,8 +86,53 @@ static CUresult wait_for_word(const struct imported *m, bool before)
     return cuStreamWaitValue32(stream, m->p, 1, CU_STREAM_WAIT_VALUE_EQ);
 }
 
+static CUresult copy_rows(const struct imported *m, bool before)
+{
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .srcDevice = m->p,
+                       .srcPitch = 4096,
+                       .dstMemoryType = CU_MEMORYTYPE_HOST,
+                       .dstHost = host,
+                       .dstPitch = 64,
+                       .WidthInBytes = 64,
+                       .Height = 16};
+    return before ? CUDA_SUCCESS : cuMemcpy2D(&c);
+}
+
+static CUresult copy_batch(const struct imported *m, bool before)
+{
+    static CUdeviceptr to;
+    CUdeviceptr from = m->p;
+    size_t size = 4096, index = 0;
+    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    CUstream stream;
+    if (before)
+        return cuMemAlloc(&to, size);
+    EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUresult r = cuMemcpyBatchAsync(&to, &from, &size, 1, &attributes, &index, 1, stream);
+    return r ? r : cuStreamSynchronize(stream);
+}
+
+// Between two tiled arrays.
+static CUresult copy_between_arrays(const struct imported *m, bool before)
+{
+    static CUarray from, to;
+    CUDA_ARRAY_DESCRIPTOR desc = {.Width = 256, .Height = 256, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .srcArray = from,
+                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .dstArray = to,
+                       .WidthInBytes = 1000,
+                       .Height = 200,
+                       .Depth = 1};
+    if (!before)
+        return cuMemcpy3D(&c);
+    from = image(m, CU_AD_FORMAT_UNSIGNED_INT8, 4);
+    return cuArrayCreate(&to, &desc);
+}
+
 typedef CUresult touch_fn(const struct imported *, bool);
-static touch_fn *const touches[] = {copy, fill, copy_array, copy_plane, write_word, wait_for_word};
+static touch_fn *const touches[] = {copy, fill, copy_array, copy_plane, copy_rows, copy_batch, copy_between_arrays, write_word, wait_for_word};
 
 static void own_handler(int signal)
 {
