@@ -20,36 +20,47 @@ static void read_from(const struct gl_functions *gl, const struct em_gl_object *
     gl->ReadBuffer(is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0);
 }
 
+struct store {
+    gl_int width, height, number, samples; // number: the internal format
+};
+
+// Binds the renderbuffer; how it is.
+static struct store bind(const struct gl_functions *gl, const struct em_gl_object *o)
+{
+    struct store s = {0};
+    gl->BindRenderbuffer(GL_RENDERBUFFER, o->name);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &s.width);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &s.height);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &s.number);
+    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &s.samples);
+    return s;
+}
+
 enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct em_gl_object *o)
 {
     enum { RED_SIZE = 0x8d50 }; // then green, blue, alpha, depth, stencil
     struct em_gl_image *image = &o->image;
-    gl_int width = 0, height = 0, number = 0, samples = 0;
     if (!gl->IsRenderbuffer(o->name))
         return EM_GL_MISSING;
-    gl->BindRenderbuffer(GL_RENDERBUFFER, o->name);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &width);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &number);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &samples);
+    struct store s = bind(gl, o);
     *image = (struct em_gl_image){
-        .target = GL_RENDERBUFFER, .width = (uint32_t)width, .height = (uint32_t)height, .depth = 1, .levels = 1, .present = {1}};
-    const struct gl_format *sized = em_gl_format((uint32_t)number);
+        .target = GL_RENDERBUFFER, .width = (uint32_t)s.width, .height = (uint32_t)s.height, .depth = 1, .levels = 1, .present = {1}};
+    const struct gl_format *sized = em_gl_format((uint32_t)s.number);
     if (sized) {
         image->format = *sized;
     } else {
         gl_int size[4] = {0};
         for (unsigned i = 0; i < 4; i++)
             gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, RED_SIZE + i, &size[i]);
-        image->format = (struct gl_format){.number = (uint32_t)number, .kind = size[0] ? GL_KIND_UNORM : GL_KIND_DEPTH};
+        image->format = (struct gl_format){.number = (uint32_t)s.number, .kind = size[0] ? GL_KIND_UNORM : GL_KIND_DEPTH};
         image->format.base = size[3] ? GL_BASE_RGBA : size[2] ? GL_BASE_RGB : size[1] ? GL_BASE_RG : GL_BASE_R;
         for (unsigned i = 0; i < 4; i++)
             image->format.bits[i] = (uint8_t)size[i];
     }
     image->shown = em_gl_format_transfer(&image->format, &image->transfer);
-    if (width <= 0 || height <= 0)
+    if (s.width <= 0 || s.height <= 0)
         return EM_GL_NO_STORAGE;
-    if (samples > 0)
+    if (s.samples > 0)
         return EM_GL_MULTISAMPLE;
     if (image->shown) { // the framebuffer keeps the renderbuffer alive
         gl->GenFramebuffers(1, &o->holder);
@@ -66,19 +77,14 @@ enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct 
 enum em_gl_status em_gl_framebuffer_look(const struct gl_functions *gl, const struct em_gl_object *o, struct em_gl_extent *now)
 {
     const struct em_gl_image *image = &o->image;
-    gl_int width = 0, height = 0, number = 0, samples = 0;
     *now = (struct em_gl_extent){image->width, image->height, 1};
     if (o->kind != EM_GL_RENDERBUFFER || !gl->IsRenderbuffer(o->name))
         return EM_GL_OK;
-    gl->BindRenderbuffer(GL_RENDERBUFFER, o->name);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &width);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_INTERNAL_FORMAT, &number);
-    gl->GetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_SAMPLES, &samples);
+    struct store s = bind(gl, o);
     gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
-    if ((unsigned)number != image->format.number || samples > 0)
+    if ((unsigned)s.number != image->format.number || s.samples > 0)
         return EM_GL_REFORMATTED;
-    *now = (struct em_gl_extent){(uint32_t)width, (uint32_t)height, 1};
+    *now = (struct em_gl_extent){(uint32_t)s.width, (uint32_t)s.height, 1};
     return now->width == image->width && now->height == image->height ? EM_GL_OK : EM_GL_RESIZED;
 }
 
