@@ -134,7 +134,7 @@ static CUresult box_end(CUmemorytype type, const void *host_pointer, CUdeviceptr
         *out = array_at(array, 0);
         break;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%sMemoryType %d is no CUmemorytype", what, (int)type);
+        *out = (struct em_end){.kind = EM_END_UNNAMED, .address = device_pointer, .type = (int)type};
     }
     out->pitch_B = pitch;
     out->rows = rows;

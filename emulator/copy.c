@@ -80,17 +80,54 @@ static CUresult linear_span(const struct em_end *end, const struct em_copy *c, c
     return CUDA_SUCCESS;
 }
 
+// Silicon: in memory of cuMemMap and of pools a box must fit where the address points, and the pitch its width. How far x, y and z move it from there
+// is not looked at, and wraps. What it then reaches must be there; the card finds that out while it copies.
+static CUresult moved_span(const struct em_end *end, const struct em_copy *c, const char *what, struct place *place, uint64_t *first, uint64_t *span)
+{
+    struct em_end unmoved = *end;
+    unmoved.x_B = unmoved.y = unmoved.z = 0;
+    uint64_t pitch_B = end->pitch_B ? end->pitch_B : end->x_B + c->width_B, rows = end->rows ? end->rows : end->y + c->height;
+    unmoved.pitch_B = c->height == 1 && c->depth == 1 ? end->pitch_B : pitch_B;
+    unmoved.rows = c->depth == 1 ? end->rows : rows;
+    CUresult r = linear_span(&unmoved, c, what, place, first, span);
+    if (r || (r = em_memory_reach(NULL, *first, *span, CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE, NULL)))
+        return r;
+    *first += (end->z * rows + end->y) * pitch_B + end->x_B;
+    place->surface.base = (void *)(uintptr_t)*first;
+    return CUDA_SUCCESS;
+}
+
+// Whether that goes for the memory at `address`. Precondition: em_lock held.
+static bool moves_freely(uint64_t address)
+{
+    const struct em_allocation *a = em_quirk(MAPPED_POSITIONS) ? em_memory_find(address, 1) : NULL;
+    return a && (a->kind == EM_MEMORY_VIRTUAL || a->kind == EM_MEMORY_POOLED);
+}
+
+// Nor is the type of memory looked at where cuMemMap made it. Precondition: em_lock held.
+static CUresult check_type(const struct em_end *end, const char *what)
+{
+    const struct em_allocation *a = em_quirk(MAPPED_POSITIONS) ? em_memory_find(end->address, 1) : NULL;
+    if (a && a->kind == EM_MEMORY_VIRTUAL)
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: %d is no CUmemorytype", what, end->type);
+}
+
 // Precondition: em_lock held.
 static CUresult check_linear(const struct em_end *end, const struct em_copy *c, bool write, const char *what, struct place *place)
 {
     uint64_t first, span;
+    CUresult r = CUDA_SUCCESS;
     if (!end->address)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", what);
-    CUresult r = linear_span(end, c, what, place, &first, &span);
+    if (end->kind == EM_END_UNNAMED && (r = check_type(end, what)))
+        return r;
+    bool moved = (end->x_B || end->y || end->z) && moves_freely(end->address);
+    r = (moved ? moved_span : linear_span)(end, c, what, place, &first, &span);
     if (r)
         return r;
     // Nothing but memory of the driver's lies in the device's address space; outside of it an address that the driver does not know is the program's.
-    bool known = end->kind == EM_END_DEVICE || em_memory_touches(first, span) || dm_space_contains(&em_space, first) ||
+    bool known = end->kind != EM_END_ANY || em_memory_touches(first, span) || dm_space_contains(&em_space, first) ||
                  dm_space_contains(&em_space, first + span - 1);
     if (!known) {
         place->pageable = true;

@@ -11,6 +11,7 @@ enum em_end_kind {
     EM_END_ANY,    // an address that may be the program's own memory: host arguments, CU_MEMORYTYPE_HOST, unified addresses
     EM_END_DEVICE, // an address that the driver has to know
     EM_END_ARRAY,
+    EM_END_UNNAMED, // linear memory of a type that is no CUmemorytype
 };
 
 // One end of a copy. x is in bytes, y in rows, z in slices or layers.
@@ -20,6 +21,7 @@ struct em_end {
     uint64_t pitch_B; // linear memory: from row to row; 0: the rows of the copy follow each other
     uint64_t rows;    // linear memory: from slice to slice, in rows; 0: likewise
     CUarray array;
+    int type; // EM_END_UNNAMED
     uint64_t x_B, y, z;
 };
 

@@ -148,6 +148,45 @@ TEST(box_arguments)
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
 }
 
+// Where cuMemMap made the memory, the driver looks at a box as if x and y were 0, and takes any type of memory for device memory.
+TEST(positions_in_mapped_memory)
+{
+    enum { PAGE = 2 << 20 };
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAccessDesc access = {.location = prop.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle page;
+    CUdeviceptr p;
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    CUdeviceptr plain = fresh();
+    MUST(cuMemAddressReserve(&p, PAGE, 0, 0, 0));
+    MUST(cuMemCreate(&page, PAGE, &prop, 0));
+    MUST(cuMemMap(p, PAGE, 0, page, 0));
+    MUST(cuMemSetAccess(p, PAGE, &access, 1));
+    MUST(cuMemcpyHtoD(p, a, SIZE));
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .srcDevice = p + 256,
+                       .srcPitch = 24,
+                       .srcXInBytes = 16,
+                       .dstMemoryType = CU_MEMORYTYPE_HOST,
+                       .dstHost = b,
+                       .dstPitch = 16,
+                       .WidthInBytes = 16,
+                       .Height = 4};
+    EXPECT_OK(cuMemcpy2D(&c)); // x + width is more than the pitch
+    for (unsigned y = 0; y < 4; y++)
+        EXPECT(!memcmp(b + y * 16, a + 256 + 16 + y * 24, 16));
+    c.srcXInBytes = (size_t)-8, c.srcY = SIZE_MAX, c.srcMemoryType = 5;
+    EXPECT_OK(cuMemcpy2D(&c));
+    for (unsigned y = 0; y < 4; y++)
+        EXPECT(!memcmp(b + y * 16, a + 256 - 24 - 8 + y * 24, 16));
+    c.srcDevice = p + PAGE - 64;
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE); // it does not fit at the address
+    c.srcDevice = plain + 256;
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+}
+
 // A pointer of the program's that is not good is an error, not a crash, and the context lives on.
 TEST(host_fault)
 {
@@ -234,5 +273,5 @@ TEST(truncated)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-TESTS(CASE(round_trip), CASE(unified), CASE(device_arguments), CASE(ranges), CASE(overlap), CASE(random_boxes), CASE(box_arguments), CASE(host_fault),
-      CASE(contexts), CASE(mapped_buffer_in_other_context), CASE(truncated))
+TESTS(CASE(round_trip), CASE(unified), CASE(device_arguments), CASE(ranges), CASE(overlap), CASE(random_boxes), CASE(box_arguments),
+      CASE(positions_in_mapped_memory), CASE(host_fault), CASE(contexts), CASE(mapped_buffer_in_other_context), CASE(truncated))
