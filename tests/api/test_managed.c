@@ -105,8 +105,8 @@ TEST(prefetch_batch)
 {
     CUstream s;
     CUdeviceptr p = managed(8192), both[] = {p, p + 4096};
-    size_t sizes[] = {4096, 4096}, firsts[] = {0, 1}, wrong[] = {1, 0};
-    CUmemLocation places[] = {device_0, on_host};
+    size_t sizes[] = {4096, 4096}, firsts[3] = {0, 1}, wrong[] = {1, 0};
+    CUmemLocation places[3] = {device_0, on_host};
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     EXPECT_OK(cuMemPrefetchBatchAsync(both, sizes, 2, places, firsts, 2, 0, s));
     EXPECT_EQ(number(p, 4096, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION), 0);
