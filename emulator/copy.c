@@ -127,7 +127,7 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
     if (r)
         return r;
     // Nothing but memory of the driver's lies in the device's address space; outside of it an address that the driver does not know is the program's.
-    bool known = end->kind != EM_END_ANY || em_memory_touches(first, span) || dm_space_contains(&em_space, first) ||
+    bool known = end->kind != EM_END_ANY || moved || em_memory_touches(first, span) || dm_space_contains(&em_space, first) ||
                  dm_space_contains(&em_space, first + span - 1);
     if (!known) {
         place->pageable = true;

@@ -179,7 +179,9 @@ TEST(positions_in_mapped_memory)
     EXPECT_OK(cuMemcpy2D(&c));
     for (unsigned y = 0; y < 4; y++)
         EXPECT(!memcmp(b + y * 16, a + 256 - 24 - 8 + y * 24, 16));
-    c.srcDevice = p + PAGE - 64;
+    c.srcMemoryType = CU_MEMORYTYPE_UNIFIED, c.srcXInBytes = (size_t)(uintptr_t)b - (size_t)p;
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE); // moved to where the program's own memory is
+    c.srcXInBytes = (size_t)-8, c.srcDevice = p + PAGE - 64;
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE); // it does not fit at the address
     c.srcDevice = plain + 256;
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
