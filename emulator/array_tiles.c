@@ -2,6 +2,7 @@
 // Tiles of sparse arrays and their places in the block-linear layout.
 #include "array_tiles.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "alloc.h"
@@ -12,6 +13,7 @@ struct tiled_storage {
     struct em_storage storage;
     struct dm_window window;
     bool is_sparse;
+    pthread_mutex_t wiping;
     bool dirty; // something was written since the last wipe; atomic
     struct dm_sparse sparse;
     uint64_t slot_count;
@@ -49,6 +51,7 @@ static void release(struct em_storage *storage)
 {
     struct tiled_storage *s = storage->owner;
     dm_window_finish(&s->window);
+    pthread_mutex_destroy(&s->wiping);
     for (uint64_t i = 0; i < s->slot_count; i++)
         dm_physical_unref(s->slot[i]);
     dm_free(s->slot);
@@ -68,8 +71,10 @@ static void watch(struct em_storage *storage, uint32_t level, const struct dm_po
 static void before_read(struct em_storage *storage)
 {
     struct tiled_storage *s = storage->owner;
+    pthread_mutex_lock(&s->wiping); // another reader waits until the wipe is done
     if (__atomic_exchange_n(&s->dirty, false, __ATOMIC_RELAXED))
         dm_window_wipe(&s->window);
+    pthread_mutex_unlock(&s->wiping);
 }
 
 static void number_slots(struct tiled_storage *s)
@@ -101,6 +106,7 @@ CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **o
         dm_free(s);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no addresses for an array of %llu bytes", (unsigned long long)plan->layout.size_B);
     }
+    pthread_mutex_init(&s->wiping, NULL);
     s->storage.address = s->window.va;
     s->storage.watch = s->is_sparse ? watch : NULL;
     s->storage.before_read = s->is_sparse ? before_read : NULL;

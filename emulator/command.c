@@ -17,7 +17,12 @@
 
 struct em_funnel em_funnel = {.progress = PTHREAD_COND_INITIALIZER, .policy = &em_policy_eager};
 
-enum { POLLED_WAIT_NS = 50000 };
+enum {
+    POLLED_WAIT_NS = 50000,
+    QUEUE_MOST = 1024, // commands that wait in a stream before its submitters do
+    SHARE_MOST = 256,  // commands that a thread runs for others before the poller takes over …
+    SHARE_NS = 1000000 // … or so long
+};
 
 uint64_t em_order_epoch;
 
@@ -265,17 +270,27 @@ bool em_run_one(enum em_place place)
     return true;
 }
 
-// Runs what can run of the commands that wait now. What other threads add meanwhile is not this thread's to run as long as they like: the poller goes
-// on with it.
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+// Runs what can run of the commands that wait: a share of them. What others have submitted must not hold this thread for long; the poller goes on
+// with the rest.
 static void run_all(void)
 {
     if (!em_funnel.policy->at_completion)
         return;
-    uint64_t share = em_funnel.waiting;
+    if (em_likely(!em_funnel.first))
+        return;
+    unsigned share = SHARE_MOST;
+    uint64_t until = now_ns() + SHARE_NS;
     while (em_run_one(EM_ANYWHERE)) {
         if (em_likely(!em_funnel.first))
             return;
-        if (share-- == 0 && em_service_need_poller()) {
+        if ((share-- == 0 || now_ns() > until) && em_service_need_poller()) {
             em_funnel.handed_over = true;
             em_service_wake_poller();
             return;
@@ -383,12 +398,32 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     return c->result;
 }
 
+// Whether a stream goes on without help from outside: it runs, or could, or its first command waits its turn behind one that does (is_turn).
+// Precondition: em_lock held.
+static bool goes_on(struct em_stream *s, unsigned behind)
+{
+    if (s->running || em_stream_can_run(s))
+        return true;
+    const struct em_command *c = s->first;
+    if (!c || !behind || (c->ops->ready && !c->ops->ready(s->first)))
+        return false;
+    struct em_context *context = s->object.context;
+    if (context->barrier && context->barrier != s && oldest_ticket(context->barrier) < c->ticket)
+        return goes_on(context->barrier, behind - 1);
+    if (s->blocking)
+        return context->default_stream && goes_on(context->default_stream, behind - 1);
+    for (struct em_stream *other = context->streams; other; other = other->next) {
+        if (other->blocking && oldest_ticket(other) < c->ticket)
+            return goes_on(other, behind - 1);
+    }
+    return false;
+}
+
 // A queue holds so many commands; behind them a submitter waits, as behind a card's. Not where the stream stands still: what it waits for may be up
 // to this very thread. Precondition: em_lock held, which may be released meanwhile.
 static void wait_for_room(struct em_stream *s)
 {
-    enum { QUEUE_MOST = 1024 };
-    while (s->submitted - s->completed >= QUEUE_MOST && !s->dead && !em_self.inside && (s->running || em_stream_can_run(s)))
+    while (s->submitted - s->completed >= QUEUE_MOST && !s->dead && !em_self.inside && goes_on(s, 3))
         em_wait_progress();
 }
 

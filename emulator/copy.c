@@ -134,11 +134,15 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
         place->foreign = span >= LARGE_PAGEABLE_B;
         return CUDA_SUCCESS;
     }
+    struct em_reach reach;
     // Silicon: a copy reaches the memory of every context; only fills are bound to the current one.
     r = em_memory_reach(NULL, first, span, write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE,
-                        &place->memory);
-    place->foreign = !r && em_memory_is_foreign(place->memory);
-    return r;
+                        &reach);
+    if (r)
+        return r;
+    place->memory = reach.first;
+    place->foreign = reach.foreign;
+    return CUDA_SUCCESS;
 }
 
 // Precondition: em_lock held.

@@ -34,21 +34,28 @@ static bool is_state(enum em_driver_state state)
 }
 
 // A fork copies this thread alone; what other threads hold at that moment would stay held in the child for ever.
+static bool cancel_was_off; // in the thread that forks; under em_lock
+
 static void before_fork(void)
 {
+    bool off = em_cancelling.off;
     em_cancel_off();
     pthread_mutex_lock(&starting);
     em_lock();
+    cancel_was_off = off;
     em_error_lock();
     em_trace_lock();
 }
 
 static void after_fork(void)
 {
+    bool off = cancel_was_off;
     em_trace_unlock();
     em_error_unlock();
     em_unlock();
     pthread_mutex_unlock(&starting);
+    if (!off) // the fork was not inside of a call, whose end restores it
+        em_cancel_restore();
 }
 
 static void in_child(void)

@@ -106,12 +106,13 @@ static CUresult check_memory(struct fill_command *c, struct em_context *context)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu rows of %llu values, %llu bytes apart, pass the end of all addresses",
                            (unsigned long long)f->height, (unsigned long long)f->width, (unsigned long long)f->pitch_B);
     }
-    CUresult r = em_memory_reach(context, f->address, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "dstDevice", CUDA_ERROR_INVALID_VALUE, &a);
+    struct em_reach reach;
+    CUresult r = em_memory_reach(context, f->address, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "dstDevice", CUDA_ERROR_INVALID_VALUE, &reach);
     if (r)
         return r;
-    c->foreign = em_memory_is_foreign(a);
-    c->watched = a->watch != NULL;
-    em_memory_touch(a, f->address, size, size == f->width * f->value_B * f->height ? EM_TOUCH_WRITE : EM_TOUCH_WRITE_SOME);
+    c->foreign = reach.foreign;
+    c->watched = reach.first->watch != NULL;
+    em_memory_touch(reach.first, f->address, size, size == f->width * f->value_B * f->height ? EM_TOUCH_WRITE : EM_TOUCH_WRITE_SOME);
     return CUDA_SUCCESS;
 }
 

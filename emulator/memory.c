@@ -265,9 +265,10 @@ static CUresult other_context(uint64_t address, const char *what, CUresult code)
 }
 
 CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what, CUresult code,
-                         struct em_allocation **out)
+                         struct em_reach *out)
 {
-    struct em_allocation *first = at(address), *a = first;
+    struct em_allocation *a = at(address);
+    *out = (struct em_reach){.first = a};
     if (!a)
         return out_of_reach(address, size, 0, what, code);
     if (a->kind == EM_MEMORY_IMPORTED && context && a->context != context)
@@ -276,6 +277,7 @@ CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t 
     while (true) {
         if ((a->access & access) != access)
             return no_access(a, access, what, code);
+        out->foreign |= em_memory_is_foreign(a);
         if (em_likely(have >= size))
             break;
         struct em_allocation *next = a->kind == EM_MEMORY_VIRTUAL ? at(a->base + a->size) : NULL;
@@ -284,8 +286,6 @@ CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t 
         a = next;
         have += a->size;
     }
-    if (out)
-        *out = first;
     return CUDA_SUCCESS;
 }
 

@@ -92,10 +92,13 @@ CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresu
 
 // As em_memory_get for a range that the device reads or writes (`access`: CU_MEM_ACCESS_FLAGS_PROT_READ or …_READWRITE): mappings made by
 // cuMemMap that lie side by side count as one range. `context` is the one that the work runs in, or NULL where any will do: a mapped external
-// buffer is reachable by fills in its own context only (recorded: x_extmem twoctx/map-in-other), by copies in every one. `*out`
-// (may be NULL) is the first allocation. Precondition: em_lock held.
+// buffer is reachable by fills in its own context only (recorded: x_extmem twoctx/map-in-other), by copies in every one. Precondition: em_lock held.
+struct em_reach {
+    struct em_allocation *first;
+    bool foreign; // em_memory_is_foreign holds for one of the mappings in the range
+};
 CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what, CUresult code,
-                         struct em_allocation **out);
+                         struct em_reach *out);
 
 // Address ranges reserved by cuMemAddressReserve; what is mapped inside them is a VIRTUAL allocation. Precondition: em_lock held.
 CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner);

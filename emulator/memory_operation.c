@@ -174,13 +174,13 @@ static CUresult check_word(struct em_context *context, struct step *s)
     if (s->address % word_B(s))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "addr %#llx is not aligned to the %u bytes of a word", (unsigned long long)s->address, word_B(s));
     // "If the memory was registered via cuMemHostRegister(), the device pointer should be obtained with cuMemHostGetDevicePointer()."
-    struct em_allocation *a;
+    struct em_reach reach;
     unsigned access = s->kind == STEP_WAIT ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    CUresult r = em_memory_reach(context, s->address, word_B(s), access, "addr", CUDA_ERROR_INVALID_VALUE, &a);
+    CUresult r = em_memory_reach(context, s->address, word_B(s), access, "addr", CUDA_ERROR_INVALID_VALUE, &reach);
     if (r)
         return r;
-    s->foreign = em_memory_is_foreign(a);
-    s->watched = a->watch != NULL;
+    s->foreign = reach.foreign;
+    s->watched = reach.first->watch != NULL;
     return CUDA_SUCCESS;
 }
 

@@ -72,6 +72,9 @@ static void link_stream(struct em_stream *s, struct em_context *context)
 // Precondition: em_lock held.
 static CUresult new_without_handle(struct em_context *context, enum em_stream_kind kind, unsigned flags, struct em_stream **out)
 {
+    // Another thread may have destroyed the context since this call found it alive.
+    if (__atomic_load_n(&context->trouble, __ATOMIC_ACQUIRE) == EM_DESTROYED)
+        return em_context_trouble(context);
     struct em_stream *s = new_stream(kind, flags, 0);
     if (!s)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a stream");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cuMemMapArrayAsync: arrays with deferred mapping, tiles and mip tails of sparse arrays, and what is refused.
+#include <pthread.h>
+
 #include "../harness.h"
 
 enum { MIB = 1 << 20, TILE_B = 64 << 10 };
@@ -296,6 +298,50 @@ TEST(null_tiles_in_stream_order)
     EXPECT(all_zero(got, sizeof got));
 }
 
+struct reader {
+    CUarray array;
+    CUcontext context;
+    pthread_barrier_t *start;
+    unsigned wrong;
+};
+
+static void *read_null_tiles(void *argument)
+{
+    struct reader *r = argument;
+    static __thread unsigned char got[1024 * 256];
+    cuCtxSetCurrent(r->context);
+    pthread_barrier_wait(r->start);
+    r->wrong += move(r->array, got, 0, 0, 0, 1024, 256, 1, false) || !all_zero(got, sizeof got);
+    return NULL;
+}
+
+// The one that comes second must not read what the first one is just wiping.
+TEST(null_tiles_for_two_readers)
+{
+    test_context();
+    struct reader readers[2];
+    pthread_barrier_t start;
+    pthread_t threads[2];
+    CUcontext context;
+    CUarray a = array(256, 256, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
+    unsigned char *want = pattern(1024 * 256, 3);
+    cuCtxGetCurrent(&context);
+    pthread_barrier_init(&start, NULL, 2);
+    for (int round = 0; round < 100; round++) {
+        EXPECT_OK(move(a, want, 0, 0, 0, 1024, 256, 1, true));
+        for (int i = 0; i < 2; i++) {
+            readers[i] = (struct reader){a, context, &start, 0};
+            EXPECT_EQ(pthread_create(&threads[i], NULL, read_null_tiles, &readers[i]), 0);
+        }
+        for (int i = 0; i < 2; i++) {
+            pthread_join(threads[i], NULL);
+            EXPECT_EQ(readers[i].wrong, 0);
+        }
+    }
+    pthread_barrier_destroy(&start);
+    free(want);
+}
+
 TEST(mip_tail)
 {
     test_context();
@@ -402,4 +448,4 @@ TEST(use_before_map)
 }
 
 TESTS(CASE(deferred), CASE(deferred_refused), CASE(sparse_shapes), CASE(tile_moves), CASE(null_tiles), CASE(null_tiles_in_stream_order),
-      CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order), CASE(use_before_map))
+      CASE(null_tiles_for_two_readers), CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order), CASE(use_before_map))

@@ -113,6 +113,26 @@ static void at_exit(void)
         _exit(1); // handlers of the program run before the driver goes
 }
 
+static void *fork_in_thread(void *out)
+{
+    pid_t child = fork();
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, out);
+    return NULL;
+}
+
+TEST(fork_leaves_cancelling_alone)
+{
+    pthread_t thread;
+    int before = -1;
+    EXPECT_OK(cuInit(0));
+    EXPECT_EQ(pthread_create(&thread, NULL, fork_in_thread, &before), 0);
+    pthread_join(thread, NULL);
+    EXPECT_EQ(before, PTHREAD_CANCEL_ENABLE);
+}
+
 TEST(exit_handlers_still_work)
 {
     test_context();
@@ -267,5 +287,5 @@ TEST(misspelt_settings)
 }
 
 TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(flags), CASE(threads), CASE(fork_before_init), CASE(fork_after_init),
-      CASE(fork_among_threads), CASE(exit_handlers_still_work), CASE(no_devices), CASE(unknown_device), CASE(several_devices), CASE(profile_file),
-      CASE(profile_file_bad))
+      CASE(fork_among_threads), CASE(fork_leaves_cancelling_alone), CASE(exit_handlers_still_work), CASE(no_devices), CASE(unknown_device),
+      CASE(several_devices), CASE(profile_file), CASE(profile_file_bad))

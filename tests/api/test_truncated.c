@@ -131,8 +131,39 @@ static CUresult copy_between_arrays(const struct imported *m, bool before)
     return cuArrayCreate(&to, &desc);
 }
 
+// Two mappings side by side; the second one's memory came as an export of this driver, by its header, but nothing seals it.
+static CUresult fill_across(const struct imported *m, bool before)
+{
+    enum { GRANULE = 2 << 20, HEADER_B = 4096 };
+    static CUdeviceptr both;
+    static int forged;
+    static char header[HEADER_B];
+    (void)m;
+    if (!before)
+        return ftruncate(forged, 0) ? CUDA_ERROR_UNKNOWN : cuMemsetD8(both, 1, 2 * GRANULE);
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+    CUmemAccessDesc access = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle first, second;
+    int export;
+    EXPECT_OK(cuMemCreate(&first, GRANULE, &prop, 0));
+    EXPECT_OK(cuMemExportToShareableHandle(&export, first, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    EXPECT_EQ(pread(export, header, sizeof header, 0), HEADER_B);
+    forged = memfd_create("forged", MFD_CLOEXEC);
+    EXPECT(!ftruncate(forged, GRANULE + HEADER_B));
+    EXPECT_EQ(pwrite(forged, header, sizeof header, 0), HEADER_B);
+    EXPECT_OK(cuMemImportFromShareableHandle(&second, (void *)(intptr_t)forged, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    EXPECT_OK(cuMemAddressReserve(&both, 2 * GRANULE, 0, 0, 0));
+    EXPECT_OK(cuMemMap(both, GRANULE, 0, first, 0));
+    EXPECT_OK(cuMemMap(both + GRANULE, GRANULE, 0, second, 0));
+    EXPECT_OK(cuMemSetAccess(both, 2 * GRANULE, &access, 1));
+    return cuMemsetD8(both, 0, 2 * GRANULE);
+}
+
 typedef CUresult touch_fn(const struct imported *, bool);
-static touch_fn *const touches[] = {copy, fill, copy_array, copy_plane, copy_rows, copy_batch, copy_between_arrays, write_word, wait_for_word};
+static touch_fn *const touches[] = {copy,        fill,       copy_array,   copy_plane, copy_rows, copy_batch, copy_between_arrays,
+                                    fill_across, write_word, wait_for_word};
 
 static void own_handler(int signal)
 {
