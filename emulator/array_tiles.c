@@ -110,6 +110,7 @@ CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **o
     s->storage.address = s->window.va;
     s->storage.watch = s->is_sparse ? watch : NULL;
     s->storage.before_read = s->is_sparse ? before_read : NULL;
+    s->storage.foreign = !s->is_sparse; // nothing may be mapped there when a copy runs: it is to fault, in any thread
     *out = &s->storage;
     return CUDA_SUCCESS;
 }
@@ -259,8 +260,6 @@ CUresult em_tiled_map(struct em_storage *storage, const struct em_tile_range *r,
         physical = NULL; // nothing may stay mapped that is not held
         back(s, r, NULL, 0);
     }
-    if (physical && physical->may_shrink)
-        storage->foreign = true;
     if (r->part == EM_TILES_LEVEL)
         each_tile(s, r, NULL, physical, 0);
     else if (r->part == EM_TILES_TAIL)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "array_tiles.h"
 #include "box.h"
 #include "call.h"
 #include "command.h"
@@ -89,8 +90,9 @@ static CUresult moved_span(const struct em_end *end, const struct em_copy *c, co
     uint64_t pitch_B = end->pitch_B ? end->pitch_B : end->x_B + c->width_B, rows = end->rows ? end->rows : end->y + c->height;
     unmoved.pitch_B = c->height == 1 && c->depth == 1 ? end->pitch_B : pitch_B;
     unmoved.rows = c->depth == 1 ? end->rows : rows;
+    struct em_reach reach;
     CUresult r = linear_span(&unmoved, c, what, place, first, span);
-    if (r || (r = em_memory_reach(NULL, *first, *span, CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE, NULL)))
+    if (r || (r = em_memory_reach(NULL, *first, *span, CU_MEM_ACCESS_FLAGS_PROT_READ, what, CUDA_ERROR_INVALID_VALUE, &reach)))
         return r;
     *first += (end->z * rows + end->y) * pitch_B + end->x_B;
     place->surface.base = (void *)(uintptr_t)*first;
@@ -244,9 +246,9 @@ static unsigned split(const struct move *all, struct move parts[EM_PARTS_MAX])
 static CUresult faulted(const struct copy_command *c, const struct dm_fault *fault, bool foreign)
 {
     char text[160];
-    bool of_device = dm_space_contains(&em_space, fault->address), of_arrays = c->src.storage || c->dst.storage;
-    bool of_file = fault->kind == DM_FAULT_TRUNCATED || (foreign && fault->write && fault->kind == DM_FAULT_PROTECTED);
-    if (of_file || (of_device && !of_arrays))
+    bool of_device = dm_space_contains(&em_space, fault->address);
+    bool of_tiles = (c->src.storage && em_is_tiled(c->src.storage)) || (c->dst.storage && em_is_tiled(c->dst.storage));
+    if (fault->kind == DM_FAULT_TRUNCATED || (of_device && !of_tiles))
         return em_device_fault("a copy", fault, foreign);
     dm_fault_text(fault, text, sizeof text);
     if (of_device)

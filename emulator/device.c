@@ -82,7 +82,7 @@ static CUresult read_profile(const char *item, struct dm_device_profile *out)
     if (!text) {
         char known[256] = "";
         for (const struct dm_device_text *t = dm_device_texts; t->id; t++)
-            if (strstr(t->text, "\nname =") && strlen(known) + strlen(t->id) + 3 < sizeof known)
+            if (strstr(t->text, "name=") && strlen(known) + strlen(t->id) + 3 < sizeof known)
                 strcat(strcat(known, *known ? ", " : ""), t->id);
         return em_fail(CUDA_ERROR_NO_DEVICE, "CARDLESS_DEVICES names '%s'; there are %s, none, or the path of a .dev file", item, known);
     }

@@ -162,7 +162,6 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         .size_B = size_B,
         .foreign = true,
         .mapped = true,
-        .unusable = is_misaligned(desc, &plan) && em_quirk(ARRAY_MISALIGNED) ? "an array at an offset that is no multiple of a GOB" : NULL,
         .owner = s,
         .release = storage_release,
         .watch = em_producer_needs_flush(e->imported) ? storage_watch : NULL,
