@@ -90,7 +90,8 @@ static inline CUresult em_need_current(void)
 static inline CUresult em_end(const struct em_entry *outer, CUresult result)
 {
     em_self.entry = outer;
-    em_cancel_restore();
+    if (!outer) // else the call that this one is inside of goes on
+        em_cancel_restore();
     return result;
 }
 

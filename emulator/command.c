@@ -290,7 +290,7 @@ static void run_all(void)
     while (em_run_one(EM_ANYWHERE)) {
         if (em_likely(!em_funnel.first))
             return;
-        if ((share-- == 0 || now_ns() > until) && em_service_need_poller()) {
+        if ((--share == 0 || now_ns() > until) && em_service_need_poller()) {
             em_funnel.handed_over = true;
             em_service_wake_poller();
             return;
@@ -398,13 +398,15 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     return c->result;
 }
 
-// Whether a stream goes on without help from outside: it runs, or could, or its first command waits its turn behind one that does (is_turn).
-// Precondition: em_lock held.
+// Whether a stream goes on without help from outside: it runs, or could (not where that is a host function, which may wait for this thread), or its
+// first command waits its turn behind one that does (is_turn). Precondition: em_lock held.
 static bool goes_on(struct em_stream *s, unsigned behind)
 {
-    if (s->running || em_stream_can_run(s))
-        return true;
     const struct em_command *c = s->first;
+    if (s->running)
+        return s->running->ops->place == EM_ANYWHERE;
+    if (em_stream_can_run(s))
+        return c->ops->place == EM_ANYWHERE;
     if (!c || !behind || (c->ops->ready && !c->ops->ready(s->first)))
         return false;
     struct em_context *context = s->object.context;
@@ -433,7 +435,7 @@ static CUresult submit(struct em_stream *s, struct em_command *c, int how)
     wait_for_room(s);
     if (s->dead)
         return refuse(c, em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed"));
-    if ((context_failed(s->object.context) || s->object.context->ending) && !c->ops->always)
+    if (s->object.context->ending || (context_failed(s->object.context) && !c->ops->always))
         return refuse(c, em_context_trouble(s->object.context));
     if (!em_funnel.policy->at_submission || !is_idle(s) || c->ops->place != EM_ANYWHERE || c->ops->resumes ||
         !is_turn(s, s->object.context->tickets + 1) || (c->ops->ready && !c->ops->ready(c)))

@@ -102,7 +102,7 @@ static void read_uuid(const char *value)
         unknown_value("CARDLESS_UUID", value, "32 hexadecimal digits");
 }
 
-// These two are read where they are used, in rooms that have no way to say what is wrong with them.
+// These three are read where they are used, in rooms that have no way to say what is wrong with them.
 static void check_pkeys(const char *value)
 {
     if (strcmp(value, "0") && strcmp(value, "1"))

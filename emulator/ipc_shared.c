@@ -17,8 +17,8 @@
 enum { MOST_SLOTS = 1 << 16 };
 static const char mark[8] = "CARDSHR1";
 
-static int table = -1;
-static uint64_t *identities; // what the table holds; 0: free
+static struct dm_fd_identity table = {.fd = -1}; // the program may close it: ask before each use
+static uint64_t *identities;                     // what the table holds; 0: free
 static uint32_t next_free;
 
 static CUresult start(void)
@@ -26,21 +26,22 @@ static CUresult start(void)
     int error = 0;
     if (!identities && !(identities = dm_calloc(MOST_SLOTS, sizeof *identities)))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for the table of shared memory");
-    if (table >= 0)
-        return CUDA_SUCCESS;
-    error = dm_sys_memfd_create("cardless-shared", MFD_CLOEXEC, &table);
-    if (!error && pwrite(table, mark, sizeof mark, 0) == (ssize_t)sizeof mark)
+    if (table.fd >= 0)
+        return dm_fd_still_ours(&table) ? CUDA_SUCCESS : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the program has closed the table of shared memory");
+    int fd;
+    error = dm_sys_memfd_create("cardless-shared", MFD_CLOEXEC, &fd);
+    if (!error && pwrite(fd, mark, sizeof mark, 0) == (ssize_t)sizeof mark && !(error = dm_fd_remember(fd, &table)))
         return CUDA_SUCCESS;
     if (!error)
-        close(table);
-    table = -1;
+        close(fd);
+    table.fd = -1;
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no file for the table of shared memory: %s", strerror(-error));
 }
 
 static bool put(uint32_t slot, uint64_t identity)
 {
     identities[slot] = identity;
-    return pwrite(table, &identity, sizeof identity, (off_t)(slot * sizeof identity)) == (ssize_t)sizeof identity;
+    return dm_fd_still_ours(&table) && pwrite(table.fd, &identity, sizeof identity, (off_t)(slot * sizeof identity)) == (ssize_t)sizeof identity;
 }
 
 CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place)
@@ -61,7 +62,7 @@ CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the table of shared memory cannot grow");
     }
     *slot = s;
-    *place = (struct em_ipc_place){.fd = table, .slot = s, .identity = identities[s]};
+    *place = (struct em_ipc_place){.fd = table.fd, .slot = s, .identity = identities[s]};
     return CUDA_SUCCESS;
 }
 

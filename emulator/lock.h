@@ -37,7 +37,7 @@ static inline void em_lock(void)
     pthread_mutex_lock(&em_mutex);
 }
 
-// For a few instructions without a cancellation point among them: queries that are to be fast.
+// For a few instructions without a cancellation point among them but em_fail, which looks after itself: queries that are to be fast.
 static inline void em_lock_briefly(void)
 {
     pthread_mutex_lock(&em_mutex);

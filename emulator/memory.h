@@ -59,10 +59,11 @@ struct em_allocation {
     struct em_allocation *previous, *next;                                                       // in the context's list
 };
 
-// Whether these bytes are a file of someone else, who may truncate it. What calls itself an export of ours may be a forgery.
+// Whether these bytes may go away meanwhile: a file of someone else, who may truncate it (what calls itself an export of ours may be a forgery), or
+// the program's own pages that it has registered.
 static inline bool em_memory_is_foreign(const struct em_allocation *a)
 {
-    return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_IPC || (a->physical && a->physical->may_shrink);
+    return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_IPC || a->kind == EM_MEMORY_REGISTERED || (a->physical && a->physical->may_shrink);
 }
 
 // Tells who watches an allocation what a command that has been checked will do with [address, address + size). Precondition: em_lock held.

@@ -198,6 +198,27 @@ CUresult em_pointer_attribute(CUpointer_attribute attribute, CUdeviceptr address
     return CUDA_SUCCESS;
 }
 
+// As put_int and put_word write them.
+static size_t attribute_B(CUpointer_attribute attribute)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        return sizeof(uint64_t);
+    default:
+        return sizeof(int);
+    }
+}
+
 // "Unlike cuPointerGetAttribute, this function will not return an error when the ptr encountered is not a valid CUDA pointer. Instead,
 // the attributes are assigned default NULL values and CUDA_SUCCESS is returned."
 CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attributes, void **data, CUdeviceptr address)
@@ -212,7 +233,7 @@ CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attrib
             r = no_such(attributes[i]);
         else if (!data[i])
             r = em_fail(CUDA_ERROR_INVALID_VALUE, "data[%u] is NULL", i);
-        else if ((r = em_writable("data", data[i], sizeof(int))))
+        else if ((r = em_writable("data", data[i], attribute_B(attributes[i]))))
             break;
         else if (!(a ? known(attributes[i], a, address, data[i], &here) : unknown(attributes[i], address, data[i])))
             r = no_such(attributes[i]);

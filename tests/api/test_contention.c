@@ -155,6 +155,31 @@ TEST(deep_queue_that_waits)
     EXPECT_EQ(ran, DEPTH);
 }
 
+// The same where a host function stands at the head, and waits for what the submitting thread holds.
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+static void CUDA_CB wait_for_held(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&held);
+    pthread_mutex_unlock(&held);
+}
+
+TEST(deep_queue_behind_host_function)
+{
+    CUstream stream;
+    CUdeviceptr p;
+    start();
+    EXPECT_OK(cuMemAlloc(&p, 4096));
+    EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    pthread_mutex_lock(&held);
+    EXPECT_OK(cuLaunchHostFunc(stream, wait_for_held, NULL));
+    for (int i = 0; i < 3000; i++)
+        EXPECT_OK(cuMemsetD8Async(p, 1, 64, stream));
+    pthread_mutex_unlock(&held);
+    EXPECT_OK(cuStreamSynchronize(stream));
+}
+
 // ---- objects of a context that another thread destroys
 
 static _Atomic(CUstream) shared_stream;
@@ -324,9 +349,11 @@ TEST(closed_descriptors)
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+    CUipcMemHandle shared;
     start();
     EXPECT_OK(cuMemAlloc(&small, 4 << 20));
     EXPECT_OK(cuMemAlloc(&large, 64 << 20));
+    EXPECT_OK(cuIpcGetMemHandle(&shared, small));
     EXPECT_OK(cuMemCreate(&memory, 2 << 20, &prop, 0));
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
@@ -352,5 +379,5 @@ TEST(closed_descriptors)
 }
 
 TESTS(CASE(free_among_busy_threads), CASE(destroy_among_busy_threads), CASE(one_stream_for_all), CASE(deep_queue_that_waits),
-      CASE(context_goes_under_its_objects), CASE(nothing_stays_of_a_context), CASE(cancelled_thread), CASE(allocations_take_no_descriptors),
-      CASE(small_files), CASE(closed_descriptors))
+      CASE(deep_queue_behind_host_function), CASE(context_goes_under_its_objects), CASE(nothing_stays_of_a_context), CASE(cancelled_thread),
+      CASE(allocations_take_no_descriptors), CASE(small_files), CASE(closed_descriptors))

@@ -54,6 +54,18 @@ static CUresult fill(const struct imported *m, bool before)
     return before ? CUDA_SUCCESS : cuMemsetD8(m->p, 1, 64);
 }
 
+// The program's own pages of the file, registered.
+static CUresult copy_registered(const struct imported *m, bool before)
+{
+    static void *pages;
+    static CUdeviceptr to;
+    if (!before)
+        return cuMemcpyHtoD(to, pages, 4096);
+    EXPECT_OK(cuMemAlloc(&to, 4096));
+    pages = mmap(NULL, FILE_B, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+    return cuMemHostRegister(pages, FILE_B, 0);
+}
+
 static CUresult copy_array(const struct imported *m, bool before)
 {
     static CUarray array;
@@ -162,8 +174,8 @@ static CUresult fill_across(const struct imported *m, bool before)
 }
 
 typedef CUresult touch_fn(const struct imported *, bool);
-static touch_fn *const touches[] = {copy,        fill,       copy_array,   copy_plane, copy_rows, copy_batch, copy_between_arrays,
-                                    fill_across, write_word, wait_for_word};
+static touch_fn *const touches[] = {copy,       copy_registered,     fill,        copy_array, copy_plane,   copy_rows,
+                                    copy_batch, copy_between_arrays, fill_across, write_word, wait_for_word};
 
 static void own_handler(int signal)
 {
