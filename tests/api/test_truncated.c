@@ -185,24 +185,39 @@ static void own_handler(int signal)
 
 enum thread_kind { PLAIN, BLOCKED, OWN_HANDLERS };
 
+struct touch {
+    touch_fn *touch;
+    enum thread_kind kind;
+};
+
 static void *touch_in_thread(void *argument)
 {
-    enum thread_kind kind = *(enum thread_kind *)argument;
+    const struct touch *t = argument;
+    struct imported m = start();
+    EXPECT_OK(t->touch(&m, true));
+    sigset_t all;
+    sigfillset(&all);
+    if (t->kind == BLOCKED)
+        pthread_sigmask(SIG_BLOCK, &all, NULL);
+    if (t->kind == OWN_HANDLERS)
+        signal(SIGBUS, own_handler), signal(SIGSEGV, own_handler);
+    EXPECT(!ftruncate(m.fd, 0));
+    EXPECT_ERROR(t->touch(&m, false), CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    return NULL;
+}
+
+// Each in a process of its own: one error ends the context, and the handlers stay.
+static void touch_all(enum thread_kind kind)
+{
     for (unsigned i = 0; i < sizeof touches / sizeof *touches; i++) {
         fflush(stdout);
-        pid_t child = fork(); // one error ends the context, and the handlers stay
+        pid_t child = fork();
         if (!child) {
-            struct imported m = start();
-            EXPECT_OK(touches[i](&m, true));
-            sigset_t all;
-            sigfillset(&all);
-            if (kind == BLOCKED)
-                pthread_sigmask(SIG_BLOCK, &all, NULL);
-            if (kind == OWN_HANDLERS)
-                signal(SIGBUS, own_handler), signal(SIGSEGV, own_handler);
-            EXPECT(!ftruncate(m.fd, 0));
-            EXPECT_ERROR(touches[i](&m, false), CUDA_ERROR_ILLEGAL_ADDRESS);
-            EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+            struct touch t = {touches[i], kind};
+            pthread_t thread;
+            EXPECT_EQ(pthread_create(&thread, NULL, touch_in_thread, &t), 0);
+            pthread_join(thread, NULL);
             fflush(stdout);
             _exit(test_failures != 0);
         }
@@ -212,14 +227,6 @@ static void *touch_in_thread(void *argument)
             printf("# touch %u ends with status %#x\n", i, status);
         EXPECT_EQ(status, 0);
     }
-    return NULL;
-}
-
-static void touch_all(enum thread_kind kind)
-{
-    pthread_t thread;
-    EXPECT_EQ(pthread_create(&thread, NULL, touch_in_thread, &kind), 0);
-    pthread_join(thread, NULL);
 }
 
 TEST(plain)
