@@ -87,8 +87,10 @@ CUresult em_event_create(struct em_context *context, unsigned flags, CUevent *ou
 CUresult em_event_destroy(CUevent handle)
 {
     struct em_event *e;
-    em_lock();
+    em_lock_briefly();
     CUresult r = em_object_get(EM_EVENT, handle, CUDA_ERROR_INVALID_HANDLE, &e);
+    if (!r && e->slot) // closes a file
+        em_cancel_off();
     if (!r)
         em_object_retire(&e->object);
     em_unlock();

@@ -102,7 +102,7 @@ CUresult em_stream_create(struct em_context *context, unsigned flags, int priori
     struct em_stream *s = new_stream(EM_STREAM_CREATED, flags, priority);
     if (!s)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
-    em_lock();
+    em_lock_briefly();
     CUresult r = em_object_start(&s->object, EM_STREAM, context, finish_stream);
     if (!r) {
         link_stream(s, context);
@@ -117,7 +117,7 @@ CUresult em_stream_create(struct em_context *context, unsigned flags, int priori
 CUresult em_stream_destroy(CUstream handle)
 {
     struct em_stream *s;
-    em_lock();
+    em_lock_briefly();
     CUresult r = em_object_get(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, &s);
     if (!r)
         em_object_retire(&s->object); // what is in it holds references
