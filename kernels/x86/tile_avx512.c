@@ -116,19 +116,27 @@ KN_INLINE void gob_tile_part(uint8_t *gob, uintptr_t linear, uint64_t pitch_B, u
     }
 }
 
+// Four rows, from `first` on, of the bytes `bytes` of those of the rows `rows` of a GOB. Other bytes are not read.
+KN_INLINE struct lines load_part(const uint8_t *gob, unsigned first, uint64_t bytes, unsigned rows)
+{
+    uint64_t lanes = lane_mask(first, rows);
+    struct lines v;
+
+#pragma GCC unroll 4
+    for (unsigned column = 0; column < 4; column++) {
+        uint64_t mask = (bytes >> (16 * column) & 0xffff) * lanes;
+        v.l[column] = mask ? _mm512_maskz_loadu_epi8(mask, gob + first * 32 + line_B(column)) : _mm512_setzero_si512();
+    }
+    return transpose(v);
+}
+
 KN_INLINE void gob_untile_part(const uint8_t *gob, uintptr_t linear, uint64_t pitch_B, uint64_t bytes, unsigned rows)
 {
     for (unsigned first = 0; first < 8; first += 4) {
-        uint64_t lanes = lane_mask(first, rows);
         struct lines v;
-        if (!lanes)
+        if (!lane_mask(first, rows))
             continue;
-#pragma GCC unroll 4
-        for (unsigned column = 0; column < 4; column++) {
-            uint64_t mask = (bytes >> (16 * column) & 0xffff) * lanes;
-            v.l[column] = mask ? _mm512_maskz_loadu_epi8(mask, gob + first * 32 + line_B(column)) : _mm512_setzero_si512();
-        }
-        v = transpose(v);
+        v = load_part(gob, first, bytes, rows);
 #pragma GCC unroll 4
         for (unsigned i = 0; i < 4; i++)
             if (rows >> (first + i) & 1)
@@ -188,7 +196,7 @@ KN_INLINE void row_untile(const uint8_t *gob, uint64_t step_B, unsigned x0, uint
 
 // Where linear lines do not begin where GOBs do, each line written is made of the end of one GOB's row and the beginning of the next one's, since
 // stores that straddle two lines cost three times as much in the caches. Line i of a row ends in GOB i, and behind the last GOB's comes one more.
-// The first two and the last two lines have masks; GOBs are read whole.
+// The first two and the last two lines have masks; GOBs of which the box has a part are read with masks, as in gob_untile_part.
 struct shifts {
     _Alignas(64) int64_t line[8]; // where line 0 of the row is, from the first GOB's byte (0, 0)
     uint64_t shift[8];            // of the first GOB's byte in that line
@@ -244,12 +252,10 @@ KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const str
         before[r] = _mm512_setzero_si512();
     }
     for (uint64_t i = 0; i <= gobs; i++, gob += step_B) {
-        struct lines v[2] = {{{before[0]}}};
-        if (i < gobs) {
+        struct lines v[2] = {{{_mm512_setzero_si512()}}};
+        if (i >= first && i + 1 < gobs) {
             v[0] = load_transposed(gob, gob + 64, gob + 256, gob + 320);
             v[1] = load_transposed(gob + 128, gob + 192, gob + 384, gob + 448);
-        }
-        if (i >= first && i + 1 < gobs) {
             if (way == TILE_PREFETCHED)
 #pragma GCC unroll 8
                 for (unsigned r = 0; r < 8; r++)
@@ -262,6 +268,11 @@ KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const str
             }
         } else {
             const uint64_t *mask = i < 2 ? s->mask[i] : i + 1 < gobs ? s->whole : s->mask[i + 3 - gobs];
+            if (i < gobs) {
+                uint64_t left_B = s->x1 - i * 64, bytes = byte_mask(i ? 0 : s->x0, left_B < 64 ? (unsigned)left_B : 64);
+                v[0] = load_part(gob, 0, bytes, s->rows);
+                v[1] = load_part(gob, 4, bytes, s->rows);
+            }
 #pragma GCC unroll 8
             for (unsigned r = 0; r < 8; r++) {
                 __m512i now = v[r / 4].l[r % 4];
@@ -320,7 +331,6 @@ KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint
     const uint8_t *gob = gobs + (x0 >> 6) * step_B;
 
     x0 &= 63, x1 -= skip_B;
-    // Of a narrow box only the lines that it has bytes in are read.
     if (!((origin | pitch_B) & 63) || ((origin | pitch_B) & 3) || x1 <= 64 || way == TILE_STREAMED) {
         TILE_BY_WAY(row_untile, way, gob, step_B, (unsigned)x0, x1, rows, origin, pitch_B);
     } else {
