@@ -43,6 +43,42 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
     }
 }
 
+// Where in a GOB its 64-byte line with byte (`x_B`, `y`) begins.
+static uint64_t line_at(uint64_t x_B, uint64_t y)
+{
+    return (y >> 2 & 1) * 128 + (x_B >> 5 & 1) * 256 + (x_B >> 4 & 1) * 64;
+}
+
+// One row of GOBs of which nothing can be read before the first line that the box has bytes in, or behind the last one.
+static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
+                        unsigned rounds)
+{
+    for (unsigned i = 0; i < 1000 * rounds; i++) {
+        struct ca_box s = {.desc = {.width_gob = 1 + ca_below(12), .height_gob = 1}, .depth = 1, .slices = 1};
+        uint64_t first = UINT64_MAX, end = 0;
+        uintptr_t tiled;
+        size_t linear;
+
+        s.x_B = ca_below(s.desc.width_gob * 64);
+        s.width_B = 1 + ca_below(s.desc.width_gob * 64 - s.x_B);
+        s.y = ca_below(2) ? 0 : ca_below(8);
+        s.rows = ca_below(2) ? 8 - s.y : 1 + ca_below(8 - s.y);
+        s.pitch_B = (s.width_B + 3) / 4 * 4 + 4 * ca_below(32);
+        s.linear_B = s.pitch_B * (s.rows - 1) + s.width_B;
+        for (uint64_t y = s.y; y < s.y + s.rows; y++)
+            for (uint64_t x_B = s.x_B & ~UINT64_C(15); x_B < s.x_B + s.width_B; x_B += 16) {
+                uint64_t line = x_B / 64 * 512 + line_at(x_B, y);
+                first = line < first ? line : first;
+                end = line + 64 > end ? line + 64 : end;
+            }
+        tiled = (uintptr_t)source->base + (ca_below(2) ? source->size_B - end : -first);
+        linear = ca_arena_place(a, s.linear_B + 64) & ~(size_t)3;
+        dsp->tile.untile((const void *)tiled, &s.desc, s.x_B, s.y, 0, a->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
+        c->tile.untile((const void *)tiled, &s.desc, s.x_B, s.y, 0, b->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
+        ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
+    }
+}
+
 // From one box of a surface to another that does not overlap it, though they may share GOBs.
 static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, unsigned rounds)
 {
@@ -87,6 +123,7 @@ void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds)
         kn_prefetch_min_B = pass == 1 ? 2048 : prefetch_min_B;
         kn_stream_min_B = pass == 2 ? 2048 : stream_min_B;
         check_tile(dsp, kn_dsp_for(0), &a, &b, &source, rounds);
+        check_edges(dsp, kn_dsp_for(0), &a, &b, &source, rounds);
         check_within(dsp, kn_dsp_for(0), &a, &b, rounds);
     }
     kn_prefetch_min_B = prefetch_min_B;
