@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +113,8 @@ static void check_pkeys(const char *value)
 static void check_cpu_mask(const char *value)
 {
     uint64_t mask;
-    read_number("CARDLESS_CPU_MASK", value, &mask);
+    if (read_number("CARDLESS_CPU_MASK", value, &mask) && mask > UINT_MAX)
+        unknown_value("CARDLESS_CPU_MASK", value, "a number of 32 bits");
 }
 
 static void check_vulkan_memory(const char *value)

@@ -6,6 +6,9 @@
 #if KN_HAVE_X86
 #include <cpuid.h>
 #endif
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -100,10 +103,21 @@ static void use(unsigned mask)
     atomic_store_explicit(&in_use, &tables[flags], memory_order_release);
 }
 
+// All sets where the text as a whole is no number that fits.
+static unsigned mask_from(const char *text)
+{
+    unsigned long long mask;
+    char *end;
+
+    errno = 0;
+    mask = strtoull(text, &end, 0);
+    return errno || !isdigit((unsigned char)*text) || *end || mask > UINT_MAX ? ~0u : (unsigned)mask;
+}
+
 // The thread that comes first fills the tables; one that comes meanwhile works with the C references instead of waiting.
 void kn_init(void)
 {
-    int fresh = FRESH;
+    int fresh = FRESH, error = errno;
     const char *text;
     unsigned mask = ~0u;
 
@@ -113,8 +127,9 @@ void kn_init(void)
         fill_table(&tables[flags], flags & kn_cpu_flags_detected());
     kn_stream_min_B = stream_threshold_B();
     text = getenv("CARDLESS_CPU_MASK");
-    if (text && *text)
-        mask = (unsigned)strtoul(text, NULL, 0);
+    if (text)
+        mask = mask_from(text);
+    errno = error;
     use(mask);
     atomic_store_explicit(&state, READY, memory_order_release);
 }
