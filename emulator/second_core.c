@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "funnel.h"
 #include "guard.h"
@@ -39,11 +40,12 @@ static struct {
 
 static pthread_once_t cores_once = PTHREAD_ONCE_INIT;
 static bool several_cores;
+static cpu_set_t cores;
 
+// Those of the process, that is, of its first thread: the one that comes here may be bound to one of them.
 static void count_cores(void)
 {
-    cpu_set_t set;
-    several_cores = !sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 1;
+    several_cores = !sched_getaffinity(getpid(), sizeof cores, &cores) && CPU_COUNT(&cores) > 1;
 }
 
 unsigned em_parts(uint64_t bytes, uint64_t units)
@@ -100,7 +102,7 @@ static void *helper_main(void *unused)
     return NULL;
 }
 
-// The program's signals are not for this thread, and its exit does not wait for it. Precondition: helper.lock held.
+// The program's signals are not for this thread, and its exit does not wait for it. Precondition: helper.lock held, several_cores.
 static bool start(void)
 {
     sigset_t all, before;
@@ -109,6 +111,7 @@ static bool start(void)
     if (helper.started || pthread_attr_init(&attributes))
         return helper.started;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setaffinity_np(&attributes, sizeof cores, &cores); // else it is bound where its maker is
     sigfillset(&all);
     sigdelset(&all, SIGSEGV); // dm_guarded needs these two
     sigdelset(&all, SIGBUS);
