@@ -131,7 +131,6 @@ static void push(struct em_stream *s, struct em_command *c)
         link_waiting(s);
     }
     s->last = c;
-    em_funnel.waiting++;
     em_funnel.polled += c->ops->polled;
 }
 
@@ -145,7 +144,6 @@ static void push_back(struct em_stream *s, struct em_command *c)
         s->last = c;
         link_waiting(s);
     }
-    em_funnel.waiting++;
     em_funnel.polled += c->ops->polled;
     if (c->ops->polled) // which may have gone to sleep while this one was not in the queue
         em_service_wake_poller();
@@ -156,7 +154,6 @@ static struct em_command *pop(struct em_stream *s)
 {
     struct em_command *c = s->first;
     s->first = c->next;
-    em_funnel.waiting--;
     em_funnel.polled -= c->ops->polled;
     if (!s->first) {
         s->last = NULL;

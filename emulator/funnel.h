@@ -11,7 +11,6 @@ struct em_policy;
 struct em_funnel {
     struct em_stream *first, *last; // streams with commands that wait, the longest waiting first
     uint64_t tickets;               // handed out so far: commands of all contexts, in the order of their submission
-    uint64_t waiting;               // commands that wait
     bool handed_over;               // the poller goes on with commands that can run: who made them ready has done its share
     uint64_t polled;                // waiting commands whose `ready` may turn true by itself
     uint64_t waiters;               // threads in em_wait_progress

@@ -4,7 +4,6 @@
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct em_context;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The emulator's own threads: one runs host functions, one asks from time to time whether something outside has happened. Started when first needed.
+// The emulator's own threads: one runs host functions; the other, the poller, asks from time to time whether something outside
+// has happened, and goes on with work that a thread has handed over. Started when first needed.
 #pragma once
 #include <stdbool.h>
 

@@ -4,6 +4,5 @@
 #define VEC __m512i
 #define VEC_SET(pattern) _mm512_set1_epi32((int)(pattern))
 #define VEC_STORE(p, v) _mm512_storeu_si512(p, v)
-#define VEC_STREAM(p, v) _mm512_stream_si512((__m512i *)(p), v)
 #define FILL_SUFFIX(name) name##_avx512
 #include "fill_template.h"
