@@ -123,6 +123,29 @@ static inline GLuint gl_texture_2d(GLenum format, int levels, int width, int hei
     return texture;
 }
 
+// Bound, as a texture is.
+static inline GLuint gl_renderbuffer(GLenum format, int width, int height)
+{
+    GLuint renderbuffer;
+    glGenRenderbuffers(1, &renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    glRenderbufferStorage(GL_RENDERBUFFER, format, width, height);
+    return renderbuffer;
+}
+
+// A framebuffer, bound, that shows level 0 of a texture, or a renderbuffer.
+static inline GLuint gl_framebuffer(GLuint texture, GLuint renderbuffer)
+{
+    GLuint framebuffer;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    if (texture)
+        glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    else
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, renderbuffer);
+    return framebuffer;
+}
+
 static inline void pattern(void *bytes, size_t size, unsigned seed)
 {
     for (size_t i = 0; i < size; i++)
@@ -160,6 +183,18 @@ static inline CUarray cu_map_array(CUgraphicsResource r, unsigned layer, unsigne
     MUST(cuGraphicsMapResources(1, &r, 0));
     MUST(cuGraphicsSubResourceGetMappedArray(&a, r, layer, level));
     return a;
+}
+
+static inline void cu_expect_desc(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {0};
+    EXPECT_OK(cuArray3DGetDescriptor(&d, a));
+    EXPECT_EQ(d.Width, width);
+    EXPECT_EQ(d.Height, height);
+    EXPECT_EQ(d.Depth, depth);
+    EXPECT_EQ(d.Format, format);
+    EXPECT_EQ(d.NumChannels, channels);
+    EXPECT_EQ(d.Flags, flags);
 }
 
 static inline void cu_read_array(CUarray a, size_t row_B, size_t rows, void *to)

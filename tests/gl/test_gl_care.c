@@ -157,9 +157,7 @@ static void reformatted(EGLint attribute, GLenum format, bool renderbuffer)
     gl_use(gl_new_context_with(GL_CORE, EGL_NO_CONTEXT, attribute, attribute ? EGL_TRUE : 0));
     test_context();
     if (renderbuffer) {
-        glGenRenderbuffers(1, &o);
-        glBindRenderbuffer(GL_RENDERBUFFER, o);
-        glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, SIDE, SIDE);
+        o = gl_renderbuffer(GL_RGBA8, SIDE, SIDE);
         r = cu_image(o, GL_RENDERBUFFER, 0);
         glRenderbufferStorage(GL_RENDERBUFFER, format, SIDE, SIDE);
     } else {
@@ -201,16 +199,11 @@ TEST(reformatted_renderbuffer_without_errors)
 TEST(resized_renderbuffer)
 {
     enum { SIDE = 32 };
-    GLuint o, f;
     gl_start(GL_CORE);
-    glGenRenderbuffers(1, &o);
-    glBindRenderbuffer(GL_RENDERBUFFER, o);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, SIDE, SIDE);
+    GLuint o = gl_renderbuffer(GL_RGBA8, SIDE, SIDE);
     CUgraphicsResource r = cu_image(o, GL_RENDERBUFFER, 0);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, SIDE / 4, SIDE / 4);
-    glGenFramebuffers(1, &f);
-    glBindFramebuffer(GL_FRAMEBUFFER, f);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, o);
+    gl_framebuffer(0, o);
     glClearColor(1, 1, 1, 1);
     glClear(GL_COLOR_BUFFER_BIT);
     memset(bytes, 7, SIZE);

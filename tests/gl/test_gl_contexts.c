@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contexts of every kind, and calls that meet in several threads.
-#include <pthread.h>
-
+// Contexts of every kind.
 #include "context.h"
 
 enum { SIZE = 4096 };
@@ -54,57 +52,4 @@ TEST(context_with_robust_access)
     context_with(EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE);
 }
 
-// A thread unmaps while its stream is held up, and another one maps the resource again: it waits, and has what the first one wrote.
-struct handover {
-    CUcontext cuda;
-    EGLContext context;
-    CUgraphicsResource resource;
-    CUstream stream;
-    volatile unsigned *go_on;
-};
-
-static void *fill_and_unmap(void *arg)
-{
-    struct handover *h = arg;
-    EXPECT_OK(cuCtxSetCurrent(h->cuda));
-    eglBindAPI(EGL_OPENGL_API);
-    gl_use(h->context);
-    EXPECT_OK(cuGraphicsUnmapResources(1, &h->resource, h->stream)); // returns when the stream goes on
-    gl_use(EGL_NO_CONTEXT);
-    return NULL;
-}
-
-static void *let_go(void *arg)
-{
-    usleep(30000);
-    *((struct handover *)arg)->go_on = 1;
-    return NULL;
-}
-
-TEST(map_waits_for_unmap)
-{
-    pthread_t unmapper, timer;
-    struct handover h;
-    EGLContext here = gl_start(GL_CORE);
-    MUST(cuCtxGetCurrent(&h.cuda));
-    h.context = gl_new_context(GL_CORE, here);
-    h.resource = cu_buffer(gl_buffer(SIZE, NULL), 0);
-    MUST(cuStreamCreate(&h.stream, CU_STREAM_NON_BLOCKING));
-    CUdeviceptr p = cu_map_pointer(h.resource);
-    h.go_on = test_hold(h.stream);
-    EXPECT_OK(cuMemsetD8Async(p, 5, SIZE, h.stream));
-    EXPECT_EQ(pthread_create(&unmapper, NULL, fill_and_unmap, &h), 0);
-    CUresult r;
-    while ((r = cuGraphicsResourceGetMappedPointer(&p, NULL, h.resource)) == CUDA_SUCCESS)
-        usleep(100); // until the other thread's call has begun
-    EXPECT_ERROR(r, CUDA_ERROR_NOT_MAPPED);
-    EXPECT_EQ(pthread_create(&timer, NULL, let_go, &h), 0);
-    p = cu_map_pointer(h.resource);
-    EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE));
-    EXPECT_EQ(bytes[SIZE - 1], 5);
-    EXPECT_OK(cuGraphicsUnmapResources(1, &h.resource, NULL));
-    pthread_join(unmapper, NULL);
-    pthread_join(timer, NULL);
-}
-
-TESTS(CASE(context_without_errors), CASE(context_that_may_be_lost), CASE(context_with_robust_access), CASE(map_waits_for_unmap))
+TESTS(CASE(context_without_errors), CASE(context_that_may_be_lost), CASE(context_with_robust_access))

@@ -66,6 +66,27 @@ static int byte_of_level(CUgraphicsResource r, unsigned layer, unsigned level)
     return texel[3];
 }
 
+// More than one level registers as the whole chain.
+TEST(chain)
+{
+    gl_start(GL_CORE);
+    CUgraphicsResource r = cu_image(gl_texture_2d(GL_RGBA8, 3, 64, 16), GL_TEXTURE_2D, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
+    CUmipmappedArray m;
+    CUarray a, b;
+    MUST(cuGraphicsMapResources(1, &r, 0));
+    MUST(cuGraphicsResourceGetMappedMipmappedArray(&m, r));
+    EXPECT_OK(cuMipmappedArrayGetLevel(&a, m, 6));
+    cu_expect_desc(a, 1, 1, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SURFACE_LDST);
+    EXPECT_ERROR(cuMipmappedArrayGetLevel(&a, m, 7), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 5));
+    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&b, r, 0, 7), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&b, r, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    cu_write_array(a, 0, 0, 8, 1, "12345678"); // a level that the texture does not have
+    cu_read_array(a, 8, 1, texels);
+    EXPECT(!memcmp(texels, "12345678", 8));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+}
+
 // What counts is the level at the base.
 TEST(without_level_0)
 {
@@ -173,4 +194,4 @@ TEST(generated_levels)
     EXPECT_EQ(on, 1);
 }
 
-TESTS(CASE(without_level_0), CASE(base_level), CASE(incomplete), CASE(faces), CASE(generated_levels))
+TESTS(CASE(chain), CASE(without_level_0), CASE(base_level), CASE(incomplete), CASE(faces), CASE(generated_levels))
