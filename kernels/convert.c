@@ -2,7 +2,6 @@
 // Format conversion: entry points. A conversion is a few steps, each a function of the table: repack channels, decode to the 32-bit form,
 // change its class, encode. Blocks of a row go through them by way of two stages in the L1 cache.
 #include "kn_convert.h"
-#include "kn_copy.h"
 #include "kn_dsp.h"
 
 #include <string.h>
@@ -24,6 +23,7 @@ struct step {
     enum { COPY, REPACK, DECODE, CAST, ENCODE } what;
     uint8_t channels;
     union {
+        kn_copy_fn *copy;
         kn_decode_fn *decode;
         kn_encode_fn *encode;
         kn_cast_fn *cast;
@@ -106,7 +106,7 @@ static void make_plan(struct plan *plan, const struct kn_dsp *dsp, struct kn_for
 
     plan->count = 0;
     if (src.kind == dst.kind && !repack) {
-        add(plan, COPY, kn_format_B(src), kn_format_B(dst), channels);
+        add(plan, COPY, kn_format_B(src), kn_format_B(dst), channels)->copy = dsp->copy.copy;
         return;
     }
     if (src.kind == dst.kind && src_B) {
@@ -136,7 +136,7 @@ static void run_step(const struct step *s, void *dst, const void *src, uint64_t 
 {
     switch (s->what) {
     case COPY:
-        kn_copy(dst, src, count * s->in_B);
+        s->copy(dst, src, count * s->in_B);
         break;
     case REPACK:
         s->repack(dst, src, &s->how, count);

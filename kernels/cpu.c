@@ -18,6 +18,8 @@
 
 uint64_t kn_stream_min_B = UINT64_MAX;
 uint64_t kn_prefetch_min_B = 448 << 10;
+uint64_t kn_wide_max_B = 512 << 10;
+uint64_t kn_string_max_B = 2 << 20;
 
 static struct kn_dsp tables[TABLES];
 static const struct kn_dsp table_c = {
@@ -95,9 +97,15 @@ static uint64_t stream_threshold_B(void)
     return (uint64_t)cache_B / 4;
 }
 
+// AVX-512 brings AVX2 with it, whose functions it uses for what wider registers do not do better.
+static unsigned let_through(unsigned mask)
+{
+    return kn_cpu_flags_detected() & (mask & KN_CPU_AVX512 ? mask | KN_CPU_AVX2 : mask);
+}
+
 static void use(unsigned mask)
 {
-    unsigned flags = kn_cpu_flags_detected() & mask;
+    unsigned flags = let_through(mask);
 
     atomic_store_explicit(&flags_in_use, flags, memory_order_relaxed);
     atomic_store_explicit(&in_use, &tables[flags], memory_order_release);
@@ -124,7 +132,7 @@ void kn_init(void)
     if (!atomic_compare_exchange_strong(&state, &fresh, FILLING))
         return;
     for (unsigned flags = 0; flags < TABLES; flags++)
-        fill_table(&tables[flags], flags & kn_cpu_flags_detected());
+        fill_table(&tables[flags], let_through(flags));
     kn_stream_min_B = stream_threshold_B();
     text = getenv("CARDLESS_CPU_MASK");
     if (text)
@@ -152,7 +160,7 @@ const struct kn_dsp *kn_dsp_for(unsigned flags)
     kn_init();
     if (atomic_load_explicit(&state, memory_order_acquire) != READY)
         return &table_c;
-    return &tables[flags & kn_cpu_flags_detected()];
+    return &tables[let_through(flags)];
 }
 
 unsigned kn_cpu_flags(void)

@@ -6,7 +6,7 @@
 
 enum kn_cpu_flag {
     KN_CPU_AVX2 = 1 << 0,   // with BMI2, FMA and F16C, as in every CPU since the first
-    KN_CPU_AVX512 = 1 << 1, // F, BW, DQ and VL together
+    KN_CPU_AVX512 = 1 << 1, // F, BW, DQ and VL together; a mask with this flag has AVX2 too
     KN_CPU_NEON = 1 << 2,
 };
 #define KN_CPU_FLAG_COUNT 3

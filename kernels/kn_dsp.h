@@ -6,7 +6,7 @@
 #include "kn_cpu.h"
 #include "kn_tile.h"
 
-// Declares the pointer type of a kernel, and with KN_DECL() a function of that type.
+// The type of each kernel: tables have pointers to it, and functions are declared by it.
 typedef void kn_copy_fn(void *dst, const void *src, uint64_t size_B);
 typedef void kn_copy_rows_fn(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows);
 // `pattern` is the value repeated to 32 bits; the size is a multiple of the value's size.
@@ -88,10 +88,12 @@ void kn_dsp_init_avx2(struct kn_dsp *dsp);
 void kn_dsp_init_avx512(struct kn_dsp *dsp);
 void kn_dsp_init_neon(struct kn_dsp *dsp);
 
-// Above this many bytes a copy no longer lives in the caches, and streaming stores may pay. Set before the first table is used.
-extern uint64_t kn_stream_min_B;
-// From this many bytes on, tiling asks for the lines that it is about to write.
-extern uint64_t kn_prefetch_min_B;
+// Sizes at which functions change their way, the same for all sets. Tests lower them, so that every way is met at small sizes.
+extern uint64_t
+    kn_stream_min_B; // from here on tiled boxes no longer live in the caches, and streaming stores pay; set before the first table is used
+extern uint64_t kn_prefetch_min_B; // from here on, tiling asks for the lines that it is about to write
+extern uint64_t kn_wide_max_B;     // from here on, rows no longer live in the caches, and wider registers lose
+extern uint64_t kn_string_max_B;   // up to here, fills use the string store
 
 // The references, and pieces that the sets share.
 kn_copy_fn kn_copy_c, kn_move_c;

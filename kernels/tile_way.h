@@ -9,8 +9,7 @@ enum tile_way {
     // steps from block to block nor eight streams of stores.
     TILE_PREFETCHED,
     // Beyond kn_stream_min_B: stores that pass by the caches. To tile, the row of GOBs stays the best order (each GOB is eight full lines); to
-    // untile,
-    // whole blocks are read in memory's order.
+    // untile, whole blocks are read in memory's order.
     TILE_STREAMED,
 };
 // How far ahead lines of linear memory are asked for.

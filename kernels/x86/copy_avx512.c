@@ -6,8 +6,6 @@
 
 #include <immintrin.h>
 
-#define WIDE_MAX_B (512u << 10)
-
 // 128 to 256 bytes.
 KN_INLINE void copy_upto256(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 {
@@ -22,7 +20,7 @@ KN_INLINE void copy_upto256(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 
 void kn_copy_rows_avx512(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
 {
-    if (width_B <= 64 || width_B > 256 || width_B * rows >= WIDE_MAX_B)
+    if (width_B <= 64 || width_B > 256 || width_B * rows >= kn_wide_max_B)
         kn_copy_rows_avx2(dst, dst_pitch_B, src, src_pitch_B, width_B, rows);
     else if (width_B <= 128)
         KN_EACH_ROW(KN_ROW_2(__m512i, __m512i));

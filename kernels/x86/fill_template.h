@@ -67,12 +67,11 @@ KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
     VEC_STORE(last, v);
 }
 
-// Between these sizes the string store wins, since it takes lines over without reading them; beyond, plain stores and the
+// Between these sizes and kn_string_max_B the string store wins, since it takes lines over without reading them; beyond, plain stores and the
 // prefetcher do better than it. At least 2 * VEC_B bytes.
 // Single fills of 4 KiB are mostly in the first cache, where 64-byte stores beat it.
 #define STRING_MIN_B 4096
 #define STRING_MIN_ALONE_B (VEC_B * 128)
-#define STRING_MAX_B (2u << 20)
 
 KN_INLINE void fill_string(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B)
 {
@@ -87,12 +86,12 @@ KN_INLINE void fill_string(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_
     __asm__ volatile("rep stosq" : "+D"(to), "+c"(count) : "a"(eight) : "memory");
 }
 
-KN_INLINE void fill_any(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B, uint64_t string_min_B)
+KN_INLINE void fill_any(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B, uint64_t string_min_B, uint64_t string_max_B)
 {
-    if (size_B >= string_min_B && size_B <= STRING_MAX_B)
+    if (size_B >= string_min_B && size_B <= string_max_B)
         fill_string(dst, pattern, v, size_B);
 #if VEC_B == 64
-    else if (size_B > STRING_MAX_B) // wider stores lose a quarter where memory is the limit
+    else if (size_B > string_max_B) // wider stores lose a quarter where memory is the limit
         kn_fill_avx2(dst, pattern, size_B);
 #endif
     else
@@ -106,19 +105,20 @@ void FILL_SUFFIX(kn_fill)(void *dst, uint32_t pattern, uint64_t size_B)
     if (size_B < VEC_B)
         fill_short(d, pattern, size_B);
     else
-        fill_any(d, pattern, VEC_SET(pattern), size_B, STRING_MIN_ALONE_B);
+        fill_any(d, pattern, VEC_SET(pattern), size_B, STRING_MIN_ALONE_B, kn_string_max_B);
 }
 
 void FILL_SUFFIX(kn_fill_rows)(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B, uint64_t rows)
 {
     uint8_t *d = dst;
     VEC v = VEC_SET(pattern);
+    uint64_t string_max_B = kn_string_max_B;
 
     if (width_B < VEC_B) {
         for (uint64_t row = 0; row < rows; row++)
             fill_short(d + row * pitch_B, pattern, width_B);
     } else {
         for (uint64_t row = 0; row < rows; row++)
-            fill_any(d + row * pitch_B, pattern, v, width_B, STRING_MIN_B);
+            fill_any(d + row * pitch_B, pattern, v, width_B, STRING_MIN_B, string_max_B);
     }
 }

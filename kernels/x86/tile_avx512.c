@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tile family with 64-byte registers. A 64-byte line of a GOB is a 16-byte column of four rows: four rows of 64 bytes
 // become four lines by transposing a 4 x 4 matrix of 16-byte lanes, which is its own inverse. Half the work is done by loads
-// that insert 32 bytes, since one shuffle a cycle is all there is. Parts of a
-// GOB take the same way with byte masks.
+// that insert 32 bytes, since one shuffle a cycle is all there is. Parts of a GOB take the same way with byte masks.
 #include "kn_x86.h"
 #include "small.h"
 #include "tile_way.h"

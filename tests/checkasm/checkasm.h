@@ -34,11 +34,11 @@ void ca_fail(const char *function, const char *format, ...) __attribute__((forma
 int ca_same(const char *function, const struct ca_arena *got, const struct ca_arena *expected, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-// The tests of a family: functions of `dsp` against the C table. `rounds` scales the work.
-void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds);
-void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds);
-void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds);
-void ca_check_convert(const struct kn_dsp *dsp, unsigned rounds);
-// The references themselves, and the entry points above the tables, against byte-by-byte models.
-void ca_check_models(unsigned rounds);
-void ca_check_convert_models(unsigned rounds);
+// What is tested from here on: if it crashes, that is what is said.
+void ca_begin(const char *function);
+
+// The tests of a family: functions of `dsp`, which is also kn_dsp(), against the C table. `rounds` scales the work.
+typedef void ca_check_fn(const struct kn_dsp *dsp, unsigned rounds);
+ca_check_fn ca_check_copy, ca_check_fill, ca_check_tile, ca_check_convert;
+// The entry points above the tables, and with them the functions of `dsp`, against byte-by-byte models; the references too are tested so.
+ca_check_fn ca_check_models, ca_check_convert_models;

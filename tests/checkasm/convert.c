@@ -48,6 +48,7 @@ static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 {
     const uint32_t all = bytes_of(kind) == 1 ? 256 : 65536;
 
+    ca_begin("decode");
     // All values; of 10-10-10-2, all of the two halves.
     for (uint32_t first = 0; first < all; first += 2048) {
         uint32_t here = all < 2048 ? all : 2048;
@@ -89,6 +90,7 @@ static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
     uint64_t special = kind >= KN_KIND_UINT8 ? 0 : ca_special_floats(NULL, 0, 0);
     const uint32_t step = ARENA_B / 4;
 
+    ca_begin("encode");
     for (uint64_t first = 0; first < special; first += step) {
         uint64_t here = special - first < step ? (special - first) & ~UINT64_C(3) : step;
         ca_arena_unseal(&m->source);
@@ -118,6 +120,7 @@ static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 
 static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned to_class, unsigned from_class, unsigned rounds)
 {
+    ca_begin("cast");
     for (unsigned i = 0; i < 300 * rounds; i++) {
         uint64_t count = random_count(1);
         size_t to = ca_arena_place(&m->a, count * 4), from = ca_arena_place(&m->source, count * 4);
@@ -137,6 +140,7 @@ static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 {
     unsigned channel_B = 1u << size_log2;
 
+    ca_begin("repack");
     for (unsigned i = 0; i < 2000 * rounds; i++) {
         struct kn_repack how = {.dst_channels = (uint8_t)(1 + ca_below(4)), .src_channels = (uint8_t)(1 + ca_below(4)), .one = (uint32_t)ca_random()};
         uint64_t count = ca_random_size(ARENA_B / 16 - 1);
@@ -161,6 +165,7 @@ static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 // Rows of one format with those of another between them, in one buffer.
 static void check_between(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned rounds)
 {
+    ca_begin("convert_rows between its rows");
     ca_random_bytes(m->a.base, m->a.size_B);
     for (unsigned i = 0; i < 1500 * rounds; i++) {
         struct kn_format to = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)}, from = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)};

@@ -9,6 +9,7 @@
 static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
                            unsigned rounds)
 {
+    ca_begin("copy");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
         uint64_t size_B = ca_random_size(ARENA_B);
         size_t to = ca_arena_place(a, size_B), from = ca_arena_place(source, size_B);
@@ -19,6 +20,7 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
         c->copy.copy(b->base + to, source->base + from, size_B);
         ca_same("copy", a, b, "%llu bytes from +%zu to +%zu", (unsigned long long)size_B, from, to);
     }
+    ca_begin("move");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
         uint64_t size_B = ca_random_size(ARENA_B);
         size_t to = ca_arena_place(a, size_B), from = ca_arena_place(a, size_B);
@@ -43,7 +45,10 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
 static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
                        unsigned rounds)
 {
-    for (unsigned i = 0; i < 4000 * rounds; i++) {
+    const uint64_t wide_max_B = kn_wide_max_B;
+
+    ca_begin("copy_rows");
+    for (unsigned i = 0; i < 6000 * rounds; i++) {
         uint64_t width_B = 1 + (ca_below(3) ? ca_below(300) : ca_random_size(9000)), rows = 1 + ca_below(i % 8 ? 9 : 200);
         uint64_t to_pitch_B = width_B + ca_below(100), from_pitch_B = width_B + ca_below(100);
         uint64_t to_B, from_B;
@@ -55,19 +60,22 @@ static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         from_B = (rows - 1) * from_pitch_B + width_B;
         to = ca_arena_place(a, to_B);
         from = ca_arena_place(source, from_B);
+        kn_wide_max_B = ca_below(2) ? 2048 : wide_max_B;
         dsp->copy.rows(a->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
         c->copy.rows(b->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
         ca_same("copy_rows", a, b, "%llu x %llu, pitches %llu to %llu", (unsigned long long)width_B, (unsigned long long)rows,
                 (unsigned long long)from_pitch_B, (unsigned long long)to_pitch_B);
     }
+    kn_wide_max_B = wide_max_B;
 }
 
 // Within one rectangle: rows side by side, whose ranges overlap though none of their bytes do.
 static void check_beside(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, unsigned rounds)
 {
+    ca_begin("copy_rows beside itself");
     ca_random_bytes(a->base, a->size_B);
     memcpy(b->base, a->base, a->size_B);
-    for (unsigned i = 0; i < 2000 * rounds; i++) {
+    for (unsigned i = 0; i < 4000 * rounds; i++) {
         uint64_t width_B = 1 + (ca_below(3) ? ca_below(200) : ca_below(2000)), gap_B = ca_below(2) ? 0 : ca_below(30), rows = 1 + ca_below(20);
         uint64_t pitch_B = 2 * width_B + gap_B + (ca_below(2) ? 0 : ca_below(70)), left = ca_below(2);
         size_t at = ca_arena_place(a, (rows - 1) * pitch_B + 2 * width_B + gap_B);
@@ -83,7 +91,6 @@ static void check_beside(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds)
 {
     const struct kn_dsp *c = kn_dsp_for(0);
-    uint64_t stream_min_B = kn_stream_min_B;
     struct ca_arena a, b, source;
 
     ca_arena_init(&a, ARENA_B);
@@ -91,15 +98,9 @@ void ca_check_copy(const struct kn_dsp *dsp, unsigned rounds)
     ca_arena_init(&source, ARENA_B);
     ca_random_bytes(source.base, source.size_B);
     ca_arena_seal(&source);
-    for (int pass = 0; pass < 2; pass++) {
-        // The second time every size above 4 KiB takes the streaming path.
-        if (pass)
-            kn_stream_min_B = 4096;
-        check_straight(dsp, c, &a, &b, &source, rounds);
-        check_rows(dsp, c, &a, &b, &source, rounds);
-        check_beside(dsp, c, &a, &b, rounds);
-    }
-    kn_stream_min_B = stream_min_B;
+    check_straight(dsp, c, &a, &b, &source, rounds);
+    check_rows(dsp, c, &a, &b, &source, rounds);
+    check_beside(dsp, c, &a, &b, rounds);
     ca_arena_finish(&source);
     ca_arena_finish(&b);
     ca_arena_finish(&a);

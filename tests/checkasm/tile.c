@@ -7,6 +7,7 @@
 static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
                        unsigned rounds)
 {
+    ca_begin("tile_box");
     for (unsigned i = 0; i < 2500 * rounds; i++) {
         struct ca_box s;
         size_t tiled, linear;
@@ -18,6 +19,7 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         c->tile.tile(b->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
         ca_same("tile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
+    ca_begin("untile_box");
     for (unsigned i = 0; i < 2500 * rounds; i++) {
         struct ca_box s;
         size_t tiled, linear;
@@ -29,6 +31,7 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         c->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, b->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
         ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
+    ca_begin("retile_box");
     for (unsigned i = 0; i < 2500 * rounds; i++) {
         struct ca_box s, t;
         size_t to, from;
@@ -53,6 +56,7 @@ static uint64_t line_at(uint64_t x_B, uint64_t y)
 static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
                         unsigned rounds)
 {
+    ca_begin("untile_box at an edge");
     for (unsigned i = 0; i < 1000 * rounds; i++) {
         struct ca_box s = {.desc = {.width_gob = 1 + ca_below(12), .height_gob = 1}, .depth = 1, .slices = 1};
         uint64_t first = UINT64_MAX, end = 0;
@@ -82,6 +86,7 @@ static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct
 // From one box of a surface to another that does not overlap it, though they may share GOBs.
 static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, unsigned rounds)
 {
+    ca_begin("retile_box within a surface");
     ca_random_bytes(a->base, a->size_B);
     memcpy(b->base, a->base, a->size_B);
     for (unsigned i = 0; i < 2000 * rounds; i++) {
