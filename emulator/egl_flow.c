@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Frames on their way through an EGL stream and back, in the order of both sides' CUDA streams.
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
@@ -78,18 +79,25 @@ static CUresult order(const struct em_command_ops *ops, struct em_stream *on, st
 
 // ---- frames ----
 
+// Silicon: the same memory with another size, or another plane beside it, is another frame. Planes that a frame does not have may be anything.
+static bool same(const struct em_egl_frame *a, const struct em_egl_frame *b)
+{
+    const size_t rest = offsetof(struct em_egl_frame, width), end = offsetof(struct em_egl_frame, format) + sizeof a->format;
+    return !memcmp((const char *)a + rest, (const char *)b + rest, end - rest) && !memcmp(a->plane, b->plane, a->planes * sizeof *a->plane);
+}
+
 // Whether it is between a presentation and its return. Precondition: em_lock held.
 static bool is_in(const struct em_egl_stream *s, const struct em_egl_frame *frame)
 {
     const struct em_egl_kept *lists[] = {s->forth.first, s->back.first};
     for (int i = 0; i < 2; i++)
         for (const struct em_egl_kept *f = lists[i]; f; f = f->next)
-            if (f->data.plane[0] == frame->plane[0])
+            if (same(&f->data, frame))
                 return true;
     for (const struct em_egl_view *v = s->end[EM_EGL_CONSUMER]->views; v; v = v->next)
-        if (v->frame && v->data.plane[0] == frame->plane[0])
+        if (v->frame && same(&v->data, frame))
             return true;
-    return s->current && s->current->data.plane[0] == frame->plane[0];
+    return s->current && same(&s->current->data, frame);
 }
 
 // EGL_KHR_stream_fifo: a producer waits until there is room. Precondition: em_lock held, which is released meanwhile.
@@ -184,7 +192,7 @@ static CUresult wait_frame(struct em_egl_stream *s, uint64_t connection, uint32_
 static CUresult view_of(struct em_egl_link *l, const struct em_egl_kept *f, struct em_egl_view **out)
 {
     struct em_egl_view *v = l->views;
-    while (v && memcmp(&v->data, &f->data, sizeof v->data) != 0)
+    while (v && !same(&v->data, &f->data))
         v = v->next;
     if (!v) {
         CUresult r = em_egl_view_open(l->object.context, l, f, &v);
@@ -263,7 +271,7 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, CUstre
     if (r)
         return r;
     em_lock();
-    if ((r = em_egl_get_link(connection, EM_EGL_CONSUMER, CUDA_ERROR_UNKNOWN, &l)) || (r = get_held(l, resource, &v)))
+    if ((r = em_egl_get_link(connection, EM_EGL_CONSUMER, CUDA_ERROR_NOT_SUPPORTED, &l)) || (r = get_held(l, resource, &v)))
         goto unlock;
     struct em_egl_stream *s = l->stream;
     struct em_egl_kept *f = v->frame;

@@ -10,6 +10,7 @@
 #include "graphics_memory.h"
 #include "memory.h"
 #include "physical.h"
+#include "quirk.h"
 
 // ---- what a producer may present ----
 
@@ -36,8 +37,8 @@ static CUresult keep_memory(const struct em_egl_frame *f, unsigned i, struct em_
     CUresult r = em_memory_get(f->plane[i], 1, "a plane of the frame", CUDA_ERROR_INVALID_HANDLE, &a);
     if (r)
         return r;
-    // Silicon: what cuMemAllocAsync gives is refused. (Managed memory crashes the driver.)
-    if (a->kind == EM_MEMORY_POOLED || a->kind == EM_MEMORY_MANAGED || a->kind == EM_MEMORY_GRAPHICS)
+    // Silicon: what cuMemAllocAsync and cuMemMap give is refused. (Managed memory crashes the driver.)
+    if (a->kind == EM_MEMORY_POOLED || a->kind == EM_MEMORY_MANAGED || a->kind == EM_MEMORY_VIRTUAL || a->kind == EM_MEMORY_GRAPHICS)
         return em_fail(CUDA_ERROR_INVALID_HANDLE, "plane %u lies in memory that an EGLStream does not take; use cuMemAlloc", i);
     p->offset_B = a->physical_offset + (f->plane[i] - a->base);
     p->have_B = a->size - (f->plane[i] - a->base);
@@ -175,7 +176,10 @@ static CUresult open_memory(struct em_egl_view *v, const struct em_egl_plane *p,
 
 CUresult em_egl_view_open(struct em_context *context, const void *owner, const struct em_egl_kept *kept, struct em_egl_view **out)
 {
+    enum { COLOR_R = 9 };
     const struct em_egl_frame *f = &kept->data;
+    if (f->color == COLOR_R) // silicon: it can be presented only
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a frame of colour format CU_EGL_COLOR_FORMAT_R cannot be acquired");
     struct em_egl_view *v = dm_calloc(1, sizeof *v);
     CUresult r =
         v ? em_object_start(&v->object, EM_EGL_FRAME, context, view_finish) : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a frame");
@@ -186,6 +190,8 @@ CUresult em_egl_view_open(struct em_context *context, const void *owner, const s
     v->owner = owner;
     v->data = v->shown = *f;
     v->shown.depth = 0;
+    if (em_quirk(EGL_FRAME_AS_TOLD))
+        em_egl_color_as_told(&v->shown.color, &v->shown.format);
     if (!f->pitch)
         v->shown.pitch = f->width * f->channels * dm_format_info(f->format)->channel_B;
     for (unsigned i = 0; !r && i < f->planes; i++) {

@@ -185,11 +185,11 @@ CUresult em_egl_get_open_link(uint64_t connection, enum em_egl_role role, struct
 
 CUresult em_egl_disconnect(uint64_t connection, enum em_egl_role role)
 {
-    struct em_egl_link *l;
+    struct em_egl_link *l = NULL;
     em_lock();
     // Silicon: the wrong side's is CUDA_ERROR_UNKNOWN to a consumer, CUDA_ERROR_INVALID_VALUE to a producer.
     CUresult r = em_egl_get_link(connection, role, role == EM_EGL_CONSUMER ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_VALUE, &l);
-    if (!r) {
+    if (!r || (l && em_quirk(EGL_WRONG_SIDE))) {
         cut(l);
         em_object_retire(&l->object);
         em_progress();

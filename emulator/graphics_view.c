@@ -137,10 +137,8 @@ CUresult em_graphics_pointer(CUgraphicsResource resource, CUdeviceptr *address, 
 {
     struct em_graphics *g;
     char text[160];
-    bool arrays;
     em_lock();
-    CUresult r = em_egl_is_frame(resource, &arrays) && arrays ? em_fail(CUDA_ERROR_NOT_MAPPED_AS_POINTER, "a frame of arrays has no pointer")
-                                                              : em_graphics_get(resource, &g);
+    CUresult r = em_graphics_get(resource, &g);
     if (!r && !g->mapped)
         r = em_mistake(G05, CUDA_ERROR_NOT_MAPPED, "the pointer of %s, which is not mapped", em_graphics_text(g, text, sizeof text));
     // "If resource is not a buffer then it cannot be accessed via a pointer and CUDA_ERROR_NOT_MAPPED_AS_POINTER is returned."

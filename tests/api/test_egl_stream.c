@@ -1,112 +1,8 @@
 // SPDX-License-Identifier: MIT
-// EGL streams from one part of a process to another, through streams that cardless.h makes. The EGL half of cuda's headers is not needed: the
-// functions are declared here.
-#include <cardless.h>
+// EGL streams from one part of a process to another: connections, and frames in their order.
 #include <pthread.h>
 
-#include "../harness.h"
-
-typedef struct CUeglStreamConnection_st *CUeglStreamConnection;
-typedef struct {
-    void *plane[3];
-    unsigned width, height, depth, pitch, plane_count, channels, type, color, format;
-} CUeglFrame;
-enum { TYPE_ARRAY, TYPE_PITCH, COLOR_ARGB = 6 };
-CUresult cuEGLStreamConsumerConnect(CUeglStreamConnection *, void *);
-CUresult cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *, void *, unsigned);
-CUresult cuEGLStreamConsumerDisconnect(CUeglStreamConnection *);
-CUresult cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *, CUgraphicsResource *, CUstream *, unsigned);
-CUresult cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *, CUgraphicsResource, CUstream *);
-CUresult cuEGLStreamProducerConnect(CUeglStreamConnection *, void *, int, int);
-CUresult cuEGLStreamProducerDisconnect(CUeglStreamConnection *);
-CUresult cuEGLStreamProducerPresentFrame(CUeglStreamConnection *, CUeglFrame, CUstream *);
-CUresult cuEGLStreamProducerReturnFrame(CUeglStreamConnection *, CUeglFrame *, CUstream *);
-CUresult cuGraphicsResourceGetMappedEglFrame(CUeglFrame *, CUgraphicsResource, unsigned, unsigned);
-
-enum { WIDTH = 64, HEIGHT = 32, FRAME_B = WIDTH * HEIGHT * 4, SOON_US = 1000 };
-
-// A stream with both ends connected.
-struct pair {
-    void *stream;
-    CUeglStreamConnection consumer, producer;
-    CUstream in, out;
-};
-
-static struct pair pair(unsigned fifo)
-{
-    struct pair p;
-    MUST(cardlessStreamCreate(&p.stream, fifo));
-    MUST(cuEGLStreamConsumerConnect(&p.consumer, p.stream));
-    MUST(cuEGLStreamProducerConnect(&p.producer, p.stream, WIDTH, HEIGHT));
-    MUST(cuStreamCreate(&p.in, CU_STREAM_NON_BLOCKING));
-    MUST(cuStreamCreate(&p.out, CU_STREAM_NON_BLOCKING));
-    return p;
-}
-
-static CUeglFrame frame(CUdeviceptr *memory)
-{
-    CUeglFrame f;
-    memset(&f, 0, sizeof f);
-    MUST(cuMemAlloc(memory, FRAME_B));
-    f.plane[0] = (void *)(uintptr_t)*memory;
-    f.width = WIDTH;
-    f.height = HEIGHT;
-    f.depth = 1;
-    f.pitch = WIDTH * 4;
-    f.plane_count = 1;
-    f.channels = 4;
-    f.type = TYPE_PITCH;
-    f.color = COLOR_ARGB;
-    f.format = CU_AD_FORMAT_UNSIGNED_INT8;
-    return f;
-}
-
-static unsigned char first_byte(const CUeglFrame *f, CUstream s)
-{
-    unsigned char byte = 0;
-    MUST(cuMemcpyDtoHAsync(&byte, (CUdeviceptr)(uintptr_t)f->plane[0], 1, s));
-    MUST(cuStreamSynchronize(s));
-    return byte;
-}
-
-static void present(struct pair *p, const CUeglFrame *f, CUresult want)
-{
-    EXPECT_ERROR(cuEGLStreamProducerPresentFrame(&p->producer, *f, &p->in), want);
-}
-
-// Acquires a frame, whose first byte is `want`, and shows it.
-static CUgraphicsResource acquire(struct pair *p, int want, CUeglFrame *got)
-{
-    CUgraphicsResource r = NULL;
-    MUST(cuEGLStreamConsumerAcquireFrame(&p->consumer, &r, &p->out, SOON_US));
-    MUST(cuGraphicsResourceGetMappedEglFrame(got, r, 0, 0));
-    EXPECT_EQ(first_byte(got, p->out), want);
-    return r;
-}
-
-static void release(struct pair *p, CUgraphicsResource r)
-{
-    EXPECT_OK(cuEGLStreamConsumerReleaseFrame(&p->consumer, r, &p->out));
-}
-
-// The frame in `memory` comes back; NULL: none does.
-static void comes_back(struct pair *p, const CUdeviceptr *memory)
-{
-    CUeglFrame got;
-    memset(&got, 0, sizeof got);
-    EXPECT_ERROR(cuEGLStreamProducerReturnFrame(&p->producer, &got, &p->in), memory ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_TIMEOUT);
-    if (memory)
-        EXPECT_EQ((CUdeviceptr)(uintptr_t)got.plane[0], *memory);
-}
-
-// Three frames, filled with 10, 11 and 12.
-static void three(CUeglFrame f[3], CUdeviceptr memory[3])
-{
-    for (int i = 0; i < 3; i++) {
-        f[i] = frame(&memory[i]);
-        MUST(cuMemsetD8(memory[i], (unsigned char)(10 + i), FRAME_B));
-    }
-}
+#include "egl_stream.h"
 
 TEST(there_and_back)
 {
@@ -131,123 +27,6 @@ TEST(there_and_back)
     EXPECT_OK(cuEGLStreamProducerDisconnect(&p.producer));
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&p.consumer));
     EXPECT_OK(cardlessStreamDestroy(p.stream));
-}
-
-// The consumer has the producer's bytes at an address of its own, as far as its connection and this frame reach.
-TEST(view_of_memory)
-{
-    enum { INSIDE_B = 768 };
-    test_context();
-    struct pair p = pair(0);
-    CUdeviceptr memory, base;
-    size_t size;
-    CUeglFrame f = frame(&memory), got;
-    CUgraphicsResource r, again;
-    EXPECT_OK(cuMemsetD8(memory, 5, FRAME_B));
-    present(&p, &f, CUDA_SUCCESS);
-    r = acquire(&p, 5, &got);
-    CUdeviceptr view = (CUdeviceptr)(uintptr_t)got.plane[0];
-    EXPECT(view != memory);
-    EXPECT_EQ(got.depth, 0);
-    EXPECT_EQ(got.pitch, f.pitch);
-    EXPECT_OK(cuMemGetAddressRange(&base, &size, view));
-    EXPECT_EQ(base, view);
-    EXPECT_EQ(size, FRAME_B);
-    EXPECT_OK(cuMemsetD8(memory, 6, 1)); // both see what either writes
-    EXPECT_EQ(first_byte(&got, NULL), 6);
-    EXPECT_OK(cuMemsetD8(view, 7, 1));
-    EXPECT_EQ(first_byte(&f, NULL), 7);
-    EXPECT_ERROR(cuMemFree(view), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuGraphicsMapResources(1, &r, NULL), CUDA_ERROR_UNKNOWN);
-    EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(&base, &size, r), CUDA_ERROR_UNKNOWN);
-    CUarray a;
-    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0), CUDA_ERROR_NOT_MAPPED_AS_ARRAY);
-    EXPECT_OK(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY));
-    EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(NULL, r, 0, 0), CUDA_ERROR_INVALID_VALUE);
-    release(&p, r);
-    EXPECT_OK(cuMemcpyDtoD(memory, view, 16)); // it stays until the consumer disconnects
-
-    // A frame inside of its memory is as large as its rows, and must lie there.
-    CUdeviceptr large;
-    MUST(cuMemAlloc(&large, FRAME_B + INSIDE_B));
-    f.plane[0] = (void *)(uintptr_t)(large + INSIDE_B);
-    f.pitch = 0;
-    EXPECT_OK(cuMemsetD8(large, 8, FRAME_B + INSIDE_B));
-    present(&p, &f, CUDA_SUCCESS);
-    again = acquire(&p, 8, &got);
-    EXPECT(again != r);
-    EXPECT_EQ(got.pitch, WIDTH * 4); // as the format has it
-    EXPECT_OK(cuMemGetAddressRange(&base, &size, (CUdeviceptr)(uintptr_t)got.plane[0]));
-    EXPECT_EQ(size, FRAME_B);
-    release(&p, again);
-    f.plane[0] = (void *)(uintptr_t)(large + INSIDE_B + 1);
-    present(&p, &f, CUDA_SUCCESS);
-    EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &again, &p.out, SOON_US), CUDA_ERROR_INVALID_VALUE);
-
-    EXPECT_OK(cuMemFree(memory)); // the view keeps the bytes
-    EXPECT_EQ(first_byte(&(CUeglFrame){.plane = {(void *)(uintptr_t)view}}, NULL), 7);
-    EXPECT_OK(cuEGLStreamConsumerDisconnect(&p.consumer));
-    EXPECT_ERROR(cuMemsetD8(view, 1, 1), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&got, r, 0, 0), CUDA_ERROR_INVALID_HANDLE);
-}
-
-static CUarray array(size_t width, size_t height, unsigned channels)
-{
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = width, .Height = height, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = channels};
-    CUarray a;
-    MUST(cuArray3DCreate(&a, &d));
-    return a;
-}
-
-static CUeglFrame array_frame(CUarray a)
-{
-    CUeglFrame f = {.plane = {a}, .width = WIDTH, .height = HEIGHT, .plane_count = 1, .channels = 4};
-    f.type = TYPE_ARRAY;
-    f.color = COLOR_ARGB;
-    f.format = CU_AD_FORMAT_UNSIGNED_INT8;
-    return f;
-}
-
-TEST(view_of_arrays)
-{
-    test_context();
-    struct pair p = pair(0);
-    CUarray a = array(WIDTH, HEIGHT, 4), view;
-    CUeglFrame f = array_frame(a), got;
-    CUgraphicsResource r, again;
-    CUDA_ARRAY3D_DESCRIPTOR d;
-    unsigned char bytes[WIDTH * 4], back[WIDTH * 4];
-    CUdeviceptr pointer;
-    size_t size;
-    present(&p, &f, CUDA_SUCCESS);
-    MUST(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US));
-    EXPECT_OK(cuGraphicsResourceGetMappedEglFrame(&got, r, 0, 0));
-    EXPECT_EQ(got.pitch, WIDTH * 4);
-    view = got.plane[0];
-    EXPECT(view != a);
-    EXPECT_OK(cuArray3DGetDescriptor(&d, view));
-    EXPECT_EQ(d.Width, WIDTH);
-    EXPECT_EQ(d.NumChannels, 4);
-    memset(bytes, 44, sizeof bytes);
-    EXPECT_OK(cuMemcpyHtoA(a, 0, bytes, sizeof bytes));
-    EXPECT_OK(cuMemcpyAtoH(back, view, 0, sizeof back));
-    EXPECT_EQ(back[sizeof back - 1], 44);
-    EXPECT_OK(cuArrayDestroy(view)); // it is the stream's
-    EXPECT_OK(cuMemcpyAtoH(back, view, 0, sizeof back));
-    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&view, r, 0, 0), CUDA_ERROR_UNKNOWN);
-    EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(&pointer, &size, r), CUDA_ERROR_NOT_MAPPED_AS_POINTER);
-    release(&p, r);
-    MUST(cuEGLStreamConsumerAcquireFrame(&p.consumer, &again, &p.out, SOON_US));
-    EXPECT(again == r);
-    EXPECT_OK(cuGraphicsResourceGetMappedEglFrame(&got, r, 0, 0));
-    EXPECT(got.plane[0] == view);
-    f = array_frame(array(WIDTH, HEIGHT / 2, 4)); // not as large as it says
-    present(&p, &f, CUDA_ERROR_INVALID_VALUE);
-    f = array_frame(array(WIDTH, HEIGHT, 1));
-    present(&p, &f, CUDA_SUCCESS);
-    EXPECT_OK(cuEGLStreamConsumerDisconnect(&p.consumer));
-    EXPECT_ERROR(cuArray3DGetDescriptor(&d, view), CUDA_ERROR_INVALID_HANDLE);
-    EXPECT_OK(cuMemcpyAtoH(back, a, 0, sizeof back));
 }
 
 // The consumer's work comes after the producer's, and what the producer does next comes after the consumer's.
@@ -489,6 +268,9 @@ TEST(refused)
     r = acquire(&p, 0, &got);
     EXPECT_ERROR(cuEGLStreamConsumerReleaseFrame(&other.consumer, r, &s), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuEGLStreamConsumerReleaseFrame(&p.consumer, NULL, &s), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuEGLStreamConsumerReleaseFrame(&p.producer, r, &s), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuEGLStreamProducerPresentFrame(&p.consumer, f, &s), CUDA_ERROR_UNKNOWN);
+    EXPECT_ERROR(cuEGLStreamProducerReturnFrame(&p.consumer, &got, &s), CUDA_ERROR_UNKNOWN);
     EXPECT_OK(cuGraphicsUnregisterResource(r)); // ends with the connection
     release(&p, r);
 }
@@ -506,48 +288,12 @@ TEST(refused_as_on_the_card)
     EXPECT_ERROR(cuEGLStreamProducerConnect(&late, stream, WIDTH, HEIGHT), CUDA_ERROR_UNKNOWN); // recorded
     EXPECT_OK(cuEGLStreamProducerDisconnect(&early));
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&c));
-}
-
-TEST(frames_refused)
-{
-    test_context();
     struct pair p = pair(0);
-    CUdeviceptr memory, pooled;
-    CUeglFrame f = frame(&memory), bad;
-    MUST(cuMemAllocAsync(&pooled, FRAME_B, NULL));
-#define REFUSED(code, ...) bad = f, __VA_ARGS__, present(&p, &bad, code)
-    REFUSED(CUDA_ERROR_INVALID_HANDLE, bad.plane[0] = NULL);
-    REFUSED(CUDA_ERROR_INVALID_HANDLE, bad.plane[0] = (void *)0x1230000);
-    REFUSED(CUDA_ERROR_INVALID_HANDLE, bad.plane[0] = (void *)(uintptr_t)pooled);
-    REFUSED(CUDA_ERROR_INVALID_VALUE, bad.plane_count = 0);
-    REFUSED(CUDA_ERROR_INVALID_VALUE, bad.plane_count = 3);
-    REFUSED(CUDA_ERROR_INVALID_VALUE, bad.plane_count = ~0u);
-    REFUSED(CUDA_ERROR_INVALID_VALUE, bad.channels = 3);
-    REFUSED(CUDA_ERROR_INVALID_VALUE, bad.type = 9);
-    REFUSED(CUDA_ERROR_INVALID_VALUE, bad.type = TYPE_ARRAY);
-    REFUSED(CUDA_ERROR_INVALID_VALUE, bad.color = 0x75);
-    REFUSED(CUDA_ERROR_INVALID_VALUE, bad.color = 0); // YUV420, three planes
-    REFUSED(CUDA_ERROR_UNKNOWN, bad.format = CU_AD_FORMAT_FLOAT);
-    REFUSED(CUDA_ERROR_UNKNOWN, bad.format = 99);
-    REFUSED(CUDA_ERROR_INVALID_HANDLE, bad.color = 0, bad.plane_count = 3, bad.channels = 1);
-#undef REFUSED
-    // Extents, pitch and depth may be any.
-    static const unsigned shapes[][4] = {{0, 0, 1, 0}, {16, HEIGHT, 2, 256}, {WIDTH, ~0u, 0, ~0u}, {1u << 30, 1u << 30, 1, 16}};
-    for (unsigned i = 0; i < 4; i++) {
-        f = frame(&memory);
-        f.width = shapes[i][0], f.height = shapes[i][1], f.depth = shapes[i][2], f.pitch = shapes[i][3];
-        present(&p, &f, CUDA_SUCCESS);
-        CUgraphicsResource r;
-        EXPECT_OK(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US));
-        release(&p, r);
-    }
-    f = frame(&memory), f.color = 0, f.plane_count = 3, f.channels = 1;
-    f.plane[1] = f.plane[2] = (void *)(uintptr_t)(memory + FRAME_B / 2);
-    present(&p, &f, CUDA_SUCCESS);
-    acquire(&p, 0, &bad);
-    EXPECT(bad.plane[1] != f.plane[1] && bad.plane[2] != NULL);
+    EXPECT_ERROR(cuEGLStreamProducerDisconnect(&p.consumer), CUDA_ERROR_INVALID_VALUE); // the wrong side's ends all the same
+    EXPECT_ERROR(cuEGLStreamConsumerDisconnect(&p.consumer), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuEGLStreamConsumerDisconnect(&p.producer), CUDA_ERROR_UNKNOWN);
+    EXPECT_ERROR(cuEGLStreamProducerDisconnect(&p.producer), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TESTS(CASE(there_and_back), CASE(view_of_memory), CASE(view_of_arrays), CASE(order), CASE(disconnected_while_it_waits), CASE(mailbox), CASE(queue),
-      CASE(two_contexts), CASE(context_of_the_consumer), CASE(waits_for_another_thread), CASE(disconnected), CASE(refused),
-      CASE(refused_as_on_the_card), CASE(frames_refused))
+TESTS(CASE(there_and_back), CASE(order), CASE(disconnected_while_it_waits), CASE(mailbox), CASE(queue), CASE(two_contexts),
+      CASE(context_of_the_consumer), CASE(waits_for_another_thread), CASE(disconnected), CASE(refused), CASE(refused_as_on_the_card))
