@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Contexts of our own through GLX.
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #include "gl_library.h"
 #include "gl_system.h"
@@ -29,33 +31,41 @@ struct error_event {
     unsigned char error, request, minor;
 };
 
+typedef int error_handler(void *display, void *event);
+
 static struct {
     pthread_mutex_t lock; // of whoever has its own handler in
-    int (*before)(void *display, void *event);
-    int glx; // the extension's major opcode
+    error_handler *_Atomic before;
+    atomic_int glx; // the extension's major opcode
 } handler = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 // An error of ours must not end the program, which is what Xlib's own handler does; those of others are the program's. Handlers are the process's, so
 // that an error of the program's own GLX requests at the same moment is lost.
 static int ignore_error(void *display, void *event)
 {
-    return ((struct error_event *)event)->request == handler.glx || !handler.before ? 0 : handler.before(display, event);
+    error_handler *before;
+    if (((struct error_event *)event)->request == handler.glx)
+        return 0;
+    while (!(before = handler.before)) // another thread is about to learn which it is
+        sched_yield();
+    return before(display, event);
 }
 
 static void take_handler(void *display)
 {
-    int event, error;
+    int glx, event, error;
     pthread_mutex_lock(&handler.lock);
-    if (!em_xlib.XQueryExtension(display, "GLX", &handler.glx, &event, &error))
-        handler.glx = 0;
-    handler.before = (int (*)(void *, void *))em_xlib.XSetErrorHandler((void *)ignore_error);
+    handler.glx = em_xlib.XQueryExtension(display, "GLX", &glx, &event, &error) ? glx : 0;
+    handler.before = NULL;
+    handler.before = (error_handler *)em_xlib.XSetErrorHandler((void *)ignore_error);
 }
 
 // The program may have set another one meanwhile, which stays.
 static void give_handler_back(void *display)
 {
     em_xlib.XSync(display, 0);
-    void *now = em_xlib.XSetErrorHandler((void *)handler.before);
+    error_handler *before = handler.before;
+    void *now = em_xlib.XSetErrorHandler((void *)before);
     if (now != (void *)ignore_error)
         em_xlib.XSetErrorHandler(now);
     pthread_mutex_unlock(&handler.lock);

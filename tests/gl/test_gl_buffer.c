@@ -74,14 +74,18 @@ TEST(several)
 // "CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY: Specifies that CUDA will not write to this resource." What it writes all the same never reaches OpenGL.
 TEST(read_only)
 {
-    gl_start(GL_CORE);
     test_setting("CARDLESS_PERSONALITY", "driver-580");
+    gl_start(GL_CORE);
     pattern(want, SIZE, 3);
     GLuint b = gl_buffer(SIZE, want);
     CUgraphicsResource r = cu_buffer(b, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
     CUdeviceptr p = cu_map_pointer(r);
     EXPECT_OK(cuMemsetD8(p, 9, SIZE));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    gl_read_buffer(b, SIZE, got);
+    EXPECT(!memcmp(got, want, SIZE));
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE)); // nor through a pointer that goes on working
+    EXPECT_OK(cuCtxSynchronize());
     gl_read_buffer(b, SIZE, got);
     EXPECT(!memcmp(got, want, SIZE));
     EXPECT_OK(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE));
@@ -121,8 +125,8 @@ TEST(refused)
 
 TEST(resized)
 {
-    gl_start(GL_CORE);
     test_setting("CARDLESS_PERSONALITY", "driver-580");
+    gl_start(GL_CORE);
     GLuint b = gl_buffer(SIZE, NULL);
     CUgraphicsResource r = cu_buffer(b, 0);
     memset(want, 50, SIZE);

@@ -57,8 +57,8 @@ TEST(deleted)
 
 TEST(resized)
 {
-    gl_start(GL_CORE);
     test_setting("CARDLESS_PERSONALITY", "driver-580");
+    gl_start(GL_CORE);
     GLuint t;
     glGenTextures(1, &t);
     glBindTexture(GL_TEXTURE_2D, t);

@@ -5,6 +5,8 @@
 #include <GL/glext.h>
 #include <GL/glx.h>
 #include <GL/glxext.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "../harness.h"
@@ -15,6 +17,8 @@ enum { SIZE = 4096 };
 static Display *display;
 static GLXPbuffer pbuffer;
 
+static const int es[] = {GLX_CONTEXT_MAJOR_VERSION_ARB,   3,   GLX_CONTEXT_MINOR_VERSION_ARB, 0, GLX_CONTEXT_PROFILE_MASK_ARB,
+                         GLX_CONTEXT_ES2_PROFILE_BIT_EXT, None};
 static const int core[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3, None};
 
 // `attributes` NULL: a context of the old kind.
@@ -41,7 +45,7 @@ static GLXContext start(GLXContext share, const int *attributes)
 static void round_trip(void)
 {
     static uint8_t want[SIZE], got[SIZE];
-    GLuint b, t;
+    GLuint b, t, f;
     CUgraphicsResource r[2];
     CUdeviceptr p;
     CUarray a;
@@ -66,9 +70,13 @@ static void round_trip(void)
     memset(want, 77, 128);
     EXPECT_OK(cuMemcpyHtoA(a, 0, want, 128));
     EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
-    glGetBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, got);
-    EXPECT_EQ(got[SIZE - 1], 9);
-    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, got);
+    const uint8_t *mapped = glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_READ_BIT);
+    EXPECT(mapped && mapped[SIZE - 1] == 9);
+    glUnmapBuffer(GL_ARRAY_BUFFER);
+    glGenFramebuffers(1, &f);
+    glBindFramebuffer(GL_FRAMEBUFFER, f);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, t, 0);
+    glReadPixels(0, 0, 32, 32, GL_RGBA, GL_UNSIGNED_BYTE, got);
     EXPECT(!memcmp(got, want, SIZE));
     EXPECT_OK(cuGraphicsUnregisterResource(r[0]));
     EXPECT_OK(cuGraphicsUnregisterResource(r[1]));
@@ -88,6 +96,14 @@ TEST(compatibility)
     test_context();
     round_trip();
 }
+TEST(es)
+{
+    start(NULL, es);
+    EXPECT(!strncmp((const char *)glGetString(GL_VERSION), "OpenGL ES", 9));
+    test_context();
+    round_trip();
+    EXPECT_NO_DIAGNOSTIC();
+}
 TEST(shared)
 {
     GLXContext first = start(NULL, core);
@@ -96,14 +112,29 @@ TEST(shared)
     round_trip();
 }
 
-// Windows close: the connection goes, then CUDA's objects.
-TEST(closed)
+static void need_no_thread_sanitizer(void)
 {
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
     SKIP("ThreadSanitizer ends the process when a library that it has a suppression for is unloaded, as the driver of a closed connection is");
 #endif
 #endif
+}
+
+// The context goes, and with its connection those of the driver's own.
+static void close_display(GLXContext context)
+{
+    glXMakeContextCurrent(display, None, None, NULL);
+    glXDestroyContext(display, context);
+    glXDestroyPbuffer(display, pbuffer);
+    XCloseDisplay(display);
+    display = NULL;
+}
+
+// Windows close: the connection goes, then CUDA's objects.
+TEST(closed)
+{
+    need_no_thread_sanitizer();
     test_context();
     for (int i = 0; i < 3; i++) {
         GLuint b;
@@ -115,13 +146,57 @@ TEST(closed)
         MUST(cuGraphicsGLRegisterBuffer(&r, b, 0));
         EXPECT_OK(cuGraphicsMapResources(1, &r, 0));
         EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
-        glXMakeContextCurrent(display, None, None, NULL);
-        glXDestroyContext(display, context);
-        glXDestroyPbuffer(display, pbuffer);
-        XCloseDisplay(display);
-        display = NULL;
+        close_display(context);
         EXPECT_ERROR(cuGraphicsMapResources(1, &r, 0), CUDA_ERROR_UNKNOWN);
     }
+}
+
+// ---- errors of the program's own
+
+static Display *other; // where they happen
+static atomic_bool enough;
+static atomic_int sent, seen;
+
+static int count_error(Display *on, XErrorEvent *event)
+{
+    (void)event;
+    seen += on == other;
+    return 0;
+}
+
+static void *make_errors(void *unused)
+{
+    enum { NO_WINDOW = 1 };
+    (void)unused;
+    while (!enough) {
+        XDestroyWindow(other, NO_WINDOW);
+        XSync(other, False);
+        sent++;
+    }
+    return NULL;
+}
+
+// They reach its handler also while the driver, which must bear errors of its own, opens and closes contexts.
+TEST(errors_reach_the_program)
+{
+    enum { TIMES = 10 };
+    pthread_t thread;
+    need_no_thread_sanitizer();
+    if (!(other = XOpenDisplay(NULL)))
+        SKIP("SKIPPED: no X server");
+    test_context();
+    XSetErrorHandler(count_error);
+    EXPECT_EQ(pthread_create(&thread, NULL, make_errors, NULL), 0);
+    for (int i = 0; i < TIMES; i++) {
+        GLXContext context = start(NULL, core);
+        round_trip();
+        close_display(context);
+    }
+    enough = true;
+    pthread_join(thread, NULL);
+    EXPECT(sent > TIMES);
+    EXPECT_EQ(seen, sent);
+    EXPECT(XSetErrorHandler(NULL) == count_error);
 }
 
 // A program without EGL is not searched for it each time.
@@ -164,4 +239,5 @@ TEST(without_errors)
     contexts_with(GLX_CONTEXT_OPENGL_NO_ERROR_ARB, True);
 }
 
-TESTS(CASE(may_be_lost), CASE(without_errors), CASE(quick_without_egl), CASE(core), CASE(compatibility), CASE(shared), CASE(closed))
+TESTS(CASE(may_be_lost), CASE(without_errors), CASE(quick_without_egl), CASE(core), CASE(compatibility), CASE(es), CASE(shared), CASE(closed),
+      CASE(errors_reach_the_program))

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// With an EGL of this program's own between the driver and Mesa's, which tells in what order the driver calls OpenGL and what contexts it makes.
+// (llvmpipe shows another context what was uploaded also without glFinish; OpenGL promises it after that only.)
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "context.h"
+
+enum { SIZE = 4096, SIDE = 16, ROW_B = SIDE * 4, MAKING_US = 20000 };
+
+// ---- what is between
+
+static atomic_int uploads, unfinished, contexts_made;
+static _Thread_local int unfinished_here, finished_here;
+static _Thread_local bool is_the_test; // this thread is
+
+static void note_upload(void)
+{
+    unfinished_here++;
+    unfinished++;
+    uploads++;
+}
+
+// X(name, parameters, arguments): the functions that change the bytes of the program's objects.
+#define UPLOADS(X)                                                                                                                                   \
+    X(BufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, const void *d), (a, b, c, d))                                                              \
+    X(CopyBufferSubData, (GLenum a, GLenum b, GLintptr c, GLintptr d, GLsizeiptr e), (a, b, c, d, e))                                                \
+    X(TexSubImage2D, (GLenum a, GLint b, GLint c, GLint d, GLsizei e, GLsizei f, GLenum g, GLenum h, const void *i), (a, b, c, d, e, f, g, h, i))    \
+    X(TexSubImage3D, (GLenum a, GLint b, GLint c, GLint d, GLint e, GLsizei f, GLsizei g, GLsizei h, GLenum i, GLenum j, const void *k),             \
+      (a, b, c, d, e, f, g, h, i, j, k))                                                                                                             \
+    X(BlitFramebuffer, (GLint a, GLint b, GLint c, GLint d, GLint e, GLint f, GLint g, GLint h, GLbitfield i, GLenum j),                             \
+      (a, b, c, d, e, f, g, h, i, j))
+
+#define X(name, parameters, arguments)                                                                                                               \
+    static void(*_Atomic next_##name) parameters;                                                                                                    \
+    static void between_##name parameters                                                                                                            \
+    {                                                                                                                                                \
+        next_##name arguments;                                                                                                                       \
+        note_upload();                                                                                                                               \
+    }
+UPLOADS(X)
+#undef X
+
+static void between_Finish(void)
+{
+    glFinish();
+    unfinished -= unfinished_here;
+    unfinished_here = 0;
+    finished_here++;
+}
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED __eglMustCastToProperFunctionPointerType EGLAPIENTRY eglGetProcAddress(const char *name)
+{
+    typedef __eglMustCastToProperFunctionPointerType function;
+    function (*next)(const char *) = (function(*)(const char *))dlsym(RTLD_NEXT, "eglGetProcAddress");
+    function found = next(name);
+    if (!strcmp(name, "glFinish"))
+        return between_Finish;
+#define X(function_name, parameters, arguments)                                                                                                      \
+    if (!strcmp(name, "gl" #function_name)) {                                                                                                        \
+        next_##function_name = (void(*) parameters)found;                                                                                            \
+        return (function)between_##function_name;                                                                                                    \
+    }
+    UPLOADS(X)
+#undef X
+    return found;
+}
+
+// A context of the driver's takes a while.
+EXPORTED EGLContext EGLAPIENTRY eglCreateContext(EGLDisplay display, EGLConfig config, EGLContext share, const EGLint *attributes)
+{
+    EGLContext (*next)(EGLDisplay, EGLConfig, EGLContext, const EGLint *) =
+        (EGLContext(*)(EGLDisplay, EGLConfig, EGLContext, const EGLint *))dlsym(RTLD_NEXT, "eglCreateContext");
+    EGLContext context = next(display, config, share, attributes);
+    if (!is_the_test && context) {
+        contexts_made++;
+        usleep(MAKING_US);
+    }
+    return context;
+}
+
+// ---- order
+
+static uint8_t bytes[SIZE];
+
+static void start(void)
+{
+    is_the_test = true;
+    gl_start(GL_CORE);
+}
+
+static void expect_finished(int uploads_before)
+{
+    EXPECT(uploads > uploads_before);
+    EXPECT_EQ(unfinished, 0);
+}
+
+static void check_buffer(GLuint b)
+{
+    CUgraphicsResource r = cu_buffer(b, 0);
+    CUdeviceptr p = cu_map_pointer(r);
+    int before = uploads;
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE / 2));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    expect_finished(before);
+}
+
+static void check_image(GLuint image, GLenum target)
+{
+    CUgraphicsResource r = cu_image(image, target, 0);
+    CUarray a = cu_map_array(r, 0, 0);
+    int before = uploads;
+    cu_write_array(a, 0, 0, ROW_B, SIDE, bytes);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    expect_finished(before);
+}
+
+// What CUDA has written is complete in OpenGL when unmap returns.
+TEST(finished_at_unmap)
+{
+    GLuint immutable, cube, solid;
+    start();
+    check_buffer(gl_buffer(SIZE, NULL));
+    glGenBuffers(1, &immutable);
+    glBindBuffer(GL_ARRAY_BUFFER, immutable);
+    glBufferStorage(GL_ARRAY_BUFFER, SIZE, NULL, 0);
+    check_buffer(immutable);
+    check_image(gl_texture_2d(GL_RGBA8, 1, SIDE, SIDE), GL_TEXTURE_2D);
+    check_image(gl_renderbuffer(GL_RGBA8, SIDE, SIDE), GL_RENDERBUFFER);
+    glGenTextures(1, &cube);
+    glBindTexture(GL_TEXTURE_CUBE_MAP, cube);
+    glTexStorage2D(GL_TEXTURE_CUBE_MAP, 1, GL_RGBA8, SIDE, SIDE);
+    check_image(cube, GL_TEXTURE_CUBE_MAP);
+    glGenTextures(1, &solid);
+    glBindTexture(GL_TEXTURE_3D, solid);
+    glTexStorage3D(GL_TEXTURE_3D, 1, GL_RGBA8, SIDE, SIDE, 2);
+    check_image(solid, GL_TEXTURE_3D);
+}
+
+// And where there is no unmap, when the program has waited.
+TEST(finished_after_a_wait)
+{
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    start();
+    CUgraphicsResource r = cu_buffer(gl_buffer(SIZE, NULL), 0);
+    CUdeviceptr p = cu_map_pointer(r);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    int before = uploads;
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE));
+    EXPECT_OK(cuCtxSynchronize());
+    expect_finished(before);
+}
+
+// What the program has told OpenGL to do is complete when map returns; where nothing is mapped there is nothing to wait for.
+TEST(finished_at_map)
+{
+    start();
+    CUgraphicsResource r = cu_buffer(gl_buffer(SIZE, NULL), 0);
+    int before = finished_here;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, 0));
+    EXPECT_EQ(finished_here, before + 1);
+    EXPECT_ERROR(cuGraphicsMapResources(1, &r, 0), CUDA_ERROR_ALREADY_MAPPED);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_EQ(finished_here, before + 1);
+}
+
+// Nothing is uploaded of what CUDA only reads, or has written in a mapping that it may read only.
+TEST(nothing_uploaded)
+{
+    start();
+    CUgraphicsResource r[] = {cu_buffer(gl_buffer(SIZE, NULL), 0), cu_buffer(gl_buffer(SIZE, NULL), CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY)};
+    CUdeviceptr p = cu_map_pointer(r[0]), q = cu_map_pointer(r[1]);
+    EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE));
+    EXPECT_OK(cuMemsetD8(q, 1, SIZE));
+    EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
+    EXPECT_EQ(uploads, 0);
+}
+
+// ---- contexts
+
+struct first_call {
+    CUcontext cuda;
+    EGLContext context;
+    pthread_barrier_t *both;
+};
+
+static void *register_first(void *arg)
+{
+    struct first_call *c = arg;
+    is_the_test = true;
+    EXPECT_OK(cuCtxSetCurrent(c->cuda));
+    eglBindAPI(EGL_OPENGL_API);
+    gl_use(c->context);
+    GLuint b = gl_buffer(SIZE, NULL);
+    pthread_barrier_wait(c->both);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    EXPECT_OK(cuMemsetD8(cu_map_pointer(r), 9, SIZE));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_EQ(gl_buffer_byte(b, SIZE - 1), 9);
+    gl_use(EGL_NO_CONTEXT);
+    return NULL;
+}
+
+// Two threads' first calls at once; how many contexts the driver makes for the two.
+static int first_calls(bool share)
+{
+    pthread_barrier_t both;
+    pthread_t threads[2];
+    struct first_call calls[2];
+    int before = contexts_made;
+    pthread_barrier_init(&both, NULL, 2);
+    for (int i = 0; i < 2; i++) {
+        calls[i] = (struct first_call){.context = gl_new_context(GL_CORE, i && share ? calls[0].context : EGL_NO_CONTEXT), .both = &both};
+        MUST(cuCtxGetCurrent(&calls[i].cuda));
+    }
+    for (int i = 0; i < 2; i++)
+        EXPECT_EQ(pthread_create(&threads[i], NULL, register_first, &calls[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&both);
+    return contexts_made - before;
+}
+
+TEST(one_group_of_two_threads)
+{
+    is_the_test = true;
+    test_context();
+    for (int i = 0; i < 5; i++)
+        EXPECT_EQ(first_calls(true), 1);
+}
+
+TEST(two_groups_of_two_threads)
+{
+    is_the_test = true;
+    test_context();
+    EXPECT_EQ(first_calls(false), 2);
+}
+
+TESTS(CASE(finished_at_unmap), CASE(finished_after_a_wait), CASE(finished_at_map), CASE(nothing_uploaded), CASE(one_group_of_two_threads),
+      CASE(two_groups_of_two_threads))
