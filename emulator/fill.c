@@ -39,15 +39,18 @@ static void fill_bytes(void *argument)
 // Splits a large fill: into rows, or into pages of the only one. Returns how many parts.
 static unsigned split(const struct em_fill *all, struct em_fill parts[EM_PARTS_MAX])
 {
-    uint64_t total = all->height > 1 ? all->height : all->width, unit = all->height > 1 ? 1 : 4096;
+    bool rows = all->height > 1;
+    uint64_t total = rows ? all->height : all->width, unit = rows ? 1 : 4096;
     unsigned count = em_parts(all->width * all->value_B * all->height, total / unit);
     parts[0] = *all;
     for (unsigned i = 0; i < count && count > 1; i++) {
         uint64_t from, some;
         parts[i] = *all;
         em_part(total, unit, i, count, &from, &some);
-        parts[i].address += from * (all->height > 1 ? all->pitch_B : all->value_B);
-        *(all->height > 1 ? &parts[i].height : &parts[i].width) = some;
+        if (rows)
+            parts[i].address += from * all->pitch_B, parts[i].height = some;
+        else
+            parts[i].address += from * all->value_B, parts[i].width = some;
     }
     return count;
 }

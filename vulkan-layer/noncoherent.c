@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kn_copy.h"
+
 static pthread_once_t mode_once = PTHREAD_ONCE_INIT;
 static bool mode;
 
@@ -146,8 +148,8 @@ static bool shadow_start(struct vl_shadow *s, uint64_t offset, uint64_t size, vo
     s->real = real;
     s->host = (unsigned char *)s->storage + lead;
     s->before = s->host + room;
-    memcpy(s->host, real, size);
-    memcpy(s->before, real, size);
+    kn_copy(s->host, real, size);
+    kn_copy(s->before, real, size);
     return true;
 }
 
@@ -187,8 +189,8 @@ static void flush(struct vl_shadow *s, uint64_t offset, uint64_t size)
     if (s->offset + at <= s->lost_first && s->offset + end >= s->lost_end)
         s->lost_first = s->lost_end = 0;
     for (; (stop = next_written(s, &at, end)); at = stop) {
-        memcpy(s->real + at, s->host + at, stop - at);
-        memcpy(s->before + at, s->host + at, stop - at);
+        kn_copy(s->real + at, s->host + at, stop - at);
+        kn_copy(s->before + at, s->host + at, stop - at);
     }
 }
 
@@ -197,8 +199,8 @@ static void invalidate(struct vl_shadow *s, uint64_t offset, uint64_t size)
     uint64_t at, end;
     if (!clip(s, offset, size, &at, &end))
         return;
-    memcpy(s->host + at, s->real + at, end - at);
-    memcpy(s->before + at, s->real + at, end - at);
+    kn_copy(s->host + at, s->real + at, end - at);
+    kn_copy(s->before + at, s->real + at, end - at);
 }
 
 bool vl_shadow_unflushed(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint64_t *first, uint64_t *end)

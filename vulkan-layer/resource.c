@@ -92,6 +92,17 @@ static void forget(struct vl_device *device, enum dm_vulkan_resource_kind kind, 
     pthread_mutex_unlock(&vl_record_lock);
 }
 
+// What images and buffers have alike; the rest is 0, padding too, since all of it is hashed.
+static void describe(struct dm_vulkan_resource *what, enum dm_vulkan_resource_kind kind, uint64_t handle, VkExternalMemoryHandleTypeFlags types,
+                     uint32_t usage)
+{
+    memset(what, 0, sizeof *what);
+    what->handle = handle;
+    what->kind = kind;
+    what->flags = external_flags(types);
+    what->usage = usage;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImageCreateInfo *info, const VkAllocationCallbacks *allocator,
                                                    VkImage *out)
 {
@@ -101,13 +112,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImag
         return r;
     const VkExternalMemoryImageCreateInfo *external = vl_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
     struct dm_vulkan_resource what;
-    memset(&what, 0, sizeof what);
-    what.handle = VL_NUMBER(*out);
-    what.kind = DM_VULKAN_IMAGE;
-    what.flags = (info->tiling != VK_IMAGE_TILING_OPTIMAL ? DM_VULKAN_LINEAR : 0) |
-                 (info->usage & VK_IMAGE_USAGE_STORAGE_BIT ? DM_VULKAN_STORAGE : 0) |
-                 (info->usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT ? DM_VULKAN_COLOR_TARGET : 0) |
-                 (info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT ? DM_VULKAN_CUBE : 0) | external_flags(external ? external->handleTypes : 0);
+    describe(&what, DM_VULKAN_IMAGE, VL_NUMBER(*out), external ? external->handleTypes : 0, info->usage);
+    what.flags |= (info->tiling != VK_IMAGE_TILING_OPTIMAL ? DM_VULKAN_LINEAR : 0) |
+                  (info->usage & VK_IMAGE_USAGE_STORAGE_BIT ? DM_VULKAN_STORAGE : 0) |
+                  (info->usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT ? DM_VULKAN_COLOR_TARGET : 0) |
+                  (info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT ? DM_VULKAN_CUBE : 0);
     what.dimensions = (uint16_t)(info->imageType + 1);
     what.width = info->extent.width;
     what.height = info->extent.height;
@@ -115,7 +124,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImag
     what.layers = info->arrayLayers;
     what.levels = info->mipLevels;
     what.samples = info->samples;
-    what.usage = info->usage;
     describe_format(&what, info->format);
     remember(d, &what);
     return r;
@@ -131,12 +139,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBuf
         return r;
     const VkExternalMemoryBufferCreateInfo *external = vl_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     struct dm_vulkan_resource what;
-    memset(&what, 0, sizeof what);
-    what.handle = VL_NUMBER(*out);
-    what.kind = DM_VULKAN_BUFFER;
-    what.flags = external_flags(external ? external->handleTypes : 0);
+    describe(&what, DM_VULKAN_BUFFER, VL_NUMBER(*out), external ? external->handleTypes : 0, info->usage);
     what.size = info->size;
-    what.usage = info->usage;
     remember(d, &what);
     return r;
 }
