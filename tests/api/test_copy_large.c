@@ -2,7 +2,9 @@
 // Copies and fills large enough for the second core: bytes, overlap, faults in either half, several at once, a fork.
 #include "../harness.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 
 enum { SIZE = (24 << 20) + 4093 };
 static unsigned char *a, *b;
@@ -183,6 +185,64 @@ TEST(threads)
         pthread_join(threads[i], NULL);
 }
 
+// The threads of this process but this one and `other`; `last` is one of them.
+static int threads_but(pid_t other, pid_t *last)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; tasks && (e = readdir(tasks));) {
+        pid_t tid = (pid_t)atoi(e->d_name);
+        if (tid && tid != getpid() && tid != other)
+            *last = tid, count++;
+    }
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+struct bound {
+    CUcontext context;
+    CUdeviceptr to, from;
+    cpu_set_t core;
+    pid_t tid;
+};
+
+static void *copy_bound(void *argument)
+{
+    struct bound *to_do = argument;
+    to_do->tid = gettid();
+    EXPECT_EQ(sched_setaffinity(0, sizeof to_do->core, &to_do->core), 0);
+    EXPECT_OK(cuCtxSetCurrent(to_do->context));
+    EXPECT_OK(cuMemcpyDtoD(to_do->to, to_do->from, 16 << 20));
+    return NULL;
+}
+
+// The first large copy is one of a thread that is bound to one core: the helper is made all the same, and may run where the process may.
+TEST(bound_thread)
+{
+    struct bound of_thread;
+    pthread_t thread;
+    pid_t helper = 0;
+    cpu_set_t cores, of_helper;
+    int core = 0;
+    sched_getaffinity(0, sizeof cores, &cores);
+    if (CPU_COUNT(&cores) < 2)
+        SKIP("there is one processor core");
+    of_thread.context = test_context();
+    MUST(cuMemAlloc(&of_thread.to, 16 << 20));
+    MUST(cuMemAlloc(&of_thread.from, 16 << 20));
+    int before = threads_but(0, &helper);
+    while (!CPU_ISSET(core, &cores))
+        core++;
+    CPU_ZERO(&of_thread.core);
+    CPU_SET(core, &of_thread.core);
+    if (pthread_create(&thread, NULL, copy_bound, &of_thread) || pthread_join(thread, NULL))
+        exit(1);
+    EXPECT_EQ(threads_but(of_thread.tid, &helper), before + 1);
+    EXPECT_EQ(sched_getaffinity(helper, sizeof of_helper, &of_helper), 0);
+    EXPECT(CPU_EQUAL(&of_helper, &cores));
+}
+
 // The child has no helper: it is told that the driver does not go over a fork, and the parent goes on.
 TEST(forking)
 {
@@ -197,4 +257,4 @@ TEST(forking)
     EXPECT(!memcmp(a, b, SIZE));
 }
 
-TESTS(CASE(linear), CASE(fills), CASE(overlapping), CASE(arrays), CASE(faults), CASE(threads), CASE(forking))
+TESTS(CASE(linear), CASE(fills), CASE(overlapping), CASE(arrays), CASE(faults), CASE(threads), CASE(bound_thread), CASE(forking))
