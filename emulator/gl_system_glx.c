@@ -56,8 +56,10 @@ static void take_handler(void *display)
     int glx, event, error;
     pthread_mutex_lock(&handler.lock);
     handler.glx = em_xlib.XQueryExtension(display, "GLX", &glx, &event, &error) ? glx : 0;
+    error_handler *last = handler.before;
     handler.before = NULL;
-    handler.before = (error_handler *)em_xlib.XSetErrorHandler((void *)ignore_error);
+    error_handler *before = (error_handler *)em_xlib.XSetErrorHandler((void *)ignore_error);
+    handler.before = before == ignore_error ? last : before; // a program may have saved ours, and set it again
 }
 
 // The program may have set another one meanwhile, which stays.

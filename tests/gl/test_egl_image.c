@@ -154,6 +154,10 @@ TEST(refused)
     EGLSyncKHR sync = create_sync ? create_sync(gl_display, EGL_SYNC_FENCE_KHR, NULL) : NULL;
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, sync, 0), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)context, 0), CUDA_ERROR_UNKNOWN);
+    void *forged[32]; // something that begins as Mesa's own objects do
+    for (int i = 0; i < 32; i++)
+        forged[i] = gl_display;
+    EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)forged, 0), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, NULL, 0, 0), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, (CUgraphicsResource)(uintptr_t)0x12340, 0, 0), CUDA_ERROR_INVALID_HANDLE);
     r = cu_buffer(gl_buffer(64, NULL), 0);
