@@ -155,6 +155,28 @@ TEST(resized)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
+// Streaming programs throw a buffer's store away before they fill it again.
+TEST(orphaned)
+{
+    gl_start(GL_CORE);
+    GLuint b = gl_buffer(SIZE, NULL);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        pattern(want, SIZE, i);
+        glBindBuffer(GL_ARRAY_BUFFER, b);
+        glBufferData(GL_ARRAY_BUFFER, SIZE, NULL, GL_STREAM_DRAW);
+        glBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, want);
+        CUdeviceptr p = cu_map_pointer(r);
+        EXPECT_OK(cuMemcpyDtoH(got, p, SIZE));
+        EXPECT(!memcmp(got, want, SIZE));
+        EXPECT_OK(cuMemsetD8(p, 9, 10));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        EXPECT_EQ(gl_buffer_byte(b, 9), 9);
+        EXPECT_EQ(gl_buffer_byte(b, 10), want[10]);
+    }
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 TEST(deleted)
 {
     gl_start(GL_CORE);
@@ -248,5 +270,5 @@ TEST(places)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(places), CASE(core), CASE(compatibility), CASE(es), CASE(several), CASE(read_only), CASE(refused), CASE(resized), CASE(deleted),
-      CASE(registered_twice), CASE(many_contexts), CASE(terminated))
+TESTS(CASE(places), CASE(core), CASE(compatibility), CASE(es), CASE(several), CASE(read_only), CASE(refused), CASE(resized), CASE(orphaned),
+      CASE(deleted), CASE(registered_twice), CASE(many_contexts), CASE(terminated))
