@@ -14,6 +14,7 @@ typedef struct gl_sync_object *gl_sync;
 enum {
     GL_NONE = 0,
     GL_NO_ERROR = 0,
+    GL_INVALID_VALUE = 0x0501,
     GL_STENCIL_INDEX = 0x1901,
     GL_RED = 0x1903,
     GL_ALPHA = 0x1906,
@@ -97,7 +98,10 @@ enum {
     GL_READ_FRAMEBUFFER = 0x8ca8,
     GL_DRAW_FRAMEBUFFER = 0x8ca9,
     GL_COLOR_ATTACHMENT0 = 0x8ce0,
+    GL_DEPTH_ATTACHMENT = 0x8d00,
     GL_STENCIL_ATTACHMENT = 0x8d20,
+    GL_DEPTH_STENCIL_ATTACHMENT = 0x821a,
+    GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME = 0x8cd1,
     GL_COLOR_BUFFER_BIT = 0x4000,
     GL_STENCIL_BUFFER_BIT = 0x400,
     GL_CLAMP_READ_COLOR = 0x891c,
@@ -165,6 +169,8 @@ enum {
     X(void, DeleteFramebuffers, (gl_sizei, const gl_uint *))                                                                                         \
     X(void, FramebufferRenderbuffer, (gl_enum, gl_enum, gl_enum, gl_uint))                                                                           \
     X(void, FramebufferTexture2D, (gl_enum, gl_enum, gl_enum, gl_uint, gl_int))                                                                      \
+    X(void, FramebufferTexture, (gl_enum, gl_enum, gl_uint, gl_int))                                                                                 \
+    X(void, GetFramebufferAttachmentParameteriv, (gl_enum, gl_enum, gl_enum, gl_int *))                                                              \
     X(void, BlitFramebuffer, (gl_int, gl_int, gl_int, gl_int, gl_int, gl_int, gl_int, gl_int, unsigned, gl_enum))                                    \
     X(void, ReadPixels, (gl_int, gl_int, gl_sizei, gl_sizei, gl_enum, gl_enum, void *))                                                              \
     X(void, ReadBuffer, (gl_enum))                                                                                                                   \

@@ -376,6 +376,11 @@ void em_gl_group_finish_current(void)
         f();
 }
 
+bool em_gl_group_is_silent(const struct em_gl_group *group)
+{
+    return group->own.silent;
+}
+
 // ---- texture units
 
 int em_gl_group_take_unit(struct em_gl_group *group, unsigned slot)

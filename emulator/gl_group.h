@@ -35,6 +35,9 @@ void em_gl_group_finish_current(void);
 
 // ---- for jobs
 
+// Whether OpenGL looks for no errors in the group's context (GL_KHR_no_error).
+bool em_gl_group_is_silent(const struct em_gl_group *group);
+
 // A function of an extension, for groups on EGL; NULL: there is none.
 void *em_gl_group_egl_function(const char *name);
 

@@ -6,6 +6,23 @@
 enum em_gl_status em_gl_image_open(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o);
 void em_gl_image_drop(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o);
 
+// ---- gl_identity.c
+
+// Notes which object it is that has just been opened.
+void em_gl_image_mark(const struct gl_functions *gl, struct em_gl_object *o);
+// Whether the object's name is still its own.
+bool em_gl_image_is_named(const struct gl_functions *gl, const struct em_gl_object *o);
+bool em_gl_buffer_is_named(const struct gl_functions *gl, const struct em_gl_object *o);
+
+// ---- gl_object.c
+
+// Binds the buffer to GL_ELEMENT_ARRAY_BUFFER, where nothing else looks; its size.
+uint64_t em_gl_buffer_select(const struct gl_functions *gl, const struct em_gl_object *o);
+// Writes into the buffer that is selected.
+void em_gl_buffer_put(const struct gl_functions *gl, intptr_t offset, intptr_t size, const void *from);
+
+// ---- images
+
 // What follows is for gl_image.c, gl_texture.c and gl_framebuffer.c. Levels are CUDA's: 0 is the texture's base level.
 
 struct em_gl_extent {

@@ -4,8 +4,111 @@
 
 #include <string.h>
 
+#include "alloc.h"
 #include "error.h"
+#include "graphics_memory.h"
 #include "layout.h"
+#include "lock.h"
+
+static struct em_gl_mirror *mirrors; // guarded by em_lock
+
+// ---- mirrors and objects
+
+static bool is_same_image(const struct em_gl_image *a, const struct em_gl_image *b)
+{
+    return a->target == b->target && a->base == b->base && a->width == b->width && a->height == b->height && a->depth == b->depth &&
+           a->levels == b->levels && !memcmp(a->present, b->present, sizeof a->present) && a->format.number == b->format.number;
+}
+
+static bool is_same_shape(const struct em_graphics_shape *a, const struct em_graphics_shape *b)
+{
+    return a->kind == b->kind && a->size_B == b->size_B && a->depth == b->depth && a->layers == b->layers && a->cube == b->cube &&
+           a->levels == b->levels && !a->standing && !b->standing;
+}
+
+// The next one after `m` that may be the object's; the first one for NULL. Precondition: em_lock held.
+static struct em_gl_mirror *next_like(struct em_gl_mirror *m, const struct em_gl_object *o, const struct em_graphics_shape *shape,
+                                      const struct em_device *device)
+{
+    for (m = m ? m->next : mirrors; m; m = m->next)
+        if (m->object->group == o->group && m->object->kind == o->kind && m->object->name == o->name && m->device == device &&
+            is_same_shape(&m->shape, shape) && is_same_image(&m->object->image, &o->image))
+            break;
+    if (m)
+        m->references++;
+    return m;
+}
+
+static struct em_gl_mirror *find_mirror(const struct em_gl_object *o, const struct em_graphics_shape *shape, const struct em_device *device)
+{
+    em_lock();
+    struct em_gl_mirror *m = next_like(NULL, o, shape, device);
+    while (m) {
+        em_unlock();
+        bool same = em_gl_object_is_named(m->object);
+        em_lock();
+        if (same)
+            break;
+        struct em_gl_mirror *before = m;
+        m = next_like(before, o, shape, device);
+        em_gl_mirror_unref(before);
+    }
+    em_unlock();
+    return m;
+}
+
+static CUresult make_mirror(struct em_gl_object *o, const struct em_graphics_shape *shape, const struct em_device *device, struct em_gl_mirror **out)
+{
+    bool image = shape->kind == EM_GRAPHICS_IMAGE;
+    struct em_gl_mirror *m = dm_calloc(1, sizeof *m);
+    if (!m)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+    *m = (struct em_gl_mirror){.references = 1, .object = o, .shape = *shape, .device = device, .size_B = shape->size_B};
+    CUresult r = image ? em_graphics_layout(shape, &m->layout) : CUDA_SUCCESS;
+    em_lock();
+    if (!r)
+        r = em_graphics_memory_new(device, shape, image ? m->layout.total_B : em_graphics_reach_B(shape), &m->memory);
+    if (!r) {
+        m->address = m->memory->address;
+        m->next = mirrors;
+        mirrors = m;
+    }
+    em_unlock();
+    if (r)
+        dm_free(m);
+    else
+        *out = m;
+    return r;
+}
+
+CUresult em_gl_mirror_open(struct em_gl_object *object, const struct em_graphics_shape *shape, const struct em_device *device,
+                           struct em_gl_mirror **out)
+{
+    CUresult r = CUDA_SUCCESS;
+    struct em_gl_mirror *there = shape->standing ? NULL : find_mirror(object, shape, device);
+    if (there)
+        *out = there;
+    else
+        r = make_mirror(object, shape, device, out);
+    if (there || r)
+        em_gl_object_close(object);
+    return r;
+}
+
+void em_gl_mirror_unref(struct em_gl_mirror *mirror)
+{
+    if (--mirror->references)
+        return;
+    struct em_gl_mirror **at = &mirrors;
+    while (*at != mirror)
+        at = &(*at)->next;
+    *at = mirror->next;
+    em_gl_object_close(mirror->object);
+    em_graphics_memory_unref(mirror->memory);
+    dm_free(mirror);
+}
+
+// ---- moving bytes
 
 // Tells once in a mapping what is wrong with an object. Whether its bytes were moved, or as many as it still has.
 static bool tell(struct em_gl_mirror *m, enum em_gl_status status)
@@ -27,9 +130,11 @@ static bool tell(struct em_gl_mirror *m, enum em_gl_status status)
     return good;
 }
 
-void em_gl_mirror_map(struct em_gl_mirror *m)
+void em_gl_mirror_map(struct em_gl_mirror *m, bool keep)
 {
-    m->mapped = true;
+    m->keep = keep || (m->maps && m->keep);
+    if (m->maps++)
+        return;
     memset(m->fetched, 0, sizeof m->fetched);
     memset(m->overwrites, 0, sizeof m->overwrites);
     for (unsigned level = 0; level < EM_GL_LEVELS_MAX; level++)
@@ -129,7 +234,7 @@ static void add_range(struct em_gl_mirror *m, struct em_gl_range r)
 
 void em_gl_mirror_touch(struct em_gl_mirror *m, uint64_t offset, uint64_t size, enum em_touch touch)
 {
-    if (!m->mapped || !size || offset >= m->size_B)
+    if (!m->maps || !size || offset >= m->size_B)
         return;
     uint64_t end = size < m->size_B - offset ? offset + size : m->size_B;
     if (needs_bytes(m, 0, !offset && end == m->size_B, touch))
@@ -163,14 +268,14 @@ static bool push_buffer(struct em_gl_mirror *m)
 
 static struct em_gl_bytes bytes_of(const struct em_gl_mirror *m, unsigned level)
 {
-    const struct dm_layout_level *l = &m->layout->level[level];
+    const struct dm_layout_level *l = &m->layout.level[level];
     return (struct em_gl_bytes){
         .base = (void *)(uintptr_t)(m->address + l->offset_B),
         .pitch_B = l->pitch_B,
-        .slice_B = m->layout->layered || m->layout->cube ? l->layer_stride_B : l->slice_B,
+        .slice_B = m->layout.layered || m->layout.cube ? l->layer_stride_B : l->slice_B,
         .width = l->width_el,
         .height = l->height_el,
-        .depth = (uint32_t)dm_layout_depth(m->layout, level),
+        .depth = (uint32_t)dm_layout_depth(&m->layout, level),
     };
 }
 
@@ -241,7 +346,7 @@ static void add_box(struct em_gl_dirty *all, const struct em_gl_box *box)
 void em_gl_mirror_touch_box(struct em_gl_mirror *m, unsigned level, const struct em_gl_box *box, enum em_touch touch)
 {
     // CUDA may have more levels than the texture.
-    if (!m->mapped || level >= m->object->image.levels || !box->width || !box->height || !box->depth)
+    if (!m->maps || level >= m->object->image.levels || !box->width || !box->height || !box->depth)
         return;
     struct em_gl_bytes bytes = bytes_of(m, level);
     struct em_gl_box all = whole(&bytes);
@@ -250,15 +355,14 @@ void em_gl_mirror_touch_box(struct em_gl_mirror *m, unsigned level, const struct
         m->to_cuda_B += volume(&all) * m->object->image.transfer.element_B;
         m->fetched[level] = everything;
     }
-    if (!em_touch_writes(touch))
-        return;
-    add_box(&m->dirty[level], box);
+    if (em_touch_writes(touch))
+        add_box(&m->dirty[level], box);
 }
 
 static bool push_image(struct em_gl_mirror *m)
 {
     bool good = true;
-    for (unsigned level = 0; level < m->object->image.levels && level < m->layout->levels; level++) {
+    for (unsigned level = 0; level < m->object->image.levels && level < m->layout.levels; level++) {
         struct em_gl_bytes bytes = bytes_of(m, level);
         for (unsigned i = 0; i < m->dirty[level].count; i++) {
             const struct em_gl_box *box = &m->dirty[level].box[i];
@@ -275,27 +379,30 @@ void em_gl_mirror_touch_all(struct em_gl_mirror *m, enum em_touch touch)
 {
     if (touch == EM_TOUCH_WRITE) // what is there may be needed all the same
         touch = EM_TOUCH_WRITE_SOME;
-    if (!m->layout) {
+    if (m->size_B) {
         em_gl_mirror_touch(m, 0, m->size_B, touch);
         return;
     }
-    for (unsigned level = 0; level < m->object->image.levels && level < m->layout->levels; level++) {
+    for (unsigned level = 0; level < m->object->image.levels && level < m->layout.levels; level++) {
         struct em_gl_bytes bytes = bytes_of(m, level);
         struct em_gl_box all = whole(&bytes);
         em_gl_mirror_touch_box(m, level, &all, touch);
     }
 }
 
-void em_gl_mirror_discard(struct em_gl_mirror *m)
+bool em_gl_mirror_discard(struct em_gl_mirror *m)
 {
+    if (m->maps > 1)
+        return false;
     memset(m->fetched, 0xff, sizeof m->fetched);
+    return true;
 }
 
-bool em_gl_mirror_unmap(struct em_gl_mirror *m, bool keep)
+bool em_gl_mirror_unmap(struct em_gl_mirror *m, bool push)
 {
     bool good = true;
-    if (m->mapped && keep)
-        good = m->layout ? push_image(m) : push_buffer(m);
-    m->mapped = false;
+    if (push && m->keep) // what others write meanwhile goes with them
+        good = m->size_B ? push_buffer(m) : push_image(m);
+    m->maps--;
     return good;
 }

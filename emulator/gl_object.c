@@ -14,8 +14,8 @@ struct call {
 
 // ---- buffers
 
-// A vertex array keeps the buffer alive, and binds it where nothing else looks.
-static uint64_t select_buffer(const struct gl_functions *gl, const struct em_gl_object *o)
+// A vertex array keeps the buffer alive.
+uint64_t em_gl_buffer_select(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     int64_t size = 0;
     gl->BindVertexArray(o->holder);
@@ -30,7 +30,7 @@ static enum em_gl_status open_buffer(const struct gl_functions *gl, struct em_gl
     gl->GenVertexArrays(1, &o->holder);
     gl->BindVertexArray(o->holder);
     gl->BindBuffer(GL_ELEMENT_ARRAY_BUFFER, o->name);
-    o->size_B = select_buffer(gl, o);
+    o->size_B = em_gl_buffer_select(gl, o);
     return o->size_B ? EM_GL_OK : EM_GL_NO_STORAGE;
 }
 
@@ -38,7 +38,7 @@ static void run_size(struct em_gl_group *group, const struct gl_functions *gl, v
 {
     struct call *c = arg;
     (void)group;
-    c->size = select_buffer(gl, c->object);
+    c->size = em_gl_buffer_select(gl, c->object);
     c->status = EM_GL_OK;
 }
 
@@ -63,7 +63,7 @@ static bool takes_bytes(const struct gl_functions *gl)
     return !immutable || (flags & GL_DYNAMIC_STORAGE_BIT);
 }
 
-static void write_buffer(const struct gl_functions *gl, intptr_t offset, intptr_t size, const void *from)
+void em_gl_buffer_put(const struct gl_functions *gl, intptr_t offset, intptr_t size, const void *from)
 {
     gl_uint scratch;
     if (takes_bytes(gl)) {
@@ -90,7 +90,7 @@ static bool is_mapped(const struct gl_functions *gl)
 
 static void run_buffer(const struct gl_functions *gl, struct call *c, bool write)
 {
-    uint64_t have = select_buffer(gl, c->object);
+    uint64_t have = em_gl_buffer_select(gl, c->object);
     if (is_mapped(gl)) {
         c->status = EM_GL_REFUSED;
         return;
@@ -99,7 +99,7 @@ static void run_buffer(const struct gl_functions *gl, struct call *c, bool write
     uint64_t room = c->offset < have ? have - c->offset : 0, size = c->size < room ? c->size : room;
     em_gl_failed(gl);
     if (size && write)
-        write_buffer(gl, (intptr_t)c->offset, (intptr_t)size, c->memory);
+        em_gl_buffer_put(gl, (intptr_t)c->offset, (intptr_t)size, c->memory);
     else if (size)
         gl->GetBufferSubData(GL_ELEMENT_ARRAY_BUFFER, (intptr_t)c->offset, (intptr_t)size, c->memory);
     if (em_gl_failed(gl))
@@ -144,6 +144,8 @@ static void drop(struct em_gl_group *group, const struct gl_functions *gl, struc
     } else if (o->kind != EM_GL_BUFFER) {
         em_gl_image_drop(group, gl, o);
     }
+    if (o->mark)
+        gl->DeleteFramebuffers(1, &o->mark);
     em_gl_failed(gl);
 }
 
@@ -153,8 +155,11 @@ static void run_open(struct em_gl_group *group, const struct gl_functions *gl, v
     struct em_gl_object *o = c->object;
     em_gl_failed(gl);
     c->status = o->kind == EM_GL_BUFFER ? open_buffer(gl, o) : em_gl_image_open(group, gl, o);
+    o->silent = em_gl_group_is_silent(group);
     if (c->status)
         drop(group, gl, o);
+    else if (o->kind == EM_GL_TEXTURE || o->kind == EM_GL_RENDERBUFFER)
+        em_gl_image_mark(gl, o);
 }
 
 static void run_close(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
@@ -211,6 +216,22 @@ enum em_gl_status em_gl_object_fares(struct em_gl_object *object)
                        : object->kind == EM_GL_TEXTURE ? gl->IsTexture(object->name)
                                                        : gl->IsRenderbuffer(object->name);
     return lives ? EM_GL_OK : EM_GL_MISSING;
+}
+
+static void run_is_named(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    (void)group;
+    if (c->object->kind == EM_GL_BUFFER ? em_gl_buffer_is_named(gl, c->object) : em_gl_image_is_named(gl, c->object))
+        c->status = EM_GL_OK;
+}
+
+bool em_gl_object_is_named(struct em_gl_object *object)
+{
+    struct call c = {.object = object, .status = EM_GL_GONE};
+    if (object->kind != EM_GL_EGL_IMAGE)
+        em_gl_group_run(object->group, run_is_named, &c);
+    return !c.status;
 }
 
 const char *em_gl_kind_text(enum em_gl_kind kind)

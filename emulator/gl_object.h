@@ -42,6 +42,8 @@ struct em_gl_object {
     struct em_gl_image image; // of the others
     // What holds it in the group's context: a vertex array, a texture unit (0: nothing does) or a framebuffer.
     unsigned holder;
+    unsigned mark; // a framebuffer that knows it from others of its name (gl_identity.c)
+    bool silent;   // OpenGL looks for no errors in the group's context
 };
 
 // Bytes of a level, as they lie in memory: rows pitch_B apart, slices slice_B.
@@ -64,6 +66,9 @@ void em_gl_object_close(struct em_gl_object *object);
 
 // How it fares, as far as the context that is current in the calling thread can tell: OK, MISSING (the program has deleted it) or GONE.
 enum em_gl_status em_gl_object_fares(struct em_gl_object *object);
+
+// Whether the object's name is its own, and not by now that of another one. An EGLImage has none.
+bool em_gl_object_is_named(struct em_gl_object *object);
 
 // How large the buffer is now.
 enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_B);

@@ -12,8 +12,8 @@
 #include "lock.h"
 
 struct resource {
-    struct em_gl_object *object;
-    struct em_gl_mirror mirror;
+    struct em_gl_mirror *mirror; // a reference
+    bool mapped, read_only;
 };
 
 // ---- the backend
@@ -28,7 +28,7 @@ static CUresult flush(void)
 
 static enum em_graphics_health check(void *owner)
 {
-    switch (em_gl_object_fares(((struct resource *)owner)->object)) {
+    switch (em_gl_object_fares(((struct resource *)owner)->mirror->object)) {
     case EM_GL_GONE:
         return EM_GRAPHICS_LOST;
     case EM_GL_MISSING:
@@ -40,7 +40,7 @@ static enum em_graphics_health check(void *owner)
 
 static const char *text(void *owner, char *out, size_t room)
 {
-    const struct em_gl_object *o = ((struct resource *)owner)->object;
+    const struct em_gl_object *o = ((struct resource *)owner)->mirror->object;
     if (o->kind == EM_GL_EGL_IMAGE)
         snprintf(out, room, "EGLImage %p", o->egl_image);
     else
@@ -50,42 +50,50 @@ static const char *text(void *owner, char *out, size_t room)
 
 static CUresult acquire(void *owner, uint64_t sequence, unsigned flags)
 {
+    struct resource *r = owner;
     (void)sequence;
-    (void)flags;
-    em_gl_mirror_map(&((struct resource *)owner)->mirror);
+    r->read_only = flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY;
+    if (!r->mapped)
+        em_gl_mirror_map(r->mirror, !r->read_only);
+    r->mapped = true;
     return CUDA_SUCCESS;
 }
 
 static void touch(void *owner, const struct em_graphics_part *part, enum em_touch touch)
 {
-    struct em_gl_mirror *m = &((struct resource *)owner)->mirror;
+    const struct resource *r = owner;
+    if (!r->mapped)
+        return;
     if (!part) {
-        em_gl_mirror_touch_all(m, touch);
-    } else if (!m->layout) {
-        em_gl_mirror_touch(m, part->offset_B, part->size_B, touch);
+        em_gl_mirror_touch_all(r->mirror, touch);
+    } else if (r->mirror->size_B) {
+        em_gl_mirror_touch(r->mirror, part->offset_B, part->size_B, touch);
     } else {
         struct em_gl_box box = {part->x, part->y, part->z, part->width, part->height, part->depth};
-        em_gl_mirror_touch_box(m, part->level, &box, touch);
+        em_gl_mirror_touch_box(r->mirror, part->level, &box, touch);
     }
 }
 
-static void discard(void *owner)
+static bool discard(void *owner)
 {
-    em_gl_mirror_discard(&((struct resource *)owner)->mirror);
+    return em_gl_mirror_discard(((struct resource *)owner)->mirror);
 }
 
 static CUresult release(void *owner, uint64_t sequence, bool keep)
 {
     (void)sequence;
     struct resource *r = owner;
-    if (em_gl_mirror_unmap(&r->mirror, keep))
+    const struct em_gl_object *o = r->mirror->object;
+    bool mapped = r->mapped;
+    r->mapped = false;
+    if (!mapped || em_gl_mirror_unmap(r->mirror, keep || r->read_only))
         return CUDA_SUCCESS;
-    return em_fail(CUDA_ERROR_UNKNOWN, "OpenGL %s %u did not take what CUDA has written", em_gl_kind_text(r->object->kind), r->object->name);
+    return em_fail(CUDA_ERROR_UNKNOWN, "OpenGL %s %u did not take what CUDA has written", em_gl_kind_text(o->kind), o->name);
 }
 
 static void copied(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B)
 {
-    const struct em_gl_mirror *m = &((struct resource *)owner)->mirror;
+    const struct em_gl_mirror *m = ((struct resource *)owner)->mirror;
     *to_cuda_B = m->to_cuda_B;
     *to_graphics_B = m->to_graphics_B;
 }
@@ -93,7 +101,9 @@ static void copied(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B)
 static void close_resource(void *owner)
 {
     struct resource *r = owner;
-    em_gl_object_close(r->object);
+    if (r->mapped)
+        em_gl_mirror_unmap(r->mirror, false);
+    em_gl_mirror_unref(r->mirror);
     dm_free(r);
 }
 
@@ -145,26 +155,26 @@ static CUresult open_object(enum em_gl_kind kind, unsigned name, struct em_gl_ob
 }
 
 // Hands the object to the core; it is closed on failure.
-static CUresult enter(const struct em_graphics_ops *ops, struct em_gl_object *object, const struct em_graphics_shape *shape, unsigned flags,
+static CUresult enter(const struct em_graphics_ops *ops, struct em_gl_object *object, struct em_graphics_shape *shape, unsigned flags,
                       CUgraphicsResource *out)
 {
-    struct em_graphics_bytes bytes;
     struct resource *resource = dm_calloc(1, sizeof *resource);
     if (!resource) {
         em_gl_object_close(object);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
     }
-    resource->object = object;
-    CUresult r = em_graphics_register(ops, resource, shape, flags, &bytes, out);
+    CUresult r = em_gl_mirror_open(object, shape, em_self.current->device, &resource->mirror);
     if (r) {
-        close_resource(resource);
+        dm_free(resource);
         return r;
     }
-    resource->mirror.object = object;
-    resource->mirror.address = bytes.address;
-    resource->mirror.layout = bytes.layout;
-    resource->mirror.size_B = shape->size_B;
-    return CUDA_SUCCESS;
+    shape->memory = resource->mirror->memory;
+    if ((r = em_graphics_register(ops, resource, shape, flags, out))) {
+        em_lock();
+        close_resource(resource);
+        em_unlock();
+    }
+    return r;
 }
 
 CUresult em_gl_register_buffer(unsigned buffer, unsigned flags, CUgraphicsResource *out)
@@ -311,7 +321,7 @@ CUresult em_gl_egl_frame(CUgraphicsResource resource, unsigned index, unsigned l
     struct resource *is = em_graphics_owner(resource, &egl_image);
     bool known = em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resource) != NULL;
     if (is) {
-        const struct em_gl_image *image = &is->object->image;
+        const struct em_gl_image *image = &is->mirror->object->image;
         *out = (struct em_gl_frame){
             .width = image->width, .height = image->height, .channels = image->transfer.channels, .array_format = image->transfer.array_format};
         r = check_egl_format(image, &out->color_format);

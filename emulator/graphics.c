@@ -218,9 +218,8 @@ CUresult em_graphics_begin(struct em_graphics *g)
     return r;
 }
 
-static CUresult plan_image(struct em_graphics *g)
+CUresult em_graphics_layout(const struct em_graphics_shape *s, struct dm_layout *out)
 {
-    const struct em_graphics_shape *s = &g->shape;
     struct dm_layout_desc d = {
         .kind = s->layout,
         .element_B = s->element_B,
@@ -231,9 +230,18 @@ static CUresult plan_image(struct em_graphics *g)
         .levels = s->levels,
         .cube = s->cube,
     };
-    if (dm_layout_init(&g->layout, &d))
+    if (dm_layout_init(out, &d))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "an image of %ux%ux%u, %u layers and %u levels is none that CUDA has", s->width, s->height, s->depth,
                        s->layers, s->levels);
+    return CUDA_SUCCESS;
+}
+
+static CUresult plan_image(struct em_graphics *g)
+{
+    const struct em_graphics_shape *s = &g->shape;
+    CUresult r = em_graphics_layout(s, &g->layout);
+    if (r)
+        return r;
     g->array = dm_calloc((size_t)(s->layers ? s->layers : 1) * s->levels, sizeof *g->array);
     g->layer = s->layers ? dm_calloc(s->layers, sizeof *g->layer) : NULL;
     if (!g->array || (s->layers && !g->layer))
@@ -245,7 +253,7 @@ static CUresult plan_image(struct em_graphics *g)
 static const struct em_graphics_ops failed = {.api = "no graphics API"};
 
 CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, const struct em_graphics_shape *shape, unsigned flags,
-                              struct em_graphics_bytes *bytes, CUgraphicsResource *out)
+                              CUgraphicsResource *out)
 {
     CUresult r = em_graphics_check_flags(shape->kind, flags);
     // Gathering is for two-dimensional images and cubes.
@@ -280,8 +288,6 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
     if (shape->standing)
         __atomic_fetch_add(&em_graphics_standing, 1, __ATOMIC_RELAXED);
     begin_report(g);
-    if (bytes)
-        *bytes = (struct em_graphics_bytes){.address = g->memory->address, .layout = shape->kind == EM_GRAPHICS_IMAGE ? &g->layout : NULL};
     *out = (CUgraphicsResource)(uintptr_t)g->object.handle;
     em_unlock();
     return CUDA_SUCCESS;

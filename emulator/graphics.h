@@ -33,6 +33,7 @@
 
 struct em_allocation;
 struct em_graphics;
+struct em_graphics_memory;
 struct em_stream;
 struct em_storage;
 struct dm_block;
@@ -64,6 +65,8 @@ struct em_graphics_shape {
     // The graphics object's own bytes, from `physical_offset` on, laid out as above: a reference is taken. NULL: there is a mirror.
     struct dm_physical *physical;
     uint64_t physical_offset;
+    // The backend's own memory for a mirror, which several resources may have: a reference is taken. NULL: the core makes it.
+    struct em_graphics_memory *memory;
 };
 
 // A part of a resource that CUDA is about to use: of a buffer bytes [offset_B, offset_B + size_B), of an image a box of one level, in texels; z is
@@ -109,7 +112,8 @@ struct em_graphics_ops {
     // `part` NULL: any byte, by code that cannot be watched.
     void (*touch)(void *owner, const struct em_graphics_part *part, enum em_touch touch);
     // What graphics has left there is not wanted: nothing needs to be fetched in this mapping. NULL: all is touched for reading instead.
-    void (*discard)(void *owner);
+    // False: it is wanted all the same.
+    bool (*discard)(void *owner);
     // CUDA is done with mapping `sequence`, counted from 1. keep: what it has written goes to the graphics object; else (READ_ONLY) graphics must
     // never see it.
     CUresult (*release)(void *owner, uint64_t sequence, bool keep);
@@ -119,17 +123,14 @@ struct em_graphics_ops {
     void (*close)(void *owner);
 };
 
-// Where the bytes are, for a backend that fills a mirror. Good until ops->close.
-struct em_graphics_bytes {
-    uint64_t address;               // device address of byte 0, the same as long as the resource lives
-    const struct dm_layout *layout; // of an image, else NULL
-};
+// How the bytes of an image lie that CUDA shows so. Fails where it has none of that shape.
+CUresult em_graphics_layout(const struct em_graphics_shape *shape, struct dm_layout *out);
 
 // Registers an object in the current context. `flags`: CU_GRAPHICS_REGISTER_FLAGS_*, checked here (a buffer takes NONE, READ_ONLY or WRITE_DISCARD;
 // an image any of the four bits) by em_graphics_check_flags, which a backend may call before it looks at its own object. On failure `owner` stays the
-// caller's and ops->close is not called. `bytes` may be NULL. Takes the lock: precondition: em_lock NOT held.
+// caller's and ops->close is not called. Takes the lock: precondition: em_lock NOT held.
 CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, const struct em_graphics_shape *shape, unsigned flags,
-                              struct em_graphics_bytes *bytes, CUgraphicsResource *out);
+                              CUgraphicsResource *out);
 CUresult em_graphics_check_flags(enum em_graphics_kind kind, unsigned flags);
 
 // The entry points. NULL handles and lists are checked here; where a result goes is checked before. All take the lock.

@@ -24,6 +24,11 @@ uint64_t em_graphics_reach_B(const struct em_graphics_shape *shape)
 CUresult em_graphics_memory_new(const struct em_device *on, const struct em_graphics_shape *shape, uint64_t size_B, struct em_graphics_memory **out)
 {
     struct em_device_memory *device;
+    if (shape->memory) {
+        shape->memory->references++;
+        *out = shape->memory;
+        return CUDA_SUCCESS;
+    }
     CUresult r = em_device_memory(on, &device);
     if (r)
         return r;

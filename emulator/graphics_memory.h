@@ -16,8 +16,9 @@ struct em_graphics_memory {
     struct dm_physical *physical;
     uint64_t physical_offset;
     uint64_t size_B;
-    uint64_t address; // where they are as long as they live
-    bool mapped;      // `address` was made for them, and ends with them
+    uint64_t address;  // where they are as long as they live
+    bool mapped;       // `address` was made for them, and ends with them
+    const void *shown; // the resource whose pointer is `address` now; others of the same bytes have pointers elsewhere
 };
 
 // Addresses of one or of all mappings of a resource.
@@ -29,7 +30,7 @@ struct em_graphics_window {
     uint64_t reserved_B;
 };
 
-// Memory for `size_B` bytes, or the object's own where shape->physical says so. CUDA_ERROR_OUT_OF_MEMORY.
+// Memory for `size_B` bytes, or that which shape->memory or shape->physical say. CUDA_ERROR_OUT_OF_MEMORY.
 CUresult em_graphics_memory_new(const struct em_device *on, const struct em_graphics_shape *shape, uint64_t size_B, struct em_graphics_memory **out);
 void em_graphics_memory_unref(struct em_graphics_memory *memory);
 

@@ -37,7 +37,7 @@ struct em_graphics {
     struct em_mipmap *mipmap;         // likewise
 
     // How the mapping was used (graphics_view.c).
-    bool touched, scrambled, said_written, said_read;
+    bool scrambled, spoil_later, said_written, said_read;
     unsigned writes;                     // by commands that are not complete
     uint64_t written_first, written_end; // of a buffer; of an image: written_end is not 0 once anything was written
 };

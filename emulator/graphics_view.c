@@ -23,7 +23,6 @@ enum { SCRAMBLED = 0xa5 };
 static void scramble(struct em_graphics *g)
 {
     struct dm_surface bytes = {.base = (void *)(uintptr_t)g->memory->address, .pitch_B = g->memory->size_B, .slice_B = g->memory->size_B};
-    g->scrambled = true;
     uint32_t keys = dm_pkey_enter();
     dm_box_fill(&bytes, (struct dm_position){0}, (struct dm_box_extent){g->memory->size_B, 1, 1}, SCRAMBLED, 1);
     dm_pkey_leave(keys);
@@ -78,20 +77,22 @@ void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *par
     bool spoil = strict && discards(g) && !g->scrambled;
     if (strict && part)
         look_for_misuse(g, part, touch);
+    g->scrambled |= spoil;
     if (spoil && g->ops->discard)
-        g->ops->discard(g->owner);
+        spoil = g->ops->discard(g->owner);
     else if (spoil && g->ops->touch)
         g->ops->touch(g->owner, NULL, EM_TOUCH_READ); // a mirror has everything, so that nothing is fetched over what follows
-    g->touched = true;
     if (spoil && g->acquired == g->sequence)
         scramble(g);
+    else
+        g->spoil_later |= spoil;
     if (g->ops->touch)
         g->ops->touch(g->owner, part, touch);
 }
 
 void em_graphics_view_acquired(struct em_graphics *g)
 {
-    if (g->touched && !g->scrambled && discards(g) && em_config()->personality == EM_MANUAL)
+    if (g->spoil_later)
         scramble(g);
 }
 
@@ -100,8 +101,11 @@ void em_graphics_view_acquired(struct em_graphics *g)
 static void buffer_release(struct em_allocation *a)
 {
     struct em_graphics *g = a->owner;
-    if (g && g->allocation == a)
+    if (g && g->allocation == a) {
         g->allocation = NULL;
+        if (g->memory->shown == g)
+            g->memory->shown = NULL;
+    }
     dm_free(a);
 }
 
@@ -126,11 +130,14 @@ static CUresult begin_buffer(struct em_graphics *g)
     a->release = buffer_release;
     a->watch = buffer_watch;
     CUresult r = em_memory_enter(a);
-    if (r)
+    if (r) {
         dm_free(a);
-    else
-        g->allocation = a;
-    return r;
+        return r;
+    }
+    g->allocation = a;
+    if (a->base == g->memory->address)
+        g->memory->shown = g;
+    return CUDA_SUCCESS;
 }
 
 CUresult em_graphics_pointer(CUgraphicsResource resource, CUdeviceptr *address, size_t *size)
@@ -386,13 +393,14 @@ CUresult em_graphics_view_begin(struct em_graphics *g)
 {
     CUresult r = CUDA_SUCCESS;
     bool fresh = !g->window, strict = em_config()->personality == EM_MANUAL;
-    if (fresh && (r = em_graphics_window_open(g->memory, strict && em_config()->have_seed, &g->window)))
+    bool elsewhere = (strict && em_config()->have_seed) || (g->shape.kind == EM_GRAPHICS_BUFFER && g->memory->shown);
+    if (fresh && (r = em_graphics_window_open(g->memory, elsewhere, &g->window)))
         return r;
     if (g->shape.kind == EM_GRAPHICS_BUFFER && !g->allocation && (r = begin_buffer(g)) && fresh) {
         em_graphics_window_unref(g->window);
         g->window = NULL;
     }
-    g->touched = g->scrambled = g->said_written = g->said_read = false;
+    g->scrambled = g->spoil_later = g->said_written = g->said_read = false;
     g->written_first = g->written_end = 0;
     return r;
 }

@@ -149,7 +149,7 @@ CUresult em_virtual_register(enum em_virtual_kind kind, uint64_t handle, unsigne
         dm_free(g);
         return r;
     }
-    if ((r = em_graphics_register(&virtual_graphics, g, &g->storage->shape, flags, NULL, out))) {
+    if ((r = em_graphics_register(&virtual_graphics, g, &g->storage->shape, flags, out))) {
         em_lock();
         close_registered(g);
         em_unlock();
