@@ -218,20 +218,24 @@ static bool may_overlap(const struct copy_command *c)
     return dst < src_end && src < dst_end;
 }
 
-// Splits a large copy: into slices, rows, or bytes, where blocks, GOBs and pages begin as far as there are enough of them. Returns how many parts.
-static unsigned split(const struct move *all, struct move parts[EM_PARTS_MAX])
+// Splits a large copy, parts[0], into slices, rows, or bytes, where blocks, GOBs and pages begin as far as there are enough of them. Returns how
+// many parts.
+static unsigned split(struct move parts[EM_PARTS_MAX])
 {
-    const struct dm_box_extent *e = &all->extent;
+    const struct dm_box_extent *e = &parts->extent;
+    uint64_t bytes = e->width_B * e->height * e->depth;
+    if (bytes < EM_SECOND_CORE_MIN_B || may_overlap(parts->command))
+        return 1;
+    const struct move all = *parts;
     enum { SLICES, ROWS, BYTES } by = e->depth >= 32 || (e->depth > 1 && e->height < 256) ? SLICES : e->height > 1 ? ROWS : BYTES;
     uint64_t total = by == SLICES ? e->depth : by == ROWS ? e->height : e->width_B;
     uint64_t unit = by == SLICES ? (total >= 32 ? 16 : 1) : by == ROWS ? (total >= 256 ? 128 : 1) : 4096;
-    unsigned count = may_overlap(all->command) ? 1 : em_parts(e->width_B * e->height * e->depth, total / unit);
+    unsigned count = em_parts(bytes, total / unit);
 
-    parts[0] = *all;
     for (unsigned i = 0; i < count && count > 1; i++) {
         struct move *m = &parts[i];
         uint64_t from, some;
-        *m = *all;
+        *m = all;
         em_part(total, unit, i, count, &from, &some);
         if (by == SLICES)
             m->dst.z += from, m->src.z += from, m->extent.depth = some;
@@ -264,7 +268,6 @@ static const char *unusable(const struct place *p)
 static CUresult run_copy(struct em_command *command)
 {
     const struct copy_command *c = (const struct copy_command *)command;
-    const struct move all = {.command = c, .dst = c->dst.at, .src = c->src.at, .extent = c->extent};
     struct move parts[EM_PARTS_MAX];
     struct dm_fault fault;
     const char *why = unusable(&c->dst) ? unusable(&c->dst) : unusable(&c->src);
@@ -273,7 +276,8 @@ static CUresult run_copy(struct em_command *command)
     if (c->src.storage && c->src.storage->before_read)
         c->src.storage->before_read(c->src.storage);
     bool foreign = c->src.foreign || c->dst.foreign;
-    unsigned count = split(&all, parts);
+    parts[0] = (struct move){.command = c, .dst = c->dst.at, .src = c->src.at, .extent = c->extent};
+    unsigned count = split(parts);
     uint32_t keys = dm_pkey_enter();
     int status = em_second_core_run(foreign ? dm_guarded_foreign : dm_guarded, move_bytes, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(keys);

@@ -36,21 +36,23 @@ static void fill_bytes(void *argument)
     }
 }
 
-// Splits a large fill: into rows, or into pages of the only one. Returns how many parts.
-static unsigned split(const struct em_fill *all, struct em_fill parts[EM_PARTS_MAX])
+// Splits a large fill, parts[0], into rows, or into pages of the only one. Returns how many parts.
+static unsigned split(struct em_fill parts[EM_PARTS_MAX])
 {
-    bool rows = all->height > 1;
-    uint64_t total = rows ? all->height : all->width, unit = rows ? 1 : 4096;
-    unsigned count = em_parts(all->width * all->value_B * all->height, total / unit);
-    parts[0] = *all;
+    const struct em_fill all = *parts;
+    uint64_t bytes = all.width * all.value_B * all.height;
+    if (bytes < EM_SECOND_CORE_MIN_B)
+        return 1;
+    bool rows = all.height > 1;
+    unsigned count = em_parts(bytes, rows ? all.height : all.width / 4096);
     for (unsigned i = 0; i < count && count > 1; i++) {
         uint64_t from, some;
-        parts[i] = *all;
-        em_part(total, unit, i, count, &from, &some);
+        parts[i] = all;
+        em_part(rows ? all.height : all.width, rows ? 1 : 4096, i, count, &from, &some);
         if (rows)
-            parts[i].address += from * all->pitch_B, parts[i].height = some;
+            parts[i].address += from * all.pitch_B, parts[i].height = some;
         else
-            parts[i].address += from * all->value_B, parts[i].width = some;
+            parts[i].address += from * all.value_B, parts[i].width = some;
     }
     return count;
 }
@@ -60,7 +62,8 @@ static CUresult run_fill(struct em_command *command)
     struct fill_command *c = (struct fill_command *)command;
     struct em_fill parts[EM_PARTS_MAX];
     struct dm_fault fault;
-    unsigned count = split(&c->fill, parts);
+    parts[0] = c->fill;
+    unsigned count = split(parts);
     uint32_t rights = dm_pkey_enter();
     int r = em_second_core_run(c->foreign ? dm_guarded_foreign : dm_guarded, fill_bytes, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(rights);

@@ -50,7 +50,7 @@ static void count_cores(void)
 
 unsigned em_parts(uint64_t bytes, uint64_t units)
 {
-    if (bytes < EM_SECOND_CORE_MIN_B || units < 2 || !em_funnel.policy->second_core)
+    if (units < 2 || !em_funnel.policy->second_core)
         return 1;
     pthread_once(&cores_once, count_cores);
     if (!several_cores)

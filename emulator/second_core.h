@@ -6,8 +6,8 @@
 
 struct dm_fault;
 
-// Below this many bytes a command never asks for the helper: waking it costs tens of microseconds. Larger ones are split into parts of a quarter of
-// this or more, so that nobody waits long for a helper that has lost its processor.
+// Below this many bytes a command does not even ask whether it may be split: waking the helper costs tens of microseconds. Larger ones are split into
+// parts of a quarter of this or more, so that nobody waits long for a helper that has lost its processor.
 #define EM_SECOND_CORE_MIN_B (UINT64_C(4) << 20)
 
 enum { EM_PARTS_MAX = 16 };
@@ -15,7 +15,7 @@ enum { EM_PARTS_MAX = 16 };
 // A part of `total` things in `parts` parts that begin at multiples of `unit`. There are at most as many parts as units.
 void em_part(uint64_t total, uint64_t unit, unsigned part, unsigned parts, uint64_t *from, uint64_t *count);
 
-// How many parts `bytes` bytes make, where `units` is the most that there can be: 1 where they may not be split.
+// How many parts `bytes` bytes, EM_SECOND_CORE_MIN_B or more, make, where `units` is the most that there can be: 1 where they may not be split.
 unsigned em_parts(uint64_t bytes, uint64_t units);
 
 typedef int em_guarded_fn(void (*fn)(void *), void *arg, struct dm_fault *fault); // dm_guarded or dm_guarded_foreign
