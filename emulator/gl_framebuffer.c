@@ -62,6 +62,7 @@ enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct 
         return EM_GL_NO_STORAGE;
     if (s.samples > 0)
         return EM_GL_MULTISAMPLE;
+    em_gl_image_mark(gl, o);
     if (image->shown) { // the framebuffer keeps the renderbuffer alive
         gl->GenFramebuffers(1, &o->holder);
         gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);

@@ -8,7 +8,7 @@
 
 #include "alloc.h"
 #include "error.h"
-#include "gl_window.h"
+#include "gl_shelf.h"
 #include "own_thread.h"
 #include "pkey.h"
 
@@ -32,8 +32,7 @@ struct em_gl_group {
     bool leave;        // it shall go
     struct em_gl_job *job;
     pthread_cond_t wake, done;
-    uint64_t units[GL_UNIT_SLOTS][GL_UNITS_MAX / 64]; // texture units in use, a set for each target
-    unsigned unit_count;
+    struct em_gl_shelves shelves;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -89,7 +88,6 @@ static const char *open_context(struct em_gl_group *g)
 #define X(result, name, arguments) all &= (g->gl.name = (result(*) arguments)em_gl_window_function(g->own.system, #name)) != NULL;
     GL_FUNCTIONS(X)
 #undef X
-    gl_int units = 0;
     if (all && em_gl_window_is(g->gl.GetString(GL_VERSION), 4, 5))
         g->gl.BindTextureUnit = (void (*)(gl_uint, gl_uint))em_gl_window_function(g->own.system, "BindTextureUnit");
     if (g->own.silent && !g->gl.BindTextureUnit) {
@@ -97,11 +95,8 @@ static const char *open_context(struct em_gl_group *g)
         return "it has GL_KHR_no_error, and OpenGL is older than 4.5";
     }
     if (all) {
-        g->gl.GetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
-        g->unit_count = units < GL_UNITS_MAX ? (unsigned)units : GL_UNITS_MAX;
-        g->gl.PixelStorei(GL_PACK_ALIGNMENT, 1);
-        g->gl.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
-        g->gl.ClampColor(GL_CLAMP_READ_COLOR, 0);
+        em_gl_shelf_init(&g->shelves, &g->own, &g->gl);
+        em_gl_shelf_prepare(&g->gl);
         g->sentinel = g->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         g->gl.Finish();
     }
@@ -156,6 +151,7 @@ static void *group_main(void *arg)
         if (enter()) {
             pthread_mutex_unlock(&mutex);
             job->run(g, &g->gl, job->arg);
+            em_gl_shelf_use(&g->shelves, NULL);
             pthread_mutex_lock(&mutex);
             leave();
         }
@@ -165,6 +161,7 @@ static void *group_main(void *arg)
     unlist(g);
     if (!why && enter()) {
         pthread_mutex_unlock(&mutex);
+        em_gl_shelf_finish(&g->shelves);
         em_gl_window_close(&g->own);
         pthread_mutex_lock(&mutex);
         leave();
@@ -381,21 +378,7 @@ bool em_gl_group_is_silent(const struct em_gl_group *group)
     return group->own.silent;
 }
 
-// ---- texture units
-
-int em_gl_group_take_unit(struct em_gl_group *group, unsigned slot)
+struct em_gl_shelves *em_gl_group_shelves(struct em_gl_group *group)
 {
-    for (unsigned i = 1; i < group->unit_count; i++) {
-        uint64_t bit = UINT64_C(1) << i % 64;
-        if (group->units[slot][i / 64] & bit)
-            continue;
-        group->units[slot][i / 64] |= bit;
-        return (int)i;
-    }
-    return -1;
-}
-
-void em_gl_group_free_unit(struct em_gl_group *group, unsigned slot, int unit)
-{
-    group->units[slot][unit / 64] &= ~(UINT64_C(1) << unit % 64);
+    return &group->shelves;
 }

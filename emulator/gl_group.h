@@ -7,6 +7,7 @@
 #include "gl_api.h"
 
 struct em_gl_group;
+struct em_gl_shelves;
 
 // The group of the context that is current in this thread; made when it is met for the first time. A reference is taken. Fails with the code for no
 // context, and CUDA_ERROR_OPERATING_SYSTEM where the context cannot be worked with. Precondition: em_lock NOT held.
@@ -41,7 +42,5 @@ bool em_gl_group_is_silent(const struct em_gl_group *group);
 // A function of an extension, for groups on EGL; NULL: there is none.
 void *em_gl_group_egl_function(const char *name);
 
-// A texture unit, to hold a texture of that target in, or -1 where all are taken; 0 is for work in between.
-int em_gl_group_take_unit(struct em_gl_group *group, unsigned slot);
-void em_gl_group_free_unit(struct em_gl_group *group, unsigned slot, int unit);
-enum { GL_UNITS_MAX = 256, GL_UNIT_SLOTS = 8 };
+// Where the group holds textures.
+struct em_gl_shelves *em_gl_group_shelves(struct em_gl_group *group);

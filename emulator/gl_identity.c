@@ -9,7 +9,7 @@ static void attach(const struct gl_functions *gl, const struct em_gl_object *o, 
     if (o->kind == EM_GL_RENDERBUFFER)
         gl->FramebufferRenderbuffer(GL_READ_FRAMEBUFFER, point, GL_RENDERBUFFER, name);
     else
-        gl->FramebufferTexture(GL_READ_FRAMEBUFFER, point, name, name ? (gl_int)o->image.base : 0);
+        gl->FramebufferTexture(GL_READ_FRAMEBUFFER, point, name, 0);
 }
 
 void em_gl_image_mark(const struct gl_functions *gl, struct em_gl_object *o)

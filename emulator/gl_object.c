@@ -158,8 +158,6 @@ static void run_open(struct em_gl_group *group, const struct gl_functions *gl, v
     o->silent = em_gl_group_is_silent(group);
     if (c->status)
         drop(group, gl, o);
-    else if (o->kind == EM_GL_TEXTURE || o->kind == EM_GL_RENDERBUFFER)
-        em_gl_image_mark(gl, o);
 }
 
 static void run_close(struct em_gl_group *group, const struct gl_functions *gl, void *arg)

@@ -40,8 +40,9 @@ struct em_gl_object {
     void *egl_image;          // the handle of an EGLImage, which has no name
     uint64_t size_B;          // of a buffer
     struct em_gl_image image; // of the others
-    // What holds it in the group's context: a vertex array, a texture unit (0: nothing does) or a framebuffer.
+    // What holds it: a vertex array, a texture unit (0: nothing does) of a shelf, or a framebuffer.
     unsigned holder;
+    struct em_gl_shelf *shelf;
     unsigned mark; // a framebuffer that knows it from others of its name (gl_identity.c)
     bool silent;   // OpenGL looks for no errors in the group's context
 };

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "gl_image.h"
+#include "gl_shelf.h"
 #include "layout.h"
 
-// The kinds of textures that there are; the places of the first ones are the slots of em_gl_group_take_unit.
+// The kinds of textures that there are; the places of the first ones are the slots of em_gl_shelf_take.
 static const struct {
     unsigned target, binding;
 } targets[] = {
@@ -172,10 +173,11 @@ enum em_gl_status em_gl_texture_look(const struct gl_functions *gl, const struct
 
 bool em_gl_texture_select(const struct gl_functions *gl, const struct em_gl_object *o)
 {
+    em_gl_shelf_use(em_gl_group_shelves(o->group), o->shelf);
     gl->ActiveTexture(GL_TEXTURE0 + o->holder);
     if (o->holder)
         return true;
-    if (!gl->IsTexture(o->name)) // to bind a name that is gone makes a texture
+    if (!em_gl_image_is_named(gl, o)) // to bind a name that is gone makes a texture
         return false;
     gl->BindTexture(o->image.target, o->name);
     return true;
@@ -236,11 +238,14 @@ enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_
         return EM_GL_NO_STORAGE;
     if (image->target == GL_TEXTURE_2D_MULTISAMPLE || image->target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY)
         return EM_GL_MULTISAMPLE;
-    int unit = em_gl_group_take_unit(group, slot_of(image->target));
-    if (unit > 0) {
-        o->holder = (unsigned)unit;
+    em_gl_image_mark(gl, o);
+    o->holder = em_gl_shelf_take(em_gl_group_shelves(group), gl, slot_of(image->target), &o->shelf);
+    if (o->holder) {
+        em_gl_shelf_use(em_gl_group_shelves(group), o->shelf);
         gl->ActiveTexture(GL_TEXTURE0 + o->holder);
         gl->BindTexture(image->target, o->name);
+    } else {
+        o->shelf = NULL;
     }
     return em_gl_texture_select(gl, o) ? look_at_levels(gl, o) : EM_GL_MISSING;
 }
@@ -249,7 +254,9 @@ void em_gl_texture_drop(struct em_gl_group *group, const struct gl_functions *gl
 {
     if (!o->holder)
         return;
+    em_gl_shelf_use(em_gl_group_shelves(group), o->shelf);
     gl->ActiveTexture(GL_TEXTURE0 + o->holder);
     gl->BindTexture(o->image.target, 0);
-    em_gl_group_free_unit(group, slot_of(o->image.target), (int)o->holder);
+    em_gl_shelf_use(em_gl_group_shelves(group), NULL);
+    em_gl_shelf_free(o->shelf, slot_of(o->image.target), o->holder);
 }

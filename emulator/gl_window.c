@@ -54,6 +54,14 @@ const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_
     return current->system == GL_SYSTEM_EGL ? em_gl_egl_open(current, own) : em_gl_glx_open(current, own);
 }
 
+void em_gl_window_use(const struct em_gl_own *own)
+{
+    if (own->system == GL_SYSTEM_EGL)
+        em_egl.eglMakeCurrent(own->display, own->surface, own->surface, own->context);
+    else
+        em_glx.glXMakeContextCurrent(own->display, own->pbuffer, own->pbuffer, own->context);
+}
+
 void em_gl_window_close(struct em_gl_own *own)
 {
     if (own->system == GL_SYSTEM_EGL)

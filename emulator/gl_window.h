@@ -32,6 +32,8 @@ bool em_gl_window_is_usable(const struct em_gl_current *current, const char **ve
 
 // Makes a context that shares objects with `current` and makes it current in the calling thread, which should have none. NULL, or why not.
 const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_own *own);
+// Makes it current in the calling thread again, where another one was.
+void em_gl_window_use(const struct em_gl_own *own);
 // Ends it; called in the same thread.
 void em_gl_window_close(struct em_gl_own *own);
 // Calls `gone` when the program is about to close the connection that a GLX context needs. False: it will not be told.

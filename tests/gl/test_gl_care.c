@@ -284,30 +284,37 @@ TEST(mapped_without_errors)
     glUnmapBuffer(GL_ARRAY_BUFFER);
 }
 
-// More textures than there are texture units to hold them in: those beyond are lost when the program deletes them, and their names stay dead.
+// More textures than a context has texture units to hold them in: all live on when the program deletes them, to be read and written, and their names
+// stay dead.
 TEST(many_textures)
 {
-    enum { COUNT = 256 };
+    enum { COUNT = 300 };
     static GLuint t[COUNT];
     static CUgraphicsResource r[COUNT];
     GLint units = 0;
     test_setting("CARDLESS_DIAGNOSTICS", "off");
     gl_start(GL_COMPATIBILITY);
     glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
-    memset(bytes, 7, SIZE);
+    EXPECT(units < COUNT);
     for (int i = 0; i < COUNT; i++) {
-        t[i] = gl_texture_2d(GL_RGBA8, 1, 4, 4);
-        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 4, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+        memset(bytes, 1 + i % 200, SIZE);
+        t[i] = gl_texture_2d(GL_RGBA8, 2, 4, 4);
+        for (int level = 0; level < 2; level++)
+            glTexSubImage2D(GL_TEXTURE_2D, level, 0, 0, 4 >> level, 4 >> level, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
         r[i] = cu_image(t[i], GL_TEXTURE_2D, 0);
     }
     glBindTexture(GL_TEXTURE_2D, 0);
     for (int deleted = 0; deleted < 2; deleted++) {
         for (int i = 0; i < COUNT; i++) {
-            uint8_t texel[4] = {0};
-            cu_read_array(cu_map_array(r[i], 0, 0), 4, 1, texel);
-            EXPECT_OK(cuGraphicsUnmapResources(1, &r[i], 0));
-            if (!deleted || i < units - 1)
-                EXPECT_EQ(texel[0], 7);
+            uint8_t texel[4] = {0}, other[4] = {250, 250, 250, 250};
+            for (unsigned level = 0; level < 2; level++) {
+                CUarray a = cu_map_array(r[i], 0, level);
+                cu_read_array(a, 4, 1, texel);
+                EXPECT_EQ(texel[0], deleted && !level ? 250 : 1 + i % 200);
+                if (!level)
+                    cu_write_array(a, 0, 0, 4, 1, other);
+                EXPECT_OK(cuGraphicsUnmapResources(1, &r[i], 0));
+            }
         }
         glDeleteTextures(COUNT, t);
     }
