@@ -123,6 +123,8 @@ void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, 
     }
 }
 
+#ifndef TILE_EDGE
+#define TILE_EDGE box_restage
 // Any two boxes, by way of a strip of GOBs on the stack.
 static void box_restage(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z, const uint8_t *src,
                         const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_B, uint64_t rows,
@@ -159,6 +161,8 @@ static void box_restage(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t 
     }
 }
 
+#endif
+
 // Surface to surface: whole GOBs that lie alike are copied as they are, and the edges around them through the stage.
 void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z, const void *src,
                                 const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_B, uint64_t rows,
@@ -169,7 +173,7 @@ void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint
 #define EDGE(x, y, width, height)                                                                                                                    \
     do {                                                                                                                                             \
         if ((width) && (height))                                                                                                                     \
-            box_restage(dst, dst_desc, dst_x_B + (x), dst_y + (y), dst_z, src, src_desc, src_x_B + (x), src_y + (y), src_z, width, height, slices);  \
+            TILE_EDGE(dst, dst_desc, dst_x_B + (x), dst_y + (y), dst_z, src, src_desc, src_x_B + (x), src_y + (y), src_z, width, height, slices);  \
     } while (0)
 
     if (((dst_x_B ^ src_x_B) & 63) || ((dst_y ^ src_y) & 7) || left + 64 > width_B || top + 8 > rows) {

@@ -4,6 +4,7 @@
 // that insert 32 bytes, since one shuffle a cycle is all there is. Parts of a GOB take the same way with byte masks.
 #include "kn_x86.h"
 #include "small.h"
+#include "tile_lines.h"
 #include "tile_way.h"
 
 #include <immintrin.h>
@@ -343,6 +344,7 @@ KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint
     }
 }
 
+#define TILE_EDGE box_lines
 #define TILE_STREAM 1
 #define TILE_FENCE() _mm_sfence()
 #define TILE_SUFFIX(name) name##_avx512
