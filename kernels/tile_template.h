@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a box is walked, once for every instruction set. The file that includes this one has defined strip_tile() and strip_untile() (tile_strip.h
-// makes them of whole and partial GOBs), gob_copy(), TILE_SUFFIX() and TILE_STREAM (whether stores can pass by the caches).
+// makes them of whole and partial GOBs), gob_copy(), TILE_SUFFIX() and TILE_STREAM (whether stores can pass by the caches); if it has a way of its own
+// for boxes from surface to surface, TILE_EDGE, and whether that takes whole GOBs in a ragged box along as well (TILE_EDGES_INSIDE).
 #define KN_TILE_GROUP_GOB 4
 
 KN_INLINE enum tile_way tile_way(uint64_t bytes, uintptr_t streamed, uint64_t pitch_B, uint64_t slice_B)
@@ -125,6 +126,7 @@ void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, 
 
 #ifndef TILE_EDGE
 #define TILE_EDGE box_restage
+#define TILE_EDGES_INSIDE 0
 // Any two boxes, by way of a strip of GOBs on the stack.
 static void box_restage(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z, const uint8_t *src,
                         const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_B, uint64_t rows,
@@ -173,10 +175,11 @@ void TILE_SUFFIX(kn_retile_box)(void *dst, const struct kn_tiled *dst_desc, uint
 #define EDGE(x, y, width, height)                                                                                                                    \
     do {                                                                                                                                             \
         if ((width) && (height))                                                                                                                     \
-            TILE_EDGE(dst, dst_desc, dst_x_B + (x), dst_y + (y), dst_z, src, src_desc, src_x_B + (x), src_y + (y), src_z, width, height, slices);  \
+            TILE_EDGE(dst, dst_desc, dst_x_B + (x), dst_y + (y), dst_z, src, src_desc, src_x_B + (x), src_y + (y), src_z, width, height, slices);    \
     } while (0)
 
-    if (((dst_x_B ^ src_x_B) & 63) || ((dst_y ^ src_y) & 7) || left + 64 > width_B || top + 8 > rows) {
+    if (((dst_x_B ^ src_x_B) & 63) || ((dst_y ^ src_y) & 7) || left + 64 > width_B || top + 8 > rows ||
+        (TILE_EDGES_INSIDE && (left || top || width_B & 63 || rows & 7) && width_B * rows * slices < kn_prefetch_min_B)) {
         EDGE(0, 0, width_B, rows);
         return;
     }

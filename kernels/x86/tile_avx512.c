@@ -345,6 +345,7 @@ KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint
 }
 
 #define TILE_EDGE box_lines
+#define TILE_EDGES_INSIDE 1
 #define TILE_STREAM 1
 #define TILE_FENCE() _mm_sfence()
 #define TILE_SUFFIX(name) name##_avx512

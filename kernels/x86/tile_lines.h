@@ -19,19 +19,22 @@ KN_INLINE uint64_t column_B(uint64_t column, uint64_t step_B)
 // How a box lies in the two surfaces. Columns are counted from the GOBs in which the boxes begin.
 struct lines_plan {
     uint64_t dst_step_B, src_step_B;
-    int64_t ahead;                // from a column there to the column here in which it begins
-    int64_t dst_first, dst_last;  // columns
-    int64_t src_first, src_last;  // columns
-    uint64_t dst_head, dst_tail;  // bytes of the first and last column there, 16 bits
-    uint64_t src_head, src_tail;  // the same here
-    __m512i low, high;            // bytes of a column from two
-    bool across;                  // columns begin inside of columns
+    int64_t ahead;               // from a column there to the column here in which it begins
+    int64_t dst_first, dst_last; // columns
+    int64_t src_first, src_last; // columns
+    uint64_t dst_head, dst_tail; // bytes of the first and last column there, 16 bits
+    uint64_t src_head, src_tail; // the same here
+    __m512i low, high;           // bytes of a column from two
+    int64_t run_first;           // columns there that need no masks, here neither
+    uint64_t run;                // as many
+    uint64_t to[4], at[4];       // where the first four of them are, and the columns here that end in them
+    bool across;                 // columns begin inside of columns
 };
 
 KN_INLINE void lines_plan_init(struct lines_plan *p, const struct kn_tiled *dst, uint64_t dst_x_B, const struct kn_tiled *src, uint64_t src_x_B,
                                uint64_t width_B)
 {
-    int64_t to = dst_x_B & 63, from = src_x_B & 63, shift = (from - to) & 15;
+    int64_t to = dst_x_B & 63, from = src_x_B & 63, shift = (from - to) & 15, last;
     __m512i up = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     __m512i at = _mm512_add_epi8(up, _mm512_set1_epi8((char)shift));
 
@@ -46,126 +49,176 @@ KN_INLINE void lines_plan_init(struct lines_plan *p, const struct kn_tiled *dst,
     p->low = _mm512_mask_mov_epi8(at, _mm512_cmpgt_epu8_mask(at, _mm512_set1_epi8(15)), _mm512_set1_epi8((char)0x80));
     p->high = _mm512_mask_mov_epi8(at, _mm512_cmplt_epu8_mask(at, _mm512_set1_epi8(16)), _mm512_set1_epi8((char)0x80));
     p->across = shift != 0;
+    p->run_first = p->dst_first + (p->dst_head != 0xffff);
+    last = p->dst_last - (p->dst_tail != 0xffff);
+    // The last column here has a mask where the box does not end with it.
+    if (p->across && p->src_tail != 0xffff && last + p->ahead + 1 == p->src_last)
+        last--;
+    p->run = last >= p->run_first ? (uint64_t)(last - p->run_first) + 1 : 0;
+    for (unsigned i = 0; i < 4; i++) {
+        p->to[i] = column_B((uint64_t)p->run_first + i, p->dst_step_B);
+        p->at[i] = column_B((uint64_t)(p->run_first + p->ahead + p->across) + i, p->src_step_B);
+    }
 }
 
-// Of the four rows there: which are in the box, in which lines their rows here are, and how these are put together.
+// Four rows there: which of them are in the box, and in which lines their rows here are.
 struct lines_rows {
     uint8_t *dst;
     const uint8_t *upper, *lower;
     uint64_t lanes, upper_lanes, lower_lanes; // a bit at the start of each
-    __m512i together;
+    __m512i together;                         // of lines of `upper` and `lower`
 };
 
-KN_INLINE __m512i lines_load(const struct lines_plan *p, const struct lines_rows *r, int64_t column)
+// All four rows are in the box and one line here; some rows, of one line; rows of two lines.
+enum lines_how { LINES_WHOLE, LINES_PART, LINES_TURNED };
+
+KN_INLINE __m512i lines_load(const struct lines_plan *p, const struct lines_rows *r, int64_t column, enum lines_how how)
 {
     uint64_t bytes = 0xffff, at = column_B((uint64_t)column, p->src_step_B);
 
-    if (column < p->src_first || column > p->src_last)
-        return _mm512_setzero_si512();
     if (column == p->src_first)
         bytes &= p->src_head;
     if (column == p->src_last)
         bytes &= p->src_tail;
+    if (column < p->src_first || column > p->src_last)
+        return _mm512_setzero_si512();
+    if (how != LINES_TURNED)
+        return _mm512_maskz_loadu_epi8(bytes * r->upper_lanes, r->upper + at);
     return _mm512_permutex2var_epi64(_mm512_maskz_loadu_epi8(bytes * r->upper_lanes, r->upper + at), r->together,
                                      _mm512_maskz_loadu_epi8(bytes * r->lower_lanes, r->lower + at));
 }
 
-KN_INLINE void lines_edge(const struct lines_plan *p, const struct lines_rows *r, int64_t column)
+KN_INLINE __m512i lines_across(const struct lines_plan *p, __m512i left, __m512i right)
 {
-    uint64_t bytes = 0xffff;
-    __m512i v = lines_load(p, r, column + p->ahead);
-
-    if (p->across)
-        v = _mm512_or_si512(_mm512_shuffle_epi8(v, p->low), _mm512_shuffle_epi8(lines_load(p, r, column + p->ahead + 1), p->high));
-    if (column == p->dst_first)
-        bytes &= p->dst_head;
-    if (column == p->dst_last)
-        bytes &= p->dst_tail;
-    _mm512_mask_storeu_epi8(r->dst + column_B((uint64_t)column, p->dst_step_B), bytes * r->lanes, v);
+    return _mm512_or_si512(_mm512_shuffle_epi8(left, p->low), _mm512_shuffle_epi8(right, p->high));
 }
 
-// Whole GOBs there, from column `column` on, `gobs` of them, of which all bytes are in the box.
-KN_INLINE void lines_run(const struct lines_plan *p, const struct lines_rows *r, int64_t column, uint64_t gobs, bool across, bool down)
+// Columns `column` to `end`, any; `left` is the column here in which the first one begins, and that of the last one's is returned.
+KN_INLINE __m512i lines_edge(const struct lines_plan *p, const struct lines_rows *r, int64_t column, int64_t end, __m512i left, bool across,
+                             enum lines_how how)
 {
-    uint8_t *dst = r->dst + column_B((uint64_t)column, p->dst_step_B);
+    for (; column < end; column++) {
+        __m512i right = lines_load(p, r, column + p->ahead + across, how);
+        uint64_t bytes = 0xffff;
+
+        if (column == p->dst_first)
+            bytes &= p->dst_head;
+        if (column == p->dst_last)
+            bytes &= p->dst_tail;
+        _mm512_mask_storeu_epi8(r->dst + column_B((uint64_t)column, p->dst_step_B), bytes * r->lanes, across ? lines_across(p, left, right) : right);
+        left = right;
+    }
+    return left;
+}
+
+// The columns that need no masks, four at a time.
+KN_INLINE __m512i lines_run(const struct lines_plan *p, const struct lines_rows *r, __m512i left, bool across, enum lines_how how)
+{
     const uint64_t dst_step_B = p->dst_step_B, src_step_B = p->src_step_B;
-    __mmask64 lanes = 0xffff * r->lanes, upper = 0xffff * r->upper_lanes, lower = 0xffff * r->lower_lanes;
-    uint64_t first = (uint64_t)(column + p->ahead), at[4];
-    __m512i v[5];
+    const uint8_t *upper = r->upper, *lower = r->lower;
+    __mmask64 lanes = 0xffff * r->lanes, upper_lanes = 0xffff * r->upper_lanes, lower_lanes = 0xffff * r->lower_lanes;
+    uint8_t *dst = r->dst;
+    __m512i together = r->together, low = p->low, high = p->high;
+    uint64_t left_over = p->run;
 
-#pragma GCC unroll 4
-    for (unsigned i = 0; i < 4; i++)
-        at[i] = column_B(first + i + across, src_step_B);
-#define LOAD(i) \
-    (down ? _mm512_permutex2var_epi64(_mm512_maskz_loadu_epi8(upper, r->upper + at[i]), r->together, _mm512_maskz_loadu_epi8(lower, r->lower + at[i])) \
-          : _mm512_loadu_si512(r->upper + at[i]))
-    v[4] = across ? lines_load(p, r, (int64_t)first) : _mm512_setzero_si512();
-    for (; gobs; gobs--, dst += dst_step_B) {
-        static const uint16_t to[4] = {0, 64, 256, 320};
-        v[0] = v[4];
-#pragma GCC unroll 4
-        for (unsigned i = 0; i < 4; i++) {
-            __m512i now;
-            v[i + across] = LOAD(i);
-            now = across ? _mm512_or_si512(_mm512_shuffle_epi8(v[i], p->low), _mm512_shuffle_epi8(v[i + 1], p->high)) : v[i];
-            if (down)
-                _mm512_mask_storeu_epi8(dst + to[i], lanes, now);
-            else
-                _mm512_storeu_si512(dst + to[i], now);
-            at[i] += src_step_B;
-        }
+#define COLUMN(i)                                                                                                                                    \
+    do {                                                                                                                                             \
+        __m512i right, v;                                                                                                                            \
+        if (how == LINES_WHOLE)                                                                                                                      \
+            right = _mm512_loadu_si512(upper + p->at[i]);                                                                                            \
+        else if (how == LINES_PART)                                                                                                                  \
+            right = _mm512_maskz_loadu_epi8(upper_lanes, upper + p->at[i]);                                                                          \
+        else                                                                                                                                         \
+            right = _mm512_permutex2var_epi64(_mm512_maskz_loadu_epi8(upper_lanes, upper + p->at[i]), together,                                      \
+                                              _mm512_maskz_loadu_epi8(lower_lanes, lower + p->at[i]));                                               \
+        v = across ? _mm512_or_si512(_mm512_shuffle_epi8(left, low), _mm512_shuffle_epi8(right, high)) : right;                                      \
+        if (how == LINES_WHOLE)                                                                                                                      \
+            _mm512_storeu_si512(dst + p->to[i], v);                                                                                                  \
+        else                                                                                                                                         \
+            _mm512_mask_storeu_epi8(dst + p->to[i], lanes, v);                                                                                       \
+        left = right;                                                                                                                                \
+    } while (0)
+    for (; left_over >= 4; left_over -= 4, dst += dst_step_B, upper += src_step_B, lower += src_step_B) {
+        COLUMN(0);
+        COLUMN(1);
+        COLUMN(2);
+        COLUMN(3);
     }
-#undef LOAD
+    for (unsigned i = 0; i < left_over; i++)
+        COLUMN(i);
+#undef COLUMN
+    return left;
 }
 
-static KN_NOINLINE void lines_row(const struct lines_plan *p, const struct lines_rows *r, bool down)
+KN_INLINE void lines_row(const struct lines_plan *p, const struct lines_rows *r, bool across, enum lines_how how)
 {
-    int64_t column = p->dst_first, end = p->dst_last + 1, whole = (column + (p->dst_head != 0xffff) + 3) & ~INT64_C(3);
-    int64_t gobs = (end - (p->dst_tail != 0xffff) - whole) >> 2;
+    __m512i left = across ? lines_load(p, r, p->dst_first + p->ahead, how) : _mm512_setzero_si512();
 
-    // The last column here has a mask where the box does not end with it.
-    if (p->across && p->src_tail != 0xffff && whole + 4 * gobs + p->ahead == p->src_last)
-        gobs--;
-    if (gobs <= 0)
-        gobs = 0, whole = end;
-    for (; column < whole; column++)
-        lines_edge(p, r, column);
-    if (gobs) {
-        if (p->across)
-            lines_run(p, r, column, (uint64_t)gobs, true, true);
-        else if (down)
-            lines_run(p, r, column, (uint64_t)gobs, false, true);
-        else
-            lines_run(p, r, column, (uint64_t)gobs, false, false);
-        for (column += gobs * 4; column < end; column++)
-            lines_edge(p, r, column);
+    if (p->run_first != p->dst_first)
+        left = lines_edge(p, r, p->dst_first, p->run_first, left, across, how);
+    left = lines_run(p, r, left, across, how);
+    if (p->run_first + (int64_t)p->run <= p->dst_last)
+        lines_edge(p, r, p->run_first + (int64_t)p->run, p->dst_last + 1, left, across, how);
+}
+
+#define LINES(name, across, how)                                                                                                                     \
+    static KN_NOINLINE void lines_##name(const struct lines_plan *p, const struct lines_rows *r)                                                     \
+    {                                                                                                                                                \
+        lines_row(p, r, across, how);                                                                                                                \
     }
+LINES(whole, false, LINES_WHOLE)
+LINES(part, false, LINES_PART)
+LINES(turned, false, LINES_TURNED)
+LINES(across_whole, true, LINES_WHOLE)
+LINES(across_part, true, LINES_PART)
+LINES(across_turned, true, LINES_TURNED)
+#undef LINES
+
+// Where the first byte of row `y` of a GOB is, of the column of GOBs and the slice that `base` is for.
+KN_INLINE uint64_t row_B(const struct kn_tiled *desc, uint64_t base_B, uint64_t y)
+{
+    unsigned a = desc->block_height_log2;
+    uint64_t row_of_blocks_B = (uint64_t)desc->width_gob << (9 + a + desc->block_depth_log2);
+
+    return base_B + (y >> 3 >> a) * row_of_blocks_B + ((y >> 3 & ((1u << a) - 1)) << 9 | (y & 4) << 5);
 }
 
 KN_INLINE void box_lines(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y, uint64_t dst_z, const uint8_t *src,
                          const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_B, uint64_t rows,
                          uint64_t slices)
 {
+    unsigned turn = (src_y - dst_y) & 3;
     struct lines_plan plan;
+    struct lines_rows r;
 
     lines_plan_init(&plan, dst_desc, dst_x_B, src_desc, src_x_B, width_B);
+    r.together = _mm512_add_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(2 * turn));
     for (uint64_t slice = 0; slice < slices; slice++) {
-        for (uint64_t row = 0, next; row < rows; row = next) {
-            unsigned skip = (dst_y + row) & 3, turn = (src_y + row - skip) & 3, lanes, here;
-            uint64_t from = src_y + row - skip - turn; // may be four rows above the surface, where no row of the box is
-            struct lines_rows r;
+        uint64_t dst_B = kn_tiled_offset_B(dst_desc, dst_x_B & ~UINT64_C(63), 0, dst_z + slice);
+        uint64_t src_B = kn_tiled_offset_B(src_desc, src_x_B & ~UINT64_C(63), 0, src_z + slice);
 
-            next = row + 4 - skip < rows ? row + 4 - skip : rows;
-            lanes = ((1u << (next - row)) - 1) << skip;
+        for (uint64_t row = 0, next; row < rows; row = next) {
+            unsigned skip = (dst_y + row) & 3, lanes = 15, here;
+            uint64_t from = src_y + row - skip - turn; // may be four rows above the surface, where no row of the box is
+
+            next = row + 4 - skip;
+            if (skip || next > rows) {
+                next = next < rows ? next : rows;
+                lanes = ((1u << (next - row)) - 1) << skip;
+            }
             here = lanes << turn;
-            r.dst = dst + kn_tiled_offset_B(dst_desc, dst_x_B & ~UINT64_C(63), (dst_y + row) & ~UINT64_C(3), dst_z + slice);
-            r.upper = src + kn_tiled_offset_B(src_desc, src_x_B & ~UINT64_C(63), here & 15 ? from : from + 4, src_z + slice);
-            r.lower = here >> 4 && here & 15 ? src + kn_tiled_offset_B(src_desc, src_x_B & ~UINT64_C(63), from + 4, src_z + slice) : r.upper;
+            r.dst = dst + row_B(dst_desc, dst_B, dst_y + row);
+            r.upper = src + row_B(src_desc, src_B, here & 15 ? from : from + 4);
+            r.lower = here >> 4 && here & 15 ? src + row_B(src_desc, src_B, from + 4) : r.upper;
             r.lanes = _pdep_u64(lanes, UINT64_C(0x0001000100010001));
             r.upper_lanes = _pdep_u64(here & 15, UINT64_C(0x0001000100010001));
             r.lower_lanes = _pdep_u64(here >> 4, UINT64_C(0x0001000100010001));
-            r.together = _mm512_add_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(2 * turn));
-            lines_row(&plan, &r, lanes != 15 || turn);
+            if (turn)
+                (plan.across ? lines_across_turned : lines_turned)(&plan, &r);
+            else if (lanes == 15)
+                (plan.across ? lines_across_whole : lines_whole)(&plan, &r);
+            else
+                (plan.across ? lines_across_part : lines_part)(&plan, &r);
         }
     }
 }
