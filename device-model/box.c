@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 // A box's place in one surface: block-linear, or rows and slices at fixed distances.
 struct view {
@@ -121,21 +122,49 @@ static void copy_linear(const struct view *d, const struct view *s, struct dm_bo
         kn_copy_box(d->start, d->pitch_B, d->slice_B, s->start, s->pitch_B, s->slice_B, e.width_B, e.height, e.depth);
 }
 
-// As if through a buffer, between places of one block-linear surface: runs of bytes, in the order that leaves a run alone until it has been read.
+// The part of an extent in pieces that end at multiples of `unit` in the destination, the i-th of `count` in the order that leaves a piece alone
+// until it has been read: those first that are farther in the direction in which all move.
+struct pieces {
+    uint64_t extent, unit, phase, count;
+    bool upwards;
+};
+
+static struct pieces pieces_of(uint64_t extent, uint64_t unit, uint64_t to, uint64_t from)
+{
+    uint64_t phase = to % unit;
+
+    return (struct pieces){extent, unit, phase, (phase + extent + unit - 1) / unit, to > from};
+}
+
+static uint64_t piece(const struct pieces *p, uint64_t i, uint64_t *size)
+{
+    uint64_t at = p->upwards ? p->count - 1 - i : i, first = at ? at * p->unit - p->phase : 0, end = (at + 1) * p->unit - p->phase;
+
+    *size = (end < p->extent ? end : p->extent) - first;
+    return first;
+}
+
+// As if through a buffer, between places of one block-linear surface: in pieces of eight rows or less. What a piece overwrites lies in a slice, rows
+// or columns that have been read: in those along which it moves, the first of the three.
 static void retile_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
-    enum { RUN_B = 1024 };
-    uint8_t run[RUN_B];
+    enum { WIDTH_B = 512, ROWS = 8 };
+    _Alignas(64) uint8_t stage[WIDTH_B * ROWS];
     const struct dm_position *to = &d->at, *from = &s->at;
-    bool upwards = to->z != from->z ? to->z > from->z : to->y != from->y ? to->y > from->y : to->x_B > from->x_B;
-    uint64_t runs = (e.width_B + RUN_B - 1) / RUN_B, all = runs * e.height * e.depth;
+    struct pieces across = pieces_of(e.width_B, WIDTH_B, to->x_B, from->x_B), down = pieces_of(e.height, ROWS, to->y, from->y);
+    struct pieces deep = pieces_of(e.depth, 1, to->z, from->z);
+    uint64_t width_B, rows, slices;
 
-    for (uint64_t i = 0; i < all; i++) {
-        uint64_t at = upwards ? all - 1 - i : i, x_B = at % runs * RUN_B, y = at / runs % e.height, z = at / runs / e.height;
-        uint64_t width_B = e.width_B - x_B < RUN_B ? e.width_B - x_B : RUN_B;
-
-        kn_untile_box(s->start, &s->desc, from->x_B + x_B, from->y + y, from->z + z, run, RUN_B, RUN_B, width_B, 1, 1);
-        kn_tile_box(d->start, &d->desc, to->x_B + x_B, to->y + y, to->z + z, run, RUN_B, RUN_B, width_B, 1, 1);
+    for (uint64_t k = 0; k < deep.count; k++) {
+        uint64_t z = piece(&deep, k, &slices);
+        for (uint64_t j = 0; j < down.count; j++) {
+            uint64_t y = piece(&down, j, &rows);
+            for (uint64_t i = 0; i < across.count; i++) {
+                uint64_t x_B = piece(&across, i, &width_B);
+                kn_untile_box(s->start, &s->desc, from->x_B + x_B, from->y + y, from->z + z, stage, WIDTH_B, 0, width_B, rows, 1);
+                kn_tile_box(d->start, &d->desc, to->x_B + x_B, to->y + y, to->z + z, stage, WIDTH_B, 0, width_B, rows, 1);
+            }
+        }
     }
 }
 
@@ -187,18 +216,30 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const s
     return 0;
 }
 
-static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64_t rows, uint32_t value, unsigned value_B)
+static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64_t rows, const void *value, unsigned value_B)
 {
-    if (value_B == 1)
-        kn_fill8_rows(start, pitch_B, (uint8_t)value, width_B, rows);
-    else if (value_B == 2)
-        kn_fill16_rows(start, pitch_B, (uint16_t)value, width_B / 2, rows);
-    else
-        kn_fill32_rows(start, pitch_B, value, width_B / 4, rows);
+    uint16_t half;
+    uint32_t word;
+
+    switch (value_B) {
+    case 1:
+        kn_fill8_rows(start, pitch_B, *(const uint8_t *)value, width_B, rows);
+        break;
+    case 2:
+        memcpy(&half, value, sizeof half);
+        kn_fill16_rows(start, pitch_B, half, width_B / 2, rows);
+        break;
+    case 4:
+        memcpy(&word, value, sizeof word);
+        kn_fill32_rows(start, pitch_B, word, width_B / 4, rows);
+        break;
+    default:
+        kn_fill_wide_rows(start, pitch_B, value, value_B, width_B / value_B, rows);
+    }
 }
 
 // Block-linear: one filled row on the stack stands for all rows (pitch 0), as wide as it is at a time.
-static void fill_tiled(const struct view *v, struct dm_box_extent e, uint32_t value, unsigned value_B)
+static void fill_tiled(const struct view *v, struct dm_box_extent e, const void *value, unsigned value_B)
 {
     enum { ROW_B = 1024 };
     uint8_t row[ROW_B];
@@ -211,12 +252,12 @@ static void fill_tiled(const struct view *v, struct dm_box_extent e, uint32_t va
     }
 }
 
-int dm_box_fill(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent, uint32_t value, unsigned value_B)
+int dm_box_fill(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent, const void *value, unsigned value_B)
 {
     uint64_t steps = extent.depth;
     bool tiles_3d = surface->layout && surface->layout->kind == DM_LAYOUT_BLOCK_LINEAR && !surface->layout->layered;
 
-    if ((value_B != 1 && value_B != 2 && value_B != 4) || extent.width_B % value_B || dm_box_check(surface, at, extent))
+    if (!value_B || value_B > 16 || (value_B & (value_B - 1)) || extent.width_B % value_B || dm_box_check(surface, at, extent))
         return -EINVAL;
     if (!extent.width_B || !extent.height || !extent.depth)
         return 0;

@@ -29,11 +29,11 @@ struct dm_box_extent {
 // inside.
 int dm_box_check(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent);
 
-// Copies a box. Both surfaces are checked as by dm_box_check before any byte moves; returns 0 or -EINVAL. Linear boxes
-// may overlap (the result is that of a copy through a buffer if their pitches agree); boxes of one array may not.
+// Copies a box. Both surfaces are checked as by dm_box_check before any byte moves; returns 0 or -EINVAL. Boxes of linear memory and of one level
+// may overlap: the result is that of a copy through a buffer.
 int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const struct dm_surface *src, struct dm_position src_at,
                 struct dm_box_extent extent);
 
-// Fills a box with an 8-, 16- or 32-bit value, in memory's byte order, starting at the box's first byte in every row.
+// Fills a box with a value of 1, 2, 4, 8 or 16 bytes, starting at the box's first byte in every row.
 // Returns 0, or -EINVAL for a box outside, another size of value, or a width that is not a multiple of it.
-int dm_box_fill(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent, uint32_t value, unsigned value_B);
+int dm_box_fill(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent, const void *value, unsigned value_B);

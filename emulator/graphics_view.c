@@ -14,7 +14,7 @@
 #include "pkey.h"
 #include "quirk.h"
 
-enum { SCRAMBLED = 0xa5 };
+static const uint8_t scrambled = 0xa5;
 
 // ---- touches ----
 
@@ -24,7 +24,7 @@ static void scramble(struct em_graphics *g)
 {
     struct dm_surface bytes = {.base = (void *)(uintptr_t)g->memory->address, .pitch_B = g->memory->size_B, .slice_B = g->memory->size_B};
     uint32_t keys = dm_pkey_enter();
-    dm_box_fill(&bytes, (struct dm_position){0}, (struct dm_box_extent){g->memory->size_B, 1, 1}, SCRAMBLED, 1);
+    dm_box_fill(&bytes, (struct dm_position){0}, (struct dm_box_extent){g->memory->size_B, 1, 1}, &scrambled, sizeof scrambled);
     dm_pkey_leave(keys);
 }
 

@@ -44,7 +44,7 @@ static void clear(const struct em_graphics_memory *m)
         return;
     struct dm_surface all = {.base = (void *)(uintptr_t)m->address, .pitch_B = m->size_B, .slice_B = m->size_B};
     uint32_t keys = dm_pkey_enter();
-    dm_box_fill(&all, (struct dm_position){0}, (struct dm_box_extent){m->size_B, 1, 1}, 0, 1);
+    dm_box_fill(&all, (struct dm_position){0}, (struct dm_box_extent){m->size_B, 1, 1}, "", 1);
     dm_pkey_leave(keys);
 }
 
@@ -150,29 +150,10 @@ bool em_virtual_can_run(uint64_t tick)
     return true;
 }
 
-// Texels wider than dm_box_fill knows: a run of them on the stack is copied as often as it takes.
 static void fill(const struct em_virtual_command *c)
 {
-    enum { RUN_B = 1024 };
-    unsigned char bytes[RUN_B];
-    struct dm_surface to = em_virtual_surface(&c->to), run = {.base = bytes, .pitch_B = RUN_B, .slice_B = RUN_B};
-    uint32_t value = 0;
-    if (c->repeat_B <= sizeof value) {
-        memcpy(&value, c->bytes, c->repeat_B);
-        dm_box_fill(&to, c->to.at, c->extent, value, c->repeat_B);
-        return;
-    }
-    struct dm_position p = c->to.at;
-    uint64_t run_B = RUN_B / c->repeat_B * c->repeat_B, left_B;
-    for (uint64_t i = 0; i < run_B; i += c->repeat_B)
-        kn_copy(bytes + i, c->bytes, c->repeat_B);
-    for (uint64_t z = 0; z < c->extent.depth; z++)
-        for (uint64_t y = 0; y < c->extent.height; y++)
-            for (uint64_t x = 0; x < c->extent.width_B; x += run_B) {
-                left_B = c->extent.width_B - x;
-                dm_box_copy(&to, (struct dm_position){p.x_B + x, p.y + y, p.z + z}, &run, (struct dm_position){0},
-                            (struct dm_box_extent){left_B < run_B ? left_B : run_B, 1, 1});
-            }
+    struct dm_surface to = em_virtual_surface(&c->to);
+    dm_box_fill(&to, c->to.at, c->extent, c->bytes, c->repeat_B);
 }
 
 static void copy(const struct em_virtual_command *c)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The fill family: entry points, and the references in C. A value of 8 or 16 bits is repeated to 32 bits first.
+// The fill family: entry points, and the references in C. A value of 1 or 2 bytes is repeated to 4 first.
 #include "kn_fill.h"
+#include "kn_copy.h"
 #include "kn_dsp.h"
 
 #include <string.h>
@@ -67,4 +68,26 @@ void kn_fill16_rows(void *dst, uint64_t pitch_B, uint16_t value, uint64_t width,
 void kn_fill32_rows(void *dst, uint64_t pitch_B, uint32_t value, uint64_t width, uint64_t rows)
 {
     fill_rows(dst, pitch_B, value, width * 4, rows);
+}
+
+// A piece of a row on the stack is copied as often as it takes; a row without gaps is rows of that.
+void kn_fill_wide_rows(void *dst, uint64_t pitch_B, const void *value, unsigned value_B, uint64_t width, uint64_t rows)
+{
+    enum { PIECE_B = 1024 };
+    _Alignas(64) uint8_t piece[PIECE_B];
+    uint8_t *d = dst;
+    uint64_t width_B = width * value_B, whole;
+
+    if (rows == 1 || pitch_B == width_B)
+        width_B *= rows, rows = 1;
+    for (unsigned i = 0; i < PIECE_B && i < width_B; i += value_B)
+        memcpy(piece + i, value, value_B);
+    if (rows == 1) {
+        whole = width_B / PIECE_B;
+        kn_copy_rows(d, PIECE_B, piece, 0, PIECE_B, whole);
+        kn_copy(d + whole * PIECE_B, piece, width_B % PIECE_B);
+        return;
+    }
+    for (uint64_t x_B = 0; x_B < width_B; x_B += PIECE_B)
+        kn_copy_rows(d + x_B, pitch_B, piece, 0, width_B - x_B < PIECE_B ? width_B - x_B : PIECE_B, rows);
 }

@@ -11,7 +11,8 @@ void kn_copy(void *dst, const void *src, uint64_t size_B);
 void kn_move(void *dst, const void *src, uint64_t size_B);
 
 // Copies `rows` rows of `width_B` bytes; rows start `*_pitch_B` apart. The padding between rows is neither read nor written.
-// Pitches are at least `width_B` (only the first row's start counts when there is one row). No overlap.
+// Pitches are at least `width_B` (only the first row's start counts when there is one row), or the source's is 0: its only row is repeated. No
+// overlap.
 void kn_copy_rows(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows);
 
 // The same over `slices` slices that start `*_slice_B` apart.

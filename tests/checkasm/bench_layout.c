@@ -57,12 +57,28 @@ static void run_boxes(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_
     }
 }
 
+// An array onto itself, eight rows and four elements further on.
+static void run_within(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+{
+    const struct images *i = b->more;
+    const struct dm_position origin = {0, 0, 0}, further = {16, 8, 0};
+    struct dm_surface s = surface(&i->dst, false, 0, dst);
+    struct dm_box_extent e = extent_of(&i->dst, 0);
+
+    if (!dsp) {
+        host_memcpy(dst, src, b->bytes);
+        return;
+    }
+    e.width_B -= further.x_B, e.height -= further.y;
+    dm_box_copy(&s, further, &s, origin, e);
+}
+
 enum { LINEAR = -1 };
 
-static void row(const char *what, int dst_kind, int src_kind, struct dm_layout_desc desc, double target)
+static void row_of(ca_bench_fn *run, const char *what, int dst_kind, int src_kind, struct dm_layout_desc desc, double target)
 {
     struct images i = {.dst_linear = dst_kind == LINEAR, .src_linear = src_kind == LINEAR};
-    struct ca_bench b = {.name = "boxes", .run = run_boxes, .more = &i, .target = target};
+    struct ca_bench b = {.name = "boxes", .run = run, .more = &i, .target = target};
 
     desc.kind = dst_kind == LINEAR ? DM_LAYOUT_LLVMPIPE : (enum dm_layout_kind)dst_kind;
     if (dm_layout_init(&i.dst, &desc))
@@ -75,6 +91,11 @@ static void row(const char *what, int dst_kind, int src_kind, struct dm_layout_d
     b.src_need_B = i.src.size_B > b.bytes ? i.src.size_B : b.bytes;
     snprintf(b.detail, sizeof(b.detail), "%s %s", ca_size_text(b.bytes >> 10 << 10), what);
     ca_bench_row(&b);
+}
+
+static void row(const char *what, int dst_kind, int src_kind, struct dm_layout_desc desc, double target)
+{
+    row_of(run_boxes, what, dst_kind, src_kind, desc, target);
 }
 
 void ca_bench_layout(uint64_t min_B, uint64_t max_B)
@@ -107,5 +128,6 @@ void ca_bench_layout(uint64_t min_B, uint64_t max_B)
         row("tiled > SwiftShader", swift, tiled, odd, 0.6);
         row("linear > Mesa", mesa, LINEAR, odd, 0.85);
         row("Mesa > linear", LINEAR, mesa, odd, 0.85);
+        row_of(run_within, "tiled, overlapping itself", tiled, tiled, plain, 0);
     }
 }

@@ -57,6 +57,14 @@ static void run_fill_rows(const struct kn_dsp *dsp, const struct ca_bench *b, ui
     }
 }
 
+static void run_fill_wide(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+{
+    if (dsp)
+        kn_fill_wide_rows(dst, b->dst_pitch_B, src, b->value_B, b->width_B / b->value_B, b->rows);
+    else
+        run_fill_rows(NULL, b, dst, src);
+}
+
 static const uint64_t widths[] = {4, 8, 12, 16, 24, 32, 40, 48, 56, 64, 100, 128, 256, 512, 1024, 2048, 4096, 16384, 65536};
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -120,6 +128,17 @@ void ca_bench_fill(uint64_t min_B, uint64_t max_B)
         b.dst_need_B = b.dst_pitch_B * b.rows, b.src_need_B = 64;
         b.target = 0.95;
         snprintf(b.detail, sizeof(b.detail), "%llu B x %llu", (unsigned long long)b.width_B, (unsigned long long)b.rows);
+        ca_bench_row(&b);
+    }
+    // Texels of 8 and 16 bytes, in images of 64 KiB and 4 MiB.
+    for (unsigned i = 0; i < 4; i++) {
+        struct ca_bench b = {.name = "fill_wide", .run = run_fill_wide, .width_B = i & 1 ? 1024 : 8192, .value_B = i & 1 ? 8 : 16, .target = 0.85};
+
+        b.rows = (i & 2 ? 4 << 20 : 64 << 10) / b.width_B;
+        b.dst_pitch_B = b.width_B + 64 * (i & 1);
+        b.bytes = b.width_B * b.rows;
+        b.dst_need_B = b.dst_pitch_B * b.rows, b.src_need_B = 64;
+        snprintf(b.detail, sizeof(b.detail), "%llu B x %llu, %u-byte values", (unsigned long long)b.width_B, (unsigned long long)b.rows, b.value_B);
         ca_bench_row(&b);
     }
 }

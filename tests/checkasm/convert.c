@@ -120,7 +120,18 @@ static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
 
 static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned to_class, unsigned from_class, unsigned rounds)
 {
+    const uint64_t special = from_class == KN_CLASS_FLOAT ? ca_special_floats(NULL, 0, 0) : 0, step = ARENA_B / 4;
+
     ca_begin("cast");
+    for (uint64_t first = 0; first < special; first += step) {
+        uint64_t here = special - first < step ? special - first : step;
+        ca_arena_unseal(&m->source);
+        ca_special_floats(m->source.base, first, here);
+        ca_arena_seal(&m->source);
+        dsp->convert.cast[to_class][from_class](m->a.base, m->source.base, here);
+        c->convert.cast[to_class][from_class](m->b.base, m->source.base, here);
+        ca_same("cast", &m->a, &m->b, "class %u to %u, special values from %llu on", from_class, to_class, (unsigned long long)first);
+    }
     for (unsigned i = 0; i < 300 * rounds; i++) {
         uint64_t count = random_count(1);
         size_t to = ca_arena_place(&m->a, count * 4), from = ca_arena_place(&m->source, count * 4);

@@ -50,7 +50,7 @@ static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
     ca_begin("copy_rows");
     for (unsigned i = 0; i < 6000 * rounds; i++) {
         uint64_t width_B = 1 + (ca_below(3) ? ca_below(300) : ca_random_size(9000)), rows = 1 + ca_below(i % 8 ? 9 : 200);
-        uint64_t to_pitch_B = width_B + ca_below(100), from_pitch_B = width_B + ca_below(100);
+        uint64_t to_pitch_B = width_B + ca_below(100), from_pitch_B = ca_below(8) ? width_B + ca_below(100) : 0;
         uint64_t to_B, from_B;
         size_t to, from;
 

@@ -154,10 +154,35 @@ static void check_fill(unsigned rounds)
     ca_arena_finish(&a);
 }
 
+static void check_fill_wide(unsigned rounds)
+{
+    struct ca_arena a, b;
+
+    ca_arena_init(&a, 64 << 10);
+    ca_arena_init(&b, 64 << 10);
+    ca_begin("kn_fill_wide_rows");
+    for (unsigned i = 0; i < 1000 * rounds; i++) {
+        unsigned value_B = ca_below(2) ? 8 : 16;
+        uint64_t width = ca_below(ca_below(2) ? 20 : 300), rows = ca_below(9), pitch_B = width * value_B + (ca_below(2) ? 0 : ca_below(90));
+        size_t at = ca_arena_place(&a, width && rows ? (rows - 1) * pitch_B + width * value_B : 0);
+        uint8_t value[16];
+
+        ca_random_bytes(value, sizeof(value));
+        for (uint64_t y = 0; y < rows; y++)
+            for (uint64_t x = 0; x < width * value_B; x++)
+                b.base[at + y * pitch_B + x] = value[x % value_B];
+        kn_fill_wide_rows(a.base + at, pitch_B, value, value_B, width, rows);
+        ca_same("kn_fill_wide_rows", &a, &b, "%u-byte values, %llux%llu", value_B, (unsigned long long)width, (unsigned long long)rows);
+    }
+    ca_arena_finish(&b);
+    ca_arena_finish(&a);
+}
+
 void ca_check_models(const struct kn_dsp *dsp, unsigned rounds)
 {
     (void)dsp;
     check_tile(rounds);
     check_copy_box(rounds);
     check_fill(rounds);
+    check_fill_wide(rounds);
 }

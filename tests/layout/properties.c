@@ -91,7 +91,9 @@ static void check_injective(const struct dm_layout *l, const char *where)
     CHECK_EQ(outside, 0, "elements outside: %s", where);
     CHECK_EQ(twice, 0, "bytes taken twice: %s", where);
     CHECK_EQ(differs, 0, "element not in one piece: %s", where);
-    CHECK_EQ(l->size_B >= l->total_B && l->size_B % l->alignment_B == 0, true, "size: %s", where);
+    // SwiftShader rounds the slices of block-compressed images to nothing.
+    bool rounded = l->kind != DM_LAYOUT_SWIFTSHADER || l->block_px == 1;
+    CHECK_EQ(l->size_B >= l->total_B && (!rounded || l->size_B % l->alignment_B == 0), true, "size: %s", where);
     free(taken);
 }
 
@@ -176,19 +178,35 @@ static void check_copy(struct field *d, struct field *s, const char *where)
     CHECK_EQ(memcmp(s->memory, s->model, s->size_B), 0, "source, %s", where);
 }
 
+// Within one level, where the boxes may overlap: as if through a buffer.
+static void check_within(struct field *f, const char *where)
+{
+    struct dm_box_extent e = {random_extent(f->extent.width_B), random_extent(f->extent.height), random_extent(f->extent.depth)};
+    struct dm_position to = random_position(f, e), from = random_position(f, e);
+
+    for (uint64_t z = 0; z < e.depth; z++)
+        for (uint64_t y = 0; y < e.height; y++)
+            for (uint64_t x = 0; x < e.width_B; x++)
+                f->model[locate(f, to.x_B + x, to.y + y, to.z + z)] = f->memory[locate(f, from.x_B + x, from.y + y, from.z + z)];
+    CHECK_EQ(dm_box_copy(&f->surface, to, &f->surface, from, e), 0, "within %s", where);
+    CHECK_EQ(memcmp(f->memory, f->model, f->size_B), 0, "within, %s", where);
+}
+
 static void check_fill(struct field *f, const char *where)
 {
-    unsigned value_B = 1u << random_below(3);
-    uint32_t value = (uint32_t)random_below(UINT32_MAX);
+    unsigned value_B = 1u << random_below(5);
+    uint8_t value[16];
     struct dm_box_extent e = {random_extent(f->extent.width_B), random_extent(f->extent.height), random_extent(f->extent.depth)};
     struct dm_position at;
 
+    for (unsigned i = 0; i < sizeof value; i++)
+        value[i] = (uint8_t)random_below(256);
     e.width_B -= e.width_B % value_B;
     at = random_position(f, e);
     for (uint64_t z = 0; z < e.depth; z++)
         for (uint64_t y = 0; y < e.height; y++)
             for (uint64_t x = 0; x < e.width_B; x++)
-                f->model[locate(f, at.x_B + x, at.y + y, at.z + z)] = (uint8_t)(value >> 8 * (x % value_B));
+                f->model[locate(f, at.x_B + x, at.y + y, at.z + z)] = value[x % value_B];
     CHECK_EQ(dm_box_fill(&f->surface, at, e, value, value_B), 0, "fill %u B, %s", value_B, where);
     CHECK_EQ(memcmp(f->memory, f->model, f->size_B), 0, "fill %u B, %s", value_B, where);
 }
@@ -202,12 +220,12 @@ static void check_refusals(struct field *f, struct field *other, const char *whe
     for (unsigned i = 0; i < 6; i++) {
         CHECK_EQ(dm_box_copy(&f->surface, beyond[i], &other->surface, zero, e) == -EINVAL, true, "%u, %s", i, where);
         CHECK_EQ(dm_box_copy(&other->surface, zero, &f->surface, beyond[i], e) == -EINVAL, true, "%u, %s", i, where);
-        CHECK_EQ(dm_box_fill(&f->surface, beyond[i], e, 0, 1) == -EINVAL, true, "%u, %s", i, where);
+        CHECK_EQ(dm_box_fill(&f->surface, beyond[i], e, "", 1) == -EINVAL, true, "%u, %s", i, where);
     }
     e.width_B = f->extent.width_B + 1;
     CHECK_EQ(dm_box_check(&f->surface, zero, e) == -EINVAL, true, "%s", where);
     e = (struct dm_box_extent){3, 1, 1};
-    CHECK_EQ(dm_box_fill(&f->surface, zero, e, 0, 2) == -EINVAL, true, "%s", where);
+    CHECK_EQ(dm_box_fill(&f->surface, zero, e, "\0", 2) == -EINVAL, true, "%s", where);
     e.width_B = 0;
     CHECK_EQ(dm_box_copy(&f->surface, zero, &other->surface, zero, e), 0, "%s", where);
     CHECK_EQ(memcmp(f->memory, f->model, f->size_B), 0, "%s", where);
@@ -319,6 +337,8 @@ int main(void)
         check_copy(&b, &linear, where);
         check_fill(&a, where);
         check_fill(&linear, where);
+        check_within(&a, where);
+        check_within(&linear, where);
         check_refusals(&a, &b, where);
         field_finish(&a);
         field_finish(&b);
