@@ -59,9 +59,15 @@ KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t 
     }
 }
 
+// What an instruction set keeps from strip to strip of a box; here nothing.
 struct strip_state {
     char none;
 };
+
+KN_INLINE void strip_begin(struct strip_state *state)
+{
+    state->none = 0;
+}
 
 KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
                             uint8_t *linear, uint64_t pitch_B, enum tile_way way)

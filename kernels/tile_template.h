@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a box is walked, once for every instruction set. The file that includes this one has defined strip_tile() and strip_untile() (tile_strip.h
-// makes them of whole and partial GOBs), gob_copy(), TILE_SUFFIX() and TILE_STREAM (whether stores can pass by the caches); if it has a way of its own
-// for boxes from surface to surface, TILE_EDGE, and whether that takes whole GOBs in a ragged box along as well (TILE_EDGES_INSIDE).
+// makes them of whole and partial GOBs), gob_copy(), TILE_SUFFIX() and TILE_STREAM (whether stores can pass by the caches); if it has a way of its
+// own for boxes from surface to surface, TILE_EDGE, and whether that takes whole GOBs in a ragged box along as well (TILE_EDGES_INSIDE).
 #define KN_TILE_GROUP_GOB 4
 
 KN_INLINE enum tile_way tile_way(uint64_t bytes, uintptr_t streamed, uint64_t pitch_B, uint64_t slice_B)
@@ -42,9 +42,10 @@ KN_INLINE void slice_untile(struct strip_state *state, const uint8_t *tiled, con
 KN_INLINE void box_untile_blocks(const uint8_t *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, uint8_t *linear,
                                  uint64_t pitch_B, uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices)
 {
-    struct strip_state state = {0};
+    struct strip_state state;
     uint64_t height = 8u << desc->block_height_log2, depth = 1u << desc->block_depth_log2, group_B = KN_TILE_GROUP_GOB * 64;
 
+    strip_begin(&state);
     for (uint64_t slice = 0, behind; slice < slices; slice = behind) {
         behind = ((z + slice) | (depth - 1)) + 1 - z;
         behind = behind < slices ? behind : slices;
@@ -107,9 +108,10 @@ void TILE_SUFFIX(kn_tile_box)(void *tiled, const struct kn_tiled *desc, uint64_t
 void TILE_SUFFIX(kn_untile_box)(const void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z, void *linear, uint64_t pitch_B,
                                 uint64_t slice_B, uint64_t width_B, uint64_t rows, uint64_t slices)
 {
-    struct strip_state state = {0};
+    struct strip_state state;
     enum tile_way way = tile_way(width_B * rows * slices, (uintptr_t)linear - x_B, pitch_B, slices > 1 ? slice_B : 0);
 
+    strip_begin(&state);
     if (TILE_STREAM && way == TILE_STREAMED) {
         box_untile_blocks(tiled, desc, x_B, y, z, linear, pitch_B, slice_B, width_B, rows, slices);
         TILE_FENCE();
@@ -133,11 +135,12 @@ static void box_restage(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t 
                         uint64_t slices)
 {
     enum { STAGE_WIDTH_B = 512 };
-    struct strip_state state = {0};
+    struct strip_state state;
     _Alignas(64) uint8_t stage[8 * STAGE_WIDTH_B];
     uint64_t dst_step_B = (uint64_t)KN_GOB_B << (dst_desc->block_height_log2 + dst_desc->block_depth_log2);
     uint64_t src_step_B = (uint64_t)KN_GOB_B << (src_desc->block_height_log2 + src_desc->block_depth_log2);
 
+    strip_begin(&state);
     for (uint64_t slice = 0; slice < slices; slice++) {
         for (uint64_t row = 0, next_row; row < rows; row = next_row) {
             unsigned y0 = (dst_y + row) & 7, high = rows - row < 8 - y0 ? (unsigned)(rows - row) : 8 - y0, upper;

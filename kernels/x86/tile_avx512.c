@@ -4,29 +4,13 @@
 // that insert 32 bytes, since one shuffle a cycle is all there is. Parts of a GOB take the same way with byte masks.
 #include "kn_x86.h"
 #include "small.h"
+#include "tile_gob.h"
 #include "tile_lines.h"
+#include "tile_narrow.h"
 #include "tile_way.h"
 
 #include <immintrin.h>
 #include <stdbool.h>
-
-struct lines {
-    __m512i l[4];
-};
-
-KN_INLINE __m512i pair(const uint8_t *low, const uint8_t *high)
-{
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)low)), _mm256_loadu_si256((const __m256i *)high), 1);
-}
-
-// Four vectors of 64 bytes, transposed.
-KN_INLINE struct lines load_transposed(const uint8_t *p0, const uint8_t *p1, const uint8_t *p2, const uint8_t *p3)
-{
-    __m512i a = pair(p0, p1), b = pair(p2, p3), c = pair(p0 + 32, p1 + 32), d = pair(p2 + 32, p3 + 32);
-
-    return (struct lines){
-        {_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xdd), _mm512_shuffle_i64x2(c, d, 0x88), _mm512_shuffle_i64x2(c, d, 0xdd)}};
-}
 
 KN_INLINE struct lines transpose(struct lines v)
 {
@@ -43,12 +27,6 @@ KN_INLINE void put(uint8_t *p, __m512i v, int stream)
         _mm512_stream_si512((__m512i *)p, v);
     else
         _mm512_storeu_si512(p, v);
-}
-
-// Lines of the four rows from row 4 * half on: 128 * half + 0, 64, 256, 320.
-KN_INLINE unsigned line_B(unsigned column)
-{
-    return (column & 2) << 7 | (column & 1) << 6;
 }
 
 KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, int stream)
@@ -69,8 +47,7 @@ KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, i
 
 KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, int stream)
 {
-    struct lines u = load_transposed(gob, gob + 64, gob + 256, gob + 320);
-    struct lines v = load_transposed(gob + 128, gob + 192, gob + 384, gob + 448);
+    struct lines u = load_whole(gob), v = load_whole(gob + 128);
 
     for (unsigned i = 0; i < 4; i++)
         put(linear + i * pitch_B, u.l[i], stream);
@@ -82,17 +59,6 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
 {
     for (unsigned i = 0; i < KN_GOB_B; i += 64)
         put(dst + i, _mm512_loadu_si512(src + i), stream);
-}
-
-KN_INLINE uint64_t byte_mask(unsigned x0, unsigned x1)
-{
-    return ~UINT64_C(0) >> (64 - (x1 - x0)) << x0;
-}
-
-// One bit at the start of each lane whose row is among `rows`, of the four rows from `first` on.
-KN_INLINE uint64_t lane_mask(unsigned first, unsigned rows)
-{
-    return _pdep_u64(rows >> first & 15, UINT64_C(0x0001000100010001));
 }
 
 // The bytes `bytes` of the rows `rows` of a GOB; `linear` is where its byte (0, 0) is, or would be. Other bytes are neither read nor written.
@@ -254,8 +220,8 @@ KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const str
     for (uint64_t i = 0; i <= gobs; i++, gob += step_B) {
         struct lines v[2] = {{{_mm512_setzero_si512()}}};
         if (i >= first && i + 1 < gobs) {
-            v[0] = load_transposed(gob, gob + 64, gob + 256, gob + 320);
-            v[1] = load_transposed(gob + 128, gob + 192, gob + 384, gob + 448);
+            v[0] = load_whole(gob);
+            v[1] = load_whole(gob + 128);
             if (way == TILE_PREFETCHED)
 #pragma GCC unroll 8
                 for (unsigned r = 0; r < 8; r++)
@@ -270,8 +236,9 @@ KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const str
             const uint64_t *mask = i < 2 ? s->mask[i] : i + 1 < gobs ? s->whole : s->mask[i + 3 - gobs];
             if (i < gobs) {
                 uint64_t left_B = s->x1 - i * 64, bytes = byte_mask(i ? 0 : s->x0, left_B < 64 ? (unsigned)left_B : 64);
-                v[0] = load_part(gob, 0, bytes, s->rows);
-                v[1] = load_part(gob, 4, bytes, s->rows);
+                bool whole = !~bytes && s->rows == 0xff;
+                v[0] = whole ? load_whole(gob) : load_part(gob, 0, bytes, s->rows);
+                v[1] = whole ? load_whole(gob + 128) : load_part(gob, 4, bytes, s->rows);
             }
 #pragma GCC unroll 8
             for (unsigned r = 0; r < 8; r++) {
@@ -320,7 +287,14 @@ KN_INLINE void strip_tile(uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t 
 // Of the strips before. From strip to strip lines shift by none or half a line, as they begin at multiples of 4 bytes.
 struct strip_state {
     struct shifts shifts[2];
+    struct narrow narrow;
 };
+
+KN_INLINE void strip_begin(struct strip_state *state)
+{
+    state->shifts[0].rows = state->shifts[1].rows = 0;
+    state->narrow.x1 = 0;
+}
 
 KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint64_t step_B, uint64_t x0, uint64_t x1, unsigned y0, unsigned y1,
                             uint8_t *linear, uint64_t pitch_B, enum tile_way way)
@@ -331,7 +305,11 @@ KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint
     const uint8_t *gob = gobs + (x0 >> 6) * step_B;
 
     x0 &= 63, x1 -= skip_B;
-    if (!((origin | pitch_B) & 63) || ((origin | pitch_B) & 3) || x1 <= 64 || way == TILE_STREAMED) {
+    if (way == TILE_CACHED && x1 <= NARROW_GOBS * 64 && !((x0 | x1) & 3) && ((origin | pitch_B | x0 | x1) & 63)) {
+        if (state->narrow.x1 != x1 || state->narrow.x0 != x0)
+            narrow_init(&state->narrow, (unsigned)x0, x1);
+        narrow_untile(&state->narrow, gob, step_B, (uint8_t *)origin + x0, pitch_B, rows);
+    } else if (!((origin | pitch_B) & 63) || ((origin | pitch_B) & 3) || x1 <= 64 || way == TILE_STREAMED) {
         TILE_BY_WAY(row_untile, way, gob, step_B, (unsigned)x0, x1, rows, origin, pitch_B);
     } else {
         struct shifts *s = &state->shifts[origin >> 5 & 1];

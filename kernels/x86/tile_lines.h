@@ -5,15 +5,14 @@
 #pragma once
 
 #include "kn_tile.h"
-#include "small.h"
+#include "tile_gob.h"
 
-#include <immintrin.h>
 #include <stdbool.h>
 
 // Where column `column` of a row of GOBs begins, of its upper four rows.
 KN_INLINE uint64_t column_B(uint64_t column, uint64_t step_B)
 {
-    return (column >> 2) * step_B + ((column & 2) << 7 | (column & 1) << 6);
+    return (column >> 2) * step_B + line_B(column & 3);
 }
 
 // How a box lies in the two surfaces. Columns are counted from the GOBs in which the boxes begin.
@@ -210,9 +209,9 @@ KN_INLINE void box_lines(uint8_t *dst, const struct kn_tiled *dst_desc, uint64_t
             r.dst = dst + row_B(dst_desc, dst_B, dst_y + row);
             r.upper = src + row_B(src_desc, src_B, here & 15 ? from : from + 4);
             r.lower = here >> 4 && here & 15 ? src + row_B(src_desc, src_B, from + 4) : r.upper;
-            r.lanes = _pdep_u64(lanes, UINT64_C(0x0001000100010001));
-            r.upper_lanes = _pdep_u64(here & 15, UINT64_C(0x0001000100010001));
-            r.lower_lanes = _pdep_u64(here >> 4, UINT64_C(0x0001000100010001));
+            r.lanes = lane_mask(0, lanes);
+            r.upper_lanes = lane_mask(0, here);
+            r.lower_lanes = lane_mask(4, here);
             if (turn)
                 (plan.across ? lines_across_turned : lines_turned)(&plan, &r);
             else if (lanes == 15)
