@@ -181,8 +181,8 @@ CUresult em_graphics_take(struct em_graphics *g, uint64_t sequence, uint64_t fen
 {
     CUresult r = g->ops->acquire ? g->ops->acquire(g->owner, fence, flags) : CUDA_SUCCESS;
     g->acquired = sequence;
-    if (!r && g->mapped && g->sequence == sequence)
-        em_graphics_view_acquired(g);
+    if (!r)
+        em_graphics_view_acquired(g, sequence);
     return r;
 }
 

@@ -37,7 +37,8 @@ struct em_graphics {
     struct em_mipmap *mipmap;         // likewise
 
     // How the mapping was used (graphics_view.c).
-    bool scrambled, spoil_later, said_written, said_read;
+    bool scrambled, said_written, said_read;
+    uint64_t spoil;                      // the mapping whose bytes are to be scrambled when they are CUDA's; it may have been unmapped before
     unsigned writes;                     // by commands that are not complete
     uint64_t written_first, written_end; // of a buffer; of an image: written_end is not 0 once anything was written
 };
@@ -47,7 +48,7 @@ CUresult em_graphics_view_begin(struct em_graphics *g);
 // They stop working.
 void em_graphics_view_end(struct em_graphics *g);
 // acquire has run: what was put off until then.
-void em_graphics_view_acquired(struct em_graphics *g);
+void em_graphics_view_acquired(struct em_graphics *g, uint64_t sequence);
 // CUDA is about to use a part, NULL: anything.
 void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part, enum em_touch touch);
 

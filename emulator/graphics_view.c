@@ -84,15 +84,15 @@ void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *par
         g->ops->touch(g->owner, NULL, EM_TOUCH_READ); // a mirror has everything, so that nothing is fetched over what follows
     if (spoil && g->acquired == g->sequence)
         scramble(g);
-    else
-        g->spoil_later |= spoil;
+    else if (spoil)
+        g->spoil = g->sequence;
     if (g->ops->touch)
         g->ops->touch(g->owner, part, touch);
 }
 
-void em_graphics_view_acquired(struct em_graphics *g)
+void em_graphics_view_acquired(struct em_graphics *g, uint64_t sequence)
 {
-    if (g->spoil_later)
+    if (g->spoil == sequence)
         scramble(g);
 }
 
@@ -400,7 +400,7 @@ CUresult em_graphics_view_begin(struct em_graphics *g)
         em_graphics_window_unref(g->window);
         g->window = NULL;
     }
-    g->scrambled = g->spoil_later = g->said_written = g->said_read = false;
+    g->scrambled = g->said_written = g->said_read = false;
     g->written_first = g->written_end = 0;
     return r;
 }

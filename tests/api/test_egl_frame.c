@@ -102,6 +102,62 @@ TEST(view_of_arrays)
     EXPECT_OK(cuMemcpyAtoH(back, a, 0, sizeof back));
 }
 
+// The first plane must have all of its rows; how many another one has depends on the format, and it ends with its memory.
+TEST(planes_inside)
+{
+    enum { NV12 = 1, AT_B = 512, CHROMA_B = WIDTH * HEIGHT / 2 };
+    test_context();
+    struct pair p = pair(0);
+    CUdeviceptr memory, base;
+    CUgraphicsResource r;
+    CUeglFrame f = frame(&memory), got;
+    size_t size;
+    MUST(cuMemAlloc(&memory, AT_B + WIDTH * HEIGHT + CHROMA_B));
+    f.color = NV12;
+    f.plane_count = 2;
+    f.channels = 1;
+    f.pitch = WIDTH;
+    f.plane[0] = (void *)(uintptr_t)(memory + AT_B);
+    f.plane[1] = (void *)(uintptr_t)(memory + AT_B + WIDTH * HEIGHT);
+    present(&p, &f, CUDA_SUCCESS);
+    r = acquire(&p, 0, &got);
+    EXPECT_OK(cuMemGetAddressRange(&base, &size, (CUdeviceptr)(uintptr_t)got.plane[0]));
+    EXPECT_EQ(size, WIDTH * HEIGHT);
+    EXPECT_OK(cuMemGetAddressRange(&base, &size, (CUdeviceptr)(uintptr_t)got.plane[1]));
+    EXPECT_EQ(size, CHROMA_B);
+    release(&p, r);
+}
+
+// A frame may be the array of a mapped resource; its bytes live as long as the consumer has them.
+TEST(array_of_graphics)
+{
+    cardlessTextureDesc desc = {CARDLESS_TEXTURE_2D, WIDTH, HEIGHT, 0, 0, 1, CU_AD_FORMAT_UNSIGNED_INT8, 4};
+    unsigned char bytes[WIDTH * 4], back[WIDTH * 4];
+    cardlessTexture t;
+    CUgraphicsResource mapped, r;
+    CUarray a;
+    CUeglFrame got;
+    test_context();
+    struct pair p = pair(0);
+    MUST(cardlessTextureCreate(&t, &desc));
+    MUST(cardlessRegisterTexture(&mapped, t, 0));
+    MUST(cuGraphicsMapResources(1, &mapped, NULL));
+    MUST(cuGraphicsSubResourceGetMappedArray(&a, mapped, 0, 0));
+    CUeglFrame f = array_frame(a);
+    present(&p, &f, CUDA_SUCCESS);
+    MUST(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US));
+    MUST(cuGraphicsResourceGetMappedEglFrame(&got, r, 0, 0));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &mapped, NULL));
+    EXPECT_OK(cuGraphicsUnregisterResource(mapped));
+    EXPECT_OK(cardlessTextureDestroy(t));
+    memset(bytes, 44, sizeof bytes);
+    EXPECT_OK(cuMemcpyHtoA(got.plane[0], 0, bytes, sizeof bytes));
+    EXPECT_OK(cuMemcpyAtoH(back, got.plane[0], 0, sizeof back));
+    EXPECT(!memcmp(back, bytes, sizeof back));
+    release(&p, r);
+    EXPECT_OK(cuEGLStreamConsumerDisconnect(&p.consumer));
+}
+
 // The same memory as a frame of another size is another frame; what a frame has not, may be anything.
 TEST(same_frame)
 {
@@ -222,5 +278,5 @@ TEST(frames_refused)
     EXPECT(bad.plane[1] != f.plane[1] && bad.plane[2] != NULL);
 }
 
-TESTS(CASE(view_of_memory), CASE(view_of_arrays), CASE(same_frame), CASE(formats_as_the_driver_tells), CASE(formats_as_the_manual_tells),
-      CASE(frames_refused))
+TESTS(CASE(view_of_memory), CASE(view_of_arrays), CASE(planes_inside), CASE(array_of_graphics), CASE(same_frame), CASE(formats_as_the_driver_tells),
+      CASE(formats_as_the_manual_tells), CASE(frames_refused))

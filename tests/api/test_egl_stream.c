@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EGL streams from one part of a process to another: connections, and frames in their order.
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "egl_stream.h"
 
@@ -103,6 +104,8 @@ TEST(mailbox)
     comes_back(&p, NULL);
 }
 
+static atomic_bool presented;
+
 static void *present_last(void *arg)
 {
     struct pair *p = arg;
@@ -110,6 +113,7 @@ static void *present_last(void *arg)
     test_context();
     CUeglFrame f = frame(&memory);
     present(p, &f, CUDA_SUCCESS);
+    presented = true;
     return NULL;
 }
 
@@ -124,7 +128,8 @@ TEST(queue)
     present(&p, &f[0], CUDA_SUCCESS);
     present(&p, &f[1], CUDA_SUCCESS);
     EXPECT_EQ(pthread_create(&t, NULL, present_last, &p), 0); // waits until there is room
-    usleep(2000);
+    usleep(20000);
+    EXPECT(!presented);
     comes_back(&p, NULL);
     CUgraphicsResource r = acquire(&p, 10, &got), second;
     pthread_join(t, NULL);
@@ -135,6 +140,39 @@ TEST(queue)
     release(&p, second); // there is a newer one
     comes_back(&p, &memory[1]);
     comes_back(&p, NULL);
+}
+
+struct inside {
+    struct pair *pair;
+    CUeglFrame frame;
+    CUresult present, acquire;
+};
+
+static void wait_inside(void *arg)
+{
+    struct inside *i = arg;
+    CUgraphicsResource r;
+    i->present = cuEGLStreamProducerPresentFrame(&i->pair->producer, i->frame, &i->pair->in);
+    i->acquire = cuEGLStreamConsumerAcquireFrame(&i->pair->consumer, &r, &i->pair->out, UINT32_MAX);
+}
+
+// A host function must not wait for the other side, whose work may wait for the host function's stream.
+TEST(waiting_in_a_host_function)
+{
+    test_context();
+    struct pair full = pair(1), empty = pair(1);
+    CUeglFrame f[3];
+    CUdeviceptr memory[3];
+    three(f, memory);
+    present(&full, &f[0], CUDA_SUCCESS);
+    struct pair mixed = {.producer = full.producer, .consumer = empty.consumer, .in = full.in, .out = empty.out};
+    struct inside i = {.pair = &mixed, .frame = f[1]};
+    CUstream s;
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    EXPECT_OK(cuLaunchHostFunc(s, wait_inside, &i));
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_ERROR(i.present, CUDA_ERROR_NOT_PERMITTED);
+    EXPECT_ERROR(i.acquire, CUDA_ERROR_NOT_PERMITTED);
 }
 
 TEST(two_contexts)
@@ -295,5 +333,6 @@ TEST(refused_as_on_the_card)
     EXPECT_ERROR(cuEGLStreamProducerDisconnect(&p.producer), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TESTS(CASE(there_and_back), CASE(order), CASE(disconnected_while_it_waits), CASE(mailbox), CASE(queue), CASE(two_contexts),
-      CASE(context_of_the_consumer), CASE(waits_for_another_thread), CASE(disconnected), CASE(refused), CASE(refused_as_on_the_card))
+TESTS(CASE(there_and_back), CASE(order), CASE(disconnected_while_it_waits), CASE(mailbox), CASE(queue), CASE(waiting_in_a_host_function),
+      CASE(two_contexts), CASE(context_of_the_consumer), CASE(waits_for_another_thread), CASE(disconnected), CASE(refused),
+      CASE(refused_as_on_the_card))

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The chapter "Graphics Interoperability" on the virtual graphics API: what is mapped, in which order, and that a call that fails changes nothing.
+// The chapter "Graphics Interoperability" on the virtual graphics API: what is mapped, what of it is poisoned, and that a call that fails changes
+// nothing.
 #include <sys/wait.h>
 
 #include "../mistakes/virtual.h"
 
 enum { BUFFER_B = 1 << 16 };
-
-static CUstream stream(void)
-{
-    CUstream s;
-    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    return s;
-}
 
 // ---- mapping ----
 
@@ -176,124 +170,6 @@ TEST(contexts)
     EXPECT_OK(cardlessBufferDestroy(b));
 }
 
-// ---- order ----
-
-// Graphics work issued before the map is complete before CUDA work on the stream begins.
-TEST(graphics_before_map)
-{
-    unsigned char back[16] = {0};
-    test_context();
-    CUstream s = stream();
-    cardlessBuffer b = virtual_buffer(BUFFER_B);
-    CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cardlessFillBuffer(b, 0, BUFFER_B, 42)); // waits in the list
-    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    EXPECT_OK(cuMemcpyDtoHAsync(back, p, sizeof back, s));
-    EXPECT_OK(cuStreamSynchronize(s));
-    EXPECT_EQ(back[15], 42);
-}
-
-// CUDA work on the stream before the unmap is complete before graphics work issued after it.
-TEST(unmap_before_graphics)
-{
-    uint64_t issued, done;
-    test_context();
-    CUstream s = stream();
-    cardlessBuffer b = virtual_buffer(BUFFER_B), copy = virtual_buffer(BUFFER_B);
-    CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = test_hold(s);
-    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, s));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s)); // returns although the stream is held up
-    EXPECT_OK(cardlessCopyBuffer(copy, 0, b, 0, BUFFER_B));
-    EXPECT_ERROR(cardlessQuery(), CUDA_ERROR_NOT_READY);
-    EXPECT_OK(cardlessGetClock(&issued, &done));
-    EXPECT_EQ(issued, done + 1);
-    *word = 1;
-    EXPECT_EQ(byte_of(copy, BUFFER_B - 1), 17);
-}
-
-// Mapped again on another stream: CUDA and graphics work between the two mappings stay in order, whatever is held up.
-TEST(two_streams_take_turns)
-{
-    unsigned char back = 0;
-    test_context();
-    CUstream first = stream(), second = stream();
-    cardlessBuffer b = virtual_buffer(64);
-    CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &r, first));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = test_hold(first);
-    EXPECT_OK(cuMemsetD8Async(p, 1, 64, first));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, first));
-    EXPECT_OK(cardlessCopyBuffer(b, 32, b, 0, 16)); // needs the 1s
-    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    EXPECT_OK(cuMemsetD8Async(p, 2, 16, second));
-    EXPECT_OK(cuMemsetD8Async(p + 47, 3, 1, second));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
-    EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY); // it needs what the first one writes
-    *word = 1;
-    EXPECT_OK(cuStreamSynchronize(second));
-    EXPECT_EQ(byte_of(b, 0), 2);
-    EXPECT_EQ(byte_of(b, 20), 1);
-    EXPECT_EQ(byte_of(b, 46), 1);
-    EXPECT_EQ(byte_of(b, 47), 3);
-    (void)back;
-}
-
-// Graphics work that waits for one stream is waited for by another stream that maps what it writes.
-TEST(graphics_between_streams)
-{
-    unsigned char back[16] = {0};
-    test_context();
-    CUstream first = stream(), second = stream();
-    cardlessBuffer x = virtual_buffer(BUFFER_B), y = virtual_buffer(BUFFER_B);
-    CUgraphicsResource rx = registered(x, 0), ry = registered(y, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &rx, first));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, rx));
-    volatile unsigned *word = test_hold(first);
-    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, first));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &rx, first));
-    EXPECT_OK(cardlessCopyBuffer(y, 0, x, 0, BUFFER_B)); // waits for the first stream
-    EXPECT_OK(cuGraphicsMapResources(1, &ry, second));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, ry));
-    CUdeviceptr copy;
-    MUST(cuMemAlloc(&copy, sizeof back));
-    EXPECT_OK(cuMemcpyDtoDAsync(copy, p + BUFFER_B - sizeof back, sizeof back, second));
-    EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
-    *word = 1;
-    EXPECT_OK(cuStreamSynchronize(second));
-    EXPECT_OK(cuMemcpyDtoH(back, copy, sizeof back));
-    EXPECT_EQ(back[15], 17);
-}
-
-TEST(destroyed_while_it_waits)
-{
-    test_context();
-    CUstream s = stream();
-    cardlessBuffer b = virtual_buffer(64), to = virtual_buffer(64);
-    CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = test_hold(s);
-    EXPECT_OK(cuMemsetD8Async(p, 6, 64, s));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s));
-    EXPECT_OK(cuGraphicsUnregisterResource(r)); // what is in the stream runs on
-    EXPECT_OK(cardlessCopyBuffer(to, 0, b, 0, 64));
-    EXPECT_OK(cardlessBufferDestroy(b));
-    *word = 1;
-    EXPECT_EQ(byte_of(to, 63), 6);
-    EXPECT_NO_DIAGNOSTIC();
-}
-
 // ---- poison ----
 
 TEST(addresses_change_with_a_seed)
@@ -364,6 +240,24 @@ TEST(discarded_bytes_are_kept_by_the_driver)
     EXPECT_NO_DIAGNOSTIC();
 }
 
+// Flags that contradict each other: graphics is not to change, so there is nothing to discard.
+TEST(read_only_and_discarded)
+{
+    unsigned char texels[8 * 4 * 4], back[sizeof texels];
+    test_context();
+    cardlessTexture t = virtual_texture(CARDLESS_TEXTURE_2D, 8, 4, 0, 0, 1);
+    CUgraphicsResource r = registered_texture(t, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    CUarray a;
+    memset(texels, 8, sizeof texels);
+    EXPECT_OK(cardlessWriteTexture(t, 0, NULL, texels));
+    EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
+    EXPECT_OK(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0));
+    EXPECT_OK(copy_array(a, back, false, 32, 4));
+    EXPECT(!memcmp(back, texels, sizeof back));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 TEST(map_flags_replace_register_flags)
 {
     test_context();
@@ -412,6 +306,6 @@ TEST(report)
 }
 
 TESTS(CASE(report), CASE(buffer_both_ways), CASE(arrays_of_every_kind), CASE(mipmapped_array), CASE(failing_calls_change_nothing), CASE(contexts),
-      CASE(graphics_before_map), CASE(unmap_before_graphics), CASE(two_streams_take_turns), CASE(graphics_between_streams),
-      CASE(destroyed_while_it_waits), CASE(addresses_change_with_a_seed), CASE(arrays_change_under_the_manual_only), CASE(arrays_stay_as_on_the_card),
-      CASE(discarded_bytes_are_kept_by_the_driver), CASE(map_flags_replace_register_flags))
+
+      CASE(addresses_change_with_a_seed), CASE(arrays_change_under_the_manual_only), CASE(arrays_stay_as_on_the_card),
+      CASE(discarded_bytes_are_kept_by_the_driver), CASE(read_only_and_discarded), CASE(map_flags_replace_register_flags))

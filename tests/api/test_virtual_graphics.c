@@ -88,7 +88,7 @@ TEST(textures)
     EXPECT_OK(cardlessReadTexture(u, 1, NULL, back));
     EXPECT(!memcmp(back + 7 * 16, red, sizeof red));
     EXPECT_ERROR(cardlessCopyTexture(u, 2, 0, 0, 0, t, 0, &corner), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cardlessCopyTexture(t, 0, 5, 2, 1, t, 0, &one) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS, CUDA_SUCCESS);
+    EXPECT_OK(cardlessCopyTexture(t, 0, 5, 2, 1, t, 0, &one));
     EXPECT_ERROR(cardlessCopyTexture(t, 0, 4, 2, 1, t, 0, &corner), CUDA_ERROR_INVALID_VALUE); // onto itself
     EXPECT_ERROR(cardlessReadTexture(t, 3, NULL, back), CUDA_ERROR_INVALID_VALUE);
     corner.width = ~0u;
@@ -101,6 +101,88 @@ TEST(textures)
     EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
     d = (cardlessTextureDesc){CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1, CU_AD_FORMAT_FLOAT, 3};
     EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
+}
+
+// A box must lie in its level in each direction.
+TEST(boxes)
+{
+    enum { WIDTH = 8, HEIGHT = 4, DEPTH = 2 };
+    static unsigned char texels[(WIDTH + 1) * (HEIGHT + 1) * (DEPTH + 1) * 4];
+    const unsigned extents[3] = {WIDTH, HEIGHT, DEPTH};
+    MUST(cuInit(0));
+    cardlessTexture t = virtual_texture(CARDLESS_TEXTURE_3D, WIDTH, HEIGHT, DEPTH, 0, 2);
+    for (unsigned axis = 0; axis < 3; axis++) {
+        const struct {
+            unsigned at, extent;
+        } bad[] = {{0, extents[axis] + 1}, {1, extents[axis]}, {extents[axis], 1}, {extents[axis] + 1, 1}, {~0u, 2}, {1, ~0u}, {0, 0}};
+        for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+            unsigned at[3] = {0, 0, 0}, extent[3] = {1, 1, 1};
+            at[axis] = bad[i].at;
+            extent[axis] = bad[i].extent;
+            cardlessBox box = {at[0], at[1], at[2], extent[0], extent[1], extent[2]}, good = {0, 0, 0, extent[0], extent[1], extent[2]};
+            EXPECT_ERROR(cardlessReadTexture(t, 0, &box, texels), CUDA_ERROR_INVALID_VALUE);
+            EXPECT_ERROR(cardlessWriteTexture(t, 0, &box, texels), CUDA_ERROR_INVALID_VALUE);
+            EXPECT_ERROR(cardlessFillTexture(t, 0, &box, texels), CUDA_ERROR_INVALID_VALUE);
+            EXPECT_ERROR(cardlessCopyTexture(t, 1, at[0], at[1], at[2], t, 0, &good), CUDA_ERROR_INVALID_VALUE);
+        }
+    }
+    EXPECT_OK(cardlessReadTexture(t, 0, &(cardlessBox){0, 0, 0, WIDTH, HEIGHT, DEPTH}, texels));
+    EXPECT_OK(cardlessReadTexture(t, 0, &(cardlessBox){WIDTH - 1, HEIGHT - 1, DEPTH - 1, 1, 1, 1}, texels));
+}
+
+// New objects are zero, also where something else was before.
+TEST(new_objects)
+{
+    static unsigned char bytes[1 << 20];
+    test_context();
+    for (size_t size = 512; size <= sizeof bytes; size *= 4) {
+        CUdeviceptr p[4];
+        for (int i = 0; i < 4; i++) {
+            MUST(cuMemAlloc(&p[i], size));
+            MUST(cuMemsetD8(p[i], 0xee, size));
+        }
+        for (int i = 0; i < 4; i++)
+            MUST(cuMemFree(p[i]));
+        for (int i = 0; i < 4; i++) {
+            EXPECT_OK(cardlessReadBuffer(virtual_buffer(size), 0, size, bytes));
+            size_t zeros = 0;
+            while (zeros < size && !bytes[zeros])
+                zeros++;
+            EXPECT_EQ(zeros, size);
+        }
+    }
+}
+
+struct host_calls {
+    cardlessBuffer buffer;
+    CUresult finish, read;
+};
+
+static void wait_inside(void *arg)
+{
+    struct host_calls *c = arg;
+    unsigned char byte;
+    c->finish = cardlessFinish();
+    c->read = cardlessReadBuffer(c->buffer, 0, 1, &byte);
+}
+
+// A host function must not wait for what waits for its own stream.
+TEST(waiting_in_a_host_function)
+{
+    test_context();
+    struct host_calls c = {.buffer = virtual_buffer(64), .finish = CUDA_ERROR_UNKNOWN, .read = CUDA_ERROR_UNKNOWN};
+    CUstream s = stream();
+    CUgraphicsResource r = registered(c.buffer, 0);
+    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
+    volatile unsigned *word = test_hold(s);
+    EXPECT_OK(cuLaunchHostFunc(s, wait_inside, &c));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s));
+    EXPECT_OK(cardlessFillBuffer(c.buffer, 0, 64, 1));
+    *word = 1;
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_ERROR(c.finish, CUDA_ERROR_NOT_PERMITTED);
+    EXPECT_ERROR(c.read, CUDA_ERROR_NOT_PERMITTED);
+    EXPECT_EQ(byte_of(c.buffer, 63), 1);
 }
 
 // KiB of shared memory that the process has touched.
@@ -142,4 +224,4 @@ TEST(large_objects)
     EXPECT_EQ(got[3], 0);
 }
 
-TESTS(CASE(large_objects), CASE(lookup), CASE(buffers), CASE(clock), CASE(textures))
+TESTS(CASE(large_objects), CASE(lookup), CASE(buffers), CASE(clock), CASE(textures), CASE(boxes), CASE(new_objects), CASE(waiting_in_a_host_function))

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "context.h"
 
@@ -11,7 +12,7 @@ enum { SIZE = 4096, SIDE = 16, ROW_B = SIDE * 4, MAKING_US = 20000 };
 
 // ---- what is between
 
-static atomic_int uploads, unfinished, contexts_made;
+static atomic_int uploads, downloads, unfinished, contexts_made;
 static _Thread_local int unfinished_here, finished_here;
 static _Thread_local bool is_the_test; // this thread is
 
@@ -32,15 +33,33 @@ static void note_upload(void)
     X(BlitFramebuffer, (GLint a, GLint b, GLint c, GLint d, GLint e, GLint f, GLint g, GLint h, GLbitfield i, GLenum j),                             \
       (a, b, c, d, e, f, g, h, i, j))
 
-#define X(name, parameters, arguments)                                                                                                               \
+// Those that tell them.
+#define DOWNLOADS(X)                                                                                                                                 \
+    X(GetBufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, void *d), (a, b, c, d))                                                                 \
+    X(GetTexImage, (GLenum a, GLint b, GLenum c, GLenum d, void *e), (a, b, c, d, e))                                                                \
+    X(ReadPixels, (GLint a, GLint b, GLsizei c, GLsizei d, GLenum e, GLenum f, void *g), (a, b, c, d, e, f, g))
+
+static void note_download(void)
+{
+    downloads++;
+}
+
+#define X(name, parameters, arguments) BETWEEN(name, parameters, arguments, note_upload)
+#define Y(name, parameters, arguments) BETWEEN(name, parameters, arguments, note_download)
+#define BETWEEN(name, parameters, arguments, note)                                                                                                   \
     static void(*_Atomic next_##name) parameters;                                                                                                    \
     static void between_##name parameters                                                                                                            \
     {                                                                                                                                                \
         next_##name arguments;                                                                                                                       \
-        note_upload();                                                                                                                               \
+        note();                                                                                                                                      \
     }
 UPLOADS(X)
+DOWNLOADS(Y)
+#undef BETWEEN
 #undef X
+#undef Y
+
+static void (*meanwhile)(void); // once, at the next glFinish of a thread of the test's
 
 static void between_Finish(void)
 {
@@ -48,6 +67,11 @@ static void between_Finish(void)
     unfinished -= unfinished_here;
     unfinished_here = 0;
     finished_here++;
+    void (*now)(void) = is_the_test ? meanwhile : NULL;
+    if (now) {
+        meanwhile = NULL;
+        now();
+    }
 }
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -65,6 +89,7 @@ EXPORTED __eglMustCastToProperFunctionPointerType EGLAPIENTRY eglGetProcAddress(
         return (function)between_##function_name;                                                                                                    \
     }
     UPLOADS(X)
+    DOWNLOADS(X)
 #undef X
     return found;
 }
@@ -179,6 +204,65 @@ TEST(nothing_uploaded)
     EXPECT_EQ(uploads, 0);
 }
 
+// Nor is anything fetched of what CUDA will overwrite, by its own word or because it does.
+static void fetch(unsigned flags, size_t written, bool fetched)
+{
+    CUgraphicsResource r = cu_buffer(gl_buffer(SIZE, NULL), flags);
+    CUdeviceptr p = cu_map_pointer(r);
+    int before = downloads;
+    EXPECT_OK(cuMemsetD8(p, 1, written));
+    EXPECT_OK(cuMemcpyDtoH(bytes, p, written));
+    EXPECT_EQ(downloads > before, fetched);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+}
+
+TEST(nothing_fetched)
+{
+    start();
+    fetch(CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD, SIZE / 2, false);
+    fetch(0, SIZE, false);
+    fetch(0, SIZE / 2, true);
+}
+
+// ---- what happens while map waits for OpenGL
+
+static CUgraphicsResource subject;
+
+static void unregister_it(void)
+{
+    EXPECT_OK(cuGraphicsUnregisterResource(subject));
+}
+
+static void map_it(void)
+{
+    EXPECT_OK(cuGraphicsMapResources(1, &subject, 0));
+}
+
+TEST(unregistered_meanwhile)
+{
+    start();
+    CUgraphicsResource r[] = {cu_buffer(gl_buffer(SIZE, NULL), 0), cu_buffer(gl_buffer(SIZE, NULL), 0)};
+    subject = r[1];
+    meanwhile = unregister_it;
+    EXPECT_ERROR(cuGraphicsMapResources(2, r, 0), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT(!meanwhile);
+    EXPECT_OK(cuGraphicsMapResources(1, r, 0)); // it was left as it was
+    EXPECT_OK(cuGraphicsUnmapResources(1, r, 0));
+}
+
+TEST(mapped_meanwhile)
+{
+    start();
+    CUgraphicsResource r[] = {cu_buffer(gl_buffer(SIZE, NULL), 0), cu_buffer(gl_buffer(SIZE, NULL), 0)};
+    subject = r[1];
+    meanwhile = map_it;
+    EXPECT_ERROR(cuGraphicsMapResources(2, r, 0), CUDA_ERROR_ALREADY_MAPPED);
+    EXPECT(!meanwhile);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &subject, 0));
+    EXPECT_OK(cuGraphicsMapResources(1, r, 0));
+    EXPECT_OK(cuGraphicsUnmapResources(1, r, 0));
+}
+
 // ---- contexts
 
 struct first_call {
@@ -239,5 +323,50 @@ TEST(two_groups_of_two_threads)
     EXPECT_EQ(first_calls(false), 2);
 }
 
-TESTS(CASE(finished_at_unmap), CASE(finished_after_a_wait), CASE(finished_at_map), CASE(nothing_uploaded), CASE(one_group_of_two_threads),
+// What holds a texture holds the next one when that is unregistered.
+TEST(holders_are_used_again)
+{
+    enum { MANY = 300, AT_ONCE = 3 };
+    CUgraphicsResource r[AT_ONCE];
+    start();
+    GLuint t = gl_texture_2d(GL_R8, 1, 4, 4);
+    for (int i = 0; i < MANY; i++) {
+        for (int k = 0; k < AT_ONCE; k++)
+            r[k] = cu_image(t, GL_TEXTURE_2D, 0);
+        for (int k = 0; k < AT_ONCE; k++)
+            EXPECT_OK(cuGraphicsUnregisterResource(r[k]));
+    }
+    EXPECT_EQ(contexts_made, 1);
+}
+
+// A process that forks while the driver works in another thread: the child's exit does not wait for that.
+TEST(exit_of_a_child)
+{
+    enum { SOON_S = 1 };
+    struct timespec from, to;
+    pthread_barrier_t one;
+    pthread_t thread;
+    int status = -1;
+    is_the_test = true;
+    test_context();
+    pthread_barrier_init(&one, NULL, 1);
+    struct first_call call = {.context = gl_new_context(GL_CORE, EGL_NO_CONTEXT), .both = &one};
+    MUST(cuCtxGetCurrent(&call.cuda));
+    EXPECT_EQ(pthread_create(&thread, NULL, register_first, &call), 0);
+    while (!contexts_made)
+        usleep(100);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    fflush(stdout);
+    pid_t child = fork();
+    if (!child)
+        exit(0);
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    EXPECT_EQ(status, 0);
+    EXPECT(to.tv_sec - from.tv_sec <= SOON_S);
+    pthread_join(thread, NULL);
+}
+
+TESTS(CASE(holders_are_used_again), CASE(nothing_fetched), CASE(unregistered_meanwhile), CASE(mapped_meanwhile), CASE(exit_of_a_child),
+      CASE(finished_at_unmap), CASE(finished_after_a_wait), CASE(finished_at_map), CASE(nothing_uploaded), CASE(one_group_of_two_threads),
       CASE(two_groups_of_two_threads))

@@ -32,6 +32,30 @@ TEST(storage_without_updates)
     EXPECT_NO_DIAGNOSTIC();
 }
 
+// A buffer may stay mapped by the program where it was mapped for that.
+TEST(mapped_persistently)
+{
+    const GLbitfield flags = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    GLuint b;
+    gl_start(GL_CORE);
+    glGenBuffers(1, &b);
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    glBufferStorage(GL_ARRAY_BUFFER, SIZE, NULL, flags);
+    volatile uint8_t *mapped = glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, flags);
+    EXPECT(mapped != NULL);
+    CUgraphicsResource r = cu_buffer(b, 0);
+    for (unsigned i = 0; mapped && i < 3; i++) {
+        mapped[SIZE - 1] = (uint8_t)(i + 50);
+        CUdeviceptr p = cu_map_pointer(r);
+        EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE));
+        EXPECT_EQ(bytes[SIZE - 1], i + 50);
+        EXPECT_OK(cuMemsetD8(p, (unsigned char)i, 10));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+        EXPECT_EQ(mapped[9], i);
+    }
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 // A copy over everything that fails changes nothing, also where an earlier one has not failed.
 TEST(failed_copies)
 {
@@ -196,6 +220,21 @@ TEST(reformatted_renderbuffer_without_errors)
     reformatted(EGL_CONTEXT_OPENGL_NO_ERROR_KHR, GL_DEPTH_COMPONENT24, true);
 }
 
+// The same format, but several samples of each.
+TEST(multisampled_renderbuffer)
+{
+    enum { SIDE = 32 };
+    gl_start(GL_CORE);
+    CUgraphicsResource r = cu_image(gl_renderbuffer(GL_RGBA8, SIDE, SIDE), GL_RENDERBUFFER, 0);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, 4, GL_RGBA8, SIDE, SIDE);
+    EXPECT_EQ(glGetError(), GL_NO_ERROR);
+    CUarray a = cu_map_array(r, 0, 0);
+    cu_read_array(a, SIDE * 4, SIDE, bytes);
+    cu_write_array(a, 0, 0, SIDE * 4, SIDE, bytes);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_DIAGNOSTIC(G14);
+}
+
 TEST(resized_renderbuffer)
 {
     enum { SIDE = 32 };
@@ -356,6 +395,10 @@ TEST(used_after_unmap)
         EXPECT_OK(cuGraphicsMapResources(2, r, 0)); // and in order
         EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
     }
+    EXPECT_OK(cuMemsetD8(p, 8, SIZE)); // nobody waits, and it is mapped again
+    EXPECT_OK(cuGraphicsMapResources(2, r, 0));
+    EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
+    EXPECT_EQ(gl_buffer_byte(b, 0), 8);
     EXPECT_OK(cuMemsetD8(p, 9, SIZE));
     EXPECT_OK(cuGraphicsUnregisterResource(r[0]));
     EXPECT_EQ(gl_buffer_byte(b, 0), 9);
@@ -388,6 +431,7 @@ TEST(reach_of_the_manual)
 }
 
 TESTS(CASE(parts), CASE(reformatted_texture), CASE(reformatted_texture_without_errors), CASE(reformatted_renderbuffer),
-      CASE(reformatted_renderbuffer_without_errors), CASE(resized_renderbuffer), CASE(mapped_without_errors), CASE(many_textures),
-      CASE(used_after_unmap), CASE(reach_of_the_driver), CASE(reach_of_the_manual), CASE(storage_without_updates), CASE(failed_copies),
-      CASE(failed_copies_of_images), CASE(gaps_between_rows), CASE(faces_unlike_before_map), CASE(faces_unlike_while_mapped))
+      CASE(reformatted_renderbuffer_without_errors), CASE(resized_renderbuffer), CASE(multisampled_renderbuffer), CASE(mapped_without_errors),
+      CASE(many_textures), CASE(used_after_unmap), CASE(reach_of_the_driver), CASE(reach_of_the_manual), CASE(storage_without_updates),
+      CASE(mapped_persistently), CASE(failed_copies), CASE(failed_copies_of_images), CASE(gaps_between_rows), CASE(faces_unlike_before_map),
+      CASE(faces_unlike_while_mapped))

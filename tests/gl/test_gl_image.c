@@ -79,6 +79,27 @@ TEST(resized)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
+// Rows of a size that no alignment goes with, read by way of a copy.
+TEST(resized_to_odd_rows)
+{
+    enum { SMALL = 5, LARGE = 61 };
+    GLuint t;
+    gl_start(GL_CORE);
+    glGenTextures(1, &t);
+    glBindTexture(GL_TEXTURE_2D, t);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, SMALL, SMALL, 0, GL_RED, GL_UNSIGNED_BYTE, NULL);
+    CUgraphicsResource r = cu_image(t, GL_TEXTURE_2D, 0);
+    pattern(want, sizeof want, 7);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, LARGE, LARGE, 0, GL_RED, GL_UNSIGNED_BYTE, want);
+    CUarray a = cu_map_array(r, 0, 0);
+    cu_read_array(a, SMALL, SMALL, got);
+    for (int y = 0; y < SMALL; y++)
+        EXPECT(!memcmp(got + y * SMALL, want + y * LARGE, SMALL));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    EXPECT_DIAGNOSTIC(G14);
+}
+
 // More textures than can be held in texture units.
 TEST(many)
 {
@@ -126,4 +147,4 @@ TEST(es)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(map_flags), CASE(deleted), CASE(resized), CASE(many), CASE(es))
+TESTS(CASE(map_flags), CASE(deleted), CASE(resized), CASE(resized_to_odd_rows), CASE(many), CASE(es))

@@ -66,3 +66,10 @@ static inline CUresult copy_array(CUarray array, void *host, bool to_array, size
     c.srcPitch = c.dstPitch = width_B;
     return cuMemcpy2D(&c);
 }
+
+static inline CUstream stream(void)
+{
+    CUstream s;
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    return s;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// Graphics and CUDA work on one object come in order: on the virtual graphics API, whose commands wait by themselves.
+#include "../mistakes/virtual.h"
+
+enum { BUFFER_B = 1 << 16 };
+
+// Graphics work issued before the map is complete before CUDA work on the stream begins.
+TEST(graphics_before_map)
+{
+    unsigned char back[16] = {0};
+    test_context();
+    CUstream s = stream();
+    cardlessBuffer b = virtual_buffer(BUFFER_B);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cardlessFillBuffer(b, 0, BUFFER_B, 42)); // waits in the list
+    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    EXPECT_OK(cuMemcpyDtoHAsync(back, p, sizeof back, s));
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_EQ(back[15], 42);
+}
+
+// CUDA work on the stream before the unmap is complete before graphics work issued after it.
+TEST(unmap_before_graphics)
+{
+    uint64_t issued, done;
+    test_context();
+    CUstream s = stream();
+    cardlessBuffer b = virtual_buffer(BUFFER_B), copy = virtual_buffer(BUFFER_B);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    volatile unsigned *word = test_hold(s);
+    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, s));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s)); // returns although the stream is held up
+    EXPECT_OK(cardlessCopyBuffer(copy, 0, b, 0, BUFFER_B));
+    EXPECT_ERROR(cardlessQuery(), CUDA_ERROR_NOT_READY);
+    EXPECT_OK(cardlessGetClock(&issued, &done));
+    EXPECT_EQ(issued, done + 1);
+    *word = 1;
+    EXPECT_EQ(byte_of(copy, BUFFER_B - 1), 17);
+}
+
+// Mapped again on another stream: CUDA and graphics work between the two mappings stay in order, whatever is held up.
+TEST(two_streams_take_turns)
+{
+    test_context();
+    CUstream first = stream(), second = stream();
+    cardlessBuffer b = virtual_buffer(64);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, first));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    volatile unsigned *word = test_hold(first);
+    EXPECT_OK(cuMemsetD8Async(p, 1, 64, first));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, first));
+    EXPECT_OK(cardlessCopyBuffer(b, 32, b, 0, 16)); // needs the 1s
+    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    EXPECT_OK(cuMemsetD8Async(p, 2, 16, second));
+    EXPECT_OK(cuMemsetD8Async(p + 47, 3, 1, second));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
+    EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY); // it needs what the first one writes
+    *word = 1;
+    EXPECT_OK(cuStreamSynchronize(second));
+    EXPECT_EQ(byte_of(b, 0), 2);
+    EXPECT_EQ(byte_of(b, 20), 1);
+    EXPECT_EQ(byte_of(b, 46), 1);
+    EXPECT_EQ(byte_of(b, 47), 3);
+}
+
+// Graphics work that waits for one stream is waited for by another stream that maps what it writes.
+TEST(graphics_between_streams)
+{
+    unsigned char back[16] = {0};
+    test_context();
+    CUstream first = stream(), second = stream();
+    cardlessBuffer x = virtual_buffer(BUFFER_B), y = virtual_buffer(BUFFER_B);
+    CUgraphicsResource rx = registered(x, 0), ry = registered(y, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &rx, first));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, rx));
+    volatile unsigned *word = test_hold(first);
+    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, first));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &rx, first));
+    EXPECT_OK(cardlessCopyBuffer(y, 0, x, 0, BUFFER_B)); // waits for the first stream
+    EXPECT_OK(cuGraphicsMapResources(1, &ry, second));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, ry));
+    CUdeviceptr copy;
+    MUST(cuMemAlloc(&copy, sizeof back));
+    EXPECT_OK(cuMemcpyDtoDAsync(copy, p + BUFFER_B - sizeof back, sizeof back, second));
+    EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
+    *word = 1;
+    EXPECT_OK(cuStreamSynchronize(second));
+    EXPECT_OK(cuMemcpyDtoH(back, copy, sizeof back));
+    EXPECT_EQ(back[15], 17);
+}
+
+TEST(destroyed_while_it_waits)
+{
+    test_context();
+    CUstream s = stream();
+    cardlessBuffer b = virtual_buffer(64), to = virtual_buffer(64);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    volatile unsigned *word = test_hold(s);
+    EXPECT_OK(cuMemsetD8Async(p, 6, 64, s));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s));
+    EXPECT_OK(cuGraphicsUnregisterResource(r)); // what is in the stream runs on
+    EXPECT_OK(cardlessCopyBuffer(to, 0, b, 0, 64));
+    EXPECT_OK(cardlessBufferDestroy(b));
+    *word = 1;
+    EXPECT_EQ(byte_of(to, 63), 6);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// A mapping begins when the one before it has been given back, whichever stream that waits in.
+TEST(map_waits_for_the_mapping_before)
+{
+    test_context();
+    CUstream first = stream(), second = stream();
+    cardlessBuffer b = virtual_buffer(64);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, first));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    volatile unsigned *word = test_hold(first);
+    EXPECT_OK(cuMemsetD8Async(p, 1, 64, first));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, first));
+    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    EXPECT_OK(cuMemsetD8Async(p, 2, 32, second));
+    EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
+    *word = 1;
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
+    EXPECT_EQ(byte_of(b, 31), 2);
+    EXPECT_EQ(byte_of(b, 32), 1);
+}
+
+// And they are given back in their order, also where each call names another stream.
+TEST(unmap_waits_for_the_mapping_before)
+{
+    test_context();
+    CUstream first = stream(), second = stream(), third = stream();
+    cardlessBuffer b = virtual_buffer(64), copy = virtual_buffer(64);
+    CUgraphicsResource r = registered(b, 0);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &r, first));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    volatile unsigned *word = test_hold(first);
+    EXPECT_OK(cuMemsetD8Async(p, 1, 64, first));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, first));
+    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, third));
+    EXPECT_OK(cardlessCopyBuffer(copy, 0, b, 0, 64));
+    EXPECT_ERROR(cuStreamQuery(third), CUDA_ERROR_NOT_READY);
+    EXPECT_ERROR(cardlessQuery(), CUDA_ERROR_NOT_READY);
+    *word = 1;
+    EXPECT_EQ(byte_of(copy, 63), 1);
+}
+
+// Work that waits in the stream uses the addresses of its mapping, which end when it is done.
+TEST(addresses_stay_while_work_waits)
+{
+    test_setting("CARDLESS_SEED", "7");
+    test_context();
+    CUstream s = stream();
+    cardlessBuffer b = virtual_buffer(BUFFER_B);
+    CUgraphicsResource r = registered(b, 0);
+    volatile unsigned *word[3];
+    for (unsigned i = 0; i < 3; i++) {
+        CUdeviceptr p;
+        EXPECT_OK(cuGraphicsMapResources(1, &r, s));
+        EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+        word[i] = test_hold(s);
+        EXPECT_OK(cuMemsetD8Async(p, (unsigned char)(i + 1), BUFFER_B >> i, s));
+        EXPECT_OK(cuGraphicsUnmapResources(1, &r, s));
+    }
+    for (unsigned i = 0; i < 3; i++)
+        *word[i] = 1;
+    for (unsigned i = 0; i < 3; i++)
+        EXPECT_EQ(byte_of(b, (BUFFER_B >> i) - 1), i + 1);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// What CUDA writes to a resource that it may read only is undone, also where it was told to before it had the bytes.
+TEST(read_only_when_graphics_is_done)
+{
+    test_context();
+    CUstream first = stream(), second = stream();
+    cardlessBuffer x = virtual_buffer(BUFFER_B), b = virtual_buffer(BUFFER_B);
+    CUgraphicsResource rx = registered(x, 0), r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &rx, first));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, rx));
+    volatile unsigned *word = test_hold(first);
+    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, first));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &rx, first));
+    EXPECT_OK(cardlessCopyBuffer(b, 0, x, 0, BUFFER_B)); // the second stream waits for it
+    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    EXPECT_OK(cuMemsetD8Async(p, 1, BUFFER_B, second));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
+    *word = 1;
+    EXPECT_EQ(byte_of(b, 5), 17);
+    EXPECT_DIAGNOSTIC(G09);
+}
+
+// What is discarded is spoilt when CUDA has it, not while graphics still works on it.
+TEST(discarded_when_graphics_is_done)
+{
+    unsigned char back[16] = {0};
+    test_context();
+    CUstream first = stream(), second = stream();
+    cardlessBuffer x = virtual_buffer(BUFFER_B), b = virtual_buffer(BUFFER_B);
+    CUgraphicsResource rx = registered(x, 0), r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    CUdeviceptr p;
+    EXPECT_OK(cuGraphicsMapResources(1, &rx, first));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, rx));
+    volatile unsigned *word = test_hold(first);
+    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, first));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &rx, first));
+    EXPECT_OK(cardlessCopyBuffer(b, 0, x, 0, BUFFER_B)); // waits for the first stream, and the second waits for it
+    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
+    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    EXPECT_OK(cuMemsetD8Async(p, 1, 8, second));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
+    *word = 1;
+    EXPECT_OK(cuStreamSynchronize(second));
+    EXPECT_OK(cardlessReadBuffer(b, 0, sizeof back, back));
+    EXPECT_EQ(back[7], 1);
+    EXPECT_EQ(back[8], 0xa5);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TESTS(CASE(graphics_before_map), CASE(unmap_before_graphics), CASE(two_streams_take_turns), CASE(graphics_between_streams),
+      CASE(destroyed_while_it_waits), CASE(map_waits_for_the_mapping_before), CASE(unmap_waits_for_the_mapping_before),
+      CASE(addresses_stay_while_work_waits), CASE(read_only_when_graphics_is_done), CASE(discarded_when_graphics_is_done))
