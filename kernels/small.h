@@ -67,6 +67,19 @@ KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
         memcpy(to + width_B - sizeof(tail_), &tail_, sizeof(tail_));                                                                                 \
     } while (0)
 
+// Rows longer than this are the C library's: its string instructions and loops of ours are equal from here on.
+#define KN_ROW_LONG_B 8192
+// Rows of any width; copy_long(to, from, width_B) copies one of 129 bytes or more.
+#define KN_COPY_ROWS(copy_long)                                                                                                                      \
+    do {                                                                                                                                             \
+        if (width_B <= 128)                                                                                                                          \
+            kn_copy_rows_upto128(dst, dst_pitch_B, src, src_pitch_B, width_B, rows);                                                                 \
+        else if (width_B <= KN_ROW_LONG_B)                                                                                                           \
+            KN_EACH_ROW(copy_long(to, from, width_B));                                                                                               \
+        else                                                                                                                                         \
+            KN_EACH_ROW(memcpy(to, from, width_B));                                                                                                  \
+    } while (0)
+
 // Rows of 1 to 128 bytes. The tail is moved by the smallest type that reaches the head: the wider a store, the more often it crosses a line.
 KN_INLINE void kn_copy_rows_upto128(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
 {

@@ -33,10 +33,5 @@ KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 
 void kn_copy_rows_avx2(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
 {
-    if (width_B <= 128)
-        kn_copy_rows_upto128(dst, dst_pitch_B, src, src_pitch_B, width_B, rows);
-    else if (width_B <= KN_ROW_LONG_B)
-        KN_EACH_ROW(copy_long(to, from, width_B));
-    else
-        KN_EACH_ROW(memcpy(to, from, width_B));
+    KN_COPY_ROWS(copy_long);
 }

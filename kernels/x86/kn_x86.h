@@ -5,9 +5,6 @@
 #include "convert_table.h"
 #include "kn_dsp.h"
 
-// Rows longer than this are the C library's: its string instructions and ours are equal from here on.
-#define KN_ROW_LONG_B 8192
-
 kn_copy_rows_fn kn_copy_rows_avx2, kn_copy_rows_avx512;
 kn_fill_fn kn_fill_avx2, kn_fill_avx512;
 kn_fill_rows_fn kn_fill_rows_avx2, kn_fill_rows_avx512;

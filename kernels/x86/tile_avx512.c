@@ -208,7 +208,7 @@ KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const str
     static const _Alignas(64) uint32_t count_up[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
     uint64_t gobs = (s->x1 + 63) / 64, first = s->rows != 0xff ? UINT64_MAX : s->x0 ? 2 : 1;
-    _Alignas(64) uint8_t *line[8];
+    _Alignas(64) uint64_t line[8]; // places, some of them before the box: no pointers
     __m512i index[8], before[8];
 
     _mm512_store_si512(line, _mm512_add_epi64(_mm512_load_si512(s->line), _mm512_set1_epi64((int64_t)linear)));
@@ -222,14 +222,14 @@ KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const str
         if (i >= first && i + 1 < gobs) {
             v[0] = load_whole(gob);
             v[1] = load_whole(gob + 128);
-            if (way == TILE_PREFETCHED)
+            if (way == TILE_PREFETCHED && i + TILE_AHEAD_B / 64 < gobs) // lines behind the row's may be somebody else's
 #pragma GCC unroll 8
                 for (unsigned r = 0; r < 8; r++)
-                    __builtin_prefetch(line[r] + i * 64 + TILE_AHEAD_B, 1, 3);
+                    __builtin_prefetch((const void *)(line[r] + i * 64 + TILE_AHEAD_B), 1, 3);
 #pragma GCC unroll 8
             for (unsigned r = 0; r < 8; r++) {
                 __m512i now = v[r / 4].l[r % 4];
-                _mm512_storeu_si512(line[r] + i * 64, _mm512_permutex2var_epi32(before[r], index[r], now));
+                _mm512_storeu_si512((void *)(line[r] + i * 64), _mm512_permutex2var_epi32(before[r], index[r], now));
                 before[r] = now;
             }
         } else {
@@ -243,7 +243,7 @@ KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const str
 #pragma GCC unroll 8
             for (unsigned r = 0; r < 8; r++) {
                 __m512i now = v[r / 4].l[r % 4];
-                _mm512_mask_storeu_epi8(line[r] + i * 64, mask[r], _mm512_permutex2var_epi32(before[r], index[r], now));
+                _mm512_mask_storeu_epi8((void *)(line[r] + i * 64), mask[r], _mm512_permutex2var_epi32(before[r], index[r], now));
                 before[r] = now;
             }
         }
