@@ -1,34 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills with everything drawn at random: kinds of memory, shapes, offsets, pitches, wrong values. Of a copy that succeeds the whole target
 // is looked at. The recording holds what a card answered to exactly these draws: their order and number must stay as they are.
+#include "draw.h"
 #include "record.h"
 
 enum { SIZE = 1 << 20, GAP = 65536, MOST_ARRAYS = 12, DIED = 3 };
-
-#define COUNT(list) (sizeof(list) / sizeof *(list))
-#define PICK(list) (list)[draw() % COUNT(list)]
-
-static uint64_t state;
-
-static uint64_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static void seed(uint64_t number)
-{
-    state = number * UINT64_C(0x9E3779B97F4A7C15) + 1;
-    for (int i = 0; i < 8; i++)
-        draw();
-}
-
-static bool chance(unsigned percent)
-{
-    return draw() % 100 < percent;
-}
 
 // ---- what is copied: one block of each kind of memory, and arrays
 
@@ -345,7 +321,7 @@ static size_t to_elements(size_t width, const struct end *e)
 
 static void copy_2d(unsigned i)
 {
-    seed(1000 + i);
+    draw_seed(1000 + i);
     struct end s = random_end(false), d = random_end(false);
     size_t width = PICK(widths), height = PICK(heights);
     width = to_elements(width, &s);
@@ -363,7 +339,7 @@ static void copy_2d(unsigned i)
 
 static void copy_3d(unsigned i)
 {
-    seed(700000 + i);
+    draw_seed(700000 + i);
     struct end s = random_end(true), d = random_end(true);
     size_t width = PICK(widths), height = PICK(heights), depth = PICK(depths);
     width = to_elements(width, &s);
@@ -407,7 +383,7 @@ static void copy_run(unsigned i)
     const CUdeviceptr starts[] = {device, mapped, second, (uintptr_t)pinned, (uintptr_t)registered};
     static const size_t sizes[] = {0, 1, 4, 100, 4096, SIZE - 64, SIZE, SIZE + 1, SIZE_MAX, (size_t)1 << 40};
     static const size_t offsets[] = {0, 0, 1, 64, 4096, SIZE - 4096, SIZE - 1, SIZE};
-    seed(40000 + i);
+    draw_seed(40000 + i);
     unsigned to = (unsigned)(draw() % 5), from = (unsigned)(draw() % 5);
     size_t to_offset = PICK(offsets), from_offset = PICK(offsets), n = PICK(sizes);
     unsigned call = (unsigned)(draw() % 7);
@@ -455,7 +431,7 @@ static void fill(unsigned i)
     static const size_t counts[] = {0, 1, 2, 7, 64, 1000, SIZE / 4, SIZE / 4 + 1, SIZE, SIZE_MAX, (size_t)1 << 62, (size_t)1 << 63};
     static const size_t steps[] = {0, 1, 2, 4, 6, 64, 100, 512, 4096, 65536, 1 << 20, (size_t)1 << 40, (size_t)-4, (size_t)-64, (size_t)1 << 63};
     static const size_t row_counts[] = {0, 1, 2, 3, 16, 100, 4096, (size_t)1 << 32, SIZE_MAX};
-    seed(90000 + i);
+    draw_seed(90000 + i);
     unsigned to = (unsigned)(draw() % 8);
     size_t offset = PICK(offsets);
     CUdeviceptr a = starts[to] + offset;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The fixed generator that the programs of this folder draw from. Changing it makes their recordings useless.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+#define PICK(list) (list)[draw() % COUNT(list)]
+
+static uint64_t draw_state;
+
+static uint64_t draw(void)
+{
+    draw_state ^= draw_state << 13;
+    draw_state ^= draw_state >> 7;
+    draw_state ^= draw_state << 17;
+    return draw_state;
+}
+
+static void draw_seed(uint64_t number)
+{
+    draw_state = number * UINT64_C(0x9E3779B97F4A7C15) + 1;
+    for (int i = 0; i < 8; i++)
+        draw();
+}
+
+static bool chance(unsigned percent)
+{
+    return draw() % 100 < percent;
+}
