@@ -127,10 +127,6 @@ static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResourc
         struct em_graphics *g;
         char text[160];
         CUresult r = em_graphics_get(resources[i], &g);
-        // Silicon: a resource is mapped and unmapped in the context that registered it (recorded: ctx/other-cuda-ctx).
-        if (!r && g->object.context != em_self.current)
-            r = em_fail(CUDA_ERROR_INVALID_HANDLE, "%s was registered in a context other than the current one",
-                        em_graphics_text(g, text, sizeof text));
         if (!r && g->shape.standing)
             r = em_fail(CUDA_ERROR_UNKNOWN, "%s is not mapped: CUDA has it as long as it is registered", em_graphics_text(g, text, sizeof text));
         if (r) {
@@ -143,29 +139,51 @@ static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResourc
     return CUDA_SUCCESS;
 }
 
-// Looks at the whole list before anything changes: all are mapped or none is, and none comes twice. `first_duplicate` is where the list is wrong by a
-// duplicate alone, else its length. Precondition: em_lock held.
-static CUresult look_at(const struct batch *b, bool want_mapped, unsigned *first_duplicate)
+// The stream to map or unmap in. Silicon: a resource is mapped and unmapped in streams of the context that registered it, whichever context is
+// current (recorded: tests/silicon random_graphics, contexts). Precondition: em_lock NOT held.
+static CUresult get_stream(const struct batch *b, CUstream handle, struct em_stream **out)
 {
-    static uint64_t marks;
-    *first_duplicate = b->count;
-    unsigned twice = b->count;
-    marks++;
+    struct em_stream *stream;
+    CUresult r = em_stream_get(handle, &stream);
+    for (unsigned i = 0; !r && i < b->count; i++) {
+        const struct em_graphics *g = b->commands[i].graphics;
+        char text[160];
+        if (g->object.context == stream->object.context)
+            continue;
+        em_stream_put(stream);
+        return em_fail(CUDA_ERROR_INVALID_HANDLE, "%s was registered in a context other than the stream's", em_graphics_text(g, text, sizeof text));
+    }
+    if (!r)
+        *out = stream;
+    return r;
+}
+
+// Looks at the whole list before anything changes: all are mapped or none is. Precondition: em_lock held.
+static CUresult look_at_states(const struct batch *b, bool want_mapped)
+{
     for (unsigned i = 0; i < b->count; i++) {
         struct em_graphics *g = b->commands[i].graphics;
         if (!em_object_peek(EM_GRAPHICS, g->object.handle)) // another thread was quicker
             return em_fail(CUDA_ERROR_INVALID_HANDLE, "resources[%u] has been unregistered", i);
         if (g->mapped != want_mapped)
             return want_mapped ? not_mapped(g) : already_mapped(g);
-        if (g->mark == marks && twice == b->count)
-            twice = i;
-        g->mark = marks;
     }
-    *first_duplicate = twice;
-    return twice < b->count ? duplicate(b->commands[twice].graphics, twice, want_mapped ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED)
-                            : CUDA_SUCCESS;
+    return CUDA_SUCCESS;
 }
 
+// None comes twice. Silicon finds that out last. Precondition: em_lock held.
+static CUresult look_for_duplicates(const struct batch *b, CUresult driver_code)
+{
+    static uint64_t marks;
+    marks++;
+    for (unsigned i = 0; i < b->count; i++) {
+        struct em_graphics *g = b->commands[i].graphics;
+        if (g->mark == marks)
+            return duplicate(g, i, driver_code);
+        g->mark = marks;
+    }
+    return CUDA_SUCCESS;
+}
 // Completes graphics work, or asks about the calling thread, once for each backend in the list. Precondition: em_lock NOT held.
 static CUresult ask_backends(const struct batch *b, bool flush)
 {
@@ -230,21 +248,6 @@ static CUresult check_health(struct em_graphics *g)
     return em_mistake(G13, CUDA_ERROR_UNKNOWN, "%s cannot be reached any more", em_graphics_text(g, text, sizeof text));
 }
 
-// The stream of a mapping belongs to the resources' context (recorded: ctx/other-stream-ctx).
-static CUresult get_stream(CUstream handle, struct em_stream **out)
-{
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    if (r)
-        return r;
-    if (stream->object.context != em_self.current) {
-        em_stream_put(stream);
-        return em_fail(CUDA_ERROR_INVALID_HANDLE, "the stream belongs to a context other than the current one");
-    }
-    *out = stream;
-    return CUDA_SUCCESS;
-}
-
 // Maps all or none. Precondition: em_lock held.
 static CUresult begin_all(struct batch *b)
 {
@@ -266,18 +269,19 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
 {
     struct em_stream *stream = NULL;
     struct batch b;
-    unsigned twice;
     em_lock();
     CUresult r = collect(&b, count, resources);
-    if (r) {
-        em_unlock();
+    em_unlock();
+    if (r)
         return r;
-    }
-    r = look_at(&b, false, &twice);
+    r = get_stream(&b, handle, &stream);
+    em_lock();
+    if (!r)
+        r = look_at_states(&b, false);
     for (unsigned i = 0; !r && i < b.count; i++)
         r = check_health(b.commands[i].graphics);
     em_unlock();
-    if (!r && !(r = get_stream(handle, &stream)))
+    if (!r)
         r = ask_backends(&b, true);
     em_lock();
     for (unsigned i = 0; !r && i < b.count; i++) { // an unmap in another thread has yet to give the object back
@@ -285,7 +289,8 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
         while (!g->ops->held_back && !g->mapped && !g->loose && g->released < g->sequence)
             em_wait_progress();
     }
-    if (!r && !(r = look_at(&b, false, &twice))) // the lock was free in between
+    if (!r && !(r = look_at_states(&b, false)) && // the lock was free in between
+        !(r = look_for_duplicates(&b, CUDA_ERROR_ALREADY_MAPPED)))
         r = begin_all(&b);
     em_unlock();
     for (unsigned i = 0; !r && i < b.count; i++)
@@ -322,25 +327,30 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, 
 {
     struct em_stream *stream = NULL;
     struct batch b;
-    unsigned twice;
     em_lock();
-    CUresult r = collect(&b, count, resources), result;
-    if (r) {
-        em_unlock();
-        return r;
-    }
-    result = look_at(&b, true, &twice);
+    CUresult r = collect(&b, count, resources);
     em_unlock();
-    // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
-    bool go_on = !result || (twice < b.count && em_quirk(GRAPHICS_DUPLICATES));
+    if (r)
+        return r;
+    r = get_stream(&b, handle, &stream);
+    em_lock();
+    if (!r)
+        r = look_at_states(&b, true);
+    em_unlock();
+    bool go_on = !r;
+    CUresult result = r;
     // Silicon: a thread without the graphics context is told so, but the resource is unmapped (recorded: ctx/setflags-without-gl).
     if (!result && (result = ask_backends(&b, false)))
         go_on = em_quirk(GRAPHICS_UNMAP_THREAD);
-    if (go_on && (r = get_stream(handle, &stream))) {
-        go_on = false;
-        result = r;
+    // The driver finds a duplicate when it comes to it, unmaps the whole list and then says so (x_graphics unmap-duplicate).
+    if (go_on) {
+        em_lock();
+        r = look_for_duplicates(&b, CUDA_ERROR_NOT_MAPPED);
+        em_unlock();
+        go_on = !r || em_quirk(GRAPHICS_DUPLICATES);
+        result = result ? result : r;
     }
-    for (unsigned i = 0; go_on && i < twice; i++) {
+    for (unsigned i = 0; go_on && i < b.count; i++) {
         r = unmap_one(&b.commands[i], stream);
         result = result ? result : r;
     }
