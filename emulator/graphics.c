@@ -270,6 +270,8 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner, co
     g->shape = *shape;
     g->register_flags = flags;
     g->map_flags = flags & (CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY | CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD);
+    if (g->map_flags & (g->map_flags - 1)) // silicon: both are none (recorded: tests/silicon random_graphics)
+        g->map_flags = CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE;
     em_lock();
     if (shape->kind == EM_GRAPHICS_IMAGE && (r = plan_image(g)))
         goto fail;

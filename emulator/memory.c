@@ -257,11 +257,11 @@ static CUresult no_access(const struct em_allocation *a, unsigned access, const 
                    em_memory_text(a->base, text, sizeof text));
 }
 
-static CUresult other_context(uint64_t address, const char *what, CUresult code)
+static CUresult other_context(const struct em_allocation *a, uint64_t address, const char *what, CUresult code)
 {
     char text[512];
-    return em_fail(code, "%s: a mapped external buffer can be filled only in the context that mapped it, which is not the current one; %s", what,
-                   em_memory_text(address, text, sizeof text));
+    return em_fail(code, "%s: %s can be filled only in the context that mapped it, which is not the current one; %s", what,
+                   em_memory_kind_text(a->kind), em_memory_text(address, text, sizeof text));
 }
 
 CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what, CUresult code,
@@ -271,8 +271,8 @@ CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t 
     *out = (struct em_reach){.first = a};
     if (!a)
         return out_of_reach(address, size, 0, what, code);
-    if (a->kind == EM_MEMORY_IMPORTED && context && a->context != context)
-        return other_context(address, what, code);
+    if (em_memory_is_context_bound(a) && context && a->context != context)
+        return other_context(a, address, what, code);
     uint64_t have = a->size - (address - a->base);
     while (true) {
         if ((a->access & access) != access)

@@ -59,6 +59,13 @@ struct em_allocation {
     struct em_allocation *previous, *next;                                                       // in the context's list
 };
 
+// Whether it is a mapping of something that was imported or registered in one context. Silicon: such memory is filled, and has an address range, in
+// that context alone; copies reach it from any (recorded: x_extmem, tests/silicon random_graphics).
+static inline bool em_memory_is_context_bound(const struct em_allocation *a)
+{
+    return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_GRAPHICS;
+}
+
 // Whether these bytes may go away meanwhile: a file of someone else, who may truncate it (what calls itself an export of ours may be a forgery), or
 // the program's own pages that it has registered.
 static inline bool em_memory_is_foreign(const struct em_allocation *a)

@@ -248,8 +248,8 @@ CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size)
     CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_NOT_FOUND, &a);
     if (!result && !a->access)
         result = em_fail(CUDA_ERROR_NOT_FOUND, "dptr: nothing may access this mapping yet (cuMemSetAccess)");
-    if (!result && a->kind == EM_MEMORY_IMPORTED && a->context != em_self.current)
-        result = em_fail(CUDA_ERROR_NOT_FOUND, "dptr: a mapped external buffer has an address range only in the context that mapped it");
+    if (!result && em_memory_is_context_bound(a) && a->context != em_self.current)
+        result = em_fail(CUDA_ERROR_NOT_FOUND, "dptr: %s has an address range only in the context that mapped it", em_memory_kind_text(a->kind));
     if (!result) {
         *base = a->base;
         *size = a->size;
