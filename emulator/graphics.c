@@ -311,6 +311,8 @@ CUresult em_graphics_unregister(CUgraphicsResource resource)
     CUresult r = em_graphics_get(resource, &g);
     if (!r && g->mapped && !g->shape.standing)
         r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s is unregistered while it is mapped", em_graphics_text(g, text, sizeof text));
+    if (!r && g->stuck)
+        r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s was left half unmapped by an unmap that failed", em_graphics_text(g, text, sizeof text));
     const struct em_graphics_ops *ops = r ? NULL : g->ops;
     em_unlock();
     if (r || (ops->present && (r = ops->present())))
@@ -336,7 +338,8 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
         r = em_mistake(G08, CUDA_ERROR_INVALID_VALUE, "flags %#x are no CU_GRAPHICS_MAP_RESOURCE_FLAGS_* value", flags);
     // "If resource is presently mapped for access by CUDA then CUDA_ERROR_ALREADY_MAPPED is returned."
     if (!r && !stream_frame && g->mapped && !g->shape.standing)
-        r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED, "flags of %s, which is mapped", em_graphics_text(g, text, sizeof text));
+        r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED, "flags of %s, which is %smapped", em_graphics_text(g, text, sizeof text),
+                       g->stuck ? "half " : "");
     if (!r && !stream_frame)
         g->map_flags = flags;
     em_unlock();

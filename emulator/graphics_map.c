@@ -77,7 +77,8 @@ static const struct em_command_ops unmap_ops = {.name = "graphics unmap", .ready
 static CUresult already_mapped(const struct em_graphics *g)
 {
     char text[160];
-    return em_mistake(G01, CUDA_ERROR_ALREADY_MAPPED, "%s is mapped already", em_graphics_text(g, text, sizeof text));
+    return em_mistake(G01, CUDA_ERROR_ALREADY_MAPPED, g->stuck ? "%s was left half unmapped by an unmap that failed" : "%s is mapped already",
+                      em_graphics_text(g, text, sizeof text));
 }
 
 static CUresult not_mapped(const struct em_graphics *g)
@@ -171,15 +172,18 @@ static CUresult look_at_states(const struct batch *b, bool want_mapped)
     return CUDA_SUCCESS;
 }
 
-// None comes twice. Silicon finds that out last. Precondition: em_lock held.
-static CUresult look_for_duplicates(const struct batch *b, CUresult driver_code)
+// None comes twice, and none is stuck that is to be mapped. Silicon finds that out last. `*first`: where the first one is that does, else the list's
+// length. Precondition: em_lock held.
+static CUresult look_closer(const struct batch *b, CUresult driver_code, unsigned *first)
 {
     static uint64_t marks;
     marks++;
-    for (unsigned i = 0; i < b->count; i++) {
-        struct em_graphics *g = b->commands[i].graphics;
+    for (*first = 0; *first < b->count; ++*first) {
+        struct em_graphics *g = b->commands[*first].graphics;
         if (g->mark == marks)
-            return duplicate(g, i, driver_code);
+            return duplicate(g, *first, driver_code);
+        if (g->stuck)
+            return already_mapped(g);
         g->mark = marks;
     }
     return CUDA_SUCCESS;
@@ -269,6 +273,7 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
 {
     struct em_stream *stream = NULL;
     struct batch b;
+    unsigned twice;
     em_lock();
     CUresult r = collect(&b, count, resources);
     em_unlock();
@@ -290,7 +295,7 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
             em_wait_progress();
     }
     if (!r && !(r = look_at_states(&b, false)) && // the lock was free in between
-        !(r = look_for_duplicates(&b, CUDA_ERROR_ALREADY_MAPPED)))
+        !(r = look_closer(&b, CUDA_ERROR_ALREADY_MAPPED, &twice)))
         r = begin_all(&b);
     em_unlock();
     for (unsigned i = 0; !r && i < b.count; i++)
@@ -306,18 +311,19 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
 
 // ---- unmap ----
 
-// Precondition: em_lock NOT held.
-static CUresult unmap_one(struct graphics_command *c, struct em_stream *stream)
+// `stuck`: the call fails, and silicon leaves this one between mapped and unmapped. Precondition: em_lock NOT held.
+static CUresult unmap_one(struct graphics_command *c, struct em_stream *stream, bool stuck)
 {
     struct em_graphics *g = c->graphics;
     em_lock();
-    if (!g->mapped) { // another thread was quicker
+    if (!g->mapped) { // the list has it twice, or another thread was quicker
         em_unlock();
         return CUDA_SUCCESS;
     }
     prepare(c, &unmap_ops);
     c->window = g->window;
     c->window->references++;
+    g->stuck = stuck;
     em_graphics_end(g);
     em_unlock();
     return submit(c, stream);
@@ -339,19 +345,21 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, 
     em_unlock();
     bool go_on = !r;
     CUresult result = r;
-    // Silicon: a thread without the graphics context is told so, but the resource is unmapped (recorded: ctx/setflags-without-gl).
-    if (!result && (result = ask_backends(&b, false)))
+    unsigned stuck_from = b.count;
+    // Silicon: a thread without the graphics context is told so, but pointers and arrays end (recorded: ctx/setflags-without-gl).
+    if (!result && (result = ask_backends(&b, false))) {
         go_on = em_quirk(GRAPHICS_UNMAP_THREAD);
-    // The driver finds a duplicate when it comes to it, unmaps the whole list and then says so (x_graphics unmap-duplicate).
-    if (go_on) {
+        stuck_from = 0;
+    }
+    // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
+    if (!result) {
         em_lock();
-        r = look_for_duplicates(&b, CUDA_ERROR_NOT_MAPPED);
+        result = look_closer(&b, CUDA_ERROR_NOT_MAPPED, &stuck_from);
         em_unlock();
-        go_on = !r || em_quirk(GRAPHICS_DUPLICATES);
-        result = result ? result : r;
+        go_on = !result || em_quirk(GRAPHICS_DUPLICATES);
     }
     for (unsigned i = 0; go_on && i < b.count; i++) {
-        r = unmap_one(&b.commands[i], stream);
+        r = unmap_one(&b.commands[i], stream, i >= stuck_from);
         result = result ? result : r;
     }
     em_lock();

@@ -17,6 +17,7 @@ struct em_graphics {
     unsigned register_flags; // CU_GRAPHICS_REGISTER_FLAGS_*
     unsigned map_flags;      // CU_GRAPHICS_MAP_RESOURCE_FLAGS_*, for the next mapping
     bool mapped;
+    bool stuck;        // an unmap that failed has left it between both: it is not mapped, but map and unregister find that it is (silicon)
     bool loose;        // not mapped, but used all the same: CUDA has the bytes until the program next waits for its work
     uint64_t sequence; // of the last mapping, from 1
     uint64_t acquired; // the last mapping whose bytes are CUDA's
