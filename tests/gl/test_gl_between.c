@@ -263,6 +263,31 @@ TEST(mapped_meanwhile)
     EXPECT_OK(cuGraphicsUnmapResources(1, r, 0));
 }
 
+// ---- exit
+
+// Runs after what the driver, EGL and Mesa do when the process exits.
+static void unmap_too_late(void)
+{
+    int before = uploads;
+    cuGraphicsUnmapResources(1, &subject, 0);
+    cuGraphicsUnregisterResource(subject);
+    if (uploads != before) {
+        test_failed(__FILE__, __LINE__);
+        printf("OpenGL is called when it has been taken down\n");
+        fflush(stdout);
+        _exit(1);
+    }
+}
+
+TEST(nothing_after_exit)
+{
+    test_setting("CARDLESS_PERSONALITY", "driver-580"); // which unmaps also where no context is current any more
+    EXPECT_EQ(atexit(unmap_too_late), 0);
+    start();
+    subject = cu_buffer(gl_buffer(SIZE, NULL), 0);
+    EXPECT_OK(cuMemsetD8(cu_map_pointer(subject), 9, SIZE));
+}
+
 // ---- contexts
 
 struct first_call {
@@ -367,6 +392,6 @@ TEST(exit_of_a_child)
     pthread_join(thread, NULL);
 }
 
-TESTS(CASE(holders_are_used_again), CASE(nothing_fetched), CASE(unregistered_meanwhile), CASE(mapped_meanwhile), CASE(exit_of_a_child),
-      CASE(finished_at_unmap), CASE(finished_after_a_wait), CASE(finished_at_map), CASE(nothing_uploaded), CASE(one_group_of_two_threads),
-      CASE(two_groups_of_two_threads))
+TESTS(CASE(nothing_after_exit), CASE(holders_are_used_again), CASE(nothing_fetched), CASE(unregistered_meanwhile), CASE(mapped_meanwhile),
+      CASE(exit_of_a_child), CASE(finished_at_unmap), CASE(finished_after_a_wait), CASE(finished_at_map), CASE(nothing_uploaded),
+      CASE(one_group_of_two_threads), CASE(two_groups_of_two_threads))
