@@ -13,6 +13,9 @@
 //   channels  that the source lacks are 0, alpha is 1; those that the destination lacks are dropped.
 //   one kind  to itself moves bits: NaN payloads and -128 stay as they are.
 // The thread's rounding mode is expected to be the default one.
+//
+// Nothing in the driver calls this yet but its tests and its benchmark: copies between CUDA's arrays change no format, and OpenGL converts what it hands
+// over (docs/performance.md). It is for texture fetches, which come with kernels.
 #pragma once
 
 #include <stdbool.h>
