@@ -46,40 +46,65 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
     }
 }
 
-// Where in a GOB its 64-byte line with byte (`x_B`, `y`) begins.
-static uint64_t line_at(uint64_t x_B, uint64_t y)
+// A box in a row of GOBs, and where in these its lowest byte is, and what follows its highest one.
+static void random_row(struct ca_box *s, uint64_t *first, uint64_t *end)
 {
-    return (y >> 2 & 1) * 128 + (x_B >> 5 & 1) * 256 + (x_B >> 4 & 1) * 64;
+    *s = (struct ca_box){.desc = {.width_gob = 1 + ca_below(12), .height_gob = 1}, .depth = 1, .slices = 1};
+    s->x_B = ca_below(s->desc.width_gob * 64);
+    s->width_B = 1 + ca_below(s->desc.width_gob * 64 - s->x_B);
+    s->y = ca_below(2) ? 0 : ca_below(8);
+    s->rows = ca_below(2) ? 8 - s->y : 1 + ca_below(8 - s->y);
+    s->pitch_B = (s->width_B + 3) / 4 * 4 + 4 * ca_below(32);
+    s->linear_B = s->pitch_B * (s->rows - 1) + s->width_B;
+    *first = UINT64_MAX, *end = 0;
+    for (uint64_t y = s->y; y < s->y + s->rows; y++)
+        for (uint64_t x_B = s->x_B; x_B < s->x_B + s->width_B; x_B++) {
+            uint64_t at = kn_tiled_offset_B(&s->desc, x_B, y, 0);
+            *first = at < *first ? at : *first;
+            *end = at + 1 > *end ? at + 1 : *end;
+        }
 }
 
-// One row of GOBs of which nothing can be read before the first line that the box has bytes in, or behind the last one.
+// Boxes of which the first or the last byte is at the edge of what can be touched, so that the surface itself begins before it or ends behind it.
 static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
                         unsigned rounds)
 {
-    ca_begin("untile_box at an edge");
-    for (unsigned i = 0; i < 1000 * rounds; i++) {
-        struct ca_box s = {.desc = {.width_gob = 1 + ca_below(12), .height_gob = 1}, .depth = 1, .slices = 1};
-        uint64_t first = UINT64_MAX, end = 0;
-        uintptr_t tiled;
+    ca_begin("a box at an edge");
+    for (unsigned i = 0; i < 2500 * rounds; i++) {
+        struct ca_box s, t;
+        uint64_t first, end;
         size_t linear;
 
-        s.x_B = ca_below(s.desc.width_gob * 64);
-        s.width_B = 1 + ca_below(s.desc.width_gob * 64 - s.x_B);
-        s.y = ca_below(2) ? 0 : ca_below(8);
-        s.rows = ca_below(2) ? 8 - s.y : 1 + ca_below(8 - s.y);
-        s.pitch_B = (s.width_B + 3) / 4 * 4 + 4 * ca_below(32);
-        s.linear_B = s.pitch_B * (s.rows - 1) + s.width_B;
-        for (uint64_t y = s.y; y < s.y + s.rows; y++)
-            for (uint64_t x_B = s.x_B & ~UINT64_C(15); x_B < s.x_B + s.width_B; x_B += 16) {
-                uint64_t line = x_B / 64 * 512 + line_at(x_B, y);
-                first = line < first ? line : first;
-                end = line + 64 > end ? line + 64 : end;
-            }
-        tiled = (uintptr_t)source->base + (ca_below(2) ? source->size_B - end : -first);
+        random_row(&s, &first, &end);
+        const uint64_t at = ca_below(2) ? a->size_B - end : -first;
+        const void *from = (const void *)((uintptr_t)source->base + at);
+        void *to[] = {(void *)((uintptr_t)a->base + at), (void *)((uintptr_t)b->base + at)};
         linear = ca_arena_place(a, s.linear_B + 64) & ~(size_t)3;
-        dsp->tile.untile((const void *)tiled, &s.desc, s.x_B, s.y, 0, a->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
-        c->tile.untile((const void *)tiled, &s.desc, s.x_B, s.y, 0, b->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
-        ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
+        switch (ca_below(4)) {
+        case 0:
+            dsp->tile.untile(from, &s.desc, s.x_B, s.y, 0, a->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
+            c->tile.untile(from, &s.desc, s.x_B, s.y, 0, b->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
+            ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
+            break;
+        case 1:
+            dsp->tile.tile(to[0], &s.desc, s.x_B, s.y, 0, source->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
+            c->tile.tile(to[1], &s.desc, s.x_B, s.y, 0, source->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
+            ca_same("tile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
+            break;
+        case 2:
+            ca_random_box_like(&t, &s, a->size_B / 2);
+            linear = ca_place_tiled(a, &t.desc, t.depth);
+            dsp->tile.retile(a->base + linear, &t.desc, t.x_B, t.y, t.z, from, &s.desc, s.x_B, s.y, 0, s.width_B, s.rows, 1);
+            c->tile.retile(b->base + linear, &t.desc, t.x_B, t.y, t.z, from, &s.desc, s.x_B, s.y, 0, s.width_B, s.rows, 1);
+            ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&t), CA_BOX_VALUES(&s));
+            break;
+        default:
+            ca_random_box_like(&t, &s, a->size_B / 2);
+            linear = ca_place_tiled(source, &t.desc, t.depth);
+            dsp->tile.retile(to[0], &s.desc, s.x_B, s.y, 0, source->base + linear, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, 1);
+            c->tile.retile(to[1], &s.desc, s.x_B, s.y, 0, source->base + linear, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, 1);
+            ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&s), CA_BOX_VALUES(&t));
+        }
     }
 }
 
