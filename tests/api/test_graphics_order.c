@@ -4,6 +4,24 @@
 
 enum { BUFFER_B = 1 << 16 };
 
+static CUdeviceptr mapped_in(CUgraphicsResource r, CUstream s)
+{
+    CUdeviceptr p;
+    MUST(cuGraphicsMapResources(1, &r, s));
+    MUST(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    return p;
+}
+
+// A mapping in which the first bytes are filled once the program sets the word.
+static volatile unsigned *filled_later(CUgraphicsResource r, CUstream s, unsigned char byte, size_t size)
+{
+    CUdeviceptr p = mapped_in(r, s);
+    volatile unsigned *word = test_hold(s);
+    EXPECT_OK(cuMemsetD8Async(p, byte, size, s));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s)); // returns although the stream is held up
+    return word;
+}
+
 // Graphics work issued before the map is complete before CUDA work on the stream begins.
 TEST(graphics_before_map)
 {
@@ -12,10 +30,8 @@ TEST(graphics_before_map)
     CUstream s = stream();
     cardlessBuffer b = virtual_buffer(BUFFER_B);
     CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
     EXPECT_OK(cardlessFillBuffer(b, 0, BUFFER_B, 42)); // waits in the list
-    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    CUdeviceptr p = mapped_in(r, s);
     EXPECT_OK(cuMemcpyDtoHAsync(back, p, sizeof back, s));
     EXPECT_OK(cuStreamSynchronize(s));
     EXPECT_EQ(back[15], 42);
@@ -29,12 +45,7 @@ TEST(unmap_before_graphics)
     CUstream s = stream();
     cardlessBuffer b = virtual_buffer(BUFFER_B), copy = virtual_buffer(BUFFER_B);
     CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = test_hold(s);
-    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, s));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s)); // returns although the stream is held up
+    volatile unsigned *word = filled_later(r, s, 17, BUFFER_B);
     EXPECT_OK(cardlessCopyBuffer(copy, 0, b, 0, BUFFER_B));
     EXPECT_ERROR(cardlessQuery(), CUDA_ERROR_NOT_READY);
     EXPECT_OK(cardlessGetClock(&issued, &done));
@@ -50,15 +61,9 @@ TEST(two_streams_take_turns)
     CUstream first = stream(), second = stream();
     cardlessBuffer b = virtual_buffer(64);
     CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &r, first));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = test_hold(first);
-    EXPECT_OK(cuMemsetD8Async(p, 1, 64, first));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, first));
+    volatile unsigned *word = filled_later(r, first, 1, 64);
     EXPECT_OK(cardlessCopyBuffer(b, 32, b, 0, 16)); // needs the 1s
-    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    CUdeviceptr p = mapped_in(r, second);
     EXPECT_OK(cuMemsetD8Async(p, 2, 16, second));
     EXPECT_OK(cuMemsetD8Async(p + 47, 3, 1, second));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
@@ -79,15 +84,9 @@ TEST(graphics_between_streams)
     CUstream first = stream(), second = stream();
     cardlessBuffer x = virtual_buffer(BUFFER_B), y = virtual_buffer(BUFFER_B);
     CUgraphicsResource rx = registered(x, 0), ry = registered(y, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &rx, first));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, rx));
-    volatile unsigned *word = test_hold(first);
-    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, first));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &rx, first));
+    volatile unsigned *word = filled_later(rx, first, 17, BUFFER_B);
     EXPECT_OK(cardlessCopyBuffer(y, 0, x, 0, BUFFER_B)); // waits for the first stream
-    EXPECT_OK(cuGraphicsMapResources(1, &ry, second));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, ry));
+    CUdeviceptr p = mapped_in(ry, second);
     CUdeviceptr copy;
     MUST(cuMemAlloc(&copy, sizeof back));
     EXPECT_OK(cuMemcpyDtoDAsync(copy, p + BUFFER_B - sizeof back, sizeof back, second));
@@ -104,12 +103,7 @@ TEST(destroyed_while_it_waits)
     CUstream s = stream();
     cardlessBuffer b = virtual_buffer(64), to = virtual_buffer(64);
     CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &r, s));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = test_hold(s);
-    EXPECT_OK(cuMemsetD8Async(p, 6, 64, s));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s));
+    volatile unsigned *word = filled_later(r, s, 6, 64);
     EXPECT_OK(cuGraphicsUnregisterResource(r)); // what is in the stream runs on
     EXPECT_OK(cardlessCopyBuffer(to, 0, b, 0, 64));
     EXPECT_OK(cardlessBufferDestroy(b));
@@ -125,14 +119,8 @@ TEST(map_waits_for_the_mapping_before)
     CUstream first = stream(), second = stream();
     cardlessBuffer b = virtual_buffer(64);
     CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &r, first));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = test_hold(first);
-    EXPECT_OK(cuMemsetD8Async(p, 1, 64, first));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, first));
-    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    volatile unsigned *word = filled_later(r, first, 1, 64);
+    CUdeviceptr p = mapped_in(r, second);
     EXPECT_OK(cuMemsetD8Async(p, 2, 32, second));
     EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
     *word = 1;
@@ -148,12 +136,7 @@ TEST(unmap_waits_for_the_mapping_before)
     CUstream first = stream(), second = stream(), third = stream();
     cardlessBuffer b = virtual_buffer(64), copy = virtual_buffer(64);
     CUgraphicsResource r = registered(b, 0);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &r, first));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-    volatile unsigned *word = test_hold(first);
-    EXPECT_OK(cuMemsetD8Async(p, 1, 64, first));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, first));
+    volatile unsigned *word = filled_later(r, first, 1, 64);
     EXPECT_OK(cuGraphicsMapResources(1, &r, second));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, third));
     EXPECT_OK(cardlessCopyBuffer(copy, 0, b, 0, 64));
@@ -173,12 +156,7 @@ TEST(addresses_stay_while_work_waits)
     CUgraphicsResource r = registered(b, 0);
     volatile unsigned *word[3];
     for (unsigned i = 0; i < 3; i++) {
-        CUdeviceptr p;
-        EXPECT_OK(cuGraphicsMapResources(1, &r, s));
-        EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
-        word[i] = test_hold(s);
-        EXPECT_OK(cuMemsetD8Async(p, (unsigned char)(i + 1), BUFFER_B >> i, s));
-        EXPECT_OK(cuGraphicsUnmapResources(1, &r, s));
+        word[i] = filled_later(r, s, (unsigned char)(i + 1), BUFFER_B >> i);
     }
     for (unsigned i = 0; i < 3; i++)
         *word[i] = 1;
@@ -194,15 +172,9 @@ TEST(read_only_when_graphics_is_done)
     CUstream first = stream(), second = stream();
     cardlessBuffer x = virtual_buffer(BUFFER_B), b = virtual_buffer(BUFFER_B);
     CUgraphicsResource rx = registered(x, 0), r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &rx, first));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, rx));
-    volatile unsigned *word = test_hold(first);
-    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, first));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &rx, first));
+    volatile unsigned *word = filled_later(rx, first, 17, BUFFER_B);
     EXPECT_OK(cardlessCopyBuffer(b, 0, x, 0, BUFFER_B)); // the second stream waits for it
-    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    CUdeviceptr p = mapped_in(r, second);
     EXPECT_OK(cuMemsetD8Async(p, 1, BUFFER_B, second));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
     *word = 1;
@@ -218,15 +190,9 @@ TEST(discarded_when_graphics_is_done)
     CUstream first = stream(), second = stream();
     cardlessBuffer x = virtual_buffer(BUFFER_B), b = virtual_buffer(BUFFER_B);
     CUgraphicsResource rx = registered(x, 0), r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
-    CUdeviceptr p;
-    EXPECT_OK(cuGraphicsMapResources(1, &rx, first));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, rx));
-    volatile unsigned *word = test_hold(first);
-    EXPECT_OK(cuMemsetD8Async(p, 17, BUFFER_B, first));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &rx, first));
+    volatile unsigned *word = filled_later(rx, first, 17, BUFFER_B);
     EXPECT_OK(cardlessCopyBuffer(b, 0, x, 0, BUFFER_B)); // waits for the first stream, and the second waits for it
-    EXPECT_OK(cuGraphicsMapResources(1, &r, second));
-    EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
+    CUdeviceptr p = mapped_in(r, second);
     EXPECT_OK(cuMemsetD8Async(p, 1, 8, second));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
     *word = 1;
