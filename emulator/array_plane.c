@@ -70,7 +70,7 @@ static CUresult make_plane(struct em_array *a, unsigned plane)
         .layout = planes.layout[plane],
         .address = a->storage->address + s->offset_B,
         .size_B = planes.layout[plane].total_B,
-        .foreign = s->whole->foreign,
+        .may_fault = s->whole->may_fault,
         .mapped = s->whole->mapped,
         .unusable = s->whole->unusable,
         .owner = s,

@@ -110,7 +110,7 @@ CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **o
     s->storage.address = s->window.va;
     s->storage.watch = s->is_sparse ? watch : NULL;
     s->storage.before_read = s->is_sparse ? before_read : NULL;
-    s->storage.foreign = !s->is_sparse; // nothing may be mapped there when a copy runs: it is to fault, in any thread
+    s->storage.may_fault = !s->is_sparse; // nothing may be mapped there when a copy runs: it is to fault, in any thread
     *out = &s->storage;
     return CUDA_SUCCESS;
 }

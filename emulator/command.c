@@ -7,6 +7,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "command_queue.h"
 #include "context.h"
 #include "error.h"
 #include "funnel.h"
@@ -25,31 +26,6 @@ enum {
 };
 
 uint64_t em_order_epoch;
-
-bool em_error_sticks(CUresult code)
-{
-    switch ((int)code) {
-    // The manual at each: "This leaves the process in an inconsistent state and any further CUDA work will return the same error."
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-    case CUDA_ERROR_CONTAINED:
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
-    case CUDA_ERROR_EXTERNAL_DEVICE:
-    case CUDA_ERROR_INVALID_CLUSTER_SIZE:
-        return true;
-    default:
-        return false;
-    }
-}
 
 // ---- order ----
 
@@ -104,69 +80,6 @@ static bool can_run_in(struct em_stream *s, int place)
         return true;
     em_service_wake_host();
     return false;
-}
-
-// ---- the queue of a stream ----
-
-// Puts a stream that has got its first command into the list of those that wait.
-static void link_waiting(struct em_stream *s)
-{
-    s->next_waiting = NULL;
-    s->previous_waiting = em_funnel.last;
-    if (em_funnel.last)
-        em_funnel.last->next_waiting = s;
-    else
-        em_funnel.first = s;
-    em_funnel.last = s;
-}
-
-static void push(struct em_stream *s, struct em_command *c)
-{
-    em_object_ref(&s->object);
-    c->next = NULL;
-    if (s->last) {
-        s->last->next = c;
-    } else {
-        s->first = c;
-        link_waiting(s);
-    }
-    s->last = c;
-    em_funnel.polled += c->ops->polled;
-}
-
-// Puts back what pop took: it goes on later.
-static void push_back(struct em_stream *s, struct em_command *c)
-{
-    s->running = NULL;
-    c->next = s->first;
-    s->first = c;
-    if (!s->last) {
-        s->last = c;
-        link_waiting(s);
-    }
-    em_funnel.polled += c->ops->polled;
-    if (c->ops->polled) // which may have gone to sleep while this one was not in the queue
-        em_service_wake_poller();
-}
-
-// The reference that push took stays with the command.
-static struct em_command *pop(struct em_stream *s)
-{
-    struct em_command *c = s->first;
-    s->first = c->next;
-    em_funnel.polled -= c->ops->polled;
-    if (!s->first) {
-        s->last = NULL;
-        if (s->previous_waiting)
-            s->previous_waiting->next_waiting = s->next_waiting;
-        else
-            em_funnel.first = s->next_waiting;
-        if (s->next_waiting)
-            s->next_waiting->previous_waiting = s->previous_waiting;
-        else
-            em_funnel.last = s->previous_waiting;
-    }
-    return c;
 }
 
 // ---- running ----
@@ -256,12 +169,12 @@ bool em_run_one(enum em_place place)
     struct em_stream *s = em_funnel.policy->choose(em_funnel.first, can_run_in, place);
     if (!s)
         return false;
-    struct em_command *c = s->running = pop(s);
+    struct em_command *c = s->running = em_queue_pop(s);
     em_unlock();
     CUresult r = run_for(s, c);
     em_lock();
     if (r == EM_RUN_AGAIN)
-        push_back(s, c);
+        em_queue_push_back(s, c);
     else
         end_waiting(s, c, r);
     return true;
@@ -338,7 +251,7 @@ void em_stream_abandon(struct em_stream *s, CUresult result)
 {
     while (s->first) {
         em_object_ref(&s->object);
-        struct em_command *c = s->running = pop(s);
+        struct em_command *c = s->running = em_queue_pop(s);
         end_waiting(s, c, result);
         em_object_unref(&s->object);
     }
@@ -381,7 +294,7 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     c->call = em_call_now();
     c->entry = em_self.entry;
     number(s, c);
-    push(s, c);
+    em_queue_push(s, c);
     if (c->ops->polled)
         em_service_wake_poller();
     if (c->ops->place == EM_HOST_THREAD && em_stream_can_run(s))

@@ -64,9 +64,6 @@ enum { EM_SUBMIT_ASYNC, EM_SUBMIT_SYNC };
 // EM_SUBMIT_SYNC returns when it has completed, with its result. Takes the lock: precondition: em_lock NOT held.
 CUresult em_submit(struct em_stream *stream, struct em_command *command, int how);
 
-// Whether this error makes the context unusable: every later call returns it until the context is destroyed.
-bool em_error_sticks(CUresult code);
-
 // What follows is for those who wait for progress of any kind: streams and events.
 
 // Runs one waiting command that a thread of this kind may run, em_lock released meanwhile; false: there was none. Precondition: em_lock held.

@@ -33,7 +33,7 @@ struct place {
     uint32_t level;               // of it
     struct em_allocation *memory; // of linear memory that the driver knows; while em_lock is held
     bool pageable;
-    bool foreign; // somebody else may take the bytes away meanwhile
+    bool may_fault; // somebody else may take the bytes away meanwhile
     bool watched; // somebody wants to know when they are written
 };
 
@@ -133,7 +133,7 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
                  dm_space_contains(&em_space, first + span - 1);
     if (!known) {
         place->pageable = true;
-        place->foreign = span >= LARGE_PAGEABLE_B;
+        place->may_fault = span >= LARGE_PAGEABLE_B;
         return CUDA_SUCCESS;
     }
     struct em_reach reach;
@@ -143,7 +143,7 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
     if (r)
         return r;
     place->memory = reach.first;
-    place->foreign = reach.foreign;
+    place->may_fault = reach.may_fault;
     return CUDA_SUCCESS;
 }
 
@@ -167,7 +167,7 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, c
     }
     place->storage = a->storage;
     place->level = a->level;
-    place->foreign = a->storage->foreign;
+    place->may_fault = a->storage->may_fault;
     return CUDA_SUCCESS;
 }
 
@@ -247,13 +247,13 @@ static unsigned split(struct move parts[EM_PARTS_MAX])
     return count;
 }
 
-static CUresult faulted(const struct copy_command *c, const struct dm_fault *fault, bool foreign)
+static CUresult faulted(const struct copy_command *c, const struct dm_fault *fault, bool may_fault)
 {
     char text[160];
     bool of_device = dm_space_contains(&em_space, fault->address);
     bool of_tiles = (c->src.storage && em_is_tiled(c->src.storage)) || (c->dst.storage && em_is_tiled(c->dst.storage));
     if (fault->kind == DM_FAULT_TRUNCATED || (of_device && !of_tiles))
-        return em_device_fault("a copy", fault, foreign);
+        return em_device_fault("a copy", fault, may_fault);
     dm_fault_text(fault, text, sizeof text);
     if (of_device)
         return em_fail(CUDA_ERROR_LAUNCH_FAILED, "%s: no memory is mapped there into an array with deferred mapping (cuMemMapArrayAsync)", text);
@@ -275,14 +275,14 @@ static CUresult run_copy(struct em_command *command)
         return em_fail(CUDA_ERROR_LAUNCH_FAILED, "a copy of %s", why);
     if (c->src.storage && c->src.storage->before_read)
         c->src.storage->before_read(c->src.storage);
-    bool foreign = c->src.foreign || c->dst.foreign;
+    bool may_fault = c->src.may_fault || c->dst.may_fault;
     parts[0] = (struct move){.command = c, .dst = c->dst.at, .src = c->src.at, .extent = c->extent};
     unsigned count = split(parts);
     uint32_t keys = dm_pkey_enter();
-    int status = em_second_core_run(foreign ? dm_guarded_foreign : dm_guarded, move_bytes, parts, sizeof *parts, count, &fault);
+    int status = em_second_core_run(may_fault ? dm_guarded_foreign : dm_guarded, move_bytes, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(keys);
     if (status)
-        return faulted(c, &fault, foreign);
+        return faulted(c, &fault, may_fault);
     for (unsigned i = 0; i < count; i++)
         if (parts[i].status)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "the box does not fit any more");

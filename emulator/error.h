@@ -2,6 +2,7 @@
 // Errors and diagnostics: the code is for the program, the sentence for the person.
 #pragma once
 #include <cuda.h>
+#include <stdbool.h>
 
 enum em_severity { EM_ERROR, EM_UNDEFINED, EM_PORTABILITY };
 
@@ -37,6 +38,8 @@ void em_report(enum em_diagnostic id, CUresult code, const char *format, ...) __
 const char *em_error_name(CUresult code);
 // The driver's short text for a code, or NULL.
 const char *em_error_string(CUresult code);
+// Whether this error makes the context unusable: every later call returns it until the context is destroyed.
+bool em_error_sticks(CUresult code);
 
 // Holds back all reports, so that a fork does not happen in the middle of one.
 void em_error_lock(void);

@@ -160,7 +160,7 @@ CUresult em_external_map_mipmap(CUexternalMemory handle, const CUDA_EXTERNAL_MEM
         .layout = plan.layout,
         .address = window + desc->offset,
         .size_B = size_B,
-        .foreign = true,
+        .may_fault = true,
         .mapped = true,
         .owner = s,
         .release = storage_release,

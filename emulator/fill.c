@@ -16,7 +16,7 @@
 struct fill_command {
     struct em_command command;
     struct em_fill fill;
-    bool foreign; // somebody else may take the bytes away meanwhile
+    bool may_fault; // somebody else may take the bytes away meanwhile
     bool watched; // somebody wants to know when it is done
 };
 
@@ -65,9 +65,9 @@ static CUresult run_fill(struct em_command *command)
     parts[0] = c->fill;
     unsigned count = split(parts);
     uint32_t rights = dm_pkey_enter();
-    int r = em_second_core_run(c->foreign ? dm_guarded_foreign : dm_guarded, fill_bytes, parts, sizeof *parts, count, &fault);
+    int r = em_second_core_run(c->may_fault ? dm_guarded_foreign : dm_guarded, fill_bytes, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(rights);
-    return r ? em_device_fault("a fill", &fault, c->foreign) : CUDA_SUCCESS;
+    return r ? em_device_fault("a fill", &fault, c->may_fault) : CUDA_SUCCESS;
 }
 
 // The bytes from the first to the last one of the fill. False: they pass 2^64.
@@ -116,7 +116,7 @@ static CUresult check_memory(struct fill_command *c, struct em_context *context)
     CUresult r = em_memory_reach(context, f->address, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "dstDevice", CUDA_ERROR_INVALID_VALUE, &reach);
     if (r)
         return r;
-    c->foreign = reach.foreign;
+    c->may_fault = reach.may_fault;
     c->watched = reach.first->watch != NULL;
     em_memory_touch(reach.first, f->address, size, size == f->width * f->value_B * f->height ? EM_TOUCH_WRITE : EM_TOUCH_WRITE_SOME);
     return CUDA_SUCCESS;

@@ -277,7 +277,7 @@ CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t 
     while (true) {
         if ((a->access & access) != access)
             return no_access(a, access, what, code);
-        out->foreign |= em_memory_is_foreign(a);
+        out->may_fault |= em_memory_may_fault(a);
         if (em_likely(have >= size))
             break;
         struct em_allocation *next = a->kind == EM_MEMORY_VIRTUAL ? at(a->base + a->size) : NULL;

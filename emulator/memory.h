@@ -68,7 +68,7 @@ static inline bool em_memory_is_context_bound(const struct em_allocation *a)
 
 // Whether these bytes may go away meanwhile: a file of someone else, who may truncate it (what calls itself an export of ours may be a forgery), or
 // the program's own pages that it has registered.
-static inline bool em_memory_is_foreign(const struct em_allocation *a)
+static inline bool em_memory_may_fault(const struct em_allocation *a)
 {
     return a->kind == EM_MEMORY_IMPORTED || a->kind == EM_MEMORY_IPC || a->kind == EM_MEMORY_REGISTERED || (a->physical && a->physical->may_shrink);
 }
@@ -103,7 +103,7 @@ CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresu
 // buffer is reachable by fills in its own context only (recorded: x_extmem twoctx/map-in-other), by copies in every one. Precondition: em_lock held.
 struct em_reach {
     struct em_allocation *first;
-    bool foreign; // em_memory_is_foreign holds for one of the mappings in the range
+    bool may_fault; // em_memory_may_fault holds for one of the mappings in the range
 };
 CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size, unsigned access, const char *what, CUresult code,
                          struct em_reach *out);

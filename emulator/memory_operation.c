@@ -17,7 +17,7 @@ enum step_kind { STEP_WAIT, STEP_WRITE, STEP_BARRIER };
 struct step {
     enum step_kind kind;
     bool wide;    // 64 bits
-    bool foreign; // somebody else may take the word away
+    bool may_fault; // somebody else may take the word away
     unsigned condition;
     uint64_t address, value;
     bool watched; // somebody wants to know of it
@@ -81,7 +81,7 @@ static int reach(const struct step *s, bool *met, struct dm_fault *fault)
         return 0; // commands of a stream see each other's bytes, as do all that wait for them
     }
     uint32_t rights = dm_pkey_enter();
-    int r = (s->foreign ? dm_guarded_foreign : dm_guarded)(s->kind == STEP_WAIT ? look : store, &a, fault);
+    int r = (s->may_fault ? dm_guarded_foreign : dm_guarded)(s->kind == STEP_WAIT ? look : store, &a, fault);
     dm_pkey_leave(rights);
     *met = a.met;
     return r;
@@ -111,7 +111,7 @@ static CUresult run(struct em_command *command)
         struct dm_fault fault;
         bool met;
         if (reach(s, &met, &fault))
-            return em_device_fault("a stream memory operation", &fault, s->foreign);
+            return em_device_fault("a stream memory operation", &fault, s->may_fault);
         if (!met)
             return EM_RUN_AGAIN;
     }
@@ -179,7 +179,7 @@ static CUresult check_word(struct em_context *context, struct step *s)
     CUresult r = em_memory_reach(context, s->address, word_B(s), access, "addr", CUDA_ERROR_INVALID_VALUE, &reach);
     if (r)
         return r;
-    s->foreign = reach.foreign;
+    s->may_fault = reach.may_fault;
     s->watched = reach.first->watch != NULL;
     return CUDA_SUCCESS;
 }
