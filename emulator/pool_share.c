@@ -103,6 +103,9 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "the memory pool was made with handleTypes %#x, not for %#x", p->handle_types, type);
     if (!r && type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED, "memory pools can be exported as file descriptors only");
+    // Silicon: without the fabric's channels, which no single card has, such a pool is not exported at all (tests/silicon random_states, pools).
+    if (!r && (p->handle_types & CU_MEM_HANDLE_TYPE_FABRIC))
+        r = em_fail(CUDA_ERROR_NOT_PERMITTED, "the memory pool was made for fabric handles too, and there is no fabric");
     // Not closed by exec: the card's is not either, and it is often inherited.
     int own = p && p->file ? dm_physical_fd(p->file) : -EBADF;
     if (!r && (own < 0 || (*fd = dup(own)) < 0))

@@ -17,14 +17,23 @@ static uint64_t draw(void)
     return draw_state;
 }
 
-static void draw_seed(uint64_t number)
+__attribute__((unused)) static void draw_seed(uint64_t number)
 {
     draw_state = number * UINT64_C(0x9E3779B97F4A7C15) + 1;
     for (int i = 0; i < 8; i++)
         draw();
 }
 
-static bool chance(unsigned percent)
+__attribute__((unused)) static bool chance(unsigned percent)
 {
     return draw() % 100 < percent;
+}
+
+// Below `most` so often, else of any number of bits.
+__attribute__((unused)) static uint64_t draw_size(uint64_t most, unsigned percent)
+{
+    if (chance(percent))
+        return draw() % most;
+    uint64_t bits = draw();
+    return bits >> (draw() % 64);
 }

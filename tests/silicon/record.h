@@ -158,18 +158,23 @@ __attribute__((unused)) static CUcontext record_context(void)
     return context;
 }
 
-// Device memory, exported as a descriptor and imported again.
-__attribute__((unused)) static CUexternalMemory record_external_memory(size_t size)
+// Device memory of `size` bytes, exported as a descriptor and imported again as `claim` bytes.
+__attribute__((unused)) static CUresult record_import(CUexternalMemory *imported, size_t size, size_t claim, unsigned flags)
 {
     CUmemAllocationProp how = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
     CUmemGenericAllocationHandle memory;
-    CUexternalMemory imported;
     int fd = -1;
     NEED(cuMemCreate(&memory, size, &how, 0));
     NEED(cuMemExportToShareableHandle(&fd, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = fd, .size = size};
-    NEED(cuImportExternalMemory(&imported, &desc));
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = fd, .size = claim, .flags = flags};
+    return cuImportExternalMemory(imported, &desc);
+}
+
+__attribute__((unused)) static CUexternalMemory record_external_memory(size_t size)
+{
+    CUexternalMemory imported;
+    NEED(record_import(&imported, size, size, 0));
     return imported;
 }
