@@ -8,6 +8,7 @@
 #include "call.h"
 #include "context_stack.h"
 #include "device.h"
+#include "graphics.h"
 #include "lock.h"
 #include "memory.h"
 #include "primary.h"
@@ -99,6 +100,7 @@ void em_context_end(struct em_context *c)
     // What is in its streams runs to the end while the context is still good; what a careless thread would add meanwhile is refused (`ending`).
     em_unlock();
     em_streams_finish(c);
+    em_graphics_leave(c);
     em_lock();
     __atomic_store_n(&c->trouble, EM_DESTROYED, __ATOMIC_RELEASE);
     while (c->streams || c->default_stream) {

@@ -359,6 +359,8 @@ CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
         touch(&c.dst, &c.extent, EM_TOUCH_WRITE);
     }
     em_unlock();
+    if (em_unlikely(c.src.watched | c.dst.watched))
+        em_graphics_bring();
     // "For transfers from or to pageable host memory" the asynchronous forms may be synchronous: that memory is the program's to reuse on return.
     bool wait = !async || c.dst.pageable || c.src.pageable;
     if (!r)

@@ -5,6 +5,7 @@
 #include "call.h"
 #include "command.h"
 #include "fault.h"
+#include "graphics.h"
 #include "kn_fill.h"
 #include "lock.h"
 #include "memory_device.h"
@@ -155,6 +156,8 @@ CUresult em_memory_fill(const struct em_fill *fill, CUstream handle, int how)
     em_lock();
     r = check_memory(&c, stream->object.context);
     em_unlock();
+    if (__builtin_expect(c.watched, 0))
+        em_graphics_bring();
     if (!r)
         r = em_submit(stream, &c.command, how);
 put:

@@ -183,5 +183,7 @@ struct gl_functions {
 #define X(result, name, arguments) result(*name) arguments;
     GL_FUNCTIONS(X)
 #undef X
-    void (*BindTextureUnit)(gl_uint, gl_uint); // of OpenGL 4.5, else NULL
+    // Of OpenGL 4.5, else NULL.
+    void (*BindTextureUnit)(gl_uint, gl_uint);
+    void (*GetTextureSubImage)(gl_uint, gl_int, gl_int, gl_int, gl_int, gl_sizei, gl_sizei, gl_sizei, gl_enum, gl_enum, gl_sizei, void *);
 };

@@ -8,17 +8,12 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "gl_exit.h"
 #include "gl_shelf.h"
 #include "own_thread.h"
 #include "pkey.h"
 
-enum { IDLE_SECONDS = 10, EXIT_SECONDS = 2 };
-
-struct em_gl_job {
-    void (*run)(struct em_gl_group *group, const struct gl_functions *gl, void *arg);
-    void *arg;
-    bool done;
-};
+enum { IDLE_SECONDS = 10, GROUPS_ASKED = 64 };
 
 struct em_gl_group {
     struct em_gl_group *next;
@@ -28,53 +23,20 @@ struct em_gl_group {
     struct gl_functions gl;
     gl_sync sentinel; // an object of this group alone: a context that knows it belongs to the group
     const char *why_not;
-    bool ready, ended; // the thread is up; it has gone
-    bool leave;        // it shall go
-    struct em_gl_job *job;
+    bool ready, ended;              // the thread is up; it has gone
+    bool leave;                     // it shall go
+    struct em_gl_job *first, *last; // what it shall do
     pthread_cond_t wake, done;
     struct em_gl_shelves shelves;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct em_gl_group *groups; // guarded by `mutex`, as all members that change
-// OpenGL and X libraries take themselves down when the process exits: from then on the threads must not call them.
-static bool exiting;
-static unsigned busy; // threads that are in such a call
-static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 
-static void at_exit(void)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += EXIT_SECONDS;
-    pthread_mutex_lock(&mutex);
-    exiting = true;
-    while (busy && !pthread_cond_timedwait(&idle, &mutex, &until))
-        ;
-    pthread_mutex_unlock(&mutex);
-}
-
-// A child has none of the threads. Its exit has nothing to wait for.
+// A child has none of the threads.
 static void in_child(void)
 {
-    busy = 0;
     pthread_mutex_init(&mutex, NULL);
-}
-
-// Whether calls may be made; leave() ends them. Precondition: mutex held.
-static bool enter(void)
-{
-    static bool watched;
-    if (!watched) // later than the libraries' own, which so run after it
-        watched = !atexit(at_exit) && !pthread_atfork(NULL, NULL, in_child);
-    busy += !exiting;
-    return !exiting;
-}
-
-static void leave(void)
-{
-    if (!--busy)
-        pthread_cond_signal(&idle);
 }
 
 // ---- the thread
@@ -88,8 +50,10 @@ static const char *open_context(struct em_gl_group *g)
 #define X(result, name, arguments) all &= (g->gl.name = (result(*) arguments)em_gl_window_function(g->own.system, #name)) != NULL;
     GL_FUNCTIONS(X)
 #undef X
-    if (all && em_gl_window_is(g->gl.GetString(GL_VERSION), 4, 5))
+    if (all && em_gl_window_is(g->gl.GetString(GL_VERSION), 4, 5)) {
         g->gl.BindTextureUnit = (void (*)(gl_uint, gl_uint))em_gl_window_function(g->own.system, "BindTextureUnit");
+        *(void **)&g->gl.GetTextureSubImage = em_gl_window_function(g->own.system, "GetTextureSubImage");
+    }
     if (g->own.silent && !g->gl.BindTextureUnit) {
         em_gl_window_close(&g->own);
         return "it has GL_KHR_no_error, and OpenGL is older than 4.5";
@@ -106,15 +70,50 @@ static const char *open_context(struct em_gl_group *g)
     return "the OpenGL that is there lacks functions of version 3.2";
 }
 
+// Precondition: mutex held.
+static struct em_gl_job *take_job(struct em_gl_group *g)
+{
+    struct em_gl_job *job = g->first;
+    if (job)
+        g->first = job->next;
+    return job;
+}
+
+// Precondition: mutex held.
+static void add_job(struct em_gl_group *g, struct em_gl_job *job)
+{
+    job->next = NULL;
+    if (g->first)
+        g->last->next = job;
+    else
+        g->first = job;
+    g->last = job;
+    pthread_cond_signal(&g->wake);
+}
+
+// The display is gone: who waits for a job sees that the thread has ended. Precondition: mutex held, which is released meanwhile.
+static void drop_jobs(struct em_gl_group *g)
+{
+    for (struct em_gl_job *job; (job = take_job(g));) {
+        if (!job->posted)
+            continue;
+        g->references++;
+        pthread_mutex_unlock(&mutex);
+        job->work(g, NULL, job->arg);
+        pthread_mutex_lock(&mutex);
+        g->references--;
+    }
+}
+
 // Waits for a job; false: the thread shall go. Precondition: mutex held.
 static bool await_job(struct em_gl_group *g)
 {
-    while (!g->job && !g->leave) {
+    while (!g->first && !g->leave) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += IDLE_SECONDS;
         bool late = pthread_cond_timedwait(&g->wake, &mutex, &until) != 0;
-        if (late && !g->references && !g->job)
+        if (late && !g->references && !g->first)
             return false;
     }
     return !g->leave;
@@ -136,37 +135,40 @@ static void *group_main(void *arg)
     dm_pkey_enter(); // jobs move bytes between GL and device memory
     pthread_mutex_lock(&mutex);
     const char *why = "the process is about to exit";
-    if (enter()) {
+    if (em_gl_exit_enter()) {
         pthread_mutex_unlock(&mutex);
         why = open_context(g);
         pthread_mutex_lock(&mutex);
-        leave();
+        em_gl_exit_leave();
     }
     g->why_not = why;
     g->ready = true;
     pthread_cond_broadcast(&g->done);
     while (!why && await_job(g)) {
-        struct em_gl_job *job = g->job;
-        g->job = NULL;
-        if (enter()) {
+        struct em_gl_job *job = take_job(g);
+        bool posted = job->posted; // then it may be gone afterwards
+        if (em_gl_exit_enter()) {
             pthread_mutex_unlock(&mutex);
-            job->run(g, &g->gl, job->arg);
+            job->work(g, &g->gl, job->arg);
             em_gl_shelf_use(&g->shelves, NULL);
             pthread_mutex_lock(&mutex);
-            leave();
+            em_gl_exit_leave();
         }
-        job->done = true;
+        if (!posted)
+            job->done = true;
         pthread_cond_broadcast(&g->done);
     }
     unlist(g);
-    if (!why && enter()) {
+    drop_jobs(g);
+    if (!why && em_gl_exit_enter()) {
         pthread_mutex_unlock(&mutex);
         em_gl_shelf_finish(&g->shelves);
         em_gl_window_close(&g->own);
         pthread_mutex_lock(&mutex);
-        leave();
+        em_gl_exit_leave();
     }
     g->ended = true;
+    drop_jobs(g);
     pthread_cond_broadcast(&g->done);
     bool last = !g->references;
     pthread_mutex_unlock(&mutex);
@@ -177,14 +179,40 @@ static void *group_main(void *arg)
 
 // ---- groups
 
-// The group whose sentinel the current context knows. Precondition: mutex held.
+static bool is_good(const struct em_gl_group *g, const struct em_gl_current *current)
+{
+    return g->ready && !g->leave && !g->ended && g->sharer.system == current->system && g->sharer.display == current->display;
+}
+
+// Precondition: mutex held.
+static void unref(struct em_gl_group *g)
+{
+    if (!--g->references && g->ended) // else its thread frees it
+        dm_free(g);
+}
+
+// The group whose sentinel the current context knows, with a reference. Precondition: mutex held, which is released while OpenGL is asked: it may
+// wait for a thread of the program.
 static struct em_gl_group *find(const struct em_gl_current *current)
 {
     gl_boolean (*is_sync)(gl_sync) = (gl_boolean(*)(gl_sync))em_gl_window_function(current->system, "IsSync");
-    for (struct em_gl_group *g = groups; g && is_sync; g = g->next)
-        if (g->ready && !g->leave && g->sharer.system == current->system && g->sharer.display == current->display && is_sync(g->sentinel))
-            return g;
-    return NULL;
+    struct em_gl_group *likely[GROUPS_ASKED], *found = NULL;
+    unsigned count = 0;
+    for (struct em_gl_group *g = groups; g && is_sync && count < GROUPS_ASKED; g = g->next)
+        if (is_good(g, current)) {
+            g->references++;
+            likely[count++] = g;
+        }
+    pthread_mutex_unlock(&mutex);
+    for (unsigned i = 0; i < count && !found; i++)
+        found = is_sync(likely[i]->sentinel) ? likely[i] : NULL;
+    pthread_mutex_lock(&mutex);
+    if (found && !is_good(found, current))
+        found = NULL;
+    for (unsigned i = 0; i < count; i++)
+        if (likely[i] != found)
+            unref(likely[i]);
+    return found;
 }
 
 // A group on the same display that is about to be ready: it may be the one. Precondition: mutex held.
@@ -224,9 +252,12 @@ static void display_gone(void *display)
 // Precondition: mutex held, which is released meanwhile.
 static CUresult make(const struct em_gl_current *current, struct em_gl_group **out)
 {
+    static bool watched;
     struct em_gl_group *g = dm_calloc(1, sizeof *g);
     if (!g)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a group of OpenGL contexts");
+    if (!watched)
+        watched = !pthread_atfork(NULL, NULL, in_child);
     g->references = 1;
     g->sharer = *current;
     pthread_cond_init(&g->wake, NULL);
@@ -268,12 +299,10 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
         if (!--coming->references && coming->ended)
             dm_free(coming);
     }
-    if (g) {
-        g->references++;
+    if (g)
         *out = g;
-    } else {
+    else
         r = make(&current, out);
-    }
     pthread_mutex_unlock(&mutex);
     return r;
 }
@@ -314,32 +343,33 @@ void em_gl_group_ref(struct em_gl_group *group)
 void em_gl_group_unref(struct em_gl_group *group)
 {
     pthread_mutex_lock(&mutex);
-    bool last = !--group->references && group->ended; // else its thread frees it
+    unref(group);
     pthread_mutex_unlock(&mutex);
-    if (last)
-        dm_free(group);
 }
 
-bool em_gl_group_run(struct em_gl_group *group, void (*run)(struct em_gl_group *group, const struct gl_functions *gl, void *arg), void *arg)
+bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg)
 {
-    struct em_gl_job job = {.run = run, .arg = arg};
+    struct em_gl_job job = {.work = work, .arg = arg};
     pthread_mutex_lock(&mutex);
-    while (group->job && !group->leave && !group->ended) // another thread's, which is about to be taken
-        pthread_cond_wait(&group->done, &mutex);
-    bool runs = !group->leave && !group->ended;
-    if (runs) {
-        group->job = &job;
-        pthread_cond_signal(&group->wake);
+    if (!group->leave && !group->ended) {
+        add_job(group, &job);
         while (!job.done && !group->ended)
             pthread_cond_wait(&group->done, &mutex);
     }
     pthread_mutex_unlock(&mutex);
-    return runs && job.done;
+    return job.done;
 }
 
-bool em_gl_group_is_current(void)
+void em_gl_group_post(struct em_gl_group *group, struct em_gl_job *job, em_gl_work *work, void *arg)
 {
-    return em_gl_window_current().system != GL_SYSTEM_NONE;
+    *job = (struct em_gl_job){.work = work, .arg = arg, .posted = true};
+    pthread_mutex_lock(&mutex);
+    bool ended = group->ended;
+    if (!ended)
+        add_job(group, job);
+    pthread_mutex_unlock(&mutex);
+    if (ended)
+        work(group, NULL, arg);
 }
 
 bool em_gl_group_is_gone(struct em_gl_group *group)
@@ -356,21 +386,6 @@ const struct gl_functions *em_gl_group_here(struct em_gl_group *group)
     if (current.system != group->sharer.system || current.display != group->sharer.display)
         return NULL;
     return group->gl.IsSync(group->sentinel) ? &group->gl : NULL;
-}
-
-void em_gl_group_finish_current(void)
-{
-    static void (*finish[3])(void); // of EGL, of GLX
-    struct em_gl_current current = em_gl_window_current();
-    if (current.system == GL_SYSTEM_NONE)
-        return;
-    void (*f)(void) = __atomic_load_n(&finish[current.system], __ATOMIC_RELAXED);
-    if (!f) {
-        f = (void (*)(void))em_gl_window_function(current.system, "Finish");
-        __atomic_store_n(&finish[current.system], f, __ATOMIC_RELAXED);
-    }
-    if (f)
-        f();
 }
 
 bool em_gl_group_is_silent(const struct em_gl_group *group)

@@ -20,19 +20,25 @@ void em_gl_group_ref(struct em_gl_group *group);
 // A group without references ends after a while. May be called with em_lock held.
 void em_gl_group_unref(struct em_gl_group *group);
 
-// Runs `job` in the group's thread, its context current, and waits for it. False: the group's display is gone, and `job` was not called.
-// May be called with em_lock held, which `job` must not take.
-bool em_gl_group_run(struct em_gl_group *group, void (*job)(struct em_gl_group *group, const struct gl_functions *gl, void *arg), void *arg);
+typedef void em_gl_work(struct em_gl_group *group, const struct gl_functions *gl, void *arg);
 
-// Whether an OpenGL context is current in this thread.
-bool em_gl_group_is_current(void);
+// Runs `work` in the group's thread, its context current, and waits for it. False: the group's display is gone, and `work` was not called.
+// Precondition: em_lock NOT held: OpenGL may wait for the program, whose debug callback may call CUDA.
+bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg);
+// Has `work` run later, behind what was posted or run before; `gl` is NULL where the display is gone. `job` is the caller's until then, and `work`
+// may free it. May be called with em_lock held.
+struct em_gl_job {
+    struct em_gl_job *next;
+    em_gl_work *work;
+    void *arg;
+    bool posted, done;
+};
+void em_gl_group_post(struct em_gl_group *group, struct em_gl_job *job, em_gl_work *work, void *arg);
+
 // Whether the group's display is gone.
 bool em_gl_group_is_gone(struct em_gl_group *group);
 // Functions for the context that is current in this thread, if that belongs to the group; else NULL.
 const struct gl_functions *em_gl_group_here(struct em_gl_group *group);
-
-// Waits until all that the context which is current in this thread was told to do is done; nothing where there is none.
-void em_gl_group_finish_current(void);
 
 // ---- for jobs
 

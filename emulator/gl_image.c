@@ -80,77 +80,130 @@ static bool look(const struct gl_functions *gl, struct call *c, uint32_t face, s
     return status == EM_GL_OK || (status == EM_GL_RESIZED && e->width && !is_cube(o));
 }
 
+// Whether a call is about all that there is room for.
+static bool is_level(const struct call *c)
+{
+    const struct em_gl_bytes *b = c->bytes;
+    return c->box->width == b->width && c->box->height == b->height && c->box->depth == b->depth;
+}
+
 static void set_rows(const struct gl_functions *gl, bool pack, uint64_t row_el, uint64_t rows)
 {
     gl->PixelStorei(pack ? GL_PACK_ROW_LENGTH : GL_UNPACK_ROW_LENGTH, (gl_int)row_el);
     gl->PixelStorei(pack ? GL_PACK_IMAGE_HEIGHT : GL_UNPACK_IMAGE_HEIGHT, (gl_int)rows);
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
 // ---- reading
 
-// All slices of a level, or a face, rows row_el elements apart, slices `rows` rows.
-static void read_level(const struct gl_functions *gl, const struct call *c, uint32_t face, struct em_gl_extent e, void *to, uint64_t row_el,
-                       uint64_t rows)
+// A level, or a face of it, as it is now, rows row_el elements apart, slices `rows` rows.
+static void read_level(const struct gl_functions *gl, const struct call *c, uint32_t face, void *to, uint64_t row_el, uint64_t rows)
 {
     const struct em_gl_object *o = c->object;
     const struct gl_transfer *t = &o->image.transfer;
     set_rows(gl, true, row_el, rows);
-    if (o->kind != EM_GL_TEXTURE) {
-        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);
-        gl->ReadPixels(0, 0, (gl_sizei)e.width, (gl_sizei)e.height, t->format, t->type, to);
-        gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-    } else {
-        gl->GetTexImage(em_gl_texture_face(o, face), (gl_int)(o->image.base + c->level), t->format, t->type, to);
-    }
+    gl->GetTexImage(em_gl_texture_face(o, face), (gl_int)(o->image.base + c->level), t->format, t->type, to);
 }
 
-// Where the level has another shape than there is room for: by way of a copy, and what fits.
-static void read_other(const struct gl_functions *gl, struct call *c, struct em_gl_extent e)
+// A box of a level, or of a face, of the texture that has the name.
+static void read_box(const struct gl_functions *gl, const struct call *c, uint32_t face, const struct em_gl_box *b, void *to)
 {
-    const struct em_gl_bytes *b = c->bytes;
-    uint64_t element_B = c->object->image.transfer.element_B;
+    const struct em_gl_object *o = c->object;
+    const struct gl_transfer *t = &o->image.transfer;
+    set_rows(gl, true, c->bytes->pitch_B / t->element_B, c->bytes->slice_B / c->bytes->pitch_B);
+    gl->GetTextureSubImage(o->name, (gl_int)(o->image.base + c->level), (gl_int)b->x, (gl_int)b->y, (gl_int)(is_cube(o) ? face : b->z),
+                           (gl_sizei)b->width, (gl_sizei)b->height, (gl_sizei)b->depth, t->format, t->type, INT32_MAX, to);
+}
+
+static void read_framebuffer(const struct gl_functions *gl, const struct call *c, const struct em_gl_box *b, void *to)
+{
+    const struct gl_transfer *t = &c->object->image.transfer;
+    set_rows(gl, true, c->bytes->pitch_B / t->element_B, 0);
+    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, c->object->holder);
+    gl->ReadPixels((gl_int)b->x, (gl_int)b->y, (gl_sizei)b->width, (gl_sizei)b->height, t->format, t->type, to);
+    gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+}
+
+// By way of a copy of the whole level, or face: where OpenGL gives no part of it.
+static void read_part(const struct gl_functions *gl, struct call *c, uint32_t face, struct em_gl_extent e, const struct em_gl_box *b, void *to)
+{
+    uint64_t element_B = c->object->image.transfer.element_B, row_B = e.width * element_B, slice_B = row_B * e.height;
     char *copy = dm_calloc((size_t)e.width * e.height * e.depth, element_B);
     if (!copy) {
         c->status = EM_GL_NO_MEMORY;
         return;
     }
-    read_level(gl, c, 0, e, copy, e.width, e.height);
-    uint64_t row_B = e.width * element_B;
-    kn_copy_box(b->base, b->pitch_B, b->slice_B, copy, row_B, row_B * e.height, least(e.width, b->width) * element_B, least(e.height, b->height),
-                least(e.depth, b->depth));
+    read_level(gl, c, face, copy, e.width, e.height);
+    kn_copy_box(to, c->bytes->pitch_B, c->bytes->slice_B, copy + b->z * slice_B + b->y * row_B + b->x * element_B, row_B, slice_B,
+                b->width * element_B, b->height, b->depth);
     dm_free(copy);
+}
+
+// What lies within the extent of a box that may begin beyond it. False: nothing.
+static bool clip(const struct em_gl_box *b, struct em_gl_extent e, struct em_gl_box *out)
+{
+    *out = *b;
+    out->width = b->x < e.width ? least(b->width, e.width - b->x) : 0;
+    out->height = b->y < e.height ? (uint32_t)least(b->height, e.height - b->y) : 0;
+    out->depth = b->z < e.depth ? (uint32_t)least(b->depth, e.depth - b->z) : 0;
+    return out->width && out->height && out->depth;
+}
+
+// The part of a call's box that lies in a face, which is a level of its own, or else in the level as it is now. False: there is none. *memory is
+// where it lies in the caller's memory.
+static bool part_of(const struct gl_functions *gl, struct call *c, uint32_t face, struct em_gl_extent *e, struct em_gl_box *out, char **memory)
+{
+    const struct em_gl_bytes *b = c->bytes;
+    struct em_gl_box flat = *c->box;
+    if (!look(gl, c, face, e))
+        return false;
+    if (is_cube(c->object))
+        flat.z = 0, flat.depth = 1;
+    *memory = (char *)b->base + (face + flat.z) * b->slice_B + flat.y * b->pitch_B + flat.x * c->object->image.transfer.element_B;
+    return clip(&flat, *e, out);
+}
+
+static bool is_whole(const struct em_gl_box *b, struct em_gl_extent e)
+{
+    return b->width == e.width && b->height == e.height && b->depth == e.depth;
 }
 
 static void run_read(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct call *c = arg;
-    struct em_gl_object *o = c->object;
+    const struct em_gl_object *o = c->object;
     const struct em_gl_bytes *b = c->bytes;
     uint64_t element_B = o->image.transfer.element_B;
+    uint32_t first = is_cube(o) ? c->box->z : 0, faces = is_cube(o) ? c->box->depth : 1;
+    bool named = o->kind == EM_GL_TEXTURE && gl->GetTextureSubImage && !is_level(c) && em_gl_image_is_named(gl, o);
     struct em_gl_extent e;
+    struct em_gl_box part;
+    char *to;
     (void)group;
     if (!begin(gl, c))
         return;
-    bool fits = b->pitch_B % element_B == 0 && b->slice_B % b->pitch_B == 0;
-    for (uint32_t face = 0; face < (is_cube(o) ? 6 : 1) && face < b->depth; face++) {
-        if (!look(gl, c, face, &e))
+    for (uint32_t face = first; face < first + faces && face < 6; face++) {
+        if (!part_of(gl, c, face, &e, &part, &to))
             continue;
-        if (fits && e.width <= b->width && e.height <= b->height && e.depth <= b->depth)
-            read_level(gl, c, face, e, (char *)b->base + face * b->slice_B, b->pitch_B / element_B, b->slice_B / b->pitch_B);
-        else if (!is_cube(o))
-            read_other(gl, c, e);
+        if (o->kind != EM_GL_TEXTURE)
+            read_framebuffer(gl, c, &part, to);
+        else if (is_whole(&part, e))
+            read_level(gl, c, face, to, b->pitch_B / element_B, b->slice_B / b->pitch_B);
+        else if (named)
+            read_box(gl, c, face, &part, to);
+        else
+            read_part(gl, c, face, e, &part, to);
     }
     end(gl, c);
 }
 
-enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level, const struct em_gl_bytes *to)
+enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level, const struct em_gl_box *box, const struct em_gl_bytes *to)
 {
-    struct call c = {.object = object, .level = level, .bytes = to, .status = EM_GL_GONE};
+    struct call c = {.object = object, .level = level, .box = box, .bytes = to, .status = EM_GL_GONE};
     em_gl_group_run(object->group, run_read, &c);
     return c.status;
 }
@@ -194,38 +247,22 @@ static void write_level(const struct gl_functions *gl, const struct call *c, uin
         gl->TexParameteri(o->image.target, GL_GENERATE_MIPMAP, 1);
 }
 
-// What lies within the extent of a box that may begin beyond it.
-static struct em_gl_box clip(const struct em_gl_box *b, struct em_gl_extent e)
-{
-    struct em_gl_box c = *b;
-    c.width = b->x < e.width ? least(b->width, e.width - b->x) : 0;
-    c.height = b->y < e.height ? least(b->height, e.height - b->y) : 0;
-    c.depth = b->z < e.depth ? least(b->depth, e.depth - b->z) : 0;
-    return c;
-}
-
 static void run_write(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct call *c = arg;
     struct em_gl_object *o = c->object;
     const struct em_gl_bytes *b = c->bytes;
-    uint64_t element_B = o->image.transfer.element_B;
     uint32_t first = is_cube(o) ? c->box->z : 0, faces = is_cube(o) ? c->box->depth : 1;
     struct em_gl_extent e;
+    struct em_gl_box box;
+    char *from;
     (void)group;
     if (!begin(gl, c))
         return;
     for (uint32_t face = first; face < first + faces && face < 6; face++) {
-        if (!look(gl, c, face, &e))
+        if (!part_of(gl, c, face, &e, &box, &from))
             continue;
-        struct em_gl_box flat = *c->box;
-        if (is_cube(o))
-            flat.z = 0, flat.depth = 1;
-        struct em_gl_box box = clip(&flat, e);
-        if (!box.width || !box.height || !box.depth)
-            continue;
-        const char *from = (const char *)b->base + (face + box.z) * b->slice_B + box.y * b->pitch_B + box.x * element_B;
-        set_rows(gl, false, b->pitch_B / element_B, b->slice_B / b->pitch_B);
+        set_rows(gl, false, b->pitch_B / o->image.transfer.element_B, b->slice_B / b->pitch_B);
         if (o->kind == EM_GL_TEXTURE)
             write_level(gl, c, face, &box, from);
         else

@@ -7,7 +7,7 @@
 
 struct call {
     struct em_gl_object *object;
-    uint64_t offset, size;
+    uint64_t offset, size, whole_B;
     void *memory;
     enum em_gl_status status;
 };
@@ -96,6 +96,10 @@ static void run_buffer(const struct gl_functions *gl, struct call *c, bool write
         return;
     }
     c->status = have == c->object->size_B ? EM_GL_OK : EM_GL_RESIZED;
+    if (c->whole_B && have != c->whole_B) {
+        c->status = EM_GL_RESIZED;
+        return;
+    }
     uint64_t room = c->offset < have ? have - c->offset : 0, size = c->size < room ? c->size : room;
     em_gl_failed(gl);
     if (size && write)
@@ -127,9 +131,9 @@ enum em_gl_status em_gl_buffer_read(struct em_gl_object *object, uint64_t offset
     return c.status;
 }
 
-enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offset, uint64_t size, const void *from)
+enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offset, uint64_t size, const void *from, uint64_t whole_B)
 {
-    struct call c = {.object = object, .offset = offset, .size = size, .memory = (void *)(uintptr_t)from, .status = EM_GL_GONE};
+    struct call c = {.object = object, .offset = offset, .size = size, .whole_B = whole_B, .memory = (void *)(uintptr_t)from, .status = EM_GL_GONE};
     em_gl_group_run(object->group, run_buffer_write, &c);
     return c.status;
 }
@@ -160,10 +164,14 @@ static void run_open(struct em_gl_group *group, const struct gl_functions *gl, v
         drop(group, gl, o);
 }
 
+// `gl` NULL: the display is gone, and the GL's half of the object with it.
 static void run_close(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
-    struct call *c = arg;
-    drop(group, gl, c->object);
+    struct em_gl_object *o = arg;
+    if (gl)
+        drop(group, gl, o);
+    em_gl_group_unref(group);
+    dm_free(o);
 }
 
 static enum em_gl_status open_object(const struct em_gl_object *what, struct em_gl_object **out)
@@ -195,12 +203,8 @@ enum em_gl_status em_gl_egl_image_open(struct em_gl_group *group, void *egl_imag
 
 void em_gl_object_close(struct em_gl_object *object)
 {
-    if (!object)
-        return;
-    struct call c = {.object = object};
-    em_gl_group_run(object->group, run_close, &c);
-    em_gl_group_unref(object->group);
-    dm_free(object);
+    if (object)
+        em_gl_group_post(object->group, &object->closing, run_close, object);
 }
 
 enum em_gl_status em_gl_object_fares(struct em_gl_object *object)

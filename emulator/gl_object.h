@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Buffers, textures and renderbuffers of OpenGL as the driver sees them: what they are, and their bytes. An object that is open lives on when the
-// program deletes it. Every function may be called from any thread, with em_lock held or not.
+// program deletes it. Every function may be called from any thread. Precondition: em_lock NOT held, since the GL may be waiting for the program's own
+// code.
 #pragma once
 #include "gl_format.h"
 #include "gl_group.h"
+#include "gl_region.h"
 
 enum em_gl_status {
     EM_GL_OK,
@@ -45,24 +47,22 @@ struct em_gl_object {
     struct em_gl_shelf *shelf;
     unsigned mark; // a framebuffer that knows it from others of its name (gl_identity.c)
     bool silent;   // OpenGL looks for no errors in the group's context
+    struct em_gl_job closing;
 };
 
 // Bytes of a level, as they lie in memory: rows pitch_B apart, slices slice_B.
 struct em_gl_bytes {
     void *base;
     uint64_t pitch_B, slice_B;
-    uint32_t width, height, depth; // what there is room for
-};
-
-struct em_gl_box {
-    uint32_t x, y, z, width, height, depth;
+    uint64_t width; // what there is room for
+    uint32_t height, depth;
 };
 
 // Opens an object of the group, to which it takes a reference.
 enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind kind, unsigned name, struct em_gl_object **out);
 // The same of an EGLImage, which is two-dimensional. MISSING: there is no such image on the group's display.
 enum em_gl_status em_gl_egl_image_open(struct em_gl_group *group, void *egl_image, struct em_gl_object **out);
-// NULL is allowed.
+// NULL is allowed. Returns at once; em_lock may be held.
 void em_gl_object_close(struct em_gl_object *object);
 
 // How it fares, as far as the context that is current in the calling thread can tell: OK, MISSING (the program has deleted it) or GONE.
@@ -75,9 +75,10 @@ bool em_gl_object_is_named(struct em_gl_object *object);
 enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_B);
 // Moves [offset, offset + size) between the buffer and memory. RESIZED: what the buffer still has of it.
 enum em_gl_status em_gl_buffer_read(struct em_gl_object *object, uint64_t offset, uint64_t size, void *to);
-enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offset, uint64_t size, const void *from);
-// Moves a level, or a box of it.
-enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level, const struct em_gl_bytes *to);
+// `whole_B`: the buffer's size as the caller knows it; where it has another one by now, nothing is written. 0: not known.
+enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offset, uint64_t size, const void *from, uint64_t whole_B);
+// Moves a box of a level.
+enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level, const struct em_gl_box *box, const struct em_gl_bytes *to);
 enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level, const struct em_gl_box *box, const struct em_gl_bytes *from);
 
 // What a kind is called, and what a status means, for sentences.

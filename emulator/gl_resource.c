@@ -8,12 +8,13 @@
 #include "call.h"
 #include "device.h"
 #include "gl_mirror.h"
+#include "gl_window.h"
 #include "graphics.h"
 #include "lock.h"
 
 struct resource {
     struct em_gl_mirror *mirror; // a reference
-    bool mapped, read_only;
+    bool mapped;
 };
 
 // ---- the backend
@@ -22,7 +23,7 @@ static CUresult flush(void)
 {
     CUresult r = em_gl_need_context();
     if (!r)
-        em_gl_group_finish_current();
+        em_gl_window_finish();
     return r;
 }
 
@@ -52,26 +53,44 @@ static CUresult acquire(void *owner, uint64_t sequence, unsigned flags)
 {
     struct resource *r = owner;
     (void)sequence;
-    r->read_only = flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY;
     if (!r->mapped)
-        em_gl_mirror_map(r->mirror, !r->read_only);
+        em_gl_mirror_map(r->mirror, !(flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY));
     r->mapped = true;
     return CUDA_SUCCESS;
 }
 
+// What of a part the object has. False: nothing.
+static bool box_of(const struct em_gl_mirror *m, const struct em_graphics_part *part, struct em_gl_box *out)
+{
+    if (!m->size_B) {
+        *out = (struct em_gl_box){part->x, part->width, part->y, part->z, part->height, part->depth};
+        return part->width && part->height && part->depth;
+    }
+    uint64_t room = part->offset_B < m->size_B ? m->size_B - part->offset_B : 0;
+    *out = (struct em_gl_box){.x = part->offset_B, .width = part->size_B < room ? part->size_B : room, .height = 1, .depth = 1};
+    return out->width;
+}
+
 static void touch(void *owner, const struct em_graphics_part *part, enum em_touch touch)
 {
-    const struct resource *r = owner;
-    if (!r->mapped)
+    struct em_gl_mirror *m = ((struct resource *)owner)->mirror;
+    struct em_gl_box box;
+    if (part && (touch == EM_TOUCH_WRITTEN || touch == EM_TOUCH_UNWRITTEN) && box_of(m, part, &box))
+        em_gl_mirror_end_write(m, owner, m->size_B ? 0 : part->level, &box, touch);
+}
+
+static void bring(void *owner, const struct em_graphics_part *part, enum em_touch touch)
+{
+    struct resource *r = owner;
+    struct em_gl_mirror *m = r->mirror;
+    struct em_gl_box box;
+    if (part && !box_of(m, part, &box))
         return;
-    if (!part) {
-        em_gl_mirror_touch_all(r->mirror, touch);
-    } else if (r->mirror->size_B) {
-        em_gl_mirror_touch(r->mirror, part->offset_B, part->size_B, touch);
-    } else {
-        struct em_gl_box box = {part->x, part->y, part->z, part->width, part->height, part->depth};
-        em_gl_mirror_touch_box(r->mirror, part->level, &box, touch);
-    }
+    em_lock();
+    em_gl_mirror_wait(m);
+    if (r->mapped)
+        em_gl_mirror_bring(m, r, part && !m->size_B ? part->level : 0, part ? &box : NULL, touch);
+    em_unlock();
 }
 
 static bool discard(void *owner)
@@ -86,7 +105,7 @@ static CUresult release(void *owner, uint64_t sequence, bool keep)
     const struct em_gl_object *o = r->mirror->object;
     bool mapped = r->mapped;
     r->mapped = false;
-    if (!mapped || em_gl_mirror_unmap(r->mirror, keep || r->read_only))
+    if (!mapped || em_gl_mirror_unmap(r->mirror, r, keep))
         return CUDA_SUCCESS;
     return em_fail(CUDA_ERROR_UNKNOWN, "OpenGL %s %u did not take what CUDA has written", em_gl_kind_text(o->kind), o->name);
 }
@@ -102,7 +121,7 @@ static void close_resource(void *owner)
 {
     struct resource *r = owner;
     if (r->mapped)
-        em_gl_mirror_unmap(r->mirror, false);
+        em_gl_mirror_unmap(r->mirror, r, false);
     em_gl_mirror_unref(r->mirror);
     dm_free(r);
 }
@@ -114,6 +133,7 @@ static const struct em_graphics_ops opengl = {
     .check = check,
     .text = text,
     .acquire = acquire,
+    .bring = bring,
     .touch = touch,
     .discard = discard,
     .release = release,
@@ -125,8 +145,9 @@ static const struct em_graphics_ops opengl = {
 
 CUresult em_gl_need_context(void)
 {
-    return em_gl_group_is_current() ? CUDA_SUCCESS
-                                    : em_mistake(G12, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "no OpenGL context is current in this thread");
+    return em_gl_window_current().system != GL_SYSTEM_NONE
+               ? CUDA_SUCCESS
+               : em_mistake(G12, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "no OpenGL context is current in this thread");
 }
 
 static CUresult refused(enum em_gl_kind kind, unsigned name, enum em_gl_status status)
@@ -267,6 +288,7 @@ static const struct em_graphics_ops egl_image = {
     .check = check,
     .text = text,
     .acquire = acquire,
+    .bring = bring,
     .touch = touch,
     .discard = discard,
     .release = release,

@@ -46,6 +46,21 @@ bool em_gl_window_is_usable(const struct em_gl_current *current, const char **ve
     return es ? em_gl_window_is(text + PREFIX, 3, 0) : em_gl_window_is(text, 3, 2);
 }
 
+void em_gl_window_finish(void)
+{
+    static void (*finish[3])(void); // of EGL, of GLX
+    struct em_gl_current current = em_gl_window_current();
+    if (current.system == GL_SYSTEM_NONE)
+        return;
+    void (*f)(void) = __atomic_load_n(&finish[current.system], __ATOMIC_RELAXED);
+    if (!f) {
+        f = (void (*)(void))em_gl_window_function(current.system, "Finish");
+        __atomic_store_n(&finish[current.system], f, __ATOMIC_RELAXED);
+    }
+    if (f)
+        f();
+}
+
 // ---- contexts of our own
 
 const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_own *own)

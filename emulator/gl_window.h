@@ -23,6 +23,8 @@ struct em_gl_own {
 
 // The OpenGL context that is current in this thread; system is GL_SYSTEM_NONE where there is none, or no OpenGL in the process.
 struct em_gl_current em_gl_window_current(void);
+// Waits until all that the context which is current in this thread was told to do is done; nothing where there is none.
+void em_gl_window_finish(void);
 // A function of OpenGL, good for every context of that system; NULL: there is none.
 void *em_gl_window_function(enum gl_system system, const char *name);
 // Whether GL_VERSION, without what OpenGL ES puts before it, is this version or later.

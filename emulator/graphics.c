@@ -16,9 +16,6 @@
 #include "quirk.h"
 #include "stream.h"
 
-static struct em_graphics *first_mapped; // all resources that are mapped or loose
-unsigned em_graphics_standing;           // with the loose ones
-
 // ---- handles ----
 
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out)
@@ -60,25 +57,6 @@ CUresult em_graphics_check_flags(enum em_graphics_kind kind, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-static void link_mapped(struct em_graphics *g)
-{
-    g->previous_mapped = NULL;
-    g->next_mapped = first_mapped;
-    if (first_mapped)
-        first_mapped->previous_mapped = g;
-    first_mapped = g;
-}
-
-static void unlink_mapped(struct em_graphics *g)
-{
-    if (g->previous_mapped)
-        g->previous_mapped->next_mapped = g->next_mapped;
-    else
-        first_mapped = g->next_mapped;
-    if (g->next_mapped)
-        g->next_mapped->previous_mapped = g->previous_mapped;
-}
-
 static void begin_report(struct em_graphics *g)
 {
     const struct em_graphics_shape *s = &g->shape;
@@ -108,14 +86,15 @@ static void report_use(const struct em_graphics *g)
                     (unsigned long long)to_cuda_B, (unsigned long long)to_graphics_B);
 }
 
-// Gives the bytes of a mapping back; once for each. Precondition: em_lock held.
-CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, unsigned flags, bool keep)
+// Gives the bytes of a mapping back; once for each.
+CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, bool keep)
 {
     CUresult r = CUDA_SUCCESS;
-    keep = keep && !(flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY);
     while (g->released < sequence) { // with those before it, where a context that failed has dropped their commands
         g->released++;
+        g->releasing++;
         CUresult one = g->ops->release ? g->ops->release(g->owner, g->released, keep) : CUDA_SUCCESS;
+        g->releasing--;
         r = r ? r : one;
     }
     report_use(g);
@@ -130,43 +109,20 @@ static void free_graphics(struct em_graphics *g)
     dm_free(g);
 }
 
-// What CUDA has written to a loose resource goes to graphics. Precondition: em_lock held.
-static void tighten(struct em_graphics *g)
-{
-    g->loose = false;
-    unlink_mapped(g);
-    __atomic_fetch_sub(&em_graphics_standing, 1, __ATOMIC_RELAXED);
-    em_graphics_give_back(g, g->sequence, g->flags, true);
-}
-
-bool em_graphics_loosen(struct em_graphics *g)
-{
-    if (g->loose)
-        return true;
-    // Where graphics work waits for CUDA's there is nothing to fetch: the bytes are one and the same.
-    if (g->ops->held_back || !em_quirk(GRAPHICS_LENIENT) || g->released != g->sequence)
-        return false;
-    g->loose = true;
-    link_mapped(g);
-    __atomic_fetch_add(&em_graphics_standing, 1, __ATOMIC_RELAXED);
-    g->sequence++;
-    g->flags = g->map_flags;
-    em_graphics_take(g, g->sequence, g->fence, g->flags);
-    return true;
-}
-
 static void graphics_finish(struct em_object *object)
 {
     struct em_graphics *g = (struct em_graphics *)object;
-    if (g->loose)
-        tighten(g);
+    if (g->loose) { // nobody waits for graphics here: what there was to give back has been
+        em_graphics_tighten(g);
+        em_graphics_give_back(g, g->sequence, false);
+    }
     em_graphics_view_end(g);
     if (g->mapped) { // its context ends
         g->mapped = false;
-        unlink_mapped(g);
+        em_graphics_unlink(g);
         if (g->ops->unmapped)
             g->ops->unmapped(g->owner);
-        em_graphics_give_back(g, g->sequence, g->flags, true);
+        em_graphics_give_back(g, g->sequence, g->ops->held_back);
     }
     if (g->shape.standing)
         __atomic_fetch_sub(&em_graphics_standing, 1, __ATOMIC_RELAXED);
@@ -189,7 +145,7 @@ CUresult em_graphics_take(struct em_graphics *g, uint64_t sequence, uint64_t fen
 void em_graphics_end(struct em_graphics *g)
 {
     g->mapped = false;
-    unlink_mapped(g);
+    em_graphics_unlink(g);
     if (!em_quirk(GRAPHICS_LENIENT))
         em_graphics_view_end(g);
     if (g->ops->unmapped)
@@ -202,12 +158,10 @@ CUresult em_graphics_begin(struct em_graphics *g)
     CUresult r = em_graphics_view_begin(g);
     if (r)
         return r;
-    if (g->loose)
-        tighten(g);
     g->mapped = true;
     g->sequence++;
     g->flags = g->map_flags;
-    link_mapped(g);
+    em_graphics_link(g);
     g->fence = g->ops->mapped ? g->ops->mapped(g->owner) : 0;
     if (g->ops->held_back)
         return CUDA_SUCCESS;
@@ -318,7 +272,15 @@ CUresult em_graphics_unregister(CUgraphicsResource resource)
     if (r || (ops->present && (r = ops->present())))
         return r;
     em_lock();
-    if (!(r = em_graphics_get(resource, &g))) { // the lock was free in between
+    while (!(r = em_graphics_get(resource, &g)) && (g->loose || g->shape.standing)) { // the lock was free in between
+        bool standing = g->shape.standing;
+        em_object_ref(&g->object);
+        em_graphics_settle_one(g);
+        em_object_unref(&g->object);
+        if (standing)
+            break;
+    }
+    if (!r && !(r = em_graphics_get(resource, &g))) {
         em_graphics_view_end(g);
         em_object_retire(&g->object);
     }
@@ -344,33 +306,4 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
         g->map_flags = flags;
     em_unlock();
     return r;
-}
-
-// ---- standing and loose resources ----
-
-void em_graphics_settle_all(void)
-{
-    em_lock();
-    for (struct em_graphics *g = first_mapped, *next; g; g = next) {
-        next = g->next_mapped;
-        if (g->acquired != g->sequence || g->writes) // a later wait will
-            continue;
-        if (g->loose)
-            tighten(g);
-        if (!g->shape.standing)
-            continue;
-        em_graphics_give_back(g, g->sequence, g->flags, true);
-        g->sequence++;
-        em_graphics_take(g, g->sequence, g->fence, g->flags);
-    }
-    em_unlock();
-}
-
-// ---- launches ----
-
-void em_graphics_touch_all(struct em_context *context, bool write)
-{
-    for (struct em_graphics *g = first_mapped; g; g = g->next_mapped)
-        if (g->object.context == context)
-            em_graphics_touch(g, NULL, write ? EM_TOUCH_WRITE_SOME : EM_TOUCH_READ);
 }

@@ -11,8 +11,8 @@
 //     map        For each resource, before anything has changed: ops->check. Then ops->flush once for each backend in the call, in the calling
 //                thread, em_lock not held: graphics work issued before is complete when it returns. Then the resource is mapped; ops->acquire
 //                follows.
-//     touch      Before a copy, a fill or a launch that reads or writes a mapped resource is submitted: ops->touch with the part of it; and
-//                again when a write is complete, or has failed.
+//     touch      When a copy, a fill or a launch that reads or writes a mapped resource has been checked: ops->touch with the part of it; and
+//                again when a write is complete, or has failed. Before it is submitted, em_lock not held, ops->bring with the same part.
 //     unmap      Handles end at once; ops->release comes when all CUDA work that was in the stream is complete.
 //     unregister ops->close: also when the context ends, and then also while it is mapped (ops->release comes before it).
 //
@@ -95,9 +95,16 @@ struct em_graphics_ops {
     // em_lock NOT held. Whether the calling thread may unmap and unregister; the result of those calls where it may not. NULL: every thread may.
     CUresult (*present)(void);
 
-    // All that follow: precondition: em_lock held; `owner` is what em_graphics_register was given. NULL: nothing to do (check: fine; ready: always).
+    // `owner` is what em_graphics_register was given. NULL: nothing to do (check: fine; ready: always).
 
+    // em_lock NOT held.
     enum em_graphics_health (*check)(void *owner);
+    // em_lock NOT held. Gets the bytes that a command needs which has been checked and is about to be submitted. `part` NULL: any byte, by code that
+    // cannot be watched.
+    void (*bring)(void *owner, const struct em_graphics_part *part, enum em_touch touch);
+
+    // All that follow: precondition: em_lock held.
+
     // How the object is called in sentences: "buffer 7".
     const char *(*text)(void *owner, char *out, size_t room);
     // Told when the state changes, at the calls themselves. What `mapped` returns (0 where it is NULL) goes to that mapping's ready and acquire: up
@@ -114,8 +121,8 @@ struct em_graphics_ops {
     // What graphics has left there is not wanted: nothing needs to be fetched in this mapping. NULL: all is touched for reading instead.
     // False: it is wanted all the same.
     bool (*discard)(void *owner);
-    // CUDA is done with mapping `sequence`, counted from 1. keep: what it has written goes to the graphics object; else (READ_ONLY) graphics must
-    // never see it.
+    // CUDA is done with mapping `sequence`, counted from 1. keep: what it has written goes to the graphics object, unless the mapping is
+    // READ_ONLY; else graphics must never see it. em_lock may be released meanwhile where `keep` is set and `held_back` is not.
     CUresult (*release)(void *owner, uint64_t sequence, bool keep);
     // How many bytes have been copied so far, for the report at exit. NULL: none ever are.
     void (*copied)(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B);
@@ -153,9 +160,16 @@ static inline void em_graphics_settle(void)
         em_graphics_settle_all();
 }
 
-// For those who launch code that may use any pointer, array, texture or surface of the context: tells every mapped resource of it.
-// Precondition: em_lock held.
+// For those who submit a command that touches allocations or arrays that are watched, behind the touches: gets the bytes that it needs from graphics.
+// Takes the lock: precondition: em_lock NOT held.
+void em_graphics_bring(void);
+// For those who launch code that may use any pointer, array, texture or surface of the context: tells every mapped resource of it, and gets the
+// bytes. Takes the lock: precondition: em_lock NOT held.
 void em_graphics_touch_all(struct em_context *context, bool write);
+
+// A context ends, and its streams are empty: what CUDA has written to its mapped resources goes to graphics. Takes the lock: precondition: em_lock
+// NOT held.
+void em_graphics_leave(struct em_context *context);
 
 // The backend's owner of a handle, if it is a resource of that backend; NULL otherwise. Precondition: em_lock held.
 void *em_graphics_owner(CUgraphicsResource resource, const struct em_graphics_ops *ops);

@@ -48,7 +48,7 @@ static CUresult unmap_run(struct em_command *command)
 {
     struct graphics_command *c = (struct graphics_command *)command;
     em_lock();
-    CUresult r = em_graphics_give_back(c->graphics, c->sequence, c->flags, true);
+    CUresult r = em_graphics_give_back(c->graphics, c->sequence, true);
     em_unlock();
     return r;
 }
@@ -64,7 +64,7 @@ static void map_finish(struct em_command *command)
 static void unmap_finish(struct em_command *command)
 {
     struct graphics_command *c = (struct graphics_command *)command;
-    em_graphics_give_back(c->graphics, c->sequence, c->flags, false); // where it did not run: graphics work that waits for it must go on
+    em_graphics_give_back(c->graphics, c->sequence, false); // where it did not run: graphics work that waits for it must go on
     em_graphics_window_unref(c->window);
     em_object_unref(&c->graphics->object);
 }
@@ -231,7 +231,7 @@ static CUresult submit(struct graphics_command *c, struct em_stream *stream)
 
 // ---- map ----
 
-// What the graphics side has done to an object that is about to be mapped. Precondition: em_lock held.
+// What the graphics side has done to an object that is about to be mapped. Precondition: em_lock NOT held.
 static CUresult check_health(struct em_graphics *g)
 {
     char text[160];
@@ -252,6 +252,19 @@ static CUresult check_health(struct em_graphics *g)
     return em_mistake(G13, CUDA_ERROR_UNKNOWN, "%s cannot be reached any more", em_graphics_text(g, text, sizeof text));
 }
 
+// Whether an object had yet to be given back, by an unmap in another thread or where it was used without being mapped: by now it has been.
+// Precondition: em_lock held, which is released meanwhile.
+static bool wait_for(struct em_graphics *g)
+{
+    if (g->ops->held_back || g->mapped || (g->released == g->sequence && !g->releasing))
+        return false;
+    if (g->loose)
+        em_graphics_settle_one(g);
+    else
+        em_wait_progress();
+    return true;
+}
+
 // Maps all or none. Precondition: em_lock held.
 static CUresult begin_all(struct batch *b)
 {
@@ -264,7 +277,7 @@ static CUresult begin_all(struct batch *b)
     while (r && i-- > 1) { // the last one has undone itself
         struct em_graphics *g = b->commands[i - 1].graphics;
         em_graphics_end(g);
-        em_graphics_give_back(g, g->sequence, g->flags, false);
+        em_graphics_give_back(g, g->sequence, false);
     }
     return r;
 }
@@ -283,17 +296,14 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
     em_lock();
     if (!r)
         r = look_at_states(&b, false);
+    em_unlock();
     for (unsigned i = 0; !r && i < b.count; i++)
         r = check_health(b.commands[i].graphics);
-    em_unlock();
     if (!r)
         r = ask_backends(&b, true);
     em_lock();
-    for (unsigned i = 0; !r && i < b.count; i++) { // an unmap in another thread has yet to give the object back
-        const struct em_graphics *g = b.commands[i].graphics;
-        while (!g->ops->held_back && !g->mapped && !g->loose && g->released < g->sequence)
-            em_wait_progress();
-    }
+    for (unsigned i = 0; !r && i < b.count;)
+        i = wait_for(b.commands[i].graphics) ? 0 : i + 1;
     if (!r && !(r = look_at_states(&b, false)) && // the lock was free in between
         !(r = look_closer(&b, CUDA_ERROR_ALREADY_MAPPED, &twice)))
         r = begin_all(&b);

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "device.h"
 #include "fault.h"
+#include "graphics.h"
 #include "lock.h"
 #include "memory.h"
 #include "pkey.h"
@@ -123,14 +124,19 @@ static unsigned word_B(const struct step *s)
     return s->wide ? 8 : 4;
 }
 
-// Tells who watches the words what is about to be done with them. Precondition: em_lock held.
+// Tells who watches the words what is about to be done with them. Precondition: em_lock NOT held.
 static void touch(const struct operations *o)
 {
     for (unsigned i = 0; i < o->count; i++) {
         const struct step *s = (o->steps ? o->steps : &o->one) + i;
-        struct em_allocation *a = s->watched ? em_memory_find(s->address, word_B(s)) : NULL;
+        if (!s->watched)
+            continue;
+        em_lock();
+        struct em_allocation *a = em_memory_find(s->address, word_B(s));
         if (a)
             em_memory_touch(a, s->address, word_B(s), s->kind == STEP_WAIT ? EM_TOUCH_READ : EM_TOUCH_WRITE);
+        em_unlock();
+        em_graphics_bring();
     }
 }
 
@@ -236,9 +242,10 @@ CUresult em_memory_operation(CUstream handle, CUstreamBatchMemOpType operation, 
     if (r)
         return r;
     em_lock();
-    if (!(r = word_step(stream->object.context, operation, address, value, flags, &o.one)))
-        touch(&o);
+    r = word_step(stream->object.context, operation, address, value, flags, &o.one);
     em_unlock();
+    if (!r)
+        touch(&o);
     o.command.ops = o.one.kind == STEP_WAIT ? &wait_ops : &write_ops;
     if (!r)
         r = em_submit(stream, &o.command, EM_SUBMIT_ASYNC);
@@ -262,13 +269,13 @@ CUresult em_memory_operations(CUstream handle, unsigned count, const CUstreamBat
     em_lock();
     for (unsigned i = 0; i < count && !r; i++)
         r = batch_step(stream->object.context, &operations[i], &o.steps[i]);
-    if (!r)
-        touch(&o);
     em_unlock();
-    if (r)
+    if (r) {
         dm_free(o.steps);
-    else
-        r = em_submit(stream, &o.command, EM_SUBMIT_ASYNC);
+        goto put;
+    }
+    touch(&o);
+    r = em_submit(stream, &o.command, EM_SUBMIT_ASYNC);
 put:
     em_stream_put(stream);
     return r;

@@ -24,9 +24,10 @@ struct registered {
 static enum em_graphics_health check(void *owner)
 {
     const struct registered *r = owner;
-    if (!em_object_peek(em_virtual_type(r->kind), r->object->object.handle))
-        return EM_GRAPHICS_DELETED;
-    return r->object->storage == r->storage ? EM_GRAPHICS_FINE : EM_GRAPHICS_RESIZED;
+    em_lock();
+    bool lives = em_object_peek(em_virtual_type(r->kind), r->object->object.handle), same = r->object->storage == r->storage;
+    em_unlock();
+    return !lives ? EM_GRAPHICS_DELETED : same ? EM_GRAPHICS_FINE : EM_GRAPHICS_RESIZED;
 }
 
 static const char *text(void *owner, char *out, size_t room)
@@ -94,7 +95,8 @@ static CUresult release(void *owner, uint64_t sequence, bool keep)
     struct registered *r = owner;
     const struct em_graphics_memory *m = r->storage->memory;
     (void)sequence;
-    if (r->before && !keep) {
+    (void)keep;
+    if (r->before) { // READ_ONLY
         uint32_t keys = dm_pkey_enter();
         kn_copy((void *)(uintptr_t)m->address, r->before, m->size_B);
         dm_pkey_leave(keys);

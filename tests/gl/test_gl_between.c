@@ -205,13 +205,13 @@ TEST(nothing_uploaded)
 }
 
 // Nor is anything fetched of what CUDA will overwrite, by its own word or because it does.
-static void fetch(unsigned flags, size_t written, bool fetched)
+static void fetch(unsigned flags, size_t written, size_t read, bool fetched)
 {
     CUgraphicsResource r = cu_buffer(gl_buffer(SIZE, NULL), flags);
     CUdeviceptr p = cu_map_pointer(r);
     int before = downloads;
     EXPECT_OK(cuMemsetD8(p, 1, written));
-    EXPECT_OK(cuMemcpyDtoH(bytes, p, written));
+    EXPECT_OK(cuMemcpyDtoH(bytes, p, read));
     EXPECT_EQ(downloads > before, fetched);
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
 }
@@ -219,9 +219,10 @@ static void fetch(unsigned flags, size_t written, bool fetched)
 TEST(nothing_fetched)
 {
     start();
-    fetch(CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD, SIZE / 2, false);
-    fetch(0, SIZE, false);
-    fetch(0, SIZE / 2, true);
+    fetch(CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD, SIZE / 2, SIZE / 2, false);
+    fetch(0, SIZE, SIZE, false);
+    fetch(0, SIZE / 2, SIZE / 2, false);
+    fetch(0, SIZE / 2, SIZE / 2 + 1, true);
 }
 
 // ---- what happens while map waits for OpenGL
