@@ -41,9 +41,19 @@ KN_INLINE VI v_scaled(VF v, VF scale)
     }                                                                                                                                                \
     ROW(encode_##name, 4, out_B)
 
+// How far ahead the lines about to be written are asked for (docs/performance.md); 0: not at all. None behind the row is.
+#ifndef CONVERT_AHEAD_B
+#define CONVERT_AHEAD_B 0
+#endif
 #define ROW_STEPS(step, in_B, out_B)                                                                                                                 \
     do {                                                                                                                                             \
         uint64_t i_ = 0;                                                                                                                             \
+        for (; CONVERT_AHEAD_B && i_ + STEP + CONVERT_AHEAD_B / (out_B) <= count; i_ += STEP) {                                                      \
+            uint8_t *d_ = (uint8_t *)dst + i_ * (out_B);                                                                                             \
+            for (unsigned line_ = 0; line_ < STEP * (out_B); line_ += 64)                                                                            \
+                __builtin_prefetch(d_ + CONVERT_AHEAD_B + line_, 1, 3);                                                                              \
+            step(d_, (const uint8_t *)src + i_ * (in_B));                                                                                            \
+        }                                                                                                                                            \
         for (; i_ + STEP <= count; i_ += STEP)                                                                                                       \
             step((uint8_t *)dst + i_ * (out_B), (const uint8_t *)src + i_ * (in_B));                                                                 \
         if (i_ < count)                                                                                                                              \

@@ -8,6 +8,7 @@
 #define LANES 8
 #define VF __m256
 #define VI __m256i
+#define CONVERT_AHEAD_B 1024
 #define CONVERT_SUFFIX(name) name##_avx2
 #define CONVERT_SMALL(name) name##_c
 

@@ -8,6 +8,7 @@
 #define LANES 16
 #define VF __m512
 #define VI __m512i
+#define CONVERT_AHEAD_B 1024
 #define CONVERT_SUFFIX(name) name##_avx512
 #define CONVERT_SMALL(name) name##_avx2
 
