@@ -27,6 +27,7 @@ void ca_bench_begin(const char *filter, uint64_t max_B, unsigned milliseconds);
 void ca_bench_row(const struct ca_bench *b);
 void ca_bench_copy(uint64_t min_B, uint64_t max_B);
 void ca_bench_fill(uint64_t min_B, uint64_t max_B);
+void ca_bench_floor(uint64_t min_B, uint64_t max_B);
 void ca_bench_tile(uint64_t min_B, uint64_t max_B);
 void ca_bench_convert(void);
 void ca_bench_layout(uint64_t min_B, uint64_t max_B);

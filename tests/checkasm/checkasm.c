@@ -238,6 +238,7 @@ int main(int argc, char **argv)
         ca_bench_fill(min_B, max_B);
         ca_bench_tile(min_B, max_B);
         ca_bench_layout(min_B, max_B);
+        ca_bench_floor(min_B, max_B);
         ca_bench_convert();
         return 0;
     }
