@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pitched copies with 32-byte registers. Straight copies are the C library's.
+// Copies with 32-byte registers. Straight copies that the caches hold are the C library's.
 #include "kn_x86.h"
 #include "small.h"
 
@@ -7,6 +7,33 @@
 
 #define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
 #define STORE(p, v) _mm256_storeu_si256((__m256i *)(p), v)
+
+// Lines of both sides are asked for as early as this.
+#define AHEAD_B 1024
+
+// Beyond the caches: lines in order, of the destination, asked for before they are written, so that stores do not wait for them.
+static void copy_ahead(uint8_t *dst, const uint8_t *src, uint64_t size_B)
+{
+    uint64_t i = 64 - ((uintptr_t)dst & 63);
+
+    memcpy(dst, src, i);
+    for (; i + AHEAD_B + 64 <= size_B; i += 64) {
+        __m256i a = LOAD(src + i), b = LOAD(src + i + 32);
+        __builtin_prefetch(src + i + AHEAD_B, 0, 3);
+        __builtin_prefetch(dst + i + AHEAD_B, 1, 3);
+        STORE(dst + i, a);
+        STORE(dst + i + 32, b);
+    }
+    memcpy(dst + i, src + i, size_B - i);
+}
+
+void kn_copy_avx2(void *dst, const void *src, uint64_t size_B)
+{
+    if (size_B < kn_ahead_min_B)
+        memcpy(dst, src, size_B);
+    else
+        copy_ahead(dst, src, size_B);
+}
 
 // More than 128 bytes: the first 32 as they lie, then steps at aligned destinations, the last 128 as they lie.
 KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)

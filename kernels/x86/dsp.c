@@ -4,6 +4,7 @@
 
 void kn_dsp_init_avx2(struct kn_dsp *dsp)
 {
+    dsp->copy.copy = kn_copy_avx2;
     dsp->copy.rows = kn_copy_rows_avx2;
     dsp->fill.fill = kn_fill_avx2;
     dsp->fill.rows = kn_fill_rows_avx2;

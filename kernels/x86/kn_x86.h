@@ -5,6 +5,7 @@
 #include "convert_table.h"
 #include "kn_dsp.h"
 
+kn_copy_fn kn_copy_avx2;
 kn_copy_rows_fn kn_copy_rows_avx2, kn_copy_rows_avx512;
 kn_fill_fn kn_fill_avx2, kn_fill_avx512;
 kn_fill_rows_fn kn_fill_rows_avx2, kn_fill_rows_avx512;

@@ -9,6 +9,8 @@
 static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
                            unsigned rounds)
 {
+    const uint64_t ahead_min_B = kn_ahead_min_B;
+
     ca_begin("copy");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
         uint64_t size_B = ca_random_size(ARENA_B);
@@ -16,10 +18,12 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
 
         if (!size_B)
             continue;
+        kn_ahead_min_B = ca_below(2) ? 64 : ahead_min_B;
         dsp->copy.copy(a->base + to, source->base + from, size_B);
         c->copy.copy(b->base + to, source->base + from, size_B);
         ca_same("copy", a, b, "%llu bytes from +%zu to +%zu", (unsigned long long)size_B, from, to);
     }
+    kn_ahead_min_B = ahead_min_B;
     ca_begin("move");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
         uint64_t size_B = ca_random_size(ARENA_B);
