@@ -10,6 +10,8 @@
 
 // Lines of both sides are asked for as early as this.
 #define AHEAD_B 1024
+// Rows longer than this gain by it.
+#define AHEAD_ROW_B 1500
 
 // Beyond the caches: lines in order, of the destination, asked for before they are written, so that stores do not wait for them.
 static void copy_ahead(uint8_t *dst, const uint8_t *src, uint64_t size_B)
@@ -60,5 +62,8 @@ KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 
 void kn_copy_rows_avx2(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
 {
-    KN_COPY_ROWS(copy_long);
+    if (width_B > AHEAD_ROW_B && width_B * rows >= kn_ahead_min_B)
+        KN_EACH_ROW(copy_ahead(to, from, width_B));
+    else
+        KN_COPY_ROWS(copy_long);
 }

@@ -49,7 +49,7 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
 static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
                        unsigned rounds)
 {
-    const uint64_t wide_max_B = kn_wide_max_B;
+    const uint64_t wide_max_B = kn_wide_max_B, ahead_min_B = kn_ahead_min_B;
 
     ca_begin("copy_rows");
     for (unsigned i = 0; i < 6000 * rounds; i++) {
@@ -65,12 +65,14 @@ static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         to = ca_arena_place(a, to_B);
         from = ca_arena_place(source, from_B);
         kn_wide_max_B = ca_below(2) ? 2048 : wide_max_B;
+        kn_ahead_min_B = ca_below(2) ? 2048 : ahead_min_B;
         dsp->copy.rows(a->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
         c->copy.rows(b->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
         ca_same("copy_rows", a, b, "%llu x %llu, pitches %llu to %llu", (unsigned long long)width_B, (unsigned long long)rows,
                 (unsigned long long)from_pitch_B, (unsigned long long)to_pitch_B);
     }
     kn_wide_max_B = wide_max_B;
+    kn_ahead_min_B = ahead_min_B;
 }
 
 // Within one rectangle: rows side by side, whose ranges overlap though none of their bytes do.
