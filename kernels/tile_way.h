@@ -14,6 +14,8 @@ enum tile_way {
 };
 // How far ahead lines of linear memory are asked for.
 #define TILE_AHEAD_B 256
+// And how many GOBs ahead those to be read are, from block to block.
+#define TILE_AHEAD_GOBS 3
 
 // Calls function_cached(), function_prefetched() or function_streamed().
 #define TILE_BY_WAY(function, way, ...)                                                                                                              \

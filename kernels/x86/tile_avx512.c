@@ -135,6 +135,12 @@ KN_INLINE void row_tile(uint8_t *gob, uint64_t step_B, unsigned x0, uint64_t x1,
         gob_tile_part(gob, linear + x, pitch_B, byte_mask(0, (unsigned)(x1 - x)), 0xff);
 }
 
+KN_INLINE void ask_for_gob(const uint8_t *gob)
+{
+    for (unsigned line = 0; line < 8; line++)
+        __builtin_prefetch(gob + line * 64, 0, 3);
+}
+
 // The same to linear memory.
 KN_INLINE void row_untile(const uint8_t *gob, uint64_t step_B, unsigned x0, uint64_t x1, unsigned rows, uintptr_t linear, uint64_t pitch_B,
                           enum tile_way way)
@@ -151,6 +157,8 @@ KN_INLINE void row_untile(const uint8_t *gob, uint64_t step_B, unsigned x0, uint
         x += 64, gob += step_B;
     }
     for (; x + 64 <= x1; x += 64, gob += step_B) {
+        if (way == TILE_PREFETCHED && x + TILE_AHEAD_GOBS * 64 + 64 <= x1)
+            ask_for_gob(gob + TILE_AHEAD_GOBS * step_B);
         if (way == TILE_PREFETCHED && x + TILE_AHEAD_B + 64 <= x1)
             for (unsigned row = 0; row < 8; row++)
                 __builtin_prefetch((const void *)(linear + x + TILE_AHEAD_B + row * pitch_B), 1, 3);
@@ -222,6 +230,8 @@ KN_INLINE void row_untile_shifted(const uint8_t *gob, uint64_t step_B, const str
         if (i >= first && i + 1 < gobs) {
             v[0] = load_whole(gob);
             v[1] = load_whole(gob + 128);
+            if (way == TILE_PREFETCHED && i + TILE_AHEAD_GOBS < gobs)
+                ask_for_gob(gob + TILE_AHEAD_GOBS * step_B);
             if (way == TILE_PREFETCHED && i + TILE_AHEAD_B / 64 < gobs) // lines behind the row's may be somebody else's
 #pragma GCC unroll 8
                 for (unsigned r = 0; r < 8; r++)
