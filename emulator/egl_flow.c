@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "call.h"
 #include "command.h"
 #include "egl_connection.h"
+#include "error.h"
 #include "lock.h"
 #include "quirk.h"
 #include "stream.h"
@@ -105,8 +105,6 @@ static CUresult wait_room(struct em_egl_stream *s, uint64_t connection, struct e
 {
     CUresult r = CUDA_SUCCESS;
     while (!r && s->fifo && s->forth.length >= s->fifo) {
-        if (em_self.inside)
-            return em_fail(CUDA_ERROR_NOT_PERMITTED, "a host function must not wait for room in an EGLStream");
         em_wait_outside();
         r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, l);
     }
@@ -180,8 +178,6 @@ static CUresult wait_frame(struct em_egl_stream *s, uint64_t connection, uint32_
         if (timeout_us != UINT32_MAX && now_us() >= until)
             return em_fail(em_quirk(EGL_ACQUIRE_TIMEOUT) ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_LAUNCH_TIMEOUT, "no frame within %u microseconds",
                            timeout_us);
-        if (em_self.inside)
-            return em_fail(CUDA_ERROR_NOT_PERMITTED, "a host function must not wait for a frame of an EGLStream");
         em_wait_outside();
         r = em_egl_get_open_link(connection, EM_EGL_CONSUMER, l);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The virtual graphics API: the calls that issue commands and wait for them.
 #include "alloc.h"
-#include "call.h"
 #include "command.h"
+#include "error.h"
 #include "guard.h"
 #include "kn_copy.h"
 #include "lock.h"
@@ -203,14 +203,10 @@ unlock:
 
 // Runs all commands up to a tick, and waits for the CUDA work that they wait for, and `end` too. Precondition: em_lock held, which is released
 // meanwhile.
-static CUresult run_and_wait(uint64_t tick, const struct em_virtual_end *end)
+static void run_and_wait(uint64_t tick, const struct em_virtual_end *end)
 {
-    while (!em_virtual_run(tick) || (end && em_virtual_end_waits(end))) {
-        if (em_self.inside)
-            return em_fail(CUDA_ERROR_NOT_PERMITTED, "a host function must not wait for graphics commands that wait for the stream");
+    while (!em_virtual_run(tick) || (end && em_virtual_end_waits(end)))
         em_wait_progress();
-    }
-    return CUDA_SUCCESS;
 }
 
 struct read {
@@ -233,21 +229,20 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
     look_for_mapped(end, "a read of");
     end->after = end->storage->unmaps;
     em_virtual_storage_ref(end->storage); // the object may be resized while the lock is free
-    CUresult r = run_and_wait(em_virtual_tick(), end);
-    if (!r) {
-        struct read read = {
-            .to = {.base = bytes, .pitch_B = extent.width_B, .slice_B = extent.width_B * extent.height},
-            .from = em_virtual_surface(end),
-            .at = end->at,
-            .extent = extent,
-        };
-        uint32_t keys = dm_pkey_enter();
-        int status = dm_guarded(read_box, &read, &fault);
-        dm_pkey_leave(keys);
-        if (status) {
-            dm_fault_text(&fault, text, sizeof text);
-            r = em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the pointer is not good for what is read", text);
-        }
+    CUresult r = CUDA_SUCCESS;
+    run_and_wait(em_virtual_tick(), end);
+    struct read read = {
+        .to = {.base = bytes, .pitch_B = extent.width_B, .slice_B = extent.width_B * extent.height},
+        .from = em_virtual_surface(end),
+        .at = end->at,
+        .extent = extent,
+    };
+    uint32_t keys = dm_pkey_enter();
+    int status = dm_guarded(read_box, &read, &fault);
+    dm_pkey_leave(keys);
+    if (status) {
+        dm_fault_text(&fault, text, sizeof text);
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the pointer is not good for what is read", text);
     }
     em_virtual_storage_unref(end->storage);
     return r;
@@ -279,9 +274,9 @@ CUresult em_virtual_read_texture(cardlessTexture texture, unsigned level, const 
 CUresult em_virtual_finish(void)
 {
     em_lock();
-    CUresult r = run_and_wait(em_virtual_issued(), NULL);
+    run_and_wait(em_virtual_issued(), NULL);
     em_unlock();
-    return r;
+    return CUDA_SUCCESS;
 }
 
 CUresult em_virtual_query(void)

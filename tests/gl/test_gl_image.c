@@ -79,6 +79,29 @@ TEST(resized)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
+// Of a box that lies across the new edges, what is inside of them goes back; of one beyond them nothing.
+TEST(shrunk)
+{
+    enum { SIDE = 16, NOW = 8, AT = 4 };
+    GLuint t;
+    gl_start(GL_CORE);
+    glGenTextures(1, &t);
+    glBindTexture(GL_TEXTURE_2D, t);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    CUgraphicsResource r = cu_image(t, GL_TEXTURE_2D, 0);
+    memset(want, 50, sizeof want);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, NOW, NOW, 0, GL_RGBA, GL_UNSIGNED_BYTE, want);
+    CUarray a = cu_map_array(r, 0, 0);
+    memset(parts, 60, sizeof parts);
+    cu_write_array(a, AT * 4, AT, (SIDE - AT) * 4, SIDE - AT, parts);
+    cu_write_array(a, NOW * 4, 0, 4, 2, parts);
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, got);
+    for (int i = 0; i < NOW * NOW; i++)
+        EXPECT_EQ(got[i * 4], i % NOW >= AT && i / NOW >= AT ? 60 : 50);
+    EXPECT_DIAGNOSTIC(G14);
+}
+
 // Rows of a size that no alignment goes with, read by way of a copy.
 TEST(resized_to_odd_rows)
 {
@@ -147,4 +170,4 @@ TEST(es)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(map_flags), CASE(deleted), CASE(resized), CASE(resized_to_odd_rows), CASE(many), CASE(es))
+TESTS(CASE(map_flags), CASE(deleted), CASE(resized), CASE(shrunk), CASE(resized_to_odd_rows), CASE(many), CASE(es))
