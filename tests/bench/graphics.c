@@ -19,15 +19,19 @@ int main(int argc, char **argv)
     MUST(cuCtxSetCurrent(context));
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     begin(argc, argv);
-    GLuint b = gl_buffer(sizeof bytes, bytes);
+    GLuint b = gl_buffer(sizeof bytes, bytes), other = gl_buffer(sizeof bytes, bytes);
     GLuint t = gl_texture_2d(GL_RGBA8, 1, 512, 512);
     CUgraphicsResource r, q;
     MUST(cuGraphicsGLRegisterBuffer(&r, b, 0));
-    BENCH("cuGraphicsGLRegisterBuffer+Unregister 1 MiB", 20, cuGraphicsGLRegisterBuffer(&q, b, 0); cuGraphicsUnregisterResource(q));
+    BENCH("cuGraphicsGLRegisterBuffer+Unregister 1 MiB", 20, cuGraphicsGLRegisterBuffer(&q, other, 0); cuGraphicsUnregisterResource(q));
     BENCH("cuGraphicsMap+GetPointer+Unmap 1 MiB buffer", 100, cuGraphicsMapResources(1, &r, s); cuGraphicsResourceGetMappedPointer(&p, &size, r);
           cuGraphicsUnmapResources(1, &r, s));
     BENCH("  the same, CUDA reads all of it", 20, cuGraphicsMapResources(1, &r, s); cuGraphicsResourceGetMappedPointer(&p, &size, r);
           cuMemcpyDtoH(bytes, p, sizeof bytes); cuGraphicsUnmapResources(1, &r, s));
+    BENCH("  the same, CUDA reads 4 bytes", 20, cuGraphicsMapResources(1, &r, s); cuGraphicsResourceGetMappedPointer(&p, &size, r);
+          cuMemcpyDtoH(bytes, p, 4); cuGraphicsUnmapResources(1, &r, s));
+    BENCH("  the same, CUDA writes 4 bytes", 20, cuGraphicsMapResources(1, &r, s); cuGraphicsResourceGetMappedPointer(&p, &size, r);
+          cuMemcpyHtoD(p, bytes, 4); cuGraphicsUnmapResources(1, &r, s));
     BENCH("  the same, CUDA fills all of it", 20, cuGraphicsMapResources(1, &r, s); cuGraphicsResourceGetMappedPointer(&p, &size, r);
           cuMemsetD8Async(p, 7, sizeof bytes, s); cuGraphicsUnmapResources(1, &r, s));
     MUST(cuGraphicsUnregisterResource(r));
@@ -38,6 +42,14 @@ int main(int argc, char **argv)
           cu_read_array(a, 2048, 512, bytes); cuGraphicsUnmapResources(1, &r, s));
     BENCH("  the same, CUDA writes all of it", 20, cuGraphicsMapResources(1, &r, s); cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0);
           cu_write_array(a, 0, 0, 2048, 512, bytes); cuGraphicsUnmapResources(1, &r, s));
+    MUST(cuGraphicsUnregisterResource(r));
+    t = gl_texture_2d(GL_RGBA32F, 1, 4096, 4096);
+    glFinish();
+    MUST(cuGraphicsGLRegisterImage(&r, t, GL_TEXTURE_2D, 0));
+    BENCH("the same of a 4096x4096 RGBA32F image, CUDA reads 16 bytes", 5, cuGraphicsMapResources(1, &r, s);
+          cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0); cu_read_array(a, 16, 1, bytes); cuGraphicsUnmapResources(1, &r, s));
+    BENCH("  the same, CUDA writes 16 bytes", 5, cuGraphicsMapResources(1, &r, s); cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0);
+          cu_write_array(a, 0, 0, 16, 1, bytes); cuGraphicsUnmapResources(1, &r, s));
     MUST(cuGraphicsUnregisterResource(r));
     return 0;
 }
