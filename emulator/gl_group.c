@@ -147,13 +147,16 @@ static void *group_main(void *arg)
     while (!why && await_job(g)) {
         struct em_gl_job *job = take_job(g);
         bool posted = job->posted; // then it may be gone afterwards
-        if (em_gl_exit_enter()) {
-            pthread_mutex_unlock(&mutex);
+        bool may = em_gl_exit_enter();
+        pthread_mutex_unlock(&mutex);
+        if (may) {
             job->work(g, &g->gl, job->arg);
             em_gl_shelf_use(&g->shelves, NULL);
-            pthread_mutex_lock(&mutex);
             em_gl_exit_leave();
+        } else if (posted) {
+            job->work(g, NULL, job->arg);
         }
+        pthread_mutex_lock(&mutex);
         if (!posted)
             job->done = true;
         pthread_cond_broadcast(&g->done);
