@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Images that a framebuffer of the driver's own holds: renderbuffers and EGLImages. OpenGL reads and writes them as pixels of that framebuffer.
 #include "gl_image.h"
+#include "gl_window.h"
 
 // ---- renderbuffers
 
@@ -130,7 +131,7 @@ void em_gl_framebuffer_write(const struct gl_functions *gl, const struct em_gl_o
 // A texture that shows the image; only the framebuffer knows it from then on, and keeps it alive.
 enum em_gl_status em_gl_egl_image_show(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
 {
-    void (*show)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_group_egl_function("EGLImageTargetTexture2DOES");
+    void (*show)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_window_function(GL_SYSTEM_EGL, "EGLImageTargetTexture2DOES");
     struct em_gl_image *image = &o->image;
     gl_uint texture;
     if (!show)

@@ -331,11 +331,6 @@ bool em_gl_group_image_is_likely(struct em_gl_group *group, void *egl_image)
     return em_gl_window_image_is_likely(group->sharer.display, egl_image);
 }
 
-void *em_gl_group_egl_function(const char *name)
-{
-    return em_gl_window_function(GL_SYSTEM_EGL, name);
-}
-
 void em_gl_group_ref(struct em_gl_group *group)
 {
     pthread_mutex_lock(&mutex);

@@ -45,8 +45,5 @@ const struct gl_functions *em_gl_group_here(struct em_gl_group *group);
 // Whether OpenGL looks for no errors in the group's context (GL_KHR_no_error).
 bool em_gl_group_is_silent(const struct em_gl_group *group);
 
-// A function of an extension, for groups on EGL; NULL: there is none.
-void *em_gl_group_egl_function(const char *name);
-
 // Where the group holds textures.
 struct em_gl_shelves *em_gl_group_shelves(struct em_gl_group *group);
