@@ -265,7 +265,7 @@ static CUresult make(const struct em_gl_current *current, struct em_gl_group **o
     g->sharer = *current;
     pthread_cond_init(&g->wake, NULL);
     pthread_cond_init(&g->done, NULL);
-    if (!em_own_thread(group_main, g)) {
+    if (!em_own_thread("cardless gl", NULL, group_main, g)) {
         dm_free(g);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no thread for a group of OpenGL contexts");
     }

@@ -10,6 +10,7 @@
 
 #include "funnel.h"
 #include "guard.h"
+#include "own_thread.h"
 #include "pkey.h"
 #include "policy.h"
 
@@ -102,23 +103,10 @@ static void *helper_main(void *unused)
     return NULL;
 }
 
-// The program's signals are not for this thread, and its exit does not wait for it. Precondition: helper.lock held, several_cores.
+// On all cores: else it is bound where its maker is. Precondition: helper.lock held, several_cores.
 static bool start(void)
 {
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (helper.started || pthread_attr_init(&attributes))
-        return helper.started;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setaffinity_np(&attributes, sizeof cores, &cores); // else it is bound where its maker is
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV); // dm_guarded needs these two
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    helper.started = !pthread_create(&thread, &attributes, helper_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    helper.started = helper.started || em_own_thread("cardless copy", &cores, helper_main, NULL);
     return helper.started;
 }
 

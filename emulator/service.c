@@ -57,20 +57,20 @@ static void *poller_main(void *unused)
     return NULL;
 }
 
-static bool start(struct service *service, void *(*thread_main)(void *))
+static bool start(struct service *service, const char *name, void *(*thread_main)(void *))
 {
-    service->started = service->started || em_own_thread(thread_main, NULL);
+    service->started = service->started || em_own_thread(name, NULL, thread_main, NULL);
     return service->started;
 }
 
 bool em_service_need_host(void)
 {
-    return start(&host, host_main);
+    return start(&host, "cardless host", host_main);
 }
 
 bool em_service_need_poller(void)
 {
-    return start(&poller, poller_main);
+    return start(&poller, "cardless poll", poller_main);
 }
 
 void em_service_wake_host(void)

@@ -8,6 +8,7 @@
 // A case forks from a process that has not called the driver, so each starts from nothing. An argument names the cases to run; with `-n` they
 // run without a fork, for a debugger. A case that calls SKIP is counted as skipped.
 #pragma once
+#include "sanitizers.h"
 #include <cuda.h>
 #include <errno.h>
 #include <signal.h>

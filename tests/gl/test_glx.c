@@ -114,11 +114,8 @@ TEST(shared)
 
 static void need_no_thread_sanitizer(void)
 {
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-    SKIP("ThreadSanitizer ends the process when a library that it has a suppression for is unloaded, as the driver of a closed connection is");
-#endif
-#endif
+    if (THREAD_SANITIZER)
+        SKIP("ThreadSanitizer ends the process when a library that it has a suppression for is unloaded, as the driver of a closed connection is");
 }
 
 // The context goes, and with its connection those of the driver's own.
