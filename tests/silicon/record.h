@@ -139,6 +139,12 @@ __attribute__((unused)) static const char *record_name(CUresult code)
     return strncmp(name, "CUDA_", 5) ? name : name + 5;
 }
 
+// The same, but ok for SUCCESS.
+__attribute__((unused)) static const char *record_ok(CUresult code)
+{
+    return code ? record_name(code) : "ok";
+}
+
 // The same, shorter: ok, INVALID_VALUE.
 __attribute__((unused)) static const char *record_brief(CUresult code)
 {
