@@ -72,6 +72,11 @@ bool em_stream_can_run(struct em_stream *s)
     return c && !s->running && is_turn(s, c->ticket) && (!c->ops->ready || context_failed(s->object.context) || c->ops->ready(c));
 }
 
+bool em_stream_must_wait(const struct em_stream *s)
+{
+    return !em_funnel.policy->at_submission || !is_idle(s) || !is_turn(s, s->object.context->tickets + 1);
+}
+
 static bool can_run_in(struct em_stream *s, int place)
 {
     if (!em_stream_can_run(s))
@@ -347,8 +352,7 @@ static CUresult submit(struct em_stream *s, struct em_command *c, int how)
         return refuse(c, em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed"));
     if (s->object.context->ending || (context_failed(s->object.context) && !c->ops->always))
         return refuse(c, em_context_trouble(s->object.context));
-    if (!em_funnel.policy->at_submission || !is_idle(s) || c->ops->place != EM_ANYWHERE || c->ops->resumes ||
-        !is_turn(s, s->object.context->tickets + 1) || (c->ops->ready && !c->ops->ready(c)))
+    if (em_stream_must_wait(s) || c->ops->place != EM_ANYWHERE || c->ops->resumes || (c->ops->ready && !c->ops->ready(c)))
         return submit_waiting(s, c, how);
 
     number(s, c);

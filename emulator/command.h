@@ -76,6 +76,8 @@ void em_wait_outside(void);
 void em_progress(void);
 // Whether the first waiting command of a stream could run now. Precondition: em_lock held.
 bool em_stream_can_run(struct em_stream *stream);
+// Whether a command that is submitted now would not run at once. Precondition: em_lock held.
+bool em_stream_must_wait(const struct em_stream *stream);
 // Ends all waiting commands of a stream without running them. Precondition: em_lock held.
 void em_stream_abandon(struct em_stream *stream, CUresult result);
 

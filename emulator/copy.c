@@ -34,7 +34,7 @@ struct place {
     struct em_allocation *memory; // of linear memory that the driver knows; while em_lock is held
     bool pageable;
     bool may_fault; // somebody else may take the bytes away meanwhile
-    bool watched; // somebody wants to know when they are written
+    bool watched;   // somebody wants to know when they are written
 };
 
 struct copy_command {
@@ -358,9 +358,10 @@ CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
         touch(&c.src, &c.extent, EM_TOUCH_READ);
         touch(&c.dst, &c.extent, EM_TOUCH_WRITE);
     }
+    bool waits = c.dst.watched && em_stream_must_wait(stream);
     em_unlock();
     if (em_unlikely(c.src.watched | c.dst.watched))
-        em_graphics_bring();
+        em_graphics_bring(waits);
     // "For transfers from or to pageable host memory" the asynchronous forms may be synchronous: that memory is the program's to reuse on return.
     bool wait = !async || c.dst.pageable || c.src.pageable;
     if (!r)

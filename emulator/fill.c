@@ -18,7 +18,7 @@ struct fill_command {
     struct em_command command;
     struct em_fill fill;
     bool may_fault; // somebody else may take the bytes away meanwhile
-    bool watched; // somebody wants to know when it is done
+    bool watched;   // somebody wants to know when it is done
 };
 
 static void fill_bytes(void *argument)
@@ -155,9 +155,10 @@ CUresult em_memory_fill(const struct em_fill *fill, CUstream handle, int how)
         goto put;
     em_lock();
     r = check_memory(&c, stream->object.context);
+    bool waits = c.watched && em_stream_must_wait(stream);
     em_unlock();
     if (__builtin_expect(c.watched, 0))
-        em_graphics_bring();
+        em_graphics_bring(waits);
     if (!r)
         r = em_submit(stream, &c.command, how);
 put:

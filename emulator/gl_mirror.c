@@ -39,22 +39,26 @@ static struct em_gl_mirror *next_like(struct em_gl_mirror *m, const struct em_gl
     return m;
 }
 
-static struct em_gl_mirror *find_mirror(const struct em_gl_object *o, const struct em_graphics_shape *shape, const struct em_device *device)
+// The oldest one that was there before `own`; NULL: of all. (Two threads that make one each then agree which to keep.)
+static struct em_gl_mirror *find_mirror(struct em_gl_mirror *own, const struct em_gl_object *o, const struct em_graphics_shape *shape,
+                                        const struct em_device *device)
 {
+    struct em_gl_mirror *found = NULL, *m, *next;
     em_lock();
-    struct em_gl_mirror *m = next_like(NULL, o, shape, device);
-    while (m) {
+    for (m = next_like(own, o, shape, device); m; m = next) {
         em_unlock();
         bool same = em_gl_object_is_named(m->object);
         em_lock();
+        next = next_like(m, o, shape, device);
+        if (same && found)
+            em_gl_mirror_unref(found);
         if (same)
-            break;
-        struct em_gl_mirror *before = m;
-        m = next_like(before, o, shape, device);
-        em_gl_mirror_unref(before);
+            found = m;
+        else
+            em_gl_mirror_unref(m);
     }
     em_unlock();
-    return m;
+    return found;
 }
 
 static CUresult make_mirror(struct em_gl_object *o, const struct em_graphics_shape *shape, const struct em_device *device, struct em_gl_mirror **out)
@@ -89,14 +93,17 @@ static CUresult make_mirror(struct em_gl_object *o, const struct em_graphics_sha
 CUresult em_gl_mirror_open(struct em_gl_object *object, const struct em_graphics_shape *shape, const struct em_device *device,
                            struct em_gl_mirror **out)
 {
-    CUresult r = CUDA_SUCCESS;
-    struct em_gl_mirror *there = shape->standing ? NULL : find_mirror(object, shape, device);
-    if (there)
-        *out = there;
-    else
-        r = make_mirror(object, shape, device, out);
+    struct em_gl_mirror *there = shape->standing ? NULL : find_mirror(NULL, object, shape, device), *own = NULL;
+    CUresult r = there ? CUDA_SUCCESS : make_mirror(object, shape, device, &own);
     if (there || r)
         em_gl_object_close(object);
+    // Another thread may have made one meanwhile.
+    else if (!shape->standing && (there = find_mirror(own, object, shape, device))) {
+        em_lock();
+        em_gl_mirror_unref(own);
+        em_unlock();
+    }
+    *out = there ? there : own;
     return r;
 }
 

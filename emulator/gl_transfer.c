@@ -102,10 +102,14 @@ static bool has_room(const struct em_gl_level *l)
     return taken < EM_GL_BOXES_MAX;
 }
 
-// Notes a write whose end will be told. Precondition: there is room.
+// Notes a write whose end will be told. Where there is no room, which may be with `all` only, it counts as done.
 static void expect(struct em_gl_level *l, const void *by, const struct em_gl_box *box)
 {
     unsigned at = find_coming(l, by, box);
+    if (at == EM_GL_BOXES_MAX) {
+        em_gl_region_grow(&l->dirty, box);
+        return;
+    }
     if (at == l->coming.count) {
         l->coming.box[l->coming.count++] = *box;
         l->writes[at] = (struct em_gl_coming){.by = by};
@@ -127,8 +131,12 @@ void em_gl_mirror_end_write(struct em_gl_mirror *m, const void *by, unsigned lev
     unsigned at = find_coming(l, by, box);
     if (at < l->coming.count && !--l->writes[at].uses)
         forget(l, at);
-    if (touch == EM_TOUCH_WRITTEN)
+    if (touch == EM_TOUCH_WRITTEN) {
         em_gl_region_grow(&l->dirty, box);
+    } else { // it may have begun, or nothing was fetched there because of it: the GL has it all
+        l->have.count = 0;
+        l->all = false;
+    }
 }
 
 // The pointers and arrays of a mapping end before its last commands do, so that the end of their writes is not told: at unmap they are complete.
@@ -239,26 +247,21 @@ static bool plan(struct fetch *f, const struct em_gl_box *box, enum em_touch tou
 {
     struct em_gl_level *l = &f->mirror->levels[f->level];
     struct em_gl_box all = whole(f->mirror, f->level), area = *box;
-    bool writes = em_touch_writes(touch);
-    if (l->all)
-        return false;
-    if (writes && (!told || !has_room(l))) {
-        area = all;
-    } else if (touch == EM_TOUCH_WRITE || !lacks(f, box)) {
-        if (writes)
-            expect(l, f->by, box);
-        return false;
-    } else if (!writes) {
-        area = widen(l, box, &all);
+    bool writes = em_touch_writes(touch), exact = told && has_room(l), any = false;
+    if (!l->all && ((writes && !exact) || (touch != EM_TOUCH_WRITE && lacks(f, box)))) {
+        if (writes && !exact)
+            area = all;
+        else if (!writes)
+            area = widen(l, box, &all);
+        any = lacks(f, &area);
+        l->fetches++;
+        if (em_gl_box_is_same(&area, &all) || !em_gl_region_add(&l->have, &area)) {
+            any = lacks(f, &all);
+            have_all(f->mirror, f->level);
+        }
     }
-    bool any = lacks(f, &area);
-    l->fetches++;
-    if (em_gl_box_is_same(&area, &all) || !em_gl_region_add(&l->have, &area)) {
-        any = lacks(f, &all);
-        have_all(f->mirror, f->level);
-    } else if (writes) {
+    if (writes && told)
         expect(l, f->by, box);
-    }
     return any;
 }
 

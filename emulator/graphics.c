@@ -253,26 +253,34 @@ fail:
     return r;
 }
 
+// A resource that can be unregistered. Precondition: em_lock held.
+static CUresult get_unmapped(CUgraphicsResource resource, struct em_graphics **out)
+{
+    char text[160];
+    CUresult r = em_graphics_get(resource, out);
+    const struct em_graphics *g = *out;
+    if (!r && g->mapped && !g->shape.standing)
+        r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s is unregistered while it is mapped", em_graphics_text(g, text, sizeof text));
+    if (!r && g->stuck)
+        r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s was left half unmapped by an unmap that failed", em_graphics_text(g, text, sizeof text));
+    return r;
+}
+
 CUresult em_graphics_unregister(CUgraphicsResource resource)
 {
-    struct em_graphics *g;
-    char text[160];
+    struct em_graphics *g = NULL;
     em_lock();
     if (em_egl_is_frame(resource, NULL)) { // silicon: nothing happens; it ends with the consumer's connection
         em_unlock();
         return CUDA_SUCCESS;
     }
-    CUresult r = em_graphics_get(resource, &g);
-    if (!r && g->mapped && !g->shape.standing)
-        r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s is unregistered while it is mapped", em_graphics_text(g, text, sizeof text));
-    if (!r && g->stuck)
-        r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s was left half unmapped by an unmap that failed", em_graphics_text(g, text, sizeof text));
+    CUresult r = get_unmapped(resource, &g);
     const struct em_graphics_ops *ops = r ? NULL : g->ops;
     em_unlock();
     if (r || (ops->present && (r = ops->present())))
         return r;
     em_lock();
-    while (!(r = em_graphics_get(resource, &g)) && (g->loose || g->shape.standing)) { // the lock was free in between
+    while (!(r = get_unmapped(resource, &g)) && (g->loose || g->shape.standing)) { // the lock was free in between
         bool standing = g->shape.standing;
         em_object_ref(&g->object);
         em_graphics_settle_one(g);
@@ -280,7 +288,7 @@ CUresult em_graphics_unregister(CUgraphicsResource resource)
         if (standing)
             break;
     }
-    if (!r && !(r = em_graphics_get(resource, &g))) {
+    if (!r && !(r = get_unmapped(resource, &g))) {
         em_graphics_view_end(g);
         em_object_retire(&g->object);
     }

@@ -135,7 +135,7 @@ static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResourc
             return r;
         }
         em_object_ref(&g->object);
-        b->commands[b->count++].graphics = g;
+        b->commands[b->count++] = (struct graphics_command){.graphics = g};
     }
     return CUDA_SUCCESS;
 }
@@ -321,22 +321,20 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
 
 // ---- unmap ----
 
-// `stuck`: the call fails, and silicon leaves this one between mapped and unmapped. Precondition: em_lock NOT held.
-static CUresult unmap_one(struct graphics_command *c, struct em_stream *stream, bool stuck)
+// Ends the mappings of a list: from here on they are not mapped. Those from number `stuck_from` on silicon leaves between mapped and unmapped.
+// Precondition: em_lock held.
+static void end_all(struct batch *b, unsigned stuck_from)
 {
-    struct em_graphics *g = c->graphics;
-    em_lock();
-    if (!g->mapped) { // the list has it twice, or another thread was quicker
-        em_unlock();
-        return CUDA_SUCCESS;
+    for (unsigned i = 0; i < b->count; i++) {
+        struct graphics_command *c = &b->commands[i];
+        if (!c->graphics->mapped) // the list has it twice
+            continue;
+        prepare(c, &unmap_ops);
+        c->window = c->graphics->window;
+        c->window->references++;
+        c->graphics->stuck = i >= stuck_from;
+        em_graphics_end(c->graphics);
     }
-    prepare(c, &unmap_ops);
-    c->window = g->window;
-    c->window->references++;
-    g->stuck = stuck;
-    em_graphics_end(g);
-    em_unlock();
-    return submit(c, stream);
 }
 
 CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, CUstream handle)
@@ -353,29 +351,30 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, 
     if (!r)
         r = look_at_states(&b, true);
     em_unlock();
-    bool go_on = !r;
-    CUresult result = r;
-    unsigned stuck_from = b.count;
+    CUresult backends = r ? CUDA_SUCCESS : ask_backends(&b, false);
+    unsigned stuck_from = 0;
+    em_lock();
+    bool go_on = !r && !(r = look_at_states(&b, true)); // the lock was free in between
     // Silicon: a thread without the graphics context is told so, but pointers and arrays end (recorded: ctx/setflags-without-gl).
-    if (!result && (result = ask_backends(&b, false))) {
+    if (go_on && backends) {
+        r = backends;
         go_on = em_quirk(GRAPHICS_UNMAP_THREAD);
-        stuck_from = 0;
+        // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
+    } else if (go_on) {
+        r = look_closer(&b, CUDA_ERROR_NOT_MAPPED, &stuck_from);
+        go_on = !r || em_quirk(GRAPHICS_DUPLICATES);
     }
-    // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
-    if (!result) {
-        em_lock();
-        result = look_closer(&b, CUDA_ERROR_NOT_MAPPED, &stuck_from);
-        em_unlock();
-        go_on = !result || em_quirk(GRAPHICS_DUPLICATES);
-    }
+    if (go_on)
+        end_all(&b, stuck_from);
+    em_unlock();
     for (unsigned i = 0; go_on && i < b.count; i++) {
-        r = unmap_one(&b.commands[i], stream, i >= stuck_from);
-        result = result ? result : r;
+        CUresult one = b.commands[i].window ? submit(&b.commands[i], stream) : CUDA_SUCCESS;
+        r = r ? r : one;
     }
     em_lock();
     drop(&b);
     em_unlock();
     if (stream)
         em_stream_put(stream);
-    return result;
+    return r;
 }

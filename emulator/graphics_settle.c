@@ -124,7 +124,7 @@ void em_graphics_touch_all(struct em_context *context, bool write)
         em_object_ref(&g->object);
         em_graphics_touch(g, NULL, write ? EM_TOUCH_WRITE_SOME : EM_TOUCH_READ);
         em_unlock();
-        em_graphics_bring();
+        em_graphics_bring(true);
         em_lock();
         g = leave_for_next(g);
     }

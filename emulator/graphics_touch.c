@@ -106,7 +106,7 @@ void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *par
         want(g, part, touch);
 }
 
-void em_graphics_bring(void)
+void em_graphics_bring(bool waits)
 {
     unsigned count = wanted.count;
     if (!count)
@@ -114,7 +114,8 @@ void em_graphics_bring(void)
     wanted.count = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct want *w = &wanted.list[i];
-        w->graphics->ops->bring(w->graphics->owner, w->whole ? NULL : &w->part, w->touch);
+        enum em_touch touch = waits && w->touch == EM_TOUCH_WRITE ? EM_TOUCH_WRITE_SOME : w->touch;
+        w->graphics->ops->bring(w->graphics->owner, w->whole ? NULL : &w->part, touch);
     }
     em_lock();
     for (unsigned i = 0; i < count; i++)

@@ -136,7 +136,7 @@ static void touch(const struct operations *o)
         if (a)
             em_memory_touch(a, s->address, word_B(s), s->kind == STEP_WAIT ? EM_TOUCH_READ : EM_TOUCH_WRITE);
         em_unlock();
-        em_graphics_bring();
+        em_graphics_bring(true);
     }
 }
 
