@@ -19,7 +19,7 @@ struct em_storage {
     struct dm_layout layout;
     uint64_t address;                     // device address of the layout's byte 0
     uint64_t size_B;                      // bytes that belong to it from there on
-    bool may_fault;                         // a file of someone else, who may truncate it, or nothing at all: a copy may fault
+    bool may_fault;                       // a file of someone else, who may truncate it, or nothing at all: a copy may fault
     bool mapped;                          // on external memory
     const char *unusable;                 // why using it ends the context, as on the card; NULL: it does not
     void *owner;                          // what `release` needs

@@ -157,8 +157,10 @@ static void *group_main(void *arg)
             job->work(g, NULL, job->arg);
         }
         pthread_mutex_lock(&mutex);
-        if (!posted)
+        if (!posted) {
             job->done = true;
+            job->called = may;
+        }
         pthread_cond_broadcast(&g->done);
     }
     unlist(g);
@@ -355,7 +357,7 @@ bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg)
             pthread_cond_wait(&group->done, &mutex);
     }
     pthread_mutex_unlock(&mutex);
-    return job.done;
+    return job.called;
 }
 
 void em_gl_group_post(struct em_gl_group *group, struct em_gl_job *job, em_gl_work *work, void *arg)

@@ -22,8 +22,8 @@ void em_gl_group_unref(struct em_gl_group *group);
 
 typedef void em_gl_work(struct em_gl_group *group, const struct gl_functions *gl, void *arg);
 
-// Runs `work` in the group's thread, its context current, and waits for it. False: the group's display is gone, and `work` was not called.
-// Precondition: em_lock NOT held: OpenGL may wait for the program, whose debug callback may call CUDA.
+// Runs `work` in the group's thread, its context current, and waits for it. False: the group's display is gone or the process about to exit, and
+// `work` was not called. Precondition: em_lock NOT held: OpenGL may wait for the program, whose debug callback may call CUDA.
 bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg);
 // Has `work` run later, behind what was posted or run before; `gl` is NULL where the display is gone. `job` is the caller's until then, and `work`
 // may free it. May be called with em_lock held.
@@ -31,7 +31,7 @@ struct em_gl_job {
     struct em_gl_job *next;
     em_gl_work *work;
     void *arg;
-    bool posted, done;
+    bool posted, done, called;
 };
 void em_gl_group_post(struct em_gl_group *group, struct em_gl_job *job, em_gl_work *work, void *arg);
 

@@ -308,8 +308,7 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
         r = em_mistake(G08, CUDA_ERROR_INVALID_VALUE, "flags %#x are no CU_GRAPHICS_MAP_RESOURCE_FLAGS_* value", flags);
     // "If resource is presently mapped for access by CUDA then CUDA_ERROR_ALREADY_MAPPED is returned."
     if (!r && !stream_frame && g->mapped && !g->shape.standing)
-        r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED, "flags of %s, which is %smapped", em_graphics_text(g, text, sizeof text),
-                       g->stuck ? "half " : "");
+        r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED, "flags of %s, which is mapped", em_graphics_text(g, text, sizeof text));
     if (!r && !stream_frame)
         g->map_flags = flags;
     em_unlock();

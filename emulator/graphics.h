@@ -161,7 +161,8 @@ static inline void em_graphics_settle(void)
 }
 
 // For those who submit a command that touches allocations or arrays that are watched, behind the touches: gets the bytes that it needs from graphics.
-// `waits`: the command may run later, so that others read before it writes: what it will write is got too. Takes the lock: precondition: em_lock NOT held.
+// `waits`: the command may run later, so that others read before it writes: what it will write is got too. Takes the lock: precondition: em_lock NOT
+// held.
 void em_graphics_bring(bool waits);
 // For those who launch code that may use any pointer, array, texture or surface of the context: tells every mapped resource of it, and gets the
 // bytes. Takes the lock: precondition: em_lock NOT held.

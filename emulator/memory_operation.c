@@ -17,7 +17,7 @@ enum step_kind { STEP_WAIT, STEP_WRITE, STEP_BARRIER };
 
 struct step {
     enum step_kind kind;
-    bool wide;    // 64 bits
+    bool wide;      // 64 bits
     bool may_fault; // somebody else may take the word away
     unsigned condition;
     uint64_t address, value;

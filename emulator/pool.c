@@ -2,7 +2,6 @@
 // Pools as objects, and which pool belongs to which location.
 #include "pool.h"
 
-
 #include "alloc.h"
 #include "call.h"
 #include "device.h"
