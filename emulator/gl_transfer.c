@@ -278,7 +278,10 @@ static void bring_level(struct em_gl_mirror *m, const void *by, unsigned level, 
         if (any)
             em_gl_region_rest(f.without, 3, &f.box, fetch_part, &f);
         end_moving(m);
-        tell(m, f.status);
+        if (!tell(m, f.status)) { // asked for again when it is next needed
+            m->levels[level].have.count = 0;
+            m->levels[level].all = false;
+        }
         m->to_cuda_B += f.moved * element_B(m);
         m->mapped_size_B = measure ? size_B : m->mapped_size_B;
     }

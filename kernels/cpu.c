@@ -18,7 +18,7 @@
 
 uint64_t kn_stream_min_B = UINT64_MAX;
 uint64_t kn_prefetch_min_B = 448 << 10;
-uint64_t kn_ahead_min_B = 1536 << 10;
+uint64_t kn_ahead_min_B = 2 << 20;
 uint64_t kn_wide_max_B = 512 << 10;
 uint64_t kn_string_max_B = 2 << 20;
 

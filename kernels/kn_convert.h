@@ -14,8 +14,8 @@
 //   one kind  to itself moves bits: NaN payloads and -128 stay as they are.
 // The thread's rounding mode is expected to be the default one.
 //
-// Nothing in the driver calls this yet but its tests and its benchmark: copies between CUDA's arrays change no format, and OpenGL converts what it hands
-// over (docs/performance.md). It is for texture fetches, which come with kernels.
+// Nothing in the driver calls this yet but its tests and its benchmark: copies between CUDA's arrays change no format, and OpenGL converts what it
+// hands over (docs/performance.md). It is for texture fetches, which come with kernels.
 #pragma once
 
 #include <stdbool.h>

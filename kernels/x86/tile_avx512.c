@@ -321,7 +321,7 @@ KN_INLINE void strip_untile(struct strip_state *state, const uint8_t *gobs, uint
     const uint8_t *gob = gobs + (x0 >> 6) * step_B;
 
     x0 &= 63, x1 -= skip_B;
-    if (way == TILE_CACHED && x1 <= NARROW_GOBS * 64 && !((x0 | x1) & 3) && ((origin | pitch_B | x0 | x1) & 63)) {
+    if (way == TILE_CACHED && x1 > 64 && x1 <= NARROW_GOBS * 64 && !((x0 | x1) & 3) && ((origin | pitch_B | x0 | x1) & 63)) {
         if (state->narrow.x1 != x1 || state->narrow.x0 != x0)
             narrow_init(&state->narrow, (unsigned)x0, x1);
         narrow_untile(&state->narrow, gob, step_B, (uint8_t *)origin + x0, pitch_B, rows);

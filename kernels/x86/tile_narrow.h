@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From GOBs to rows of linear memory of at most four GOBs' width, in which masks for the ends of lines would be most of the work: four rows of all
+// From GOBs to rows of linear memory of two to four GOBs' width, in which masks for the ends of lines would be most of the work: four rows of all
 // GOBs are held in registers, shifted so that each begins where the box does, and stored as they lie, one behind the other; what is left of a
 // row's end is a shorter store that overlaps the one before. For rows that begin and end at multiples of four bytes.
 #pragma once
@@ -23,7 +23,7 @@ static KN_NOINLINE void narrow_init(struct narrow *n, unsigned x0, uint64_t x1)
 {
     const __m512i up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     unsigned gobs = (unsigned)(x1 + 63) / 64, width_B = (unsigned)x1 - x0, rest = width_B & 63, tail_from;
-    uint64_t first = byte_mask(x0, x1 < 64 ? (unsigned)x1 : 64), last = gobs == 1 ? first : byte_mask(0, (unsigned)x1 - (gobs - 1) * 64);
+    uint64_t first = byte_mask(x0, 64), last = byte_mask(0, (unsigned)x1 - (gobs - 1) * 64);
 
     for (unsigned column = 0; column < 4; column++) {
         n->first[column] = (uint32_t)(first >> (16 * column) & 0xffff) * 0x10001;
@@ -37,7 +37,7 @@ static KN_NOINLINE void narrow_init(struct narrow *n, unsigned x0, uint64_t x1)
     else
         n->tail_B = width_B >= 32 ? 32 : width_B >= 16 ? 16 : width_B >= 8 ? 8 : 4;
     n->tail_at_B = width_B - n->tail_B;
-    tail_from = x0 + (unsigned)n->tail_at_B - (gobs > 2 ? (gobs - 2) * 64 : 0);
+    tail_from = x0 + (unsigned)n->tail_at_B - (gobs - 2) * 64;
     _mm512_store_si512(n->head, _mm512_add_epi32(up, _mm512_set1_epi32((int)(x0 / 4))));
     _mm512_store_si512(n->tail, _mm512_add_epi32(up, _mm512_set1_epi32((int)(tail_from / 4))));
     n->x0 = x0, n->x1 = x1;
@@ -90,8 +90,7 @@ KN_INLINE void narrow_untile_four(const struct narrow *n, const uint8_t *gob, ui
 #pragma GCC unroll 4
         for (unsigned i = 1; i + 1 < gobs; i++)
             v[i] = load_whole(gob + i * step_B);
-        if (gobs > 1)
-            v[gobs - 1] = n->last_whole ? load_whole(gob + (gobs - 1) * step_B) : load_ragged(gob + (gobs - 1) * step_B, n->last, ~0u, ~0u);
+        v[gobs - 1] = n->last_whole ? load_whole(gob + (gobs - 1) * step_B) : load_ragged(gob + (gobs - 1) * step_B, n->last, ~0u, ~0u);
     } else {
         uint32_t upper = (rows & 1 ? 0xffffu : 0) | (rows & 2 ? 0xffff0000 : 0), lower = (rows & 4 ? 0xffffu : 0) | (rows & 8 ? 0xffff0000 : 0);
 #pragma GCC unroll 4
@@ -107,9 +106,9 @@ KN_INLINE void narrow_untile_four(const struct narrow *n, const uint8_t *gob, ui
         for (unsigned i = 0; i < gobs; i++)
             if (i + 2 < gobs || i < n->full)
                 _mm512_storeu_si512(to + i * 64, i + 1 < gobs ? _mm512_permutex2var_epi32(v[i].l[r], head, v[i + 1].l[r]) : v[i].l[r]);
-        if (gobs <= 2 && !n->full)
+        if (gobs == 2 && !n->full)
             put_short(to, _mm512_permutex2var_epi32(v[0].l[r], head, v[gobs - 1].l[r]), n->tail_B);
-        put_short(to + n->tail_at_B, _mm512_permutex2var_epi32(v[gobs > 1 ? gobs - 2 : 0].l[r], tail, v[gobs - 1].l[r]), n->tail_B);
+        put_short(to + n->tail_at_B, _mm512_permutex2var_epi32(v[gobs - 2].l[r], tail, v[gobs - 1].l[r]), n->tail_B);
     }
 }
 
@@ -123,7 +122,6 @@ KN_INLINE void narrow_untile_four(const struct narrow *n, const uint8_t *gob, ui
             else if (rows & 15)                                                                                                                      \
                 narrow_untile_four(n, gob, step_B, gobs, linear, pitch_B, rows & 15);                                                                \
     }
-NARROW(1)
 NARROW(2)
 NARROW(3)
 NARROW(4)
@@ -132,9 +130,7 @@ NARROW(4)
 // The rows `rows` of a row of GOBs. `linear` is where the box's first byte of row 0 is, or would be.
 KN_INLINE void narrow_untile(const struct narrow *n, const uint8_t *gob, uint64_t step_B, uint8_t *linear, uint64_t pitch_B, unsigned rows)
 {
-    if (n->gobs == 1)
-        narrow_untile_1(n, gob, step_B, linear, pitch_B, rows);
-    else if (n->gobs == 2)
+    if (n->gobs == 2)
         narrow_untile_2(n, gob, step_B, linear, pitch_B, rows);
     else if (n->gobs == 3)
         narrow_untile_3(n, gob, step_B, linear, pitch_B, rows);

@@ -169,6 +169,22 @@ TEST(read_after_a_write_that_failed)
     expect_in_gl(&o, OLD);
 }
 
+// What OpenGL does not give, as the program has the buffer mapped there, is asked for again.
+TEST(read_after_one_that_was_refused)
+{
+    gl_start(GL_CORE);
+    struct object o = new_object(false);
+    map(&o, NULL);
+    glBindBuffer(GL_ARRAY_BUFFER, o.name);
+    EXPECT(glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_READ_BIT));
+    read_object(&o, NULL);
+    glUnmapBuffer(GL_ARRAY_BUFFER);
+    read_object(&o, NULL);
+    EXPECT_EQ(got[9], OLD);
+    MUST(cuGraphicsUnmapResources(1, &o.r, NULL));
+    expect_in_gl(&o, OLD);
+}
+
 // ---- two threads
 
 struct call {
@@ -239,4 +255,5 @@ TEST(mapped_while_it_is_unregistered)
 }
 
 TESTS(CASE(manual_unmapped_behind_a_write), CASE(driver_unmapped_behind_a_write), CASE(read_before_a_write_that_waits),
-      CASE(read_after_a_write_that_failed), CASE(unmapped_by_two_threads), CASE(mapped_while_it_is_unregistered))
+      CASE(read_after_a_write_that_failed), CASE(read_after_one_that_was_refused), CASE(unmapped_by_two_threads),
+      CASE(mapped_while_it_is_unregistered))
