@@ -108,6 +108,7 @@ enum {
 
     GL_ELEMENT_ARRAY_BUFFER = 0x8893,
     GL_BUFFER_SIZE = 0x8764,
+    GL_BUFFER_MAP_POINTER = 0x88bd,
     GL_BUFFER_MAPPED = 0x88bc,
     GL_BUFFER_ACCESS_FLAGS = 0x911f,
     GL_MAP_PERSISTENT_BIT = 0x40,
@@ -145,6 +146,7 @@ enum {
     X(void, DeleteVertexArrays, (gl_sizei, const gl_uint *))                                                                                         \
     X(void, BindBuffer, (gl_enum, gl_uint))                                                                                                          \
     X(void, GetBufferParameteri64v, (gl_enum, gl_enum, int64_t *))                                                                                   \
+    X(void, GetBufferPointerv, (gl_enum, gl_enum, void **))                                                                                          \
     X(void, GetBufferSubData, (gl_enum, intptr_t, intptr_t, void *))                                                                                 \
     X(void, BufferSubData, (gl_enum, intptr_t, intptr_t, const void *))                                                                              \
     X(void, GenBuffers, (gl_sizei, gl_uint *))                                                                                                       \

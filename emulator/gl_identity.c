@@ -37,7 +37,7 @@ bool em_gl_image_is_named(const struct gl_functions *gl, const struct em_gl_obje
 
 // "An INVALID_VALUE error is generated if the same buffer object is bound to both readtarget and writetarget and the ranges … overlap." Into another
 // object the byte is copied, and put back: that is one which the program has deleted. Where OpenGL looks for no errors the program makes none, such
-// as deleting a buffer that is registered.
+// as deleting a buffer that is registered. A buffer that is mapped cannot be read: no two are at one address.
 bool em_gl_buffer_is_named(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     char byte = 0;
@@ -56,6 +56,11 @@ bool em_gl_buffer_is_named(const struct gl_functions *gl, const struct em_gl_obj
             same = error == GL_INVALID_VALUE;
             if (error == GL_NO_ERROR)
                 em_gl_buffer_put(gl, 0, 1, &byte);
+        } else {
+            void *own = NULL, *named = NULL;
+            gl->GetBufferPointerv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_MAP_POINTER, &own);
+            gl->GetBufferPointerv(GL_COPY_READ_BUFFER, GL_BUFFER_MAP_POINTER, &named);
+            same = own && own == named;
         }
     }
     gl->BindBuffer(GL_COPY_READ_BUFFER, 0);

@@ -23,7 +23,7 @@ unsigned kn_cpu_flags_detected(void);
 
 // Lets only the flags in `mask` through from now on (~0u: all; 0: the C references). For tests and bug reports; the environment
 // variable CARDLESS_CPU_MASK (a number, "0x" allowed) sets the mask that holds at the start. Calls that run at the same time in
-// other threads finish with the functions they began with.
+// other threads finish with the functions they began with. Does nothing while another thread makes the first call of all.
 void kn_set_cpu_mask(unsigned mask);
 
 // "avx512", "avx2", "neon" or "c": the best set among `flags`.

@@ -89,12 +89,14 @@ void kn_dsp_init_avx512(struct kn_dsp *dsp);
 void kn_dsp_init_neon(struct kn_dsp *dsp);
 
 // Sizes at which functions change their way, the same for all sets. Tests lower them, so that every way is met at small sizes.
-extern uint64_t
-    kn_stream_min_B; // from here on tiled boxes no longer live in the caches, and streaming stores pay; set before the first table is used
+#pragma GCC visibility push(hidden)
+// From here on tiled boxes no longer live in the caches, and streaming stores pay. Set before the first table is used.
+extern uint64_t kn_stream_min_B;
 extern uint64_t kn_prefetch_min_B; // from here on, tiling asks for the lines that it is about to write
 extern uint64_t kn_ahead_min_B;    // from here on, straight copies ask for their lines themselves
 extern uint64_t kn_wide_max_B;     // from here on, rows no longer live in the caches, and wider registers lose
 extern uint64_t kn_string_max_B;   // up to here, fills use the string store
+#pragma GCC visibility pop
 
 // The references, and pieces that the sets share.
 kn_copy_fn kn_copy_c, kn_move_c;

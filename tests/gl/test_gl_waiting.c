@@ -178,9 +178,17 @@ TEST(read_after_one_that_was_refused)
     glBindBuffer(GL_ARRAY_BUFFER, o.name);
     EXPECT(glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_READ_BIT));
     read_object(&o, NULL);
+    struct object second = o; // registered meanwhile: it has the same memory all the same
+    second.r = cu_buffer(o.name, 0);
     glUnmapBuffer(GL_ARRAY_BUFFER);
     read_object(&o, NULL);
     EXPECT_EQ(got[9], OLD);
+    map(&second, NULL);
+    EXPECT_OK(cuMemsetD8(second.p, OLD + 1, 1));
+    read_object(&o, NULL);
+    EXPECT_EQ(got[0], OLD + 1);
+    EXPECT_OK(cuMemsetD8(second.p, OLD, 1));
+    MUST(cuGraphicsUnmapResources(1, &second.r, NULL));
     MUST(cuGraphicsUnmapResources(1, &o.r, NULL));
     expect_in_gl(&o, OLD);
 }
