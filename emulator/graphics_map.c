@@ -359,8 +359,8 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, 
     if (go_on && backends) {
         r = backends;
         go_on = em_quirk(GRAPHICS_UNMAP_THREAD);
-        // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
     } else if (go_on) {
+        // The driver finds a duplicate when it comes to it: what is before it in the list is unmapped (x_graphics unmap-duplicate).
         r = look_closer(&b, CUDA_ERROR_NOT_MAPPED, &stuck_from);
         go_on = !r || em_quirk(GRAPHICS_DUPLICATES);
     }

@@ -76,39 +76,42 @@ static struct em_graphics *leave_for_next(struct em_graphics *g)
     return next;
 }
 
-static bool can_settle(const struct em_graphics *g)
+typedef bool which_fn(const struct em_graphics *g, const struct em_context *context);
+
+static void settle(which_fn *which, const struct em_context *context)
 {
+    em_lock();
+    for (struct em_graphics *g = first_mapped; g;) {
+        if (!which(g, context)) {
+            g = g->next_mapped;
+            continue;
+        }
+        em_object_ref(&g->object);
+        em_graphics_settle_one(g);
+        g = leave_for_next(g);
+    }
+    em_unlock();
+}
+
+static bool can_settle(const struct em_graphics *g, const struct em_context *unused)
+{
+    (void)unused;
     return (g->loose || g->shape.standing) && g->acquired == g->sequence && !g->writes; // else a later wait will
 }
 
 void em_graphics_settle_all(void)
 {
-    em_lock();
-    for (struct em_graphics *g = first_mapped; g;) {
-        if (!can_settle(g)) {
-            g = g->next_mapped;
-            continue;
-        }
-        em_object_ref(&g->object);
-        em_graphics_settle_one(g);
-        g = leave_for_next(g);
-    }
-    em_unlock();
+    settle(can_settle, NULL);
+}
+
+static bool must_leave(const struct em_graphics *g, const struct em_context *context)
+{
+    return g->object.context == context && !g->ops->held_back && g->released != g->sequence && !g->releasing;
 }
 
 void em_graphics_leave(struct em_context *context)
 {
-    em_lock();
-    for (struct em_graphics *g = first_mapped; g;) {
-        if (g->object.context != context || g->ops->held_back || g->released == g->sequence || g->releasing) {
-            g = g->next_mapped;
-            continue;
-        }
-        em_object_ref(&g->object);
-        em_graphics_settle_one(g);
-        g = leave_for_next(g);
-    }
-    em_unlock();
+    settle(must_leave, context);
 }
 
 // ---- launches ----
