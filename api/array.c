@@ -37,11 +37,16 @@ CUresult api_cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CU
     CUresult r = em_array_describe(hArray, &desc);
     if (r)
         return r;
-    *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){.Width = desc.Width, .Height = desc.Height, .Format = desc.Format, .NumChannels = desc.NumChannels};
+    *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){.Width = desc.Width,
+                                                .Height = desc.Height,
+                                                .Format = desc.Format,
+                                                .NumChannels = desc.NumChannels};
     return CUDA_SUCCESS;
 }
 
-CUresult api_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels)
+CUresult api_cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
+                                    const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
+                                    unsigned int numMipmapLevels)
 {
     return em_mipmap_create(pMipmappedArrayDesc, numMipmapLevels, pHandle);
 }
@@ -51,27 +56,33 @@ CUresult api_cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
     return em_mipmap_destroy(hMipmappedArray);
 }
 
-CUresult api_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level)
+CUresult api_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray,
+                                      unsigned int level)
 {
     return em_mipmap_level(hMipmappedArray, level, pLevelArray);
 }
 
-CUresult api_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array, CUdevice device)
+CUresult api_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
+                                          CUarray array, CUdevice device)
 {
     return em_array_requirements(array, memoryRequirements);
 }
 
-CUresult api_cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUmipmappedArray mipmap, CUdevice device)
+CUresult
+api_cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
+                                          CUmipmappedArray mipmap, CUdevice device)
 {
     return em_mipmap_requirements(mipmap, memoryRequirements);
 }
 
-CUresult api_cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUarray array)
+CUresult api_cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
+                                        CUarray array)
 {
     return em_array_sparse(array, sparseProperties);
 }
 
-CUresult api_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUmipmappedArray mipmap)
+CUresult api_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
+                                                 CUmipmappedArray mipmap)
 {
     return em_mipmap_sparse(mipmap, sparseProperties);
 }
@@ -84,6 +95,7 @@ CUresult api_cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int 
 CUresult api_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream)
 {
     if (!mapInfoList || !count)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "mapInfoList %p of %u entries", (void *)mapInfoList, count);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "mapInfoList %p of %u entries",
+                       (void *)mapInfoList, count);
     return em_array_map(mapInfoList, count, hStream);
 }

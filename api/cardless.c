@@ -9,17 +9,18 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-// Counts the call, checks that the driver is there, does the work unless an argument that must be given is not, and traces.
-#define CALL(name, argument, work)                                                                                                                   \
-    do {                                                                                                                                             \
-        static const struct em_entry entry = {#name, ""};                                                                                            \
-        const struct em_entry *outer = em_begin(&entry);                                                                                             \
-        CUresult r = em_need_init();                                                                                                                 \
-        if (!r)                                                                                                                                      \
-            r = (argument) ? (work) : em_null(#argument);                                                                                            \
-        if (em_unlikely(em_tracing))                                                                                                                 \
-            em_trace(&entry, r, (const uint64_t[]){0});                                                                                              \
-        return em_end(outer, r);                                                                                                                     \
+// Counts the call, checks that the driver is there, does the work unless an argument that must be
+// given is not, and traces.
+#define CALL(name, argument, work)                                                                 \
+    do {                                                                                           \
+        static const struct em_entry entry = {#name, ""};                                          \
+        const struct em_entry *outer = em_begin(&entry);                                           \
+        CUresult r = em_need_init();                                                               \
+        if (!r)                                                                                    \
+            r = (argument) ? (work) : em_null(#argument);                                          \
+        if (em_unlikely(em_tracing))                                                               \
+            em_trace(&entry, r, (const uint64_t[]){0});                                            \
+        return em_end(outer, r);                                                                   \
     } while (0)
 
 EXPORT CUresult cardlessGetVersion(unsigned *version)
@@ -44,7 +45,8 @@ EXPORT CUresult cardlessBufferResize(cardlessBuffer buffer, size_t size)
 
 EXPORT CUresult cardlessBufferDestroy(cardlessBuffer buffer)
 {
-    CALL(cardlessBufferDestroy, true, em_virtual_destroy(EM_VIRTUAL_BUFFER_OBJECT, (uint64_t)(uintptr_t)buffer));
+    CALL(cardlessBufferDestroy, true,
+         em_virtual_destroy(EM_VIRTUAL_BUFFER_OBJECT, (uint64_t)(uintptr_t)buffer));
 }
 
 EXPORT CUresult cardlessTextureCreate(cardlessTexture *texture, const cardlessTextureDesc *desc)
@@ -59,39 +61,51 @@ EXPORT CUresult cardlessTextureResize(cardlessTexture texture, const cardlessTex
 
 EXPORT CUresult cardlessTextureDestroy(cardlessTexture texture)
 {
-    CALL(cardlessTextureDestroy, true, em_virtual_destroy(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture));
+    CALL(cardlessTextureDestroy, true,
+         em_virtual_destroy(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture));
 }
 
-EXPORT CUresult cardlessWriteBuffer(cardlessBuffer buffer, size_t offset, size_t size, const void *bytes)
+EXPORT CUresult cardlessWriteBuffer(cardlessBuffer buffer, size_t offset, size_t size,
+                                    const void *bytes)
 {
-    CALL(cardlessWriteBuffer, bytes, em_virtual_write_buffer(buffer, offset, size, EM_VIRTUAL_WRITE, bytes));
+    CALL(cardlessWriteBuffer, bytes,
+         em_virtual_write_buffer(buffer, offset, size, EM_VIRTUAL_WRITE, bytes));
 }
 
-EXPORT CUresult cardlessFillBuffer(cardlessBuffer buffer, size_t offset, size_t size, unsigned char value)
+EXPORT CUresult cardlessFillBuffer(cardlessBuffer buffer, size_t offset, size_t size,
+                                   unsigned char value)
 {
-    CALL(cardlessFillBuffer, true, em_virtual_write_buffer(buffer, offset, size, EM_VIRTUAL_FILL, &value));
+    CALL(cardlessFillBuffer, true,
+         em_virtual_write_buffer(buffer, offset, size, EM_VIRTUAL_FILL, &value));
 }
 
-EXPORT CUresult cardlessWriteTexture(cardlessTexture texture, unsigned level, const cardlessBox *box, const void *texels)
+EXPORT CUresult cardlessWriteTexture(cardlessTexture texture, unsigned level,
+                                     const cardlessBox *box, const void *texels)
 {
-    CALL(cardlessWriteTexture, texels, em_virtual_write_texture(texture, level, box, EM_VIRTUAL_WRITE, texels));
+    CALL(cardlessWriteTexture, texels,
+         em_virtual_write_texture(texture, level, box, EM_VIRTUAL_WRITE, texels));
 }
 
-EXPORT CUresult cardlessFillTexture(cardlessTexture texture, unsigned level, const cardlessBox *box, const void *texel)
+EXPORT CUresult cardlessFillTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
+                                    const void *texel)
 {
-    CALL(cardlessFillTexture, texel, em_virtual_write_texture(texture, level, box, EM_VIRTUAL_FILL, texel));
+    CALL(cardlessFillTexture, texel,
+         em_virtual_write_texture(texture, level, box, EM_VIRTUAL_FILL, texel));
 }
 
-EXPORT CUresult cardlessCopyBuffer(cardlessBuffer to, size_t to_offset, cardlessBuffer from, size_t from_offset, size_t size)
+EXPORT CUresult cardlessCopyBuffer(cardlessBuffer to, size_t to_offset, cardlessBuffer from,
+                                   size_t from_offset, size_t size)
 {
     CALL(cardlessCopyBuffer, true, em_virtual_copy_buffer(to, to_offset, from, from_offset, size));
 }
 
-EXPORT CUresult cardlessCopyTexture(cardlessTexture to, unsigned to_level, unsigned to_x, unsigned to_y, unsigned to_z, cardlessTexture from,
+EXPORT CUresult cardlessCopyTexture(cardlessTexture to, unsigned to_level, unsigned to_x,
+                                    unsigned to_y, unsigned to_z, cardlessTexture from,
                                     unsigned from_level, const cardlessBox *box)
 {
     cardlessBox corner = {to_x, to_y, to_z, 0, 0, 0};
-    CALL(cardlessCopyTexture, true, em_virtual_copy_texture(to, to_level, &corner, from, from_level, box));
+    CALL(cardlessCopyTexture, true,
+         em_virtual_copy_texture(to, to_level, &corner, from, from_level, box));
 }
 
 EXPORT CUresult cardlessReadBuffer(cardlessBuffer buffer, size_t offset, size_t size, void *bytes)
@@ -99,7 +113,8 @@ EXPORT CUresult cardlessReadBuffer(cardlessBuffer buffer, size_t offset, size_t 
     CALL(cardlessReadBuffer, bytes, em_virtual_read_buffer(buffer, offset, size, bytes));
 }
 
-EXPORT CUresult cardlessReadTexture(cardlessTexture texture, unsigned level, const cardlessBox *box, void *texels)
+EXPORT CUresult cardlessReadTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
+                                    void *texels)
 {
     CALL(cardlessReadTexture, texels, em_virtual_read_texture(texture, level, box, texels));
 }
@@ -119,20 +134,25 @@ EXPORT CUresult cardlessGetClock(uint64_t *issued, uint64_t *done)
     CALL(cardlessGetClock, true, (em_virtual_clock(issued, done), CUDA_SUCCESS));
 }
 
-static CUresult register_object(enum em_virtual_kind kind, uint64_t handle, unsigned flags, CUgraphicsResource *resource)
+static CUresult register_object(enum em_virtual_kind kind, uint64_t handle, unsigned flags,
+                                CUgraphicsResource *resource)
 {
     CUresult r = em_need_context();
     return r ? r : em_virtual_register(kind, handle, flags, resource);
 }
 
-EXPORT CUresult cardlessRegisterBuffer(CUgraphicsResource *resource, cardlessBuffer buffer, unsigned flags)
+EXPORT CUresult cardlessRegisterBuffer(CUgraphicsResource *resource, cardlessBuffer buffer,
+                                       unsigned flags)
 {
-    CALL(cardlessRegisterBuffer, resource, register_object(EM_VIRTUAL_BUFFER_OBJECT, (uint64_t)(uintptr_t)buffer, flags, resource));
+    CALL(cardlessRegisterBuffer, resource,
+         register_object(EM_VIRTUAL_BUFFER_OBJECT, (uint64_t)(uintptr_t)buffer, flags, resource));
 }
 
-EXPORT CUresult cardlessRegisterTexture(CUgraphicsResource *resource, cardlessTexture texture, unsigned flags)
+EXPORT CUresult cardlessRegisterTexture(CUgraphicsResource *resource, cardlessTexture texture,
+                                        unsigned flags)
 {
-    CALL(cardlessRegisterTexture, resource, register_object(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture, flags, resource));
+    CALL(cardlessRegisterTexture, resource,
+         register_object(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture, flags, resource));
 }
 
 EXPORT CUresult cardlessStreamCreate(void **stream, unsigned fifo)

@@ -10,8 +10,8 @@
 #include "reach.h"
 #include "stream.h"
 
-static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affinity_count, const CUexecAffinityParam *affinities,
-                       const CUctxCigParam *cig)
+static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affinity_count,
+                       const CUexecAffinityParam *affinities, const CUctxCigParam *cig)
 {
     struct em_device *device;
     CUresult r = em_device_get(dev, &device);
@@ -23,30 +23,38 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affini
     if (r)
         return r;
     if (affinity_count > 0 && !affinities)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%d execution affinities are announced and the array is NULL", affinity_count);
-    r = em_readable("execAffinityParams", affinities, affinity_count > 0 ? (uint64_t)affinity_count : 0, sizeof *affinities);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%d execution affinities are announced and the array is NULL",
+                       affinity_count);
+    r = em_readable("execAffinityParams", affinities,
+                    affinity_count > 0 ? (uint64_t)affinity_count : 0, sizeof *affinities);
     if (!r)
         r = em_readable("cigParams", cig, 1, sizeof *cig);
     if (r)
         return r;
     // "execAffinityParams and cigParams are mutually exclusive"
     if (affinity_count > 0 && cig)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "execution affinities and CUDA-in-graphics are asked for at once");
-    // "Creating a context with execution affinity is only supported on Volta+ MPS": there is no MPS here.
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "execution affinities and CUDA-in-graphics are asked for at once");
+    // "Creating a context with execution affinity is only supported on Volta+ MPS": there is no MPS
+    // here.
     if (affinity_count > 0)
-        return em_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "execution affinity of type %d: no device is shared through MPS",
+        return em_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
+                       "execution affinity of type %d: no device is shared through MPS",
                        (int)affinities[0].type);
     if (cig) {
         bool d3d12 = cig->sharedDataType == CIG_DATA_TYPE_D3D12_COMMAND_QUEUE;
         bool vulkan = cig->sharedDataType == CIG_DATA_TYPE_NV_BLOB;
         if (!d3d12 && !vulkan)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA-in-graphics data type %d does not exist", (int)cig->sharedDataType);
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA-in-graphics data type %d does not exist",
+                           (int)cig->sharedDataType);
         if (vulkan && !cig->sharedData)
             return em_null("cigParams->sharedData");
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "device %d does not do CUDA in graphics", dev);
     }
     r = api_check_compute_mode(device);
-    // Core dumps that the user asks for take what core dumps need: the flags of the context tell of the latter.
+    // Core dumps that the user asks for take what core dumps need: the flags of the context tell of
+    // the latter.
     if (flags & CU_CTX_USER_COREDUMP_ENABLE)
         flags = (flags & ~(unsigned)CU_CTX_USER_COREDUMP_ENABLE) | CU_CTX_COREDUMP_ENABLE;
     return r ? r : em_context_create(device, flags, pctx);
@@ -62,12 +70,14 @@ CUresult api_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
     return create(pctx, flags, dev, 0, NULL, NULL);
 }
 
-CUresult api_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev)
+CUresult api_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
+                            unsigned int flags, CUdevice dev)
 {
     return create(pctx, flags, dev, numParams, paramsArray, NULL);
 }
 
-CUresult api_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
+CUresult api_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
+                            CUdevice dev)
 {
     CUctxCreateParams none = {0};
     const CUctxCreateParams *p = ctxCreateParams ? ctxCreateParams : &none;
@@ -158,7 +168,8 @@ CUresult api_cuCtxSynchronize_v2(CUcontext ctx)
     CUresult r = em_context_get(ctx, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
     if (r)
         return r;
-    r = __atomic_load_n(&c->trouble, __ATOMIC_ACQUIRE) ? em_context_trouble(c) : em_context_synchronize(c);
+    r = __atomic_load_n(&c->error_state, __ATOMIC_ACQUIRE) ? em_context_error(c)
+                                                           : em_context_synchronize(c);
     em_context_put(c);
     return r;
 }
@@ -182,12 +193,14 @@ CUresult api_cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 CUresult api_cuCtxSetCacheConfig(CUfunc_cache config)
 {
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "cache configuration %d does not exist", (int)config);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "cache configuration %d does not exist",
+                       (int)config);
     em_context_set_cache_config(config);
     return CUDA_SUCCESS;
 }
 
-// "On devices with fixed shared memory banks, cuCtxSetSharedMemConfig has no effect": so on all that Cardless knows.
+// "On devices with fixed shared memory banks, cuCtxSetSharedMemConfig has no effect": so on all
+// that Cardless knows.
 CUresult api_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
     *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
@@ -197,7 +210,8 @@ CUresult api_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 CUresult api_cuCtxSetSharedMemConfig(CUsharedconfig config)
 {
     if ((unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "shared memory configuration %d does not exist", (int)config);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "shared memory configuration %d does not exist",
+                       (int)config);
     return CUDA_SUCCESS;
 }
 
@@ -223,8 +237,10 @@ CUresult api_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffi
     // The type is handed back whether or not it is supported.
     *pExecAffinity = (CUexecAffinityParam){.type = type};
     if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
-        return em_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "execution affinity of type %d does not exist", (int)type);
+        return em_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
+                       "execution affinity of type %d does not exist", (int)type);
     // "number of SMs the context is limited to use": all of them.
-    pExecAffinity->param.smCount.val = (unsigned)em_device_attribute(em_self.current->device, DM_ATTRIBUTE_multiprocessor_count);
+    pExecAffinity->param.smCount.val =
+        (unsigned)em_device_attribute(em_self.current->device, DM_ATTRIBUTE_multiprocessor_count);
     return CUDA_SUCCESS;
 }

@@ -26,7 +26,8 @@ static struct em_end array_at(CUarray array, size_t offset_B)
     return (struct em_end){.kind = EM_END_ARRAY, .array = array, .x_B = offset_B};
 }
 
-static CUresult run_of_bytes(struct em_end dst, struct em_end src, size_t bytes, CUstream stream, bool async)
+static CUresult run_of_bytes(struct em_end dst, struct em_end src, size_t bytes, CUstream stream,
+                             bool async)
 {
     struct em_copy copy = {.dst = dst, .src = src, .width_B = bytes, .height = 1, .depth = 1};
     return em_copy(&copy, stream, async);
@@ -44,78 +45,98 @@ CUresult api_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, C
     return run_of_bytes(any(dst), any(src), ByteCount, hStream, true);
 }
 
-CUresult api_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream default_stream)
+CUresult api_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
+                             CUstream default_stream)
 {
     return run_of_bytes(device(dstDevice), host(srcHost), ByteCount, default_stream, false);
 }
 
-CUresult api_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
+CUresult api_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
+                                  CUstream hStream)
 {
     return run_of_bytes(device(dstDevice), host(srcHost), ByteCount, hStream, true);
 }
 
-CUresult api_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream default_stream)
+CUresult api_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+                             CUstream default_stream)
 {
     return run_of_bytes(host(dstHost), device(srcDevice), ByteCount, default_stream, false);
 }
 
-CUresult api_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+CUresult api_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+                                  CUstream hStream)
 {
     return run_of_bytes(host(dstHost), device(srcDevice), ByteCount, hStream, true);
 }
 
-CUresult api_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream default_stream)
+CUresult api_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+                             CUstream default_stream)
 {
     return run_of_bytes(device(dstDevice), device(srcDevice), ByteCount, default_stream, false);
 }
 
-CUresult api_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+CUresult api_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+                                  CUstream hStream)
 {
     return run_of_bytes(device(dstDevice), device(srcDevice), ByteCount, hStream, true);
 }
 
 // ---- arrays and runs of bytes: a run lies in the first row of an array
 
-CUresult api_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount, CUstream default_stream)
+CUresult api_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
+                             size_t ByteCount, CUstream default_stream)
 {
-    return run_of_bytes(array_at(dstArray, dstOffset), device(srcDevice), ByteCount, default_stream, false);
+    return run_of_bytes(array_at(dstArray, dstOffset), device(srcDevice), ByteCount, default_stream,
+                        false);
 }
 
-CUresult api_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream default_stream)
+CUresult api_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
+                             size_t ByteCount, CUstream default_stream)
 {
-    return run_of_bytes(device(dstDevice), array_at(srcArray, srcOffset), ByteCount, default_stream, false);
+    return run_of_bytes(device(dstDevice), array_at(srcArray, srcOffset), ByteCount, default_stream,
+                        false);
 }
 
-CUresult api_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream default_stream)
+CUresult api_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
+                             size_t ByteCount, CUstream default_stream)
 {
-    return run_of_bytes(array_at(dstArray, dstOffset), host(srcHost), ByteCount, default_stream, false);
+    return run_of_bytes(array_at(dstArray, dstOffset), host(srcHost), ByteCount, default_stream,
+                        false);
 }
 
-CUresult api_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream)
+CUresult api_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
+                                  size_t ByteCount, CUstream hStream)
 {
     return run_of_bytes(array_at(dstArray, dstOffset), host(srcHost), ByteCount, hStream, true);
 }
 
-CUresult api_cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream default_stream)
+CUresult api_cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+                             CUstream default_stream)
 {
-    return run_of_bytes(host(dstHost), array_at(srcArray, srcOffset), ByteCount, default_stream, false);
+    return run_of_bytes(host(dstHost), array_at(srcArray, srcOffset), ByteCount, default_stream,
+                        false);
 }
 
-CUresult api_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream)
+CUresult api_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset,
+                                  size_t ByteCount, CUstream hStream)
 {
     return run_of_bytes(host(dstHost), array_at(srcArray, srcOffset), ByteCount, hStream, true);
 }
 
-CUresult api_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream default_stream)
+CUresult api_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
+                             size_t ByteCount, CUstream default_stream)
 {
-    return run_of_bytes(array_at(dstArray, dstOffset), array_at(srcArray, srcOffset), ByteCount, default_stream, false);
+    return run_of_bytes(array_at(dstArray, dstOffset), array_at(srcArray, srcOffset), ByteCount,
+                        default_stream, false);
 }
 
 // ---- boxes
 
-// One end of a CUDA_MEMCPY2D, CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER, whose members have the same names.
-static CUresult box_end(CUmemorytype type, const void *host_pointer, CUdeviceptr device_pointer, CUarray array, size_t pitch, size_t rows, size_t lod,
-                        size_t x, size_t y, size_t z, const char *what, struct em_end *out)
+// One end of a CUDA_MEMCPY2D, CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER, whose members have the same
+// names.
+static CUresult box_end(CUmemorytype type, const void *host_pointer, CUdeviceptr device_pointer,
+                        CUarray array, size_t pitch, size_t rows, size_t lod, size_t x, size_t y,
+                        size_t z, const char *what, struct em_end *out)
 {
     switch (type) {
     case CU_MEMORYTYPE_HOST:
@@ -124,7 +145,8 @@ static CUresult box_end(CUmemorytype type, const void *host_pointer, CUdeviceptr
     case CU_MEMORYTYPE_DEVICE:
         *out = device(device_pointer);
         break;
-    case CU_MEMORYTYPE_UNIFIED: // "srcDevice is the (unified virtual address space) base address", srcArray is ignored
+    case CU_MEMORYTYPE_UNIFIED: // "srcDevice is the (unified virtual address space) base address",
+                                // srcArray is ignored
         *out = any(device_pointer);
         break;
     case CU_MEMORYTYPE_ARRAY:
@@ -134,7 +156,8 @@ static CUresult box_end(CUmemorytype type, const void *host_pointer, CUdeviceptr
         *out = array_at(array, 0);
         break;
     default:
-        *out = (struct em_end){.kind = EM_END_UNNAMED, .address = device_pointer, .type = (int)type};
+        *out =
+            (struct em_end){.kind = EM_END_UNNAMED, .address = device_pointer, .type = (int)type};
     }
     out->pitch_B = pitch;
     out->rows = rows;
@@ -154,9 +177,11 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool async)
     struct em_copy copy = {.width_B = p->WidthInBytes, .height = p->Height, .depth = 1};
     if (!p->WidthInBytes || !p->Height)
         return em_copy(&copy, stream, async);
-    CUresult r = box_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, 0, 0, p->dstXInBytes, p->dstY, 0, "dst", &copy.dst);
+    CUresult r = box_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, 0, 0,
+                         p->dstXInBytes, p->dstY, 0, "dst", &copy.dst);
     if (!r)
-        r = box_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch, 0, 0, p->srcXInBytes, p->srcY, 0, "src", &copy.src);
+        r = box_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch, 0, 0,
+                    p->srcXInBytes, p->srcY, 0, "src", &copy.src);
     return copy_box(&copy, r, stream, async);
 }
 
@@ -165,11 +190,12 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
     struct em_copy copy = {.width_B = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
     if (!p->WidthInBytes || !p->Height || !p->Depth)
         return em_copy(&copy, stream, async);
-    CUresult r = box_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, p->dstHeight, p->dstLOD, p->dstXInBytes, p->dstY,
-                         p->dstZ, "dst", &copy.dst);
+    CUresult r =
+        box_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, p->dstHeight,
+                p->dstLOD, p->dstXInBytes, p->dstY, p->dstZ, "dst", &copy.dst);
     if (!r)
-        r = box_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch, p->srcHeight, p->srcLOD, p->srcXInBytes, p->srcY, p->srcZ,
-                    "src", &copy.src);
+        r = box_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch,
+                    p->srcHeight, p->srcLOD, p->srcXInBytes, p->srcY, p->srcZ, "src", &copy.src);
     return copy_box(&copy, r, stream, async);
 }
 
@@ -178,7 +204,8 @@ CUresult api_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, CUstream default_stream)
     return copy_2d(pCopy, default_stream, false);
 }
 
-// "cuMemcpy2D may fail for pitches that were not computed by cuMemAllocPitch; cuMemcpy2DUnaligned does not have this restriction". Here neither has.
+// "cuMemcpy2D may fail for pitches that were not computed by cuMemAllocPitch; cuMemcpy2DUnaligned
+// does not have this restriction". Here neither has.
 CUresult api_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy, CUstream default_stream)
 {
     return copy_2d(pCopy, default_stream, false);
@@ -213,7 +240,8 @@ static CUresult check_context(CUcontext context)
     return r;
 }
 
-static CUresult between(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes, CUstream stream, bool async)
+static CUresult between(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
+                        CUcontext src_context, size_t bytes, CUstream stream, bool async)
 {
     CUresult r = check_context(dst_context);
     if (r || (r = check_context(src_context)))
@@ -221,14 +249,14 @@ static CUresult between(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
     return run_of_bytes(device(dst), device(src), bytes, stream, async);
 }
 
-CUresult api_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
-                          CUstream default_stream)
+CUresult api_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                          CUcontext srcContext, size_t ByteCount, CUstream default_stream)
 {
     return between(dstDevice, dstContext, srcDevice, srcContext, ByteCount, default_stream, false);
 }
 
-CUresult api_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
-                               CUstream hStream)
+CUresult api_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                               CUcontext srcContext, size_t ByteCount, CUstream hStream)
 {
     return between(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, true);
 }

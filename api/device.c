@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapters "Device Management" and "Peer Context Memory Access", and GPUDirect RDMA's one function.
+// The manual's chapters "Device Management" and "Peer Context Memory Access", and GPUDirect RDMA's
+// one function.
 #include "device.h"
 
 #include <stdio.h>
@@ -26,7 +27,8 @@ CUresult api_cuDeviceGetCount(int *count)
     return CUDA_SUCCESS;
 }
 
-// "len: Maximum length of string to store in name". What does not fit is cut; the string always ends with a zero byte.
+// "len: Maximum length of string to store in name". What does not fit is cut; the string always
+// ends with a zero byte.
 CUresult api_cuDeviceGetName(char *name, int len, CUdevice dev)
 {
     struct em_device *d;
@@ -86,8 +88,10 @@ CUresult api_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
     const int *a = d->profile.attribute;
     *prop = (CUdevprop){
         .maxThreadsPerBlock = a[DM_ATTRIBUTE_max_threads_per_block],
-        .maxThreadsDim = {a[DM_ATTRIBUTE_max_block_dim_x], a[DM_ATTRIBUTE_max_block_dim_y], a[DM_ATTRIBUTE_max_block_dim_z]},
-        .maxGridSize = {a[DM_ATTRIBUTE_max_grid_dim_x], a[DM_ATTRIBUTE_max_grid_dim_y], a[DM_ATTRIBUTE_max_grid_dim_z]},
+        .maxThreadsDim = {a[DM_ATTRIBUTE_max_block_dim_x], a[DM_ATTRIBUTE_max_block_dim_y],
+                          a[DM_ATTRIBUTE_max_block_dim_z]},
+        .maxGridSize = {a[DM_ATTRIBUTE_max_grid_dim_x], a[DM_ATTRIBUTE_max_grid_dim_y],
+                        a[DM_ATTRIBUTE_max_grid_dim_z]},
         .sharedMemPerBlock = a[DM_ATTRIBUTE_max_shared_memory_per_block],
         .totalConstantMemory = a[DM_ATTRIBUTE_total_constant_memory],
         .SIMDWidth = a[DM_ATTRIBUTE_warp_size],
@@ -110,8 +114,8 @@ CUresult api_cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-// "[domain]:[bus]:[device].[function] where domain, bus, device, and function are all hexadecimal values. pciBusId should be large enough to
-// store 13 characters including the NULL-terminator."
+// "[domain]:[bus]:[device].[function] where domain, bus, device, and function are all hexadecimal
+// values. pciBusId should be large enough to store 13 characters including the NULL-terminator."
 CUresult api_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
     enum { WHOLE = sizeof "0000:00:00.0" };
@@ -120,33 +124,43 @@ CUresult api_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
     CUresult r = em_device_get(dev, &d);
     if (r)
         return r;
-    snprintf(text, sizeof text, "%04X:%02X:%02X.0", em_device_attribute(d, DM_ATTRIBUTE_pci_domain_id),
-             em_device_attribute(d, DM_ATTRIBUTE_pci_bus_id), em_device_attribute(d, DM_ATTRIBUTE_pci_device_id));
+    snprintf(text, sizeof text, "%04X:%02X:%02X.0",
+             em_device_attribute(d, DM_ATTRIBUTE_pci_domain_id),
+             em_device_attribute(d, DM_ATTRIBUTE_pci_bus_id),
+             em_device_attribute(d, DM_ATTRIBUTE_pci_device_id));
     int room = len < 0 && em_quirk(PCI_BUS_ID_NEGATIVE_LENGTH) ? WHOLE - 1 : len;
     if (room > 0)
         snprintf(pciBusId, (size_t)room, "%.*s", room - 1, text);
-    return len >= WHOLE ? CUDA_SUCCESS : em_fail(CUDA_ERROR_INVALID_VALUE, "len is %d, the text needs %d", len, WHOLE);
+    return len >= WHOLE
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "len is %d, the text needs %d", len, WHOLE);
 }
 
-// "pciBusId: String in one of the following forms: [domain]:[bus]:[device].[function] [domain]:[bus]:[device] [bus]:[device].[function]"
+// "pciBusId: String in one of the following forms: [domain]:[bus]:[device].[function]
+// [domain]:[bus]:[device] [bus]:[device].[function]"
 CUresult api_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 {
     unsigned domain = 0, bus, slot, function = 0;
     int end = 0;
     size_t length = strlen(pciBusId);
-    if (!(sscanf(pciBusId, "%x:%x:%x.%x%n", &domain, &bus, &slot, &function, &end) == 4 && (size_t)end == length)) {
+    if (!(sscanf(pciBusId, "%x:%x:%x.%x%n", &domain, &bus, &slot, &function, &end) == 4 &&
+          (size_t)end == length)) {
         function = 0;
         end = 0;
-        if (!(sscanf(pciBusId, "%x:%x:%x%n", &domain, &bus, &slot, &end) == 3 && (size_t)end == length)) {
+        if (!(sscanf(pciBusId, "%x:%x:%x%n", &domain, &bus, &slot, &end) == 3 &&
+              (size_t)end == length)) {
             domain = 0;
             end = 0;
-            if (!(sscanf(pciBusId, "%x:%x.%x%n", &bus, &slot, &function, &end) == 3 && (size_t)end == length))
-                return em_fail(CUDA_ERROR_INVALID_VALUE, "\"%.40s\" is not [domain]:[bus]:[device].[function]", pciBusId);
+            if (!(sscanf(pciBusId, "%x:%x.%x%n", &bus, &slot, &function, &end) == 3 &&
+                  (size_t)end == length))
+                return em_fail(CUDA_ERROR_INVALID_VALUE,
+                               "\"%.40s\" is not [domain]:[bus]:[device].[function]", pciBusId);
         }
     }
     for (int i = 0; i < em_device_count; i++) {
         const struct em_device *d = &em_devices[i];
-        if ((int)domain == em_device_attribute(d, DM_ATTRIBUTE_pci_domain_id) && (int)bus == em_device_attribute(d, DM_ATTRIBUTE_pci_bus_id) &&
+        if ((int)domain == em_device_attribute(d, DM_ATTRIBUTE_pci_domain_id) &&
+            (int)bus == em_device_attribute(d, DM_ATTRIBUTE_pci_bus_id) &&
             (int)slot == em_device_attribute(d, DM_ATTRIBUTE_pci_device_id) && !function) {
             *dev = i;
             return CUDA_SUCCESS;
@@ -155,8 +169,8 @@ CUresult api_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
     return em_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device at %.40s", pciBusId);
 }
 
-// Bytes of an element of a linear texture, 0: there is none with so many channels. A planar format counts as its planes' elements, which has
-// three channels.
+// Bytes of an element of a linear texture, 0: there is none with so many channels. A planar format
+// counts as its planes' elements, which has three channels.
 static uint32_t linear_element_B(const struct dm_format_info *info, unsigned channels)
 {
     if (dm_format_planes(info) > 1)
@@ -164,7 +178,8 @@ static uint32_t linear_element_B(const struct dm_format_info *info, unsigned cha
     return dm_format_channels_legal(info, channels) ? dm_format_element_B(info, channels) : 0;
 }
 
-CUresult api_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_format format, unsigned numChannels, CUdevice dev)
+CUresult api_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_format format,
+                                                unsigned numChannels, CUdevice dev)
 {
     const struct dm_format_info *info = dm_format_info((uint32_t)format);
     struct em_device *d;
@@ -173,7 +188,9 @@ CUresult api_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUar
         return r;
     uint32_t element_B = info ? linear_element_B(info, numChannels) : 0;
     if (!element_B)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "format %#x with %u channels cannot be a 1D linear texture", (unsigned)format, numChannels);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "format %#x with %u channels cannot be a 1D linear texture",
+                       (unsigned)format, numChannels);
     *maxWidthInElements = em_device_linear_texels(d, element_B);
     return CUDA_SUCCESS;
 }
@@ -192,17 +209,21 @@ static CUresult check_atomics(const CUatomicOperation *operations, unsigned coun
 {
     for (unsigned i = 0; i < count; i++)
         if ((unsigned)operations[i] >= CU_ATOMIC_OPERATION_MAX)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "operations[%u] is %d, which does not exist", i, (int)operations[i]);
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "operations[%u] is %d, which does not exist",
+                           i, (int)operations[i]);
     return CUDA_SUCCESS;
 }
 
 static unsigned all_atomics(void)
 {
-    return CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED | CU_ATOMIC_CAPABILITY_REDUCTION | CU_ATOMIC_CAPABILITY_SCALAR_32 |
+    return CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED |
+           CU_ATOMIC_CAPABILITY_REDUCTION | CU_ATOMIC_CAPABILITY_SCALAR_32 |
            CU_ATOMIC_CAPABILITY_SCALAR_64;
 }
 
-CUresult api_cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice dev)
+CUresult api_cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities,
+                                               const CUatomicOperation *operations,
+                                               unsigned int count, CUdevice dev)
 {
     struct em_device *d;
     if (!count)
@@ -227,12 +248,14 @@ static CUresult get_pair(CUdevice source, CUdevice destination)
     if (!r)
         r = em_device_get(destination, &b);
     if (!r && a == b)
-        r = em_fail(CUDA_ERROR_INVALID_DEVICE, "both are device %d, a device is not its own peer", source);
+        r = em_fail(CUDA_ERROR_INVALID_DEVICE, "both are device %d, a device is not its own peer",
+                    source);
     return r;
 }
 
 // All devices of a process live in the same memory, so any two of them can do all that peers may.
-CUresult api_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice)
+CUresult api_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
+                                     CUdevice dstDevice)
 {
     CUresult r = get_pair(srcDevice, dstDevice);
     if (r)
@@ -248,11 +271,14 @@ CUresult api_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, C
         *value = 1;
         return CUDA_SUCCESS;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d of a pair of devices does not exist", (int)attrib);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d of a pair of devices does not exist",
+                       (int)attrib);
     }
 }
 
-CUresult api_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice srcDevice,
+CUresult api_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities,
+                                              const CUatomicOperation *operations,
+                                              unsigned int count, CUdevice srcDevice,
                                               CUdevice dstDevice)
 {
     if (!count)
@@ -297,14 +323,18 @@ CUresult api_cuDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, CUdevice de
 }
 
 // Writes of other devices into our memory are the host's own: they are there when they are made.
-CUresult api_cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target, CUflushGPUDirectRDMAWritesScope scope)
+CUresult api_cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+                                        CUflushGPUDirectRDMAWritesScope scope)
 {
     const struct em_device *d = em_self.current->device;
     if (target != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "target %d does not exist", (int)target);
-    if (scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER && scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES)
+    if (scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
+        scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "scope %d does not exist", (int)scope);
-    if (!(em_device_attribute(d, DM_ATTRIBUTE_gpu_direct_rdma_flush_writes_options) & CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST))
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "device %d cannot flush writes of GPUDirect RDMA from the host", d->ordinal);
+    if (!(em_device_attribute(d, DM_ATTRIBUTE_gpu_direct_rdma_flush_writes_options) &
+          CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST))
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "device %d cannot flush writes of GPUDirect RDMA from the host", d->ordinal);
     return CUDA_SUCCESS;
 }

@@ -6,12 +6,14 @@
 #include "egl_stream.h"
 #include "gl_resource.h"
 
-CUresult api_cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, EGLImageKHR image, unsigned int flags)
+CUresult api_cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, EGLImageKHR image,
+                                        unsigned int flags)
 {
     return em_gl_register_egl_image(image, flags, pCudaResource);
 }
 
-CUresult api_cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphicsResource resource, unsigned int index, unsigned int mipLevel)
+CUresult api_cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphicsResource resource,
+                                                 unsigned int index, unsigned int mipLevel)
 {
     enum { FRAME_TYPE_ARRAY = 0 };
     struct em_egl_frame frame;

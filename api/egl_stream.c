@@ -29,15 +29,18 @@ CUresult api_cuEGLStreamConsumerConnect(CUeglStreamConnection *conn, EGLStreamKH
     return connect(conn, stream, EM_EGL_CONSUMER);
 }
 
-CUresult api_cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *conn, EGLStreamKHR stream, unsigned int flags)
+CUresult api_cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *conn, EGLStreamKHR stream,
+                                                 unsigned int flags)
 {
     // CU_EGL_RESOURCE_LOCATION_SYSMEM and _VIDMEM
     if (flags > 1)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no CUeglResourceLocationFlags", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no CUeglResourceLocationFlags",
+                       flags);
     return connect(conn, stream, EM_EGL_CONSUMER);
 }
 
-CUresult api_cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream, EGLint width, EGLint height)
+CUresult api_cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream,
+                                        EGLint width, EGLint height)
 {
     (void)width, (void)height; // silicon: they may be any, and frames may have others
     return connect(conn, stream, EM_EGL_PRODUCER);
@@ -67,21 +70,25 @@ CUresult api_cuEGLStreamProducerDisconnect(CUeglStreamConnection *conn)
     return r ? r : em_egl_disconnect(handle, EM_EGL_PRODUCER);
 }
 
-CUresult api_cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn, CUgraphicsResource *pCudaResource, CUstream *pStream, unsigned int timeout)
+CUresult api_cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn,
+                                             CUgraphicsResource *pCudaResource, CUstream *pStream,
+                                             unsigned int timeout)
 {
     uint64_t handle;
     CUresult r = need(conn, &handle);
     return r ? r : em_egl_acquire(handle, pCudaResource, stream_of(pStream), timeout);
 }
 
-CUresult api_cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn, CUgraphicsResource pCudaResource, CUstream *pStream)
+CUresult api_cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn,
+                                             CUgraphicsResource pCudaResource, CUstream *pStream)
 {
     uint64_t handle;
     CUresult r = need(conn, &handle);
     return r ? r : em_egl_release(handle, pCudaResource, stream_of(pStream));
 }
 
-CUresult api_cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglFrame eglframe, CUstream *pStream)
+CUresult api_cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglFrame eglframe,
+                                             CUstream *pStream)
 {
     struct em_egl_frame frame;
     uint64_t handle;
@@ -90,7 +97,8 @@ CUresult api_cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglF
     return r ? r : em_egl_present(handle, &frame, stream_of(pStream));
 }
 
-CUresult api_cuEGLStreamProducerReturnFrame(CUeglStreamConnection *conn, CUeglFrame *eglframe, CUstream *pStream)
+CUresult api_cuEGLStreamProducerReturnFrame(CUeglStreamConnection *conn, CUeglFrame *eglframe,
+                                            CUstream *pStream)
 {
     struct em_egl_frame frame;
     uint64_t handle;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the generated exported functions (entry_N.c) are made of.
 #pragma once
-#define CARDLESS_DRIVER // no renaming of functions by the public headers: here every symbol is meant by its own name
+#define CARDLESS_DRIVER // no renaming of functions by the public headers: here every symbol is
+                        // meant by its own name
 #include <cuda.h>
 
 #include "api_bodies.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "Driver Entry Point Access": functions by name, version and kind of default stream.
+// The manual's chapter "Driver Entry Point Access": functions by name, version and kind of default
+// stream.
 #include <string.h>
 
 #include "api_bodies.h"
@@ -21,14 +22,19 @@ static const struct api_proc *find_name(const char *name)
     return low < api_proc_count && !strcmp(api_procs[low].base, name) ? &api_procs[low] : NULL;
 }
 
-// Finds the newest form of `symbol` that CUDA `version` had. What a caller gets wrong is reported before anything is written.
-static CUresult lookup(const char *symbol, void **pfn, int version, cuuint64_t flags, void **found, CUdriverProcAddressQueryResult *status)
+// Finds the newest form of `symbol` that CUDA `version` had. What a caller gets wrong is reported
+// before anything is written.
+static CUresult lookup(const char *symbol, void **pfn, int version, cuuint64_t flags, void **found,
+                       CUdriverProcAddressQueryResult *status)
 {
-    const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    const cuuint64_t known =
+        CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     if (flags & ~known)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx hold unknown bits", (unsigned long long)flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx hold unknown bits",
+                       (unsigned long long)flags);
     if (version > API_DRIVER_VERSION)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA version %d is newer than this driver's, %d", version, API_DRIVER_VERSION);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA version %d is newer than this driver's, %d",
+                       version, API_DRIVER_VERSION);
     if (!symbol)
         return em_null("symbol");
     if (!pfn)
@@ -42,8 +48,10 @@ static CUresult lookup(const char *symbol, void **pfn, int version, cuuint64_t f
     // "The requested symbol was found but is not supported by the CUDA version specified"
     *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
     bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-    bool twins = false; // a name that has per-thread forms is not answered with another one when they are asked for
-    for (const struct api_proc *q = p; q < api_procs + api_proc_count && !strcmp(q->base, symbol); q++)
+    bool twins = false; // a name that has per-thread forms is not answered with another one when
+                        // they are asked for
+    for (const struct api_proc *q = p; q < api_procs + api_proc_count && !strcmp(q->base, symbol);
+         q++)
         twins |= q->twin != NULL;
     for (; p < api_procs + api_proc_count && !strcmp(p->base, symbol); p++) {
         void *function = per_thread && twins ? p->twin : p->function;
@@ -58,7 +66,8 @@ static CUresult lookup(const char *symbol, void **pfn, int version, cuuint64_t f
     return CUDA_SUCCESS;
 }
 
-CUresult api_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult *symbolStatus)
+CUresult api_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+                                 CUdriverProcAddressQueryResult *symbolStatus)
 {
     void *found;
     CUdriverProcAddressQueryResult status;
@@ -82,12 +91,14 @@ CUresult api_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, c
     if (status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)
         return em_fail(CUDA_ERROR_NOT_FOUND, "the driver has no function %.80s", symbol);
     if (status != CU_GET_PROC_ADDRESS_SUCCESS)
-        return em_fail(CUDA_ERROR_NOT_FOUND, "CUDA %d.%d has no function %.80s", cudaVersion / 1000, cudaVersion % 1000 / 10, symbol);
+        return em_fail(CUDA_ERROR_NOT_FOUND, "CUDA %d.%d has no function %.80s", cudaVersion / 1000,
+                       cudaVersion % 1000 / 10, symbol);
     *pfn = found;
     return CUDA_SUCCESS;
 }
 
-// Tables of functions that are not public. Cardless has none, and answers as the driver does for a table that it does not know.
+// Tables of functions that are not public. Cardless has none, and answers as the driver does for a
+// table that it does not know.
 CUresult api_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
     if (!ppExportTable)
@@ -96,6 +107,7 @@ CUresult api_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportT
         return em_null("pExportTableId");
     *ppExportTable = NULL;
     return em_fail(CUDA_ERROR_INVALID_VALUE,
-                   "private function tables are not offered: NVIDIA's runtime (libcudart, static or shared) asks for them, and "
+                   "private function tables are not offered: NVIDIA's runtime (libcudart, static "
+                   "or shared) asks for them, and "
                    "programs of the runtime API do not run yet");
 }

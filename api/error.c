@@ -3,12 +3,14 @@
 #include "api_bodies.h"
 #include "call.h"
 
-// "If the error code is not recognized, CUDA_ERROR_INVALID_VALUE will be returned and *pStr will be set to the NULL address."
+// "If the error code is not recognized, CUDA_ERROR_INVALID_VALUE will be returned and *pStr will be
+// set to the NULL address."
 static CUresult give(CUresult error, const char **out, const char *(*text)(CUresult))
 {
     bool known = em_error_string(error) != NULL;
     *out = known ? text(error) : NULL;
-    return known ? CUDA_SUCCESS : em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no CUresult", (int)error);
+    return known ? CUDA_SUCCESS
+                 : em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no CUresult", (int)error);
 }
 
 CUresult api_cuGetErrorName(CUresult error, const char **pStr)

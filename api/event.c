@@ -9,10 +9,12 @@ CUresult api_cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     if (Flags & ~known)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "event flags %#x: %#x are none", Flags, Flags & ~known);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "event flags %#x: %#x are none", Flags,
+                       Flags & ~known);
     // "CU_EVENT_INTERPROCESS must be specified along with CU_EVENT_DISABLE_TIMING".
     if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING with it");
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING with it");
     return em_event_create(em_self.current, Flags, phEvent);
 }
 
@@ -37,10 +39,12 @@ static CUresult record(CUevent event, CUstream stream, unsigned flags)
     if (r)
         goto put_stream;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: only CU_EVENT_RECORD_EXTERNAL (0x1) is one", flags);
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "flags %#x: only CU_EVENT_RECORD_EXTERNAL (0x1) is one", flags);
     // "CU_EVENT_RECORD_EXTERNAL: … This flag is invalid outside of stream capture."
     else if (flags)
-        r = em_fail(CUDA_ERROR_ILLEGAL_STATE, "CU_EVENT_RECORD_EXTERNAL is for streams under capture only");
+        r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
+                    "CU_EVENT_RECORD_EXTERNAL is for streams under capture only");
     else
         r = em_event_record(e, s);
     em_event_put(e);
@@ -67,14 +71,16 @@ CUresult api_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Fl
     if (r)
         return r;
     if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: only CU_EVENT_WAIT_EXTERNAL (0x1) is one", Flags);
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: only CU_EVENT_WAIT_EXTERNAL (0x1) is one",
+                    Flags);
     if (!r)
         r = em_event_get(hEvent, &e);
     if (r)
         goto put_stream;
     // "CU_EVENT_WAIT_EXTERNAL: … This flag is invalid outside of stream capture."
     if (Flags)
-        r = em_fail(CUDA_ERROR_ILLEGAL_STATE, "CU_EVENT_WAIT_EXTERNAL is for streams under capture only");
+        r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
+                    "CU_EVENT_WAIT_EXTERNAL is for streams under capture only");
     else
         r = em_event_wait(e, s);
     em_event_put(e);
@@ -132,7 +138,8 @@ CUresult api_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hE
 
 // ---- all streams of a context ----
 
-static CUresult with_context(CUcontext context, CUevent event, CUresult (*act)(struct em_event *, struct em_context *))
+static CUresult with_context(CUcontext context, CUevent event,
+                             CUresult (*act)(struct em_event *, struct em_context *))
 {
     struct em_context *c;
     struct em_event *e;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Types of other APIs in the driver's prototypes, so that it is built without their headers. Their sizes are part of those ABIs.
+// Types of other APIs in the driver's prototypes, so that it is built without their headers. Their
+// sizes are part of those ABIs.
 #pragma once
 #include <cuda.h>
 #include <cardless/abi/old_types.h>
@@ -9,7 +10,11 @@
 typedef unsigned int GLenum;
 typedef unsigned int GLuint;
 typedef enum CUGLDeviceList_enum CUGLDeviceList;
-enum CUGLDeviceList_enum { CU_GL_DEVICE_LIST_ALL = 1, CU_GL_DEVICE_LIST_CURRENT_FRAME = 2, CU_GL_DEVICE_LIST_NEXT_FRAME = 3 };
+enum CUGLDeviceList_enum {
+    CU_GL_DEVICE_LIST_ALL = 1,
+    CU_GL_DEVICE_LIST_CURRENT_FRAME = 2,
+    CU_GL_DEVICE_LIST_NEXT_FRAME = 3
+};
 
 // EGL
 typedef void *EGLImageKHR;

@@ -4,17 +4,20 @@
 #include "call.h"
 #include "gl_resource.h"
 
-CUresult api_cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint buffer, unsigned int Flags)
+CUresult api_cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint buffer,
+                                        unsigned int Flags)
 {
     return em_gl_register_buffer(buffer, Flags, pCudaResource);
 }
 
-CUresult api_cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint image, GLenum target, unsigned int Flags)
+CUresult api_cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint image,
+                                       GLenum target, unsigned int Flags)
 {
     return em_gl_register_image(image, target, Flags, pCudaResource);
 }
 
-CUresult api_cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
+CUresult api_cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
+                               unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 {
     return em_gl_devices(deviceList, cudaDeviceCount, pCudaDevices, pCudaDeviceCount);
 }
@@ -36,12 +39,14 @@ CUresult api_cuGLRegisterBufferObject(GLuint buffer)
     return em_gl_old_register(buffer);
 }
 
-CUresult api_cuGLMapBufferObject_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer, CUstream default_stream)
+CUresult api_cuGLMapBufferObject_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer,
+                                    CUstream default_stream)
 {
     return em_gl_old_map(buffer, default_stream, dptr, size);
 }
 
-CUresult api_cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer, CUstream hStream)
+CUresult api_cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer,
+                                         CUstream hStream)
 {
     return em_gl_old_map(buffer, hStream, dptr, size);
 }

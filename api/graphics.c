@@ -4,7 +4,8 @@
 #include "call.h"
 #include "graphics.h"
 
-// A binding that loses the out-parameter of a registration shows up here. Silicon looks at the resource before it looks at where the result goes.
+// A binding that loses the out-parameter of a registration shows up here. Silicon looks at the
+// resource before it looks at where the result goes.
 static CUresult check(CUgraphicsResource resource, const char *result_name, const void *result)
 {
     if (!resource)
@@ -17,19 +18,22 @@ CUresult api_cuGraphicsUnregisterResource(CUgraphicsResource resource)
     return em_graphics_unregister(resource);
 }
 
-CUresult api_cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource resource, unsigned int arrayIndex, unsigned int mipLevel)
+CUresult api_cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource resource,
+                                                 unsigned int arrayIndex, unsigned int mipLevel)
 {
     CUresult r = check(resource, "pArray", pArray);
     return r ? r : em_graphics_array(resource, arrayIndex, mipLevel, pArray);
 }
 
-CUresult api_cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray, CUgraphicsResource resource)
+CUresult api_cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray,
+                                                       CUgraphicsResource resource)
 {
     CUresult r = check(resource, "pMipmappedArray", pMipmappedArray);
     return r ? r : em_graphics_mipmap(resource, pMipmappedArray);
 }
 
-CUresult api_cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSize, CUgraphicsResource resource)
+CUresult api_cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSize,
+                                                   CUgraphicsResource resource)
 {
     return em_graphics_pointer(resource, pDevPtr, pSize);
 }
@@ -39,12 +43,14 @@ CUresult api_cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource resource, unsig
     return em_graphics_set_flags(resource, flags);
 }
 
-CUresult api_cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream)
+CUresult api_cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources,
+                                    CUstream hStream)
 {
     return em_graphics_map(count, resources, hStream);
 }
 
-CUresult api_cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream)
+CUresult api_cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources,
+                                      CUstream hStream)
 {
     return em_graphics_unmap(count, resources, hStream);
 }

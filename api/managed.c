@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapters "Memory Management" and "Unified Addressing": managed memory, advice and prefetches. Pageable memory of the host is not
-// managed: CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS is 0 on all devices that there are.
+// The manual's chapters "Memory Management" and "Unified Addressing": managed memory, advice and
+// prefetches. Pageable memory of the host is not managed:
+// CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS is 0 on all devices that there are.
 #include "api_bodies.h"
 #include "call.h"
 #include "device.h"
@@ -8,13 +9,17 @@
 #include "quirk.h"
 #include "reach.h"
 
-// "flags … must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST"; "If bytesize is 0, cuMemAllocManaged returns CUDA_ERROR_INVALID_VALUE."
+// "flags … must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST"; "If bytesize is 0,
+// cuMemAllocManaged returns CUDA_ERROR_INVALID_VALUE."
 CUresult api_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
     uint64_t address = 0;
     CUresult r;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: exactly one of CU_MEM_ATTACH_GLOBAL and CU_MEM_ATTACH_HOST is needed", flags);
+        r = em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "flags %#x: exactly one of CU_MEM_ATTACH_GLOBAL and CU_MEM_ATTACH_HOST is needed",
+            flags);
     else if (!bytesize)
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
     else
@@ -35,15 +40,19 @@ static CUresult check_location(CUmemLocation l, CUresult no_device)
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        return l.id ? em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d: the host has one NUMA node, 0", l.id) : CUDA_SUCCESS;
+        return l.id ? em_fail(CUDA_ERROR_INVALID_VALUE,
+                              "location.id is %d: the host has one NUMA node, 0", l.id)
+                    : CUDA_SUCCESS;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "location.type %d is no place for managed memory", (int)l.type);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "location.type %d is no place for managed memory",
+                       (int)l.type);
     }
 }
 
 static bool is_numa(CUmemLocation l)
 {
-    return l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA || l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+    return l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+           l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 }
 
 // The forms before CUDA 12.2 and 13.0 name a device, or CU_DEVICE_CPU.
@@ -59,27 +68,35 @@ static CUmemLocation of_ordinal(CUdevice device)
 // Whether the advice has a place; the others ignore the argument.
 static bool has_location(CUmem_advise advice)
 {
-    return advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION || advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+    return advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
+           advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
 }
 
-static CUresult advise(CUdeviceptr address, size_t count, CUmem_advise advice, CUmemLocation location, CUresult no_device)
+static CUresult advise(CUdeviceptr address, size_t count, CUmem_advise advice,
+                       CUmemLocation location, CUresult no_device)
 {
-    bool access = advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+    bool access =
+        advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
     bool lenient = is_numa(location) && em_quirk(ADVISE_NUMA_UNCHECKED);
     CUresult r;
-    if ((unsigned)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || (unsigned)advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+    if ((unsigned)advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
+        (unsigned)advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no advice", (int)advice);
-    // "CU_MEM_ADVISE_SET_ACCESSED_BY: … the location type must be CU_MEM_LOCATION_TYPE_DEVICE or CU_MEM_LOCATION_TYPE_HOST".
+    // "CU_MEM_ADVISE_SET_ACCESSED_BY: … the location type must be CU_MEM_LOCATION_TYPE_DEVICE or
+    // CU_MEM_LOCATION_TYPE_HOST".
     if (access && is_numa(location))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a NUMA node cannot be advised as one that accesses memory");
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "a NUMA node cannot be advised as one that accesses memory");
     if (!lenient && (!address || !count))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %zu: neither may be 0", address, count);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %zu: neither may be 0",
+                       address, count);
     if (!lenient && has_location(advice) && (r = check_location(location, no_device)))
         return r;
     return em_managed_advise(address, count, advice, location, lenient);
 }
 
-CUresult api_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
+CUresult api_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                            CUmemLocation location)
 {
     return advise(devPtr, count, advice, location, CUDA_ERROR_INVALID_VALUE);
 }
@@ -91,7 +108,8 @@ CUresult api_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, 
 
 // ---- prefetches and discards
 
-static CUresult prefetch(CUdeviceptr address, size_t count, CUmemLocation location, unsigned flags, CUstream hStream)
+static CUresult prefetch(CUdeviceptr address, size_t count, CUmemLocation location, unsigned flags,
+                         CUstream hStream)
 {
     if (flags)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#x; they must be 0", flags);
@@ -99,17 +117,20 @@ static CUresult prefetch(CUdeviceptr address, size_t count, CUmemLocation locati
     return r ? r : em_managed_prefetch(address, count, location, hStream);
 }
 
-CUresult api_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream)
+CUresult api_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                                   unsigned int flags, CUstream hStream)
 {
     return prefetch(devPtr, count, location, flags, hStream);
 }
 
-CUresult api_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+CUresult api_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                                CUstream hStream)
 {
     return prefetch(devPtr, count, of_ordinal(dstDevice), 0, hStream);
 }
 
-static CUresult check_batch(const struct em_managed_batch *b, unsigned long long flags, CUstream hStream)
+static CUresult check_batch(const struct em_managed_batch *b, unsigned long long flags,
+                            CUstream hStream)
 {
     if (!b->count || !b->dptrs || !b->sizes)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a batch needs dptrs, sizes and a count");
@@ -121,17 +142,24 @@ static CUresult check_batch(const struct em_managed_batch *b, unsigned long long
     return CUDA_SUCCESS;
 }
 
-// "The first entry in prefetchLocIdxs has to be 0 … Each entry must be greater than the previous entry and the last entry should be less than count."
+// "The first entry in prefetchLocIdxs has to be 0 … Each entry must be greater than the previous
+// entry and the last entry should be less than count."
 static CUresult check_locations(const struct em_managed_batch *b)
 {
     if (!b->locations || !b->firsts || !b->location_count || b->location_count > b->count)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%zu locations for %zu operations: prefetchLocs and prefetchLocIdxs hold at least 1, at most count",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%zu locations for %zu operations: prefetchLocs and prefetchLocIdxs hold at "
+                       "least 1, at most count",
                        b->location_count, b->count);
     for (size_t i = 0; i < b->location_count; i++) {
         if (i ? b->firsts[i] <= b->firsts[i - 1] : b->firsts[0] != 0)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "prefetchLocIdxs[%zu] is %zu: they begin with 0 and ascend", i, b->firsts[i]);
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "prefetchLocIdxs[%zu] is %zu: they begin with 0 and ascend", i,
+                           b->firsts[i]);
         if (b->firsts[i] >= b->count)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "prefetchLocIdxs[%zu] is %zu, not less than count %zu", i, b->firsts[i], b->count);
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "prefetchLocIdxs[%zu] is %zu, not less than count %zu", i, b->firsts[i],
+                           b->count);
         CUresult r = check_location(b->locations[i], CUDA_ERROR_INVALID_VALUE);
         if (r)
             return r;
@@ -139,30 +167,40 @@ static CUresult check_locations(const struct em_managed_batch *b)
     return CUDA_SUCCESS;
 }
 
-static CUresult prefetch_batch(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+static CUresult prefetch_batch(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                               CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
                                size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
 {
-    struct em_managed_batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
+    struct em_managed_batch b = {dptrs,        sizes,           count,
+                                 prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
     CUresult r = check_batch(&b, flags, hStream);
     if (!r)
         r = check_locations(&b);
     return r ? r : em_managed_run_batch(&b, hStream);
 }
 
-CUresult api_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
-                                     size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+CUresult api_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                     CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                     size_t numPrefetchLocs, unsigned long long flags,
+                                     CUstream hStream)
 {
-    return prefetch_batch(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream);
+    return prefetch_batch(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,
+                          flags, hStream);
 }
 
-// "Reading from the discarded range, without a subsequent write or prefetch … returns an indeterminate value": the old one is one.
-CUresult api_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
-                                               size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+// "Reading from the discarded range, without a subsequent write or prefetch … returns an
+// indeterminate value": the old one is one.
+CUresult api_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                               CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                               size_t numPrefetchLocs, unsigned long long flags,
+                                               CUstream hStream)
 {
-    return prefetch_batch(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream);
+    return prefetch_batch(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,
+                          flags, hStream);
 }
 
-CUresult api_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags, CUstream hStream)
+CUresult api_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                    unsigned long long flags, CUstream hStream)
 {
     struct em_managed_batch b = {.dptrs = dptrs, .sizes = sizes, .count = count};
     CUresult r = check_batch(&b, flags, hStream);
@@ -176,21 +214,25 @@ static CUresult check_attribute(void *data, size_t data_size, CUmem_range_attrib
 {
     if (!data)
         return em_null("data");
-    if ((unsigned)attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY || (unsigned)attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
+    if ((unsigned)attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY ||
+        (unsigned)attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no attribute of ranges", (int)attribute);
     bool list = attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
     if (list ? !data_size || data_size % sizeof(int) : data_size != sizeof(int))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "dataSize is %zu; it must be %s", data_size, list ? "a multiple of 4, and not 0" : "4");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dataSize is %zu; it must be %s", data_size,
+                       list ? "a multiple of 4, and not 0" : "4");
     return em_writable("data", data, data_size);
 }
 
-CUresult api_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr, size_t count)
+CUresult api_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
+                                    CUdeviceptr devPtr, size_t count)
 {
     return api_cuMemRangeGetAttributes(&data, &dataSize, &attribute, 1, devPtr, count);
 }
 
-CUresult api_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes, size_t numAttributes, CUdeviceptr devPtr,
-                                     size_t count)
+CUresult api_cuMemRangeGetAttributes(void **data, size_t *dataSizes,
+                                     CUmem_range_attribute *attributes, size_t numAttributes,
+                                     CUdeviceptr devPtr, size_t count)
 {
     CUresult r = CUDA_SUCCESS;
     if (!data)

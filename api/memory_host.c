@@ -7,8 +7,11 @@
 static CUresult allocate(void **pp, size_t bytesize, unsigned flags)
 {
     uint64_t address = 0;
-    const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
-    CUresult r = flags & ~known ? em_fail(CUDA_ERROR_INVALID_VALUE, "Flags %#x hold unknown bits", flags) : em_host_alloc(bytesize, flags, &address);
+    const unsigned known =
+        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    CUresult r = flags & ~known
+                     ? em_fail(CUDA_ERROR_INVALID_VALUE, "Flags %#x hold unknown bits", flags)
+                     : em_host_alloc(bytesize, flags, &address);
     *pp = (void *)(uintptr_t)address;
     return r;
 }
@@ -30,7 +33,8 @@ CUresult api_cuMemFreeHost(void *p)
 
 CUresult api_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 {
-    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                           CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
     if (!bytesize)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a registration of 0 bytes");
     if (Flags & ~known)
@@ -41,7 +45,8 @@ CUresult api_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 // The form of CUDA 4.0 came before the flags IOMEMORY and READ_ONLY and does not look at them.
 CUresult api_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 {
-    return api_cuMemHostRegister_v2(p, bytesize, Flags & ~(CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY));
+    return api_cuMemHostRegister_v2(
+        p, bytesize, Flags & ~(CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY));
 }
 
 CUresult api_cuMemHostUnregister(void *p)

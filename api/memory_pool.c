@@ -13,7 +13,8 @@ static CUmemLocation of_device(int ordinal)
 
 // ---- which pool
 
-// The device is looked at before the pointer here, and after it in cuDeviceGetMemPool: so the card does.
+// The device is looked at before the pointer here, and after it in cuDeviceGetMemPool: so the card
+// does.
 CUresult api_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
     struct em_device *device;
@@ -26,10 +27,13 @@ CUresult api_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
     return em_pool_of_location(&l, EM_POOL_STANDARD, pool_out);
 }
 
-// "Returns: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE": the current pool's calls take a device that does not exist for any other wrong value.
+// "Returns: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE": the current pool's calls take a device that
+// does not exist for any other wrong value.
 static CUresult check_ordinal(CUdevice dev)
 {
-    return (unsigned)dev < (unsigned)em_device_count ? CUDA_SUCCESS : em_fail(CUDA_ERROR_INVALID_VALUE, "there is no device %d", dev);
+    return (unsigned)dev < (unsigned)em_device_count
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "there is no device %d", dev);
 }
 
 CUresult api_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
@@ -50,8 +54,10 @@ static CUresult check_type(CUmemAllocationType type)
 {
     if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "Cardless has no memory pools of managed memory");
-    return type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS
-                                                 : em_fail(CUDA_ERROR_INVALID_VALUE, "type %d is no kind of memory that pools hold", (int)type);
+    return type == CU_MEM_ALLOCATION_TYPE_PINNED
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "type %d is no kind of memory that pools hold",
+                         (int)type);
 }
 
 static CUresult check_place(const CUmemLocation *location, CUmemAllocationType type)
@@ -60,7 +66,8 @@ static CUresult check_place(const CUmemLocation *location, CUmemAllocationType t
     return r ? r : check_type(type);
 }
 
-CUresult api_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type)
+CUresult api_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+                                    CUmemAllocationType type)
 {
     CUresult r = check_place(location, type);
     return r ? r : em_pool_of_location(location, EM_POOL_STANDARD, pool_out);
@@ -93,15 +100,22 @@ static CUresult check_props(const CUmemPoolProps *p)
     if (r || (r = em_pool_location(&p->location, CUDA_ERROR_INVALID_VALUE)))
         return r;
     if ((unsigned)p->handleTypes & ~shareable)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "handleTypes %#x hold what cannot be exported on Linux", (unsigned)p->handleTypes);
-    // "IPC is not supported for CU_MEM_LOCATION_TYPE_HOST": it takes a place, CU_MEM_LOCATION_TYPE_HOST_NUMA.
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "handleTypes %#x hold what cannot be exported on Linux",
+                       (unsigned)p->handleTypes);
+    // "IPC is not supported for CU_MEM_LOCATION_TYPE_HOST": it takes a place,
+    // CU_MEM_LOCATION_TYPE_HOST_NUMA.
     if (p->handleTypes && p->location.type == CU_MEM_LOCATION_TYPE_HOST)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a pool at CU_MEM_LOCATION_TYPE_HOST cannot be shared; one at CU_MEM_LOCATION_TYPE_HOST_NUMA can");
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "a pool at CU_MEM_LOCATION_TYPE_HOST cannot be shared; one at "
+                       "CU_MEM_LOCATION_TYPE_HOST_NUMA can");
     for (size_t i = 0; i < sizeof p->reserved; i++)
         if (p->reserved[i])
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved[%zu] is not 0: clear the structure", i);
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved[%zu] is not 0: clear the structure",
+                           i);
     if (p->maxSize >= MAX_SIZE_END)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "maxSize %zu is more than there are addresses", p->maxSize);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "maxSize %zu is more than there are addresses",
+                       p->maxSize);
     return CUDA_SUCCESS;
 }
 
@@ -136,7 +150,8 @@ CUresult api_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, s
     return em_pool_set_access(pool, map, count);
 }
 
-CUresult api_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
+CUresult api_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
+                                CUmemLocation *location)
 {
     return em_pool_get_access(memPool, location, flags);
 }
@@ -144,7 +159,8 @@ CUresult api_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, 
 // ---- allocating and freeing
 
 // From `pool`, or where that is NULL from the current pool of the stream's device.
-static CUresult allocate(CUdeviceptr *dptr, size_t bytesize, const CUmemoryPool *pool, CUstream hStream)
+static CUresult allocate(CUdeviceptr *dptr, size_t bytesize, const CUmemoryPool *pool,
+                         CUstream hStream)
 {
     uint64_t address;
     CUresult r = em_pool_alloc_async(pool, bytesize, hStream, &address);
@@ -157,7 +173,8 @@ CUresult api_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStrea
     return allocate(dptr, bytesize, NULL, hStream);
 }
 
-CUresult api_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+CUresult api_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                     CUstream hStream)
 {
     return allocate(dptr, bytesize, &pool, hStream);
 }
@@ -169,7 +186,9 @@ CUresult api_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 
 // ---- sharing
 
-CUresult api_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType, unsigned long long flags)
+CUresult api_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
+                                              CUmemAllocationHandleType handleType,
+                                              unsigned long long flags)
 {
     int fd;
     if (flags)
@@ -182,14 +201,17 @@ CUresult api_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool poo
     return r;
 }
 
-CUresult api_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType, unsigned long long flags)
+CUresult api_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
+                                                CUmemAllocationHandleType handleType,
+                                                unsigned long long flags)
 {
     if (flags)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#llx; they must be 0", flags);
     if (!handleType)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "handleType is 0, CU_MEM_HANDLE_TYPE_NONE");
     if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "memory pools can be imported from file descriptors only");
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "memory pools can be imported from file descriptors only");
     return em_pool_import((int)(intptr_t)handle, pool_out);
 }
 
@@ -198,7 +220,8 @@ CUresult api_cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdev
     return em_pool_export_pointer(ptr, shareData_out);
 }
 
-CUresult api_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData)
+CUresult api_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
+                                    CUmemPoolPtrExportData *shareData)
 {
     uint64_t address;
     CUresult r = em_pool_import_pointer(pool, shareData, &address);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The CUDA 3.1 forms of functions, with sizes and device addresses of 32 bits: each widens, calls today's body and narrows what comes
-// back. A size that does not fit is answered with the largest that does, an address that does not fit with an error. Clients that look
-// up a name without `_v2` get these; host memory, arrays and copies between them work, device addresses above 4 GiB cannot.
+// The CUDA 3.1 forms of functions, with sizes and device addresses of 32 bits: each widens, calls
+// today's body and narrows what comes back. A size that does not fit is answered with the largest
+// that does, an address that does not fit with an error. Clients that look up a name without `_v2`
+// get these; host memory, arrays and copies between them work, device addresses above 4 GiB cannot.
 #include "api_bodies.h"
 #include "call.h"
 
-#if API_HAS_cuDeviceTotalMem || API_HAS_cuMemGetInfo || API_HAS_cuMemGetAddressRange || API_HAS_cuModuleGetGlobal || API_HAS_cuMemAllocPitch ||      \
+#if API_HAS_cuDeviceTotalMem || API_HAS_cuMemGetInfo || API_HAS_cuMemGetAddressRange ||            \
+    API_HAS_cuModuleGetGlobal || API_HAS_cuMemAllocPitch ||                                        \
     API_HAS_cuGraphicsResourceGetMappedPointer || API_HAS_cuTexRefSetAddress
 static unsigned int narrow_size(size_t size)
 {
@@ -13,13 +15,15 @@ static unsigned int narrow_size(size_t size)
 }
 #endif
 
-#if API_HAS_cuMemAlloc || API_HAS_cuMemAllocPitch || API_HAS_cuMemGetAddressRange || API_HAS_cuModuleGetGlobal ||                                    \
-    API_HAS_cuMemHostGetDevicePointer || API_HAS_cuGraphicsResourceGetMappedPointer || API_HAS_cuTexRefGetAddress
+#if API_HAS_cuMemAlloc || API_HAS_cuMemAllocPitch || API_HAS_cuMemGetAddressRange ||               \
+    API_HAS_cuModuleGetGlobal || API_HAS_cuMemHostGetDevicePointer ||                              \
+    API_HAS_cuGraphicsResourceGetMappedPointer || API_HAS_cuTexRefGetAddress
 static CUresult narrow_address(CUdeviceptr_v1 *out, CUdeviceptr address)
 {
     if (address > UINT32_MAX)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "device address 0x%llx does not fit the 32 bits that this old form of the function has for "
+                       "device address 0x%llx does not fit the 32 bits that this old form of the "
+                       "function has for "
                        "it; look up %s_v2",
                        address, em_entry_name());
     *out = (CUdeviceptr_v1)address;
@@ -63,8 +67,8 @@ CUresult api_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 #endif
 
 #if API_HAS_cuMemAllocPitch
-CUresult api_cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigned int WidthInBytes, unsigned int Height,
-                             unsigned int ElementSizeBytes)
+CUresult api_cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigned int WidthInBytes,
+                             unsigned int Height, unsigned int ElementSizeBytes)
 {
     CUdeviceptr wide;
     size_t pitch;
@@ -103,7 +107,8 @@ CUresult api_cuMemHostGetDevicePointer(CUdeviceptr_v1 *pdptr, void *p, unsigned 
 #endif
 
 #if API_HAS_cuModuleGetGlobal
-CUresult api_cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodule hmod, const char *name)
+CUresult api_cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodule hmod,
+                               const char *name)
 {
     CUdeviceptr wide;
     size_t size;
@@ -117,7 +122,8 @@ CUresult api_cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodu
 #endif
 
 #if API_HAS_cuGraphicsResourceGetMappedPointer
-CUresult api_cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigned int *pSize, CUgraphicsResource resource)
+CUresult api_cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigned int *pSize,
+                                                CUgraphicsResource resource)
 {
     CUdeviceptr wide;
     size_t size;
@@ -131,7 +137,8 @@ CUresult api_cuGraphicsResourceGetMappedPointer(CUdeviceptr_v1 *pDevPtr, unsigne
 #endif
 
 #if API_HAS_cuGLMapBufferObject || API_HAS_cuGLMapBufferObjectAsync
-static CUresult narrow_mapping(CUresult r, CUdeviceptr wide, size_t size, CUdeviceptr_v1 *address, unsigned int *narrow)
+static CUresult narrow_mapping(CUresult r, CUdeviceptr wide, size_t size, CUdeviceptr_v1 *address,
+                               unsigned int *narrow)
 {
     if (!r && address)
         r = narrow_address(address, wide);
@@ -152,7 +159,8 @@ CUresult api_cuGLMapBufferObject(CUdeviceptr_v1 *dptr, unsigned int *size, GLuin
 #endif
 
 #if API_HAS_cuGLMapBufferObjectAsync
-CUresult api_cuGLMapBufferObjectAsync(CUdeviceptr_v1 *dptr, unsigned int *size, GLuint buffer, CUstream hStream)
+CUresult api_cuGLMapBufferObjectAsync(CUdeviceptr_v1 *dptr, unsigned int *size, GLuint buffer,
+                                      CUstream hStream)
 {
     CUdeviceptr wide = 0;
     size_t wide_size = 0;
@@ -261,7 +269,8 @@ CUresult api_cuMemcpy3DAsync(const CUDA_MEMCPY3D_v1 *pCopy, CUstream hStream)
 #if API_HAS_cuArrayCreate || API_HAS_cuTexRefSetAddress2D
 static CUDA_ARRAY_DESCRIPTOR widen_descriptor(const CUDA_ARRAY_DESCRIPTOR_v1 *d)
 {
-    return (CUDA_ARRAY_DESCRIPTOR){.Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels};
+    return (CUDA_ARRAY_DESCRIPTOR){
+        .Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels};
 }
 #endif
 
@@ -279,7 +288,8 @@ CUresult api_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CU
     CUDA_ARRAY_DESCRIPTOR d; // an array's extents fit 32 bits: the largest array is far smaller
     CUresult r = api_cuArrayGetDescriptor_v2(&d, hArray);
     if (!r)
-        *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR_v1){(unsigned int)d.Width, (unsigned int)d.Height, d.Format, d.NumChannels};
+        *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR_v1){
+            (unsigned int)d.Width, (unsigned int)d.Height, d.Format, d.NumChannels};
     return r;
 }
 #endif
@@ -288,8 +298,12 @@ CUresult api_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CU
 CUresult api_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray)
 {
     const CUDA_ARRAY3D_DESCRIPTOR_v1 *d = pAllocateArray;
-    CUDA_ARRAY3D_DESCRIPTOR wide = {
-        .Width = d->Width, .Height = d->Height, .Depth = d->Depth, .Format = d->Format, .NumChannels = d->NumChannels, .Flags = d->Flags};
+    CUDA_ARRAY3D_DESCRIPTOR wide = {.Width = d->Width,
+                                    .Height = d->Height,
+                                    .Depth = d->Depth,
+                                    .Format = d->Format,
+                                    .NumChannels = d->NumChannels,
+                                    .Flags = d->Flags};
     return api_cuArray3DCreate_v2(pHandle, &wide);
 }
 #endif
@@ -301,13 +315,16 @@ CUresult api_cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor
     CUresult r = api_cuArray3DGetDescriptor_v2(&d, hArray);
     if (!r)
         *pArrayDescriptor =
-            (CUDA_ARRAY3D_DESCRIPTOR_v1){(unsigned int)d.Width, (unsigned int)d.Height, (unsigned int)d.Depth, d.Format, d.NumChannels, d.Flags};
+            (CUDA_ARRAY3D_DESCRIPTOR_v1){(unsigned int)d.Width, (unsigned int)d.Height,
+                                         (unsigned int)d.Depth, d.Format,
+                                         d.NumChannels,         d.Flags};
     return r;
 }
 #endif
 
 #if API_HAS_cuTexRefSetAddress
-CUresult api_cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUdeviceptr_v1 dptr, unsigned int bytes)
+CUresult api_cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUdeviceptr_v1 dptr,
+                                unsigned int bytes)
 {
     size_t offset;
     CUresult r = api_cuTexRefSetAddress_v2(ByteOffset ? &offset : NULL, hTexRef, dptr, bytes);
@@ -318,7 +335,8 @@ CUresult api_cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUde
 #endif
 
 #if API_HAS_cuTexRefSetAddress2D
-CUresult api_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v1 *desc, CUdeviceptr_v1 dptr, unsigned int Pitch)
+CUresult api_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v1 *desc,
+                                  CUdeviceptr_v1 dptr, unsigned int Pitch)
 {
     CUDA_ARRAY_DESCRIPTOR wide = widen_descriptor(desc);
     return api_cuTexRefSetAddress2D_v2(hTexRef, &wide, dptr, Pitch);

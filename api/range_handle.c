@@ -7,19 +7,25 @@
 #include "api_bodies.h"
 #include "call.h"
 
-CUresult api_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType, unsigned long long flags)
+CUresult api_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size,
+                                           CUmemRangeHandleType handleType,
+                                           unsigned long long flags)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     if (handleType != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "handleType %d is not CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD", (int)handleType);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "handleType %d is not CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD", (int)handleType);
     // "dptr and size must be aligned to the host page size"
     if (!dptr || !size || dptr % page || size % page)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %#llx are no whole pages of %#llx", (unsigned long long)dptr, (unsigned long long)size,
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %#llx are no whole pages of %#llx",
+                       (unsigned long long)dptr, (unsigned long long)size,
                        (unsigned long long)page);
     // The card looks at the one flag that has a name before the rest.
     if (flags & CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE) {
         *(int *)handle = -1;
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE: this device has no mapping through PCIe");
+        return em_fail(
+            CUDA_ERROR_NOT_SUPPORTED,
+            "CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE: this device has no mapping through PCIe");
     }
     if (flags)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are unknown", flags);

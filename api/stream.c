@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "Stream Management", without capture. A stream argument is resolved by em_stream_get: only the default streams need a current
-// context, so that what takes a created stream works in a thread without one, as on the card.
+// The manual's chapter "Stream Management", without capture. A stream argument is resolved by
+// em_stream_get: only the default streams need a current context, so that what takes a created
+// stream works in a thread without one, as on the card.
 #include "api_bodies.h"
 #include "call.h"
 #include "host_function.h"
@@ -16,7 +17,8 @@ static bool is_default_handle(CUstream stream)
 static CUresult create(CUstream *out, unsigned flags, int priority)
 {
     if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "stream flags %#x: only CU_STREAM_NON_BLOCKING (0x1) is one", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "stream flags %#x: only CU_STREAM_NON_BLOCKING (0x1) is one", flags);
     CUresult r = em_need_init();
     if (!r)
         r = em_need_context();
@@ -28,7 +30,8 @@ CUresult api_cuStreamCreate(CUstream *phStream, unsigned int Flags)
     return create(phStream, Flags, 0);
 }
 
-// "If the specified priority is outside the numerical range returned by cuCtxGetStreamPriorityRange, it will automatically be clamped".
+// "If the specified priority is outside the numerical range returned by
+// cuCtxGetStreamPriorityRange, it will automatically be clamped".
 CUresult api_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 {
     return create(phStream, flags, priority);
@@ -147,7 +150,8 @@ CUresult api_cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx)
 
 // ---- attributes ----
 
-CUresult api_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value_out)
+CUresult api_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                  CUstreamAttrValue *value_out)
 {
     struct em_stream *s;
     CUresult r = em_stream_get(hStream, &s);
@@ -158,7 +162,8 @@ CUresult api_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstrea
     return r;
 }
 
-CUresult api_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *value)
+CUresult api_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                  const CUstreamAttrValue *value)
 {
     struct em_stream *s;
     CUresult r = em_stream_get(hStream, &s);
@@ -197,7 +202,8 @@ CUresult api_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
     return r;
 }
 
-CUresult api_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags)
+CUresult api_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
+                                 unsigned int flags)
 {
     struct em_stream *s;
     CUresult r = em_stream_get(hStream, &s);
@@ -214,10 +220,14 @@ CUresult api_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, vo
 
 // ---- managed memory ----
 
-CUresult api_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
+CUresult api_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                    unsigned int flags)
 {
-    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: exactly one of CU_MEM_ATTACH_GLOBAL, _HOST and _SINGLE is needed", flags);
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
+        flags != CU_MEM_ATTACH_SINGLE)
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "flags %#x: exactly one of CU_MEM_ATTACH_GLOBAL, _HOST and _SINGLE is needed", flags);
     return em_managed_attach(dptr, length, flags, hStream);
 }
 

@@ -3,7 +3,8 @@
 #include "api_bodies.h"
 #include "texture.h"
 
-CUresult api_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc,
+CUresult api_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc,
+                               const CUDA_TEXTURE_DESC *pTexDesc,
                                const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
 {
     return em_texture_create(pResDesc, pTexDesc, pResViewDesc, pTexObject);
@@ -24,7 +25,8 @@ CUresult api_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject 
     return em_texture_texture(texObject, pTexDesc);
 }
 
-CUresult api_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc, CUtexObject texObject)
+CUresult api_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
+                                            CUtexObject texObject)
 {
     return em_texture_view(texObject, pResViewDesc);
 }

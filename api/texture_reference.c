@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapters "Texture Reference Management [DEPRECATED]" and "Surface Reference Management [DEPRECATED]".
+// The manual's chapters "Texture Reference Management [DEPRECATED]" and "Surface Reference
+// Management [DEPRECATED]".
 #include <string.h>
 
 #include "api_bodies.h"
@@ -20,18 +21,21 @@ CUresult api_cuTexRefDestroy(CUtexref hTexRef)
 
 // ---- what is bound
 
-CUresult api_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes)
+CUresult api_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr,
+                                   size_t bytes)
 {
     return em_texture_reference_linear(hTexRef, dptr, bytes, ByteOffset);
 }
 
-CUresult api_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch)
+CUresult api_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc,
+                                     CUdeviceptr dptr, size_t Pitch)
 {
     return em_texture_reference_pitched(hTexRef, desc, dptr, Pitch, true);
 }
 
 // The form of CUDA 3.2 comes from before the rules for pitches.
-CUresult api_cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch)
+CUresult api_cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc,
+                                     CUdeviceptr dptr, size_t Pitch)
 {
     return em_texture_reference_pitched(hTexRef, desc, dptr, Pitch, false);
 }
@@ -43,7 +47,8 @@ CUresult api_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Fla
     return em_texture_reference_array(hTexRef, hArray, Flags);
 }
 
-CUresult api_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags)
+CUresult api_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray,
+                                       unsigned int Flags)
 {
     if (!hMipmappedArray)
         return em_fail(CUDA_ERROR_INVALID_HANDLE, "hMipmappedArray is NULL");
@@ -91,11 +96,17 @@ CUresult api_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtex
 CUresult api_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents)
 {
     bool known = NumPackedComponents == 1 || NumPackedComponents == 2 || NumPackedComponents == 4;
-    bool refused = em_quirk(TEXTURE_REFERENCE_UNCHECKED) ? NumPackedComponents == 3 || NumPackedComponents > 4 : !known;
-    // "NumPackedComponents: Number of components per texture array element": as those of arrays, 1, 2 or 4
+    bool refused = em_quirk(TEXTURE_REFERENCE_UNCHECKED)
+                       ? NumPackedComponents == 3 || NumPackedComponents > 4
+                       : !known;
+    // "NumPackedComponents: Number of components per texture array element": as those of arrays, 1,
+    // 2 or 4
     if (refused)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "NumPackedComponents is %d; it must be 1, 2 or 4", NumPackedComponents);
-    return em_texture_reference_set(hTexRef, EM_TEXTURE_FORMAT, &(struct em_texture_sampling){.format = fmt, .channels = NumPackedComponents});
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "NumPackedComponents is %d; it must be 1, 2 or 4",
+                       NumPackedComponents);
+    return em_texture_reference_set(
+        hTexRef, EM_TEXTURE_FORMAT,
+        &(struct em_texture_sampling){.format = fmt, .channels = NumPackedComponents});
 }
 
 // Either result may be left out.
@@ -114,7 +125,9 @@ CUresult api_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtex
 
 static CUresult check_dimension(int dim)
 {
-    return dim >= 0 && dim < 3 ? CUDA_SUCCESS : em_fail(CUDA_ERROR_INVALID_VALUE, "dim is %d; textures have the dimensions 0 to 2", dim);
+    return dim >= 0 && dim < 3 ? CUDA_SUCCESS
+                               : em_fail(CUDA_ERROR_INVALID_VALUE,
+                                         "dim is %d; textures have the dimensions 0 to 2", dim);
 }
 
 CUresult api_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am)
@@ -143,7 +156,9 @@ CUresult api_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int d
 
 static CUresult check_filter(CUfilter_mode mode)
 {
-    return (unsigned)mode <= CU_TR_FILTER_MODE_LINEAR ? CUDA_SUCCESS : em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no CUfilter_mode", (int)mode);
+    return (unsigned)mode <= CU_TR_FILTER_MODE_LINEAR
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no CUfilter_mode", (int)mode);
 }
 
 CUresult api_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm)
@@ -151,7 +166,8 @@ CUresult api_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm)
     CUresult r = em_quirk(TEXTURE_REFERENCE_UNCHECKED) ? CUDA_SUCCESS : check_filter(fm);
     if (r)
         return r;
-    return em_texture_reference_set(hTexRef, EM_TEXTURE_FILTER, &(struct em_texture_sampling){.filter = fm});
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_FILTER,
+                                    &(struct em_texture_sampling){.filter = fm});
 }
 
 CUresult api_cuTexRefGetFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
@@ -169,7 +185,8 @@ CUresult api_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm)
     CUresult r = check_filter(fm);
     if (r)
         return r;
-    return em_texture_reference_set(hTexRef, EM_TEXTURE_MIPMAP_FILTER, &(struct em_texture_sampling){.mipmap_filter = fm});
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_MIPMAP_FILTER,
+                                    &(struct em_texture_sampling){.mipmap_filter = fm});
 }
 
 CUresult api_cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
@@ -184,7 +201,8 @@ CUresult api_cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 
 CUresult api_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias)
 {
-    return em_texture_reference_set(hTexRef, EM_TEXTURE_LEVEL_BIAS, &(struct em_texture_sampling){.level_bias = bias});
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_LEVEL_BIAS,
+                                    &(struct em_texture_sampling){.level_bias = bias});
 }
 
 CUresult api_cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef)
@@ -197,14 +215,17 @@ CUresult api_cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef)
     return CUDA_SUCCESS;
 }
 
-CUresult api_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, float maxMipmapLevelClamp)
+CUresult api_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp,
+                                         float maxMipmapLevelClamp)
 {
-    return em_texture_reference_set(hTexRef, EM_TEXTURE_LEVEL_CLAMP,
-                                    &(struct em_texture_sampling){.level_clamp = {minMipmapLevelClamp, maxMipmapLevelClamp}});
+    return em_texture_reference_set(
+        hTexRef, EM_TEXTURE_LEVEL_CLAMP,
+        &(struct em_texture_sampling){.level_clamp = {minMipmapLevelClamp, maxMipmapLevelClamp}});
 }
 
 // Either result may be left out.
-CUresult api_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef)
+CUresult api_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp,
+                                         CUtexref hTexRef)
 {
     struct em_texture_sampling s;
     CUresult r = em_texture_reference_sampling(hTexRef, &s);
@@ -219,7 +240,8 @@ CUresult api_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pma
 
 CUresult api_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso)
 {
-    return em_texture_reference_set(hTexRef, EM_TEXTURE_ANISOTROPY, &(struct em_texture_sampling){.anisotropy = (int)maxAniso});
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_ANISOTROPY,
+                                    &(struct em_texture_sampling){.anisotropy = (int)maxAniso});
 }
 
 CUresult api_cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef)
@@ -234,8 +256,10 @@ CUresult api_cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef)
 
 CUresult api_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
 {
-    return em_texture_reference_set(hTexRef, EM_TEXTURE_BORDER,
-                                    &(struct em_texture_sampling){.border = {pBorderColor[0], pBorderColor[1], pBorderColor[2], pBorderColor[3]}});
+    return em_texture_reference_set(
+        hTexRef, EM_TEXTURE_BORDER,
+        &(struct em_texture_sampling){
+            .border = {pBorderColor[0], pBorderColor[1], pBorderColor[2], pBorderColor[3]}});
 }
 
 CUresult api_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
@@ -252,8 +276,11 @@ CUresult api_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
 {
     // Bits below the named ones are not looked at; seamless cubemaps came with texture objects.
     if (Flags >= CU_TRSF_SEAMLESS_CUBEMAP)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: a texture reference takes CU_TRSF_* bits below %#x", Flags, CU_TRSF_SEAMLESS_CUBEMAP);
-    return em_texture_reference_set(hTexRef, EM_TEXTURE_FLAGS, &(struct em_texture_sampling){.flags = Flags});
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "flags %#x: a texture reference takes CU_TRSF_* bits below %#x", Flags,
+                       CU_TRSF_SEAMLESS_CUBEMAP);
+    return em_texture_reference_set(hTexRef, EM_TEXTURE_FLAGS,
+                                    &(struct em_texture_sampling){.flags = Flags});
 }
 
 CUresult api_cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef)

@@ -9,7 +9,8 @@ CUresult api_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CU
     return em_pointer_attribute(attribute, ptr, data);
 }
 
-CUresult api_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr)
+CUresult api_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
+                                    void **data, CUdeviceptr ptr)
 {
     if (!numAttributes)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "numAttributes is 0");
@@ -20,7 +21,8 @@ CUresult api_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attrib
     return em_pointer_attributes(numAttributes, attributes, data, ptr);
 }
 
-CUresult api_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+CUresult api_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                                   CUdeviceptr ptr)
 {
     if (!value)
         return em_null("value");

@@ -9,10 +9,12 @@
 // "flags: currently unused, must be zero"
 static CUresult no_flags(unsigned long long flags)
 {
-    return flags ? em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx; they must be 0", flags) : CUDA_SUCCESS;
+    return flags ? em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx; they must be 0", flags)
+                 : CUDA_SUCCESS;
 }
 
-CUresult api_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr, unsigned long long flags)
+CUresult api_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
+                                 unsigned long long flags)
 {
     uint64_t out = 0;
     CUresult r = no_flags(flags);
@@ -28,7 +30,8 @@ CUresult api_cuMemAddressFree(CUdeviceptr ptr, size_t size)
     return em_virtual_free(ptr, size);
 }
 
-CUresult api_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop, unsigned long long flags)
+CUresult api_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+                         const CUmemAllocationProp *prop, unsigned long long flags)
 {
     CUresult r = no_flags(flags);
     return r ? r : em_physical_create(size, prop, handle);
@@ -39,7 +42,8 @@ CUresult api_cuMemRelease(CUmemGenericAllocationHandle handle)
     return em_physical_release(handle);
 }
 
-CUresult api_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
+CUresult api_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
+                      CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
     CUresult r = no_flags(flags);
     return r ? r : em_virtual_map(ptr, size, offset, handle);
@@ -55,12 +59,15 @@ CUresult api_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc 
     return em_virtual_set_access(ptr, size, desc, count);
 }
 
-CUresult api_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
+CUresult api_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
+                            CUdeviceptr ptr)
 {
     return em_virtual_get_access(ptr, location, flags);
 }
 
-CUresult api_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType handleType,
+CUresult api_cuMemExportToShareableHandle(void *shareableHandle,
+                                          CUmemGenericAllocationHandle handle,
+                                          CUmemAllocationHandleType handleType,
                                           unsigned long long flags)
 {
     int fd = -1;
@@ -72,32 +79,40 @@ CUresult api_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAll
     return r;
 }
 
-CUresult api_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle, CUmemAllocationHandleType shHandleType)
+CUresult api_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                            CUmemAllocationHandleType shHandleType)
 {
     if (!osHandle) // descriptor 0 too: it looks like no handle at all
         return em_null("osHandle");
     switch ((int)shHandleType) {
-    case CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: // "osHandle is the file descriptor itself, cast to a pointer"
+    case CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: // "osHandle is the file descriptor itself, cast
+                                                   // to a pointer"
         return em_physical_import((int)(intptr_t)osHandle, handle);
     case CU_MEM_HANDLE_TYPE_FABRIC:
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "this device is not on a fabric");
     case CU_MEM_HANDLE_TYPE_WIN32:
     case CU_MEM_HANDLE_TYPE_WIN32_KMT:
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "handles of type %d are of Windows", (int)shHandleType);
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "handles of type %d are of Windows",
+                       (int)shHandleType);
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "shHandleType %d is no single handle type", (int)shHandleType);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "shHandleType %d is no single handle type",
+                       (int)shHandleType);
     }
 }
 
-CUresult api_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
+CUresult api_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                           CUmemAllocationGranularity_flags option)
 {
-    if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM && option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "option %d is neither MINIMUM nor RECOMMENDED", (int)option);
+    if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+        option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "option %d is neither MINIMUM nor RECOMMENDED",
+                       (int)option);
     *granularity = EM_VIRTUAL_GRANULE;
     return CUDA_SUCCESS;
 }
 
-CUresult api_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
+CUresult api_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                    CUmemGenericAllocationHandle handle)
 {
     return em_physical_properties(handle, prop);
 }

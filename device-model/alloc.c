@@ -66,7 +66,8 @@ void dm_free(void *p)
     free(p);
 }
 
-static int raw_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset, uint64_t *out)
+static int raw_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset,
+                    uint64_t *out)
 {
     // What does not fit the kernel's signed arguments would be misread rather than refused.
     if (size == 0 || size > PTRDIFF_MAX || offset > PTRDIFF_MAX)
@@ -78,7 +79,8 @@ static int raw_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd
     return 0;
 }
 
-int dm_sys_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset, uint64_t *out)
+int dm_sys_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset,
+                uint64_t *out)
 {
     return fails_now() ? -ENOMEM : raw_mmap(address, size, prot, flags, fd, offset, out);
 }
@@ -109,7 +111,8 @@ int dm_sys_protect(uint64_t address, uint64_t size, int prot, int pkey)
 {
     if (fails_now())
         return -ENOMEM;
-    long r = pkey < 0 ? syscall(SYS_mprotect, address, size, (long)prot) : syscall(SYS_pkey_mprotect, address, size, (long)prot, (long)pkey);
+    long r = pkey < 0 ? syscall(SYS_mprotect, address, size, (long)prot)
+                      : syscall(SYS_pkey_mprotect, address, size, (long)prot, (long)pkey);
     return r ? -errno : 0;
 }
 
@@ -132,10 +135,13 @@ int dm_sys_munmap(uint64_t address, uint64_t size)
 int dm_sys_unback(uint64_t address, uint64_t size)
 {
     uint64_t at;
-    return raw_mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0, &at);
+    return raw_mmap(address, size, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0, &at);
 }
 
 int dm_sys_punch(int fd, uint64_t offset, uint64_t size)
 {
-    return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size) ? -errno : 0;
+    return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size)
+               ? -errno
+               : 0;
 }

@@ -28,15 +28,19 @@ static bool fits(uint64_t start, uint64_t count, uint64_t end)
     return start <= end && count <= end - start;
 }
 
-static int check_linear(const struct dm_surface *s, struct dm_position at, struct dm_box_extent extent)
+static int check_linear(const struct dm_surface *s, struct dm_position at,
+                        struct dm_box_extent extent)
 {
-    uint64_t rows = extent.height ? extent.height - 1 : 0, slices = extent.depth ? extent.depth - 1 : 0;
+    uint64_t rows = extent.height ? extent.height - 1 : 0,
+             slices = extent.depth ? extent.depth - 1 : 0;
     uint64_t y, z, x, height_B, row_B, slice_B, last;
     bool wrong;
 
-    if (__builtin_add_overflow(at.x_B, extent.width_B, &x) || __builtin_add_overflow(at.y, rows, &y) || __builtin_add_overflow(at.z, slices, &z))
+    if (__builtin_add_overflow(at.x_B, extent.width_B, &x) ||
+        __builtin_add_overflow(at.y, rows, &y) || __builtin_add_overflow(at.z, slices, &z))
         return -EINVAL;
-    if (__builtin_mul_overflow(rows, s->pitch_B, &height_B) || __builtin_add_overflow(height_B, extent.width_B, &height_B))
+    if (__builtin_mul_overflow(rows, s->pitch_B, &height_B) ||
+        __builtin_add_overflow(height_B, extent.width_B, &height_B))
         return -EINVAL;
     if ((rows && s->pitch_B < extent.width_B) || (slices && s->slice_B < height_B))
         return -EINVAL;
@@ -57,7 +61,8 @@ int dm_box_check(const struct dm_surface *s, struct dm_position at, struct dm_bo
     if (s->level >= s->layout->levels)
         return -EINVAL;
     v = &s->layout->level[s->level];
-    if (!fits(at.x_B, extent.width_B, (uint64_t)v->width_el * s->layout->element_B) || !fits(at.y, extent.height, v->height_el) ||
+    if (!fits(at.x_B, extent.width_B, (uint64_t)v->width_el * s->layout->element_B) ||
+        !fits(at.y, extent.height, v->height_el) ||
         !fits(at.z, extent.depth, dm_layout_depth(s->layout, s->level)))
         return -EINVAL;
     return 0;
@@ -96,8 +101,9 @@ static uint64_t span_B(const struct view *v, struct dm_box_extent e)
     return (e.depth - 1) * v->slice_B + (e.height - 1) * v->pitch_B + e.width_B;
 }
 
-// As if through a buffer, for any two pitches. Rows rise in both places by at least their width, so that a row which moves down can only hit the
-// source of a lower row, and one which moves up only that of a higher row: the former are done from the bottom, the latter from the top.
+// As if through a buffer, for any two pitches. Rows rise in both places by at least their width, so
+// that a row which moves down can only hit the source of a lower row, and one which moves up only
+// that of a higher row: the former are done from the bottom, the latter from the top.
 static void move_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
     uint64_t rows = e.depth * e.height;
@@ -105,7 +111,8 @@ static void move_overlapping(const struct view *d, const struct view *s, struct 
     for (uint64_t i = 0; i < 2 * rows; i++) {
         bool upwards = i >= rows;
         uint64_t row = upwards ? 2 * rows - 1 - i : i, z = row / e.height, y = row % e.height;
-        uint8_t *to = d->start + z * d->slice_B + y * d->pitch_B, *from = s->start + z * s->slice_B + y * s->pitch_B;
+        uint8_t *to = d->start + z * d->slice_B + y * d->pitch_B,
+                *from = s->start + z * s->slice_B + y * s->pitch_B;
 
         if (upwards == ((uintptr_t)to >= (uintptr_t)from))
             kn_move(to, from, e.width_B);
@@ -119,11 +126,13 @@ static void copy_linear(const struct view *d, const struct view *s, struct dm_bo
     if (d0 < s0 + span_B(s, e) && s0 < d0 + span_B(d, e))
         move_overlapping(d, s, e);
     else
-        kn_copy_box(d->start, d->pitch_B, d->slice_B, s->start, s->pitch_B, s->slice_B, e.width_B, e.height, e.depth);
+        kn_copy_box(d->start, d->pitch_B, d->slice_B, s->start, s->pitch_B, s->slice_B, e.width_B,
+                    e.height, e.depth);
 }
 
-// The part of an extent in pieces that end at multiples of `unit` in the destination, the i-th of `count` in the order that leaves a piece alone
-// until it has been read: those first that are farther in the direction in which all move.
+// The part of an extent in pieces that end at multiples of `unit` in the destination, the i-th of
+// `count` in the order that leaves a piece alone until it has been read: those first that are
+// farther in the direction in which all move.
 struct pieces {
     uint64_t extent, unit, phase, count;
     bool upwards;
@@ -138,20 +147,23 @@ static struct pieces pieces_of(uint64_t extent, uint64_t unit, uint64_t to, uint
 
 static uint64_t piece(const struct pieces *p, uint64_t i, uint64_t *size)
 {
-    uint64_t at = p->upwards ? p->count - 1 - i : i, first = at ? at * p->unit - p->phase : 0, end = (at + 1) * p->unit - p->phase;
+    uint64_t at = p->upwards ? p->count - 1 - i : i, first = at ? at * p->unit - p->phase : 0,
+             end = (at + 1) * p->unit - p->phase;
 
     *size = (end < p->extent ? end : p->extent) - first;
     return first;
 }
 
-// As if through a buffer, between places of one block-linear surface: in pieces of eight rows or less. What a piece overwrites lies in a slice, rows
-// or columns that have been read: in those along which it moves, the first of the three.
+// As if through a buffer, between places of one block-linear surface: in pieces of eight rows or
+// less. What a piece overwrites lies in a slice, rows or columns that have been read: in those
+// along which it moves, the first of the three.
 static void retile_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
     enum { WIDTH_B = 512, ROWS = 8 };
     _Alignas(64) uint8_t stage[WIDTH_B * ROWS];
     const struct dm_position *to = &d->at, *from = &s->at;
-    struct pieces across = pieces_of(e.width_B, WIDTH_B, to->x_B, from->x_B), down = pieces_of(e.height, ROWS, to->y, from->y);
+    struct pieces across = pieces_of(e.width_B, WIDTH_B, to->x_B, from->x_B),
+                  down = pieces_of(e.height, ROWS, to->y, from->y);
     struct pieces deep = pieces_of(e.depth, 1, to->z, from->z);
     uint64_t width_B, rows, slices;
 
@@ -161,8 +173,10 @@ static void retile_overlapping(const struct view *d, const struct view *s, struc
             uint64_t y = piece(&down, j, &rows);
             for (uint64_t i = 0; i < across.count; i++) {
                 uint64_t x_B = piece(&across, i, &width_B);
-                kn_untile_box(s->start, &s->desc, from->x_B + x_B, from->y + y, from->z + z, stage, WIDTH_B, 0, width_B, rows, 1);
-                kn_tile_box(d->start, &d->desc, to->x_B + x_B, to->y + y, to->z + z, stage, WIDTH_B, 0, width_B, rows, 1);
+                kn_untile_box(s->start, &s->desc, from->x_B + x_B, from->y + y, from->z + z, stage,
+                              WIDTH_B, 0, width_B, rows, 1);
+                kn_tile_box(d->start, &d->desc, to->x_B + x_B, to->y + y, to->z + z, stage, WIDTH_B,
+                            0, width_B, rows, 1);
             }
         }
     }
@@ -175,7 +189,8 @@ static bool apart(uint64_t a, uint64_t b, uint64_t extent)
 
 static bool overlap(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
-    return d->start == s->start && !apart(d->at.x_B, s->at.x_B, e.width_B) && !apart(d->at.y, s->at.y, e.height) && !apart(d->at.z, s->at.z, e.depth);
+    return d->start == s->start && !apart(d->at.x_B, s->at.x_B, e.width_B) &&
+           !apart(d->at.y, s->at.y, e.height) && !apart(d->at.z, s->at.z, e.depth);
 }
 
 static void copy_views(const struct view *d, const struct view *s, struct dm_box_extent e)
@@ -183,16 +198,20 @@ static void copy_views(const struct view *d, const struct view *s, struct dm_box
     if (d->tiled && s->tiled && overlap(d, s, e))
         retile_overlapping(d, s, e);
     else if (d->tiled && s->tiled)
-        kn_retile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, e.width_B, e.height, e.depth);
+        kn_retile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, &s->desc,
+                      s->at.x_B, s->at.y, s->at.z, e.width_B, e.height, e.depth);
     else if (d->tiled)
-        kn_tile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, s->pitch_B, s->slice_B, e.width_B, e.height, e.depth);
+        kn_tile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, s->pitch_B,
+                    s->slice_B, e.width_B, e.height, e.depth);
     else if (s->tiled)
-        kn_untile_box(s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, d->start, d->pitch_B, d->slice_B, e.width_B, e.height, e.depth);
+        kn_untile_box(s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, d->start, d->pitch_B,
+                      d->slice_B, e.width_B, e.height, e.depth);
     else
         copy_linear(d, s, e);
 }
 
-int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const struct dm_surface *src, struct dm_position src_at,
+int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at,
+                const struct dm_surface *src, struct dm_position src_at,
                 struct dm_box_extent extent)
 {
     uint64_t steps = 1;
@@ -207,7 +226,10 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const s
         extent.depth = 1;
     }
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t z = dst_at.z > src_at.z ? steps - 1 - i : i; // of an array onto itself, a layer is left alone until it has been read
+        uint64_t z =
+            dst_at.z > src_at.z
+                ? steps - 1 - i
+                : i; // of an array onto itself, a layer is left alone until it has been read
         struct view d = view_of(dst, (struct dm_position){dst_at.x_B, dst_at.y, dst_at.z + z});
         struct view s = view_of(src, (struct dm_position){src_at.x_B, src_at.y, src_at.z + z});
 
@@ -216,7 +238,8 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at, const s
     return 0;
 }
 
-static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64_t rows, const void *value, unsigned value_B)
+static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64_t rows,
+                      const void *value, unsigned value_B)
 {
     uint16_t half;
     uint32_t word;
@@ -238,8 +261,10 @@ static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64
     }
 }
 
-// Block-linear: one filled row on the stack stands for all rows (pitch 0), as wide as it is at a time.
-static void fill_tiled(const struct view *v, struct dm_box_extent e, const void *value, unsigned value_B)
+// Block-linear: one filled row on the stack stands for all rows (pitch 0), as wide as it is at a
+// time.
+static void fill_tiled(const struct view *v, struct dm_box_extent e, const void *value,
+                       unsigned value_B)
 {
     enum { ROW_B = 1024 };
     uint8_t row[ROW_B];
@@ -248,16 +273,20 @@ static void fill_tiled(const struct view *v, struct dm_box_extent e, const void 
     for (uint64_t x_B = 0; x_B < e.width_B; x_B += ROW_B) {
         uint64_t width_B = e.width_B - x_B < ROW_B ? e.width_B - x_B : ROW_B;
 
-        kn_tile_box(v->start, &v->desc, v->at.x_B + x_B, v->at.y, v->at.z, row, 0, 0, width_B, e.height, e.depth);
+        kn_tile_box(v->start, &v->desc, v->at.x_B + x_B, v->at.y, v->at.z, row, 0, 0, width_B,
+                    e.height, e.depth);
     }
 }
 
-int dm_box_fill(const struct dm_surface *surface, struct dm_position at, struct dm_box_extent extent, const void *value, unsigned value_B)
+int dm_box_fill(const struct dm_surface *surface, struct dm_position at,
+                struct dm_box_extent extent, const void *value, unsigned value_B)
 {
     uint64_t steps = extent.depth;
-    bool tiles_3d = surface->layout && surface->layout->kind == DM_LAYOUT_BLOCK_LINEAR && !surface->layout->layered;
+    bool tiles_3d = surface->layout && surface->layout->kind == DM_LAYOUT_BLOCK_LINEAR &&
+                    !surface->layout->layered;
 
-    if (!value_B || value_B > 16 || (value_B & (value_B - 1)) || extent.width_B % value_B || dm_box_check(surface, at, extent))
+    if (!value_B || value_B > 16 || (value_B & (value_B - 1)) || extent.width_B % value_B ||
+        dm_box_check(surface, at, extent))
         return -EINVAL;
     if (!extent.width_B || !extent.height || !extent.depth)
         return 0;

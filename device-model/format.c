@@ -7,8 +7,15 @@
 #include <strings.h>
 
 static const struct dm_format_info formats[] = {
-#define DM_FORMAT_ROW(name, number, kind, channel_B, mask, element_B, block, sampling)                                                               \
-    {#name, DM_FORMAT_##name, DM_FORMAT_KIND_##kind, DM_SAMPLING_##sampling, channel_B, mask, element_B, block},
+#define DM_FORMAT_ROW(name, number, kind, channel_B, mask, element_B, block, sampling)             \
+    {#name,                                                                                        \
+     DM_FORMAT_##name,                                                                             \
+     DM_FORMAT_KIND_##kind,                                                                        \
+     DM_SAMPLING_##sampling,                                                                       \
+     channel_B,                                                                                    \
+     mask,                                                                                         \
+     element_B,                                                                                    \
+     block},
     DM_FORMAT_LIST(DM_FORMAT_ROW)
 #undef DM_FORMAT_ROW
 };
@@ -83,7 +90,8 @@ uint32_t dm_format_video_channels(const struct dm_format_info *info)
         return 0;
     if (info->sampling != DM_SAMPLING_PACKED)
         return 3;
-    // Packed formats count the words that an element is transferred in: two of 16 bits, or one of 32. The others have a channel a component.
+    // Packed formats count the words that an element is transferred in: two of 16 bits, or one
+    // of 32. The others have a channel a component.
     switch (info->format) {
     case DM_FORMAT_Y210:
     case DM_FORMAT_Y216:
@@ -120,7 +128,8 @@ int dm_format_plane(const struct dm_format_info *info, uint32_t plane, struct dm
         return -EINVAL;
     out->format = info->channel_B == 1 ? DM_FORMAT_UNSIGNED_INT8 : DM_FORMAT_UNSIGNED_INT16;
     out->channels = chroma && planes == 2 ? 2 : 1;
-    out->width_log2_divisor = chroma && (info->sampling == DM_SAMPLING_SEMIPLANAR_420 || info->sampling == DM_SAMPLING_SEMIPLANAR_422);
+    out->width_log2_divisor = chroma && (info->sampling == DM_SAMPLING_SEMIPLANAR_420 ||
+                                         info->sampling == DM_SAMPLING_SEMIPLANAR_422);
     out->height_log2_divisor = chroma && info->sampling == DM_SAMPLING_SEMIPLANAR_420;
     return 0;
 }

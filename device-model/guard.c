@@ -18,7 +18,8 @@
 #define SEGV_PKUERR 4
 #endif
 
-// The innermost dm_guarded() of a thread. Initial-exec: the handler must not allocate thread-local storage.
+// The innermost dm_guarded() of a thread. Initial-exec: the handler must not allocate thread-local
+// storage.
 struct frame {
     sigjmp_buf back;
     struct frame *outer;
@@ -28,8 +29,8 @@ struct frame {
 static __thread struct frame *innermost __attribute__((tls_model("initial-exec")));
 static _Atomic(void (*)(const struct dm_fault *)) describe_hook;
 
-// The kernel's own struct sigaction. It is used without the C library because a sanitizer's wrapper would put its handler
-// in front of ours, or ignore us.
+// The kernel's own struct sigaction. It is used without the C library because a sanitizer's wrapper
+// would put its handler in front of ours, or ignore us.
 struct action {
     void (*handler)(int, siginfo_t *, void *);
     unsigned long flags;
@@ -45,16 +46,18 @@ struct chain {
 };
 static struct chain chains[2];
 static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
-// 1 + the entry of the chain that this thread is calling, 0 = none: a later handler may call ours, thinking it the previous
-// one, and then wants the entry below its own.
+// 1 + the entry of the chain that this thread is calling, 0 = none: a later handler may call ours,
+// thinking it the previous one, and then wants the entry below its own.
 static __thread int chain_at __attribute__((tls_model("initial-exec")));
 
 #if defined(__x86_64__)
 #define KERNEL_SA_RESTORER 0x04000000ul
 void dm_guard_sigreturn(void) __attribute__((visibility("hidden")));
-__asm__(".text\n.p2align 4\n.hidden dm_guard_sigreturn\n.globl dm_guard_sigreturn\n.type dm_guard_sigreturn,@function\n"
+__asm__(".text\n.p2align 4\n.hidden dm_guard_sigreturn\n.globl dm_guard_sigreturn\n.type "
+        "dm_guard_sigreturn,@function\n"
         "nop\n" // unwinders look up the address before the return address
-        "dm_guard_sigreturn:\n\tmovq $15, %rax\n\tsyscall\n.size dm_guard_sigreturn, . - dm_guard_sigreturn\n");
+        "dm_guard_sigreturn:\n\tmovq $15, %rax\n\tsyscall\n.size dm_guard_sigreturn, . - "
+        "dm_guard_sigreturn\n");
 #endif
 
 static int kernel_sigaction(int sig, const struct action *set, struct action *old)
@@ -80,7 +83,9 @@ static struct chain *chain_of(int sig)
 static enum dm_fault_kind kind_of(int sig, int code)
 {
     if (sig == SIGBUS)
-        return code == BUS_ADRERR ? DM_FAULT_TRUNCATED : code == BUS_MCEERR_AR || code == BUS_MCEERR_AO ? DM_FAULT_POISONED : DM_FAULT_ADDRESS;
+        return code == BUS_ADRERR                               ? DM_FAULT_TRUNCATED
+               : code == BUS_MCEERR_AR || code == BUS_MCEERR_AO ? DM_FAULT_POISONED
+                                                                : DM_FAULT_ADDRESS;
     switch (code) {
     case SEGV_MAPERR:
         return DM_FAULT_UNMAPPED;
@@ -94,7 +99,8 @@ static enum dm_fault_kind kind_of(int sig, int code)
 }
 
 #if defined(__aarch64__)
-// Behind the registers lie records; one may hold the exception syndrome, whose bit 6 is set for a write (of a data abort from below).
+// Behind the registers lie records; one may hold the exception syndrome, whose bit 6 is set for a
+// write (of a data abort from below).
 static bool writes(const mcontext_t *context)
 {
     struct esr_context esr;
@@ -112,7 +118,8 @@ static bool writes(const mcontext_t *context)
 }
 #endif
 
-static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info, const ucontext_t *context)
+static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info,
+                       const ucontext_t *context)
 {
     f->signal = sig;
     f->kind = kind_of(sig, info->si_code);
@@ -121,7 +128,8 @@ static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info, const
     f->write = false;
 #if defined(__x86_64__)
     f->instruction = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-    f->write = (context->uc_mcontext.gregs[REG_ERR] & 2) != 0; // bit 1 of the page fault's error code
+    f->write =
+        (context->uc_mcontext.gregs[REG_ERR] & 2) != 0; // bit 1 of the page fault's error code
 #elif defined(__aarch64__)
     f->instruction = context->uc_mcontext.pc;
     f->write = writes(&context->uc_mcontext);
@@ -133,7 +141,8 @@ static void default_action(int sig, bool by_access)
 {
     struct action plain = {.handler = NULL}; // SIG_DFL
     kernel_sigaction(sig, &plain, NULL);
-    // An access is simply made again when the handler returns; a signal sent by someone has to be sent again.
+    // An access is simply made again when the handler returns; a signal sent by someone has to be
+    // sent again.
     if (!by_access)
         syscall(SYS_tgkill, (long)getpid(), syscall(SYS_gettid), (long)sig);
 }
@@ -168,7 +177,8 @@ static void pass_on(int sig, siginfo_t *info, void *context, bool by_access)
         ((void (*)(int))(void *)handler)(sig);
 }
 
-__attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, siginfo_t *info, void *context)
+__attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, siginfo_t *info,
+                                                                       void *context)
 {
     bool by_access = info->si_code > 0; // 0 and below: sent by kill, sigqueue …
     struct frame *frame = innermost;
@@ -178,8 +188,9 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
     }
 
     int saved = errno, at = chain_at;
-    // The kernel's signal frame lies right where a caller's frame would and begins with the ucontext (x86-64) or the siginfo (AArch64): so this
-    // tells the kernel's call from that of a later handler which passes on to us.
+    // The kernel's signal frame lies right where a caller's frame would and begins with the
+    // ucontext (x86-64) or the siginfo (AArch64): so this tells the kernel's call from that of a
+    // later handler which passes on to us.
 #if defined(__x86_64__)
     bool outermost = __builtin_dwarf_cfa() == context;
 #elif defined(__aarch64__)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FNV-1a, for check words that tell damage and strangers from what Cardless wrote. No protection against intent.
+// FNV-1a, for check words that tell damage and strangers from what Cardless wrote. No protection
+// against intent.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two-level segregated bins over 512-byte grains in 2 MiB chunks; large blocks straight from the address space.
+// Two-level segregated bins over 512-byte grains in 2 MiB chunks; large blocks straight from the
+// address space.
 #include "heap.h"
 
 #include <errno.h>
@@ -87,7 +88,8 @@ static void unmark(struct dm_chunk *c, unsigned grain)
 }
 
 // Memory at an address of its own.
-static int back(struct dm_heap *heap, uint64_t span, uint64_t align, struct dm_physical **physical, uint64_t *va)
+static int back(struct dm_heap *heap, uint64_t span, uint64_t align, struct dm_physical **physical,
+                uint64_t *va)
 {
     int r = dm_physical_create(heap->vram, span, 0, physical);
     if (r)
@@ -167,7 +169,8 @@ static int add_chunk(struct dm_heap *heap)
         return revive(heap);
     // Mostly block descriptors that are never touched: zero pages until they are.
     uint64_t at;
-    int r = dm_sys_mmap(0, sizeof(struct dm_chunk), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &at);
+    int r = dm_sys_mmap(0, sizeof(struct dm_chunk), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &at);
     if (r)
         return r;
     struct dm_chunk *c = (struct dm_chunk *)(uintptr_t)at;
@@ -334,7 +337,8 @@ int dm_heap_free(struct dm_heap *heap, struct dm_block *b)
     c->used--;
     b->used = false;
     b->owner = NULL;
-    struct dm_block *over = dm_block_above(b), *under = b->grains_below ? b - b->grains_below : NULL;
+    struct dm_block *over = dm_block_above(b),
+                    *under = b->grains_below ? b - b->grains_below : NULL;
     if (over && !over->used) {
         bin_remove(heap, over);
         unmark(c, dm_block_grain(over));
@@ -361,7 +365,8 @@ struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va)
     if (!owner)
         return NULL;
     struct dm_chunk *c = dm_chunk_of(owner);
-    struct dm_block *b = c ? dm_block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : &((struct dm_large *)owner)->block;
+    struct dm_block *b = c ? dm_block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN))
+                           : &((struct dm_large *)owner)->block;
     return b->used && va - b->va < b->size ? b : NULL;
 }
 
@@ -383,7 +388,9 @@ struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va)
         }
         if (c->used == 0)
             continue;
-        for (struct dm_block *b = va > c->va ? dm_block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : c->blocks; b; b = dm_block_above(b))
+        for (struct dm_block *b =
+                 va > c->va ? dm_block_at(c, (unsigned)((va - c->va) / DM_HEAP_GRAIN)) : c->blocks;
+             b; b = dm_block_above(b))
             if (b->used && b->va >= va)
                 return b;
     }

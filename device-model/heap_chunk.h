@@ -13,9 +13,9 @@ enum {
 struct dm_chunk {
     uint64_t va;
     struct dm_physical *physical;
-    struct dm_chunk *next;          // among the spare
-    unsigned used;                  // blocks in use
-    unsigned dirty;                 // grains from the start on that may have been written since the chunk was zero
+    struct dm_chunk *next; // among the spare
+    unsigned used;         // blocks in use
+    unsigned dirty; // grains from the start on that may have been written since the chunk was zero
     uint64_t starts[DM_HEAP_WORDS]; // bit g: a block, used or free, starts at grain g
     uint64_t nonempty;              // bit w: starts[w] is not 0
     struct dm_block blocks[DM_HEAP_GRAINS];
@@ -27,7 +27,8 @@ struct dm_large {
     uint64_t span;
 };
 
-// What an address of `spans` belongs to is told by the lowest bit of its owner: it is set in a chunk's. NULL: a struct dm_large.
+// What an address of `spans` belongs to is told by the lowest bit of its owner: it is set in a
+// chunk's. NULL: a struct dm_large.
 static inline struct dm_chunk *dm_chunk_of(void *owner)
 {
     return (uintptr_t)owner & 1 ? (struct dm_chunk *)((char *)owner - 1) : NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Detection of own exports, Mesa's memfds, plain memfds and dma-bufs behind a descriptor. Claimed sizes are never trusted.
+// Detection of own exports, Mesa's memfds, plain memfds and dma-bufs behind a descriptor. Claimed
+// sizes are never trusted.
 #include "import.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 #define SEAL_FUTURE_WRITE 0x10
 #endif
 
-const uint8_t dm_llvmpipe_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b, 0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
+const uint8_t dm_llvmpipe_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
+                                      0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
 
 uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_header *own)
 {
@@ -78,8 +80,8 @@ static bool all_zero(const uint8_t *p, size_t size)
     return size == 0;
 }
 
-// A file with seals is shared memory: see whether it begins with a header. Both headers live in one page that nobody
-// should be writing to; what is checked is the copy that is then used.
+// A file with seals is shared memory: see whether it begins with a header. Both headers live in one
+// page that nobody should be writing to; what is checked is the copy that is then used.
 static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *info)
 {
     struct {
@@ -91,7 +93,8 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
     if (got < (ssize_t)sizeof h.mesa)
         return;
     bool own = got == (ssize_t)sizeof h && memcmp(h.own.magic, "CARDLESS", 8) == 0;
-    bool mesa = h.mesa.offset >= sizeof h.mesa && h.mesa.offset < file_size && h.mesa.offset % 16 == 0 && h.mesa.size == file_size &&
+    bool mesa = h.mesa.offset >= sizeof h.mesa && h.mesa.offset < file_size &&
+                h.mesa.offset % 16 == 0 && h.mesa.size == file_size &&
                 !all_zero(h.mesa.uuid, sizeof h.mesa.uuid);
     if (own) {
         info->kind = DM_FD_OWN;
@@ -99,7 +102,8 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
         info->payload = h.own.payload;
         info->identity = h.own.identity;
         uint64_t end;
-        if (h.own.version != DM_OWN_VERSION || h.own.check != dm_own_check(&h.mesa, &h.own) || h.own.payload < sizeof h || h.own.size == 0 ||
+        if (h.own.version != DM_OWN_VERSION || h.own.check != dm_own_check(&h.mesa, &h.own) ||
+            h.own.payload < sizeof h || h.own.size == 0 ||
             __builtin_add_overflow(h.own.payload, h.own.size, &end) || end > file_size) {
             info->what = "memory exported by Cardless whose header is damaged";
             info->error = -EBADMSG;
@@ -114,7 +118,8 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
         info->size = file_size - h.mesa.offset;
         info->uuid_known = memcmp(h.mesa.uuid, dm_llvmpipe_uuid, sizeof h.mesa.uuid) == 0;
     } else if (memcmp(h.mesa.uuid, dm_llvmpipe_uuid, sizeof h.mesa.uuid) == 0) {
-        // Nobody but llvmpipe writes these 16 bytes there, so this is a header that does not fit its file.
+        // Nobody but llvmpipe writes these 16 bytes there, so this is a header that does not fit
+        // its file.
         info->kind = DM_FD_MESA;
         info->what = "a memfd with Mesa's header that contradicts the file's size";
         info->error = -EBADMSG;
@@ -140,9 +145,11 @@ int dm_import_recognise(int fd, struct dm_import_info *info)
     ssize_t n = readlink(path, link, sizeof link - 1);
     link[n > 0 ? n : 0] = 0;
 
-    // Without /proc a dma-buf is still told from a file by its ioctl, but that would begin a CPU access: not worth it.
+    // Without /proc a dma-buf is still told from a file by its ioctl, but that would begin a CPU
+    // access: not worth it.
     if (strncmp(link, "/dmabuf:", 8) == 0 || strncmp(link, "anon_inode:dmabuf", 17) == 0) {
-        // "llseek on a dma-buf: only SEEK_END and SEEK_SET with offset 0": it moves no position that anyone uses.
+        // "llseek on a dma-buf: only SEEK_END and SEEK_SET with offset 0": it moves no position
+        // that anyone uses.
         off_t end = lseek(fd, 0, SEEK_END);
         info->kind = DM_FD_DMABUF;
         info->what = "a dma-buf";
@@ -190,7 +197,8 @@ int dm_fd_remember(int fd, struct dm_fd_identity *identity)
 bool dm_fd_still_ours(const struct dm_fd_identity *identity)
 {
     struct stat st;
-    return fstat(identity->fd, &st) == 0 && st.st_dev == identity->dev && st.st_ino == identity->ino;
+    return fstat(identity->fd, &st) == 0 && st.st_dev == identity->dev &&
+           st.st_ino == identity->ino;
 }
 
 int dm_fd_duplicate_high(int fd)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recognises what is behind a file descriptor from the file itself: whose memory it is, where its payload lies, how large it
-// really is, or what it is instead of memory.
+// Recognises what is behind a file descriptor from the file itself: whose memory it is, where its
+// payload lies, how large it really is, or what it is instead of memory.
 #pragma once
 
 #include <stdbool.h>
@@ -31,10 +31,11 @@ extern const uint8_t dm_llvmpipe_uuid[16];
 struct dm_own_header {
     char magic[8]; // "CARDLESS"
     uint32_t version;
-    uint32_t check;    // over the two headers with this field 0
-    uint64_t payload;  // offset in the file
-    uint64_t size;     // of the payload, in bytes
-    uint64_t identity; // the same number in every process, never used twice on a machine in practice
+    uint32_t check;   // over the two headers with this field 0
+    uint64_t payload; // offset in the file
+    uint64_t size;    // of the payload, in bytes
+    uint64_t
+        identity; // the same number in every process, never used twice on a machine in practice
 };
 enum { DM_HEADER_SIZE = 4096, DM_OWN_VERSION = 2 };
 uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_header *own);
@@ -50,10 +51,12 @@ struct dm_import_info {
     bool writable;   // the descriptor is open for reading and writing
     bool may_shrink; // nothing stops the producer from truncating it
     bool uuid_known; // Mesa: the uuid is a release llvmpipe's
-    int error;       // kind MESA or OWN damaged: the header's claims contradict the file; -EBADMSG, else 0
+    int error; // kind MESA or OWN damaged: the header's claims contradict the file; -EBADMSG, else
+               // 0
 };
 
-// Reads and queries fd, changes nothing. 0 when it is memory; -EBADF: closed; -ENOTSUP: not memory. *info is always filled.
+// Reads and queries fd, changes nothing. 0 when it is memory; -EBADF: closed; -ENOTSUP: not memory.
+// *info is always filled.
 int dm_import_recognise(int fd, struct dm_import_info *info);
 
 // Which file a descriptor number stood for at some moment.
@@ -65,8 +68,8 @@ struct dm_fd_identity {
 int dm_fd_remember(int fd, struct dm_fd_identity *identity);
 // False once the number has been closed, or closed and given to another file.
 bool dm_fd_still_ours(const struct dm_fd_identity *identity);
-// A duplicate with a number above what programs close in loops, and what their own files get; where the limit is lower, any number but those of the
-// standard streams. -1: none can be had.
+// A duplicate with a number above what programs close in loops, and what their own files get; where
+// the limit is lower, any number but those of the standard streams. -1: none can be had.
 int dm_fd_duplicate_high(int fd);
 // Closes it where it is still ours, and forgets it (-1).
 void dm_fd_close(struct dm_fd_identity *identity);

@@ -75,10 +75,11 @@ static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
     return log2;
 }
 
-// Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D arrays. The choice looks
-// at texels, also where an element is a block of them. Each level then shrinks the block to what covers its extent in
-// elements. Levels follow each other without gaps; a layer holds its whole chain and is rounded up to level 0's block.
-// Images of video formats choose otherwise (desc->block_height_log2_least).
+// Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D
+// arrays. The choice looks at texels, also where an element is a block of them. Each level then
+// shrinks the block to what covers its extent in elements. Levels follow each other without gaps; a
+// layer holds its whole chain and is rounded up to level 0's block. Images of video formats choose
+// otherwise (desc->block_height_log2_least).
 static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc *desc)
 {
     bool ok = true;
@@ -87,14 +88,17 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
 
     if (l->dimensions == 2) {
         least_log2 = desc->block_height_log2_least;
-        height_log2 = least_log2 ? desc->block_height_log2_most : block_log2(BLOCK_HEIGHT_LOG2_MOST, DM_GOB_HEIGHT, l->level[0].height_px);
+        height_log2 =
+            least_log2 ? desc->block_height_log2_most
+                       : block_log2(BLOCK_HEIGHT_LOG2_MOST, DM_GOB_HEIGHT, l->level[0].height_px);
     }
     if (l->dimensions == 3)
         depth_log2 = block_log2(BLOCK_DEPTH_LOG2_MOST, 1, l->level[0].depth);
     for (uint32_t i = 0; i < l->levels; i++) {
         struct dm_layout_level *v = &l->level[i];
         uint64_t rows_gob = div_up(v->height_el, DM_GOB_HEIGHT);
-        unsigned a = max_u(min_u(height_log2, log2_up(rows_gob)), least_log2), b = min_u(depth_log2, log2_up(v->depth));
+        unsigned a = max_u(min_u(height_log2, log2_up(rows_gob)), least_log2),
+                 b = min_u(depth_log2, log2_up(v->depth));
         uint64_t depth = div_up(v->depth, UINT64_C(1) << b) << b;
 
         v->block_height_log2_gob = a;
@@ -109,7 +113,10 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
     }
     stride_B = offset_B;
     if (l->layered)
-        stride_B = align_up(offset_B, (uint64_t)DM_GOB_B << l->level[0].block_height_log2_gob << l->level[0].block_depth_log2_gob, &ok);
+        stride_B = align_up(offset_B,
+                            (uint64_t)DM_GOB_B << l->level[0].block_height_log2_gob
+                                               << l->level[0].block_depth_log2_gob,
+                            &ok);
     for (uint32_t i = 0; i < l->levels; i++)
         l->level[i].layer_stride_B = stride_B;
     for (uint32_t i = 0; i < l->levels && desc->half_blocks; i++)
@@ -139,8 +146,8 @@ static bool place_pitch(struct dm_layout *l, uint64_t pitch_B)
     return ok;
 }
 
-// Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images), levels to 64 bytes, and
-// so are the pitches of formats that are not block-compressed.
+// Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images),
+// levels to 64 bytes, and so are the pitches of formats that are not block-compressed.
 static bool place_llvmpipe(struct dm_layout *l)
 {
     bool ok = true;
@@ -149,7 +156,8 @@ static bool place_llvmpipe(struct dm_layout *l)
     for (uint32_t i = 0; i < l->levels; i++) {
         struct dm_layout_level *v = &l->level[i];
         uint64_t columns = align_up(v->width_px, LLVMPIPE_TILE_PX, &ok);
-        uint64_t rows = l->dimensions == 1 ? v->height_px : align_up(v->height_px, LLVMPIPE_TILE_PX, &ok);
+        uint64_t rows =
+            l->dimensions == 1 ? v->height_px : align_up(v->height_px, LLVMPIPE_TILE_PX, &ok);
 
         v->pitch_B = div_up(columns, l->block_px) * l->element_B;
         if (l->block_px == 1)
@@ -207,9 +215,12 @@ static bool desc_makes_sense(const struct dm_layout_desc *d)
 {
     uint32_t most = dm_layout_levels_most(d->width_px, d->height_px, d->depth);
 
-    return d->width_px && d->width_px <= DM_LAYOUT_EXTENT_MAX && d->height_px <= DM_LAYOUT_EXTENT_MAX && d->depth <= DM_LAYOUT_EXTENT_MAX &&
-           d->layers <= DM_LAYOUT_EXTENT_MAX && d->element_B && d->element_B <= 64 && d->block_px <= 16 && d->levels && d->levels <= most &&
-           d->levels <= DM_LAYOUT_LEVELS_MAX && !(d->depth && d->layers) && !(d->depth && !d->height_px) && !(d->cube && !d->layers);
+    return d->width_px && d->width_px <= DM_LAYOUT_EXTENT_MAX &&
+           d->height_px <= DM_LAYOUT_EXTENT_MAX && d->depth <= DM_LAYOUT_EXTENT_MAX &&
+           d->layers <= DM_LAYOUT_EXTENT_MAX && d->element_B && d->element_B <= 64 &&
+           d->block_px <= 16 && d->levels && d->levels <= most &&
+           d->levels <= DM_LAYOUT_LEVELS_MAX && !(d->depth && d->layers) &&
+           !(d->depth && !d->height_px) && !(d->cube && !d->layers);
 }
 
 int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc)
@@ -268,17 +279,20 @@ static uint64_t gob_byte(uint64_t x_B, uint64_t y)
 }
 
 // GOBs of a block run y, then z; blocks run x, then y, then z.
-static uint64_t block_linear_B(const struct dm_layout_level *v, uint64_t x_B, uint64_t y, uint64_t z)
+static uint64_t block_linear_B(const struct dm_layout_level *v, uint64_t x_B, uint64_t y,
+                               uint64_t z)
 {
     unsigned a = v->block_height_log2_gob, b = v->block_depth_log2_gob;
     uint64_t y_gob = y / DM_GOB_HEIGHT;
-    uint64_t block = ((z >> b) * (v->height_gob >> a) + (y_gob >> a)) * v->width_gob + x_B / DM_GOB_WIDTH_B;
+    uint64_t block =
+        ((z >> b) * (v->height_gob >> a) + (y_gob >> a)) * v->width_gob + x_B / DM_GOB_WIDTH_B;
     uint64_t gob = (z & ((1u << b) - 1)) << a | (y_gob & ((1u << a) - 1));
 
     return ((block << (a + b)) + gob) * DM_GOB_B + gob_byte(x_B, y);
 }
 
-uint64_t dm_layout_locate_B(const struct dm_layout *layout, uint32_t level, uint64_t x_B, uint64_t y, uint64_t z)
+uint64_t dm_layout_locate_B(const struct dm_layout *layout, uint32_t level, uint64_t x_B,
+                            uint64_t y, uint64_t z)
 {
     const struct dm_layout_level *v;
     uint64_t layer, slice;
@@ -295,21 +309,24 @@ uint64_t dm_layout_locate_B(const struct dm_layout *layout, uint32_t level, uint
     return v->offset_B + layer * v->layer_stride_B + slice * v->slice_B + y * v->pitch_B + x_B;
 }
 
-uint64_t dm_layout_locate(const struct dm_layout *layout, uint32_t level, uint64_t x_el, uint64_t y, uint64_t z)
+uint64_t dm_layout_locate(const struct dm_layout *layout, uint32_t level, uint64_t x_el, uint64_t y,
+                          uint64_t z)
 {
     if (x_el >= DM_LAYOUT_EXTENT_MAX)
         return DM_LAYOUT_NOWHERE;
     return dm_layout_locate_B(layout, level, x_el * layout->element_B, y, z);
 }
 
-void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *size_B, uint64_t *alignment_B)
+void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *size_B,
+                                   uint64_t *alignment_B)
 {
     *size_B = layout->size_B;
     *alignment_B = layout->alignment_B;
 }
 
-// A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest. The tail begins at the first level
-// that is smaller than a tile in some direction. If that is level 0, all layers share one tail.
+// A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest. The tail
+// begins at the first level that is smaller than a tile in some direction. If that is level 0, all
+// layers share one tail.
 int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
 {
     unsigned elements_log2, x_log2, y_log2, z_log2 = 0;
@@ -317,7 +334,8 @@ int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
     uint64_t tail_B = 0;
     bool ok = true;
 
-    if (layout->kind != DM_LAYOUT_BLOCK_LINEAR || layout->dimensions == 1 || layout->cube || (layout->word_B & (layout->word_B - 1)))
+    if (layout->kind != DM_LAYOUT_BLOCK_LINEAR || layout->dimensions == 1 || layout->cube ||
+        (layout->word_B & (layout->word_B - 1)))
         return -EINVAL;
     elements_log2 = log2_up(PAGE_B / layout->word_B);
     if (layout->dimensions == 3) {
@@ -333,7 +351,8 @@ int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
     sparse->tile_depth = 1u << z_log2;
 
     while (first < layout->levels && layout->level[first].width_px >= sparse->tile_width_px &&
-           layout->level[first].height_px >= sparse->tile_height_px && layout->level[first].depth >= sparse->tile_depth)
+           layout->level[first].height_px >= sparse->tile_height_px &&
+           layout->level[first].depth >= sparse->tile_depth)
         first++;
     if (first == 0)
         tail_B = layout->total_B;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Layouts: where the element (x, y, z or layer) of a level of an array lives in the array's memory.
 //
-// Units are in the names: _px texels, _el elements (a texel, or a block of a block-compressed format), _B bytes, _gob
-// GOBs (64 bytes by 8 rows). `z` is the slice of a 3D array and the layer of a layered one (a cube face is a layer).
+// Units are in the names: _px texels, _el elements (a texel, or a block of a block-compressed
+// format), _B bytes, _gob GOBs (64 bytes by 8 rows). `z` is the slice of a 3D array and the layer
+// of a layered one (a cube face is a layer).
 #pragma once
 
 #include <stdbool.h>
@@ -21,10 +22,13 @@ enum dm_layout_kind {
     DM_LAYOUT_BLOCK_LINEAR,
     // Rows pitch_B apart, slices and layers one after the other; one level.
     DM_LAYOUT_PITCH,
-    // Images of Mesa's llvmpipe and lavapipe: layers contiguous inside a level. Verified against lavapipe by a test.
+    // Images of Mesa's llvmpipe and lavapipe: layers contiguous inside a level. Verified against
+    // lavapipe by a test.
     DM_LAYOUT_LLVMPIPE,
-    // Images of SwiftShader's Vulkan: levels contiguous inside a layer, rows and columns rounded up to 2, slices to 16 bytes;
-    // uncompressed cube-compatible images carry a border of one texel. Verified against SwiftShader by a test. Its memory
+    // Images of SwiftShader's Vulkan: levels contiguous inside a layer, rows and columns rounded up
+    // to 2, slices to 16 bytes;
+    // uncompressed cube-compatible images carry a border of one texel. Verified against SwiftShader
+    // by a test. Its memory
     // requirements of block-compressed images are larger: a decompressed copy follows the image.
     DM_LAYOUT_SWIFTSHADER,
 };
@@ -40,21 +44,24 @@ struct dm_layout_desc {
     uint32_t levels;
     bool cube;        // layers are cube faces
     uint64_t pitch_B; // DM_LAYOUT_PITCH only; 0: rows without gaps
-    // Block-linear 2D only: blocks are as high as it takes to cover the extent, from least to most (log2 of GOBs). 0: no such rule.
+    // Block-linear 2D only: blocks are as high as it takes to cover the extent, from least to most
+    // (log2 of GOBs). 0: no such rule.
     uint8_t block_height_log2_least, block_height_log2_most;
     bool half_blocks; // rows are counted in such blocks, but laid out in blocks half as high
     uint32_t word_B;  // what sparse tiles count as an element; 0: element_B
 };
 
 struct dm_layout_level {
-    uint64_t offset_B;       // of element (0, 0) of slice 0 or layer 0
-    uint64_t size_B;         // what the level takes: in one layer, or (llvmpipe) in all of them
-    uint64_t pitch_B;        // from row to row. Block-linear: bytes of a row, whole GOBs
-    uint64_t slice_B;        // from slice to slice. Block-linear: bytes of a slice; slices of a block are interleaved
+    uint64_t offset_B; // of element (0, 0) of slice 0 or layer 0
+    uint64_t size_B;   // what the level takes: in one layer, or (llvmpipe) in all of them
+    uint64_t pitch_B;  // from row to row. Block-linear: bytes of a row, whole GOBs
+    uint64_t slice_B;  // from slice to slice. Block-linear: bytes of a slice; slices of a block are
+                       // interleaved
     uint64_t layer_stride_B; // from layer to layer
     uint32_t width_px, height_px;
     uint32_t width_el, height_el, depth;
-    // Block-linear: extent in GOBs, height rounded up to whole blocks, and the block's shape (it is one GOB wide).
+    // Block-linear: extent in GOBs, height rounded up to whole blocks, and the block's shape (it is
+    // one GOB wide).
     uint32_t width_gob, height_gob;
     uint8_t block_height_log2_gob, block_depth_log2_gob;
 };
@@ -75,26 +82,32 @@ struct dm_layout {
     struct dm_layout_level level[DM_LAYOUT_LEVELS_MAX];
 };
 
-// The most levels that such an array can have: 1 + floor(log2(largest of width, height and depth)). Layers do not
-// count.
+// The most levels that such an array can have: 1 + floor(log2(largest of width, height and depth)).
+// Layers do not count.
 uint32_t dm_layout_levels_most(uint64_t width_px, uint64_t height_px, uint64_t depth);
 
-// Computes the layout of a description. Returns 0, or -EINVAL where the description makes no sense: no width, no
-// element, depth and layers together, more levels than it can have, extents above DM_LAYOUT_EXTENT_MAX, a pitch shorter
-// than a row, a size that does not fit in 63 bits. *layout is then left alone.
+// Computes the layout of a description. Returns 0, or -EINVAL where the description makes no sense:
+// no width, no element, depth and layers together, more levels than it can have, extents above
+// DM_LAYOUT_EXTENT_MAX, a pitch shorter than a row, a size that does not fit in 63 bits. *layout is
+// then left alone.
 int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc);
 
-// Byte offset of an element from the start of the layout; DM_LAYOUT_NOWHERE if the level has no such element.
-uint64_t dm_layout_locate(const struct dm_layout *layout, uint32_t level, uint64_t x_el, uint64_t y, uint64_t z);
+// Byte offset of an element from the start of the layout; DM_LAYOUT_NOWHERE if the level has no
+// such element.
+uint64_t dm_layout_locate(const struct dm_layout *layout, uint32_t level, uint64_t x_el, uint64_t y,
+                          uint64_t z);
 
-// The same for one byte of a row: x_B is the element's position times element_B, plus the byte inside the element.
-uint64_t dm_layout_locate_B(const struct dm_layout *layout, uint32_t level, uint64_t x_B, uint64_t y, uint64_t z);
+// The same for one byte of a row: x_B is the element's position times element_B, plus the byte
+// inside the element.
+uint64_t dm_layout_locate_B(const struct dm_layout *layout, uint32_t level, uint64_t x_B,
+                            uint64_t y, uint64_t z);
 
 // How many values z takes in a level: slices, or layers.
 uint64_t dm_layout_depth(const struct dm_layout *layout, uint32_t level);
 
 // What cuArrayGetMemoryRequirements and cuMipmappedArrayGetMemoryRequirements tell.
-void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *size_B, uint64_t *alignment_B);
+void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *size_B,
+                                   uint64_t *alignment_B);
 
 // How a sparse array is cut into tiles of 64 KiB.
 struct dm_sparse {
@@ -104,6 +117,6 @@ struct dm_sparse {
     bool single_miptail;
 };
 
-// Sparse properties of an array whose block-linear layout is given. Returns 0, or -EINVAL for what cannot be sparse: 1D
-// arrays, cubes, foreign layouts.
+// Sparse properties of an array whose block-linear layout is given. Returns 0, or -EINVAL for what
+// cannot be sparse: 1D arrays, cubes, foreign layouts.
 int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout);

@@ -14,7 +14,8 @@
 
 #include "alloc.h"
 
-// Slices are whole runs of the arena; the room to spare keeps fragmentation from refusing what the books allow.
+// Slices are whole runs of the arena; the room to spare keeps fragmentation from refusing what the
+// books allow.
 enum { ARENA_ROOM = 16, PAGE = 4096 };
 
 static bool round_up(uint64_t size, uint64_t granule, uint64_t *out)
@@ -28,7 +29,8 @@ static bool round_up(uint64_t size, uint64_t granule, uint64_t *out)
 
 int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule)
 {
-    if (granule < PAGE || (granule & (granule - 1)) || total < granule || total > INT64_MAX / (2 * ARENA_ROOM))
+    if (granule < PAGE || (granule & (granule - 1)) || total < granule ||
+        total > INT64_MAX / (2 * ARENA_ROOM))
         return -EINVAL;
     memset(vram, 0, sizeof *vram);
     vram->total = total;
@@ -116,13 +118,14 @@ uint64_t dm_new_identity(void)
         static uint64_t counter;
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
-        n = ((uint64_t)getpid() << 40) ^ ((uint64_t)now.tv_nsec << 20) ^ (uint64_t)now.tv_sec ^ ++counter;
+        n = ((uint64_t)getpid() << 40) ^ ((uint64_t)now.tv_nsec << 20) ^ (uint64_t)now.tv_sec ^
+            ++counter;
     }
     return n ? n : 1;
 }
 
-// An exportable file is laid out as Mesa's software drivers lay out theirs, so that they can import it: their header, then
-// our mark, and the payload in the next page.
+// An exportable file is laid out as Mesa's software drivers lay out theirs, so that they can import
+// it: their header, then our mark, and the payload in the next page.
 static int create_own(struct dm_vram *vram, struct dm_physical *p)
 {
     struct {
@@ -167,7 +170,8 @@ fail:
     return r;
 }
 
-int dm_physical_create(struct dm_vram *vram, uint64_t size, unsigned flags, struct dm_physical **out)
+int dm_physical_create(struct dm_vram *vram, uint64_t size, unsigned flags,
+                       struct dm_physical **out)
 {
     if (size == 0)
         return -EINVAL;
@@ -197,7 +201,8 @@ fail_commit:
     return r;
 }
 
-int dm_physical_import(struct dm_vram *vram, int fd, const struct dm_import_info *info, struct dm_physical **out)
+int dm_physical_import(struct dm_vram *vram, int fd, const struct dm_import_info *info,
+                       struct dm_physical **out)
 {
     if (info->error)
         return info->error;
@@ -250,7 +255,8 @@ void dm_physical_unref(struct dm_physical *p)
     if (!p || --p->references)
         return;
     if (p->kind == DM_PHYSICAL_SLICE) {
-        // Memory that cannot be given back must not be handed out again with its old contents: then its place is lost.
+        // Memory that cannot be given back must not be handed out again with its old contents: then
+        // its place is lost.
         int fd = dm_physical_fd(p);
         if (fd >= 0 && dm_sys_punch(fd, p->payload, p->size) == 0)
             dm_rangemap_remove(&p->vram->slices, p->payload, NULL);
@@ -281,7 +287,8 @@ int dm_physical_intact(const struct dm_physical *physical)
     // A dma-buf has no length that fstat knows on every kernel; it cannot be truncated either.
     if (!S_ISREG(st.st_mode))
         return 0;
-    if (__builtin_add_overflow(physical->payload, physical->size, &end) || end > (uint64_t)st.st_size)
+    if (__builtin_add_overflow(physical->payload, physical->size, &end) ||
+        end > (uint64_t)st.st_size)
         return -ENXIO;
     return 0;
 }

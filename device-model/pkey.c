@@ -18,7 +18,8 @@ bool dm_pkey_init(void)
     const char *wish = getenv("CARDLESS_PKEYS");
     if (wish && strcmp(wish, "0") == 0)
         return false;
-    // Closed for this thread too: the second argument is PKEY_DISABLE_ACCESS. Fails without CPU support or a free key.
+    // Closed for this thread too: the second argument is PKEY_DISABLE_ACCESS. Fails without CPU
+    // support or a free key.
     long k = syscall(SYS_pkey_alloc, 0UL, 1UL);
     if (k <= 0)
         return false;

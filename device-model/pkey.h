@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Memory protection keys: device pages carry a key that only the emulator's own code opens, so that host code that
-// dereferences a device pointer faults as it does with a card.
+// Memory protection keys: device pages carry a key that only the emulator's own code opens, so that
+// host code that dereferences a device pointer faults as it does with a card.
 //
-// The rights live in each thread's PKRU register, not in the page tables. The kernel starts a process with every key but 0
-// closed, a new thread inherits its creator's rights, and a signal handler starts with the kernel's default (closed) and
-// gets the interrupted rights back when it returns. So:
-// - threads older than dm_pkey_init are closed, as are threads made by threads that are closed: never call into the
+// The rights live in each thread's PKRU register, not in the page tables. The kernel starts a
+// process with every key but 0 closed, a new thread inherits its creator's rights, and a signal
+// handler starts with the kernel's default (closed) and gets the interrupted rights back when it
+// returns. So:
+// - threads older than dm_pkey_init are closed, as are threads made by threads that are closed:
+// never call into the
 //   program (callbacks, pthread_create on its behalf) between enter and leave;
-// - a fault handler that leaves by siglongjmp leaves with the default rights: dm_guarded() puts back those of its caller.
+// - a fault handler that leaves by siglongjmp leaves with the default rights: dm_guarded() puts
+// back those of its caller.
 #pragma once
 
 #include <stdbool.h>
@@ -16,8 +19,9 @@
 // The key's two bits in PKRU, or 0 where keys are not in use. Set once by dm_pkey_init.
 extern uint32_t dm_pkey_bits;
 
-// Takes a key if the CPU and kernel have one left and CARDLESS_PKEYS is not 0. True if keys are in use from now on.
-// Without them everything here does nothing, and device pages are plain memory. Calling it again changes nothing.
+// Takes a key if the CPU and kernel have one left and CARDLESS_PKEYS is not 0. True if keys are in
+// use from now on. Without them everything here does nothing, and device pages are plain memory.
+// Calling it again changes nothing.
 bool dm_pkey_init(void);
 // Precondition: no page carries the key any more.
 void dm_pkey_finish(void);
@@ -33,7 +37,10 @@ static inline uint32_t dm_pkru_read(void)
 }
 static inline void dm_pkru_write(uint32_t pkru)
 {
-    __asm__ volatile(".byte 0x0f, 0x01, 0xef" /* wrpkru */ : : "a"(pkru), "c"(0), "d"(0) : "memory");
+    __asm__ volatile(".byte 0x0f, 0x01, 0xef" /* wrpkru */
+                     :
+                     : "a"(pkru), "c"(0), "d"(0)
+                     : "memory");
 }
 #else
 static inline uint32_t dm_pkru_read(void)
@@ -46,7 +53,8 @@ static inline void dm_pkru_write(uint32_t pkru)
 }
 #endif
 
-// Opens device pages to this thread; the result goes to the dm_pkey_leave that ends the section. They nest.
+// Opens device pages to this thread; the result goes to the dm_pkey_leave that ends the section.
+// They nest.
 static inline uint32_t dm_pkey_enter(void)
 {
     if (!dm_pkey_bits)

@@ -13,7 +13,8 @@ void dm_video_blocks(struct dm_layout_desc *desc, const struct dm_format_info *f
     desc->block_height_log2_most = desc->half_blocks ? LEAST_LOG2_GOB : MOST_LOG2_GOB;
 }
 
-int dm_planes_init(struct dm_planes *planes, const struct dm_format_info *format, const struct dm_layout_desc *desc, bool mapped)
+int dm_planes_init(struct dm_planes *planes, const struct dm_format_info *format,
+                   const struct dm_layout_desc *desc, bool mapped)
 {
     struct dm_planes p = {.count = dm_format_planes(format)};
 
@@ -34,7 +35,8 @@ int dm_planes_init(struct dm_planes *planes, const struct dm_format_info *format
         if ((status = dm_layout_init(&p.layout[i], &d)))
             return status;
         p.offset_B[i] = p.total_B;
-        if (__builtin_add_overflow(p.total_B, mapped ? p.layout[i].total_B : p.layout[i].size_B, &p.total_B))
+        if (__builtin_add_overflow(p.total_B, mapped ? p.layout[i].total_B : p.layout[i].size_B,
+                                   &p.total_B))
             return -EINVAL;
     }
     *planes = p;

@@ -49,7 +49,8 @@ struct reader {
 
 static int refuse(struct reader *r, const char *what, const char *value)
 {
-    snprintf(r->error, r->error_room, "device profile %s, line %u: %s \"%s\"", r->id, r->line, what, value);
+    snprintf(r->error, r->error_room, "device profile %s, line %u: %s \"%s\"", r->id, r->line, what,
+             value);
     return -EINVAL;
 }
 
@@ -120,7 +121,11 @@ static int read_base(struct reader *r, const char *id)
         return refuse(r, "base must stand before all other keys, this one does not:", id);
     if (r->depth == DEEPEST)
         return refuse(r, "a profile is based on itself through", id);
-    struct reader base = {.out = r->out, .id = id, .depth = r->depth + 1, .error = r->error, .error_room = r->error_room};
+    struct reader base = {.out = r->out,
+                          .id = id,
+                          .depth = r->depth + 1,
+                          .error = r->error,
+                          .error_room = r->error_room};
     return read_text(&base, text);
 }
 
@@ -139,11 +144,14 @@ static int read_key(struct reader *r, const char *key, const char *value)
         return 0;
     }
     if (!strcmp(key, "total_memory"))
-        return number_u64(value, &p->total_memory) && p->total_memory ? 0 : refuse(r, "not a number of bytes:", value);
+        return number_u64(value, &p->total_memory) && p->total_memory
+                   ? 0
+                   : refuse(r, "not a number of bytes:", value);
     if (!strcmp(key, "stream_priority.least"))
         return number_int(value, &p->priority_least) ? 0 : refuse(r, "not a whole number:", value);
     if (!strcmp(key, "stream_priority.greatest"))
-        return number_int(value, &p->priority_greatest) ? 0 : refuse(r, "not a whole number:", value);
+        return number_int(value, &p->priority_greatest) ? 0
+                                                        : refuse(r, "not a whole number:", value);
     if (!strncmp(key, "limit.", 6))
         return read_limit(r, key + 6, value);
     if (!strncmp(key, "attribute.", 10))
@@ -198,23 +206,27 @@ static int read_text(struct reader *r, const char *text)
 static int check(struct reader *r)
 {
     struct dm_device_profile *p = r->out;
-    const char *missing = !*p->name                                              ? "name"
-                          : !p->total_memory                                     ? "total_memory"
-                          : !p->attribute[DM_ATTRIBUTE_compute_capability_major] ? "attribute.compute_capability_major"
-                          : !p->attribute[DM_ATTRIBUTE_multiprocessor_count]     ? "attribute.multiprocessor_count"
-                          : p->attribute[DM_ATTRIBUTE_warp_size] <= 0            ? "attribute.warp_size"
-                                                                                 : NULL;
+    const char *missing = !*p->name          ? "name"
+                          : !p->total_memory ? "total_memory"
+                          : !p->attribute[DM_ATTRIBUTE_compute_capability_major]
+                              ? "attribute.compute_capability_major"
+                          : !p->attribute[DM_ATTRIBUTE_multiprocessor_count]
+                              ? "attribute.multiprocessor_count"
+                          : p->attribute[DM_ATTRIBUTE_warp_size] <= 0 ? "attribute.warp_size"
+                                                                      : NULL;
     if (missing)
         return refuse(r, "the profile ends without", missing);
     if (p->priority_least < p->priority_greatest)
-        return refuse(r, "the least stream priority is a smaller number than", "stream_priority.greatest");
+        return refuse(r, "the least stream priority is a smaller number than",
+                      "stream_priority.greatest");
     for (int i = 0; i < DM_LIMIT_COUNT; i++)
         if (!p->limit[i].granule)
             p->limit[i].granule = 1;
     return 0;
 }
 
-int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error, size_t error_room)
+int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error,
+                    size_t error_room)
 {
     struct reader r = {.out = out, .id = id, .error = error, .error_room = error_room};
     memset(out, 0, sizeof *out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Device profiles: what a card is, as numbers. They are text (data/devices/), compiled in or read from a file of the user's.
+// Device profiles: what a card is, as numbers. They are text (data/devices/), compiled in or read
+// from a file of the user's.
 #pragma once
 
 #include <stddef.h>
@@ -13,16 +14,16 @@ enum dm_attribute {
 };
 
 // X(name), in the order of the driver API's limits, from 0.
-#define DM_LIMITS(X)                                                                                                                                 \
-    X(stack_size)                                                                                                                                    \
-    X(printf_fifo_size)                                                                                                                              \
-    X(malloc_heap_size)                                                                                                                              \
-    X(dev_runtime_sync_depth)                                                                                                                        \
-    X(dev_runtime_pending_launch_count)                                                                                                              \
-    X(max_l2_fetch_granularity)                                                                                                                      \
-    X(persisting_l2_cache_size)                                                                                                                      \
-    X(shmem_size)                                                                                                                                    \
-    X(cig_enabled)                                                                                                                                   \
+#define DM_LIMITS(X)                                                                               \
+    X(stack_size)                                                                                  \
+    X(printf_fifo_size)                                                                            \
+    X(malloc_heap_size)                                                                            \
+    X(dev_runtime_sync_depth)                                                                      \
+    X(dev_runtime_pending_launch_count)                                                            \
+    X(max_l2_fetch_granularity)                                                                    \
+    X(persisting_l2_cache_size)                                                                    \
+    X(shmem_size)                                                                                  \
+    X(cig_enabled)                                                                                 \
     X(cig_shmem_fallback_enabled)
 
 enum dm_limit_id {
@@ -32,7 +33,8 @@ enum dm_limit_id {
         DM_LIMIT_COUNT
 };
 
-// A value asked for is raised to the minimum, rounded up to the granule, and held against the maximum.
+// A value asked for is raised to the minimum, rounded up to the granule, and held against the
+// maximum.
 struct dm_limit {
     uint64_t initial, minimum, granule, maximum;
 };
@@ -52,13 +54,16 @@ struct dm_device_profile {
 struct dm_device_text {
     const char *id, *text;
 };
-extern const struct dm_device_text dm_device_texts[]; // ends with a row of NULL; made by tools/gen/device_profiles.py
+extern const struct dm_device_text
+    dm_device_texts[]; // ends with a row of NULL; made by tools/gen/device_profiles.py
 
 // The text of the compiled-in profile of that id, or NULL.
 const char *dm_device_text(const char *id);
 
-// Reads a profile: lines `key = value`, `#` begins a comment; `base = ID` takes over all values of a compiled-in profile and stands first.
-// 0, or -EINVAL and in `error` a sentence that says what is wrong in which line; then *out is undefined.
-int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error, size_t error_room);
+// Reads a profile: lines `key = value`, `#` begins a comment; `base = ID` takes over all values of
+// a compiled-in profile and stands first. 0, or -EINVAL and in `error` a sentence that says what is
+// wrong in which line; then *out is undefined.
+int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error,
+                    size_t error_room);
 
 const char *dm_limit_name(int limit); // NULL: there is no such limit

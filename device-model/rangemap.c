@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The B+ tree behind dm_rangemap: nodes of 32 slots, each slot with the extent and the largest gap of what lies under it.
+// The B+ tree behind dm_rangemap: nodes of 32 slots, each slot with the extent and the largest gap
+// of what lies under it.
 #include "rangemap.h"
 
 #include <errno.h>
@@ -85,7 +86,8 @@ static void give(struct dm_rangemap *map, node *n)
     map->spares++;
 }
 
-// The last slot whose start is not above `address`; 0 also where none is. Without branches: they would be guessed wrong.
+// The last slot whose start is not above `address`; 0 also where none is. Without branches: they
+// would be guessed wrong.
 static inline unsigned search(const node *n, uint64_t address)
 {
     unsigned i = 0;
@@ -149,7 +151,8 @@ bool dm_rangemap_next(const struct dm_rangemap *map, uint64_t address, struct dm
         if (n->slot[i].last < address)
             i++;
         if (i == n->count)
-            return false; // only in the root: below, the child was chosen because its last byte is not before `address`
+            return false; // only in the root: below, the child was chosen because its last byte is
+                          // not before `address`
         if (n->leaf) {
             fill_range(n, i, out);
             return true;
@@ -208,7 +211,8 @@ static void cut(node *n, unsigned count)
     n->count = count;
 }
 
-// Splits the full child i of n in two. Ranges are mostly added at the end, where the left half is then left nearly full.
+// Splits the full child i of n in two. Ranges are mostly added at the end, where the left half is
+// then left nearly full.
 static void split(struct dm_rangemap *map, node *n, unsigned i, uint64_t address)
 {
     node *left = n->slot[i].ptr, *right = take(map, left->leaf);
@@ -269,8 +273,8 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
     return 0;
 }
 
-// Child i of n has become small: join it with a neighbour, or take slots from one. There is one: every node but the root has
-// at least LEAST slots, and a root with a single child is dropped.
+// Child i of n has become small: join it with a neighbour, or take slots from one. There is one:
+// every node but the root has at least LEAST slots, and a root with a single child is dropped.
 static void refill(struct dm_rangemap *map, node *n, unsigned i)
 {
     unsigned l = i > 0 ? i - 1 : i;
@@ -366,15 +370,18 @@ static bool gap_below(const node *n, struct fit *f)
     for (unsigned i = search(n, f->low); i < n->count; i++) {
         if (n->start[i] > f->high)
             return false;
-        if (!n->leaf && n->slot[i].gap >= f->size && n->slot[i].last > f->low && gap_below(n->slot[i].ptr, f))
+        if (!n->leaf && n->slot[i].gap >= f->size && n->slot[i].last > f->low &&
+            gap_below(n->slot[i].ptr, f))
             return true;
-        if (i + 1 < n->count && n->start[i + 1] - n->slot[i].last - 1 >= f->size && fits(f, n->slot[i].last + 1, n->start[i + 1] - 1))
+        if (i + 1 < n->count && n->start[i + 1] - n->slot[i].last - 1 >= f->size &&
+            fits(f, n->slot[i].last + 1, n->start[i + 1] - 1))
             return true;
     }
     return false;
 }
 
-int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, uint64_t size, uint64_t align, uint64_t *start)
+int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, uint64_t size,
+                    uint64_t align, uint64_t *start)
 {
     if (size == 0 || align == 0 || (align & (align - 1)))
         return -EINVAL;
@@ -385,7 +392,8 @@ int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, 
         found = fits(&f, 0, UINT64_MAX);
     else
         found = (n->start[0] > 0 && fits(&f, 0, n->start[0] - 1)) || gap_below(n, &f) ||
-                (n->slot[n->count - 1].last < UINT64_MAX && fits(&f, n->slot[n->count - 1].last + 1, UINT64_MAX));
+                (n->slot[n->count - 1].last < UINT64_MAX &&
+                 fits(&f, n->slot[n->count - 1].last + 1, UINT64_MAX));
     if (!found)
         return -ENOMEM;
     *start = f.found;
@@ -405,7 +413,8 @@ static int check_node(const node *n, unsigned level, unsigned height, uint64_t *
         }
         node copy = *n;
         summarise(&copy, i);
-        if (copy.start[i] != n->start[i] || copy.slot[i].last != n->slot[i].last || copy.slot[i].gap != n->slot[i].gap ||
+        if (copy.start[i] != n->start[i] || copy.slot[i].last != n->slot[i].last ||
+            copy.slot[i].gap != n->slot[i].gap ||
             check_node(n->slot[i].ptr, level + 1, height, count))
             return -EILSEQ;
     }

@@ -15,19 +15,22 @@
 #endif
 
 enum { WINDOW_LEAST = 1 << 30, WINDOW_ALIGN = 1 << 30 };
-// Where nothing else lives in an ordinary x86-64 or AArch64 process: below position-independent programs and libraries, and low, so that the free
-// addresses above stay in one piece for large reservations.
+// Where nothing else lives in an ordinary x86-64 or AArch64 process: below position-independent
+// programs and libraries, and low, so that the free addresses above stay in one piece for large
+// reservations.
 #define WINDOW_BASE UINT64_C(0x0a0000000000)
 #define WINDOW_UNDER_VALGRIND (UINT64_C(8) << 30)
 
 // Owners of reservations.
 static char in_window, outside;
 
-// Thread and memory sanitizers know only certain addresses; the kernel's own choice is always among them.
+// Thread and memory sanitizers know only certain addresses; the kernel's own choice is always among
+// them.
 extern void __tsan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));
 
-// Valgrind's memcheck keeps a record of every 64 KiB of reserved addresses: minutes for a window of terabytes.
+// Valgrind's memcheck keeps a record of every 64 KiB of reserved addresses: minutes for a window of
+// terabytes.
 static int is_valgrind(struct dl_phdr_info *object, size_t size, void *found)
 {
     (void)size;
@@ -37,7 +40,8 @@ static int is_valgrind(struct dl_phdr_info *object, size_t size, void *found)
 
 static int reserve_pages(uint64_t address, uint64_t size, int flags, uint64_t *out)
 {
-    return dm_sys_mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0, out);
+    return dm_sys_mmap(address, size, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0, out);
 }
 
 // A reservation at a multiple of `align`, wherever the kernel likes.
@@ -75,7 +79,8 @@ int dm_space_init(struct dm_space *space, uint64_t size)
         r = -ENOMEM;
         if (!__tsan_init && !__msan_init) {
             r = reserve_pages(WINDOW_BASE, size, MAP_FIXED_NOREPLACE, &space->base);
-            if (r == 0 && space->base != WINDOW_BASE) { // a kernel before 4.17 takes the flag for a mere hint
+            if (r == 0 &&
+                space->base != WINDOW_BASE) { // a kernel before 4.17 takes the flag for a mere hint
                 dm_sys_munmap(space->base, size);
                 r = -EEXIST;
             }
@@ -121,7 +126,8 @@ static bool in_pages(uint64_t value)
     return value % DM_PAGE == 0;
 }
 
-int dm_va_reserve(struct dm_space *space, uint64_t size, uint64_t align, uint64_t hint, uint64_t *va)
+int dm_va_reserve(struct dm_space *space, uint64_t size, uint64_t align, uint64_t hint,
+                  uint64_t *va)
 {
     if (align == 0)
         align = DM_PAGE;
@@ -132,8 +138,8 @@ int dm_va_reserve(struct dm_space *space, uint64_t size, uint64_t align, uint64_
     uint64_t at, window_last = space->base + space->size - 1;
     void *owner = &in_window;
     int r = -ENOMEM;
-    if (hint && hint % align == 0 && hint >= space->base && hint <= window_last && size - 1 <= window_last - hint &&
-        !dm_rangemap_overlaps(&space->reserved, hint, size)) {
+    if (hint && hint % align == 0 && hint >= space->base && hint <= window_last &&
+        size - 1 <= window_last - hint && !dm_rangemap_overlaps(&space->reserved, hint, size)) {
         at = hint;
         r = 0;
     }
@@ -196,7 +202,8 @@ static bool is_reserved(const struct dm_space *space, uint64_t va, uint64_t size
 
 int dm_pages_access(uint64_t va, uint64_t size, unsigned flags)
 {
-    int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) | (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
+    int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) |
+               (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
     int key = dm_pkey();
     if (key >= 0)
         return dm_sys_protect(va, size, prot, flags & DM_MAP_HOST ? 0 : key);
@@ -204,8 +211,8 @@ int dm_pages_access(uint64_t va, uint64_t size, unsigned flags)
 }
 
 // Maps pages of the file; va, size and file_offset are whole pages and have been checked.
-static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size, uint64_t file_offset,
-                     unsigned flags)
+static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *physical,
+                     uint64_t offset, uint64_t size, uint64_t file_offset, unsigned flags)
 {
     if ((flags & DM_MAP_WRITE) && !physical->writable)
         return -EACCES;
@@ -218,10 +225,13 @@ static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *ph
         goto fail_alloc;
     // Where pages get a key, they are never accessible without it.
     bool two_steps = dm_pkey() >= 0 && !(flags & DM_MAP_HOST);
-    int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) | (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
+    int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) |
+               (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
     uint64_t at;
     int fd = dm_physical_fd(physical);
-    r = fd < 0 ? fd : dm_sys_mmap(va, size, two_steps ? PROT_NONE : prot, MAP_SHARED | MAP_FIXED, fd, file_offset, &at);
+    r = fd < 0 ? fd
+               : dm_sys_mmap(va, size, two_steps ? PROT_NONE : prot, MAP_SHARED | MAP_FIXED, fd,
+                             file_offset, &at);
     if (r)
         goto fail_insert;
     if (two_steps) {
@@ -232,7 +242,8 @@ static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *ph
     dm_physical_ref(physical);
     return 0;
 fail_map:
-    // Should this fail too, inaccessible pages of the file stay behind: harmless, and replaced by the next mapping there.
+    // Should this fail too, inaccessible pages of the file stay behind: harmless, and replaced by
+    // the next mapping there.
     dm_sys_unback(va, size);
 fail_insert:
     dm_rangemap_remove(&space->mapped, va, NULL);
@@ -241,11 +252,12 @@ fail_alloc:
     return r;
 }
 
-int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset, uint64_t size, unsigned flags)
+int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physical, uint64_t offset,
+                 uint64_t size, unsigned flags)
 {
     uint64_t rounded = (physical->size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1);
-    if (size == 0 || !in_pages(va) || !in_pages(size) || !in_pages(physical->payload + offset) || offset > rounded || size > rounded - offset ||
-        !is_reserved(space, va, size))
+    if (size == 0 || !in_pages(va) || !in_pages(size) || !in_pages(physical->payload + offset) ||
+        offset > rounded || size > rounded - offset || !is_reserved(space, va, size))
         return -EINVAL;
     return map_pages(space, va, physical, offset, size, physical->payload + offset, flags);
 }
@@ -295,13 +307,14 @@ const struct dm_mapping *dm_space_mapping(const struct dm_space *space, uint64_t
     return dm_rangemap_owner(&space->mapped, va);
 }
 
-int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uint64_t offset, uint64_t size, uint64_t align, unsigned flags,
-                       uint64_t *va)
+int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uint64_t offset,
+                       uint64_t size, uint64_t align, unsigned flags, uint64_t *va)
 {
     if (size == 0 || offset > physical->size || size > physical->size - offset)
         return -EINVAL;
     // Neither sum can wrap: payload + size lies inside a file.
-    uint64_t first = physical->payload + offset, remainder = first % DM_PAGE, page = first - remainder;
+    uint64_t first = physical->payload + offset, remainder = first % DM_PAGE,
+             page = first - remainder;
     uint64_t span = (remainder + size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1), at;
     int r = dm_va_reserve(space, span + DM_GUARD, align, 0, &at);
     if (r)

@@ -11,14 +11,18 @@
 #include "hash.h"
 #include "import.h"
 
-// It must fit between Mesa's header and the first payload that Mesa has ever placed, and leave our own header's place alone.
-_Static_assert(DM_VULKAN_FACTS_AT + sizeof(struct dm_vulkan_facts) <= DM_HEADER_SIZE, "the record is larger than its place");
+// It must fit between Mesa's header and the first payload that Mesa has ever placed, and leave our
+// own header's place alone.
+_Static_assert(DM_VULKAN_FACTS_AT + sizeof(struct dm_vulkan_facts) <= DM_HEADER_SIZE,
+               "the record is larger than its place");
 
 static const char magic[8] = {'C', 'A', 'R', 'D', 'L', 'S', 'V', 'K'};
 static const char attribute[] = "user.cardless.vulkan";
 
 // Both are whole words, without holes.
-_Static_assert(offsetof(struct dm_vulkan_facts, resource) % 8 == 0 && sizeof(struct dm_vulkan_resource) % 8 == 0, "the check goes by words");
+_Static_assert(offsetof(struct dm_vulkan_facts, resource) % 8 == 0 &&
+                   sizeof(struct dm_vulkan_resource) % 8 == 0,
+               "the check goes by words");
 
 // Over the head and the resources that are there. Precondition: resource_count is in range.
 static uint32_t check_of(const struct dm_vulkan_facts *facts)
@@ -28,8 +32,11 @@ static uint32_t check_of(const struct dm_vulkan_facts *facts)
     uint64_t hash = DM_HASH_START, word;
     memcpy(&head, facts, head_B);
     head.check = 0;
-    for (size_t i = 0; i < head_B + facts->resource_count * sizeof *facts->resource; i += sizeof word) {
-        memcpy(&word, (i < head_B ? (const unsigned char *)&head : (const unsigned char *)facts) + i, sizeof word);
+    for (size_t i = 0; i < head_B + facts->resource_count * sizeof *facts->resource;
+         i += sizeof word) {
+        memcpy(&word,
+               (i < head_B ? (const unsigned char *)&head : (const unsigned char *)facts) + i,
+               sizeof word);
         hash = dm_hash_unit(hash, word);
         hash ^= hash >> 32;
     }
@@ -68,7 +75,8 @@ static bool makes_sense(struct dm_vulkan_resource *r)
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
     r->format_name[sizeof r->format_name - 1] = 0;
     bool image = r->kind == DM_VULKAN_IMAGE && r->dimensions >= 1 && r->dimensions <= 3;
-    return (image || r->kind == DM_VULKAN_BUFFER) && !r->format_name[strspn(r->format_name, letters)];
+    return (image || r->kind == DM_VULKAN_BUFFER) &&
+           !r->format_name[strspn(r->format_name, letters)];
 }
 
 static bool all_make_sense(struct dm_vulkan_facts *facts)
@@ -91,7 +99,8 @@ int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vu
             n = fgetxattr(fd, attribute, facts, sizeof *facts);
         if (n != (ssize_t)sizeof *facts || memcmp(facts->magic, magic, sizeof magic))
             return -ENODATA;
-        if (facts->version == DM_VULKAN_FACTS_VERSION && facts->resource_count <= DM_VULKAN_RESOURCES_MOST && facts->check == check_of(facts))
+        if (facts->version == DM_VULKAN_FACTS_VERSION &&
+            facts->resource_count <= DM_VULKAN_RESOURCES_MOST && facts->check == check_of(facts))
             return all_make_sense(facts) ? 0 : -EBADMSG;
     }
     return -EBADMSG;

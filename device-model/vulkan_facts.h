@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a Vulkan program said about memory that it exported: a record that our Vulkan layer leaves in the exported file itself, so that it goes
-// wherever the descriptor goes, also to other processes, and ends with the memory. Whoever has the descriptor can write there: a record is
+// What a Vulkan program said about memory that it exported: a record that our Vulkan layer leaves
+// in the exported file itself, so that it goes wherever the descriptor goes, also to other
+// processes, and ends with the memory. Whoever has the descriptor can write there: a record is
 // evidence for sentences, and nothing that bytes are moved by.
 #pragma once
 
@@ -39,7 +40,8 @@ enum dm_vulkan_memory_flags {
     DM_VULKAN_HOST_VISIBLE = 2, // its memory type's properties, as the program saw them
     DM_VULKAN_HOST_COHERENT = 4,
     DM_VULKAN_MORE_RESOURCES = 8, // more are bound than fit, or one that cannot be described
-    DM_VULKAN_UNDECLARED = 16,    // exported as a handle type that VkExportMemoryAllocateInfo did not name
+    DM_VULKAN_UNDECLARED =
+        16, // exported as a handle type that VkExportMemoryAllocateInfo did not name
 };
 
 enum { DM_VULKAN_FACTS_VERSION = 1, DM_VULKAN_RESOURCES_MOST = 24, DM_VULKAN_FACTS_AT = 512 };
@@ -55,23 +57,27 @@ struct dm_vulkan_facts {
     struct dm_vulkan_resource resource[DM_VULKAN_RESOURCES_MOST];
 };
 
-// Writes the record into the file behind `fd`: between Mesa's header and its payload, or as an extended attribute where the file begins with its
-// payload. Seals the check. 0; -ENOTSUP where the file has no room for it; -EINVAL: too many resources;
-// another negative errno.
+// Writes the record into the file behind `fd`: between Mesa's header and its payload, or as an
+// extended attribute where the file begins with its payload. Seals the check. 0; -ENOTSUP where the
+// file has no room for it; -EINVAL: too many resources; another negative errno.
 int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts);
 
-// Reads it. 0; -ENODATA: there is none; -EBADMSG: damaged, or not one of ours. *facts is only good with 0.
+// Reads it. 0; -ENODATA: there is none; -EBADMSG: damaged, or not one of ours. *facts is only good
+// with 0.
 int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts);
 
-// What the layer offers to libcuda.so.1 in the same process: vkGetInstanceProcAddr(NULL, DM_VULKAN_LAYER_PROC) of the layer's library returns
-// a function that returns this.
+// What the layer offers to libcuda.so.1 in the same process: vkGetInstanceProcAddr(NULL,
+// DM_VULKAN_LAYER_PROC) of the layer's library returns a function that returns this.
 #define DM_VULKAN_LAYER_SONAME "libVkLayer_cardless.so"
 #define DM_VULKAN_LAYER_PROC "cardlessVulkanLayer1"
 struct dm_vulkan_layer {
     uint32_t version; // 1
-    // Bytes [*first, *end) of the payload inside [offset, offset + size) were written by the host through vkMapMemory and not flushed: true.
-    bool (*unflushed)(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size, uint64_t *first, uint64_t *end);
-    // The last vkGetMemoryFdKHR was of memory that was not allocated for export, and gave no descriptor.
+    // Bytes [*first, *end) of the payload inside [offset, offset + size) were written by the host
+    // through vkMapMemory and not flushed: true.
+    bool (*unflushed)(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size, uint64_t *first,
+                      uint64_t *end);
+    // The last vkGetMemoryFdKHR was of memory that was not allocated for export, and gave no
+    // descriptor.
     bool (*undeclared_export)(void);
 };
 typedef const struct dm_vulkan_layer *(*dm_vulkan_layer_proc)(void);

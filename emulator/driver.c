@@ -12,7 +12,7 @@
 #include "call.h"
 #include "config.h"
 #include "device.h"
-#include "funnel.h"
+#include "scheduler.h"
 #include "guard.h"
 #include "journal.h"
 #include "lock.h"
@@ -33,7 +33,8 @@ static bool is_state(enum em_driver_state state)
     return __atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) == (int)state;
 }
 
-// A fork copies this thread alone; what other threads hold at that moment would stay held in the child for ever.
+// A fork copies this thread alone; what other threads hold at that moment would stay held in the
+// child for ever.
 static bool cancel_was_off; // in the thread that forks; under em_lock
 
 static void before_fork(void)
@@ -65,10 +66,12 @@ static void in_child(void)
         set_state(EM_DRIVER_FORKED);
 }
 
-// Host code that touches device memory faults as it does with a card; it is told why. Runs inside the signal handler.
+// Host code that touches device memory faults as it does with a card; it is told why. Runs inside
+// the signal handler.
 static void describe_fault(const struct dm_fault *fault)
 {
-    static const char before[] = "cardless: host code must not touch device memory: ", after[] = "; copy it with cuMemcpyDtoH or cuMemcpyHtoD\n";
+    static const char before[] = "cardless: host code must not touch device memory: ",
+                      after[] = "; copy it with cuMemcpyDtoH or cuMemcpyHtoD\n";
     char line[256];
     if (fault->kind != DM_FAULT_PKEY)
         return;
@@ -80,13 +83,15 @@ static void describe_fault(const struct dm_fault *fault)
         return;
 }
 
-// Other people's memory may be gone or change; and device memory is for the driver alone. Before any device page exists.
+// Other people's memory may be gone or change; and device memory is for the driver alone. Before
+// any device page exists.
 static CUresult start_guard(void)
 {
     dm_pkey_init();
     int r = dm_guard_init();
     if (r)
-        return em_fail(CUDA_ERROR_OPERATING_SYSTEM, "no handler for faults can be installed: %s", strerror(-r));
+        return em_fail(CUDA_ERROR_OPERATING_SYSTEM, "no handler for faults can be installed: %s",
+                       strerror(-r));
     if (em_config()->sink == EM_SINK_TEXT)
         dm_fault_describe(describe_fault);
     return CUDA_SUCCESS;
@@ -134,15 +139,18 @@ CUresult em_init(unsigned flags)
     return r;
 }
 
-// Destructors of the program, and of libraries that use this one, run before this; those that come after it find the driver gone.
+// Destructors of the program, and of libraries that use this one, run before this; those that come
+// after it find the driver gone.
 __attribute__((destructor)) static void leave(void)
 {
     if (!is_state(EM_DRIVER_READY))
         return;
     em_journal_finish();
     if (em_config()->fail_alloc)
-        fprintf(stderr, "cardless: CARDLESS_FAIL_ALLOC=%llu: %s\n", (unsigned long long)em_config()->fail_alloc,
-                dm_alloc_failed() ? "that allocation has failed" : "the process ended before that allocation");
+        fprintf(stderr, "cardless: CARDLESS_FAIL_ALLOC=%llu: %s\n",
+                (unsigned long long)em_config()->fail_alloc,
+                dm_alloc_failed() ? "that allocation has failed"
+                                  : "the process ended before that allocation");
     set_state(EM_DRIVER_GONE);
     dm_guard_finish();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The driver's life in a process: started by cuInit, lost by a fork, gone when the library is unloaded.
+// The driver's life in a process: started by cuInit, lost by a fork, gone when the library is
+// unloaded.
 #pragma once
 #include <cuda.h>
 

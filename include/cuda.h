@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA driver API of version 13.0: types by hand in cardless/abi/, prototypes made from the table of entry points. */
+/* The CUDA driver API of version 13.0: types by hand in cardless/abi/, prototypes made from the
+ * table of entry points. */
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
 

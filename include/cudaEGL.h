@@ -15,7 +15,10 @@ extern "C" {
 
 #define MAX_PLANES 3
 
-typedef enum CUeglFrameType_enum { CU_EGL_FRAME_TYPE_ARRAY = 0, CU_EGL_FRAME_TYPE_PITCH = 1 } CUeglFrameType;
+typedef enum CUeglFrameType_enum {
+    CU_EGL_FRAME_TYPE_ARRAY = 0,
+    CU_EGL_FRAME_TYPE_PITCH = 1
+} CUeglFrameType;
 
 typedef enum CUeglResourceLocationFlags_enum {
     CU_EGL_RESOURCE_LOCATION_SYSMEM = 0x00,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Format conversion: entry points. A conversion is a few steps, each a function of the table: repack channels, decode to the 32-bit form,
-// change its class, encode. Blocks of a row go through them by way of two stages in the L1 cache.
+// Format conversion: entry points. A conversion is a few steps, each a function of the table:
+// repack channels, decode to the 32-bit form, change its class, encode. Blocks of a row go through
+// them by way of two stages in the L1 cache.
 #include "kn_convert.h"
 #include "kn_dsp.h"
 
@@ -17,7 +18,8 @@ static const struct {
     KN_KIND_LIST(KIND_ROW)
 #undef KIND_ROW
 };
-static const uint32_t wide_one[KN_CLASS_COUNT] = {[KN_CLASS_FLOAT] = 0x3f800000, [KN_CLASS_UINT] = 1, [KN_CLASS_SINT] = 1};
+static const uint32_t wide_one[KN_CLASS_COUNT] = {
+    [KN_CLASS_FLOAT] = 0x3f800000, [KN_CLASS_UINT] = 1, [KN_CLASS_SINT] = 1};
 
 struct step {
     enum { COPY, REPACK, DECODE, CAST, ENCODE } what;
@@ -47,7 +49,8 @@ uint32_t kn_format_B(struct kn_format f)
     return (uint32_t)kinds[f.kind].channel_B * f.channels;
 }
 
-static struct step *add(struct plan *plan, int what, uint32_t in_B, uint32_t out_B, unsigned channels)
+static struct step *add(struct plan *plan, int what, uint32_t in_B, uint32_t out_B,
+                        unsigned channels)
 {
     struct step *s = &plan->steps[plan->count++];
 
@@ -82,24 +85,29 @@ void kn_repack_prepare(struct kn_repack *how, unsigned channel_B)
     }
 }
 
-static void add_repack(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst, struct kn_format src, unsigned channel_B, uint32_t one,
-                       uint64_t width)
+static void add_repack(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst,
+                       struct kn_format src, unsigned channel_B, uint32_t one, uint64_t width)
 {
-    struct step *s = add(plan, REPACK, channel_B * src.channels, channel_B * dst.channels, dst.channels);
+    struct step *s =
+        add(plan, REPACK, channel_B * src.channels, channel_B * dst.channels, dst.channels);
 
     s->repack = dsp->repack.repack[channel_B >> 1];
     s->how.one = one;
     s->how.dst_channels = dst.channels;
     s->how.src_channels = src.channels;
     for (unsigned c = 0; c < dst.channels; c++)
-        s->how.from[place(dst, c)] = (uint8_t)(c < src.channels ? place(src, c) : c == 3 ? KN_REPACK_ONE : KN_REPACK_ZERO);
+        s->how.from[place(dst, c)] = (uint8_t)(c < src.channels ? place(src, c)
+                                               : c == 3         ? KN_REPACK_ONE
+                                                                : KN_REPACK_ZERO);
     if (width >= KN_REPACK_SHORT)
         kn_repack_prepare(&s->how, channel_B);
 }
 
-static void make_plan(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst, struct kn_format src, uint64_t width)
+static void make_plan(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst,
+                      struct kn_format src, uint64_t width)
 {
-    unsigned src_B = kinds[src.kind].channel_B, dst_B = kinds[dst.kind].channel_B, channels = src.channels;
+    unsigned src_B = kinds[src.kind].channel_B, dst_B = kinds[dst.kind].channel_B,
+             channels = src.channels;
     unsigned src_class = kinds[src.kind].class, dst_class = kinds[dst.kind].class;
     bool repack = src.channels != dst.channels || src.bgr != dst.bgr;
     enum { NOWHERE, BEFORE, BETWEEN, AFTER } where = NOWHERE;
@@ -121,13 +129,16 @@ static void make_plan(struct plan *plan, const struct kn_dsp *dsp, struct kn_for
         channels = dst.channels;
     }
     if (dsp->convert.decode[src.kind])
-        add(plan, DECODE, src_B ? src_B * channels : 4, 4 * channels, channels)->decode = dsp->convert.decode[src.kind];
+        add(plan, DECODE, src_B ? src_B * channels : 4, 4 * channels, channels)->decode =
+            dsp->convert.decode[src.kind];
     if (src_class != dst_class)
-        add(plan, CAST, 4 * channels, 4 * channels, channels)->cast = dsp->convert.cast[dst_class][src_class];
+        add(plan, CAST, 4 * channels, 4 * channels, channels)->cast =
+            dsp->convert.cast[dst_class][src_class];
     if (where == BETWEEN)
         add_repack(plan, dsp, dst, src, 4, wide_one[dst_class], width);
     if (dsp->convert.encode[dst.kind])
-        add(plan, ENCODE, 4 * channels, dst_B ? dst_B * channels : 4, channels)->encode = dsp->convert.encode[dst.kind];
+        add(plan, ENCODE, 4 * channels, dst_B ? dst_B * channels : 4, channels)->encode =
+            dsp->convert.encode[dst.kind];
     if (where == AFTER)
         add_repack(plan, dsp, dst, src, dst_B, kinds[dst.kind].one, width);
 }
@@ -175,7 +186,8 @@ static void run_plan(const struct plan *plan, void *dst, const void *src, uint64
     }
 }
 
-void kn_convert_rows_by(const struct kn_dsp *dsp, void *dst, uint64_t dst_pitch_B, struct kn_format dst_format, const void *src, uint64_t src_pitch_B,
+void kn_convert_rows_by(const struct kn_dsp *dsp, void *dst, uint64_t dst_pitch_B,
+                        struct kn_format dst_format, const void *src, uint64_t src_pitch_B,
                         struct kn_format src_format, uint64_t width, uint64_t rows)
 {
     uint32_t dst_B = kn_format_B(dst_format), src_B = kn_format_B(src_format);
@@ -185,16 +197,20 @@ void kn_convert_rows_by(const struct kn_dsp *dsp, void *dst, uint64_t dst_pitch_
         return;
     make_plan(&plan, dsp, dst_format, src_format, width);
     for (uint64_t row = 0; row < rows; row++)
-        run_plan(&plan, (uint8_t *)dst + row * dst_pitch_B, (const uint8_t *)src + row * src_pitch_B, width);
+        run_plan(&plan, (uint8_t *)dst + row * dst_pitch_B,
+                 (const uint8_t *)src + row * src_pitch_B, width);
 }
 
-void kn_convert_rows(void *dst, uint64_t dst_pitch_B, struct kn_format dst_format, const void *src, uint64_t src_pitch_B, struct kn_format src_format,
-                     uint64_t width, uint64_t rows)
+void kn_convert_rows(void *dst, uint64_t dst_pitch_B, struct kn_format dst_format, const void *src,
+                     uint64_t src_pitch_B, struct kn_format src_format, uint64_t width,
+                     uint64_t rows)
 {
-    kn_convert_rows_by(kn_dsp(), dst, dst_pitch_B, dst_format, src, src_pitch_B, src_format, width, rows);
+    kn_convert_rows_by(kn_dsp(), dst, dst_pitch_B, dst_format, src, src_pitch_B, src_format, width,
+                       rows);
 }
 
-void kn_convert_row(void *dst, struct kn_format dst_format, const void *src, struct kn_format src_format, uint64_t count)
+void kn_convert_row(void *dst, struct kn_format dst_format, const void *src,
+                    struct kn_format src_format, uint64_t count)
 {
     kn_convert_rows(dst, 0, dst_format, src, 0, src_format, count, 1);
 }

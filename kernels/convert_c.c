@@ -3,38 +3,38 @@
 #include "convert_scalar.h"
 #include "convert_table.h"
 
-#define DECODE(name, type, wide, expression)                                                                                                         \
-    void kn_decode_##name##_c(void *dst, const void *src, uint64_t count, unsigned channels)                                                         \
-    {                                                                                                                                                \
-        for (uint64_t i = 0; i < count; i++) {                                                                                                       \
-            type v;                                                                                                                                  \
-            wide w;                                                                                                                                  \
-            memcpy(&v, (const uint8_t *)src + i * sizeof(v), sizeof(v));                                                                             \
-            w = (expression);                                                                                                                        \
-            memcpy((uint8_t *)dst + i * sizeof(w), &w, sizeof(w));                                                                                   \
-        }                                                                                                                                            \
+#define DECODE(name, type, wide, expression)                                                       \
+    void kn_decode_##name##_c(void *dst, const void *src, uint64_t count, unsigned channels)       \
+    {                                                                                              \
+        for (uint64_t i = 0; i < count; i++) {                                                     \
+            type v;                                                                                \
+            wide w;                                                                                \
+            memcpy(&v, (const uint8_t *)src + i * sizeof(v), sizeof(v));                           \
+            w = (expression);                                                                      \
+            memcpy((uint8_t *)dst + i * sizeof(w), &w, sizeof(w));                                 \
+        }                                                                                          \
     }
-#define ENCODE(name, type, wide, expression)                                                                                                         \
-    void kn_encode_##name##_c(void *dst, const void *src, uint64_t count, unsigned channels)                                                         \
-    {                                                                                                                                                \
-        for (uint64_t i = 0; i < count; i++) {                                                                                                       \
-            wide v;                                                                                                                                  \
-            type n;                                                                                                                                  \
-            memcpy(&v, (const uint8_t *)src + i * sizeof(v), sizeof(v));                                                                             \
-            n = (type)(expression);                                                                                                                  \
-            memcpy((uint8_t *)dst + i * sizeof(n), &n, sizeof(n));                                                                                   \
-        }                                                                                                                                            \
+#define ENCODE(name, type, wide, expression)                                                       \
+    void kn_encode_##name##_c(void *dst, const void *src, uint64_t count, unsigned channels)       \
+    {                                                                                              \
+        for (uint64_t i = 0; i < count; i++) {                                                     \
+            wide v;                                                                                \
+            type n;                                                                                \
+            memcpy(&v, (const uint8_t *)src + i * sizeof(v), sizeof(v));                           \
+            n = (type)(expression);                                                                \
+            memcpy((uint8_t *)dst + i * sizeof(n), &n, sizeof(n));                                 \
+        }                                                                                          \
     }
-#define CAST(name, to, from, expression)                                                                                                             \
-    void kn_cast_##name##_c(void *dst, const void *src, uint64_t count)                                                                              \
-    {                                                                                                                                                \
-        for (uint64_t i = 0; i < count; i++) {                                                                                                       \
-            from v;                                                                                                                                  \
-            to w;                                                                                                                                    \
-            memcpy(&v, (const uint8_t *)src + i * sizeof(v), sizeof(v));                                                                             \
-            w = (expression);                                                                                                                        \
-            memcpy((uint8_t *)dst + i * sizeof(w), &w, sizeof(w));                                                                                   \
-        }                                                                                                                                            \
+#define CAST(name, to, from, expression)                                                           \
+    void kn_cast_##name##_c(void *dst, const void *src, uint64_t count)                            \
+    {                                                                                              \
+        for (uint64_t i = 0; i < count; i++) {                                                     \
+            from v;                                                                                \
+            to w;                                                                                  \
+            memcpy(&v, (const uint8_t *)src + i * sizeof(v), sizeof(v));                           \
+            w = (expression);                                                                      \
+            memcpy((uint8_t *)dst + i * sizeof(w), &w, sizeof(w));                                 \
+        }                                                                                          \
     }
 #define ALPHA (channels == 4 && (i & 3) == 3)
 
@@ -86,25 +86,27 @@ void kn_encode_unorm10_2_c(void *dst, const void *src, uint64_t count, unsigned 
         float w[4];
         uint32_t v;
         memcpy(w, (const uint8_t *)src + i * sizeof(*w), sizeof(w));
-        v = kn_to_unorm(w[0], 1023) | kn_to_unorm(w[1], 1023) << 10 | kn_to_unorm(w[2], 1023) << 20 | kn_to_unorm(w[3], 3) << 30;
+        v = kn_to_unorm(w[0], 1023) | kn_to_unorm(w[1], 1023) << 10 |
+            kn_to_unorm(w[2], 1023) << 20 | kn_to_unorm(w[3], 3) << 30;
         memcpy((uint8_t *)dst + i, &v, sizeof(v));
     }
 }
 
-#define REPACK(name, type)                                                                                                                           \
-    void kn_repack_##name##_c(void *dst, const void *src, const struct kn_repack *how, uint64_t count)                                               \
-    {                                                                                                                                                \
-        uint8_t *d = dst;                                                                                                                            \
-        const uint8_t *s = src;                                                                                                                      \
-        type v[KN_REPACK_ONE + 1];                                                                                                                   \
-        v[KN_REPACK_ZERO] = 0;                                                                                                                       \
-        v[KN_REPACK_ONE] = (type)how->one;                                                                                                           \
-        for (uint64_t i = 0; i < count; i++) {                                                                                                       \
-            for (unsigned c = 0; c < how->src_channels; c++, s += sizeof(*v))                                                                        \
-                memcpy(&v[c], s, sizeof(*v));                                                                                                        \
-            for (unsigned c = 0; c < how->dst_channels; c++, d += sizeof(*v))                                                                        \
-                memcpy(d, &v[how->from[c]], sizeof(*v));                                                                                             \
-        }                                                                                                                                            \
+#define REPACK(name, type)                                                                         \
+    void kn_repack_##name##_c(void *dst, const void *src, const struct kn_repack *how,             \
+                              uint64_t count)                                                      \
+    {                                                                                              \
+        uint8_t *d = dst;                                                                          \
+        const uint8_t *s = src;                                                                    \
+        type v[KN_REPACK_ONE + 1];                                                                 \
+        v[KN_REPACK_ZERO] = 0;                                                                     \
+        v[KN_REPACK_ONE] = (type)how->one;                                                         \
+        for (uint64_t i = 0; i < count; i++) {                                                     \
+            for (unsigned c = 0; c < how->src_channels; c++, s += sizeof(*v))                      \
+                memcpy(&v[c], s, sizeof(*v));                                                      \
+            for (unsigned c = 0; c < how->dst_channels; c++, d += sizeof(*v))                      \
+                memcpy(d, &v[how->from[c]], sizeof(*v));                                           \
+        }                                                                                          \
     }
 
 REPACK(8, uint8_t)

@@ -21,7 +21,8 @@ KN_INLINE float kn_float_of_bits(uint32_t bits)
     return f;
 }
 
-// The nearest whole number, ties to even; |v| < 2^51. A sum of that size has no room for a fraction.
+// The nearest whole number, ties to even; |v| < 2^51. A sum of that size has no room for a
+// fraction.
 KN_INLINE int64_t kn_nearest(double v)
 {
     double sum = v + 0x1.8p52;
@@ -44,7 +45,10 @@ KN_INLINE uint32_t kn_to_unorm(float v, uint32_t scale)
 
 KN_INLINE int32_t kn_to_snorm(float v, int scale)
 {
-    return v >= 1.0f ? scale : v <= -1.0f ? -scale : v == v ? (int32_t)kn_nearest((double)v * scale) : 0;
+    return v >= 1.0f    ? scale
+           : v <= -1.0f ? -scale
+           : v == v     ? (int32_t)kn_nearest((double)v * scale)
+                        : 0;
 }
 
 KN_INLINE uint32_t kn_to_uint(float v)
@@ -54,7 +58,10 @@ KN_INLINE uint32_t kn_to_uint(float v)
 
 KN_INLINE int32_t kn_to_sint(float v)
 {
-    return v >= 0x1p31f ? INT32_MAX : v <= -0x1p31f ? INT32_MIN : v == v ? (int32_t)kn_nearest(v) : 0;
+    return v >= 0x1p31f    ? INT32_MAX
+           : v <= -0x1p31f ? INT32_MIN
+           : v == v        ? (int32_t)kn_nearest(v)
+                           : 0;
 }
 
 KN_INLINE float kn_from_half(uint16_t h)
@@ -72,11 +79,12 @@ KN_INLINE float kn_from_half(uint16_t h)
 
 KN_INLINE uint16_t kn_to_half(float f)
 {
-    uint32_t bits = kn_float_bits(f), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff, odd;
+    uint32_t bits = kn_float_bits(f), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff,
+             odd;
 
     if (magnitude > 0x7f800000)
         return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff)); // NaN, made quiet
-    if (magnitude >= 0x477ff000)                                      // 65520: halfway to what would be 65536
+    if (magnitude >= 0x477ff000) // 65520: halfway to what would be 65536
         return (uint16_t)(sign | 0x7c00);
     if (magnitude < 0x38800000) // below 2^-14: the sum's last bit weighs 2^-24
         return (uint16_t)(sign | (kn_float_bits(kn_float_of_bits(magnitude) + 0.5f) - 0x3f000000));

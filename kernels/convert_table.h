@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The names of the conversion functions of one instruction set: declared with KN_CONVERT_DECLARE(c), put into a table with
-// KN_CONVERT_TABLE(c).
+// The names of the conversion functions of one instruction set: declared with
+// KN_CONVERT_DECLARE(c), put into a table with KN_CONVERT_TABLE(c).
 #pragma once
 
 #include "kn_dsp.h"
 
-#define KN_CONVERT_DECLARE(set)                                                                                                                      \
-    kn_decode_fn kn_decode_unorm8_##set, kn_decode_unorm16_##set, kn_decode_snorm8_##set, kn_decode_snorm16_##set, kn_decode_srgb8_##set;            \
-    kn_decode_fn kn_decode_unorm10_2_##set, kn_decode_half_##set;                                                                                    \
-    kn_decode_fn kn_decode_uint8_##set, kn_decode_uint16_##set, kn_decode_sint8_##set, kn_decode_sint16_##set;                                       \
-    kn_encode_fn kn_encode_unorm8_##set, kn_encode_unorm16_##set, kn_encode_snorm8_##set, kn_encode_snorm16_##set, kn_encode_srgb8_##set;            \
-    kn_encode_fn kn_encode_unorm10_2_##set, kn_encode_half_##set;                                                                                    \
-    kn_encode_fn kn_encode_uint8_##set, kn_encode_uint16_##set, kn_encode_sint8_##set, kn_encode_sint16_##set;                                       \
-    kn_cast_fn kn_cast_float_uint_##set, kn_cast_float_sint_##set, kn_cast_uint_float_##set, kn_cast_uint_sint_##set, kn_cast_sint_float_##set;      \
+#define KN_CONVERT_DECLARE(set)                                                                    \
+    kn_decode_fn kn_decode_unorm8_##set, kn_decode_unorm16_##set, kn_decode_snorm8_##set,          \
+        kn_decode_snorm16_##set, kn_decode_srgb8_##set;                                            \
+    kn_decode_fn kn_decode_unorm10_2_##set, kn_decode_half_##set;                                  \
+    kn_decode_fn kn_decode_uint8_##set, kn_decode_uint16_##set, kn_decode_sint8_##set,             \
+        kn_decode_sint16_##set;                                                                    \
+    kn_encode_fn kn_encode_unorm8_##set, kn_encode_unorm16_##set, kn_encode_snorm8_##set,          \
+        kn_encode_snorm16_##set, kn_encode_srgb8_##set;                                            \
+    kn_encode_fn kn_encode_unorm10_2_##set, kn_encode_half_##set;                                  \
+    kn_encode_fn kn_encode_uint8_##set, kn_encode_uint16_##set, kn_encode_sint8_##set,             \
+        kn_encode_sint16_##set;                                                                    \
+    kn_cast_fn kn_cast_float_uint_##set, kn_cast_float_sint_##set, kn_cast_uint_float_##set,       \
+        kn_cast_uint_sint_##set, kn_cast_sint_float_##set;                                         \
     kn_cast_fn kn_cast_sint_uint_##set
 
 // clang-format off

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The conversion family, once for every instruction set. The file that includes this one has defined LANES (values of 32 bits in a
-// register), the types VF and VI (a register of floats and of integers), struct vi4 (four VI), CONVERT_SUFFIX(), CONVERT_SMALL() (the functions for
-// rows too short for this set) and the operations v_*() used below. Every function works on four registers at a time, so that narrow stores are whole
-// ones; a row that is no multiple of that ends with a step that overlaps the one before, as rows never lie on one another.
+// The conversion family, once for every instruction set. The file that includes this one has
+// defined LANES (values of 32 bits in a register), the types VF and VI (a register of floats and of
+// integers), struct vi4 (four VI), CONVERT_SUFFIX(), CONVERT_SMALL() (the functions for rows too
+// short for this set) and the operations v_*() used below. Every function works on four registers
+// at a time, so that narrow stores are whole ones; a row that is no multiple of that ends with a
+// step that overlaps the one before, as rows never lie on one another.
 #define STEP (4 * LANES)
 
 #define EACH(i) _Pragma("GCC unroll 4") for (unsigned i = 0; i < 4; i++)
 
-// The quotient v / scale, rounded once: its reciprocal in two floats. Exact for every integer that is decoded here (the tests try all).
+// The quotient v / scale, rounded once: its reciprocal in two floats. Exact for every integer that
+// is decoded here (the tests try all).
 #define RECIPROCAL(scale) ((float)(1.0 / (scale)))
 #define RECIPROCAL_REST(scale) ((float)(1.0 / (scale)-RECIPROCAL(scale)))
-#define V_QUOTIENT(f, scale) v_fma(f, v_set(RECIPROCAL(scale)), v_mul(f, v_set(RECIPROCAL_REST(scale))))
+#define V_QUOTIENT(f, scale)                                                                       \
+    v_fma(f, v_set(RECIPROCAL(scale)), v_mul(f, v_set(RECIPROCAL_REST(scale))))
 
-// v * scale to the nearest integer, ties to even, rounded once: the sum has no room for a fraction. |v * scale| < 2^22.
+// v * scale to the nearest integer, ties to even, rounded once: the sum has no room for a fraction.
+// |v * scale| < 2^22.
 #define ROUNDER 0x1.8p23f
 #define ROUNDER_BITS 0x4b400000
 KN_INLINE VI v_scaled(VF v, VF scale)
@@ -20,78 +25,81 @@ KN_INLINE VI v_scaled(VF v, VF scale)
     return v_sub(v_bits(v_fma(v, scale, v_set(ROUNDER))), v_seti(ROUNDER_BITS));
 }
 
-#define DECODE(name, in_B, load, out)                                                                                                                \
-    KN_INLINE void step_decode_##name(uint8_t *dst, const uint8_t *src)                                                                              \
-    {                                                                                                                                                \
-        struct vi4 n = load(src);                                                                                                                    \
-        EACH(i)                                                                                                                                      \
-        {                                                                                                                                            \
-            VI v = n.v[i];                                                                                                                           \
-            out;                                                                                                                                     \
-        }                                                                                                                                            \
-    }                                                                                                                                                \
+#define DECODE(name, in_B, load, out)                                                              \
+    KN_INLINE void step_decode_##name(uint8_t *dst, const uint8_t *src)                            \
+    {                                                                                              \
+        struct vi4 n = load(src);                                                                  \
+        EACH(i)                                                                                    \
+        {                                                                                          \
+            VI v = n.v[i];                                                                         \
+            out;                                                                                   \
+        }                                                                                          \
+    }                                                                                              \
     ROW(decode_##name, in_B, 4)
 
-#define ENCODE(name, out_B, store, operation)                                                                                                        \
-    KN_INLINE void step_encode_##name(uint8_t *dst, const uint8_t *src)                                                                              \
-    {                                                                                                                                                \
-        struct vi4 n;                                                                                                                                \
-        EACH(i) n.v[i] = operation;                                                                                                                  \
-        store(dst, n);                                                                                                                               \
-    }                                                                                                                                                \
+#define ENCODE(name, out_B, store, operation)                                                      \
+    KN_INLINE void step_encode_##name(uint8_t *dst, const uint8_t *src)                            \
+    {                                                                                              \
+        struct vi4 n;                                                                              \
+        EACH(i) n.v[i] = operation;                                                                \
+        store(dst, n);                                                                             \
+    }                                                                                              \
     ROW(encode_##name, 4, out_B)
 
-// How far ahead the lines about to be written are asked for (docs/performance.md); 0: not at all. None behind the row is.
+// How far ahead the lines about to be written are asked for (docs/performance.md); 0: not at all.
+// None behind the row is.
 #ifndef CONVERT_AHEAD_B
 #define CONVERT_AHEAD_B 0
 #endif
-#define ROW_STEPS(step, in_B, out_B)                                                                                                                 \
-    do {                                                                                                                                             \
-        uint64_t i_ = 0;                                                                                                                             \
-        for (; CONVERT_AHEAD_B && i_ + STEP + CONVERT_AHEAD_B / (out_B) <= count; i_ += STEP) {                                                      \
-            uint8_t *d_ = (uint8_t *)dst + i_ * (out_B);                                                                                             \
-            for (unsigned line_ = 0; line_ < STEP * (out_B); line_ += 64)                                                                            \
-                __builtin_prefetch(d_ + CONVERT_AHEAD_B + line_, 1, 3);                                                                              \
-            step(d_, (const uint8_t *)src + i_ * (in_B));                                                                                            \
-        }                                                                                                                                            \
-        for (; i_ + STEP <= count; i_ += STEP)                                                                                                       \
-            step((uint8_t *)dst + i_ * (out_B), (const uint8_t *)src + i_ * (in_B));                                                                 \
-        if (i_ < count)                                                                                                                              \
-            step((uint8_t *)dst + (count - STEP) * (out_B), (const uint8_t *)src + (count - STEP) * (in_B));                                         \
+#define ROW_STEPS(step, in_B, out_B)                                                               \
+    do {                                                                                           \
+        uint64_t i_ = 0;                                                                           \
+        for (; CONVERT_AHEAD_B && i_ + STEP + CONVERT_AHEAD_B / (out_B) <= count; i_ += STEP) {    \
+            uint8_t *d_ = (uint8_t *)dst + i_ * (out_B);                                           \
+            for (unsigned line_ = 0; line_ < STEP * (out_B); line_ += 64)                          \
+                __builtin_prefetch(d_ + CONVERT_AHEAD_B + line_, 1, 3);                            \
+            step(d_, (const uint8_t *)src + i_ * (in_B));                                          \
+        }                                                                                          \
+        for (; i_ + STEP <= count; i_ += STEP)                                                     \
+            step((uint8_t *)dst + i_ * (out_B), (const uint8_t *)src + i_ * (in_B));               \
+        if (i_ < count)                                                                            \
+            step((uint8_t *)dst + (count - STEP) * (out_B),                                        \
+                 (const uint8_t *)src + (count - STEP) * (in_B));                                  \
     } while (0)
 
-#define ROW(name, in_B, out_B)                                                                                                                       \
-    void CONVERT_SUFFIX(kn_##name)(void *dst, const void *src, uint64_t count, unsigned channels)                                                    \
-    {                                                                                                                                                \
-        if (count < STEP)                                                                                                                            \
-            CONVERT_SMALL(kn_##name)(dst, src, count, channels);                                                                                     \
-        else                                                                                                                                         \
-            ROW_STEPS(step_##name, in_B, out_B);                                                                                                     \
+#define ROW(name, in_B, out_B)                                                                     \
+    void CONVERT_SUFFIX(kn_##name)(void *dst, const void *src, uint64_t count, unsigned channels)  \
+    {                                                                                              \
+        if (count < STEP)                                                                          \
+            CONVERT_SMALL(kn_##name)(dst, src, count, channels);                                   \
+        else                                                                                       \
+            ROW_STEPS(step_##name, in_B, out_B);                                                   \
     }
 
 // sRGB: four channels have another step, since their alpha is linear.
-#define ROW_SRGB(name, in_B, out_B)                                                                                                                  \
-    void CONVERT_SUFFIX(kn_##name##_srgb8)(void *dst, const void *src, uint64_t count, unsigned channels)                                            \
-    {                                                                                                                                                \
-        if (count < STEP)                                                                                                                            \
-            CONVERT_SMALL(kn_##name##_srgb8)(dst, src, count, channels);                                                                             \
-        else if (channels == 4)                                                                                                                      \
-            ROW_STEPS(step_##name##_srgba8, in_B, out_B);                                                                                            \
-        else                                                                                                                                         \
-            ROW_STEPS(step_##name##_srgb8, in_B, out_B);                                                                                             \
+#define ROW_SRGB(name, in_B, out_B)                                                                \
+    void CONVERT_SUFFIX(kn_##name##_srgb8)(void *dst, const void *src, uint64_t count,             \
+                                           unsigned channels)                                      \
+    {                                                                                              \
+        if (count < STEP)                                                                          \
+            CONVERT_SMALL(kn_##name##_srgb8)(dst, src, count, channels);                           \
+        else if (channels == 4)                                                                    \
+            ROW_STEPS(step_##name##_srgba8, in_B, out_B);                                          \
+        else                                                                                       \
+            ROW_STEPS(step_##name##_srgb8, in_B, out_B);                                           \
     }
 
-#define CAST(name, operation)                                                                                                                        \
-    KN_INLINE void step_cast_##name(uint8_t *dst, const uint8_t *src)                                                                                \
-    {                                                                                                                                                \
-        EACH(i) operation;                                                                                                                           \
-    }                                                                                                                                                \
-    void CONVERT_SUFFIX(kn_cast_##name)(void *dst, const void *src, uint64_t count)                                                                  \
-    {                                                                                                                                                \
-        if (count < STEP)                                                                                                                            \
-            CONVERT_SMALL(kn_cast_##name)(dst, src, count);                                                                                          \
-        else                                                                                                                                         \
-            ROW_STEPS(step_cast_##name, 4, 4);                                                                                                       \
+#define CAST(name, operation)                                                                      \
+    KN_INLINE void step_cast_##name(uint8_t *dst, const uint8_t *src)                              \
+    {                                                                                              \
+        EACH(i) operation;                                                                         \
+    }                                                                                              \
+    void CONVERT_SUFFIX(kn_cast_##name)(void *dst, const void *src, uint64_t count)                \
+    {                                                                                              \
+        if (count < STEP)                                                                          \
+            CONVERT_SMALL(kn_cast_##name)(dst, src, count);                                        \
+        else                                                                                       \
+            ROW_STEPS(step_cast_##name, 4, 4);                                                     \
     }
 
 #define PUT(x) v_storef(dst + i * 4 * LANES, x)
@@ -136,11 +144,13 @@ KN_INLINE void step_encode_half(uint8_t *dst, const uint8_t *src)
 }
 ROW(encode_half, 4, 2)
 
-// A register of 10-10-10-2 elements is four registers of channels: each element is spread over four lanes, shifted and masked there.
+// A register of 10-10-10-2 elements is four registers of channels: each element is spread over four
+// lanes, shifted and masked there.
 KN_INLINE void step_decode_unorm10_2(uint8_t *dst, const uint8_t *src)
 {
     VI pixels = v_loadi(src);
-    VF high = v_set4(RECIPROCAL(1023), RECIPROCAL(3)), rest = v_set4(RECIPROCAL_REST(1023), RECIPROCAL_REST(3));
+    VF high = v_set4(RECIPROCAL(1023), RECIPROCAL(3)),
+       rest = v_set4(RECIPROCAL_REST(1023), RECIPROCAL_REST(3));
 
     EACH(i)
     {
@@ -159,8 +169,9 @@ KN_INLINE void step_encode_unorm10_2(uint8_t *dst, const uint8_t *src)
 }
 ROW(encode_unorm10_2, 4, 1)
 
-// One value at a time; the table's second half is for alpha. The barriers keep the compiler from making gathers of it, which
-// processors with the microcode against data sampling have made slower than this.
+// One value at a time; the table's second half is for alpha. The barriers keep the compiler from
+// making gathers of it, which processors with the microcode against data sampling have made slower
+// than this.
 KN_INLINE void decode_eight(uint8_t *dst, const uint8_t *src, unsigned alpha)
 {
     uint64_t n;
@@ -174,7 +185,8 @@ KN_INLINE void decode_eight(uint8_t *dst, const uint8_t *src, unsigned alpha)
     }
 }
 
-// Where there is a way with permutations, V_SRGB_REGISTERS of the four registers take it, since the look-ups need other ports than it.
+// Where there is a way with permutations, V_SRGB_REGISTERS of the four registers take it, since the
+// look-ups need other ports than it.
 #ifndef V_SRGB
 #define V_SRGB_REGISTERS 0
 #define V_SRGB(n) (n)
@@ -201,8 +213,8 @@ KN_INLINE void step_decode_srgba8(uint8_t *dst, const uint8_t *src)
 ROW_SRGB(decode, 1, 4)
 
 #ifndef SRGB_ENCODED_ELSEWHERE
-// The floats of a step, clamped to where the table begins and ends: their upper halves are its indices. The entries are fetched one by one,
-// for the same reason.
+// The floats of a step, clamped to where the table begins and ends: their upper halves are its
+// indices. The entries are fetched one by one, for the same reason.
 KN_INLINE struct vi4 srgb_codes(const uint8_t *src)
 {
     _Alignas(64) uint8_t bits[4 * STEP], entries[4 * STEP];
@@ -210,7 +222,8 @@ KN_INLINE struct vi4 srgb_codes(const uint8_t *src)
 
     EACH(i)
     {
-        VF clamped = v_min(v_above(GET, v_setf_bits(KN_SRGB_FIRST_BITS)), v_setf_bits(KN_SRGB_LAST_BITS));
+        VF clamped =
+            v_min(v_above(GET, v_setf_bits(KN_SRGB_FIRST_BITS)), v_setf_bits(KN_SRGB_LAST_BITS));
         n.v[i] = v_sub(v_bits(clamped), v_seti(KN_SRGB_FIRST_BITS));
         v_storei(bits + i * 4 * LANES, n.v[i]);
     }
@@ -223,7 +236,9 @@ KN_INLINE struct vi4 srgb_codes(const uint8_t *src)
         __asm__("" : "+r"(entry));
         memcpy(entries + 4 * i, &entry, 4);
     }
-    EACH(i) n.v[i] = v_shift_right16(v_add(v_loadi(entries + i * 4 * LANES), v_and(n.v[i], v_seti(0xffff))));
+    EACH(i)
+    n.v[i] =
+        v_shift_right16(v_add(v_loadi(entries + i * 4 * LANES), v_and(n.v[i], v_seti(0xffff))));
     return n;
 }
 

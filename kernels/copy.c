@@ -15,7 +15,8 @@ void kn_move_c(void *dst, const void *src, uint64_t size_B)
     memmove(dst, src, size_B);
 }
 
-void kn_copy_rows_c(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
+void kn_copy_rows_c(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
+                    uint64_t width_B, uint64_t rows)
 {
     uint8_t *d = dst;
     const uint8_t *s = src;
@@ -36,13 +37,15 @@ void kn_move(void *dst, const void *src, uint64_t size_B)
         kn_dsp()->copy.move(dst, src, size_B);
 }
 
-void kn_copy_rows(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
+void kn_copy_rows(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
+                  uint64_t width_B, uint64_t rows)
 {
     kn_copy_box(dst, dst_pitch_B, 0, src, src_pitch_B, 0, width_B, rows, 1);
 }
 
-void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const void *src, uint64_t src_pitch_B, uint64_t src_slice_B, uint64_t width_B,
-                 uint64_t rows, uint64_t slices)
+void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const void *src,
+                 uint64_t src_pitch_B, uint64_t src_slice_B, uint64_t width_B, uint64_t rows,
+                 uint64_t slices)
 {
     const struct kn_copy_dsp *dsp = &kn_dsp()->copy;
     uint8_t *d = dst;
@@ -54,7 +57,8 @@ void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const vo
     if (rows == 1) {
         rows = slices, slices = 1;
         dst_pitch_B = dst_slice_B, src_pitch_B = src_slice_B;
-    } else if (slices > 1 && dst_slice_B == dst_pitch_B * rows && src_slice_B == src_pitch_B * rows) {
+    } else if (slices > 1 && dst_slice_B == dst_pitch_B * rows &&
+               src_slice_B == src_pitch_B * rows) {
         rows *= slices, slices = 1;
     }
     if (rows > 1 && dst_pitch_B == width_B && src_pitch_B == width_B)

@@ -45,9 +45,11 @@ static unsigned x86_flags(void)
     // The compilers do not all know F16C by name.
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C))
         return 0;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("fma"))
         flags |= KN_CPU_AVX2;
-    if ((flags & KN_CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+    if ((flags & KN_CPU_AVX2) && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
         flags |= KN_CPU_AVX512;
     return flags;
@@ -120,10 +122,12 @@ static unsigned mask_from(const char *text)
 
     errno = 0;
     mask = strtoull(text, &end, 0);
-    return errno || !isdigit((unsigned char)*text) || *end || mask > UINT_MAX ? ~0u : (unsigned)mask;
+    return errno || !isdigit((unsigned char)*text) || *end || mask > UINT_MAX ? ~0u
+                                                                              : (unsigned)mask;
 }
 
-// The thread that comes first fills the tables; one that comes meanwhile works with the C references instead of waiting.
+// The thread that comes first fills the tables; one that comes meanwhile works with the C
+// references instead of waiting.
 void kn_init(void)
 {
     int fresh = FRESH, error = errno;
@@ -179,5 +183,8 @@ void kn_set_cpu_mask(unsigned mask)
 
 const char *kn_cpu_name(unsigned flags)
 {
-    return flags & KN_CPU_AVX512 ? "avx512" : flags & KN_CPU_AVX2 ? "avx2" : flags & KN_CPU_NEON ? "neon" : "c";
+    return flags & KN_CPU_AVX512 ? "avx512"
+           : flags & KN_CPU_AVX2 ? "avx2"
+           : flags & KN_CPU_NEON ? "neon"
+                                 : "c";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fill family: entry points, and the references in C. A value of 1 or 2 bytes is repeated to 4 first.
+// The fill family: entry points, and the references in C. A value of 1 or 2 bytes is repeated to 4
+// first.
 #include "kn_fill.h"
 #include "kn_copy.h"
 #include "kn_dsp.h"
@@ -30,7 +31,8 @@ static void fill(void *dst, uint32_t pattern, uint64_t size_B)
         kn_dsp()->fill.fill(dst, pattern, size_B);
 }
 
-static void fill_rows(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B, uint64_t rows)
+static void fill_rows(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B,
+                      uint64_t rows)
 {
     if (!width_B || !rows)
         return;
@@ -71,7 +73,8 @@ void kn_fill32_rows(void *dst, uint64_t pitch_B, uint32_t value, uint64_t width,
 }
 
 // A piece of a row on the stack is copied as often as it takes; a row without gaps is rows of that.
-void kn_fill_wide_rows(void *dst, uint64_t pitch_B, const void *value, unsigned value_B, uint64_t width, uint64_t rows)
+void kn_fill_wide_rows(void *dst, uint64_t pitch_B, const void *value, unsigned value_B,
+                       uint64_t width, uint64_t rows)
 {
     enum { PIECE_B = 1024 };
     _Alignas(64) uint8_t piece[PIECE_B];
@@ -89,5 +92,6 @@ void kn_fill_wide_rows(void *dst, uint64_t pitch_B, const void *value, unsigned 
         return;
     }
     for (uint64_t x_B = 0; x_B < width_B; x_B += PIECE_B)
-        kn_copy_rows(d + x_B, pitch_B, piece, 0, width_B - x_B < PIECE_B ? width_B - x_B : PIECE_B, rows);
+        kn_copy_rows(d + x_B, pitch_B, piece, 0, width_B - x_B < PIECE_B ? width_B - x_B : PIECE_B,
+                     rows);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Straight and pitched copies. Sizes and pitches are in bytes; any alignment; a zero extent copies nothing.
+// Straight and pitched copies. Sizes and pitches are in bytes; any alignment; a zero extent copies
+// nothing.
 #pragma once
 
 #include <stdint.h>
@@ -10,11 +11,13 @@ void kn_copy(void *dst, const void *src, uint64_t size_B);
 // The same for ranges that may overlap: as if through a buffer in between.
 void kn_move(void *dst, const void *src, uint64_t size_B);
 
-// Copies `rows` rows of `width_B` bytes; rows start `*_pitch_B` apart. The padding between rows is neither read nor written.
-// Pitches are at least `width_B` (only the first row's start counts when there is one row), or the source's is 0: its only row is repeated. No
-// overlap.
-void kn_copy_rows(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows);
+// Copies `rows` rows of `width_B` bytes; rows start `*_pitch_B` apart. The padding between rows is
+// neither read nor written. Pitches are at least `width_B` (only the first row's start counts when
+// there is one row), or the source's is 0: its only row is repeated. No overlap.
+void kn_copy_rows(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
+                  uint64_t width_B, uint64_t rows);
 
 // The same over `slices` slices that start `*_slice_B` apart.
-void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const void *src, uint64_t src_pitch_B, uint64_t src_slice_B, uint64_t width_B,
-                 uint64_t rows, uint64_t slices);
+void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const void *src,
+                 uint64_t src_pitch_B, uint64_t src_slice_B, uint64_t width_B, uint64_t rows,
+                 uint64_t slices);

@@ -11,8 +11,9 @@ enum kn_cpu_flag {
 };
 #define KN_CPU_FLAG_COUNT 3
 
-// Chooses the functions. Every kn_ function does this by itself at its first call, so that calling kn_init() only moves the
-// cost (microseconds) to a moment of one's choice. Safe from any thread, any number of times.
+// Chooses the functions. Every kn_ function does this by itself at its first call, so that calling
+// kn_init() only moves the cost (microseconds) to a moment of one's choice. Safe from any thread,
+// any number of times.
 void kn_init(void);
 
 // The instruction sets in use: detected ones that the mask lets through.
@@ -21,9 +22,10 @@ unsigned kn_cpu_flags(void);
 // What this CPU has and this build was made with, whatever the mask.
 unsigned kn_cpu_flags_detected(void);
 
-// Lets only the flags in `mask` through from now on (~0u: all; 0: the C references). For tests and bug reports; the environment
-// variable CARDLESS_CPU_MASK (a number, "0x" allowed) sets the mask that holds at the start. Calls that run at the same time in
-// other threads finish with the functions they began with. Does nothing while another thread makes the first call of all.
+// Lets only the flags in `mask` through from now on (~0u: all; 0: the C references). For tests and
+// bug reports; the environment variable CARDLESS_CPU_MASK (a number, "0x" allowed) sets the mask
+// that holds at the start. Calls that run at the same time in other threads finish with the
+// functions they began with. Does nothing while another thread makes the first call of all.
 void kn_set_cpu_mask(unsigned mask);
 
 // "avx512", "avx2", "neon" or "c": the best set among `flags`.

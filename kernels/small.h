@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies of a few bytes without a call, and rows of them: two moves that overlap cover every size of a class.
+// Copies of a few bytes without a call, and rows of them: two moves that overlap cover every size
+// of a class.
 #pragma once
 
 #include <stdint.h>
@@ -34,54 +35,58 @@ KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
     }
 }
 
-// One loop a width class, so that nothing is decided inside. `body` copies the row from `from` to `to`; for functions of kn_copy_rows_fn's type.
-#define KN_EACH_ROW(body)                                                                                                                            \
-    do {                                                                                                                                             \
-        for (uint64_t row_ = 0; row_ < rows; row_++) {                                                                                               \
-            uint8_t *to = (uint8_t *)dst + row_ * dst_pitch_B;                                                                                       \
-            const uint8_t *from = (const uint8_t *)src + row_ * src_pitch_B;                                                                         \
-            body;                                                                                                                                    \
-        }                                                                                                                                            \
+// One loop a width class, so that nothing is decided inside. `body` copies the row from `from` to
+// `to`; for functions of kn_copy_rows_fn's type.
+#define KN_EACH_ROW(body)                                                                          \
+    do {                                                                                           \
+        for (uint64_t row_ = 0; row_ < rows; row_++) {                                             \
+            uint8_t *to = (uint8_t *)dst + row_ * dst_pitch_B;                                     \
+            const uint8_t *from = (const uint8_t *)src + row_ * src_pitch_B;                       \
+            body;                                                                                  \
+        }                                                                                          \
     } while (0)
 // Moves from the row's head on, one behind the other, and one that ends with the row.
-#define KN_ROW_HEADS(count, type)                                                                                                                    \
-    _Pragma("GCC unroll 4") for (unsigned i_ = 0; i_ < (count); i_++)                                                                                \
-    {                                                                                                                                                \
-        type head_;                                                                                                                                  \
-        memcpy(&head_, from + i_ * sizeof(head_), sizeof(head_));                                                                                    \
-        memcpy(to + i_ * sizeof(head_), &head_, sizeof(head_));                                                                                      \
+#define KN_ROW_HEADS(count, type)                                                                  \
+    _Pragma("GCC unroll 4") for (unsigned i_ = 0; i_ < (count); i_++)                              \
+    {                                                                                              \
+        type head_;                                                                                \
+        memcpy(&head_, from + i_ * sizeof(head_), sizeof(head_));                                  \
+        memcpy(to + i_ * sizeof(head_), &head_, sizeof(head_));                                    \
     }
-#define KN_ROW_TAIL(type)                                                                                                                            \
-    do {                                                                                                                                             \
-        type tail_;                                                                                                                                  \
-        memcpy(&tail_, from + width_B - sizeof(tail_), sizeof(tail_));                                                                               \
-        memcpy(to + width_B - sizeof(tail_), &tail_, sizeof(tail_));                                                                                 \
+#define KN_ROW_TAIL(type)                                                                          \
+    do {                                                                                           \
+        type tail_;                                                                                \
+        memcpy(&tail_, from + width_B - sizeof(tail_), sizeof(tail_));                             \
+        memcpy(to + width_B - sizeof(tail_), &tail_, sizeof(tail_));                               \
     } while (0)
-#define KN_ROW_2(head_type, tail_type)                                                                                                               \
-    do {                                                                                                                                             \
-        head_type head_;                                                                                                                             \
-        tail_type tail_;                                                                                                                             \
-        memcpy(&head_, from, sizeof(head_));                                                                                                         \
-        memcpy(&tail_, from + width_B - sizeof(tail_), sizeof(tail_));                                                                               \
-        memcpy(to, &head_, sizeof(head_));                                                                                                           \
-        memcpy(to + width_B - sizeof(tail_), &tail_, sizeof(tail_));                                                                                 \
+#define KN_ROW_2(head_type, tail_type)                                                             \
+    do {                                                                                           \
+        head_type head_;                                                                           \
+        tail_type tail_;                                                                           \
+        memcpy(&head_, from, sizeof(head_));                                                       \
+        memcpy(&tail_, from + width_B - sizeof(tail_), sizeof(tail_));                             \
+        memcpy(to, &head_, sizeof(head_));                                                         \
+        memcpy(to + width_B - sizeof(tail_), &tail_, sizeof(tail_));                               \
     } while (0)
 
-// Rows longer than this are the C library's: its string instructions and loops of ours are equal from here on.
+// Rows longer than this are the C library's: its string instructions and loops of ours are equal
+// from here on.
 #define KN_ROW_LONG_B 8192
 // Rows of any width; copy_long(to, from, width_B) copies one of 129 bytes or more.
-#define KN_COPY_ROWS(copy_long)                                                                                                                      \
-    do {                                                                                                                                             \
-        if (width_B <= 128)                                                                                                                          \
-            kn_copy_rows_upto128(dst, dst_pitch_B, src, src_pitch_B, width_B, rows);                                                                 \
-        else if (width_B <= KN_ROW_LONG_B)                                                                                                           \
-            KN_EACH_ROW(copy_long(to, from, width_B));                                                                                               \
-        else                                                                                                                                         \
-            KN_EACH_ROW(memcpy(to, from, width_B));                                                                                                  \
+#define KN_COPY_ROWS(copy_long)                                                                    \
+    do {                                                                                           \
+        if (width_B <= 128)                                                                        \
+            kn_copy_rows_upto128(dst, dst_pitch_B, src, src_pitch_B, width_B, rows);               \
+        else if (width_B <= KN_ROW_LONG_B)                                                         \
+            KN_EACH_ROW(copy_long(to, from, width_B));                                             \
+        else                                                                                       \
+            KN_EACH_ROW(memcpy(to, from, width_B));                                                \
     } while (0)
 
-// Rows of 1 to 128 bytes. The tail is moved by the smallest type that reaches the head: the wider a store, the more often it crosses a line.
-KN_INLINE void kn_copy_rows_upto128(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
+// Rows of 1 to 128 bytes. The tail is moved by the smallest type that reaches the head: the wider a
+// store, the more often it crosses a line.
+KN_INLINE void kn_copy_rows_upto128(void *dst, uint64_t dst_pitch_B, const void *src,
+                                    uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
 {
     typedef uint8_t v16 __attribute__((vector_size(16)));
     typedef uint8_t v32 __attribute__((vector_size(32)));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Parts of a GOB in pieces of up to 16 bytes, for instruction sets without byte masks. The file that includes this has piece_B().
+// Parts of a GOB in pieces of up to 16 bytes, for instruction sets without byte masks. The file
+// that includes this has piece_B().
 
 // Bytes x0 to x1 of rows y0 to y1 of a GOB; `linear` is where (x0, y0) is.
-static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0, unsigned y1)
+static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, unsigned x0,
+                          unsigned x1, unsigned y0, unsigned y1)
 {
     for (unsigned x = x0, next; x < x1; linear += next - x, x = next) {
         const uint8_t *src = linear;
@@ -16,7 +18,8 @@ static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B,
     }
 }
 
-static void gob_untile_part(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, unsigned x0, unsigned x1, unsigned y0, unsigned y1)
+static void gob_untile_part(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B, unsigned x0,
+                            unsigned x1, unsigned y0, unsigned y1)
 {
     for (unsigned x = x0, next; x < x1; linear += next - x, x = next) {
         uint8_t *dst = linear;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Test programs of the API: a list of named cases, each run in a process of its own with a time limit, results in TAP.
+// Test programs of the API: a list of named cases, each run in a process of its own with a time
+// limit, results in TAP.
 //
-//     TEST(alloc_zero) { CUdeviceptr p; EXPECT_ERROR(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE); }
-//     TEST(misuse) { … EXPECT_DIAGNOSTIC(M01); }
-//     TESTS(CASE(alloc_zero), CASE(misuse))
+//     TEST(alloc_zero) { CUdeviceptr p; EXPECT_ERROR(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);
+//     } TEST(misuse) { … EXPECT_DIAGNOSTIC(M01); } TESTS(CASE(alloc_zero), CASE(misuse))
 //
-// A case forks from a process that has not called the driver, so each starts from nothing. An argument names the cases to run; with `-n` they
-// run without a fork, for a debugger. A case that calls SKIP is counted as skipped.
+// A case forks from a process that has not called the driver, so each starts from nothing. An
+// argument names the cases to run; with `-n` they run without a fork, for a debugger. A case that
+// calls SKIP is counted as skipped.
 #pragma once
 #include "sanitizers.h"
 #include <cuda.h>
@@ -48,62 +49,63 @@ static inline void test_failed(const char *file, int line)
     }
 }
 
-#define EXPECT(condition)                                                                                                                            \
-    do {                                                                                                                                             \
-        if (!(condition)) {                                                                                                                          \
-            test_failed(__FILE__, __LINE__);                                                                                                         \
-            printf("%s does not hold\n", #condition);                                                                                                \
-        }                                                                                                                                            \
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            test_failed(__FILE__, __LINE__);                                                       \
+            printf("%s does not hold\n", #condition);                                              \
+        }                                                                                          \
     } while (0)
 
 // Both as 64-bit numbers.
-#define EXPECT_EQ(got, want)                                                                                                                         \
-    do {                                                                                                                                             \
-        long long got_ = (long long)(got), want_ = (long long)(want);                                                                                \
-        if (got_ != want_) {                                                                                                                         \
-            test_failed(__FILE__, __LINE__);                                                                                                         \
-            printf("%s is %lld (%#llx), expected %s = %lld (%#llx)\n", #got, got_, got_, #want, want_, want_);                                       \
-        }                                                                                                                                            \
+#define EXPECT_EQ(got, want)                                                                       \
+    do {                                                                                           \
+        long long got_ = (long long)(got), want_ = (long long)(want);                              \
+        if (got_ != want_) {                                                                       \
+            test_failed(__FILE__, __LINE__);                                                       \
+            printf("%s is %lld (%#llx), expected %s = %lld (%#llx)\n", #got, got_, got_, #want,    \
+                   want_, want_);                                                                  \
+        }                                                                                          \
     } while (0)
 
-#define EXPECT_STR(got, want)                                                                                                                        \
-    do {                                                                                                                                             \
-        const char *got_ = (got), *want_ = (want);                                                                                                   \
-        if (!got_ || strcmp(got_, want_)) {                                                                                                          \
-            test_failed(__FILE__, __LINE__);                                                                                                         \
-            printf("%s is \"%s\", expected \"%s\"\n", #got, got_ ? got_ : "(NULL)", want_);                                                          \
-        }                                                                                                                                            \
+#define EXPECT_STR(got, want)                                                                      \
+    do {                                                                                           \
+        const char *got_ = (got), *want_ = (want);                                                 \
+        if (!got_ || strcmp(got_, want_)) {                                                        \
+            test_failed(__FILE__, __LINE__);                                                       \
+            printf("%s is \"%s\", expected \"%s\"\n", #got, got_ ? got_ : "(NULL)", want_);        \
+        }                                                                                          \
     } while (0)
 
-#define EXPECT_ERROR(call, code)                                                                                                                     \
-    do {                                                                                                                                             \
-        CUresult got_ = (call), want_ = (code);                                                                                                      \
-        if (got_ != want_) {                                                                                                                         \
-            test_failed(__FILE__, __LINE__);                                                                                                         \
-            printf("%s gives %s, expected %s\n", #call, test_code(got_), test_code(want_));                                                          \
-        }                                                                                                                                            \
+#define EXPECT_ERROR(call, code)                                                                   \
+    do {                                                                                           \
+        CUresult got_ = (call), want_ = (code);                                                    \
+        if (got_ != want_) {                                                                       \
+            test_failed(__FILE__, __LINE__);                                                       \
+            printf("%s gives %s, expected %s\n", #call, test_code(got_), test_code(want_));        \
+        }                                                                                          \
     } while (0)
 
 #define EXPECT_OK(call) EXPECT_ERROR(call, CUDA_SUCCESS)
 
 // What the rest of the case needs: the case ends where it fails.
-#define MUST(call)                                                                                                                                   \
-    do {                                                                                                                                             \
-        CUresult got_ = (call);                                                                                                                      \
-        if (got_) {                                                                                                                                  \
-            test_failed(__FILE__, __LINE__);                                                                                                         \
-            printf("%s gives %s, the case cannot go on\n", #call, test_code(got_));                                                                  \
-            fflush(stdout);                                                                                                                          \
-            exit(1);                                                                                                                                 \
-        }                                                                                                                                            \
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        CUresult got_ = (call);                                                                    \
+        if (got_) {                                                                                \
+            test_failed(__FILE__, __LINE__);                                                       \
+            printf("%s gives %s, the case cannot go on\n", #call, test_code(got_));                \
+            fflush(stdout);                                                                        \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
-#define SKIP(...)                                                                                                                                    \
-    do {                                                                                                                                             \
-        printf("# " __VA_ARGS__);                                                                                                                    \
-        printf("\n");                                                                                                                                \
-        fflush(stdout);                                                                                                                              \
-        exit(TEST_SKIPPED);                                                                                                                          \
+#define SKIP(...)                                                                                  \
+    do {                                                                                           \
+        printf("# " __VA_ARGS__);                                                                  \
+        printf("\n");                                                                              \
+        fflush(stdout);                                                                            \
+        exit(TEST_SKIPPED);                                                                        \
     } while (0)
 
 // Sets one of the driver's settings; before the first call into it.
@@ -112,7 +114,8 @@ static inline void test_setting(const char *name, const char *value)
     setenv(name, value, 1);
 }
 
-// The ids that the driver reported in this case so far, blank-separated in order; plain errors (GENERAL) are left out.
+// The ids that the driver reported in this case so far, blank-separated in order; plain errors
+// (GENERAL) are left out.
 static inline const char *test_reported(void)
 {
     static char ids[4096];
@@ -121,7 +124,8 @@ static inline const char *test_reported(void)
     *ids = 0;
     while (f && fgets(line, sizeof line, f)) {
         char id[64];
-        if (sscanf(line, "{\"id\":\"%63[^\"]", id) == 1 && strcmp(id, "GENERAL") && strlen(ids) + strlen(id) + 2 < sizeof ids)
+        if (sscanf(line, "{\"id\":\"%63[^\"]", id) == 1 && strcmp(id, "GENERAL") &&
+            strlen(ids) + strlen(id) + 2 < sizeof ids)
             strcat(strcat(ids, *ids ? " " : ""), id);
     }
     if (f)
@@ -133,7 +137,8 @@ static inline const char *test_reported(void)
 #define EXPECT_DIAGNOSTIC(id) EXPECT_STR(test_reported(), #id)
 #define EXPECT_NO_DIAGNOSTIC() EXPECT_STR(test_reported(), "")
 
-// How many errors and diagnostics the driver has said in this case so far, and with which code the last one.
+// How many errors and diagnostics the driver has said in this case so far, and with which code the
+// last one.
 static inline unsigned test_said(char code[64])
 {
     char line[8192];
@@ -152,13 +157,13 @@ static inline unsigned test_said(char code[64])
 }
 
 // The call returns the code, and says so in one sentence that names it.
-#define EXPECT_ONE_SENTENCE(call, code)                                                                                                              \
-    do {                                                                                                                                             \
-        char said_[64];                                                                                                                              \
-        unsigned before_ = test_said(said_);                                                                                                         \
-        EXPECT_ERROR(call, code);                                                                                                                    \
-        EXPECT_EQ(test_said(said_) - before_, 1);                                                                                                    \
-        EXPECT_STR(said_, test_code(code));                                                                                                          \
+#define EXPECT_ONE_SENTENCE(call, code)                                                            \
+    do {                                                                                           \
+        char said_[64];                                                                            \
+        unsigned before_ = test_said(said_);                                                       \
+        EXPECT_ERROR(call, code);                                                                  \
+        EXPECT_EQ(test_said(said_) - before_, 1);                                                  \
+        EXPECT_STR(said_, test_code(code));                                                        \
     } while (0)
 
 // A current context on device 0: the primary one.
@@ -185,7 +190,8 @@ static inline volatile unsigned *test_hold(CUstream s)
 
 static inline int test_run_one(const struct test_case *c)
 {
-    snprintf(test_diagnostics, sizeof test_diagnostics, "/tmp/cardless-test-%ld.json", (long)getpid());
+    snprintf(test_diagnostics, sizeof test_diagnostics, "/tmp/cardless-test-%ld.json",
+             (long)getpid());
     char sink[96];
     snprintf(sink, sizeof sink, "json:%s", test_diagnostics);
     test_setting("CARDLESS_DIAGNOSTICS", sink);
@@ -231,20 +237,21 @@ static inline int test_main(const struct test_case *cases, int count, int argc, 
         }
         bad++;
         if (WIFSIGNALED(status))
-            printf("# %s\n", WTERMSIG(status) == SIGALRM ? "took too long" : strsignal(WTERMSIG(status)));
+            printf("# %s\n",
+                   WTERMSIG(status) == SIGALRM ? "took too long" : strsignal(WTERMSIG(status)));
         printf("not ok %d - %s\n", i + 1, cases[i].name);
     }
     return bad > 0;
 }
 
 // The closed list of a program's cases, and its main.
-#define TESTS(...)                                                                                                                                   \
-    static const struct test_case test_cases[] = {__VA_ARGS__};                                                                                      \
-    int main(int argc, char **argv)                                                                                                                  \
-    {                                                                                                                                                \
-        return test_main(test_cases, (int)(sizeof test_cases / sizeof *test_cases), argc, argv);                                                     \
+#define TESTS(...)                                                                                 \
+    static const struct test_case test_cases[] = {__VA_ARGS__};                                    \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        return test_main(test_cases, (int)(sizeof test_cases / sizeof *test_cases), argc, argv);   \
     }
-#define CASE(name)                                                                                                                                   \
-    {                                                                                                                                                \
-#name, test_##name                                                                                                                           \
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, test_##name                                                                         \
     }

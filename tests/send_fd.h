@@ -11,7 +11,8 @@ static inline bool send_fd(int socket, int fd, const void *bytes, size_t size)
 {
     char control[CMSG_SPACE(sizeof fd)] = {0};
     struct iovec io = {(void *)bytes, size};
-    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr m = {
+        .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -26,7 +27,8 @@ static inline int receive_fd(int socket, void *bytes, size_t size)
     int fd = -1;
     char control[CMSG_SPACE(sizeof fd)];
     struct iovec io = {bytes, size};
-    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr m = {
+        .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     if (recvmsg(socket, &m, MSG_CMSG_CLOEXEC) == (ssize_t)size && CMSG_FIRSTHDR(&m))
         memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
     return fd;

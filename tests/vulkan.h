@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A Vulkan program's side of interop for tests, on lavapipe: a device, images and buffers of every kind, memory that is exported, and copies between
-// an image and host memory.
+// A Vulkan program's side of interop for tests, on lavapipe: a device, images and buffers of every
+// kind, memory that is exported, and copies between an image and host memory.
 #pragma once
 #include <vulkan/vulkan.h>
 
 #include "harness.h"
 
-#define VK(call)                                                                                                                                     \
-    do {                                                                                                                                             \
-        VkResult got_ = (call);                                                                                                                      \
-        if (got_) {                                                                                                                                  \
-            test_failed(__FILE__, __LINE__);                                                                                                         \
-            printf("%s gives %d, the case cannot go on\n", #call, got_);                                                                             \
-            fflush(stdout);                                                                                                                          \
-            exit(1);                                                                                                                                 \
-        }                                                                                                                                            \
+#define VK(call)                                                                                   \
+    do {                                                                                           \
+        VkResult got_ = (call);                                                                    \
+        if (got_) {                                                                                \
+            test_failed(__FILE__, __LINE__);                                                       \
+            printf("%s gives %d, the case cannot go on\n", #call, got_);                           \
+            fflush(stdout);                                                                        \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 static struct {
@@ -35,8 +35,10 @@ static inline void vk_choose_lavapipe(void)
     if (vkEnumeratePhysicalDevices(vk.instance, &count, all) < 0)
         count = 0;
     for (uint32_t i = 0; i < count && !vk.physical; i++) {
-        VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-        VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
+        VkPhysicalDeviceDriverProperties driver = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+        VkPhysicalDeviceProperties2 properties = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
         vkGetPhysicalDeviceProperties2(all[i], &properties);
         if (driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE)
             vk.physical = all[i];
@@ -47,8 +49,10 @@ static inline void vk_choose_lavapipe(void)
 
 static inline void vk_open(void)
 {
-    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_2};
-    VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .apiVersion = VK_API_VERSION_1_2};
+    VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                     .pApplicationInfo = &application};
     if (vkCreateInstance(&instance, NULL, &vk.instance))
         SKIP("there is no Vulkan here");
     vk_choose_lavapipe();
@@ -56,7 +60,9 @@ static inline void vk_open(void)
     const char *extension = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
     VkPhysicalDeviceFeatures features;
     vkGetPhysicalDeviceFeatures(vk.physical, &features);
-    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                     .queueCount = 1,
+                                     .pQueuePriorities = &priority};
     VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                  .queueCreateInfoCount = 1,
                                  .pQueueCreateInfos = &queue,
@@ -67,9 +73,12 @@ static inline void vk_open(void)
     vkGetDeviceQueue(vk.device, 0, 0, &vk.queue);
     vkGetPhysicalDeviceMemoryProperties(vk.physical, &vk.memory);
     vk.get_memory_fd = (PFN_vkGetMemoryFdKHR)vkGetDeviceProcAddr(vk.device, "vkGetMemoryFdKHR");
-    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
     VK(vkCreateCommandPool(vk.device, &pool, NULL, &vk.pool));
-    VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandPool = vk.pool, .commandBufferCount = 1};
+    VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .commandPool = vk.pool,
+                                            .commandBufferCount = 1};
     VK(vkAllocateCommandBuffers(vk.device, &commands, &vk.commands));
 }
 
@@ -89,13 +98,19 @@ static inline void vk_need_layer(void)
 
 // ---- images and buffers
 
-enum { VK_TEST_USAGE = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT };
+enum {
+    VK_TEST_USAGE = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                    VK_IMAGE_USAGE_TRANSFER_DST_BIT
+};
 
-// An exportable, optimal 2D RGBA8 image that storage and transfers use; tests change what they are about.
-static inline VkImageCreateInfo vk_image_info(uint32_t width, uint32_t height, uint32_t layers, uint32_t levels)
+// An exportable, optimal 2D RGBA8 image that storage and transfers use; tests change what they are
+// about.
+static inline VkImageCreateInfo vk_image_info(uint32_t width, uint32_t height, uint32_t layers,
+                                              uint32_t levels)
 {
-    static const VkExternalMemoryImageCreateInfo external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
-                                                             .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    static const VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     return (VkImageCreateInfo){.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                .pNext = &external,
                                .imageType = VK_IMAGE_TYPE_2D,
@@ -118,12 +133,14 @@ static inline VkImage vk_image(const VkImageCreateInfo *info, VkMemoryRequiremen
 
 static inline VkBuffer vk_buffer(uint64_t size, bool exportable, VkMemoryRequirements *needs)
 {
-    VkExternalMemoryBufferCreateInfo external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-                                                 .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                .pNext = exportable ? &external : NULL,
                                .size = size,
-                               .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+                               .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                        VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkBuffer buffer;
     VK(vkCreateBuffer(vk.device, &info, NULL, &buffer));
     vkGetBufferMemoryRequirements(vk.device, buffer, needs);
@@ -131,7 +148,8 @@ static inline VkBuffer vk_buffer(uint64_t size, bool exportable, VkMemoryRequire
 }
 
 // The first memory type with all of `wanted` and none of `unwanted`.
-static inline uint32_t vk_memory_type(uint32_t allowed, VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted)
+static inline uint32_t vk_memory_type(uint32_t allowed, VkMemoryPropertyFlags wanted,
+                                      VkMemoryPropertyFlags unwanted)
 {
     for (uint32_t i = 0; i < vk.memory.memoryTypeCount; i++) {
         VkMemoryPropertyFlags flags = vk.memory.memoryTypes[i].propertyFlags;
@@ -151,10 +169,14 @@ struct vk_allocation {
 
 static inline VkDeviceMemory vk_allocate(struct vk_allocation a)
 {
-    VkMemoryDedicatedAllocateInfo dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO, .image = a.image, .buffer = a.buffer};
+    VkMemoryDedicatedAllocateInfo dedicated = {.sType =
+                                                   VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
+                                               .image = a.image,
+                                               .buffer = a.buffer};
     VkExportMemoryAllocateInfo export = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
                                          .pNext = a.image || a.buffer ? &dedicated : NULL,
-                                         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+                                         .handleTypes =
+                                             VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                  .pNext = a.exportable ? &export : export.pNext,
                                  .allocationSize = a.size,
@@ -166,48 +188,61 @@ static inline VkDeviceMemory vk_allocate(struct vk_allocation a)
 
 static inline int vk_fd(VkDeviceMemory memory)
 {
-    VkMemoryGetFdInfoKHR info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR, .memory = memory, .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkMemoryGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+                                 .memory = memory,
+                                 .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
     VK(vk.get_memory_fd(vk.device, &info, &fd));
     return fd;
 }
 
-// ---- copies between a level of an image, all its layers or slices, and host memory: tightly packed
+// ---- copies between a level of an image, all its layers or slices, and host memory: tightly
+// packed
 
-static inline void vk_copy_level(VkImage image, const VkImageCreateInfo *info, uint32_t level, void *texels, uint64_t size, bool to_image)
+static inline void vk_copy_level(VkImage image, const VkImageCreateInfo *info, uint32_t level,
+                                 void *texels, uint64_t size, bool to_image)
 {
     VkMemoryRequirements needs;
     void *mapped;
     VkBuffer buffer = vk_buffer(size, false, &needs);
     VkDeviceMemory memory = vk_allocate((struct vk_allocation){
         .size = needs.size,
-        .type = vk_memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 0)});
+        .type = vk_memory_type(
+            needs.memoryTypeBits,
+            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 0)});
     VK(vkBindBufferMemory(vk.device, buffer, memory, 0));
     VK(vkMapMemory(vk.device, memory, 0, VK_WHOLE_SIZE, 0, &mapped));
     if (to_image)
         memcpy(mapped, texels, size);
-    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    VkImageMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-                                    .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-                                    .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
-                                    .oldLayout = VK_IMAGE_LAYOUT_GENERAL,
-                                    .newLayout = VK_IMAGE_LAYOUT_GENERAL,
-                                    .srcQueueFamilyIndex = VK_QUEUE_FAMILY_EXTERNAL,
-                                    .dstQueueFamilyIndex = 0,
-                                    .image = image,
-                                    .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0, VK_REMAINING_ARRAY_LAYERS}};
-    uint32_t w = info->extent.width >> level, h = info->extent.height >> level, d = info->extent.depth >> level;
-    VkBufferImageCopy copy = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, 0, info->arrayLayers},
-                              .imageExtent = {w ? w : 1, h ? h : 1, d ? d : 1}};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkImageMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
+        .oldLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_EXTERNAL,
+        .dstQueueFamilyIndex = 0,
+        .image = image,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0,
+                             VK_REMAINING_ARRAY_LAYERS}};
+    uint32_t w = info->extent.width >> level, h = info->extent.height >> level,
+             d = info->extent.depth >> level;
+    VkBufferImageCopy copy = {
+        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, 0, info->arrayLayers},
+        .imageExtent = {w ? w : 1, h ? h : 1, d ? d : 1}};
     VK(vkBeginCommandBuffer(vk.commands, &begin));
-    vkCmdPipelineBarrier(vk.commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
+    vkCmdPipelineBarrier(vk.commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
     if (to_image)
         vkCmdCopyBufferToImage(vk.commands, buffer, image, VK_IMAGE_LAYOUT_GENERAL, 1, &copy);
     else
         vkCmdCopyImageToBuffer(vk.commands, image, VK_IMAGE_LAYOUT_GENERAL, buffer, 1, &copy);
     VK(vkEndCommandBuffer(vk.commands));
-    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &vk.commands};
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                           .commandBufferCount = 1,
+                           .pCommandBuffers = &vk.commands};
     VK(vkQueueSubmit(vk.queue, 1, &submit, VK_NULL_HANDLE));
     VK(vkQueueWaitIdle(vk.queue));
     if (!to_image)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes and destroys instances and devices: follows the loader's chain and keeps the next functions.
+// Makes and destroys instances and devices: follows the loader's chain and keeps the next
+// functions.
 #include "dispatch.h"
 
 #include <pthread.h>
@@ -41,16 +42,21 @@ struct vl_device *vl_device_of(const void *handle)
 
 // ---- instances
 
-VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator, VkInstance *out)
+VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *info,
+                                                 const VkAllocationCallbacks *allocator,
+                                                 VkInstance *out)
 {
     // The loader's own struct; it is the loader's to see it advanced to the next layer.
-    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)vl_find(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
+    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)vl_find(
+        info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
     while (link && link->function != VK_LAYER_LINK_INFO)
-        link = (VkLayerInstanceCreateInfo *)vl_find(link->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
+        link = (VkLayerInstanceCreateInfo *)vl_find(link->pNext,
+                                                    VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
     if (!link || !link->u.pLayerInfo)
         return VK_ERROR_INITIALIZATION_FAILED;
     PFN_vkGetInstanceProcAddr get = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    PFN_GetPhysicalDeviceProcAddr get_physical = link->u.pLayerInfo->pfnNextGetPhysicalDeviceProcAddr;
+    PFN_GetPhysicalDeviceProcAddr get_physical =
+        link->u.pLayerInfo->pfnNextGetPhysicalDeviceProcAddr;
     PFN_vkCreateInstance create = (PFN_vkCreateInstance)get(NULL, "vkCreateInstance");
     struct vl_instance *i = calloc(1, sizeof *i);
     if (!create || !i) {
@@ -78,7 +84,8 @@ VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *inf
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance, const VkAllocationCallbacks *allocator)
+static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance,
+                                                   const VkAllocationCallbacks *allocator)
 {
     if (!instance)
         return;
@@ -100,13 +107,17 @@ const PFN_vkDestroyInstance vl_hook_DestroyInstance = destroy_instance;
 
 // ---- devices
 
-static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator,
+static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
+                                                    const VkDeviceCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
                                                     VkDevice *out)
 {
     struct vl_instance *i = vl_instance_of(physical);
-    VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)vl_find(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
+    VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)vl_find(
+        info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
     while (link && link->function != VK_LAYER_LINK_INFO)
-        link = (VkLayerDeviceCreateInfo *)vl_find(link->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
+        link = (VkLayerDeviceCreateInfo *)vl_find(link->pNext,
+                                                  VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
     if (!i || !link || !link->u.pLayerInfo)
         return VK_ERROR_INITIALIZATION_FAILED;
     PFN_vkGetInstanceProcAddr get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
@@ -139,7 +150,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, c
 }
 const PFN_vkCreateDevice vl_hook_CreateDevice = create_device;
 
-static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device, const VkAllocationCallbacks *allocator)
+static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
+                                                 const VkAllocationCallbacks *allocator)
 {
     struct vl_device *d = device ? vl_device_of(device) : NULL;
     if (!d)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// VK_LAYER_CARDLESS_interop: what the Vulkan loader and libcuda.so.1 ask this library for. The layer notes what images, buffers and memory are, and
-// changes nothing of what a program gets from Vulkan but where CARDLESS_VULKAN_MEMORY=noncoherent asks for it (noncoherent.c).
+// VK_LAYER_CARDLESS_interop: what the Vulkan loader and libcuda.so.1 ask this library for. The
+// layer notes what images, buffers and memory are, and changes nothing of what a program gets from
+// Vulkan but where CARDLESS_VULKAN_MEMORY=noncoherent asks for it (noncoherent.c).
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name);
-EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetDeviceProcAddr(VkDevice device, const char *name);
+EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance,
+                                                                      const char *name);
+EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetDeviceProcAddr(VkDevice device,
+                                                                    const char *name);
 
 struct hook {
     const char *name;
@@ -43,14 +46,17 @@ static PFN_vkVoidFunction instance_hook(const char *name)
 
 static PFN_vkVoidFunction device_hook(const char *name)
 {
-    const struct hook always[] = {VL_DEVICE_FUNCTIONS(HOOK)}, memory[] = {VL_DEVICE_MEMORY_FUNCTIONS(HOOK)};
+    const struct hook always[] = {VL_DEVICE_FUNCTIONS(HOOK)},
+                      memory[] = {VL_DEVICE_MEMORY_FUNCTIONS(HOOK)};
     PFN_vkVoidFunction f = find_in(always, sizeof always / sizeof *always, name);
     return f || !vl_noncoherent() ? f : find_in(memory, sizeof memory / sizeof *memory, name);
 }
 
 static const struct dm_vulkan_layer *for_libcuda(void)
 {
-    static const struct dm_vulkan_layer layer = {.version = 1, .unflushed = vl_record_unflushed, .undeclared_export = vl_record_undeclared_export};
+    static const struct dm_vulkan_layer layer = {.version = 1,
+                                                 .unflushed = vl_record_unflushed,
+                                                 .undeclared_export = vl_record_undeclared_export};
     return &layer;
 }
 
@@ -61,12 +67,14 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetDeviceProcAddr(VkDevice device, co
     struct vl_device *d = vl_device_of(device);
     if (!d)
         return NULL;
-    // What the next one does not have, or not for this device's extensions, this layer does not have either.
+    // What the next one does not have, or not for this device's extensions, this layer does not
+    // have either.
     PFN_vkVoidFunction next = d->get(device, name), ours = next ? device_hook(name) : NULL;
     return ours ? ours : next;
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name)
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance,
+                                                               const char *name)
 {
     if (!strcmp(name, "vkGetInstanceProcAddr"))
         return (PFN_vkVoidFunction)vkGetInstanceProcAddr;
@@ -88,12 +96,14 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instan
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_physical(VkInstance instance, const char *name)
 {
     struct vl_instance *i = vl_instance_of(instance);
-    PFN_vkVoidFunction next = i && i->get_physical ? i->get_physical(instance, name) : NULL, ours = next ? physical_hook(name) : NULL;
+    PFN_vkVoidFunction next = i && i->get_physical ? i->get_physical(instance, name) : NULL,
+                       ours = next ? physical_hook(name) : NULL;
     return ours ? ours : next;
 }
 
 // "Upon return pVersionStruct->loaderLayerInterfaceVersion is the version that both understand."
-EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *interface)
+EXPORT VKAPI_ATTR VkResult VKAPI_CALL
+vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *interface)
 {
     if (!interface || interface->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT)
         return VK_ERROR_INITIALIZATION_FAILED;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory types that look, and are, non-coherent: the host's view of mapped memory is a copy that flushes and invalidations bring up to date.
+// Memory types that look, and are, non-coherent: the host's view of mapped memory is a copy that
+// flushes and invalidations bring up to date.
 #include "noncoherent.h"
 
 #include <stdlib.h>
@@ -22,7 +23,8 @@ bool vl_noncoherent(void)
     return mode;
 }
 
-// ---- memory types: those of the driver without HOST_COHERENT, then the same as they are. "Types with a subset of the properties come first."
+// ---- memory types: those of the driver without HOST_COHERENT, then the same as they are. "Types
+// with a subset of the properties come first."
 
 static bool doubled(uint32_t count)
 {
@@ -36,7 +38,8 @@ static void show_types(VkPhysicalDeviceMemoryProperties *p)
         return;
     for (uint32_t i = 0; i < n; i++) {
         p->memoryTypes[n + i] = p->memoryTypes[i];
-        p->memoryTypes[i].propertyFlags &= ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+        p->memoryTypes[i].propertyFlags &=
+            ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     }
     p->memoryTypeCount = 2 * n;
 }
@@ -53,27 +56,35 @@ uint32_t vl_memory_type(const struct vl_device *device, uint32_t shown, bool *no
         return shown;
     if (shown >= n)
         return shown - n;
-    *noncoherent = device->memory.memoryTypes[shown].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    *noncoherent =
+        device->memory.memoryTypes[shown].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     return shown;
 }
 
-static VKAPI_ATTR void VKAPI_CALL get_types(VkPhysicalDevice physical, VkPhysicalDeviceMemoryProperties *out)
+static VKAPI_ATTR void VKAPI_CALL get_types(VkPhysicalDevice physical,
+                                            VkPhysicalDeviceMemoryProperties *out)
 {
     vl_instance_of(physical)->GetPhysicalDeviceMemoryProperties(physical, out);
     show_types(out);
 }
 const PFN_vkGetPhysicalDeviceMemoryProperties vl_hook_GetPhysicalDeviceMemoryProperties = get_types;
 
-static VKAPI_ATTR void VKAPI_CALL get_types_2(VkPhysicalDevice physical, VkPhysicalDeviceMemoryProperties2 *out)
+static VKAPI_ATTR void VKAPI_CALL get_types_2(VkPhysicalDevice physical,
+                                              VkPhysicalDeviceMemoryProperties2 *out)
 {
     struct vl_instance *i = vl_instance_of(physical);
-    (i->GetPhysicalDeviceMemoryProperties2 ? i->GetPhysicalDeviceMemoryProperties2 : i->GetPhysicalDeviceMemoryProperties2KHR)(physical, out);
+    (i->GetPhysicalDeviceMemoryProperties2
+         ? i->GetPhysicalDeviceMemoryProperties2
+         : i->GetPhysicalDeviceMemoryProperties2KHR)(physical, out);
     show_types(&out->memoryProperties);
 }
-const PFN_vkGetPhysicalDeviceMemoryProperties2 vl_hook_GetPhysicalDeviceMemoryProperties2 = get_types_2;
-const PFN_vkGetPhysicalDeviceMemoryProperties2KHR vl_hook_GetPhysicalDeviceMemoryProperties2KHR = get_types_2;
+const PFN_vkGetPhysicalDeviceMemoryProperties2 vl_hook_GetPhysicalDeviceMemoryProperties2 =
+    get_types_2;
+const PFN_vkGetPhysicalDeviceMemoryProperties2KHR vl_hook_GetPhysicalDeviceMemoryProperties2KHR =
+    get_types_2;
 
-static VKAPI_ATTR void VKAPI_CALL image_requirements(VkDevice device, VkImage image, VkMemoryRequirements *out)
+static VKAPI_ATTR void VKAPI_CALL image_requirements(VkDevice device, VkImage image,
+                                                     VkMemoryRequirements *out)
 {
     struct vl_device *d = vl_device_of(device);
     d->GetImageMemoryRequirements(device, image, out);
@@ -81,7 +92,8 @@ static VKAPI_ATTR void VKAPI_CALL image_requirements(VkDevice device, VkImage im
 }
 const PFN_vkGetImageMemoryRequirements vl_hook_GetImageMemoryRequirements = image_requirements;
 
-static VKAPI_ATTR void VKAPI_CALL buffer_requirements(VkDevice device, VkBuffer buffer, VkMemoryRequirements *out)
+static VKAPI_ATTR void VKAPI_CALL buffer_requirements(VkDevice device, VkBuffer buffer,
+                                                      VkMemoryRequirements *out)
 {
     struct vl_device *d = vl_device_of(device);
     d->GetBufferMemoryRequirements(device, buffer, out);
@@ -89,22 +101,29 @@ static VKAPI_ATTR void VKAPI_CALL buffer_requirements(VkDevice device, VkBuffer 
 }
 const PFN_vkGetBufferMemoryRequirements vl_hook_GetBufferMemoryRequirements = buffer_requirements;
 
-// The four that take a struct of their own and have a name of Vulkan 1.1 or 1.3 beside that of the extension.
-#define REQUIREMENTS(function, name, Info)                                                                                                           \
-    static VKAPI_ATTR void VKAPI_CALL function(VkDevice device, const Info *info, VkMemoryRequirements2 *out)                                        \
-    {                                                                                                                                                \
-        struct vl_device *d = vl_device_of(device);                                                                                                  \
-        (d->name ? d->name : d->name##KHR)(device, info, out);                                                                                       \
-        out->memoryRequirements.memoryTypeBits = show_bits(d, out->memoryRequirements.memoryTypeBits);                                               \
-    }                                                                                                                                                \
-    const PFN_vk##name vl_hook_##name = function;                                                                                                    \
+// The four that take a struct of their own and have a name of Vulkan 1.1 or 1.3 beside that of the
+// extension.
+#define REQUIREMENTS(function, name, Info)                                                         \
+    static VKAPI_ATTR void VKAPI_CALL function(VkDevice device, const Info *info,                  \
+                                               VkMemoryRequirements2 *out)                         \
+    {                                                                                              \
+        struct vl_device *d = vl_device_of(device);                                                \
+        (d->name ? d->name : d->name##KHR)(device, info, out);                                     \
+        out->memoryRequirements.memoryTypeBits =                                                   \
+            show_bits(d, out->memoryRequirements.memoryTypeBits);                                  \
+    }                                                                                              \
+    const PFN_vk##name vl_hook_##name = function;                                                  \
     const PFN_vk##name##KHR vl_hook_##name##KHR = function
 REQUIREMENTS(image_requirements_2, GetImageMemoryRequirements2, VkImageMemoryRequirementsInfo2);
 REQUIREMENTS(buffer_requirements_2, GetBufferMemoryRequirements2, VkBufferMemoryRequirementsInfo2);
-REQUIREMENTS(image_requirements_of, GetDeviceImageMemoryRequirements, VkDeviceImageMemoryRequirements);
-REQUIREMENTS(buffer_requirements_of, GetDeviceBufferMemoryRequirements, VkDeviceBufferMemoryRequirements);
+REQUIREMENTS(image_requirements_of, GetDeviceImageMemoryRequirements,
+             VkDeviceImageMemoryRequirements);
+REQUIREMENTS(buffer_requirements_of, GetDeviceBufferMemoryRequirements,
+             VkDeviceBufferMemoryRequirements);
 
-static VKAPI_ATTR VkResult VKAPI_CALL fd_properties(VkDevice device, VkExternalMemoryHandleTypeFlagBits type, int fd, VkMemoryFdPropertiesKHR *out)
+static VKAPI_ATTR VkResult VKAPI_CALL fd_properties(VkDevice device,
+                                                    VkExternalMemoryHandleTypeFlagBits type, int fd,
+                                                    VkMemoryFdPropertiesKHR *out)
 {
     struct vl_device *d = vl_device_of(device);
     VkResult r = d->GetMemoryFdPropertiesKHR(device, type, fd, out);
@@ -114,8 +133,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL fd_properties(VkDevice device, VkExternalM
 }
 const PFN_vkGetMemoryFdPropertiesKHR vl_hook_GetMemoryFdPropertiesKHR = fd_properties;
 
-static VKAPI_ATTR VkResult VKAPI_CALL host_pointer_properties(VkDevice device, VkExternalMemoryHandleTypeFlagBits type, const void *pointer,
-                                                              VkMemoryHostPointerPropertiesEXT *out)
+static VKAPI_ATTR VkResult VKAPI_CALL
+host_pointer_properties(VkDevice device, VkExternalMemoryHandleTypeFlagBits type,
+                        const void *pointer, VkMemoryHostPointerPropertiesEXT *out)
 {
     struct vl_device *d = vl_device_of(device);
     VkResult r = d->GetMemoryHostPointerPropertiesEXT(device, type, pointer, out);
@@ -123,7 +143,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL host_pointer_properties(VkDevice device, V
         out->memoryTypeBits = show_bits(d, out->memoryTypeBits);
     return r;
 }
-const PFN_vkGetMemoryHostPointerPropertiesEXT vl_hook_GetMemoryHostPointerPropertiesEXT = host_pointer_properties;
+const PFN_vkGetMemoryHostPointerPropertiesEXT vl_hook_GetMemoryHostPointerPropertiesEXT =
+    host_pointer_properties;
 
 // ---- mapped memory
 
@@ -139,9 +160,12 @@ void vl_shadow_finish(struct vl_shadow *s)
 
 static bool shadow_start(struct vl_shadow *s, uint64_t offset, uint64_t size, void *real)
 {
-    // "ppData minus offset is a multiple of minMemoryMapAlignment", for the copy as for the original.
-    uint64_t lead = (uintptr_t)real % SHADOW_ALIGNMENT, room = (lead + size + SHADOW_ALIGNMENT - 1) / SHADOW_ALIGNMENT * SHADOW_ALIGNMENT;
-    if (room < size || room > SIZE_MAX / 2 || !(s->storage = aligned_alloc(SHADOW_ALIGNMENT, 2 * room)))
+    // "ppData minus offset is a multiple of minMemoryMapAlignment", for the copy as for the
+    // original.
+    uint64_t lead = (uintptr_t)real % SHADOW_ALIGNMENT,
+             room = (lead + size + SHADOW_ALIGNMENT - 1) / SHADOW_ALIGNMENT * SHADOW_ALIGNMENT;
+    if (room < size || room > SIZE_MAX / 2 ||
+        !(s->storage = aligned_alloc(SHADOW_ALIGNMENT, 2 * room)))
         return false;
     s->offset = offset;
     s->size = size;
@@ -154,7 +178,8 @@ static bool shadow_start(struct vl_shadow *s, uint64_t offset, uint64_t size, vo
 }
 
 // The part of [offset, offset + size) that is mapped, counted from the start of the mapping.
-static bool clip(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint64_t *first, uint64_t *end)
+static bool clip(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint64_t *first,
+                 uint64_t *end)
 {
     uint64_t mapped_end = s->offset + s->size, asked_end;
     if (!s->size || __builtin_add_overflow(offset, size, &asked_end))
@@ -168,7 +193,8 @@ static bool clip(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint
     return true;
 }
 
-// The next piece from *at on, no longer than a line, that the host has written; *at: its start. Returns its end; 0: there is none.
+// The next piece from *at on, no longer than a line, that the host has written; *at: its start.
+// Returns its end; 0: there is none.
 static uint64_t next_written(const struct vl_shadow *s, uint64_t *at, uint64_t end)
 {
     while (*at < end) {
@@ -203,7 +229,8 @@ static void invalidate(struct vl_shadow *s, uint64_t offset, uint64_t size)
     kn_copy(s->before + at, s->real + at, end - at);
 }
 
-bool vl_shadow_unflushed(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint64_t *first, uint64_t *end)
+bool vl_shadow_unflushed(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint64_t *first,
+                         uint64_t *end)
 {
     uint64_t at, stop, last;
     if (s->lost_end > offset && s->lost_first < offset + size) {
@@ -227,7 +254,8 @@ static bool is_noncoherent(const struct vl_memory *m)
     return m && m->flags & DM_VULKAN_HOST_VISIBLE && !(m->flags & DM_VULKAN_HOST_COHERENT);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size,
+static VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice device, VkDeviceMemory memory,
+                                                 VkDeviceSize offset, VkDeviceSize size,
                                                  VkMemoryMapFlags flags, void **data)
 {
     struct vl_device *d = vl_device_of(device);
@@ -238,7 +266,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice device, VkDeviceMemory
     struct vl_memory *m = vl_memory_find(d, memory);
     bool failed = false;
     if (is_noncoherent(m) && !m->shadow.size && offset < m->size) {
-        failed = !shadow_start(&m->shadow, offset, size == VK_WHOLE_SIZE ? m->size - offset : size, *data);
+        failed = !shadow_start(&m->shadow, offset, size == VK_WHOLE_SIZE ? m->size - offset : size,
+                               *data);
         if (!failed)
             *data = m->shadow.host;
     }
@@ -270,7 +299,8 @@ static VKAPI_ATTR void VKAPI_CALL unmap_memory(VkDevice device, VkDeviceMemory m
 }
 const PFN_vkUnmapMemory vl_hook_UnmapMemory = unmap_memory;
 
-static void for_ranges(struct vl_device *d, uint32_t count, const VkMappedMemoryRange *ranges, void (*move)(struct vl_shadow *, uint64_t, uint64_t))
+static void for_ranges(struct vl_device *d, uint32_t count, const VkMappedMemoryRange *ranges,
+                       void (*move)(struct vl_shadow *, uint64_t, uint64_t))
 {
     pthread_mutex_lock(&vl_record_lock);
     for (uint32_t i = 0; i < count; i++) {
@@ -281,7 +311,8 @@ static void for_ranges(struct vl_device *d, uint32_t count, const VkMappedMemory
     pthread_mutex_unlock(&vl_record_lock);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL flush_ranges(VkDevice device, uint32_t count, const VkMappedMemoryRange *ranges)
+static VKAPI_ATTR VkResult VKAPI_CALL flush_ranges(VkDevice device, uint32_t count,
+                                                   const VkMappedMemoryRange *ranges)
 {
     struct vl_device *d = vl_device_of(device);
     for_ranges(d, count, ranges, flush);
@@ -289,7 +320,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL flush_ranges(VkDevice device, uint32_t cou
 }
 const PFN_vkFlushMappedMemoryRanges vl_hook_FlushMappedMemoryRanges = flush_ranges;
 
-static VKAPI_ATTR VkResult VKAPI_CALL invalidate_ranges(VkDevice device, uint32_t count, const VkMappedMemoryRange *ranges)
+static VKAPI_ATTR VkResult VKAPI_CALL invalidate_ranges(VkDevice device, uint32_t count,
+                                                        const VkMappedMemoryRange *ranges)
 {
     struct vl_device *d = vl_device_of(device);
     VkResult r = d->InvalidateMappedMemoryRanges(device, count, ranges);

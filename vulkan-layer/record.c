@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Notes what memory a program allocates and exports, and keeps the record in each exported file true.
+// Notes what memory a program allocates and exports, and keeps the record in each exported file
+// true.
 #include "record.h"
 
 #include <fcntl.h>
@@ -26,7 +27,8 @@ struct vl_memory *vl_memory_find(const struct vl_device *device, VkDeviceMemory 
 
 // ---- the record in the file
 
-static void add_resources(struct dm_vulkan_facts *facts, const struct vl_memory *m, enum dm_vulkan_resource_kind kind)
+static void add_resources(struct dm_vulkan_facts *facts, const struct vl_memory *m,
+                          enum dm_vulkan_resource_kind kind)
 {
     for (const struct vl_resource *r = m->bound; r; r = r->next_bound) {
         if (r->what.kind != kind)
@@ -47,7 +49,8 @@ static bool is_kept(const struct vl_memory *m)
 
 void vl_memory_publish(struct vl_memory *m)
 {
-    // A program that closes all descriptors (a daemon) may by now have a file of its own under this number.
+    // A program that closes all descriptors (a daemon) may by now have a file of its own under this
+    // number.
     if (m->fd < 0 || !is_kept(m))
         return;
     struct dm_vulkan_facts facts;
@@ -69,26 +72,34 @@ static bool is_imported(const VkMemoryAllocateInfo *info)
            vl_find(info->pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
 }
 
-static struct vl_memory *new_memory(struct vl_device *d, const VkMemoryAllocateInfo *info, uint32_t type, bool noncoherent)
+static struct vl_memory *new_memory(struct vl_device *d, const VkMemoryAllocateInfo *info,
+                                    uint32_t type, bool noncoherent)
 {
     struct vl_memory *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
-    const VkMemoryDedicatedAllocateInfo *dedicated = vl_find(info->pNext, VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO);
-    const VkExportMemoryAllocateInfo *export = vl_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
-    VkMemoryPropertyFlags properties = type < d->memory.memoryTypeCount ? d->memory.memoryTypes[type].propertyFlags : 0;
+    const VkMemoryDedicatedAllocateInfo *dedicated =
+        vl_find(info->pNext, VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO);
+    const VkExportMemoryAllocateInfo *export =
+        vl_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
+    VkMemoryPropertyFlags properties =
+        type < d->memory.memoryTypeCount ? d->memory.memoryTypes[type].propertyFlags : 0;
     m->device = d;
     m->size = info->allocationSize;
-    m->flags = (dedicated && (dedicated->image || dedicated->buffer) ? DM_VULKAN_DEDICATED : 0) |
-               (properties & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT ? DM_VULKAN_HOST_VISIBLE : 0) |
-               (properties & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT && !noncoherent ? DM_VULKAN_HOST_COHERENT : 0);
+    m->flags =
+        (dedicated && (dedicated->image || dedicated->buffer) ? DM_VULKAN_DEDICATED : 0) |
+        (properties & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT ? DM_VULKAN_HOST_VISIBLE : 0) |
+        (properties & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT && !noncoherent ? DM_VULKAN_HOST_COHERENT
+                                                                           : 0);
     m->exportable = export ? export->handleTypes : 0;
     m->imported = is_imported(info);
     m->fd = -1;
     return m;
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *allocator,
+static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device,
+                                                      const VkMemoryAllocateInfo *info,
+                                                      const VkAllocationCallbacks *allocator,
                                                       VkDeviceMemory *out)
 {
     struct vl_device *d = vl_device_of(device);
@@ -122,11 +133,13 @@ static void memory_finish(struct vl_memory *m)
     free(m);
 }
 
-static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks *allocator)
+static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
+                                              const VkAllocationCallbacks *allocator)
 {
     struct vl_device *d = vl_device_of(device);
     pthread_mutex_lock(&vl_record_lock);
-    for (struct vl_memory **p = &records.memories[vl_bucket(VL_NUMBER(memory))]; *p; p = &(*p)->next_in_table) {
+    for (struct vl_memory **p = &records.memories[vl_bucket(VL_NUMBER(memory))]; *p;
+         p = &(*p)->next_in_table) {
         struct vl_memory *m = *p;
         if (m->handle != memory || m->device != d)
             continue;
@@ -139,7 +152,8 @@ static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory me
 }
 const PFN_vkFreeMemory vl_hook_FreeMemory = free_memory;
 
-static VKAPI_ATTR VkResult VKAPI_CALL get_memory_fd(VkDevice device, const VkMemoryGetFdInfoKHR *info, int *fd)
+static VKAPI_ATTR VkResult VKAPI_CALL get_memory_fd(VkDevice device,
+                                                    const VkMemoryGetFdInfoKHR *info, int *fd)
 {
     struct vl_device *d = vl_device_of(device);
     VkResult r = d->GetMemoryFdKHR(device, info, fd);
@@ -179,7 +193,8 @@ void vl_record_forget_device(struct vl_device *device)
     pthread_mutex_unlock(&vl_record_lock);
 }
 
-bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size, uint64_t *first, uint64_t *end)
+bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size,
+                         uint64_t *first, uint64_t *end)
 {
     bool found = false;
     pthread_mutex_lock(&vl_record_lock);

@@ -49,7 +49,8 @@ struct vl_memory *vl_memory_find(const struct vl_device *device, VkDeviceMemory 
 // Brings the record in the exported file up to date. Precondition: vl_record_lock held.
 void vl_memory_publish(struct vl_memory *memory);
 
-// Tables by handle. Handles that are not dispatchable are pointers or 64-bit numbers, as the platform has it.
+// Tables by handle. Handles that are not dispatchable are pointers or 64-bit numbers, as the
+// platform has it.
 enum { VL_BUCKETS = 1024 };
 #define VL_NUMBER(handle) ((uint64_t)(handle))
 static inline size_t vl_bucket(uint64_t handle)
@@ -63,5 +64,6 @@ void vl_resources_forget(struct vl_device *device);
 void vl_record_forget_device(struct vl_device *device);
 
 // For libcuda.so.1 (struct dm_vulkan_layer).
-bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size, uint64_t *first, uint64_t *end);
+bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size,
+                         uint64_t *first, uint64_t *end);
 bool vl_record_undeclared_export(void);

@@ -12,8 +12,10 @@ static struct vl_resource **table_of(enum dm_vulkan_resource_kind kind)
     return kind == DM_VULKAN_IMAGE ? all_images : all_buffers;
 }
 
-// Where the resource hangs in its bucket; points to NULL where it is not known. Precondition: vl_record_lock held.
-static struct vl_resource **resource_link(const struct vl_device *device, enum dm_vulkan_resource_kind kind, uint64_t handle)
+// Where the resource hangs in its bucket; points to NULL where it is not known. Precondition:
+// vl_record_lock held.
+static struct vl_resource **resource_link(const struct vl_device *device,
+                                          enum dm_vulkan_resource_kind kind, uint64_t handle)
 {
     struct vl_resource **r = &table_of(kind)[vl_bucket(handle)];
     while (*r && ((*r)->what.handle != handle || (*r)->device != device))
@@ -61,8 +63,10 @@ static void describe_format(struct dm_vulkan_resource *what, VkFormat format)
 
 static uint16_t external_flags(VkExternalMemoryHandleTypeFlags types)
 {
-    return (types & VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT ? DM_VULKAN_EXTERNAL_OPAQUE_FD : 0) |
-           (types & VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT ? DM_VULKAN_EXTERNAL_DMA_BUF : 0);
+    return (types & VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT ? DM_VULKAN_EXTERNAL_OPAQUE_FD
+                                                                 : 0) |
+           (types & VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT ? DM_VULKAN_EXTERNAL_DMA_BUF
+                                                                   : 0);
 }
 
 // Without memory for a record the resource is not known; nothing else follows.
@@ -93,8 +97,8 @@ static void forget(struct vl_device *device, enum dm_vulkan_resource_kind kind, 
 }
 
 // What images and buffers have alike; the rest is 0, padding too, since all of it is hashed.
-static void describe(struct dm_vulkan_resource *what, enum dm_vulkan_resource_kind kind, uint64_t handle, VkExternalMemoryHandleTypeFlags types,
-                     uint32_t usage)
+static void describe(struct dm_vulkan_resource *what, enum dm_vulkan_resource_kind kind,
+                     uint64_t handle, VkExternalMemoryHandleTypeFlags types, uint32_t usage)
 {
     memset(what, 0, sizeof *what);
     what->handle = handle;
@@ -103,16 +107,19 @@ static void describe(struct dm_vulkan_resource *what, enum dm_vulkan_resource_ki
     what->usage = usage;
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImageCreateInfo *info, const VkAllocationCallbacks *allocator,
+static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImageCreateInfo *info,
+                                                   const VkAllocationCallbacks *allocator,
                                                    VkImage *out)
 {
     struct vl_device *d = vl_device_of(device);
     VkResult r = d->CreateImage(device, info, allocator, out);
     if (r)
         return r;
-    const VkExternalMemoryImageCreateInfo *external = vl_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
+    const VkExternalMemoryImageCreateInfo *external =
+        vl_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
     struct dm_vulkan_resource what;
-    describe(&what, DM_VULKAN_IMAGE, VL_NUMBER(*out), external ? external->handleTypes : 0, info->usage);
+    describe(&what, DM_VULKAN_IMAGE, VL_NUMBER(*out), external ? external->handleTypes : 0,
+             info->usage);
     what.flags |= (info->tiling != VK_IMAGE_TILING_OPTIMAL ? DM_VULKAN_LINEAR : 0) |
                   (info->usage & VK_IMAGE_USAGE_STORAGE_BIT ? DM_VULKAN_STORAGE : 0) |
                   (info->usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT ? DM_VULKAN_COLOR_TARGET : 0) |
@@ -130,16 +137,19 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImag
 }
 const PFN_vkCreateImage vl_hook_CreateImage = create_image;
 
-static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo *info, const VkAllocationCallbacks *allocator,
+static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
                                                     VkBuffer *out)
 {
     struct vl_device *d = vl_device_of(device);
     VkResult r = d->CreateBuffer(device, info, allocator, out);
     if (r)
         return r;
-    const VkExternalMemoryBufferCreateInfo *external = vl_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    const VkExternalMemoryBufferCreateInfo *external =
+        vl_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     struct dm_vulkan_resource what;
-    describe(&what, DM_VULKAN_BUFFER, VL_NUMBER(*out), external ? external->handleTypes : 0, info->usage);
+    describe(&what, DM_VULKAN_BUFFER, VL_NUMBER(*out), external ? external->handleTypes : 0,
+             info->usage);
     what.size = info->size;
     remember(d, &what);
     return r;
@@ -148,13 +158,15 @@ const PFN_vkCreateBuffer vl_hook_CreateBuffer = create_buffer;
 
 // ---- binding, and destruction
 
-static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, uint64_t handle, VkDeviceMemory memory, uint64_t offset, bool plane)
+static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, uint64_t handle,
+                 VkDeviceMemory memory, uint64_t offset, bool plane)
 {
     pthread_mutex_lock(&vl_record_lock);
     struct vl_resource *r = *resource_link(device, kind, handle);
     struct vl_memory *m = vl_memory_find(device, memory);
     if (m && (plane || !r)) {
-        m->flags |= DM_VULKAN_MORE_RESOURCES; // one plane of an image is no image that CUDA could map
+        m->flags |=
+            DM_VULKAN_MORE_RESOURCES; // one plane of an image is no image that CUDA could map
         vl_memory_publish(m);
     } else if (m && !r->memory) {
         r->memory = m;
@@ -166,38 +178,45 @@ static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, ui
     pthread_mutex_unlock(&vl_record_lock);
 }
 
-// Images and buffers have the same calls, with types of their own. A binding without memory is of a swapchain's image.
-#define DESTROY_AND_BIND(Resource, resource, KIND)                                                                                                   \
-    static VKAPI_ATTR void VKAPI_CALL destroy_##resource(VkDevice device, Vk##Resource resource, const VkAllocationCallbacks *allocator)             \
-    {                                                                                                                                                \
-        struct vl_device *d = vl_device_of(device);                                                                                                  \
-        if (resource)                                                                                                                                \
-            forget(d, KIND, VL_NUMBER(resource));                                                                                                    \
-        d->Destroy##Resource(device, resource, allocator);                                                                                           \
-    }                                                                                                                                                \
-    const PFN_vkDestroy##Resource vl_hook_Destroy##Resource = destroy_##resource;                                                                    \
-                                                                                                                                                     \
-    static VKAPI_ATTR VkResult VKAPI_CALL bind_##resource(VkDevice device, Vk##Resource resource, VkDeviceMemory memory, VkDeviceSize offset)        \
-    {                                                                                                                                                \
-        struct vl_device *d = vl_device_of(device);                                                                                                  \
-        VkResult r = d->Bind##Resource##Memory(device, resource, memory, offset);                                                                    \
-        if (!r)                                                                                                                                      \
-            bind(d, KIND, VL_NUMBER(resource), memory, offset, false);                                                                               \
-        return r;                                                                                                                                    \
-    }                                                                                                                                                \
-    const PFN_vkBind##Resource##Memory vl_hook_Bind##Resource##Memory = bind_##resource;                                                             \
-                                                                                                                                                     \
-    static VKAPI_ATTR VkResult VKAPI_CALL bind_##resource##s(VkDevice device, uint32_t count, const VkBind##Resource##MemoryInfo *infos)             \
-    {                                                                                                                                                \
-        struct vl_device *d = vl_device_of(device);                                                                                                  \
-        VkResult r = (d->Bind##Resource##Memory2 ? d->Bind##Resource##Memory2 : d->Bind##Resource##Memory2KHR)(device, count, infos);                \
-        for (uint32_t i = 0; i < count && !r; i++)                                                                                                   \
-            if (infos[i].memory)                                                                                                                     \
-                bind(d, KIND, VL_NUMBER(infos[i].resource), infos[i].memory, infos[i].memoryOffset,                                                  \
-                     vl_find(infos[i].pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO));                                                       \
-        return r;                                                                                                                                    \
-    }                                                                                                                                                \
-    const PFN_vkBind##Resource##Memory2 vl_hook_Bind##Resource##Memory2 = bind_##resource##s;                                                        \
+// Images and buffers have the same calls, with types of their own. A binding without memory is of a
+// swapchain's image.
+#define DESTROY_AND_BIND(Resource, resource, KIND)                                                 \
+    static VKAPI_ATTR void VKAPI_CALL destroy_##resource(VkDevice device, Vk##Resource resource,   \
+                                                         const VkAllocationCallbacks *allocator)   \
+    {                                                                                              \
+        struct vl_device *d = vl_device_of(device);                                                \
+        if (resource)                                                                              \
+            forget(d, KIND, VL_NUMBER(resource));                                                  \
+        d->Destroy##Resource(device, resource, allocator);                                         \
+    }                                                                                              \
+    const PFN_vkDestroy##Resource vl_hook_Destroy##Resource = destroy_##resource;                  \
+                                                                                                   \
+    static VKAPI_ATTR VkResult VKAPI_CALL bind_##resource(                                         \
+        VkDevice device, Vk##Resource resource, VkDeviceMemory memory, VkDeviceSize offset)        \
+    {                                                                                              \
+        struct vl_device *d = vl_device_of(device);                                                \
+        VkResult r = d->Bind##Resource##Memory(device, resource, memory, offset);                  \
+        if (!r)                                                                                    \
+            bind(d, KIND, VL_NUMBER(resource), memory, offset, false);                             \
+        return r;                                                                                  \
+    }                                                                                              \
+    const PFN_vkBind##Resource##Memory vl_hook_Bind##Resource##Memory = bind_##resource;           \
+                                                                                                   \
+    static VKAPI_ATTR VkResult VKAPI_CALL bind_##resource##s(                                      \
+        VkDevice device, uint32_t count, const VkBind##Resource##MemoryInfo *infos)                \
+    {                                                                                              \
+        struct vl_device *d = vl_device_of(device);                                                \
+        VkResult r =                                                                               \
+            (d->Bind##Resource##Memory2 ? d->Bind##Resource##Memory2                               \
+                                        : d->Bind##Resource##Memory2KHR)(device, count, infos);    \
+        for (uint32_t i = 0; i < count && !r; i++)                                                 \
+            if (infos[i].memory)                                                                   \
+                bind(d, KIND, VL_NUMBER(infos[i].resource), infos[i].memory,                       \
+                     infos[i].memoryOffset,                                                        \
+                     vl_find(infos[i].pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO));     \
+        return r;                                                                                  \
+    }                                                                                              \
+    const PFN_vkBind##Resource##Memory2 vl_hook_Bind##Resource##Memory2 = bind_##resource##s;      \
     const PFN_vkBind##Resource##Memory2KHR vl_hook_Bind##Resource##Memory2KHR = bind_##resource##s
 DESTROY_AND_BIND(Image, image, DM_VULKAN_IMAGE);
 DESTROY_AND_BIND(Buffer, buffer, DM_VULKAN_BUFFER);

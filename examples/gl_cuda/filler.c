@@ -25,8 +25,10 @@ void filler_open(struct filler *filler, unsigned texture, unsigned pixel_buffer,
     CU(cuDevicePrimaryCtxRetain(&filler->context, filler->device));
     CU(cuCtxSetCurrent(filler->context));
     CU(cuStreamCreate(&filler->stream, CU_STREAM_NON_BLOCKING));
-    CU(cuGraphicsGLRegisterImage(&filler->texture, texture, GL_TEXTURE_2D, CU_GRAPHICS_REGISTER_FLAGS_NONE));
-    CU(cuGraphicsGLRegisterBuffer(&filler->pixels, pixel_buffer, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD));
+    CU(cuGraphicsGLRegisterImage(&filler->texture, texture, GL_TEXTURE_2D,
+                                 CU_GRAPHICS_REGISTER_FLAGS_NONE));
+    CU(cuGraphicsGLRegisterBuffer(&filler->pixels, pixel_buffer,
+                                  CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD));
     filler->size = size;
 }
 
@@ -45,10 +47,12 @@ static void gradient(uint8_t *pixels, uint32_t size, uint32_t frame, uint32_t pi
 
 static uint32_t stripe_colour(uint32_t stripe, uint32_t frame)
 {
-    return 0xff000000u | (stripe * 31 & 255) << 16 | (255 - stripe * 13 % 256) << 8 | (frame * 40 & 255);
+    return 0xff000000u | (stripe * 31 & 255) << 16 | (255 - stripe * 13 % 256) << 8 |
+           (frame * 40 & 255);
 }
 
-// A gradient; then its lower left quarter is copied over the upper right one, from the array to itself by way of device memory.
+// A gradient; then its lower left quarter is copied over the upper right one, from the array to
+// itself by way of device memory.
 static void fill_texture(struct filler *filler, CUarray array, uint32_t frame)
 {
     uint32_t size = filler->size, half = size / 2;
@@ -95,7 +99,8 @@ static void fill_pixels(struct filler *filler, CUdeviceptr pixels, uint32_t fram
     uint32_t size = filler->size;
     for (uint32_t y = 0; y < size; y += 8) {
         uint32_t rows = size - y < 8 ? size - y : 8;
-        CU(cuMemsetD2D32Async(pixels + (size_t)y * size * 4, (size_t)size * 4, stripe_colour(y / 8, frame), size, rows, filler->stream));
+        CU(cuMemsetD2D32Async(pixels + (size_t)y * size * 4, (size_t)size * 4,
+                              stripe_colour(y / 8, frame), size, rows, filler->stream));
     }
 }
 
@@ -131,7 +136,8 @@ void filler_expected(uint32_t size, uint32_t frame, uint8_t *pixels)
     uint32_t half = size / 2, pitch_B = size * 8;
     gradient(pixels, size, frame, pitch_B);
     for (uint32_t y = 0; y < half; y++)
-        memcpy(pixels + (size_t)(y + half) * pitch_B + half * 4, pixels + (size_t)y * pitch_B, (size_t)half * 4);
+        memcpy(pixels + (size_t)(y + half) * pitch_B + half * 4, pixels + (size_t)y * pitch_B,
+               (size_t)half * 4);
     for (uint32_t y = 0; y < size; y++) {
         uint32_t colour = stripe_colour(y / 8, frame);
         for (uint32_t x = 0; x < size; x++)

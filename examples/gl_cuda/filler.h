@@ -15,7 +15,8 @@ struct filler {
     uint32_t size;
 };
 
-// Registers both with the OpenGL context that is current: a texture of size x size RGBA8, and a pixel buffer of as many bytes.
+// Registers both with the OpenGL context that is current: a texture of size x size RGBA8, and a
+// pixel buffer of as many bytes.
 void filler_open(struct filler *filler, unsigned texture, unsigned pixel_buffer, uint32_t size);
 // Puts picture number `frame` into both. When it returns, OpenGL sees it.
 void filler_fill(struct filler *filler, uint32_t frame);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CUDA fills a texture and a pixel buffer of OpenGL, OpenGL draws them, frame by frame; every pixel is checked.
+// CUDA fills a texture and a pixel buffer of OpenGL, OpenGL draws them, frame by frame; every pixel
+// is checked.
 //   gl_one_thread [picture.png]
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ int main(int argc, char **argv)
     struct filler filler;
     window_open(&window, NULL);
     painter_open(&painter, SIZE);
-    GLuint left = texture_create(SIZE), right = texture_create(SIZE), pixels = pixel_buffer_create(SIZE);
+    GLuint left = texture_create(SIZE), right = texture_create(SIZE),
+           pixels = pixel_buffer_create(SIZE);
     filler_open(&filler, left, pixels, SIZE);
 
     uint8_t *drawn = malloc(SIZE * SIZE * 8), *expected = malloc(SIZE * SIZE * 8);
@@ -40,6 +42,7 @@ int main(int argc, char **argv)
     window_close(&window);
     free(expected);
     free(drawn);
-    printf("gl_one_thread: %s; the last of %d frames is in %s\n", wrong ? "WRONG PIXELS" : "all pixels are right", FRAMES, png);
+    printf("gl_one_thread: %s; the last of %d frames is in %s\n",
+           wrong ? "WRONG PIXELS" : "all pixels are right", FRAMES, png);
     return wrong != 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same in two threads with contexts that share objects: one draws, the other fills the next frame through CUDA.
+// The same in two threads with contexts that share objects: one draws, the other fills the next
+// frame through CUDA.
 //   gl_two_threads [picture.png]
 #include <pthread.h>
 #include <stdio.h>
@@ -22,8 +23,8 @@ static struct slot slots[SLOTS];
 static struct window painter_window;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-// Who works with OpenGL. A card's driver needs no such lock; Mesa's llvmpipe (22.3) is not safe where two contexts of a process work at the same
-// moment.
+// Who works with OpenGL. A card's driver needs no such lock; Mesa's llvmpipe (22.3) is not safe
+// where two contexts of a process work at the same moment.
 static pthread_mutex_t graphics = PTHREAD_MUTEX_INITIALIZER;
 
 static void wait_until(struct slot *slot, int full)
@@ -75,7 +76,8 @@ int main(int argc, char **argv)
     pthread_t thread;
     window_open(&painter_window, NULL);
     for (int i = 0; i < SLOTS; i++)
-        slots[i] = (struct slot){.texture = texture_create(SIZE), .pixels = pixel_buffer_create(SIZE)};
+        slots[i] =
+            (struct slot){.texture = texture_create(SIZE), .pixels = pixel_buffer_create(SIZE)};
     glFinish(); // before another context uses them
     window_open(&filler_window, &painter_window);
     eglMakeCurrent(painter_window.display, EGL_NO_SURFACE, EGL_NO_SURFACE, painter_window.context);
@@ -109,6 +111,7 @@ int main(int argc, char **argv)
     window_close(&painter_window);
     free(expected);
     free(drawn);
-    printf("gl_two_threads: %s; the last of %d frames is in %s\n", wrong ? "WRONG PIXELS" : "all pixels are right", FRAMES, png);
+    printf("gl_two_threads: %s; the last of %d frames is in %s\n",
+           wrong ? "WRONG PIXELS" : "all pixels are right", FRAMES, png);
     return wrong != 0;
 }

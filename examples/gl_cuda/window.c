@@ -13,8 +13,10 @@ static void die(const char *why)
 
 static EGLDisplay open_display(void)
 {
-    PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display = (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
-    PFNEGLQUERYDEVICESEXTPROC query_devices = (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
+    PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display =
+        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    PFNEGLQUERYDEVICESEXTPROC query_devices =
+        (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
     EGLDeviceEXT devices[16];
     EGLint count = 0;
     if (platform_display && query_devices && query_devices(16, devices, &count))
@@ -29,17 +31,22 @@ static EGLDisplay open_display(void)
 
 void window_open(struct window *window, const struct window *share)
 {
-    static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
-    static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_NONE};
+    static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
+                                    EGL_OPENGL_BIT, EGL_NONE};
+    static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3,
+                                     EGL_NONE};
     EGLConfig config = NULL;
     EGLint count = 0;
     window->display = share ? share->display : open_display();
     if (window->display == EGL_NO_DISPLAY)
         die("no EGL display");
-    if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(window->display, wanted, &config, 1, &count) || !count)
+    if (!eglBindAPI(EGL_OPENGL_API) ||
+        !eglChooseConfig(window->display, wanted, &config, 1, &count) || !count)
         die("EGL has no OpenGL");
-    window->context = eglCreateContext(window->display, config, share ? share->context : EGL_NO_CONTEXT, version);
-    if (!window->context || !eglMakeCurrent(window->display, EGL_NO_SURFACE, EGL_NO_SURFACE, window->context))
+    window->context =
+        eglCreateContext(window->display, config, share ? share->context : EGL_NO_CONTEXT, version);
+    if (!window->context ||
+        !eglMakeCurrent(window->display, EGL_NO_SURFACE, EGL_NO_SURFACE, window->context))
         die("no context of OpenGL 3.3");
 }
 
@@ -65,7 +72,8 @@ GLuint texture_create(uint32_t size)
     GLuint texture;
     glGenTextures(1, &texture);
     glBindTexture(GL_TEXTURE_2D, texture);
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, (GLsizei)size, (GLsizei)size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, (GLsizei)size, (GLsizei)size, 0, GL_RGBA,
+                 GL_UNSIGNED_BYTE, NULL);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glBindTexture(GL_TEXTURE_2D, 0);
@@ -86,7 +94,8 @@ void texture_unpack(GLuint texture, GLuint pixel_buffer, uint32_t size)
 {
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, pixel_buffer);
     glBindTexture(GL_TEXTURE_2D, texture);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, (GLsizei)size, (GLsizei)size, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, (GLsizei)size, (GLsizei)size, GL_RGBA, GL_UNSIGNED_BYTE,
+                    NULL);
     glBindTexture(GL_TEXTURE_2D, 0);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
@@ -109,12 +118,14 @@ void painter_open(struct painter *painter, uint32_t size)
 {
     static const char vertex[] = "#version 330 core\n"
                                  "out vec2 at;\n"
-                                 "void main() { at = vec2(gl_VertexID & 1, gl_VertexID >> 1); gl_Position = vec4(at * 2.0 - 1.0, 0.0, 1.0); }\n";
+                                 "void main() { at = vec2(gl_VertexID & 1, gl_VertexID >> 1); "
+                                 "gl_Position = vec4(at * 2.0 - 1.0, 0.0, 1.0); }\n";
     static const char fragment[] = "#version 330 core\n"
                                    "in vec2 at;\n"
                                    "out vec4 colour;\n"
                                    "uniform sampler2D picture;\n"
-                                   "void main() { colour = texelFetch(picture, ivec2(at * vec2(textureSize(picture, 0))), 0); }\n";
+                                   "void main() { colour = texelFetch(picture, ivec2(at * "
+                                   "vec2(textureSize(picture, 0))), 0); }\n";
     painter->size = size;
     painter->program = glCreateProgram();
     glAttachShader(painter->program, compile(GL_VERTEX_SHADER, vertex));
@@ -123,7 +134,8 @@ void painter_open(struct painter *painter, uint32_t size)
     glGenVertexArrays(1, &painter->vertices);
     glGenTextures(1, &painter->image);
     glBindTexture(GL_TEXTURE_2D, painter->image);
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, (GLsizei)size * 2, (GLsizei)size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, (GLsizei)size * 2, (GLsizei)size, 0, GL_RGBA,
+                 GL_UNSIGNED_BYTE, NULL);
     glBindTexture(GL_TEXTURE_2D, 0);
     glGenFramebuffers(1, &painter->framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, painter->framebuffer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenGL without a window: contexts on Mesa's software renderer or whatever EGL offers first, and the little that the examples draw.
+// OpenGL without a window: contexts on Mesa's software renderer or whatever EGL offers first, and
+// the little that the examples draw.
 #pragma once
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
@@ -13,13 +14,15 @@ struct window {
     EGLContext context;
 };
 
-// Opens a display and makes a context of OpenGL 3.3 core current; `share` (or NULL) is one to share objects with. Ends the program where it cannot.
+// Opens a display and makes a context of OpenGL 3.3 core current; `share` (or NULL) is one to share
+// objects with. Ends the program where it cannot.
 void window_open(struct window *window, const struct window *share);
 void window_close(struct window *window);
 // Ends the program where OpenGL has reported an error.
 void window_check(const char *what);
 
-// Two squares of size x size beside each other, each with a texture of its own, drawn into an image of 2 size x size.
+// Two squares of size x size beside each other, each with a texture of its own, drawn into an image
+// of 2 size x size.
 struct painter {
     GLuint program, vertices, framebuffer, image;
     uint32_t size;

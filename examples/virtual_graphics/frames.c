@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The life of a graphics resource, frame by frame, without a graphics API: a "renderer" draws into a texture, CUDA changes it, the renderer shows it.
+// The life of a graphics resource, frame by frame, without a graphics API: a "renderer" draws into
+// a texture, CUDA changes it, the renderer shows it.
 //   frames            as it should be
-//   frames MISTAKE    the same with one of the usual mistakes: keep-array, draw-mapped, forget-unmap, resize
-// The renderer is the virtual graphics API of cardless.h. With a real driver, which does not have it, the program says so and ends.
+//   frames MISTAKE    the same with one of the usual mistakes: keep-array, draw-mapped,
+//   forget-unmap, resize
+// The renderer is the virtual graphics API of cardless.h. With a real driver, which does not have
+// it, the program says so and ends.
 #include <cardless.h>
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -57,7 +60,8 @@ int main(int argc, char **argv)
 {
     const char *mistake = argc > 1 ? argv[1] : "";
     const unsigned char grey[] = {90, 90, 90, 255};
-    cardlessTextureDesc desc = {CARDLESS_TEXTURE_2D, WIDTH, HEIGHT, 0, 0, 1, CU_AD_FORMAT_UNSIGNED_INT8, 4};
+    cardlessTextureDesc desc = {CARDLESS_TEXTURE_2D,        WIDTH, HEIGHT, 0, 0, 1,
+                                CU_AD_FORMAT_UNSIGNED_INT8, 4};
     CUcontext context;
     CUstream stream;
     cardlessTexture picture;
@@ -93,7 +97,8 @@ int main(int argc, char **argv)
         if (strcmp(mistake, "forget-unmap"))
             CHECK(cuGraphicsUnmapResources(1, &resource, stream));
 
-        // The renderer goes on; what it reads waits for CUDA's stream. No cuStreamSynchronize is needed.
+        // The renderer goes on; what it reads waits for CUDA's stream. No cuStreamSynchronize is
+        // needed.
         show(picture, frame);
         if (!strcmp(mistake, "resize"))
             CHECK(cardlessTextureResize(picture, &desc));

@@ -21,7 +21,8 @@ void gpu_check(VkResult result, const char *what, const char *file, int line)
 static int has_uuid(VkPhysicalDevice device, const uint8_t *uuid)
 {
     VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
-    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
     vkGetPhysicalDeviceProperties2(device, &properties);
     return !uuid || !memcmp(id.deviceUUID, uuid, VK_UUID_SIZE);
 }
@@ -58,14 +59,18 @@ static uint32_t compute_family(VkPhysicalDevice device)
 void gpu_open(struct gpu *gpu, const uint8_t *uuid)
 {
     static const char *const extensions[] = {VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME};
-    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_1};
-    VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .apiVersion = VK_API_VERSION_1_1};
+    VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                     .pApplicationInfo = &application};
     VK(vkCreateInstance(&instance, NULL, &gpu->instance));
     choose_device(gpu, uuid);
     gpu->family = compute_family(gpu->physical);
     float priority = 1;
-    VkDeviceQueueCreateInfo queue = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = gpu->family, .queueCount = 1, .pQueuePriorities = &priority};
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                     .queueFamilyIndex = gpu->family,
+                                     .queueCount = 1,
+                                     .pQueuePriorities = &priority};
     VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                  .queueCreateInfoCount = 1,
                                  .pQueueCreateInfos = &queue,
@@ -103,24 +108,31 @@ static uint32_t memory_type(struct gpu *gpu, uint32_t allowed, VkMemoryPropertyF
     exit(1);
 }
 
-static void allocate(struct gpu *gpu, struct gpu_memory *out, const VkMemoryRequirements *need, VkMemoryPropertyFlags properties,
+static void allocate(struct gpu *gpu, struct gpu_memory *out, const VkMemoryRequirements *need,
+                     VkMemoryPropertyFlags properties,
                      const VkMemoryDedicatedAllocateInfo *dedicated, int exportable)
 {
-    VkExportMemoryAllocateInfo export = {
-        .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO, .pNext = dedicated, .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkExportMemoryAllocateInfo export = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+                                         .pNext = dedicated,
+                                         .handleTypes =
+                                             VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                  .pNext = exportable ? (const void *)&export : dedicated,
                                  .allocationSize = need->size,
-                                 .memoryTypeIndex = memory_type(gpu, need->memoryTypeBits, properties)};
+                                 .memoryTypeIndex =
+                                     memory_type(gpu, need->memoryTypeBits, properties)};
     VK(vkAllocateMemory(gpu->device, &info, NULL, &out->memory));
     out->size_B = need->size;
 }
 
-void gpu_image_create(struct gpu *gpu, struct gpu_image *image, uint32_t width, uint32_t height, uint32_t layers, uint32_t levels)
+void gpu_image_create(struct gpu *gpu, struct gpu_image *image, uint32_t width, uint32_t height,
+                      uint32_t layers, uint32_t levels)
 {
-    *image = (struct gpu_image){.width = width, .height = height, .layers = layers, .levels = levels};
-    VkExternalMemoryImageCreateInfo external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
-                                                .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    *image =
+        (struct gpu_image){.width = width, .height = height, .layers = layers, .levels = levels};
+    VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                               .pNext = &external,
                               .imageType = VK_IMAGE_TYPE_2D,
@@ -130,11 +142,14 @@ void gpu_image_create(struct gpu *gpu, struct gpu_image *image, uint32_t width, 
                               .arrayLayers = layers,
                               .samples = VK_SAMPLE_COUNT_1_BIT,
                               .tiling = VK_IMAGE_TILING_OPTIMAL,
-                              .usage = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT};
+                              .usage = VK_IMAGE_USAGE_STORAGE_BIT |
+                                       VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                                       VK_IMAGE_USAGE_TRANSFER_DST_BIT};
     VK(vkCreateImage(gpu->device, &info, NULL, &image->image));
     VkMemoryRequirements need;
     vkGetImageMemoryRequirements(gpu->device, image->image, &need);
-    VkMemoryDedicatedAllocateInfo dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO, .image = image->image};
+    VkMemoryDedicatedAllocateInfo dedicated = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO, .image = image->image};
     allocate(gpu, &image->memory, &need, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &dedicated, 1);
     VK(vkBindImageMemory(gpu->device, image->image, image->memory.memory, 0));
 }
@@ -145,20 +160,25 @@ void gpu_image_destroy(struct gpu *gpu, struct gpu_image *image)
     vkFreeMemory(gpu->device, image->memory.memory, NULL);
 }
 
-void gpu_buffer_create(struct gpu *gpu, struct gpu_buffer *buffer, VkDeviceSize size_B, int exportable)
+void gpu_buffer_create(struct gpu *gpu, struct gpu_buffer *buffer, VkDeviceSize size_B,
+                       int exportable)
 {
     *buffer = (struct gpu_buffer){.size_B = size_B};
-    VkExternalMemoryBufferCreateInfo external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-                                                 .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                .pNext = exportable ? &external : NULL,
                                .size = size_B,
-                               .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+                               .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                        VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VK(vkCreateBuffer(gpu->device, &info, NULL, &buffer->buffer));
     VkMemoryRequirements need;
     vkGetBufferMemoryRequirements(gpu->device, buffer->buffer, &need);
-    VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    allocate(gpu, &buffer->memory, &need, exportable ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : host, NULL, exportable);
+    VkMemoryPropertyFlags host =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    allocate(gpu, &buffer->memory, &need, exportable ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : host,
+             NULL, exportable);
     VK(vkBindBufferMemory(gpu->device, buffer->buffer, buffer->memory.memory, 0));
     if (!exportable)
         VK(vkMapMemory(gpu->device, buffer->memory.memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped));
@@ -172,8 +192,9 @@ void gpu_buffer_destroy(struct gpu *gpu, struct gpu_buffer *buffer)
 
 int gpu_memory_fd(struct gpu *gpu, const struct gpu_memory *memory)
 {
-    VkMemoryGetFdInfoKHR info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR, .memory = memory->memory, .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkMemoryGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+                                 .memory = memory->memory,
+                                 .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
     VK(gpu->get_memory_fd(gpu->device, &info, &fd));
     return fd;
@@ -181,20 +202,24 @@ int gpu_memory_fd(struct gpu *gpu, const struct gpu_memory *memory)
 
 static void begin(struct gpu *gpu)
 {
-    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                     .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     VK(vkBeginCommandBuffer(gpu->commands, &info));
 }
 
 static void submit_and_wait(struct gpu *gpu)
 {
     VK(vkEndCommandBuffer(gpu->commands));
-    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &gpu->commands};
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                           .commandBufferCount = 1,
+                           .pCommandBuffers = &gpu->commands};
     VK(vkQueueSubmit(gpu->queue, 1, &submit, VK_NULL_HANDLE));
     VK(vkQueueWaitIdle(gpu->queue));
 }
 
 // A barrier over the whole image that also moves its ownership between queue families.
-static void image_barrier(struct gpu *gpu, const struct gpu_image *image, VkImageLayout from, uint32_t from_family, uint32_t to_family)
+static void image_barrier(struct gpu *gpu, const struct gpu_image *image, VkImageLayout from,
+                          uint32_t from_family, uint32_t to_family)
 {
     VkImageMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
@@ -207,7 +232,8 @@ static void image_barrier(struct gpu *gpu, const struct gpu_image *image, VkImag
         .image = image->image,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, image->levels, 0, image->layers},
     };
-    vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
+    vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
 }
 
 // What drawing needs beside the image; made and dropped by gpu_draw.
@@ -223,11 +249,17 @@ struct drawing {
 
 static void drawing_pipeline(struct gpu *gpu, struct drawing *d)
 {
-    VkShaderModuleCreateInfo shader = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = sizeof draw_spv, .pCode = draw_spv};
+    VkShaderModuleCreateInfo shader = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                       .codeSize = sizeof draw_spv,
+                                       .pCode = draw_spv};
     VK(vkCreateShaderModule(gpu->device, &shader, NULL, &d->shader));
-    VkDescriptorSetLayoutBinding binding = {
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
-    VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding};
+    VkDescriptorSetLayoutBinding binding = {.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+                                            .descriptorCount = 1,
+                                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    VkDescriptorSetLayoutCreateInfo set = {.sType =
+                                               VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                           .bindingCount = 1,
+                                           .pBindings = &binding};
     VK(vkCreateDescriptorSetLayout(gpu->device, &set, NULL, &d->set_layout));
     VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint32_t)};
     VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -236,34 +268,39 @@ static void drawing_pipeline(struct gpu *gpu, struct drawing *d)
                                          .pushConstantRangeCount = 1,
                                          .pPushConstantRanges = &push};
     VK(vkCreatePipelineLayout(gpu->device, &layout, NULL, &d->layout));
-    VkComputePipelineCreateInfo pipeline = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                            .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                      .module = d->shader,
-                                                      .pName = "main"},
-                                            .layout = d->layout};
+    VkComputePipelineCreateInfo pipeline = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = d->shader,
+                  .pName = "main"},
+        .layout = d->layout};
     VK(vkCreateComputePipelines(gpu->device, VK_NULL_HANDLE, 1, &pipeline, NULL, &d->pipeline));
 }
 
 static void drawing_views(struct gpu *gpu, struct drawing *d, const struct gpu_image *image)
 {
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, image->levels};
-    VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = image->levels, .poolSizeCount = 1, .pPoolSizes = &size};
+    VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                       .maxSets = image->levels,
+                                       .poolSizeCount = 1,
+                                       .pPoolSizes = &size};
     VK(vkCreateDescriptorPool(gpu->device, &pool, NULL, &d->pool));
     for (uint32_t level = 0; level < image->levels; level++) {
-        VkImageViewCreateInfo view = {.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-                                      .image = image->image,
-                                      .viewType = VK_IMAGE_VIEW_TYPE_2D,
-                                      .format = VK_FORMAT_R8G8B8A8_UINT,
-                                      .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, 1}};
+        VkImageViewCreateInfo view = {
+            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+            .image = image->image,
+            .viewType = VK_IMAGE_VIEW_TYPE_2D,
+            .format = VK_FORMAT_R8G8B8A8_UINT,
+            .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, 1}};
         VK(vkCreateImageView(gpu->device, &view, NULL, &d->views[level]));
         VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                            .descriptorPool = d->pool,
                                            .descriptorSetCount = 1,
                                            .pSetLayouts = &d->set_layout};
         VK(vkAllocateDescriptorSets(gpu->device, &set, &d->sets[level]));
-        VkDescriptorImageInfo info = {.imageView = d->views[level], .imageLayout = VK_IMAGE_LAYOUT_GENERAL};
+        VkDescriptorImageInfo info = {.imageView = d->views[level],
+                                      .imageLayout = VK_IMAGE_LAYOUT_GENERAL};
         VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                       .dstSet = d->sets[level],
                                       .descriptorCount = 1,
@@ -290,27 +327,35 @@ void gpu_draw(struct gpu *gpu, const struct gpu_image *image)
     drawing_pipeline(gpu, &d);
     drawing_views(gpu, &d, image);
     begin(gpu);
-    image_barrier(gpu, image, VK_IMAGE_LAYOUT_UNDEFINED, VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED);
+    image_barrier(gpu, image, VK_IMAGE_LAYOUT_UNDEFINED, VK_QUEUE_FAMILY_IGNORED,
+                  VK_QUEUE_FAMILY_IGNORED);
     vkCmdBindPipeline(gpu->commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.pipeline);
     for (uint32_t level = 0; level < image->levels; level++) {
-        vkCmdBindDescriptorSets(gpu->commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.layout, 0, 1, &d.sets[level], 0, NULL);
-        vkCmdPushConstants(gpu->commands, d.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof level, &level);
-        vkCmdDispatch(gpu->commands, (level_size(image->width, level) + 7) / 8, (level_size(image->height, level) + 7) / 8, 1);
+        vkCmdBindDescriptorSets(gpu->commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.layout, 0, 1,
+                                &d.sets[level], 0, NULL);
+        vkCmdPushConstants(gpu->commands, d.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof level,
+                           &level);
+        vkCmdDispatch(gpu->commands, (level_size(image->width, level) + 7) / 8,
+                      (level_size(image->height, level) + 7) / 8, 1);
     }
     image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, gpu->family, VK_QUEUE_FAMILY_EXTERNAL);
     submit_and_wait(gpu);
     drawing_drop(gpu, &d, image->levels);
 }
 
-void gpu_read_layer(struct gpu *gpu, const struct gpu_image *image, uint32_t layer, const struct gpu_buffer *host)
+void gpu_read_layer(struct gpu *gpu, const struct gpu_image *image, uint32_t layer,
+                    const struct gpu_buffer *host)
 {
     begin(gpu);
     image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, VK_QUEUE_FAMILY_EXTERNAL, gpu->family);
     VkDeviceSize offset = 0;
     for (uint32_t level = 0; level < image->levels; level++) {
         uint32_t w = level_size(image->width, level), h = level_size(image->height, level);
-        VkBufferImageCopy copy = {.bufferOffset = offset, .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, layer, 1}, .imageExtent = {w, h, 1}};
-        vkCmdCopyImageToBuffer(gpu->commands, image->image, VK_IMAGE_LAYOUT_GENERAL, host->buffer, 1, &copy);
+        VkBufferImageCopy copy = {.bufferOffset = offset,
+                                  .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, layer, 1},
+                                  .imageExtent = {w, h, 1}};
+        vkCmdCopyImageToBuffer(gpu->commands, image->image, VK_IMAGE_LAYOUT_GENERAL, host->buffer,
+                               1, &copy);
         offset += (VkDeviceSize)w * h * 4;
     }
     image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, gpu->family, VK_QUEUE_FAMILY_EXTERNAL);

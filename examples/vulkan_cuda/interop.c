@@ -49,8 +49,9 @@ static CUexternalMemory import(int fd, uint64_t size_B, unsigned flags)
     return memory;
 }
 
-void interop_import(struct interop *in, int image_fd, uint64_t image_size_B, int buffer_fd, uint64_t buffer_size_B, uint64_t buffer_B, uint32_t width,
-                    uint32_t height, uint32_t layers, uint32_t levels)
+void interop_import(struct interop *in, int image_fd, uint64_t image_size_B, int buffer_fd,
+                    uint64_t buffer_size_B, uint64_t buffer_B, uint32_t width, uint32_t height,
+                    uint32_t layers, uint32_t levels)
 {
     *in = (struct interop){.width = width, .height = height, .layers = layers, .levels = levels};
     in->image_memory = import(image_fd, image_size_B, CUDA_EXTERNAL_MEMORY_DEDICATED);
@@ -89,8 +90,9 @@ static CUarray level_array(struct interop *in, unsigned level)
 }
 
 // Copies a box of texels of layer 0 of one level to layer 1 of another.
-static void copy_box(struct interop *in, CUstream stream, unsigned from_level, size_t from_x, size_t from_y, unsigned to_level, size_t to_x,
-                     size_t to_y, size_t width, size_t height)
+static void copy_box(struct interop *in, CUstream stream, unsigned from_level, size_t from_x,
+                     size_t from_y, unsigned to_level, size_t to_x, size_t to_y, size_t width,
+                     size_t height)
 {
     CUDA_MEMCPY3D copy;
     memset(&copy, 0, sizeof copy);
@@ -122,7 +124,8 @@ void interop_work(struct interop *in)
         copy_box(in, stream, 0, x, y, 0, half_w - x, half_h - y, half_w, half_h);
     }
     for (unsigned level = 1; level < in->levels; level++) {
-        size_t w = in->width >> level ? in->width >> level : 1, h = in->height >> level ? in->height >> level : 1;
+        size_t w = in->width >> level ? in->width >> level : 1,
+               h = in->height >> level ? in->height >> level : 1;
         copy_box(in, stream, level, 0, 0, level, 0, 0, w, h);
     }
     // Level 2 is stamped into the middle of level 0.
@@ -133,7 +136,8 @@ void interop_work(struct interop *in)
     // Layer 1 goes to the buffer, all levels packed.
     CUdeviceptr out = in->buffer;
     for (unsigned level = 0; level < in->levels; level++) {
-        size_t w = in->width >> level ? in->width >> level : 1, h = in->height >> level ? in->height >> level : 1;
+        size_t w = in->width >> level ? in->width >> level : 1,
+               h = in->height >> level ? in->height >> level : 1;
         CUDA_MEMCPY3D copy;
         memset(&copy, 0, sizeof copy);
         copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
@@ -150,9 +154,11 @@ void interop_work(struct interop *in)
         out += w * h * 4;
     }
 
-    // A red frame around the stamp: drawn in the buffer with 2D fills, then its box copied back into the image, so that both show it.
+    // A red frame around the stamp: drawn in the buffer with 2D fills, then its box copied back
+    // into the image, so that both show it.
     unsigned red = 0xff0000ff; // R = 255, A = 255, little-endian
-    size_t frame_x = stamp_x - 2, frame_y = stamp_y - 2, frame_w = stamp_w + 4, frame_h = stamp_h + 4, pitch = in->width * 4;
+    size_t frame_x = stamp_x - 2, frame_y = stamp_y - 2, frame_w = stamp_w + 4,
+           frame_h = stamp_h + 4, pitch = in->width * 4;
     CUdeviceptr corner = in->buffer + frame_y * pitch + frame_x * 4;
     CU(cuMemsetD2D32Async(corner, pitch, red, frame_w, 2, stream));
     CU(cuMemsetD2D32Async(corner + (frame_h - 2) * pitch, pitch, red, frame_w, 2, stream));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Vulkan draws into an exportable mip-mapped image, CUDA maps it, works on it and on an exported buffer, and Vulkan reads both back.
+// Vulkan draws into an exportable mip-mapped image, CUDA maps it, works on it and on an exported
+// buffer, and Vulkan reads both back.
 //   one_process [picture.png]
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +33,9 @@ int main(int argc, char **argv)
 
     gpu_draw(&gpu, &image);
     struct interop in;
-    interop_import(&in, gpu_memory_fd(&gpu, &image.memory), image.memory.size_B, gpu_memory_fd(&gpu, &shared.memory), shared.memory.size_B, chain_B,
-                   WIDTH, HEIGHT, LAYERS, LEVELS);
+    interop_import(&in, gpu_memory_fd(&gpu, &image.memory), image.memory.size_B,
+                   gpu_memory_fd(&gpu, &shared.memory), shared.memory.size_B, chain_B, WIDTH,
+                   HEIGHT, LAYERS, LEVELS);
     interop_work(&in);
 
     uint64_t wrong = 0;
@@ -42,7 +44,8 @@ int main(int argc, char **argv)
     gpu_read_layer(&gpu, &image, 1, &host);
     wrong += picture_compare("layer 1, made by CUDA", host.mapped, expected, WIDTH, HEIGHT, LEVELS);
     gpu_read_buffer(&gpu, &shared, &host);
-    wrong += picture_compare("buffer, filled by CUDA", host.mapped, expected, WIDTH, HEIGHT, LEVELS);
+    wrong +=
+        picture_compare("buffer, filled by CUDA", host.mapped, expected, WIDTH, HEIGHT, LEVELS);
     if (picture_write_png(png, drawn, host.mapped, WIDTH, HEIGHT, LEVELS))
         wrong++;
 
@@ -54,6 +57,7 @@ int main(int argc, char **argv)
     interop_close(device);
     free(expected);
     free(drawn);
-    printf("one_process: %s; picture in %s\n", wrong ? "WRONG PIXELS" : "all pixels are right", png);
+    printf("one_process: %s; picture in %s\n", wrong ? "WRONG PIXELS" : "all pixels are right",
+           png);
     return wrong != 0;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The same as one_process, with Vulkan in one process and CUDA in another: the memory's file descriptors go over a Unix socket.
+// The same as one_process, with Vulkan in one process and CUDA in another: the memory's file
+// descriptors go over a Unix socket.
 //   two_processes [picture.png]
-// The Vulkan process starts the CUDA one as a new program (not a fork that goes on): `two_processes --cuda SOCKET`.
+// The Vulkan process starts the CUDA one as a new program (not a fork that goes on): `two_processes
+// --cuda SOCKET`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,8 @@
 
 enum { WIDTH = 512, HEIGHT = 256, LAYERS = 2, LEVELS = 10 };
 
-// First message, CUDA to Vulkan: which device. Second, Vulkan to CUDA, with the two descriptors: what they hold.
+// First message, CUDA to Vulkan: which device. Second, Vulkan to CUDA, with the two descriptors:
+// what they hold.
 struct hello {
     uint8_t uuid[16];
 };
@@ -38,7 +41,10 @@ static void send_offer(int socket, const struct offer *offer, int image_fd, int 
         struct cmsghdr align;
     } control;
     memset(&control, 0, sizeof control);
-    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     int fds[2] = {image_fd, buffer_fd};
     c->cmsg_level = SOL_SOCKET;
@@ -56,7 +62,10 @@ static void receive_offer(int socket, struct offer *offer, int fds[2])
         char bytes[CMSG_SPACE(2 * sizeof(int))];
         struct cmsghdr align;
     } control;
-    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
     if (recvmsg(socket, &message, MSG_WAITALL) != (ssize_t)sizeof *offer)
         fail("recvmsg");
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
@@ -77,8 +86,8 @@ static int cuda_process(int socket)
         fail("write");
     receive_offer(socket, &offer, fds);
     struct interop in;
-    interop_import(&in, fds[0], offer.image_size_B, fds[1], offer.buffer_size_B, offer.buffer_B, offer.width, offer.height, offer.layers,
-                   offer.levels);
+    interop_import(&in, fds[0], offer.image_size_B, fds[1], offer.buffer_size_B, offer.buffer_B,
+                   offer.width, offer.height, offer.layers, offer.levels);
     interop_work(&in);
     interop_drop(&in);
     interop_close(device);
@@ -122,8 +131,10 @@ static uint64_t vulkan_process(const char *png)
     gpu_buffer_create(&gpu, &host, chain_B, 0);
     gpu_draw(&gpu, &image);
 
-    struct offer offer = {image.memory.size_B, shared.memory.size_B, chain_B, WIDTH, HEIGHT, LAYERS, LEVELS};
-    int image_fd = gpu_memory_fd(&gpu, &image.memory), buffer_fd = gpu_memory_fd(&gpu, &shared.memory);
+    struct offer offer = {
+        image.memory.size_B, shared.memory.size_B, chain_B, WIDTH, HEIGHT, LAYERS, LEVELS};
+    int image_fd = gpu_memory_fd(&gpu, &image.memory),
+        buffer_fd = gpu_memory_fd(&gpu, &shared.memory);
     send_offer(socket, &offer, image_fd, buffer_fd);
     close(image_fd); // sent: the other process has its own
     close(buffer_fd);
@@ -141,9 +152,11 @@ static uint64_t vulkan_process(const char *png)
     picture_expected(expected, drawn, WIDTH, HEIGHT, LEVELS);
     uint64_t wrong = 0;
     gpu_read_layer(&gpu, &image, 1, &host);
-    wrong += picture_compare("layer 1, made by the CUDA process", host.mapped, expected, WIDTH, HEIGHT, LEVELS);
+    wrong += picture_compare("layer 1, made by the CUDA process", host.mapped, expected, WIDTH,
+                             HEIGHT, LEVELS);
     gpu_read_buffer(&gpu, &shared, &host);
-    wrong += picture_compare("buffer, filled by the CUDA process", host.mapped, expected, WIDTH, HEIGHT, LEVELS);
+    wrong += picture_compare("buffer, filled by the CUDA process", host.mapped, expected, WIDTH,
+                             HEIGHT, LEVELS);
     if (picture_write_png(png, drawn, host.mapped, WIDTH, HEIGHT, LEVELS))
         wrong++;
     free(expected);
@@ -161,6 +174,7 @@ int main(int argc, char **argv)
         return cuda_process(atoi(argv[2]));
     const char *png = argc > 1 ? argv[1] : "vulkan_cuda_2.png";
     uint64_t wrong = vulkan_process(png);
-    printf("two_processes: %s; picture in %s\n", wrong ? "WRONG PIXELS" : "all pixels are right", png);
+    printf("two_processes: %s; picture in %s\n", wrong ? "WRONG PIXELS" : "all pixels are right",
+           png);
     return wrong != 0;
 }

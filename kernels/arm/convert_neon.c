@@ -33,7 +33,8 @@
 #define v_sub(a, b) vsubq_u32(a, b)
 #define v_and(a, b) vandq_u32(a, b)
 #define v_minu(a, b) vminq_u32(a, b)
-#define v_maxs(a, b) vreinterpretq_u32_s32(vmaxq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)))
+#define v_maxs(a, b)                                                                               \
+    vreinterpretq_u32_s32(vmaxq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)))
 #define v_shift_right16(v) vshrq_n_u32(v, 16)
 #define v_with_alpha(colour, alpha) vcopyq_laneq_u32(colour, 3, alpha, 3)
 // Nearest even, saturated, NaN as 0: the instructions' own way.
@@ -96,13 +97,16 @@ KN_INLINE VI v_join(struct vi4 n)
 
 KN_INLINE struct vi4 widen_u16(uint16x8_t low, uint16x8_t high)
 {
-    return (struct vi4){{vmovl_u16(vget_low_u16(low)), vmovl_high_u16(low), vmovl_u16(vget_low_u16(high)), vmovl_high_u16(high)}};
+    return (struct vi4){{vmovl_u16(vget_low_u16(low)), vmovl_high_u16(low),
+                         vmovl_u16(vget_low_u16(high)), vmovl_high_u16(high)}};
 }
 
 KN_INLINE struct vi4 widen_s16(int16x8_t low, int16x8_t high)
 {
-    return (struct vi4){{vreinterpretq_u32_s32(vmovl_s16(vget_low_s16(low))), vreinterpretq_u32_s32(vmovl_high_s16(low)),
-                         vreinterpretq_u32_s32(vmovl_s16(vget_low_s16(high))), vreinterpretq_u32_s32(vmovl_high_s16(high))}};
+    return (struct vi4){{vreinterpretq_u32_s32(vmovl_s16(vget_low_s16(low))),
+                         vreinterpretq_u32_s32(vmovl_high_s16(low)),
+                         vreinterpretq_u32_s32(vmovl_s16(vget_low_s16(high))),
+                         vreinterpretq_u32_s32(vmovl_high_s16(high))}};
 }
 
 KN_INLINE struct vi4 load_u8(const uint8_t *p)
@@ -147,7 +151,8 @@ KN_INLINE void store_u8(uint8_t *p, struct vi4 n)
 
 KN_INLINE void store_s8(uint8_t *p, struct vi4 n)
 {
-    vst1q_u8(p, vreinterpretq_u8_s8(vqmovn_high_s16(vqmovn_s16(narrow_s(n.v[0], n.v[1])), narrow_s(n.v[2], n.v[3]))));
+    vst1q_u8(p, vreinterpretq_u8_s8(vqmovn_high_s16(vqmovn_s16(narrow_s(n.v[0], n.v[1])),
+                                                    narrow_s(n.v[2], n.v[3]))));
 }
 
 KN_INLINE void store_u16(uint8_t *p, struct vi4 n)

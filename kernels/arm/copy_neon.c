@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pitched copies with 16-byte registers, in pairs. Straight copies are the C library's, which knows each core's ways.
+// Pitched copies with 16-byte registers, in pairs. Straight copies are the C library's, which knows
+// each core's ways.
 #include "kn_arm.h"
 #include "small.h"
 
@@ -34,7 +35,8 @@ KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
     store(dst + size_B - 32, d);
 }
 
-void kn_copy_rows_neon(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
+void kn_copy_rows_neon(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
+                       uint64_t width_B, uint64_t rows)
 {
     KN_COPY_ROWS(copy_long);
 }

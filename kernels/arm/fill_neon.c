@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fills with 16-byte registers. The pattern has a period of the value's size, and every size is a multiple of that: so a store that ends at
-// the last byte is in phase, wherever it begins.
+// Fills with 16-byte registers. The pattern has a period of the value's size, and every size is a
+// multiple of that: so a store that ends at the last byte is in phase, wherever it begins.
 #include "kn_arm.h"
 #include "small.h"
 
@@ -38,7 +38,8 @@ KN_INLINE void fill_long(uint8_t *dst, uint8x16_t v, uint64_t size_B)
     vst1q_u8(dst + size_B - 16, v);
 }
 
-void kn_fill_rows_neon(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B, uint64_t rows)
+void kn_fill_rows_neon(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B,
+                       uint64_t rows)
 {
     uint8_t *d = dst;
     uint8x16_t v = vreinterpretq_u8_u32(vdupq_n_u32(pattern));

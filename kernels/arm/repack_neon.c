@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Repacking by table look-ups in a register, two at a time. An index that is out of range gives 0, as 0x80 does elsewhere.
+// Repacking by table look-ups in a register, two at a time. An index that is out of range gives 0,
+// as 0x80 does elsewhere.
 #include "kn_arm.h"
 #include "small.h"
 
@@ -14,7 +15,8 @@ KN_INLINE struct repack_how repack_how(const struct kn_repack *how)
     return (struct repack_how){vld1q_u8(how->shuffle), vld1q_u8(how->over)};
 }
 
-KN_INLINE void repack_step(uint8_t *dst, unsigned out_B, const uint8_t *src, unsigned in_B, struct repack_how how)
+KN_INLINE void repack_step(uint8_t *dst, unsigned out_B, const uint8_t *src, unsigned in_B,
+                           struct repack_how how)
 {
     uint8x16_t a = vld1q_u8(src), b = vld1q_u8(src + in_B);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tile family with 16-byte registers. A 64-byte line of a GOB holds a 16-byte column of four rows, which are four registers: there is
-// nothing to shuffle, and all loads and stores come in neighbouring pairs that the compiler joins.
+// The tile family with 16-byte registers. A 64-byte line of a GOB holds a 16-byte column of four
+// rows, which are four registers: there is nothing to shuffle, and all loads and stores come in
+// neighbouring pairs that the compiler joins.
 #include "kn_arm.h"
 #include "small.h"
 
@@ -11,7 +12,8 @@ KN_INLINE unsigned piece_B(unsigned column, unsigned row)
     return (column & 2) << 7 | (row & 4) << 5 | (column & 1) << 6 | (row & 3) << 4;
 }
 
-// Four rows of 64 bytes at a time: all are loaded, in the order of rows, before the first is stored, in the order of lines.
+// Four rows of 64 bytes at a time: all are loaded, in the order of rows, before the first is
+// stored, in the order of lines.
 KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, int stream)
 {
 #pragma GCC unroll 2
@@ -51,7 +53,8 @@ KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B,
 KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
 {
     for (unsigned i = 0; i < KN_GOB_B; i += 64) {
-        uint8x16_t a = vld1q_u8(src + i), b = vld1q_u8(src + i + 16), c = vld1q_u8(src + i + 32), d = vld1q_u8(src + i + 48);
+        uint8x16_t a = vld1q_u8(src + i), b = vld1q_u8(src + i + 16), c = vld1q_u8(src + i + 32),
+                   d = vld1q_u8(src + i + 48);
         vst1q_u8(dst + i, a);
         vst1q_u8(dst + i + 16, b);
         vst1q_u8(dst + i + 32, c);

@@ -17,7 +17,8 @@
 #define v_storef(p, v) _mm256_storeu_ps((float *)(p), v)
 #define v_storei(p, v) _mm256_storeu_si256((__m256i *)(p), v)
 #define v_load_half(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p)))
-#define v_store_half(p, v) _mm_storeu_si128((__m128i *)(p), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT))
+#define v_store_half(p, v)                                                                         \
+    _mm_storeu_si128((__m128i *)(p), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT))
 
 #define v_set(x) _mm256_set1_ps(x)
 #define v_seti(x) _mm256_set1_epi32((int)(x))
@@ -47,19 +48,22 @@ KN_INLINE VF v_clamp01(VF v)
 
 KN_INLINE VF v_clamp11(VF v)
 {
-    return v_max(v_min(_mm256_and_ps(v, _mm256_cmp_ps(v, v, _CMP_ORD_Q)), v_set(1.0f)), v_set(-1.0f));
+    return v_max(v_min(_mm256_and_ps(v, _mm256_cmp_ps(v, v, _CMP_ORD_Q)), v_set(1.0f)),
+                 v_set(-1.0f));
 }
 
 // Both halves are exact, and their sum is rounded once.
 KN_INLINE VF v_floatu(VI v)
 {
-    return v_fma(v_float(_mm256_srli_epi32(v, 16)), v_set(65536.0f), v_float(v_and(v, v_seti(0xffff))));
+    return v_fma(v_float(_mm256_srli_epi32(v, 16)), v_set(65536.0f),
+                 v_float(v_and(v, v_seti(0xffff))));
 }
 
 KN_INLINE VI v_to_uint(VF v)
 {
     VF positive = v_max(v, _mm256_setzero_ps());
-    VF large = _mm256_cmp_ps(positive, v_set(0x1p31f), _CMP_GE_OQ), huge = _mm256_cmp_ps(positive, v_set(0x1p32f), _CMP_GE_OQ);
+    VF large = _mm256_cmp_ps(positive, v_set(0x1p31f), _CMP_GE_OQ),
+       huge = _mm256_cmp_ps(positive, v_set(0x1p32f), _CMP_GE_OQ);
     VI low = _mm256_cvtps_epi32(_mm256_sub_ps(positive, _mm256_and_ps(large, v_set(0x1p31f))));
 
     return v_or(_mm256_xor_si256(low, _mm256_slli_epi32(v_bits(large), 31)), v_bits(huge));
@@ -67,7 +71,8 @@ KN_INLINE VI v_to_uint(VF v)
 
 KN_INLINE VI v_to_sint(VF v)
 {
-    VF large = _mm256_cmp_ps(v, v_set(0x1p31f), _CMP_GE_OQ), number = _mm256_cmp_ps(v, v, _CMP_ORD_Q);
+    VF large = _mm256_cmp_ps(v, v_set(0x1p31f), _CMP_GE_OQ),
+       number = _mm256_cmp_ps(v, v, _CMP_ORD_Q);
 
     return v_and(_mm256_xor_si256(_mm256_cvtps_epi32(v), v_bits(large)), v_bits(number));
 }
@@ -77,12 +82,14 @@ KN_INLINE VI v_spread(VI pixels, unsigned i)
 {
     int first = (int)(2 * i), second = first + 1;
 
-    return _mm256_permutevar8x32_epi32(pixels, _mm256_setr_epi32(first, first, first, first, second, second, second, second));
+    return _mm256_permutevar8x32_epi32(
+        pixels, _mm256_setr_epi32(first, first, first, first, second, second, second, second));
 }
 
 KN_INLINE VI v_fields(VI v)
 {
-    return v_and(_mm256_srlv_epi32(v, _mm256_setr_epi32(0, 10, 20, 30, 0, 10, 20, 30)), _mm256_setr_epi32(1023, 1023, 1023, 3, 1023, 1023, 1023, 3));
+    return v_and(_mm256_srlv_epi32(v, _mm256_setr_epi32(0, 10, 20, 30, 0, 10, 20, 30)),
+                 _mm256_setr_epi32(1023, 1023, 1023, 3, 1023, 1023, 1023, 3));
 }
 
 KN_INLINE VI v_place(VI v)

@@ -17,7 +17,8 @@
 #define v_storef(p, v) _mm512_storeu_ps(p, v)
 #define v_storei(p, v) _mm512_storeu_si512(p, v)
 #define v_load_half(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(p)))
-#define v_store_half(p, v) _mm256_storeu_si256((__m256i *)(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT))
+#define v_store_half(p, v)                                                                         \
+    _mm256_storeu_si256((__m256i *)(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT))
 
 #define v_set(x) _mm512_set1_ps(x)
 #define v_seti(x) _mm512_set1_epi32((int)(x))
@@ -46,7 +47,8 @@ KN_INLINE VF v_clamp01(VF v)
 
 KN_INLINE VF v_clamp11(VF v)
 {
-    return v_max(v_min(_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(v, v, _CMP_ORD_Q), v), v_set(1.0f)), v_set(-1.0f));
+    return v_max(v_min(_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(v, v, _CMP_ORD_Q), v), v_set(1.0f)),
+                 v_set(-1.0f));
 }
 
 // What is too large becomes all ones.
@@ -57,12 +59,14 @@ KN_INLINE VI v_to_uint(VF v)
 
 KN_INLINE VI v_to_sint(VF v)
 {
-    __mmask16 large = _mm512_cmp_ps_mask(v, v_set(0x1p31f), _CMP_GE_OQ), number = _mm512_cmp_ps_mask(v, v, _CMP_ORD_Q);
+    __mmask16 large = _mm512_cmp_ps_mask(v, v_set(0x1p31f), _CMP_GE_OQ),
+              number = _mm512_cmp_ps_mask(v, v, _CMP_ORD_Q);
 
     return _mm512_mask_mov_epi32(_mm512_maskz_cvtps_epi32(number, v), large, v_seti(INT32_MAX));
 }
 
-// Four elements from the i-th four on over four lanes each; each lane's field to its lowest bits; and back.
+// Four elements from the i-th four on over four lanes each; each lane's field to its lowest bits;
+// and back.
 KN_INLINE VI v_spread(VI pixels, unsigned i)
 {
     VI first = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
@@ -80,17 +84,19 @@ KN_INLINE VI v_place(VI v)
     return _mm512_sllv_epi32(v, v_seti4(0, 10, 20, 30));
 }
 
-// A table of 256 words in eight pairs of registers: the low five bits choose within each pair, the others among the pairs. That takes half as
-// long as gathering.
+// A table of 256 words in eight pairs of registers: the low five bits choose within each pair, the
+// others among the pairs. That takes half as long as gathering.
 KN_INLINE VI v_srgb_colour(VI n)
 {
-    __mmask16 bit5 = _mm512_test_epi32_mask(n, v_seti(32)), bit6 = _mm512_test_epi32_mask(n, v_seti(64));
+    __mmask16 bit5 = _mm512_test_epi32_mask(n, v_seti(32)),
+              bit6 = _mm512_test_epi32_mask(n, v_seti(64));
     __mmask16 bit7 = _mm512_test_epi32_mask(n, v_seti(128));
     VI v[8];
 
 #pragma GCC unroll 8
     for (unsigned i = 0; i < 8; i++)
-        v[i] = _mm512_permutex2var_epi32(v_loadi(kn_srgb_decode_bits + 32 * i), n, v_loadi(kn_srgb_decode_bits + 32 * i + 16));
+        v[i] = _mm512_permutex2var_epi32(v_loadi(kn_srgb_decode_bits + 32 * i), n,
+                                         v_loadi(kn_srgb_decode_bits + 32 * i + 16));
 #pragma GCC unroll 4
     for (unsigned i = 0; i < 4; i++)
         v[i] = _mm512_mask_mov_epi32(v[2 * i], bit5, v[2 * i + 1]);
@@ -111,7 +117,9 @@ void kn_encode_srgb8_avx512(void *dst, const void *src, uint64_t count, unsigned
 #define MM(op) _mm512_##op
 #define LOAD_LANES(p) _mm_loadu_si128((const __m128i *)(p))
 #define LOAD_2LANES(p) _mm256_loadu_si256((const __m256i *)(p))
-#define IN_ORDER8(v) _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v)
+#define IN_ORDER8(v)                                                                               \
+    _mm512_permutexvar_epi32(                                                                      \
+        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v)
 #define IN_ORDER16(v) _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), v)
 #include "convert_pack.h"
 

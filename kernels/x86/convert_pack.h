@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Widening and narrowing for both register widths. The file that includes this one has defined LANES, VI, MM() (an intrinsic of its width),
-// v_storei(), v_or(), LOAD_LANES() and LOAD_2LANES() (as many bytes) and IN_ORDER8(), IN_ORDER16(): packs and unpacks work within 16 bytes, and
-// these put the pieces of two packs or of one into order.
+// Widening and narrowing for both register widths. The file that includes this one has defined
+// LANES, VI, MM() (an intrinsic of its width), v_storei(), v_or(), LOAD_LANES() and LOAD_2LANES()
+// (as many bytes) and IN_ORDER8(), IN_ORDER16(): packs and unpacks work within 16 bytes, and these
+// put the pieces of two packs or of one into order.
 struct vi4 {
     VI v[4];
 };
 
-#define LOAD(name, one)                                                                                                                              \
-    KN_INLINE struct vi4 name(const uint8_t *p)                                                                                                      \
-    {                                                                                                                                                \
-        struct vi4 n;                                                                                                                                \
-        for (unsigned i = 0; i < 4; i++)                                                                                                             \
-            n.v[i] = one;                                                                                                                            \
-        return n;                                                                                                                                    \
+#define LOAD(name, one)                                                                            \
+    KN_INLINE struct vi4 name(const uint8_t *p)                                                    \
+    {                                                                                              \
+        struct vi4 n;                                                                              \
+        for (unsigned i = 0; i < 4; i++)                                                           \
+            n.v[i] = one;                                                                          \
+        return n;                                                                                  \
     }
 LOAD(load_u8, MM(cvtepu8_epi32)(LOAD_LANES(p + LANES * i)))
 LOAD(load_s8, MM(cvtepi8_epi32)(LOAD_LANES(p + LANES * i)))
@@ -21,12 +22,14 @@ LOAD(load_s16, MM(cvtepi16_epi32)(LOAD_2LANES(p + 2 * LANES * i)))
 
 KN_INLINE void store_u8(uint8_t *p, struct vi4 n)
 {
-    v_storei(p, IN_ORDER8(MM(packus_epi16)(MM(packus_epi32)(n.v[0], n.v[1]), MM(packus_epi32)(n.v[2], n.v[3]))));
+    v_storei(p, IN_ORDER8(MM(packus_epi16)(MM(packus_epi32)(n.v[0], n.v[1]),
+                                           MM(packus_epi32)(n.v[2], n.v[3]))));
 }
 
 KN_INLINE void store_s8(uint8_t *p, struct vi4 n)
 {
-    v_storei(p, IN_ORDER8(MM(packs_epi16)(MM(packs_epi32)(n.v[0], n.v[1]), MM(packs_epi32)(n.v[2], n.v[3]))));
+    v_storei(p, IN_ORDER8(MM(packs_epi16)(MM(packs_epi32)(n.v[0], n.v[1]),
+                                          MM(packs_epi32)(n.v[2], n.v[3]))));
 }
 
 KN_INLINE void store_u16(uint8_t *p, struct vi4 n)

@@ -13,7 +13,8 @@
 // Rows longer than this gain by it.
 #define AHEAD_ROW_B 1500
 
-// Beyond the caches: lines in order, of the destination, asked for before they are written, so that stores do not wait for them.
+// Beyond the caches: lines in order, of the destination, asked for before they are written, so that
+// stores do not wait for them.
 static void copy_ahead(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 {
     uint64_t i = 64 - ((uintptr_t)dst & 63);
@@ -37,7 +38,8 @@ void kn_copy_avx2(void *dst, const void *src, uint64_t size_B)
         copy_ahead(dst, src, size_B);
 }
 
-// More than 128 bytes: the first 32 as they lie, then steps at aligned destinations, the last 128 as they lie.
+// More than 128 bytes: the first 32 as they lie, then steps at aligned destinations, the last 128
+// as they lie.
 KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 {
     uint64_t i = 32 - ((uintptr_t)dst & 31);
@@ -47,7 +49,8 @@ KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 
     STORE(dst, head);
     for (; i + 128 < size_B; i += 128) {
-        __m256i e = LOAD(src + i), f = LOAD(src + i + 32), g = LOAD(src + i + 64), h = LOAD(src + i + 96);
+        __m256i e = LOAD(src + i), f = LOAD(src + i + 32), g = LOAD(src + i + 64),
+                h = LOAD(src + i + 96);
         STORE(dst + i, e);
         STORE(dst + i + 32, f);
         STORE(dst + i + 64, g);
@@ -60,7 +63,8 @@ KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
     STORE(dst + 96, d);
 }
 
-void kn_copy_rows_avx2(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
+void kn_copy_rows_avx2(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
+                       uint64_t width_B, uint64_t rows)
 {
     if (width_B > AHEAD_ROW_B && width_B * rows >= kn_ahead_min_B)
         KN_EACH_ROW(copy_ahead(to, from, width_B));

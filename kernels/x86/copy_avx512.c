@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pitched copies with 64-byte registers: rows of 65 to 256 bytes in the caches. They gain nothing on shorter and longer rows, and lose where
-// memory is the limit.
+// Pitched copies with 64-byte registers: rows of 65 to 256 bytes in the caches. They gain nothing
+// on shorter and longer rows, and lose where memory is the limit.
 #include "kn_x86.h"
 #include "small.h"
 
@@ -18,7 +18,8 @@ KN_INLINE void copy_upto256(uint8_t *dst, const uint8_t *src, uint64_t size_B)
     _mm512_storeu_si512(dst + size_B - 64, d);
 }
 
-void kn_copy_rows_avx512(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
+void kn_copy_rows_avx512(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
+                         uint64_t width_B, uint64_t rows)
 {
     if (width_B <= 64 || width_B > 256 || width_B * rows >= kn_wide_max_B)
         kn_copy_rows_avx2(dst, dst_pitch_B, src, src_pitch_B, width_B, rows);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fills for one register width (VEC_B); included by one file for each instruction set. The pattern has a period of the value's
-// size, and every size is a multiple of that: so a store that ends at the last byte is in phase, wherever it begins.
+// Fills for one register width (VEC_B); included by one file for each instruction set. The pattern
+// has a period of the value's size, and every size is a multiple of that: so a store that ends at
+// the last byte is in phase, wherever it begins.
 #include "kn_x86.h"
 #include "small.h"
 
@@ -67,9 +68,9 @@ KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
     VEC_STORE(last, v);
 }
 
-// Between these sizes and kn_string_max_B the string store wins, since it takes lines over without reading them; beyond, plain stores and the
-// prefetcher do better than it. At least 2 * VEC_B bytes.
-// Single fills of 4 KiB are mostly in the first cache, where 64-byte stores beat it.
+// Between these sizes and kn_string_max_B the string store wins, since it takes lines over without
+// reading them; beyond, plain stores and the prefetcher do better than it. At least 2 * VEC_B
+// bytes. Single fills of 4 KiB are mostly in the first cache, where 64-byte stores beat it.
 #define STRING_MIN_B 4096
 #define STRING_MIN_ALONE_B (VEC_B * 128)
 
@@ -86,7 +87,8 @@ KN_INLINE void fill_string(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_
     __asm__ volatile("rep stosq" : "+D"(to), "+c"(count) : "a"(eight) : "memory");
 }
 
-KN_INLINE void fill_any(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B, uint64_t string_min_B, uint64_t string_max_B)
+KN_INLINE void fill_any(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B,
+                        uint64_t string_min_B, uint64_t string_max_B)
 {
     if (size_B >= string_min_B && size_B <= string_max_B)
         fill_string(dst, pattern, v, size_B);
@@ -108,7 +110,8 @@ void FILL_SUFFIX(kn_fill)(void *dst, uint32_t pattern, uint64_t size_B)
         fill_any(d, pattern, VEC_SET(pattern), size_B, STRING_MIN_ALONE_B, kn_string_max_B);
 }
 
-void FILL_SUFFIX(kn_fill_rows)(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B, uint64_t rows)
+void FILL_SUFFIX(kn_fill_rows)(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B,
+                               uint64_t rows)
 {
     uint8_t *d = dst;
     VEC v = VEC_SET(pattern);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Repacking with 32-byte registers: a group of elements in each half. With wider ones it is slower, since their
-// stores straddle lines.
+// Repacking with 32-byte registers: a group of elements in each half. With wider ones it is slower,
+// since their stores straddle lines.
 #include "kn_x86.h"
 #include "small.h"
 
@@ -12,11 +12,13 @@ struct repack_how {
 
 KN_INLINE struct repack_how repack_how(const struct kn_repack *how)
 {
-    return (struct repack_how){_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)how->shuffle)),
-                               _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)how->over))};
+    return (struct repack_how){
+        _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)how->shuffle)),
+        _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)how->over))};
 }
 
-KN_INLINE void repack_step(uint8_t *dst, unsigned out_B, const uint8_t *src, unsigned in_B, struct repack_how how)
+KN_INLINE void repack_step(uint8_t *dst, unsigned out_B, const uint8_t *src, unsigned in_B,
+                           struct repack_how how)
 {
     __m256i v = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)src));
 

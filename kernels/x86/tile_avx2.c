@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tile family with 32-byte registers. A 64-byte line of a GOB holds a 16-byte column of four rows, so half a line is the
-// same column of two rows: a 16-byte load and an insert from memory make it, which cost no shuffle port.
+// The tile family with 32-byte registers. A 64-byte line of a GOB holds a 16-byte column of four
+// rows, so half a line is the same column of two rows: a 16-byte load and an insert from memory
+// make it, which cost no shuffle port.
 #include "kn_x86.h"
 #include "small.h"
 
@@ -13,7 +14,8 @@ KN_INLINE unsigned piece_B(unsigned column, unsigned row)
 
 KN_INLINE __m256i pair(const uint8_t *low, const uint8_t *high)
 {
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)low)), _mm_loadu_si128((const __m128i *)high), 1);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)low)),
+                                   _mm_loadu_si128((const __m128i *)high), 1);
 }
 
 KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, int stream)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// From GOBs to rows of linear memory of two to four GOBs' width, in which masks for the ends of lines would be most of the work: four rows of all
-// GOBs are held in registers, shifted so that each begins where the box does, and stored as they lie, one behind the other; what is left of a
-// row's end is a shorter store that overlaps the one before. For rows that begin and end at multiples of four bytes.
+// From GOBs to rows of linear memory of two to four GOBs' width, in which masks for the ends of
+// lines would be most of the work: four rows of all GOBs are held in registers, shifted so that
+// each begins where the box does, and stored as they lie, one behind the other; what is left of a
+// row's end is a shorter store that overlaps the one before. For rows that begin and end at
+// multiples of four bytes.
 #pragma once
 
 #include "tile_gob.h"
@@ -9,9 +11,11 @@
 #define NARROW_GOBS 4
 
 struct narrow {
-    // Where each element of 4 bytes of a row's stores comes from, of two GOBs' rows side by side: of its first bytes and of its end.
+    // Where each element of 4 bytes of a row's stores comes from, of two GOBs' rows side by side:
+    // of its first bytes and of its end.
     _Alignas(64) int32_t head[16], tail[16];
-    // The box's bytes of each column, twice, of the first and of the last GOB; whether these are all.
+    // The box's bytes of each column, twice, of the first and of the last GOB; whether these are
+    // all.
     uint32_t first[4], last[4];
     uint32_t first_whole, last_whole;
     unsigned gobs, full, tail_B; // `full` stores of 64 bytes, and one more
@@ -22,7 +26,8 @@ struct narrow {
 static KN_NOINLINE void narrow_init(struct narrow *n, unsigned x0, uint64_t x1)
 {
     const __m512i up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    unsigned gobs = (unsigned)(x1 + 63) / 64, width_B = (unsigned)x1 - x0, rest = width_B & 63, tail_from;
+    unsigned gobs = (unsigned)(x1 + 63) / 64, width_B = (unsigned)x1 - x0, rest = width_B & 63,
+             tail_from;
     uint64_t first = byte_mask(x0, 64), last = byte_mask(0, (unsigned)x1 - (gobs - 1) * 64);
 
     for (unsigned column = 0; column < 4; column++) {
@@ -43,24 +48,30 @@ static KN_NOINLINE void narrow_init(struct narrow *n, unsigned x0, uint64_t x1)
     n->x0 = x0, n->x1 = x1;
 }
 
-KN_INLINE __m512i pair_part(const uint8_t *low, uint32_t low_mask, const uint8_t *high, uint32_t high_mask)
+KN_INLINE __m512i pair_part(const uint8_t *low, uint32_t low_mask, const uint8_t *high,
+                            uint32_t high_mask)
 {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_maskz_loadu_epi8(low_mask, low)), _mm256_maskz_loadu_epi8(high_mask, high), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_maskz_loadu_epi8(low_mask, low)),
+                              _mm256_maskz_loadu_epi8(high_mask, high), 1);
 }
 
-// Four rows of a GOB of which each column has the bytes masks[column] in the box, of the rows 0 and 1 whose bits are set in `upper` (at bits 0 and
-// 16), and of 2 and 3 in `lower`. No other bytes are read.
-KN_INLINE struct lines load_ragged(const uint8_t *gob, const uint32_t *masks, uint32_t upper, uint32_t lower)
+// Four rows of a GOB of which each column has the bytes masks[column] in the box, of the rows 0 and
+// 1 whose bits are set in `upper` (at bits 0 and 16), and of 2 and 3 in `lower`. No other bytes are
+// read.
+KN_INLINE struct lines load_ragged(const uint8_t *gob, const uint32_t *masks, uint32_t upper,
+                                   uint32_t lower)
 {
-    __m512i a = pair_part(gob, masks[0] & upper, gob + 64, masks[1] & upper), b = _mm512_setzero_si512();
-    __m512i c = pair_part(gob + 32, masks[0] & lower, gob + 96, masks[1] & lower), d = _mm512_setzero_si512();
+    __m512i a = pair_part(gob, masks[0] & upper, gob + 64, masks[1] & upper),
+            b = _mm512_setzero_si512();
+    __m512i c = pair_part(gob + 32, masks[0] & lower, gob + 96, masks[1] & lower),
+            d = _mm512_setzero_si512();
 
     if (masks[2] | masks[3]) {
         b = pair_part(gob + 256, masks[2] & upper, gob + 320, masks[3] & upper);
         d = pair_part(gob + 288, masks[2] & lower, gob + 352, masks[3] & lower);
     }
-    return (struct lines){
-        {_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xdd), _mm512_shuffle_i64x2(c, d, 0x88), _mm512_shuffle_i64x2(c, d, 0xdd)}};
+    return (struct lines){{_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xdd),
+                           _mm512_shuffle_i64x2(c, d, 0x88), _mm512_shuffle_i64x2(c, d, 0xdd)}};
 }
 
 KN_INLINE void put_short(uint8_t *to, __m512i v, unsigned size_B)
@@ -78,8 +89,8 @@ KN_INLINE void put_short(uint8_t *to, __m512i v, unsigned size_B)
 }
 
 // Those of four rows whose bits are set in `rows`.
-KN_INLINE void narrow_untile_four(const struct narrow *n, const uint8_t *gob, uint64_t step_B, unsigned gobs, uint8_t *linear, uint64_t pitch_B,
-                                  unsigned rows)
+KN_INLINE void narrow_untile_four(const struct narrow *n, const uint8_t *gob, uint64_t step_B,
+                                  unsigned gobs, uint8_t *linear, uint64_t pitch_B, unsigned rows)
 {
     static const uint32_t all[4] = {~0u, ~0u, ~0u, ~0u};
     __m512i head = _mm512_load_si512(n->head), tail = _mm512_load_si512(n->tail);
@@ -90,12 +101,18 @@ KN_INLINE void narrow_untile_four(const struct narrow *n, const uint8_t *gob, ui
 #pragma GCC unroll 4
         for (unsigned i = 1; i + 1 < gobs; i++)
             v[i] = load_whole(gob + i * step_B);
-        v[gobs - 1] = n->last_whole ? load_whole(gob + (gobs - 1) * step_B) : load_ragged(gob + (gobs - 1) * step_B, n->last, ~0u, ~0u);
+        v[gobs - 1] = n->last_whole ? load_whole(gob + (gobs - 1) * step_B)
+                                    : load_ragged(gob + (gobs - 1) * step_B, n->last, ~0u, ~0u);
     } else {
-        uint32_t upper = (rows & 1 ? 0xffffu : 0) | (rows & 2 ? 0xffff0000 : 0), lower = (rows & 4 ? 0xffffu : 0) | (rows & 8 ? 0xffff0000 : 0);
+        uint32_t upper = (rows & 1 ? 0xffffu : 0) | (rows & 2 ? 0xffff0000 : 0),
+                 lower = (rows & 4 ? 0xffffu : 0) | (rows & 8 ? 0xffff0000 : 0);
 #pragma GCC unroll 4
         for (unsigned i = 0; i < gobs; i++)
-            v[i] = load_ragged(gob + i * step_B, i == 0 ? n->first : i + 1 == gobs ? n->last : all, upper, lower);
+            v[i] = load_ragged(gob + i * step_B,
+                               i == 0          ? n->first
+                               : i + 1 == gobs ? n->last
+                                               : all,
+                               upper, lower);
     }
 #pragma GCC unroll 4
     for (unsigned r = 0; r < 4; r++) {
@@ -105,30 +122,36 @@ KN_INLINE void narrow_untile_four(const struct narrow *n, const uint8_t *gob, ui
 #pragma GCC unroll 4
         for (unsigned i = 0; i < gobs; i++)
             if (i + 2 < gobs || i < n->full)
-                _mm512_storeu_si512(to + i * 64, i + 1 < gobs ? _mm512_permutex2var_epi32(v[i].l[r], head, v[i + 1].l[r]) : v[i].l[r]);
+                _mm512_storeu_si512(to + i * 64, i + 1 < gobs ? _mm512_permutex2var_epi32(
+                                                                    v[i].l[r], head, v[i + 1].l[r])
+                                                              : v[i].l[r]);
         if (gobs == 2 && !n->full)
             put_short(to, _mm512_permutex2var_epi32(v[0].l[r], head, v[gobs - 1].l[r]), n->tail_B);
-        put_short(to + n->tail_at_B, _mm512_permutex2var_epi32(v[gobs - 2].l[r], tail, v[gobs - 1].l[r]), n->tail_B);
+        put_short(to + n->tail_at_B,
+                  _mm512_permutex2var_epi32(v[gobs - 2].l[r], tail, v[gobs - 1].l[r]), n->tail_B);
     }
 }
 
-#define NARROW(gobs)                                                                                                                                 \
-    static KN_NOINLINE void narrow_untile_##gobs(const struct narrow *n, const uint8_t *gob, uint64_t step_B, uint8_t *linear, uint64_t pitch_B,     \
-                                                 unsigned rows)                                                                                      \
-    {                                                                                                                                                \
-        for (unsigned half = 0; half < 2; half++, rows >>= 4, gob += 128, linear += 4 * pitch_B)                                                     \
-            if ((rows & 15) == 15)                                                                                                                   \
-                narrow_untile_four(n, gob, step_B, gobs, linear, pitch_B, 15);                                                                       \
-            else if (rows & 15)                                                                                                                      \
-                narrow_untile_four(n, gob, step_B, gobs, linear, pitch_B, rows & 15);                                                                \
+#define NARROW(gobs)                                                                               \
+    static KN_NOINLINE void narrow_untile_##gobs(const struct narrow *n, const uint8_t *gob,       \
+                                                 uint64_t step_B, uint8_t *linear,                 \
+                                                 uint64_t pitch_B, unsigned rows)                  \
+    {                                                                                              \
+        for (unsigned half = 0; half < 2; half++, rows >>= 4, gob += 128, linear += 4 * pitch_B)   \
+            if ((rows & 15) == 15)                                                                 \
+                narrow_untile_four(n, gob, step_B, gobs, linear, pitch_B, 15);                     \
+            else if (rows & 15)                                                                    \
+                narrow_untile_four(n, gob, step_B, gobs, linear, pitch_B, rows & 15);              \
     }
 NARROW(2)
 NARROW(3)
 NARROW(4)
 #undef NARROW
 
-// The rows `rows` of a row of GOBs. `linear` is where the box's first byte of row 0 is, or would be.
-KN_INLINE void narrow_untile(const struct narrow *n, const uint8_t *gob, uint64_t step_B, uint8_t *linear, uint64_t pitch_B, unsigned rows)
+// The rows `rows` of a row of GOBs. `linear` is where the box's first byte of row 0 is, or would
+// be.
+KN_INLINE void narrow_untile(const struct narrow *n, const uint8_t *gob, uint64_t step_B,
+                             uint8_t *linear, uint64_t pitch_B, unsigned rows)
 {
     if (n->gobs == 2)
         narrow_untile_2(n, gob, step_B, linear, pitch_B, rows);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiled in every language that a program may be written in: the headers alone give neither warnings nor errors.
+// Compiled in every language that a program may be written in: the headers alone give neither
+// warnings nor errors.
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <cudaProfilerTypedefs.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// EGL streams for tests, through streams that cardless.h makes. The EGL half of cuda's headers is not needed: the functions are declared here.
+// EGL streams for tests, through streams that cardless.h makes. The EGL half of cuda's headers is
+// not needed: the functions are declared here.
 #pragma once
 #include <cardless.h>
 
@@ -14,7 +15,8 @@ enum { TYPE_ARRAY, TYPE_PITCH, COLOR_ARGB = 6 };
 CUresult cuEGLStreamConsumerConnect(CUeglStreamConnection *, void *);
 CUresult cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *, void *, unsigned);
 CUresult cuEGLStreamConsumerDisconnect(CUeglStreamConnection *);
-CUresult cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *, CUgraphicsResource *, CUstream *, unsigned);
+CUresult cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *, CUgraphicsResource *, CUstream *,
+                                         unsigned);
 CUresult cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *, CUgraphicsResource, CUstream *);
 CUresult cuEGLStreamProducerConnect(CUeglStreamConnection *, void *, int, int);
 CUresult cuEGLStreamProducerDisconnect(CUeglStreamConnection *);
@@ -93,7 +95,8 @@ static inline void comes_back(struct pair *p, const CUdeviceptr *memory)
 {
     CUeglFrame got;
     memset(&got, 0, sizeof got);
-    EXPECT_ERROR(cuEGLStreamProducerReturnFrame(&p->producer, &got, &p->in), memory ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_TIMEOUT);
+    EXPECT_ERROR(cuEGLStreamProducerReturnFrame(&p->producer, &got, &p->in),
+                 memory ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_TIMEOUT);
     if (memory)
         EXPECT_EQ((CUdeviceptr)(uintptr_t)got.plane[0], *memory);
 }
@@ -109,7 +112,10 @@ static inline void three(CUeglFrame f[3], CUdeviceptr memory[3])
 
 static inline CUarray array(size_t width, size_t height, unsigned channels)
 {
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = width, .Height = height, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = channels};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = width,
+                                 .Height = height,
+                                 .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                 .NumChannels = channels};
     CUarray a;
     MUST(cuArray3DCreate(&a, &d));
     return a;
@@ -117,7 +123,8 @@ static inline CUarray array(size_t width, size_t height, unsigned channels)
 
 static inline CUeglFrame array_frame(CUarray a)
 {
-    CUeglFrame f = {.plane = {a}, .width = WIDTH, .height = HEIGHT, .plane_count = 1, .channels = 4};
+    CUeglFrame f = {
+        .plane = {a}, .width = WIDTH, .height = HEIGHT, .plane_count = 1, .channels = 4};
     f.type = TYPE_ARRAY;
     f.color = COLOR_ARGB;
     f.format = CU_AD_FORMAT_UNSIGNED_INT8;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuMemMapArrayAsync: arrays with deferred mapping, tiles and mip tails of sparse arrays, and what is refused.
+// cuMemMapArrayAsync: arrays with deferred mapping, tiles and mip tails of sparse arrays, and what
+// is refused.
 #include <pthread.h>
 
 #include "../harness.h"
@@ -9,7 +10,9 @@ enum { MIB = 1 << 20, TILE_B = 64 << 10 };
 static CUmemGenericAllocationHandle memory(size_t size, unsigned short usage)
 {
     CUmemGenericAllocationHandle h;
-    CUmemAllocationProp p = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, .allocFlags.usage = usage};
+    CUmemAllocationProp p = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                             .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                             .allocFlags.usage = usage};
     MUST(cuMemCreate(&h, size, &p, 0));
     return h;
 }
@@ -19,10 +22,16 @@ static CUmemGenericAllocationHandle tile_pool(size_t size)
     return memory(size, CU_MEM_CREATE_USAGE_TILE_POOL);
 }
 
-static CUarray array(size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned flags)
+static CUarray array(size_t width, size_t height, size_t depth, CUarray_format format,
+                     unsigned channels, unsigned flags)
 {
     CUarray a;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = width, .Height = height, .Depth = depth, .Format = format, .NumChannels = channels, .Flags = flags};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = width,
+                                 .Height = height,
+                                 .Depth = depth,
+                                 .Format = format,
+                                 .NumChannels = channels,
+                                 .Flags = flags};
     MUST(cuArray3DCreate(&a, &d));
     return a;
 }
@@ -41,8 +50,9 @@ static CUarrayMapInfo info(CUarray a, CUmemGenericAllocationHandle h)
     return m;
 }
 
-static CUarrayMapInfo tiles(CUarray a, CUmemGenericAllocationHandle h, unsigned x, unsigned y, unsigned z, unsigned width, unsigned height,
-                            unsigned depth, unsigned long long offset)
+static CUarrayMapInfo tiles(CUarray a, CUmemGenericAllocationHandle h, unsigned x, unsigned y,
+                            unsigned z, unsigned width, unsigned height, unsigned depth,
+                            unsigned long long offset)
 {
     CUarrayMapInfo m = info(a, h);
     m.subresource.sparseLevel.offsetX = x;
@@ -56,7 +66,8 @@ static CUarrayMapInfo tiles(CUarray a, CUmemGenericAllocationHandle h, unsigned 
 }
 
 // A box of an array to or from tightly packed host memory.
-static CUresult move(CUarray a, void *host, size_t x_B, size_t y, size_t z, size_t width_B, size_t height, size_t depth, bool in)
+static CUresult move(CUarray a, void *host, size_t x_B, size_t y, size_t z, size_t width_B,
+                     size_t height, size_t depth, bool in)
 {
     CUDA_MEMCPY3D c;
     memset(&c, 0, sizeof c);
@@ -139,13 +150,14 @@ TEST(deferred_refused)
     test_context();
     CUarray a = array(1024, 1024, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_DEFERRED_MAPPING),
             plain = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0);
-    CUmemGenericAllocationHandle h = tile_pool(4 * MIB), little = tile_pool(2 * MIB), ordinary = memory(4 * MIB, 0);
+    CUmemGenericAllocationHandle h = tile_pool(4 * MIB), little = tile_pool(2 * MIB),
+                                 ordinary = memory(4 * MIB, 0);
     CUarrayMapInfo m = info(a, h);
-#define REFUSED(change)                                                                                                                              \
-    do {                                                                                                                                             \
-        m = info(a, h);                                                                                                                              \
-        change;                                                                                                                                      \
-        EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL), CUDA_ERROR_INVALID_VALUE);                                                                     \
+#define REFUSED(change)                                                                            \
+    do {                                                                                           \
+        m = info(a, h);                                                                            \
+        change;                                                                                    \
+        EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL), CUDA_ERROR_INVALID_VALUE);                   \
     } while (0)
     REFUSED(m.offset = 4096);
     REFUSED(m.offset = TILE_B); // then the end of the memory is passed
@@ -174,22 +186,27 @@ TEST(deferred_refused)
 }
 
 // Of each element size and shape: every tile mapped, the last tile first.
-static void sparse(size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned element_B, unsigned flags)
+static void sparse(size_t width, size_t height, size_t depth, CUarray_format format,
+                   unsigned channels, unsigned element_B, unsigned flags)
 {
     CUarray a = array(width, height, depth, format, channels, CUDA_ARRAY3D_SPARSE | flags);
     CUDA_ARRAY_SPARSE_PROPERTIES p;
     MUST(cuArrayGetSparseProperties(&p, a));
     unsigned tw = p.tileExtent.width, th = p.tileExtent.height, td = flags ? 1 : p.tileExtent.depth;
-    unsigned nx = ((unsigned)width + tw - 1) / tw, ny = ((unsigned)height + th - 1) / th, nz = depth ? ((unsigned)depth + td - 1) / td : 1,
-             n = nx * ny * nz, at = 0;
-    CUmemGenericAllocationHandle h = tile_pool(((size_t)n * TILE_B + 2 * MIB - 1) / (2 * MIB) * (2 * MIB));
+    unsigned nx = ((unsigned)width + tw - 1) / tw, ny = ((unsigned)height + th - 1) / th,
+             nz = depth ? ((unsigned)depth + td - 1) / td : 1, n = nx * ny * nz, at = 0;
+    CUmemGenericAllocationHandle h =
+        tile_pool(((size_t)n * TILE_B + 2 * MIB - 1) / (2 * MIB) * (2 * MIB));
     for (unsigned z = 0; z < nz; z++)
         for (unsigned y = 0; y < ny; y++)
             for (unsigned x = 0; x < nx; x++, at++) {
                 unsigned w = (unsigned)width - x * tw < tw ? (unsigned)width - x * tw : tw,
                          hh = (unsigned)height - y * th < th ? (unsigned)height - y * th : th;
-                unsigned d = !depth || flags ? 1 : (unsigned)depth - z * td < td ? (unsigned)depth - z * td : td;
-                CUarrayMapInfo m = tiles(a, h, x * tw, y * th, flags ? 0 : z * td, w, hh, d, (unsigned long long)(n - 1 - at) * TILE_B);
+                unsigned d = !depth || flags                 ? 1
+                             : (unsigned)depth - z * td < td ? (unsigned)depth - z * td
+                                                             : td;
+                CUarrayMapInfo m = tiles(a, h, x * tw, y * th, flags ? 0 : z * td, w, hh, d,
+                                         (unsigned long long)(n - 1 - at) * TILE_B);
                 m.subresource.sparseLevel.layer = flags ? z : 0;
                 EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
             }
@@ -219,7 +236,8 @@ TEST(tile_moves)
     CUarray a = array(512, 512, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE),
             b = array(256, 384, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
     CUmemGenericAllocationHandle h = tile_pool(2 * MIB);
-    CUarrayMapInfo m[2] = {tiles(a, h, 256, 128, 0, 128, 128, 1, 3 * TILE_B), tiles(b, h, 128, 256, 0, 128, 128, 1, 3 * TILE_B)};
+    CUarrayMapInfo m[2] = {tiles(a, h, 256, 128, 0, 128, 128, 1, 3 * TILE_B),
+                           tiles(b, h, 128, 256, 0, 128, 128, 1, 3 * TILE_B)};
     unsigned char *want = pattern(TILE_B, 9), *got = calloc(1, TILE_B);
     EXPECT_OK(cuMemMapArrayAsync(m, 2, NULL));
     EXPECT_OK(move(a, want, 1024, 128, 0, 512, 128, 1, true));
@@ -250,7 +268,8 @@ TEST(null_tiles)
     EXPECT_OK(move(a, want, 0, 0, 0, 1024, 128, 1, true));
     EXPECT_OK(move(a, got, 0, 0, 0, 1024, 128, 1, false));
     for (int y = 0; y < 128; y++)
-        EXPECT(all_zero(got + y * 1024, 512) && !memcmp(got + y * 1024 + 512, want + y * 1024 + 512, 512));
+        EXPECT(all_zero(got + y * 1024, 512) &&
+               !memcmp(got + y * 1024 + 512, want + y * 1024 + 512, 512));
     m = tiles(a, 0, 128, 0, 0, 128, 128, 1, 0);
     EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
     EXPECT_OK(move(a, got, 0, 0, 0, 1024, 128, 1, false));
@@ -259,7 +278,8 @@ TEST(null_tiles)
     free(got);
 }
 
-// Both copies wait in the stream when they are submitted: what counts is what was written when the second one runs.
+// Both copies wait in the stream when they are submitted: what counts is what was written when the
+// second one runs.
 TEST(null_tiles_in_stream_order)
 {
     enum { ROW = 512, ROWS = 128 };
@@ -348,7 +368,11 @@ TEST(mip_tail)
     CUmipmappedArray mipmap;
     CUarray level;
     CUDA_ARRAY_SPARSE_PROPERTIES p;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 256, .Height = 256, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4, .Flags = CUDA_ARRAY3D_SPARSE};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 256,
+                                 .Height = 256,
+                                 .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                 .NumChannels = 4,
+                                 .Flags = CUDA_ARRAY3D_SPARSE};
     MUST(cuMipmappedArrayCreate(&mipmap, &d, 9));
     MUST(cuMipmappedArrayGetSparseProperties(&p, mipmap));
     CUmemGenericAllocationHandle h = tile_pool(2 * MIB);
@@ -382,10 +406,18 @@ TEST(sparse_refused)
     test_context();
     CUarray a = array(1024, 1024, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
     CUmemGenericAllocationHandle h = tile_pool(4 * MIB);
-    static const unsigned bad[][6] = {
-        {0, 0, 0, 0, 128, 1},    {0, 0, 0, 128, 0, 1},   {0, 0, 0, 128, 128, 0},           {0, 0, 0, 128, 128, 2},
-        {0, 0, 0, 64, 128, 1},   {1, 0, 0, 128, 128, 1}, {0, 64, 0, 128, 128, 1},          {1024, 0, 0, 128, 128, 1},
-        {0, 0, 0, 1152, 128, 1}, {0, 0, 1, 128, 128, 1}, {0xffffff80u, 0, 0, 128, 128, 1}, {0, 0, 0, 0xffffff80u, 128, 1}};
+    static const unsigned bad[][6] = {{0, 0, 0, 0, 128, 1},
+                                      {0, 0, 0, 128, 0, 1},
+                                      {0, 0, 0, 128, 128, 0},
+                                      {0, 0, 0, 128, 128, 2},
+                                      {0, 0, 0, 64, 128, 1},
+                                      {1, 0, 0, 128, 128, 1},
+                                      {0, 64, 0, 128, 128, 1},
+                                      {1024, 0, 0, 128, 128, 1},
+                                      {0, 0, 0, 1152, 128, 1},
+                                      {0, 0, 1, 128, 128, 1},
+                                      {0xffffff80u, 0, 0, 128, 128, 1},
+                                      {0, 0, 0, 0xffffff80u, 128, 1}};
     CUarrayMapInfo m[2];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         m[0] = tiles(a, h, bad[i][0], bad[i][1], bad[i][2], bad[i][3], bad[i][4], bad[i][5], 0);
@@ -447,5 +479,6 @@ TEST(use_before_map)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
 }
 
-TESTS(CASE(deferred), CASE(deferred_refused), CASE(sparse_shapes), CASE(tile_moves), CASE(null_tiles), CASE(null_tiles_in_stream_order),
-      CASE(null_tiles_for_two_readers), CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order), CASE(use_before_map))
+TESTS(CASE(deferred), CASE(deferred_refused), CASE(sparse_shapes), CASE(tile_moves),
+      CASE(null_tiles), CASE(null_tiles_in_stream_order), CASE(null_tiles_for_two_readers),
+      CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order), CASE(use_before_map))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threads that do not wait for each other: freeing and destroying while others go on submitting, one stream that many use, streams and events whose
-// context goes; and a program that closes the driver's descriptors. The sanitizers look at them, and the time limit of a case at what never returns.
+// Threads that do not wait for each other: freeing and destroying while others go on submitting,
+// one stream that many use, streams and events whose context goes; and a program that closes the
+// driver's descriptors. The sanitizers look at them, and the time limit of a case at what never
+// returns.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -51,7 +53,8 @@ TEST(free_among_busy_threads)
 {
     pthread_t threads[THREADS];
     const size_t granule = 2 << 20;
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     CUmemAccessDesc access = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     start();
     each_thread(threads, keep_busy, primary);
@@ -155,7 +158,8 @@ TEST(deep_queue_that_waits)
     EXPECT_EQ(ran, DEPTH);
 }
 
-// The same where a host function stands at the head, and waits for what the submitting thread holds.
+// The same where a host function stands at the head, and waits for what the submitting thread
+// holds.
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 
 static void CUDA_CB wait_for_held(void *unused)
@@ -277,7 +281,8 @@ TEST(nothing_stays_of_a_context)
     join(threads);
     EXPECT_OK(cuCtxSetCurrent(primary));
     EXPECT_OK(cuMemGetInfo(&free_after, &total));
-    EXPECT(free_before - free_after <= (size_t)64 << 20); // chunks that the heap keeps for the next allocation
+    EXPECT(free_before - free_after <=
+           (size_t)64 << 20); // chunks that the heap keeps for the next allocation
 }
 
 // ---- a thread that is cancelled
@@ -318,7 +323,8 @@ TEST(allocations_take_no_descriptors)
     enum { MANY = 300 };
     struct rlimit limit = {64, 64};
     static CUmemGenericAllocationHandle memory[MANY];
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     start();
     EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
     for (int i = 0; i < MANY; i++)
@@ -378,6 +384,8 @@ TEST(closed_descriptors)
     }
 }
 
-TESTS(CASE(free_among_busy_threads), CASE(destroy_among_busy_threads), CASE(one_stream_for_all), CASE(deep_queue_that_waits),
-      CASE(deep_queue_behind_host_function), CASE(context_goes_under_its_objects), CASE(nothing_stays_of_a_context), CASE(cancelled_thread),
-      CASE(allocations_take_no_descriptors), CASE(small_files), CASE(closed_descriptors))
+TESTS(CASE(free_among_busy_threads), CASE(destroy_among_busy_threads), CASE(one_stream_for_all),
+      CASE(deep_queue_that_waits), CASE(deep_queue_behind_host_function),
+      CASE(context_goes_under_its_objects), CASE(nothing_stays_of_a_context),
+      CASE(cancelled_thread), CASE(allocations_take_no_descriptors), CASE(small_files),
+      CASE(closed_descriptors))

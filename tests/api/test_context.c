@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contexts: the stack, destruction and what remains of it, primary contexts, flags and limits, threads.
+// Contexts: the stack, destruction and what remains of it, primary contexts, flags and limits,
+// threads.
 #include <pthread.h>
 
 #include "../harness.h"
@@ -21,7 +22,8 @@ static CUcontext current(void)
 
 TEST(create)
 {
-    static const unsigned good[] = {0, 1, 2, 4, 8, 0x10, 0x18, 0x80, 0x84}, bad[] = {3, 5, 6, 7, 0x100, 0x80000000};
+    static const unsigned good[] = {0, 1, 2, 4, 8, 0x10, 0x18, 0x80, 0x84},
+                          bad[] = {3, 5, 6, 7, 0x100, 0x80000000};
     CUcontext c = NULL;
     unsigned flags;
     MUST(cuInit(0));
@@ -112,7 +114,8 @@ TEST(destroyed_on_the_stack)
 TEST(garbage_handles)
 {
     static char zeros[4096];
-    CUcontext bad[] = {(CUcontext)zeros, (CUcontext)(uintptr_t)8, (CUcontext)(uintptr_t)0xdeadbeefcafe, (CUcontext)UINTPTR_MAX};
+    CUcontext bad[] = {(CUcontext)zeros, (CUcontext)(uintptr_t)8,
+                       (CUcontext)(uintptr_t)0xdeadbeefcafe, (CUcontext)UINTPTR_MAX};
     unsigned version;
     MUST(cuInit(0));
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -230,7 +233,8 @@ TEST(limits)
     expect_limit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 1, CUDA_SUCCESS, 3276800);
     expect_limit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 32768001, CUDA_ERROR_INVALID_VALUE, 3276800);
     expect_limit(CU_LIMIT_SHMEM_SIZE, 1000, CUDA_ERROR_NOT_PERMITTED, 232448);
-    EXPECT_ERROR(cuCtxGetLimit(&value, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH), CUDA_ERROR_UNSUPPORTED_LIMIT);
+    EXPECT_ERROR(cuCtxGetLimit(&value, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH),
+                 CUDA_ERROR_UNSUPPORTED_LIMIT);
     EXPECT_ERROR(cuCtxGetLimit(&value, (CUlimit)-1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(value, 777);
@@ -244,7 +248,8 @@ TEST(limits_of_turing)
     test_context();
     expect_limit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 24, CUDA_SUCCESS, 24);
     expect_limit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 25, CUDA_ERROR_INVALID_VALUE, 24);
-    EXPECT_ERROR(cuCtxGetLimit(&value, CU_LIMIT_PERSISTING_L2_CACHE_SIZE), CUDA_ERROR_UNSUPPORTED_LIMIT);
+    EXPECT_ERROR(cuCtxGetLimit(&value, CU_LIMIT_PERSISTING_L2_CACHE_SIZE),
+                 CUDA_ERROR_UNSUPPORTED_LIMIT);
 }
 
 static void *churn(void *shared)
@@ -279,5 +284,6 @@ TEST(threads)
     expect_state(0, 0);
 }
 
-TESTS(CASE(create), CASE(create_parameters), CASE(stack), CASE(destroyed_on_the_stack), CASE(garbage_handles), CASE(attach_detach),
-      CASE(primary_counts), CASE(primary_reset), CASE(flags), CASE(limits), CASE(limits_of_turing), CASE(threads))
+TESTS(CASE(create), CASE(create_parameters), CASE(stack), CASE(destroyed_on_the_stack),
+      CASE(garbage_handles), CASE(attach_detach), CASE(primary_counts), CASE(primary_reset),
+      CASE(flags), CASE(limits), CASE(limits_of_turing), CASE(threads))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies between linear memory: runs of bytes, boxes, ranges, overlap, contexts, host pointers that are not good.
+// Copies between linear memory: runs of bytes, boxes, ranges, overlap, contexts, host pointers that
+// are not good.
 #include "../harness.h"
 
 enum { SIZE = 8192 };
@@ -61,13 +62,15 @@ TEST(unified)
 TEST(device_arguments)
 {
     CUdeviceptr p = fresh();
-    EXPECT_ERROR(cuMemcpyHtoD((CUdeviceptr)(uintptr_t)b, a, 4), CUDA_ERROR_INVALID_VALUE); // host memory as device memory
+    EXPECT_ERROR(cuMemcpyHtoD((CUdeviceptr)(uintptr_t)b, a, 4),
+                 CUDA_ERROR_INVALID_VALUE); // host memory as device memory
     EXPECT_ERROR(cuMemcpyDtoH(b, (CUdeviceptr)(uintptr_t)a, 4), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemcpyDtoD(p, 0, 4), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemcpyHtoD(p, NULL, 4), CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuMemcpyDtoD(0, 0, 0));
     EXPECT_OK(cuMemcpyHtoD(p, NULL, 0));
-    EXPECT_ERROR(cuMemcpyHtoDAsync(p, a, 4, (CUstream)(uintptr_t)0x1234567), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuMemcpyHtoDAsync(p, a, 4, (CUstream)(uintptr_t)0x1234567),
+                 CUDA_ERROR_INVALID_HANDLE);
 }
 
 TEST(ranges)
@@ -100,19 +103,25 @@ TEST(random_boxes)
 {
     CUdeviceptr p = fresh();
     for (unsigned i = 0; i < 300; i++) {
-        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = a, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p};
+        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = a,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = p};
         c.WidthInBytes = 1 + below(40), c.Height = 1 + below(6), c.Depth = 1 + below(4);
         c.srcXInBytes = below(8), c.srcY = below(3), c.srcZ = below(2);
         c.dstXInBytes = below(8), c.dstY = below(3), c.dstZ = below(2);
-        c.srcPitch = c.srcXInBytes + c.WidthInBytes + below(16), c.srcHeight = c.srcY + c.Height + below(3);
-        c.dstPitch = c.dstXInBytes + c.WidthInBytes + below(16), c.dstHeight = c.dstY + c.Height + below(3);
+        c.srcPitch = c.srcXInBytes + c.WidthInBytes + below(16),
+        c.srcHeight = c.srcY + c.Height + below(3);
+        c.dstPitch = c.dstXInBytes + c.WidthInBytes + below(16),
+        c.dstHeight = c.dstY + c.Height + below(3);
         MUST(cuMemsetD8(p, 0, SIZE));
         memset(want, 0, SIZE);
         for (size_t z = 0; z < c.Depth; z++)
             for (size_t y = 0; y < c.Height; y++)
                 for (size_t x = 0; x < c.WidthInBytes; x++)
-                    want[((z + c.dstZ) * c.dstHeight + y + c.dstY) * c.dstPitch + x + c.dstXInBytes] =
-                        a[((z + c.srcZ) * c.srcHeight + y + c.srcY) * c.srcPitch + x + c.srcXInBytes];
+                    want[((z + c.dstZ) * c.dstHeight + y + c.dstY) * c.dstPitch + x +
+                         c.dstXInBytes] = a[((z + c.srcZ) * c.srcHeight + y + c.srcY) * c.srcPitch +
+                                            x + c.srcXInBytes];
         EXPECT_OK(i & 1 ? cuMemcpy3D(&c) : cuMemcpy3DAsync(&c, NULL));
         MUST(cuMemcpyDtoH(b, p, SIZE));
         EXPECT(!memcmp(b, want, SIZE));
@@ -148,12 +157,15 @@ TEST(box_arguments)
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
 }
 
-// Where cuMemMap made the memory, the driver looks at a box as if x and y were 0, and takes any type of memory for device memory.
+// Where cuMemMap made the memory, the driver looks at a box as if x and y were 0, and takes any
+// type of memory for device memory.
 TEST(positions_in_mapped_memory)
 {
     enum { PAGE = 2 << 20 };
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    CUmemAccessDesc access = {.location = prop.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAccessDesc access = {.location = prop.location,
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle page;
     CUdeviceptr p;
     test_setting("CARDLESS_PERSONALITY", "driver-580");
@@ -180,7 +192,8 @@ TEST(positions_in_mapped_memory)
     for (unsigned y = 0; y < 4; y++)
         EXPECT(!memcmp(b + y * 16, a + 256 - 24 - 8 + y * 24, 16));
     c.srcMemoryType = CU_MEMORYTYPE_UNIFIED, c.srcXInBytes = (size_t)(uintptr_t)b - (size_t)p;
-    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE); // moved to where the program's own memory is
+    EXPECT_ERROR(cuMemcpy2D(&c),
+                 CUDA_ERROR_INVALID_VALUE); // moved to where the program's own memory is
     c.srcXInBytes = (size_t)-8, c.srcDevice = p + PAGE - 64;
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE); // it does not fit at the address
     c.srcDevice = plain + 256;
@@ -194,7 +207,8 @@ TEST(host_fault)
 {
     CUdeviceptr p = fresh();
     long page = sysconf(_SC_PAGESIZE);
-    char *m = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *m =
+        mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     EXPECT(m != MAP_FAILED);
     mprotect(m + page, (size_t)page, PROT_NONE);
     EXPECT_OK(cuMemcpyHtoD(p, m, (size_t)page));
@@ -220,11 +234,13 @@ TEST(contexts)
     MUST(cuCtxDestroy(second));
     MUST(cuCtxSetCurrent(first));
     EXPECT_ERROR(cuMemcpyPeer(p, second, p, first, 16), CUDA_ERROR_INVALID_CONTEXT);
-    EXPECT_ERROR(cuMemcpyPeer(p, first, p, (CUcontext)(uintptr_t)0x1234567, 16), CUDA_ERROR_INVALID_CONTEXT);
+    EXPECT_ERROR(cuMemcpyPeer(p, first, p, (CUcontext)(uintptr_t)0x1234567, 16),
+                 CUDA_ERROR_INVALID_CONTEXT);
     EXPECT_ERROR(cuMemcpyDtoH(b, q, 16), CUDA_ERROR_INVALID_VALUE); // went with its context
 }
 
-// A mapped external buffer in another context, as an H100 (driver 580) answered: every copy reaches it, a fill does not, and it has no address range.
+// A mapped external buffer in another context, as an H100 (driver 580) answered: every copy reaches
+// it, a fill does not, and it has no address range.
 TEST(mapped_buffer_in_other_context)
 {
     enum { FILE_SIZE = 1 << 21 };
@@ -233,8 +249,9 @@ TEST(mapped_buffer_in_other_context)
     CUdeviceptr p, q, base = 1;
     size_t size = 1;
     test_context();
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
-        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = memfd_create("buffer", MFD_CLOEXEC), .size = FILE_SIZE};
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                             .handle.fd = memfd_create("buffer", MFD_CLOEXEC),
+                                             .size = FILE_SIZE};
     EXPECT(desc.handle.fd >= 0 && !ftruncate(desc.handle.fd, FILE_SIZE));
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.size = FILE_SIZE};
     MUST(cuImportExternalMemory(&memory, &desc));
@@ -265,7 +282,8 @@ TEST(truncated)
     test_context();
     int fd = memfd_create("truncated", MFD_CLOEXEC);
     EXPECT(fd >= 0 && !ftruncate(fd, FILE_SIZE));
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = dup(fd), .size = FILE_SIZE};
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = dup(fd), .size = FILE_SIZE};
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.size = FILE_SIZE};
     MUST(cuImportExternalMemory(&memory, &desc));
     MUST(cuExternalMemoryGetMappedBuffer(&p, memory, &buffer));
@@ -275,5 +293,6 @@ TEST(truncated)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-TESTS(CASE(round_trip), CASE(unified), CASE(device_arguments), CASE(ranges), CASE(overlap), CASE(random_boxes), CASE(box_arguments),
-      CASE(positions_in_mapped_memory), CASE(host_fault), CASE(contexts), CASE(mapped_buffer_in_other_context), CASE(truncated))
+TESTS(CASE(round_trip), CASE(unified), CASE(device_arguments), CASE(ranges), CASE(overlap),
+      CASE(random_boxes), CASE(box_arguments), CASE(positions_in_mapped_memory), CASE(host_fault),
+      CASE(contexts), CASE(mapped_buffer_in_other_context), CASE(truncated))

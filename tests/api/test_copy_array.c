@@ -14,7 +14,11 @@ static size_t below(size_t n)
 
 static CUarray fresh(size_t width, size_t height, size_t depth)
 {
-    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = width, .Height = height, .Depth = depth, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = width,
+                                    .Height = height,
+                                    .Depth = depth,
+                                    .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                    .NumChannels = 4};
     CUarray array;
     test_context();
     MUST(cuArray3DCreate(&array, &desc));
@@ -41,9 +45,14 @@ TEST(random_boxes)
     CUDA_MEMCPY3D up = whole(array, true), down = whole(other, false);
     MUST(cuMemcpy3D(&up));
     for (unsigned i = 0; i < 200; i++) {
-        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = other};
-        c.WidthInBytes = 4 * (1 + below(WIDTH)), c.Height = 1 + below(HEIGHT), c.Depth = 1 + below(DEPTH);
-        c.srcXInBytes = 4 * below(WIDTH - c.WidthInBytes / 4 + 1), c.dstXInBytes = 4 * below(WIDTH - c.WidthInBytes / 4 + 1);
+        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .srcArray = array,
+                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .dstArray = other};
+        c.WidthInBytes = 4 * (1 + below(WIDTH)), c.Height = 1 + below(HEIGHT),
+        c.Depth = 1 + below(DEPTH);
+        c.srcXInBytes = 4 * below(WIDTH - c.WidthInBytes / 4 + 1),
+        c.dstXInBytes = 4 * below(WIDTH - c.WidthInBytes / 4 + 1);
         c.srcY = below(HEIGHT - c.Height + 1), c.dstY = below(HEIGHT - c.Height + 1);
         c.srcZ = below(DEPTH - c.Depth + 1), c.dstZ = below(DEPTH - c.Depth + 1);
         CUDA_MEMCPY3D clear = whole(other, true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every name under which copies and fills are exported moves the same bytes: today's, the twins for the per-thread default stream, and the narrow
-// ones of CUDA 3.1, whose addresses have 32 bits (page-locked memory of the program's lies that low where it asks for it).
+// Every name under which copies and fills are exported moves the same bytes: today's, the twins for
+// the per-thread default stream, and the narrow ones of CUDA 3.1, whose addresses have 32 bits
+// (page-locked memory of the program's lies that low where it asks for it).
 #include <cardless/abi/old_types.h>
 #include <dlfcn.h>
 
@@ -9,14 +10,34 @@
 // Three names of one function.
 enum form { TODAY, TWIN, NARROW };
 
-enum { ROOM = 4096, RUN = 200, PITCH = 64, WIDTH = 40, HEIGHT = 6, ARRAY_WIDTH = 64, ARRAY_HEIGHT = 16, LEFT = 8, DOWN = 2 };
+enum {
+    ROOM = 4096,
+    RUN = 200,
+    PITCH = 64,
+    WIDTH = 40,
+    HEIGHT = 6,
+    ARRAY_WIDTH = 64,
+    ARRAY_HEIGHT = 16,
+    LEFT = 8,
+    DOWN = 2
+};
 
 // Linear memory twice, below 4 GiB and known to the driver, and arrays.
 static unsigned char *source, *target;
 static CUarray line[2], plane[2];
 static unsigned char want[ROOM];
 
-enum kind { HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, HOST_TO_ARRAY, ARRAY_TO_HOST, DEVICE_TO_ARRAY, ARRAY_TO_DEVICE, ARRAY_TO_ARRAY, ANY };
+enum kind {
+    HOST_TO_DEVICE,
+    DEVICE_TO_HOST,
+    DEVICE_TO_DEVICE,
+    HOST_TO_ARRAY,
+    ARRAY_TO_HOST,
+    DEVICE_TO_ARRAY,
+    ARRAY_TO_DEVICE,
+    ARRAY_TO_ARRAY,
+    ANY
+};
 
 static void pattern(unsigned char *p, size_t size, unsigned salt)
 {
@@ -28,7 +49,8 @@ static void pattern(unsigned char *p, size_t size, unsigned salt)
 static unsigned char *low_pages(size_t size)
 {
     for (uintptr_t at = 0x10000000; at < 0xf0000000; at += 0x1000000) {
-        unsigned char *p = mmap((void *)at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        unsigned char *p = mmap((void *)at, size, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
         if (p == (void *)at)
             return p;
         if (p != MAP_FAILED) // a kernel, or qemu, that takes the flag for a hint
@@ -44,7 +66,8 @@ static void start(void)
     EXPECT(low != MAP_FAILED);
     MUST(cuMemHostRegister(low, (size_t)2 * ROOM, 0));
     source = low, target = low + ROOM;
-    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = RUN * 2, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    CUDA_ARRAY3D_DESCRIPTOR desc = {
+        .Width = RUN * 2, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
     MUST(cuArray3DCreate(&line[0], &desc));
     MUST(cuArray3DCreate(&line[1], &desc));
     desc.Width = ARRAY_WIDTH, desc.Height = ARRAY_HEIGHT;
@@ -55,7 +78,9 @@ static void start(void)
 static void *find(const char *name, enum form form, bool async, bool second)
 {
     char full[96];
-    const char *version = second && form != NARROW ? "_v2" : "", *twin = form != TWIN ? "" : async ? "_ptsz" : "_ptds";
+    const char *version = second && form != NARROW ? "_v2" : "", *twin = form != TWIN ? ""
+                                                                         : async      ? "_ptsz"
+                                                                                      : "_ptds";
     snprintf(full, sizeof full, "%s%s%s%s", name, async ? "Async" : "", version, twin);
     void *f = dlsym(RTLD_DEFAULT, full);
     if (!f)
@@ -66,33 +91,36 @@ static void *find(const char *name, enum form form, bool async, bool second)
 
 #define LIST(...) __VA_ARGS__
 // Calls what `f` points to, with the stream behind the arguments where it takes one.
-#define CALL(types, ...) (async ? ((CUresult(*)(LIST types, CUstream))f)(__VA_ARGS__, NULL) : ((CUresult(*)(LIST types))f)(__VA_ARGS__))
+#define CALL(types, ...)                                                                           \
+    (async ? ((CUresult(*)(LIST types, CUstream))f)(__VA_ARGS__, NULL)                             \
+           : ((CUresult(*)(LIST types))f)(__VA_ARGS__))
 
-// A run of bytes from source or line[0] to target or line[1]; A and N are the types of addresses and numbers.
-#define RUN_OF_BYTES(name, A, N)                                                                                                                     \
-    static CUresult name(void *f, enum kind kind, bool async)                                                                                        \
-    {                                                                                                                                                \
-        A from = (A)(uintptr_t)source, to = (A)(uintptr_t)target;                                                                                    \
-        N left = LEFT, n = RUN;                                                                                                                      \
-        switch (kind) {                                                                                                                              \
-        case HOST_TO_DEVICE:                                                                                                                         \
-            return CALL((A, const void *, N), to, source, n);                                                                                        \
-        case DEVICE_TO_HOST:                                                                                                                         \
-            return CALL((void *, A, N), target, from, n);                                                                                            \
-        case DEVICE_TO_DEVICE:                                                                                                                       \
-        case ANY:                                                                                                                                    \
-            return CALL((A, A, N), to, from, n);                                                                                                     \
-        case HOST_TO_ARRAY:                                                                                                                          \
-            return CALL((CUarray, N, const void *, N), line[1], left, source, n);                                                                    \
-        case ARRAY_TO_HOST:                                                                                                                          \
-            return CALL((void *, CUarray, N, N), target, line[0], left, n);                                                                          \
-        case DEVICE_TO_ARRAY:                                                                                                                        \
-            return ((CUresult(*)(CUarray, N, A, N))f)(line[1], left, from, n);                                                                       \
-        case ARRAY_TO_DEVICE:                                                                                                                        \
-            return ((CUresult(*)(A, CUarray, N, N))f)(to, line[0], left, n);                                                                         \
-        default:                                                                                                                                     \
-            return ((CUresult(*)(CUarray, N, CUarray, N, N))f)(line[1], left, line[0], left, n);                                                     \
-        }                                                                                                                                            \
+// A run of bytes from source or line[0] to target or line[1]; A and N are the types of addresses
+// and numbers.
+#define RUN_OF_BYTES(name, A, N)                                                                   \
+    static CUresult name(void *f, enum kind kind, bool async)                                      \
+    {                                                                                              \
+        A from = (A)(uintptr_t)source, to = (A)(uintptr_t)target;                                  \
+        N left = LEFT, n = RUN;                                                                    \
+        switch (kind) {                                                                            \
+        case HOST_TO_DEVICE:                                                                       \
+            return CALL((A, const void *, N), to, source, n);                                      \
+        case DEVICE_TO_HOST:                                                                       \
+            return CALL((void *, A, N), target, from, n);                                          \
+        case DEVICE_TO_DEVICE:                                                                     \
+        case ANY:                                                                                  \
+            return CALL((A, A, N), to, from, n);                                                   \
+        case HOST_TO_ARRAY:                                                                        \
+            return CALL((CUarray, N, const void *, N), line[1], left, source, n);                  \
+        case ARRAY_TO_HOST:                                                                        \
+            return CALL((void *, CUarray, N, N), target, line[0], left, n);                        \
+        case DEVICE_TO_ARRAY:                                                                      \
+            return ((CUresult(*)(CUarray, N, A, N))f)(line[1], left, from, n);                     \
+        case ARRAY_TO_DEVICE:                                                                      \
+            return ((CUresult(*)(A, CUarray, N, N))f)(to, line[0], left, n);                       \
+        default:                                                                                   \
+            return ((CUresult(*)(CUarray, N, CUarray, N, N))f)(line[1], left, line[0], left, n);   \
+        }                                                                                          \
     }
 
 RUN_OF_BYTES(run_wide, CUdeviceptr, size_t)
@@ -154,18 +182,24 @@ TEST(run_forms)
                 check_run(runs[i].name, runs[i].kind, form, async, runs[i].second);
 }
 
-// ---- boxes: every pair of ends; `V` is the suffix of the structure's type, `A` the type of its addresses
+// ---- boxes: every pair of ends; `V` is the suffix of the structure's type, `A` the type of its
+// addresses
 
-static const CUmemorytype types[] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_UNIFIED};
+static const CUmemorytype types[] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY,
+                                     CU_MEMORYTYPE_UNIFIED};
 
-#define ENDS(A)                                                                                                                                      \
-    .srcXInBytes = LEFT, .srcY = DOWN, .srcMemoryType = from, .srcHost = from == CU_MEMORYTYPE_HOST ? source : NULL,                                 \
-    .srcDevice = from == CU_MEMORYTYPE_HOST ? 0 : (A)(uintptr_t)source, .srcArray = plane[0], .srcPitch = PITCH, .dstXInBytes = LEFT + 8, .dstY = 1, \
-    .dstMemoryType = to, .dstHost = to == CU_MEMORYTYPE_HOST ? target : NULL, .dstDevice = to == CU_MEMORYTYPE_HOST ? 0 : (A)(uintptr_t)target,      \
-    .dstArray = plane[1], .dstPitch = PITCH, .WidthInBytes = WIDTH, .Height = HEIGHT
+#define ENDS(A)                                                                                    \
+    .srcXInBytes = LEFT, .srcY = DOWN, .srcMemoryType = from,                                      \
+    .srcHost = from == CU_MEMORYTYPE_HOST ? source : NULL,                                         \
+    .srcDevice = from == CU_MEMORYTYPE_HOST ? 0 : (A)(uintptr_t)source, .srcArray = plane[0],      \
+    .srcPitch = PITCH, .dstXInBytes = LEFT + 8, .dstY = 1, .dstMemoryType = to,                    \
+    .dstHost = to == CU_MEMORYTYPE_HOST ? target : NULL,                                           \
+    .dstDevice = to == CU_MEMORYTYPE_HOST ? 0 : (A)(uintptr_t)target, .dstArray = plane[1],        \
+    .dstPitch = PITCH, .WidthInBytes = WIDTH, .Height = HEIGHT
 #define SLICES .srcHeight = ARRAY_HEIGHT, .dstHeight = ARRAY_HEIGHT, .Depth = 1
 
-static CUresult box(const char *name, enum form form, bool async, CUmemorytype from, CUmemorytype to)
+static CUresult box(const char *name, enum form form, bool async, CUmemorytype from,
+                    CUmemorytype to)
 {
     void *f = find(name, form, async, !strstr(name, "Peer"));
     if (!f)
@@ -173,7 +207,8 @@ static CUresult box(const char *name, enum form form, bool async, CUmemorytype f
     if (strstr(name, "2D")) {
         CUDA_MEMCPY2D wide = {ENDS(CUdeviceptr)};
         CUDA_MEMCPY2D_v1 narrow = {ENDS(CUdeviceptr_v1)};
-        return form == NARROW ? CALL((const CUDA_MEMCPY2D_v1 *), &narrow) : CALL((const CUDA_MEMCPY2D *), &wide);
+        return form == NARROW ? CALL((const CUDA_MEMCPY2D_v1 *), &narrow)
+                              : CALL((const CUDA_MEMCPY2D *), &wide);
     }
     if (strstr(name, "Peer")) {
         CUDA_MEMCPY3D_PEER peer = {ENDS(CUdeviceptr), SLICES};
@@ -183,7 +218,8 @@ static CUresult box(const char *name, enum form form, bool async, CUmemorytype f
     }
     CUDA_MEMCPY3D wide = {ENDS(CUdeviceptr), SLICES};
     CUDA_MEMCPY3D_v1 narrow = {ENDS(CUdeviceptr_v1), SLICES};
-    return form == NARROW ? CALL((const CUDA_MEMCPY3D_v1 *), &narrow) : CALL((const CUDA_MEMCPY3D *), &wide);
+    return form == NARROW ? CALL((const CUDA_MEMCPY3D_v1 *), &narrow)
+                          : CALL((const CUDA_MEMCPY3D *), &wide);
 }
 
 static void whole_array(CUarray array, unsigned char *bytes, bool up)
@@ -201,7 +237,8 @@ static void whole_array(CUarray array, unsigned char *bytes, bool up)
     MUST(cuMemcpy2D(&c));
 }
 
-static void check_box(const char *name, enum form form, bool async, CUmemorytype from, CUmemorytype to)
+static void check_box(const char *name, enum form form, bool async, CUmemorytype from,
+                      CUmemorytype to)
 {
     static unsigned salt;
     pattern(source, ROOM, ++salt);
@@ -222,7 +259,8 @@ static void check_box(const char *name, enum form form, bool async, CUmemorytype
 
 TEST(box_forms)
 {
-    static const char *const names[] = {"cuMemcpy2D", "cuMemcpy2DUnaligned", "cuMemcpy3D", "cuMemcpy3DPeer"};
+    static const char *const names[] = {"cuMemcpy2D", "cuMemcpy2DUnaligned", "cuMemcpy3D",
+                                        "cuMemcpy3DPeer"};
     start();
     for (unsigned i = 0; i < 4; i++)
         for (int async = 0; async <= (i != 1); async++)
@@ -243,7 +281,8 @@ TEST(peer_forms)
         void *f = find("cuMemcpyPeer", i & 1 ? TWIN : TODAY, i / 2, false);
         pattern(source, ROOM, i + 60);
         CUdeviceptr to = (uintptr_t)target, from = (uintptr_t)source;
-        EXPECT_OK(i / 2 ? ((later *)f)(to, c, from, c, ROOM, NULL) : ((now *)f)(to, c, from, c, ROOM));
+        EXPECT_OK(i / 2 ? ((later *)f)(to, c, from, c, ROOM, NULL)
+                        : ((now *)f)(to, c, from, c, ROOM));
         MUST(cuCtxSynchronize());
         EXPECT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
         EXPECT(!memcmp(target, source, ROOM));
@@ -252,22 +291,22 @@ TEST(peer_forms)
 
 // ---- fills
 
-#define FILL(name, A, N)                                                                                                                             \
-    static CUresult name(void *f, unsigned bits, bool rows, bool async)                                                                              \
-    {                                                                                                                                                \
-        A to = (A)(uintptr_t)target + 64;                                                                                                            \
-        N n = WIDTH / 4, pitch = PITCH, height = HEIGHT;                                                                                             \
-        if (rows && bits == 8)                                                                                                                       \
-            return CALL((A, N, unsigned char, N, N), to, pitch, 0x9a, n, height);                                                                    \
-        if (rows && bits == 16)                                                                                                                      \
-            return CALL((A, N, unsigned short, N, N), to, pitch, 0x789a, n, height);                                                                 \
-        if (rows)                                                                                                                                    \
-            return CALL((A, N, unsigned int, N, N), to, pitch, 0x3456789a, n, height);                                                               \
-        if (bits == 8)                                                                                                                               \
-            return CALL((A, unsigned char, N), to, 0x9a, n);                                                                                         \
-        if (bits == 16)                                                                                                                              \
-            return CALL((A, unsigned short, N), to, 0x789a, n);                                                                                      \
-        return CALL((A, unsigned int, N), to, 0x3456789a, n);                                                                                        \
+#define FILL(name, A, N)                                                                           \
+    static CUresult name(void *f, unsigned bits, bool rows, bool async)                            \
+    {                                                                                              \
+        A to = (A)(uintptr_t)target + 64;                                                          \
+        N n = WIDTH / 4, pitch = PITCH, height = HEIGHT;                                           \
+        if (rows && bits == 8)                                                                     \
+            return CALL((A, N, unsigned char, N, N), to, pitch, 0x9a, n, height);                  \
+        if (rows && bits == 16)                                                                    \
+            return CALL((A, N, unsigned short, N, N), to, pitch, 0x789a, n, height);               \
+        if (rows)                                                                                  \
+            return CALL((A, N, unsigned int, N, N), to, pitch, 0x3456789a, n, height);             \
+        if (bits == 8)                                                                             \
+            return CALL((A, unsigned char, N), to, 0x9a, n);                                       \
+        if (bits == 16)                                                                            \
+            return CALL((A, unsigned short, N), to, 0x789a, n);                                    \
+        return CALL((A, unsigned int, N), to, 0x3456789a, n);                                      \
     }
 
 FILL(fill_wide, CUdeviceptr, size_t)
@@ -289,8 +328,10 @@ TEST(fill_forms)
                 memset(want, 0x55, ROOM);
                 for (unsigned y = 0; y < (rows ? HEIGHT : 1); y++)
                     for (unsigned x = 0; x < WIDTH / 4 * bits / 8; x++)
-                        want[64 + y * PITCH + x] = (unsigned char)(0x3456789au >> x % (bits / 8) * 8);
-                EXPECT_OK(form == NARROW ? fill_narrow(f, bits, rows, async) : fill_wide(f, bits, rows, async));
+                        want[64 + y * PITCH + x] =
+                            (unsigned char)(0x3456789au >> x % (bits / 8) * 8);
+                EXPECT_OK(form == NARROW ? fill_narrow(f, bits, rows, async)
+                                         : fill_wide(f, bits, rows, async));
                 MUST(cuCtxSynchronize());
                 if (memcmp(target, want, ROOM))
                     printf("# %s%s, form %u: ", name, async ? "Async" : "", form);

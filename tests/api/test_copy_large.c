@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies and fills large enough for the second core: bytes, overlap, faults in either half, several at once, a fork.
+// Copies and fills large enough for the second core: bytes, overlap, faults in either half, several
+// at once, a fork.
 #include "../harness.h"
 
 #include <dirent.h>
@@ -52,7 +53,8 @@ TEST(linear)
     EXPECT(!b[0] && !b[SIZE + 1]);
 }
 
-static void expect_filled(CUdeviceptr p, size_t pitch, size_t width_B, size_t rows, const void *value, size_t value_B, unsigned char around)
+static void expect_filled(CUdeviceptr p, size_t pitch, size_t width_B, size_t rows,
+                          const void *value, size_t value_B, unsigned char around)
 {
     memset(a, around, SIZE);
     for (size_t row = 0; row < rows; row++)
@@ -101,8 +103,12 @@ TEST(overlapping)
 
 static void round_trip_array(size_t width, size_t height, size_t depth, unsigned flags)
 {
-    CUDA_ARRAY3D_DESCRIPTOR desc = {
-        .Width = width, .Height = height, .Depth = depth, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1, .Flags = flags};
+    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = width,
+                                    .Height = height,
+                                    .Depth = depth,
+                                    .Format = CU_AD_FORMAT_UNSIGNED_INT32,
+                                    .NumChannels = 1,
+                                    .Flags = flags};
     CUarray from, to;
     size_t bytes = width * 4 * height * (depth ? depth : 1);
     MUST(cuArray3DCreate(&from, &desc));
@@ -119,7 +125,8 @@ static void round_trip_array(size_t width, size_t height, size_t depth, unsigned
     CUDA_MEMCPY3D over = in, out = in;
     over.srcMemoryType = CU_MEMORYTYPE_ARRAY, over.srcArray = from, over.dstArray = to;
     out.srcMemoryType = CU_MEMORYTYPE_ARRAY, out.srcArray = to;
-    out.dstMemoryType = CU_MEMORYTYPE_HOST, out.dstHost = b, out.dstPitch = width * 4, out.dstHeight = height;
+    out.dstMemoryType = CU_MEMORYTYPE_HOST, out.dstHost = b, out.dstPitch = width * 4,
+    out.dstHeight = height;
     memset(b, 0, bytes);
     EXPECT_OK(cuMemcpy3D(&in));
     EXPECT_OK(cuMemcpy3D(&over));
@@ -140,7 +147,8 @@ TEST(arrays)
     round_trip_array(700, 101, 33, CUDA_ARRAY3D_LAYERED);
 }
 
-// A page that is not there ends the copy with a code, in whichever half it lies, and the next copy is as good as any.
+// A page that is not there ends the copy with a code, in whichever half it lies, and the next copy
+// is as good as any.
 TEST(faults)
 {
     CUdeviceptr p = fresh(SIZE);
@@ -148,7 +156,8 @@ TEST(faults)
     for (unsigned i = 0; i < 2; i++) {
         EXPECT(!munmap(a + holes[i], 4096));
         EXPECT_ERROR(cuMemcpyHtoD(p, a, SIZE), CUDA_ERROR_INVALID_VALUE);
-        EXPECT(mmap(a + holes[i], 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == a + holes[i]);
+        EXPECT(mmap(a + holes[i], 4096, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == a + holes[i]);
         EXPECT_OK(cuMemcpyHtoD(p, a, SIZE));
         EXPECT_OK(cuMemcpyDtoH(b, p, SIZE));
         EXPECT(!memcmp(a, b, SIZE));
@@ -219,7 +228,8 @@ static void *copy_bound(void *argument)
     return NULL;
 }
 
-// The first large copy is one of a thread that is bound to one core: the helper is made all the same, and may run where the process may.
+// The first large copy is one of a thread that is bound to one core: the helper is made all the
+// same, and may run where the process may.
 TEST(bound_thread)
 {
     struct bound of_thread;
@@ -244,7 +254,8 @@ TEST(bound_thread)
     EXPECT(CPU_EQUAL(&of_helper, &cores));
 }
 
-// The child has no helper: it is told that the driver does not go over a fork, and the parent goes on.
+// The child has no helper: it is told that the driver does not go over a fork, and the parent goes
+// on.
 TEST(forking)
 {
     CUdeviceptr p = fresh(SIZE);
@@ -258,4 +269,5 @@ TEST(forking)
     EXPECT(!memcmp(a, b, SIZE));
 }
 
-TESTS(CASE(linear), CASE(fills), CASE(overlapping), CASE(arrays), CASE(faults), CASE(threads), CASE(bound_thread), CASE(forking))
+TESTS(CASE(linear), CASE(fills), CASE(overlapping), CASE(arrays), CASE(faults), CASE(threads),
+      CASE(bound_thread), CASE(forking))

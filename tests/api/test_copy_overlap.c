@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies whose two boxes overlap come out as if through a buffer, whichever way they move and whatever their pitches.
+// Copies whose two boxes overlap come out as if through a buffer, whichever way they move and
+// whatever their pitches.
 #include "../harness.h"
 
 enum { SIZE = 1 << 14, WIDTH = 160, HEIGHT = 24, DEPTH = 6, ARRAY_B = WIDTH * HEIGHT * DEPTH };
@@ -36,7 +37,8 @@ static void expect_moved(const CUDA_MEMCPY3D *c, const struct place *from, const
     memcpy(want, before, SIZE);
     for (size_t z = 0; z < c->Depth; z++)
         for (size_t y = 0; y < c->Height; y++)
-            memcpy(want + to->start + (z * to->rows + y) * to->pitch, before + from->start + (z * from->rows + y) * from->pitch, c->WidthInBytes);
+            memcpy(want + to->start + (z * to->rows + y) * to->pitch,
+                   before + from->start + (z * from->rows + y) * from->pitch, c->WidthInBytes);
 }
 
 static void linear(bool slices)
@@ -46,8 +48,10 @@ static void linear(bool slices)
     pattern();
     MUST(cuMemAlloc(&p, SIZE));
     for (unsigned i = 0; i < 600; i++) {
-        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .dstMemoryType = CU_MEMORYTYPE_DEVICE};
-        c.WidthInBytes = 1 + below(300), c.Height = 1 + below(8), c.Depth = slices ? 1 + below(4) : 1;
+        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE};
+        c.WidthInBytes = 1 + below(300), c.Height = 1 + below(8),
+        c.Depth = slices ? 1 + below(4) : 1;
         struct place from = place(&c), to = place(&c);
         if (i % 4 == 0) { // the same pitches, a little apart
             size_t apart = below(300);
@@ -86,7 +90,10 @@ TEST(rows_of_two_pitches)
 {
     static const struct {
         size_t from, from_pitch, to, to_pitch, width, height;
-    } cases[] = {{0, 256, 0, 512, 256, 30}, {8192, 512, 0, 1024, 40, 14}, {4353, 256, 0, 1024, 12, 14}, {31, 513, 0, 1000, 32, 15}};
+    } cases[] = {{0, 256, 0, 512, 256, 30},
+                 {8192, 512, 0, 1024, 40, 14},
+                 {4353, 256, 0, 1024, 12, 14},
+                 {31, 513, 0, 1000, 32, 15}};
     CUdeviceptr p;
     test_context();
     pattern();
@@ -103,7 +110,8 @@ TEST(rows_of_two_pitches)
         MUST(cuMemcpyHtoD(p, before, SIZE));
         memcpy(want, before, SIZE);
         for (size_t y = 0; y < c.Height; y++)
-            memcpy(want + cases[i].to + y * c.dstPitch, before + cases[i].from + y * c.srcPitch, c.WidthInBytes);
+            memcpy(want + cases[i].to + y * c.dstPitch, before + cases[i].from + y * c.srcPitch,
+                   c.WidthInBytes);
         EXPECT_OK(cuMemcpy2D(&c));
         MUST(cuMemcpyDtoH(after, p, SIZE));
         EXPECT(!memcmp(after, want, SIZE));
@@ -131,18 +139,27 @@ static CUDA_MEMCPY3D whole(CUarray array, unsigned char *bytes, bool up)
 
 static void in_array(unsigned flags)
 {
-    CUDA_ARRAY3D_DESCRIPTOR desc = {
-        .Width = WIDTH, .Height = HEIGHT, .Depth = DEPTH, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1, .Flags = flags};
+    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = WIDTH,
+                                    .Height = HEIGHT,
+                                    .Depth = DEPTH,
+                                    .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                    .NumChannels = 1,
+                                    .Flags = flags};
     CUarray array;
     test_context();
     pattern();
     MUST(cuArray3DCreate(&array, &desc));
     CUDA_MEMCPY3D up = whole(array, before, true), down = whole(array, after, false);
     for (unsigned i = 0; i < 400; i++) {
-        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array};
+        CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .srcArray = array,
+                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .dstArray = array};
         c.WidthInBytes = 1 + below(WIDTH), c.Height = 1 + below(HEIGHT), c.Depth = 1 + below(DEPTH);
-        c.srcXInBytes = below(WIDTH - c.WidthInBytes + 1), c.srcY = below(HEIGHT - c.Height + 1), c.srcZ = below(DEPTH - c.Depth + 1);
-        c.dstXInBytes = below(WIDTH - c.WidthInBytes + 1), c.dstY = below(HEIGHT - c.Height + 1), c.dstZ = below(DEPTH - c.Depth + 1);
+        c.srcXInBytes = below(WIDTH - c.WidthInBytes + 1), c.srcY = below(HEIGHT - c.Height + 1),
+        c.srcZ = below(DEPTH - c.Depth + 1);
+        c.dstXInBytes = below(WIDTH - c.WidthInBytes + 1), c.dstY = below(HEIGHT - c.Height + 1),
+        c.dstZ = below(DEPTH - c.Depth + 1);
         if (i % 3 == 0)
             c.dstZ = c.srcZ;
         if (i % 5 == 0)
@@ -152,7 +169,8 @@ static void in_array(unsigned flags)
         for (size_t z = 0; z < c.Depth; z++)
             for (size_t y = 0; y < c.Height; y++)
                 memcpy(want + ((c.dstZ + z) * HEIGHT + c.dstY + y) * WIDTH + c.dstXInBytes,
-                       before + ((c.srcZ + z) * HEIGHT + c.srcY + y) * WIDTH + c.srcXInBytes, c.WidthInBytes);
+                       before + ((c.srcZ + z) * HEIGHT + c.srcY + y) * WIDTH + c.srcXInBytes,
+                       c.WidthInBytes);
         EXPECT_OK(cuMemcpy3D(&c));
         MUST(cuMemcpy3D(&down));
         EXPECT(!memcmp(after, want, ARRAY_B));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies between devices, and across the seams of memory: mappings that adjoin are one range, allocations that adjoin are not.
+// Copies between devices, and across the seams of memory: mappings that adjoin are one range,
+// allocations that adjoin are not.
 #include "../harness.h"
 
 enum { SIZE = 8192, WIDTH = 48, HEIGHT = 10, DEPTH = 4, BOX_B = WIDTH * HEIGHT * DEPTH };
@@ -23,7 +24,11 @@ static void two_devices(void)
     test_setting("CARDLESS_DEVICES", "h100,h100");
     MUST(cuInit(0));
     for (int d = 0; d < 2; d++) {
-        CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = WIDTH, .Height = HEIGHT, .Depth = DEPTH, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+        CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = WIDTH,
+                                        .Height = HEIGHT,
+                                        .Depth = DEPTH,
+                                        .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                        .NumChannels = 1};
         MUST(cuDevicePrimaryCtxRetain(&contexts[d], d));
         MUST(cuCtxSetCurrent(contexts[d]));
         MUST(cuMemAlloc(&memory[d], SIZE));
@@ -47,36 +52,42 @@ TEST(peer_runs)
         pattern(i);
         MUST(cuCtxSetCurrent(contexts[i / 2]));
         MUST(cuMemcpyHtoD(memory[from], a, SIZE));
-        EXPECT_OK(i & 2 ? cuMemcpyPeerAsync(memory[to], contexts[to], memory[from], contexts[from], SIZE, NULL)
-                        : cuMemcpyPeer(memory[to], contexts[to], memory[from], contexts[from], SIZE));
+        EXPECT_OK(i & 2
+                      ? cuMemcpyPeerAsync(memory[to], contexts[to], memory[from], contexts[from],
+                                          SIZE, NULL)
+                      : cuMemcpyPeer(memory[to], contexts[to], memory[from], contexts[from], SIZE));
         MUST(cuCtxSynchronize());
         from_device(to, b);
         EXPECT(!memcmp(a, b, SIZE));
     }
-    EXPECT_ERROR(cuMemcpyPeer(memory[1], contexts[1], memory[0], contexts[0], SIZE + 1), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemcpyPeer(memory[1], (CUcontext)(uintptr_t)0x1230, memory[0], contexts[0], 1), CUDA_ERROR_INVALID_CONTEXT);
+    EXPECT_ERROR(cuMemcpyPeer(memory[1], contexts[1], memory[0], contexts[0], SIZE + 1),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyPeer(memory[1], (CUcontext)(uintptr_t)0x1230, memory[0], contexts[0], 1),
+                 CUDA_ERROR_INVALID_CONTEXT);
 }
 
 static CUDA_MEMCPY3D_PEER peer(int from, bool from_array, int to, bool to_array)
 {
-    return (CUDA_MEMCPY3D_PEER){.srcMemoryType = from_array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_DEVICE,
-                                .srcArray = from_array ? arrays[from] : NULL,
-                                .srcDevice = from_array ? 0 : memory[from],
-                                .srcContext = contexts[from],
-                                .srcPitch = WIDTH,
-                                .srcHeight = HEIGHT,
-                                .dstMemoryType = to_array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_DEVICE,
-                                .dstArray = to_array ? arrays[to] : NULL,
-                                .dstDevice = to_array ? 0 : memory[to],
-                                .dstContext = contexts[to],
-                                .dstPitch = WIDTH,
-                                .dstHeight = HEIGHT,
-                                .WidthInBytes = WIDTH,
-                                .Height = HEIGHT,
-                                .Depth = DEPTH};
+    return (CUDA_MEMCPY3D_PEER){
+        .srcMemoryType = from_array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_DEVICE,
+        .srcArray = from_array ? arrays[from] : NULL,
+        .srcDevice = from_array ? 0 : memory[from],
+        .srcContext = contexts[from],
+        .srcPitch = WIDTH,
+        .srcHeight = HEIGHT,
+        .dstMemoryType = to_array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_DEVICE,
+        .dstArray = to_array ? arrays[to] : NULL,
+        .dstDevice = to_array ? 0 : memory[to],
+        .dstContext = contexts[to],
+        .dstPitch = WIDTH,
+        .dstHeight = HEIGHT,
+        .WidthInBytes = WIDTH,
+        .Height = HEIGHT,
+        .Depth = DEPTH};
 }
 
-// Memory to array to the other device's array to memory, each step through either device's context, at once and in a stream.
+// Memory to array to the other device's array to memory, each step through either device's context,
+// at once and in a stream.
 TEST(peer_boxes)
 {
     two_devices();
@@ -86,7 +97,8 @@ TEST(peer_boxes)
         MUST(cuCtxSetCurrent(contexts[from]));
         MUST(cuMemcpyHtoD(memory[from], a, SIZE));
         MUST(cuMemsetD8(memory[from] + BOX_B, 0, SIZE - BOX_B));
-        CUDA_MEMCPY3D_PEER steps[] = {peer(from, false, from, true), peer(from, true, to, true), peer(to, true, to, false)};
+        CUDA_MEMCPY3D_PEER steps[] = {peer(from, false, from, true), peer(from, true, to, true),
+                                      peer(to, true, to, false)};
         MUST(cuCtxSetCurrent(contexts[i >> 1 & 1]));
         for (unsigned s = 0; s < 3; s++)
             EXPECT_OK(i & 4 ? cuMemcpy3DPeerAsync(&steps[s], NULL) : cuMemcpy3DPeer(&steps[s]));
@@ -99,14 +111,16 @@ TEST(peer_boxes)
     pattern(40);
     MUST(cuCtxSetCurrent(contexts[0]));
     MUST(cuMemcpyHtoD(memory[0], a, SIZE));
-    c.srcXInBytes = 3, c.dstXInBytes = 5, c.srcY = 1, c.dstZ = 1, c.WidthInBytes = 30, c.Height = 7, c.Depth = 2;
+    c.srcXInBytes = 3, c.dstXInBytes = 5, c.srcY = 1, c.dstZ = 1, c.WidthInBytes = 30, c.Height = 7,
+    c.Depth = 2;
     EXPECT_OK(cuMemcpy3DPeer(&c));
     c = peer(1, true, 1, false);
     EXPECT_OK(cuMemcpy3DPeer(&c));
     from_device(1, b);
     for (unsigned z = 0; z < 2; z++)
         for (unsigned y = 0; y < 7; y++)
-            EXPECT(!memcmp(b + ((z + 1) * HEIGHT + y) * WIDTH + 5, a + (z * HEIGHT + y + 1) * WIDTH + 3, 30));
+            EXPECT(!memcmp(b + ((z + 1) * HEIGHT + y) * WIDTH + 5,
+                           a + (z * HEIGHT + y + 1) * WIDTH + 3, 30));
 }
 
 TEST(peer_boxes_refused)
@@ -132,8 +146,10 @@ TEST(peer_boxes_refused)
 TEST(across_mappings)
 {
     enum { PART = 2 << 20, AT = PART - 3000, LENGTH = 6000 };
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    CUmemAccessDesc access = {.location = prop.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAccessDesc access = {.location = prop.location,
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle parts[2];
     CUdeviceptr p;
     test_context();
@@ -164,7 +180,8 @@ TEST(across_mappings)
     EXPECT_OK(cuMemcpyDtoH(b, p + PART - 4, 8));
     EXPECT(!memcmp(b, "\5\5\5\5\4\3\2\1", 8));
     EXPECT_ERROR(cuMemcpyDtoH(b, p + 2 * (size_t)PART - 8, 9), CUDA_ERROR_INVALID_VALUE);
-    // The second part may be read only: a copy that writes there is refused, and nothing of it is done.
+    // The second part may be read only: a copy that writes there is refused, and nothing of it is
+    // done.
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
     MUST(cuMemSetAccess(p + PART, PART, &access, 1));
     MUST(cuMemcpyDtoH(a, p + AT, LENGTH));
@@ -177,12 +194,17 @@ TEST(across_mappings)
     EXPECT_OK(cuMemcpyDtoH(b, p + AT, 3000));
 }
 
-// An H100 refuses what reaches from one block of cuMemAlloc into the next, though the next begins there.
+// An H100 refuses what reaches from one block of cuMemAlloc into the next, though the next begins
+// there.
 TEST(across_allocations)
 {
     enum { BLOCKS = 8 };
     CUdeviceptr p[BLOCKS];
-    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = a, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .WidthInBytes = 16, .Height = 2};
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = a,
+                       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .WidthInBytes = 16,
+                       .Height = 2};
     unsigned seams = 0;
     test_context();
     pattern(2);
@@ -205,4 +227,5 @@ TEST(across_allocations)
     EXPECT(seams);
 }
 
-TESTS(CASE(peer_runs), CASE(peer_boxes), CASE(peer_boxes_refused), CASE(across_mappings), CASE(across_allocations))
+TESTS(CASE(peer_runs), CASE(peer_boxes), CASE(peer_boxes_refused), CASE(across_mappings),
+      CASE(across_allocations))

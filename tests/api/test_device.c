@@ -110,8 +110,10 @@ TEST(linear_texture_width)
     EXPECT_EQ(width, 1 << 28);
     EXPECT_OK(cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0));
     EXPECT_EQ(width, 1 << 30);
-    EXPECT_ERROR(cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 3, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuDeviceGetTexture1DLinearMaxWidth(&width, (CUarray_format)0, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 3, 0),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuDeviceGetTexture1DLinearMaxWidth(&width, (CUarray_format)0, 1, 0),
+                 CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(peers)
@@ -126,12 +128,15 @@ TEST(peers)
     EXPECT_EQ(v, 0);
     EXPECT_OK(cuDeviceCanAccessPeer(&v, 0, 1));
     EXPECT_EQ(v, 1);
-    EXPECT_ERROR(cuDeviceGetP2PAttribute(&v, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0), CUDA_ERROR_INVALID_DEVICE);
+    EXPECT_ERROR(cuDeviceGetP2PAttribute(&v, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0),
+                 CUDA_ERROR_INVALID_DEVICE);
     EXPECT_OK(cuDeviceGetP2PAttribute(&v, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
     EXPECT_EQ(v, 1);
-    EXPECT_ERROR(cuDeviceGetP2PAttribute(&v, (CUdevice_P2PAttribute)99, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuDeviceGetP2PAttribute(&v, (CUdevice_P2PAttribute)99, 0, 1),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuDeviceGetP2PAtomicCapabilities(&capability, &add, 1, 0, 1));
-    EXPECT_ERROR(cuDeviceGetP2PAtomicCapabilities(&capability, &bad, 1, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuDeviceGetP2PAtomicCapabilities(&capability, &bad, 1, 0, 1),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuDeviceGetHostAtomicCapabilities(&capability, &add, 1, 0));
     EXPECT_EQ(capability, 0);
     MUST(cuCtxCreate(&b, NULL, 0, 1));
@@ -148,4 +153,5 @@ TEST(peers)
     EXPECT_OK(cuCtxDestroy(a));
 }
 
-TESTS(CASE(ordinals), CASE(name), CASE(attributes), CASE(uuid), CASE(uuid_setting), CASE(bus_id), CASE(linear_texture_width), CASE(peers))
+TESTS(CASE(ordinals), CASE(name), CASE(attributes), CASE(uuid), CASE(uuid_setting), CASE(bus_id),
+      CASE(linear_texture_width), CASE(peers))

@@ -2,7 +2,8 @@
 // Frames of EGL streams: what a producer may present, and what its consumer sees of it.
 #include "egl_stream.h"
 
-// The consumer has the producer's bytes at an address of its own, as far as its connection and this frame reach.
+// The consumer has the producer's bytes at an address of its own, as far as its connection and this
+// frame reach.
 TEST(view_of_memory)
 {
     enum { INSIDE_B = 768 };
@@ -51,7 +52,8 @@ TEST(view_of_memory)
     release(&p, again);
     f.plane[0] = (void *)(uintptr_t)(large + INSIDE_B + 1);
     present(&p, &f, CUDA_SUCCESS);
-    EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &again, &p.out, SOON_US), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &again, &p.out, SOON_US),
+                 CUDA_ERROR_INVALID_VALUE);
 
     EXPECT_OK(cuMemFree(memory)); // the view keeps the bytes
     EXPECT_EQ(first_byte(&(CUeglFrame){.plane = {(void *)(uintptr_t)view}}, NULL), 7);
@@ -102,7 +104,8 @@ TEST(view_of_arrays)
     EXPECT_OK(cuMemcpyAtoH(back, a, 0, sizeof back));
 }
 
-// The first plane must have all of its rows; how many another one has depends on the format, and it ends with its memory.
+// The first plane must have all of its rows; how many another one has depends on the format, and it
+// ends with its memory.
 TEST(planes_inside)
 {
     enum { NV12 = 1, AT_B = 512, CHROMA_B = WIDTH * HEIGHT / 2 };
@@ -131,7 +134,8 @@ TEST(planes_inside)
 // A frame may be the array of a mapped resource; its bytes live as long as the consumer has them.
 TEST(array_of_graphics)
 {
-    cardlessTextureDesc desc = {CARDLESS_TEXTURE_2D, WIDTH, HEIGHT, 0, 0, 1, CU_AD_FORMAT_UNSIGNED_INT8, 4};
+    cardlessTextureDesc desc = {CARDLESS_TEXTURE_2D,        WIDTH, HEIGHT, 0, 0, 1,
+                                CU_AD_FORMAT_UNSIGNED_INT8, 4};
     unsigned char bytes[WIDTH * 4], back[WIDTH * 4];
     cardlessTexture t;
     CUgraphicsResource mapped, r;
@@ -158,7 +162,8 @@ TEST(array_of_graphics)
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&p.consumer));
 }
 
-// The same memory as a frame of another size is another frame; what a frame has not, may be anything.
+// The same memory as a frame of another size is another frame; what a frame has not, may be
+// anything.
 TEST(same_frame)
 {
     test_context();
@@ -179,7 +184,8 @@ TEST(same_frame)
     EXPECT(acquire(&p, 0, &got) == r);
 }
 
-// A frame of a colour format and of a sample format that goes with it; what the consumer is told. 0xff: it cannot have it.
+// A frame of a colour format and of a sample format that goes with it; what the consumer is told.
+// 0xff: it cannot have it.
 static void told(unsigned color, unsigned want_color, unsigned want_format)
 {
     struct pair p = pair(0);
@@ -191,7 +197,8 @@ static void told(unsigned color, unsigned want_color, unsigned want_format)
     f.channels = 1;
     f.color = color;
     present(&p, &f, CUDA_SUCCESS);
-    EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US), want_color == 0xff ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+    EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US),
+                 want_color == 0xff ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
     if (want_color == 0xff)
         return;
     EXPECT_OK(cuGraphicsResourceGetMappedEglFrame(&got, r, 0, 0));
@@ -203,12 +210,14 @@ static void told(unsigned color, unsigned want_color, unsigned want_format)
 // Recorded of a card: colour formats as the producer gave them and as the consumer saw them.
 static void told_all(bool as_the_driver)
 {
-    static const unsigned rows[][3] = {{0x01, 0x15, 1}, {0x15, 0x01, 1}, {0x14, 0x03, 1}, {0x0b, 0x13, 1}, {0x25, 0x2b, 1},
-                                       {0x2c, 0x26, 1}, {0x53, 0x54, 1}, {0x58, 0x57, 1}, {0x5b, 0x5b, 2}, {0x5f, 0x5f, 2}};
+    static const unsigned rows[][3] = {
+        {0x01, 0x15, 1}, {0x15, 0x01, 1}, {0x14, 0x03, 1}, {0x0b, 0x13, 1}, {0x25, 0x2b, 1},
+        {0x2c, 0x26, 1}, {0x53, 0x54, 1}, {0x58, 0x57, 1}, {0x5b, 0x5b, 2}, {0x5f, 0x5f, 2}};
     test_setting("CARDLESS_PERSONALITY", as_the_driver ? "driver-580" : "manual");
     test_context();
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        told(rows[i][0], rows[i][as_the_driver ? 1 : 0], as_the_driver ? rows[i][2] : CU_AD_FORMAT_UNSIGNED_INT8);
+        told(rows[i][0], rows[i][as_the_driver ? 1 : 0],
+             as_the_driver ? rows[i][2] : CU_AD_FORMAT_UNSIGNED_INT8);
     told(9, 0xff, 0);
 }
 
@@ -225,8 +234,10 @@ TEST(formats_as_the_manual_tells)
 static CUdeviceptr map_memory(void)
 {
     enum { SIZE = 2 << 20 };
-    CUmemAllocationProp property = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location.type = CU_MEM_LOCATION_TYPE_DEVICE};
-    CUmemAccessDesc access = {.location.type = CU_MEM_LOCATION_TYPE_DEVICE, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAllocationProp property = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                    .location.type = CU_MEM_LOCATION_TYPE_DEVICE};
+    CUmemAccessDesc access = {.location.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle handle;
     CUdeviceptr p;
     MUST(cuMemCreate(&handle, SIZE, &property, 0));
@@ -262,10 +273,12 @@ TEST(frames_refused)
     REFUSED(CUDA_ERROR_INVALID_HANDLE, bad.color = 0, bad.plane_count = 3, bad.channels = 1);
 #undef REFUSED
     // Extents, pitch and depth may be any.
-    static const unsigned shapes[][4] = {{0, 0, 1, 0}, {16, HEIGHT, 2, 256}, {WIDTH, ~0u, 0, ~0u}, {1u << 30, 1u << 30, 1, 16}};
+    static const unsigned shapes[][4] = {
+        {0, 0, 1, 0}, {16, HEIGHT, 2, 256}, {WIDTH, ~0u, 0, ~0u}, {1u << 30, 1u << 30, 1, 16}};
     for (unsigned i = 0; i < 4; i++) {
         f = frame(&memory);
-        f.width = shapes[i][0], f.height = shapes[i][1], f.depth = shapes[i][2], f.pitch = shapes[i][3];
+        f.width = shapes[i][0], f.height = shapes[i][1], f.depth = shapes[i][2],
+        f.pitch = shapes[i][3];
         present(&p, &f, CUDA_SUCCESS);
         CUgraphicsResource r;
         EXPECT_OK(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US));
@@ -278,5 +291,6 @@ TEST(frames_refused)
     EXPECT(bad.plane[1] != f.plane[1] && bad.plane[2] != NULL);
 }
 
-TESTS(CASE(view_of_memory), CASE(view_of_arrays), CASE(planes_inside), CASE(array_of_graphics), CASE(same_frame), CASE(formats_as_the_driver_tells),
-      CASE(formats_as_the_manual_tells), CASE(frames_refused))
+TESTS(CASE(view_of_memory), CASE(view_of_arrays), CASE(planes_inside), CASE(array_of_graphics),
+      CASE(same_frame), CASE(formats_as_the_driver_tells), CASE(formats_as_the_manual_tells),
+      CASE(frames_refused))

@@ -30,7 +30,8 @@ TEST(there_and_back)
     EXPECT_OK(cardlessStreamDestroy(p.stream));
 }
 
-// The consumer's work comes after the producer's, and what the producer does next comes after the consumer's.
+// The consumer's work comes after the producer's, and what the producer does next comes after the
+// consumer's.
 TEST(order)
 {
     test_context();
@@ -43,7 +44,8 @@ TEST(order)
     volatile unsigned *producer = test_hold(p.in);
     EXPECT_OK(cuMemsetD8Async(memory[0], 7, FRAME_B, p.in));
     present(&p, &f[0], CUDA_SUCCESS);
-    EXPECT_OK(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US)); // there at once, ready later
+    EXPECT_OK(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out,
+                                              SOON_US)); // there at once, ready later
     EXPECT_ERROR(cuStreamQuery(p.out), CUDA_ERROR_NOT_READY);
     volatile unsigned *consumer = test_hold(p.out);
     CUdeviceptr copy;
@@ -93,7 +95,8 @@ TEST(mailbox)
     three(f, memory);
     present(&p, &f[0], CUDA_SUCCESS);
     CUgraphicsResource r = acquire(&p, 10, &got), none;
-    EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &none, &p.out, SOON_US), CUDA_ERROR_LAUNCH_TIMEOUT); // it holds the only one
+    EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &none, &p.out, SOON_US),
+                 CUDA_ERROR_LAUNCH_TIMEOUT); // it holds the only one
     present(&p, &f[1], CUDA_SUCCESS);
     comes_back(&p, NULL);
     present(&p, &f[2], CUDA_SUCCESS);
@@ -165,7 +168,8 @@ TEST(waiting_in_a_host_function)
     CUdeviceptr memory[3];
     three(f, memory);
     present(&full, &f[0], CUDA_SUCCESS);
-    struct pair mixed = {.producer = full.producer, .consumer = empty.consumer, .in = full.in, .out = empty.out};
+    struct pair mixed = {
+        .producer = full.producer, .consumer = empty.consumer, .in = full.in, .out = empty.out};
     struct inside i = {.pair = &mixed, .frame = f[1]};
     CUstream s;
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
@@ -198,7 +202,8 @@ TEST(two_contexts)
     EXPECT_OK(cuCtxDestroy(there)); // the producer's connection ends with it
     EXPECT_EQ(first_byte(&got, NULL), 33);
     EXPECT_OK(cuEGLStreamConsumerReleaseFrame(&consumer, r, &none));
-    EXPECT(cuEGLStreamConsumerAcquireFrame(&consumer, &r, &none, 0xffffffff) != CUDA_SUCCESS); // and nobody waits for ever
+    EXPECT(cuEGLStreamConsumerAcquireFrame(&consumer, &r, &none, 0xffffffff) !=
+           CUDA_SUCCESS); // and nobody waits for ever
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&consumer));
 }
 
@@ -259,8 +264,10 @@ TEST(disconnected)
     EXPECT_ERROR(cuEGLStreamProducerDisconnect(&p.producer), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_EQ(first_byte(&got, p.out), 10);
     release(&p, r);
-    EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US), CUDA_ERROR_UNKNOWN);
-    EXPECT_ERROR(cuEGLStreamProducerConnect(&p.producer, p.stream, WIDTH, HEIGHT), CUDA_ERROR_UNKNOWN);
+    EXPECT_ERROR(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out, SOON_US),
+                 CUDA_ERROR_UNKNOWN);
+    EXPECT_ERROR(cuEGLStreamProducerConnect(&p.producer, p.stream, WIDTH, HEIGHT),
+                 CUDA_ERROR_UNKNOWN);
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&p.consumer));
     p = pair(0);
     present(&p, &f[0], CUDA_SUCCESS);
@@ -282,7 +289,8 @@ TEST(refused)
     EXPECT_ERROR(cuEGLStreamConsumerConnect(&c, (void *)0x12340), CUDA_ERROR_UNKNOWN);
     EXPECT_OK(cardlessStreamCreate(&stream, 0));
     EXPECT_ERROR(cuEGLStreamConsumerConnect(NULL, stream), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuEGLStreamProducerConnect(&c, stream, WIDTH, HEIGHT), CUDA_ERROR_UNKNOWN); // no consumer yet
+    EXPECT_ERROR(cuEGLStreamProducerConnect(&c, stream, WIDTH, HEIGHT),
+                 CUDA_ERROR_UNKNOWN); // no consumer yet
     EXPECT(c == NULL);
     EXPECT_ERROR(cuEGLStreamConsumerConnectWithFlags(&c, stream, 2), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuEGLStreamConsumerDisconnect(&c), CUDA_ERROR_INVALID_HANDLE);
@@ -323,16 +331,19 @@ TEST(refused_as_on_the_card)
     EXPECT_ERROR(cuEGLStreamProducerConnect(&early, stream, WIDTH, HEIGHT), CUDA_ERROR_UNKNOWN);
     EXPECT(early != NULL);
     EXPECT_OK(cuEGLStreamConsumerConnect(&c, stream));
-    EXPECT_ERROR(cuEGLStreamProducerConnect(&late, stream, WIDTH, HEIGHT), CUDA_ERROR_UNKNOWN); // recorded
+    EXPECT_ERROR(cuEGLStreamProducerConnect(&late, stream, WIDTH, HEIGHT),
+                 CUDA_ERROR_UNKNOWN); // recorded
     EXPECT_OK(cuEGLStreamProducerDisconnect(&early));
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&c));
     struct pair p = pair(0);
-    EXPECT_ERROR(cuEGLStreamProducerDisconnect(&p.consumer), CUDA_ERROR_INVALID_VALUE); // the wrong side's ends all the same
+    EXPECT_ERROR(cuEGLStreamProducerDisconnect(&p.consumer),
+                 CUDA_ERROR_INVALID_VALUE); // the wrong side's ends all the same
     EXPECT_ERROR(cuEGLStreamConsumerDisconnect(&p.consumer), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cuEGLStreamConsumerDisconnect(&p.producer), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuEGLStreamProducerDisconnect(&p.producer), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TESTS(CASE(there_and_back), CASE(order), CASE(disconnected_while_it_waits), CASE(mailbox), CASE(queue), CASE(waiting_in_a_host_function),
-      CASE(two_contexts), CASE(context_of_the_consumer), CASE(waits_for_another_thread), CASE(disconnected), CASE(refused),
-      CASE(refused_as_on_the_card))
+TESTS(CASE(there_and_back), CASE(order), CASE(disconnected_while_it_waits), CASE(mailbox),
+      CASE(queue), CASE(waiting_in_a_host_function), CASE(two_contexts),
+      CASE(context_of_the_consumer), CASE(waits_for_another_thread), CASE(disconnected),
+      CASE(refused), CASE(refused_as_on_the_card))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The chapter "Graphics Interoperability" on the virtual graphics API: what is mapped, what of it is poisoned, and that a call that fails changes
-// nothing.
+// The chapter "Graphics Interoperability" on the virtual graphics API: what is mapped, what of it
+// is poisoned, and that a call that fails changes nothing.
 #include <sys/wait.h>
 
 #include "../mistakes/virtual.h"
@@ -36,7 +36,8 @@ TEST(buffer_both_ways)
 }
 
 // Each layer and level of a texture through CUDA, and back through graphics.
-static void every_array(cardlessTextureKind kind, unsigned height, unsigned depth, unsigned layers, unsigned levels)
+static void every_array(cardlessTextureKind kind, unsigned height, unsigned depth, unsigned layers,
+                        unsigned levels)
 {
     unsigned char texel[4] = {0}, *back = calloc(64 * 64 * 16, 4);
     CUarray a;
@@ -53,7 +54,8 @@ static void every_array(cardlessTextureKind kind, unsigned height, unsigned dept
             EXPECT_EQ(d.Height, height >> level);
             EXPECT_EQ(d.Depth, depth >> level);
             EXPECT_EQ(d.Flags, CUDA_ARRAY3D_SURFACE_LDST);
-            memset(back, (int)(face * 16 + level + 1), (32 >> level) * 4 * (d.Height ? d.Height : 1));
+            memset(back, (int)(face * 16 + level + 1),
+                   (32 >> level) * 4 * (d.Height ? d.Height : 1));
             EXPECT_OK(copy_array(a, back, true, (32 >> level) * 4, d.Height ? d.Height : 1));
         }
     }
@@ -61,7 +63,8 @@ static void every_array(cardlessTextureKind kind, unsigned height, unsigned dept
     MUST(cuGraphicsUnmapResources(1, &r, NULL));
     for (unsigned face = 0; face < faces; face++) {
         for (unsigned level = 0; level < levels; level++) {
-            cardlessBox last = {(32 >> level) - 1, height >> level ? (height >> level) - 1 : 0, face, 1, 1, 1};
+            cardlessBox last = {
+                (32 >> level) - 1, height >> level ? (height >> level) - 1 : 0, face, 1, 1, 1};
             EXPECT_OK(cardlessReadTexture(t, level, &last, texel));
             EXPECT_EQ(texel[3], face * 16 + level + 1);
         }
@@ -127,7 +130,8 @@ TEST(failing_calls_change_nothing)
 {
     CUdeviceptr p;
     test_context();
-    CUgraphicsResource r[] = {registered(virtual_buffer(64), 0), registered(virtual_buffer(64), 0), NULL};
+    CUgraphicsResource r[] = {registered(virtual_buffer(64), 0), registered(virtual_buffer(64), 0),
+                              NULL};
     CUstream bad = (CUstream)(uintptr_t)0x77770;
     EXPECT_ERROR(cuGraphicsMapResources(3, r, NULL), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cuGraphicsMapResources(0, r, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -200,7 +204,8 @@ TEST(arrays_change_under_the_manual_only)
 {
     CUarray a, b;
     test_context();
-    CUgraphicsResource r = registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1), 0);
+    CUgraphicsResource r =
+        registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1), 0);
     for (int i = 0; i < 2; i++) {
         EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
         EXPECT_OK(cuGraphicsSubResourceGetMappedArray(i ? &b : &a, r, 0, 0));
@@ -215,7 +220,8 @@ TEST(arrays_stay_as_on_the_card)
     CUarray a, b;
     unsigned char texels[256] = {0};
     test_context();
-    CUgraphicsResource r = registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1), 0);
+    CUgraphicsResource r =
+        registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1), 0);
     for (int i = 0; i < 2; i++) {
         EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
         EXPECT_OK(cuGraphicsSubResourceGetMappedArray(i ? &b : &a, r, 0, 0));
@@ -246,7 +252,8 @@ TEST(read_only_and_discarded)
     unsigned char texels[8 * 4 * 4], back[sizeof texels];
     test_context();
     cardlessTexture t = virtual_texture(CARDLESS_TEXTURE_2D, 8, 4, 0, 0, 1);
-    CUgraphicsResource r = registered_texture(t, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    CUgraphicsResource r = registered_texture(t, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY |
+                                                     CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
     CUarray a;
     memset(texels, 8, sizeof texels);
     EXPECT_OK(cardlessWriteTexture(t, 0, NULL, texels));
@@ -277,7 +284,9 @@ static void use_and_exit(int to)
     dup2(to, STDERR_FILENO);
     setenv("CARDLESS_REPORT", "1", 1);
     test_context();
-    CUgraphicsResource r[] = {registered(virtual_buffer(BUFFER_B), 0), registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 8, 4, 0, 0, 1), 1)};
+    CUgraphicsResource r[] = {
+        registered(virtual_buffer(BUFFER_B), 0),
+        registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 8, 4, 0, 0, 1), 1)};
     for (int i = 0; i < 3; i++) {
         MUST(cuGraphicsMapResources(1, r, NULL));
         MUST(cuGraphicsUnmapResources(1, r, NULL));
@@ -299,13 +308,16 @@ TEST(report)
     for (ssize_t n = 1; n > 0 && length<sizeof text - 1; length += n> 0 ? (size_t)n : 0)
         n = read(ends[0], text + length, sizeof text - 1 - length);
     EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT(
-        strstr(text, "CUgraphicsResource #1 (cardlessBuffer #1 of the virtual graphics API): 65536 bytes, flags 0; mapped 3 times, nothing copied"));
+    EXPECT(strstr(text, "CUgraphicsResource #1 (cardlessBuffer #1 of the virtual graphics API): "
+                        "65536 bytes, flags 0; mapped 3 times, nothing copied"));
     EXPECT(strstr(text, "to cuGraphicsUnregisterResource in"));
-    EXPECT(strstr(text, "8x4x0, 0 layers, 1 levels, 4 channels of format 0x1, flags 0x1; never mapped"));
+    EXPECT(strstr(text,
+                  "8x4x0, 0 layers, 1 levels, 4 channels of format 0x1, flags 0x1; never mapped"));
 }
 
-TESTS(CASE(report), CASE(buffer_both_ways), CASE(arrays_of_every_kind), CASE(mipmapped_array), CASE(failing_calls_change_nothing), CASE(contexts),
+TESTS(CASE(report), CASE(buffer_both_ways), CASE(arrays_of_every_kind), CASE(mipmapped_array),
+      CASE(failing_calls_change_nothing), CASE(contexts),
 
-      CASE(addresses_change_with_a_seed), CASE(arrays_change_under_the_manual_only), CASE(arrays_stay_as_on_the_card),
-      CASE(discarded_bytes_are_kept_by_the_driver), CASE(read_only_and_discarded), CASE(map_flags_replace_register_flags))
+      CASE(addresses_change_with_a_seed), CASE(arrays_change_under_the_manual_only),
+      CASE(arrays_stay_as_on_the_card), CASE(discarded_bytes_are_kept_by_the_driver),
+      CASE(read_only_and_discarded), CASE(map_flags_replace_register_flags))

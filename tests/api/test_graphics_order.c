@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Graphics and CUDA work on one object come in order: on the virtual graphics API, whose commands wait by themselves.
+// Graphics and CUDA work on one object come in order: on the virtual graphics API, whose commands
+// wait by themselves.
 #include "../mistakes/virtual.h"
 
 enum { BUFFER_B = 1 << 16 };
@@ -13,7 +14,8 @@ static CUdeviceptr mapped_in(CUgraphicsResource r, CUstream s)
 }
 
 // A mapping in which the first bytes are filled once the program sets the word.
-static volatile unsigned *filled_later(CUgraphicsResource r, CUstream s, unsigned char byte, size_t size)
+static volatile unsigned *filled_later(CUgraphicsResource r, CUstream s, unsigned char byte,
+                                       size_t size)
 {
     CUdeviceptr p = mapped_in(r, s);
     volatile unsigned *word = test_hold(s);
@@ -54,7 +56,8 @@ TEST(unmap_before_graphics)
     EXPECT_EQ(byte_of(copy, BUFFER_B - 1), 17);
 }
 
-// Mapped again on another stream: CUDA and graphics work between the two mappings stay in order, whatever is held up.
+// Mapped again on another stream: CUDA and graphics work between the two mappings stay in order,
+// whatever is held up.
 TEST(two_streams_take_turns)
 {
     test_context();
@@ -165,13 +168,15 @@ TEST(addresses_stay_while_work_waits)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// What CUDA writes to a resource that it may read only is undone, also where it was told to before it had the bytes.
+// What CUDA writes to a resource that it may read only is undone, also where it was told to before
+// it had the bytes.
 TEST(read_only_when_graphics_is_done)
 {
     test_context();
     CUstream first = stream(), second = stream();
     cardlessBuffer x = virtual_buffer(BUFFER_B), b = virtual_buffer(BUFFER_B);
-    CUgraphicsResource rx = registered(x, 0), r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
+    CUgraphicsResource rx = registered(x, 0),
+                       r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
     volatile unsigned *word = filled_later(rx, first, 17, BUFFER_B);
     EXPECT_OK(cardlessCopyBuffer(b, 0, x, 0, BUFFER_B)); // the second stream waits for it
     CUdeviceptr p = mapped_in(r, second);
@@ -189,9 +194,11 @@ TEST(discarded_when_graphics_is_done)
     test_context();
     CUstream first = stream(), second = stream();
     cardlessBuffer x = virtual_buffer(BUFFER_B), b = virtual_buffer(BUFFER_B);
-    CUgraphicsResource rx = registered(x, 0), r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    CUgraphicsResource rx = registered(x, 0),
+                       r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
     volatile unsigned *word = filled_later(rx, first, 17, BUFFER_B);
-    EXPECT_OK(cardlessCopyBuffer(b, 0, x, 0, BUFFER_B)); // waits for the first stream, and the second waits for it
+    EXPECT_OK(cardlessCopyBuffer(
+        b, 0, x, 0, BUFFER_B)); // waits for the first stream, and the second waits for it
     CUdeviceptr p = mapped_in(r, second);
     EXPECT_OK(cuMemsetD8Async(p, 1, 8, second));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
@@ -203,6 +210,8 @@ TEST(discarded_when_graphics_is_done)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(graphics_before_map), CASE(unmap_before_graphics), CASE(two_streams_take_turns), CASE(graphics_between_streams),
-      CASE(destroyed_while_it_waits), CASE(map_waits_for_the_mapping_before), CASE(unmap_waits_for_the_mapping_before),
-      CASE(addresses_stay_while_work_waits), CASE(read_only_when_graphics_is_done), CASE(discarded_when_graphics_is_done))
+TESTS(CASE(graphics_before_map), CASE(unmap_before_graphics), CASE(two_streams_take_turns),
+      CASE(graphics_between_streams), CASE(destroyed_while_it_waits),
+      CASE(map_waits_for_the_mapping_before), CASE(unmap_waits_for_the_mapping_before),
+      CASE(addresses_stay_while_work_waits), CASE(read_only_when_graphics_is_done),
+      CASE(discarded_when_graphics_is_done))

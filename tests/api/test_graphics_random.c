@@ -39,11 +39,13 @@ static unsigned draw(uint64_t *state, unsigned below)
     return (unsigned)(*state >> 33) % below;
 }
 
-// Shapes, flags, layers, levels and boxes at random: what is refused changes nothing, what is not works.
+// Shapes, flags, layers, levels and boxes at random: what is refused changes nothing, what is not
+// works.
 TEST(random_shapes)
 {
     static const unsigned extents[] = {0, 1, 2, 3, 7, 16, 33, 64, 100, 16384, 16385, ~0u};
-    static const CUarray_format formats[] = {CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_HALF, CU_AD_FORMAT_FLOAT, (CUarray_format)0x99};
+    static const CUarray_format formats[] = {CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_HALF,
+                                             CU_AD_FORMAT_FLOAT, (CUarray_format)0x99};
     static unsigned char texels[1 << 16];
     unsigned made = 0, mapped = 0;
     uint64_t state = 5;
@@ -71,10 +73,12 @@ TEST(random_shapes)
             *values[draw(&state, 6)] = extents[draw(&state, 12)];
         if (!draw(&state, 10))
             d.format = formats[3];
-        if ((uint64_t)d.width * (d.height + 1) * (d.depth + 1) * (d.layers + 1) > 1 << 24 || cardlessTextureCreate(&t, &d))
+        if ((uint64_t)d.width * (d.height + 1) * (d.depth + 1) * (d.layers + 1) > 1 << 24 ||
+            cardlessTextureCreate(&t, &d))
             continue;
         made++;
-        cardlessBox box = {draw(&state, 20), draw(&state, 20), draw(&state, 8), draw(&state, 20), draw(&state, 20), draw(&state, 8)};
+        cardlessBox box = {draw(&state, 20), draw(&state, 20), draw(&state, 8),
+                           draw(&state, 20), draw(&state, 20), draw(&state, 8)};
         CUresult fill = cardlessFillTexture(t, draw(&state, 8), &box, texels);
         EXPECT(fill == CUDA_SUCCESS || fill == CUDA_ERROR_INVALID_VALUE);
         if (!cardlessRegisterTexture(&r, t, draw(&state, 20))) {
@@ -121,14 +125,17 @@ static void *use_at_random(void *arg)
         cardlessBuffer b = shared_buffers[draw(&state, SHARED)];
         switch (draw(&state, 6)) {
         case 0:
-            EXPECT(is_one_of(cuGraphicsMapResources(1, r, s), CUDA_ERROR_ALREADY_MAPPED, CUDA_SUCCESS));
+            EXPECT(is_one_of(cuGraphicsMapResources(1, r, s), CUDA_ERROR_ALREADY_MAPPED,
+                             CUDA_SUCCESS));
             break;
         case 1:
-            EXPECT(is_one_of(cuGraphicsUnmapResources(1, r, s), CUDA_ERROR_NOT_MAPPED, CUDA_SUCCESS));
+            EXPECT(
+                is_one_of(cuGraphicsUnmapResources(1, r, s), CUDA_ERROR_NOT_MAPPED, CUDA_SUCCESS));
             break;
         case 2:
             if (!cuGraphicsResourceGetMappedPointer(&p, NULL, *r))
-                EXPECT(is_one_of(cuMemsetD8Async(p + 64 * (CUdeviceptr)(uintptr_t)arg, 1, 64, s), CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS));
+                EXPECT(is_one_of(cuMemsetD8Async(p + 64 * (CUdeviceptr)(uintptr_t)arg, 1, 64, s),
+                                 CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS));
             break;
         case 3:
             EXPECT_OK(cardlessFillBuffer(b, BUFFER_B / 2, BUFFER_B / 2, 2));
@@ -148,7 +155,8 @@ TEST(threads)
 {
     pthread_t t[THREADS];
     test_setting("CARDLESS_DIAGNOSTICS", "off");
-    unsetenv("CARDLESS_SEED"); // with it, a fill that another thread's unmap overtakes is the fault that it is
+    unsetenv("CARDLESS_SEED"); // with it, a fill that another thread's unmap overtakes is the fault
+                               // that it is
     shared_context = test_context();
     for (int i = 0; i < SHARED; i++) {
         shared_buffers[i] = virtual_buffer(BUFFER_B);

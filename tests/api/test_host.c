@@ -90,7 +90,8 @@ TEST(register_refused)
     test_context();
     EXPECT_ERROR(cuMemHostRegister(pages, 0, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemHostRegister(pages, 64, 0x10), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemHostRegister(pages, 64, CU_MEMHOSTREGISTER_IOMEMORY), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemHostRegister(pages, 64, CU_MEMHOSTREGISTER_IOMEMORY),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemHostRegister((void *)(uintptr_t)-4096, 8192, 0), CUDA_ERROR_INVALID_VALUE);
     char *gone = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     munmap(gone + 32768, 32768);
@@ -107,7 +108,8 @@ TEST(register_read_only)
     EXPECT_OK(cuMemHostUnregister(m));
 }
 
-// The program unmaps what it has registered: the fill that comes to it is an error of the context, not of the process.
+// The program unmaps what it has registered: the fill that comes to it is an error of the context,
+// not of the process.
 TEST(unmapped_behind_the_driver)
 {
     test_context();
@@ -118,5 +120,6 @@ TEST(unmapped_behind_the_driver)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-TESTS(CASE(alloc_and_free), CASE(alloc_refused), CASE(free_refused), CASE(device_writes_registered_memory), CASE(register_overlap),
-      CASE(unregister_refused), CASE(register_refused), CASE(register_read_only), CASE(unmapped_behind_the_driver))
+TESTS(CASE(alloc_and_free), CASE(alloc_refused), CASE(free_refused),
+      CASE(device_writes_registered_memory), CASE(register_overlap), CASE(unregister_refused),
+      CASE(register_refused), CASE(register_read_only), CASE(unmapped_behind_the_driver))

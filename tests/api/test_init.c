@@ -195,7 +195,8 @@ TEST(profile_file)
     size_t total;
     char name[64];
     int sms;
-    EXPECT_OK(init_with("# mine\nbase = h100\nname = My card\ntotal_memory = 0x40000000\nattribute.multiprocessor_count=3 # few\n"));
+    EXPECT_OK(init_with("# mine\nbase = h100\nname = My card\ntotal_memory = "
+                        "0x40000000\nattribute.multiprocessor_count=3 # few\n"));
     EXPECT_OK(cuDeviceTotalMem(&total, 0));
     EXPECT_EQ(total, 1 << 30);
     EXPECT_OK(cuDeviceGetName(name, sizeof name, 0));
@@ -263,13 +264,17 @@ static const char *said_of(const char *name, const char *value)
 TEST(nonsense_settings)
 {
     static const char *const nonsense[][2] = {
-        {"CARDLESS_PERSONALITY", "driver"}, {"CARDLESS_SEED", "-1"},     {"CARDLESS_SEED", "12x"},        {"CARDLESS_FAIL_ALLOC", "-5"},
-        {"CARDLESS_OVERLAP", "maybe"},      {"CARDLESS_PKEYS", "maybe"}, {"CARDLESS_CPU_MASK", "avx2"},   {"CARDLESS_POLICY", "lazily"},
-        {"CARDLESS_REPORT", "yes"},         {"CARDLESS_UUID", "1234"},   {"CARDLESS_VULKAN_MEMORY", "x"},
+        {"CARDLESS_PERSONALITY", "driver"}, {"CARDLESS_SEED", "-1"},
+        {"CARDLESS_SEED", "12x"},           {"CARDLESS_FAIL_ALLOC", "-5"},
+        {"CARDLESS_OVERLAP", "maybe"},      {"CARDLESS_PKEYS", "maybe"},
+        {"CARDLESS_CPU_MASK", "avx2"},      {"CARDLESS_POLICY", "lazily"},
+        {"CARDLESS_REPORT", "yes"},         {"CARDLESS_UUID", "1234"},
+        {"CARDLESS_VULKAN_MEMORY", "x"},
     };
     for (unsigned i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
         char want[128];
-        snprintf(want, sizeof want, "cardless: %s=%s is not known and is ignored", nonsense[i][0], nonsense[i][1]);
+        snprintf(want, sizeof want, "cardless: %s=%s is not known and is ignored", nonsense[i][0],
+                 nonsense[i][1]);
         const char *said = said_of(nonsense[i][0], nonsense[i][1]);
         if (!strstr(said, want))
             printf("# said: %s\n", said);
@@ -286,6 +291,7 @@ TEST(misspelt_settings)
     EXPECT_EQ(said_of("CARDLESS_SEED", "0x10")[0], 0);
 }
 
-TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(flags), CASE(threads), CASE(fork_before_init), CASE(fork_after_init),
-      CASE(fork_among_threads), CASE(fork_leaves_cancelling_alone), CASE(exit_handlers_still_work), CASE(no_devices), CASE(unknown_device),
-      CASE(several_devices), CASE(profile_file), CASE(profile_file_bad))
+TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(flags), CASE(threads),
+      CASE(fork_before_init), CASE(fork_after_init), CASE(fork_among_threads),
+      CASE(fork_leaves_cancelling_alone), CASE(exit_handlers_still_work), CASE(no_devices),
+      CASE(unknown_device), CASE(several_devices), CASE(profile_file), CASE(profile_file_bad))

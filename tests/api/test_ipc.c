@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory handles between processes: a second process started from the program's file opens what the first has allocated.
+// Memory handles between processes: a second process started from the program's file opens what the
+// first has allocated.
 #include "../harness.h"
 
 #include <fcntl.h>
@@ -22,7 +23,8 @@ static void from_text(const char *text, CUipcMemHandle *h)
     }
 }
 
-// Runs this program as `mode` with the handle; its exit status, and what it says on its standard output in `said` (may be NULL).
+// Runs this program as `mode` with the handle; its exit status, and what it says on its standard
+// output in `said` (may be NULL).
 static int run_second(const char *mode, const CUipcMemHandle *h, char said[129])
 {
     int status = -1, ends[2];
@@ -239,7 +241,8 @@ TEST(only_device_memory)
 }
 
 static const struct test_case cases[] = {
-    CASE(second_process_uses_it), CASE(damaged_handles), CASE(freed), CASE(context_gone), CASE(process_ended), CASE(own_process),
+    CASE(second_process_uses_it), CASE(damaged_handles), CASE(freed),
+    CASE(context_gone),           CASE(process_ended),   CASE(own_process),
     CASE(only_device_memory),
 };
 

@@ -2,7 +2,8 @@
 // Managed memory, advice and prefetches.
 #include "../harness.h"
 
-static const CUmemLocation device_0 = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, on_host = {.type = CU_MEM_LOCATION_TYPE_HOST};
+static const CUmemLocation device_0 = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                           on_host = {.type = CU_MEM_LOCATION_TYPE_HOST};
 
 static CUdeviceptr managed(size_t size)
 {
@@ -38,7 +39,8 @@ TEST(refused)
     test_context();
     EXPECT_ERROR(cuMemAllocManaged(&p, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemAllocManaged(&p, 64, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemAllocManaged(&p, 64, CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAllocManaged(&p, 64, CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemAllocManaged(&p, SIZE_MAX, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
@@ -58,7 +60,8 @@ TEST(advice)
     EXPECT_EQ(number(p, 4096, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION), CU_DEVICE_CPU);
     EXPECT_EQ(number(p, 4 << 20, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION), CU_DEVICE_INVALID);
     EXPECT_OK(cuMemAdvise(p, 4 << 20, CU_MEM_ADVISE_SET_ACCESSED_BY, device_0));
-    EXPECT_OK(cuMemRangeGetAttribute(by, sizeof by, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 4 << 20));
+    EXPECT_OK(
+        cuMemRangeGetAttribute(by, sizeof by, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 4 << 20));
     EXPECT_EQ(by[0], 0);
     EXPECT_EQ(by[1], CU_DEVICE_INVALID);
     EXPECT_EQ(by[2], CU_DEVICE_INVALID);
@@ -66,16 +69,23 @@ TEST(advice)
 
 TEST(advice_refused)
 {
-    CUmemLocation nowhere = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 99}, node = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA};
+    CUmemLocation nowhere = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 99},
+                  node = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA};
     CUdeviceptr p = managed(4096), d;
     MUST(cuMemAlloc(&d, 4096));
     EXPECT_ERROR(cuMemAdvise(p, 4096, 99, device_0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemAdvise(p, 4097, CU_MEM_ADVISE_SET_READ_MOSTLY, device_0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemAdvise(p, 0, CU_MEM_ADVISE_SET_READ_MOSTLY, device_0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemAdvise(d, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, device_0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, nowhere), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, node), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemAdvise(d, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, node), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAdvise(p, 4097, CU_MEM_ADVISE_SET_READ_MOSTLY, device_0),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAdvise(p, 0, CU_MEM_ADVISE_SET_READ_MOSTLY, device_0),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAdvise(d, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, device_0),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, nowhere),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, node),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAdvise(d, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, node),
+                 CUDA_ERROR_INVALID_VALUE);
 }
 
 // The driver does not look at the range where the location is a NUMA node.
@@ -94,7 +104,8 @@ TEST(prefetch)
     EXPECT_OK(cuMemPrefetchAsync(p, 4096, device_0, 0, NULL));
     EXPECT_EQ(number(p, 4096, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION), 0);
     EXPECT_EQ(number(p, 8192, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION), CU_DEVICE_INVALID);
-    EXPECT_EQ(number(p, 4096, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE), CU_MEM_LOCATION_TYPE_DEVICE);
+    EXPECT_EQ(number(p, 4096, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE),
+              CU_MEM_LOCATION_TYPE_DEVICE);
     EXPECT_ERROR(cuMemPrefetchAsync(p, 8193, device_0, 0, NULL), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemPrefetchAsync(p, 4096, device_0, 1, NULL), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemPrefetchAsync(p, 4096, nowhere, 0, NULL), CUDA_ERROR_INVALID_DEVICE);
@@ -113,9 +124,12 @@ TEST(prefetch_batch)
     EXPECT_EQ(number(p + 4096, 4096, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION), CU_DEVICE_CPU);
     EXPECT_OK(cuMemDiscardBatchAsync(both, sizes, 2, 0, s));
     EXPECT_OK(cuMemDiscardAndPrefetchBatchAsync(both, sizes, 2, places, firsts, 1, 0, s));
-    EXPECT_ERROR(cuMemPrefetchBatchAsync(both, sizes, 2, places, wrong, 2, 0, s), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemPrefetchBatchAsync(both, sizes, 2, places, firsts, 3, 0, s), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemPrefetchBatchAsync(both, sizes, 2, places, firsts, 2, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemPrefetchBatchAsync(both, sizes, 2, places, wrong, 2, 0, s),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemPrefetchBatchAsync(both, sizes, 2, places, firsts, 3, 0, s),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemPrefetchBatchAsync(both, sizes, 2, places, firsts, 2, 0, NULL),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemDiscardBatchAsync(both, sizes, 0, 0, s), CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -124,7 +138,8 @@ TEST(range_attributes)
     int v[2] = {77, 77};
     void *data[] = {&v[0], &v[1]};
     size_t sizes[] = {4, 4};
-    CUmem_range_attribute list[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE};
+    CUmem_range_attribute list[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+                                    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE};
     CUdeviceptr p = managed(4096);
     EXPECT_OK(cuMemRangeGetAttributes(data, sizes, list, 2, p, 4096));
     EXPECT_EQ(v[0], 0);
@@ -132,10 +147,11 @@ TEST(range_attributes)
     sizes[1] = 8;
     EXPECT_ERROR(cuMemRangeGetAttributes(data, sizes, list, 2, p, 4096), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemRangeGetAttribute(NULL, 4, list[0], p, 4096), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemRangeGetAttribute(v, 6, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 4096), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemRangeGetAttribute(v, 6, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 4096),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemRangeGetAttribute(v, 4, 99, p, 4096), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemRangeGetAttribute(v, 4, list[0], p, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-TESTS(CASE(both_sides), CASE(refused), CASE(advice), CASE(advice_refused), CASE(advice_as_the_driver), CASE(prefetch), CASE(prefetch_batch),
-      CASE(range_attributes))
+TESTS(CASE(both_sides), CASE(refused), CASE(advice), CASE(advice_refused),
+      CASE(advice_as_the_driver), CASE(prefetch), CASE(prefetch_batch), CASE(range_attributes))

@@ -85,13 +85,15 @@ TEST(pitch)
     EXPECT_ERROR(cuMemAllocPitch(&p, &pitch, 4, 0, 4), CUDA_ERROR_INVALID_VALUE);
 }
 
-// 2^32 rows of 2^32 bytes and one more: more than can be counted. The manual's answer is that there is not so much memory.
+// 2^32 rows of 2^32 bytes and one more: more than can be counted. The manual's answer is that there
+// is not so much memory.
 TEST(pitch_overflow)
 {
     CUdeviceptr p;
     size_t pitch;
     test_context();
-    EXPECT_ERROR(cuMemAllocPitch(&p, &pitch, (size_t)1 << 32, ((size_t)1 << 32) + 1, 4), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_ERROR(cuMemAllocPitch(&p, &pitch, (size_t)1 << 32, ((size_t)1 << 32) + 1, 4),
+                 CUDA_ERROR_OUT_OF_MEMORY);
     EXPECT_EQ(p, 0);
 }
 
@@ -148,5 +150,6 @@ TEST(context_end_frees)
     EXPECT_EQ(before, after);
 }
 
-TESTS(CASE(alloc_and_free), CASE(alloc_refused), CASE(alloc_nearly_all), CASE(free_twice), CASE(free_what_is_not_ours), CASE(pitch),
-      CASE(pitch_overflow), CASE(address_range), CASE(info_counts_granules), CASE(context_end_frees))
+TESTS(CASE(alloc_and_free), CASE(alloc_refused), CASE(alloc_nearly_all), CASE(free_twice),
+      CASE(free_what_is_not_ours), CASE(pitch), CASE(pitch_overflow), CASE(address_range),
+      CASE(info_counts_granules), CASE(context_end_frees))

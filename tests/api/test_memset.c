@@ -74,7 +74,8 @@ TEST(range)
     EXPECT_OK(cuMemsetD2D8(p + 1024, 1024, 1, 1024, 3));
 }
 
-// Rows whose addresses wrap around 2^64: the manual allows them no more than others outside of the memory.
+// Rows whose addresses wrap around 2^64: the manual allows them no more than others outside of the
+// memory.
 TEST(pitch_wraps)
 {
     CUdeviceptr p = fresh();
@@ -93,7 +94,9 @@ TEST(pitch_wraps_as_the_driver)
 TEST(bad_stream)
 {
     CUdeviceptr p = fresh();
-    EXPECT_ERROR(cuMemsetD8Async(p, 1, 16, (CUstream)(uintptr_t)0x1234567), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuMemsetD8Async(p, 1, 16, (CUstream)(uintptr_t)0x1234567),
+                 CUDA_ERROR_INVALID_HANDLE);
 }
 
-TESTS(CASE(values), CASE(rows), CASE(nothing), CASE(alignment), CASE(range), CASE(pitch_wraps), CASE(pitch_wraps_as_the_driver), CASE(bad_stream))
+TESTS(CASE(values), CASE(rows), CASE(nothing), CASE(alignment), CASE(range), CASE(pitch_wraps),
+      CASE(pitch_wraps_as_the_driver), CASE(bad_stream))

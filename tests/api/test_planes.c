@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Video formats on mapped external memory: which descriptors are taken, what the planes are, and that copies reach their bytes.
+// Video formats on mapped external memory: which descriptors are taken, what the planes are, and
+// that copies reach their bytes.
 #include "../harness.h"
 
 enum { MEMORY_B = 4 << 20 };
@@ -18,7 +19,8 @@ static CUexternalMemory import_memory(CUdeviceptr *bytes)
     test_context();
     MUST(cuMemCreate(&physical, MEMORY_B, &prop, 0));
     MUST(cuMemExportToShareableHandle(&fd, physical, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = fd, .size = MEMORY_B};
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = fd, .size = MEMORY_B};
     MUST(cuImportExternalMemory(&memory, &desc));
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.size = MEMORY_B};
     MUST(cuExternalMemoryGetMappedBuffer(bytes, memory, &buffer));
@@ -26,24 +28,30 @@ static CUexternalMemory import_memory(CUdeviceptr *bytes)
     return memory;
 }
 
-static CUresult map(CUexternalMemory memory, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned flags,
-                    unsigned levels, CUmipmappedArray *out)
+static CUresult map(CUexternalMemory memory, size_t width, size_t height, size_t depth,
+                    CUarray_format format, unsigned channels, unsigned flags, unsigned levels,
+                    CUmipmappedArray *out)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc = {
-        .arrayDesc = {.Width = width, .Height = height, .Depth = depth, .Format = format, .NumChannels = channels, .Flags = flags},
+        .arrayDesc = {.Width = width,
+                      .Height = height,
+                      .Depth = depth,
+                      .Format = format,
+                      .NumChannels = channels,
+                      .Flags = flags},
         .numLevels = levels,
     };
     return cuExternalMemoryGetMappedMipmappedArray(out, memory, &desc);
 }
 
-#define EXPECT_DESC(array, width, height, format, channels)                                                                                          \
-    do {                                                                                                                                             \
-        CUDA_ARRAY3D_DESCRIPTOR desc_;                                                                                                               \
-        EXPECT_OK(cuArray3DGetDescriptor(&desc_, (array)));                                                                                          \
-        EXPECT_EQ(desc_.Width, (width));                                                                                                             \
-        EXPECT_EQ(desc_.Height, (height));                                                                                                           \
-        EXPECT_EQ(desc_.Format, (format));                                                                                                           \
-        EXPECT_EQ(desc_.NumChannels, (channels));                                                                                                    \
+#define EXPECT_DESC(array, width, height, format, channels)                                        \
+    do {                                                                                           \
+        CUDA_ARRAY3D_DESCRIPTOR desc_;                                                             \
+        EXPECT_OK(cuArray3DGetDescriptor(&desc_, (array)));                                        \
+        EXPECT_EQ(desc_.Width, (width));                                                           \
+        EXPECT_EQ(desc_.Height, (height));                                                         \
+        EXPECT_EQ(desc_.Format, (format));                                                         \
+        EXPECT_EQ(desc_.NumChannels, (channels));                                                  \
     } while (0)
 
 TEST(descriptors)
@@ -57,15 +65,20 @@ TEST(descriptors)
     EXPECT_OK(map(memory, 64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_LAYERED, 1, &m));
     EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_P010, 3, video, 1, &m));
     EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_AYUV, 4, video, 1, &m));
-    EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_P010, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // only for the video units
+    EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_P010, 3, 0, 1, &m),
+                 CUDA_ERROR_INVALID_VALUE); // only for the video units
     EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 4, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(map(memory, 63, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // halves that are none
+    EXPECT_ERROR(map(memory, 63, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m),
+                 CUDA_ERROR_INVALID_VALUE); // halves that are none
     EXPECT_ERROR(map(memory, 64, 64, 8, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(map(memory, 64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_CUBEMAP, 1, &m), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, 64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_CUBEMAP, 1, &m),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 64, 0, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 2, &m), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(map(memory, 2048, 2048, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // more than the memory
-    EXPECT_ERROR(map(memory, 64, 64, 0, (CUarray_format)0x101, 4, 0, 1, &m), CUDA_ERROR_INVALID_VALUE); // no enumerator
+    EXPECT_ERROR(map(memory, 2048, 2048, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m),
+                 CUDA_ERROR_INVALID_VALUE); // more than the memory
+    EXPECT_ERROR(map(memory, 64, 64, 0, (CUarray_format)0x101, 4, 0, 1, &m),
+                 CUDA_ERROR_INVALID_VALUE); // no enumerator
 }
 
 // Arrays of the device's own memory have video formats for the video units alone.
@@ -73,7 +86,8 @@ TEST(created)
 {
     CUarray a, plane;
     CUmipmappedArray m;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64, .Height = 64, .Format = CU_AD_FORMAT_NV12, .NumChannels = 3};
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 64, .Height = 64, .Format = CU_AD_FORMAT_NV12, .NumChannels = 3};
     test_context();
     EXPECT_ERROR(cuArray3DCreate(&a, &d), CUDA_ERROR_INVALID_VALUE);
     d.Flags = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
@@ -93,7 +107,9 @@ TEST(created)
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
         d.Format = packed[i].format;
         for (d.NumChannels = 0; d.NumChannels < 6; d.NumChannels++)
-            EXPECT_EQ(cuArray3DCreate(&a, &d), d.NumChannels == packed[i].channels ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+            EXPECT_EQ(cuArray3DCreate(&a, &d), d.NumChannels == packed[i].channels
+                                                   ? CUDA_SUCCESS
+                                                   : CUDA_ERROR_INVALID_VALUE);
     }
 }
 
@@ -101,7 +117,8 @@ TEST(created)
 TEST(low_byte)
 {
     CUarray a;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64, .Height = 64, .Format = (CUarray_format)0x101, .NumChannels = 4};
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 64, .Height = 64, .Format = (CUarray_format)0x101, .NumChannels = 4};
     test_setting("CARDLESS_PERSONALITY", "driver-580");
     test_context();
     EXPECT_OK(cuArray3DCreate(&a, &d));
@@ -120,7 +137,8 @@ TEST(objects)
                                  .Height = 64,
                                  .Format = CU_AD_FORMAT_P010,
                                  .NumChannels = 3,
-                                 .Flags = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE | CUDA_ARRAY3D_SURFACE_LDST};
+                                 .Flags =
+                                     CUDA_ARRAY3D_VIDEO_ENCODE_DECODE | CUDA_ARRAY3D_SURFACE_LDST};
     test_context();
     MUST(cuArray3DCreate(&a, &d));
     MUST(cuArrayGetPlane(&plane, a, 0));
@@ -173,7 +191,8 @@ static CUresult copy(CUarray array, void *host, size_t width_B, size_t height, b
 // What is written to one plane is read back from it, and no other plane has any of it.
 TEST(contents)
 {
-    static const CUarray_format formats[] = {CU_AD_FORMAT_NV12, CU_AD_FORMAT_P010, CU_AD_FORMAT_NV16, CU_AD_FORMAT_Y444_PLANAR8,
+    static const CUarray_format formats[] = {CU_AD_FORMAT_NV12, CU_AD_FORMAT_P010,
+                                             CU_AD_FORMAT_NV16, CU_AD_FORMAT_Y444_PLANAR8,
                                              CU_AD_FORMAT_YUV444_8bit_SemiPlanar};
     static unsigned char data[3][256 * 128], back[256 * 128];
     CUdeviceptr bytes;
@@ -191,7 +210,8 @@ TEST(contents)
         for (unsigned i = 0; i < count; i++) {
             CUDA_ARRAY3D_DESCRIPTOR d;
             MUST(cuArray3DGetDescriptor(&d, plane[i]));
-            width_B[i] = d.Width * d.NumChannels * (d.Format == CU_AD_FORMAT_UNSIGNED_INT16 ? 2 : 1);
+            width_B[i] =
+                d.Width * d.NumChannels * (d.Format == CU_AD_FORMAT_UNSIGNED_INT16 ? 2 : 1);
             height[i] = d.Height;
             memset(data[i], (int)(16 * (f + 1) + i), sizeof data[i]);
             EXPECT_OK(copy(plane[i], data[i], width_B[i], height[i], true));
@@ -204,7 +224,8 @@ TEST(contents)
     }
 }
 
-// The driver looks for the first plane's bytes alone; what lies past the end is then found out by copies.
+// The driver looks for the first plane's bytes alone; what lies past the end is then found out by
+// copies.
 TEST(past_the_end)
 {
     CUdeviceptr bytes;
@@ -218,10 +239,12 @@ TEST(past_the_end)
     MUST(cuArrayGetPlane(&plane, whole, 0));
     EXPECT_OK(copy(plane, texel, 2, 1, true));
     MUST(cuArrayGetPlane(&plane, whole, 1));
-    EXPECT_ERROR(map(memory, 2048, 2050, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, 2048, 2050, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m),
+                 CUDA_ERROR_INVALID_VALUE);
 }
 
-// Planes after the first are not there at all: a read finds that at once, a write from pageable memory leaves it to the next call.
+// Planes after the first are not there at all: a read finds that at once, a write from pageable
+// memory leaves it to the next call.
 TEST(later_planes)
 {
     CUdeviceptr bytes;
@@ -246,14 +269,16 @@ TEST(later_planes_written)
     unsigned char texel[2] = {1, 2};
     test_setting("CARDLESS_PERSONALITY", "driver-580");
     CUexternalMemory memory = import_memory(&bytes);
-    MUST(map(memory, 64, 64, 0, CU_AD_FORMAT_YUV444_8bit_SemiPlanar, 3, CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1, &m));
+    MUST(map(memory, 64, 64, 0, CU_AD_FORMAT_YUV444_8bit_SemiPlanar, 3,
+             CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1, &m));
     MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
     MUST(cuArrayGetPlane(&plane, whole, 1));
     EXPECT_OK(copy(plane, texel, 2, 1, true));
     EXPECT_ERROR(copy(plane, texel, 2, 1, true), CUDA_ERROR_LAUNCH_FAILED);
 }
 
-// Blocks of video formats cover the image's height, with at least 4 GOBs; those of mapped NV12 are 2 GOBs high, and counted as 4. As recorded.
+// Blocks of video formats cover the image's height, with at least 4 GOBs; those of mapped NV12 are
+// 2 GOBs high, and counted as 4. As recorded.
 TEST(placement)
 {
     static const struct {
@@ -261,9 +286,15 @@ TEST(placement)
         size_t width, height, x, y;
         unsigned at; // where the byte at (x, y) of the first plane lies
     } cases[] = {
-        {CU_AD_FORMAT_NV12, 66, 34, 64, 0, 0x400},      {CU_AD_FORMAT_NV12, 66, 34, 0, 16, 0x800},      {CU_AD_FORMAT_NV12, 256, 100, 0, 16, 0x1000},
-        {CU_AD_FORMAT_NV12, 256, 100, 255, 99, 0x6d7f}, {CU_AD_FORMAT_NV16, 66, 34, 64, 0, 0x1000},     {CU_AD_FORMAT_NV16, 66, 34, 0, 32, 0x800},
-        {CU_AD_FORMAT_NV16, 256, 100, 64, 0, 0x2000},   {CU_AD_FORMAT_NV16, 256, 100, 255, 99, 0x797f}, {CU_AD_FORMAT_NV16, 128, 20, 64, 0, 0x800},
+        {CU_AD_FORMAT_NV12, 66, 34, 64, 0, 0x400},
+        {CU_AD_FORMAT_NV12, 66, 34, 0, 16, 0x800},
+        {CU_AD_FORMAT_NV12, 256, 100, 0, 16, 0x1000},
+        {CU_AD_FORMAT_NV12, 256, 100, 255, 99, 0x6d7f},
+        {CU_AD_FORMAT_NV16, 66, 34, 64, 0, 0x1000},
+        {CU_AD_FORMAT_NV16, 66, 34, 0, 32, 0x800},
+        {CU_AD_FORMAT_NV16, 256, 100, 64, 0, 0x2000},
+        {CU_AD_FORMAT_NV16, 256, 100, 255, 99, 0x797f},
+        {CU_AD_FORMAT_NV16, 128, 20, 64, 0, 0x800},
     };
     static unsigned char all[1 << 16];
     CUdeviceptr bytes;
@@ -271,7 +302,8 @@ TEST(placement)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CUmipmappedArray m;
         CUarray whole, plane;
-        MUST(map(memory, cases[i].width, cases[i].height, 0, cases[i].format, 3, CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1, &m));
+        MUST(map(memory, cases[i].width, cases[i].height, 0, cases[i].format, 3,
+                 CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1, &m));
         MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
         MUST(cuArrayGetPlane(&plane, whole, 0));
         MUST(cuMemsetD8(bytes, 0, sizeof all));
@@ -298,10 +330,14 @@ TEST(requirements)
         CUarray_format format;
         size_t width, height, depth, need;
     } cases[] = {
-        {CU_AD_FORMAT_NV12, 64, 64, 0, 0x20000},         {CU_AD_FORMAT_NV12, 1920, 1080, 0, 0x350000},
-        {CU_AD_FORMAT_NV12, 4096, 2160, 0, 0xd00000},    {CU_AD_FORMAT_NV12, 256, 100, 3, 0x30000},
-        {CU_AD_FORMAT_P010, 1920, 1080, 0, 0x6a0000},    {CU_AD_FORMAT_NV16, 1920, 1080, 3, 0xcc0000},
-        {CU_AD_FORMAT_Y444_PLANAR8, 64, 64, 0, 0x30000}, {CU_AD_FORMAT_YUV444_8bit_SemiPlanar, 640, 480, 0, 0xf0000},
+        {CU_AD_FORMAT_NV12, 64, 64, 0, 0x20000},
+        {CU_AD_FORMAT_NV12, 1920, 1080, 0, 0x350000},
+        {CU_AD_FORMAT_NV12, 4096, 2160, 0, 0xd00000},
+        {CU_AD_FORMAT_NV12, 256, 100, 3, 0x30000},
+        {CU_AD_FORMAT_P010, 1920, 1080, 0, 0x6a0000},
+        {CU_AD_FORMAT_NV16, 1920, 1080, 3, 0xcc0000},
+        {CU_AD_FORMAT_Y444_PLANAR8, 64, 64, 0, 0x30000},
+        {CU_AD_FORMAT_YUV444_8bit_SemiPlanar, 640, 480, 0, 0xf0000},
     };
     test_context();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -310,7 +346,8 @@ TEST(requirements)
                                      .Depth = cases[i].depth,
                                      .Format = cases[i].format,
                                      .NumChannels = 3,
-                                     .Flags = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE | CUDA_ARRAY3D_DEFERRED_MAPPING};
+                                     .Flags = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE |
+                                              CUDA_ARRAY3D_DEFERRED_MAPPING};
         if (d.Depth)
             d.Flags |= CUDA_ARRAY3D_LAYERED;
         CUDA_ARRAY_MEMORY_REQUIREMENTS need;
@@ -338,7 +375,8 @@ TEST(sparse)
                                      .Height = 64,
                                      .Format = cases[i].format,
                                      .NumChannels = cases[i].channels,
-                                     .Flags = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE | CUDA_ARRAY3D_SPARSE};
+                                     .Flags =
+                                         CUDA_ARRAY3D_VIDEO_ENCODE_DECODE | CUDA_ARRAY3D_SPARSE};
         CUDA_ARRAY_SPARSE_PROPERTIES s;
         CUarray a;
         MUST(cuArray3DCreate(&a, &d));
@@ -350,5 +388,6 @@ TEST(sparse)
     }
 }
 
-TESTS(CASE(descriptors), CASE(created), CASE(low_byte), CASE(objects), CASE(planes), CASE(contents), CASE(past_the_end), CASE(later_planes),
-      CASE(later_planes_written), CASE(placement), CASE(requirements), CASE(sparse))
+TESTS(CASE(descriptors), CASE(created), CASE(low_byte), CASE(objects), CASE(planes), CASE(contents),
+      CASE(past_the_end), CASE(later_planes), CASE(later_planes_written), CASE(placement),
+      CASE(requirements), CASE(sparse))

@@ -27,7 +27,8 @@ TEST(device)
     EXPECT_EQ(word(p, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     EXPECT(word(p, CU_POINTER_ATTRIBUTE_BUFFER_ID) != 0);
     v = 5;
-    EXPECT_ERROR(cuPointerGetAttribute(&v, CU_POINTER_ATTRIBUTE_HOST_POINTER, p), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuPointerGetAttribute(&v, CU_POINTER_ATTRIBUTE_HOST_POINTER, p),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(v, 0);
 }
 
@@ -70,16 +71,20 @@ TEST(pooled)
     EXPECT_EQ(word(p, CU_POINTER_ATTRIBUTE_MAPPING_SIZE), 32 << 20);
 }
 
-// "this function will not return an error when the ptr encountered is not a valid CUDA pointer. Instead, the attributes are assigned default NULL
-// values"
+// "this function will not return an error when the ptr encountered is not a valid CUDA pointer.
+// Instead, the attributes are assigned default NULL values"
 TEST(unknown_pointer)
 {
     int type = 7, ordinal = 7;
     void *host = NULL;
-    CUpointer_attribute list[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_HOST_POINTER};
+    CUpointer_attribute list[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                  CU_POINTER_ATTRIBUTE_HOST_POINTER};
     void *data[] = {&type, &ordinal, &host};
     test_context();
-    EXPECT_ERROR(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)mine), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                       (CUdeviceptr)(uintptr_t)mine),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(type, 7);
     EXPECT_OK(cuPointerGetAttributes(3, list, data, (CUdeviceptr)(uintptr_t)mine));
     EXPECT_EQ(type, 0);
@@ -91,11 +96,13 @@ TEST(bad_arguments)
 {
     CUdeviceptr p;
     unsigned long long v[4];
-    CUpointer_attribute list[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_P2P_TOKENS};
+    CUpointer_attribute list[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                  CU_POINTER_ATTRIBUTE_P2P_TOKENS};
     void *data[] = {v, v + 1};
     test_context();
     MUST(cuMemAlloc(&p, 64));
-    EXPECT_ERROR(cuPointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuPointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuPointerGetAttribute(v, 0, p), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuPointerGetAttribute(v, 1000, p), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuPointerGetAttributes(0, list, data, p), CUDA_ERROR_INVALID_VALUE);
@@ -115,9 +122,13 @@ TEST(set_sync_memops)
     EXPECT_EQ(word(p, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS), 0);
     EXPECT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
     EXPECT_EQ(word(p, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS), 1);
-    EXPECT_ERROR(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_BUFFER_ID, p), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 0x1000), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuPointerSetAttribute(NULL, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_BUFFER_ID, p),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 0x1000),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuPointerSetAttribute(NULL, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p),
+                 CUDA_ERROR_INVALID_VALUE);
 }
 
-TESTS(CASE(device), CASE(host), CASE(managed), CASE(pooled), CASE(unknown_pointer), CASE(bad_arguments), CASE(set_sync_memops))
+TESTS(CASE(device), CASE(host), CASE(managed), CASE(pooled), CASE(unknown_pointer),
+      CASE(bad_arguments), CASE(set_sync_memops))

@@ -6,7 +6,8 @@ enum { BLOCK = 32 << 20 };
 
 static CUmemPoolProps device_props(void)
 {
-    return (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    return (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
 }
 
 static CUmemoryPool new_pool(CUmemAllocationHandleType types)
@@ -107,9 +108,12 @@ TEST(attributes)
     EXPECT_EQ(reuse, 1);
     EXPECT_OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, &reuse));
     EXPECT_EQ(reuse, 0);
-    EXPECT_ERROR(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &one), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &one),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, NULL),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemPoolGetAttribute(pool, 0, &one), CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -137,7 +141,8 @@ TEST(current_pool)
 
 TEST(access)
 {
-    CUmemAccessDesc d = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc d = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemAccess_flags flags;
     test_context();
     CUmemoryPool pool = new_pool(0);
@@ -187,7 +192,8 @@ TEST(share_with_another_process)
         if (!f)
             _exit(TEST_SKIPPED);
         test_context();
-        EXPECT_OK(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fileno(f), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        EXPECT_OK(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fileno(f),
+                                                     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
         EXPECT_OK(cuMemPoolImportPointer(&p, pool, &data));
         EXPECT_OK(cuMemPoolImportPointer(&again, pool, &data));
         EXPECT_EQ(again, p);
@@ -209,7 +215,8 @@ TEST(share_with_another_process)
     CUmemoryPool pool = new_pool(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     MUST(cuMemAllocFromPoolAsync(&before, 1000, pool, NULL));
     MUST(cuMemAllocFromPoolAsync(&p, 65536, pool, NULL));
-    EXPECT_ERROR(cuMemPoolExportPointer(&data, p), CUDA_ERROR_INVALID_VALUE); // the pool comes first
+    EXPECT_ERROR(cuMemPoolExportPointer(&data, p),
+                 CUDA_ERROR_INVALID_VALUE); // the pool comes first
     MUST(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     MUST(cuMemPoolExportPointer(&data, p));
     MUST(cuMemsetD8(p, 0x42, 65536));
@@ -228,25 +235,34 @@ TEST(import_refused)
 {
     CUmemoryPool pool;
     test_context();
-    EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)-1l, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_ERROR_UNKNOWN);
-    EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)1l, CU_MEM_HANDLE_TYPE_WIN32, 0), CUDA_ERROR_NOT_SUPPORTED);
-    EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)1l, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)-1l,
+                                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+                 CUDA_ERROR_UNKNOWN);
+    EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)1l, CU_MEM_HANDLE_TYPE_WIN32, 0),
+                 CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)1l,
+                                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1),
+                 CUDA_ERROR_INVALID_VALUE);
     int plain = new_pool(0) ? memfd_create("plain", MFD_CLOEXEC) : -1;
     EXPECT_EQ(ftruncate(plain, 1 << 20), 0);
-    EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)plain, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+    EXPECT_ERROR(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)plain,
+                                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
                  CUDA_ERROR_NOT_SUPPORTED);
 }
 
-// Checks that several calls share answer each with its own code: the sentence has the code that is returned, and there is one.
+// Checks that several calls share answer each with its own code: the sentence has the code that is
+// returned, and there is one.
 TEST(one_sentence)
 {
     CUmemoryPool pool;
     CUmemPoolProps props = device_props();
-    CUmemLocation nowhere = {.type = (CUmemLocationType)77, .id = 3}, no_device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 99};
+    CUmemLocation nowhere = {.type = (CUmemLocationType)77, .id = 3},
+                  no_device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 99};
     test_context();
     props.location = nowhere;
     EXPECT_ONE_SENTENCE(cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ONE_SENTENCE(cuMemGetMemPool(&pool, &nowhere, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ONE_SENTENCE(cuMemGetMemPool(&pool, &nowhere, CU_MEM_ALLOCATION_TYPE_PINNED),
+                        CUDA_ERROR_NOT_SUPPORTED);
     props.location = no_device;
     EXPECT_ONE_SENTENCE(cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
     props = device_props();
@@ -257,5 +273,6 @@ TEST(one_sentence)
     EXPECT_ONE_SENTENCE(cuDeviceGetDefaultMemPool(&pool, 99), CUDA_ERROR_INVALID_DEVICE);
 }
 
-TESTS(CASE(alloc_and_free), CASE(refused), CASE(create_refused), CASE(threshold_and_trim), CASE(attributes), CASE(current_pool), CASE(access),
-      CASE(host_pool), CASE(share_with_another_process), CASE(import_refused), CASE(one_sentence))
+TESTS(CASE(alloc_and_free), CASE(refused), CASE(create_refused), CASE(threshold_and_trim),
+      CASE(attributes), CASE(current_pool), CASE(access), CASE(host_pool),
+      CASE(share_with_another_process), CASE(import_refused), CASE(one_sentence))

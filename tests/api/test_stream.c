@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams, events and host functions through the exported driver API, rules in pairs: what works, and what is refused.
+// Streams, events and host functions through the exported driver API, rules in pairs: what works,
+// and what is refused.
 #include <cuda.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,13 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXPECT(call, want)                                                                                                                           \
-    do {                                                                                                                                             \
-        int got_ = (int)(call), want_ = (int)(want);                                                                                                 \
-        if (got_ != want_) {                                                                                                                         \
-            fprintf(stderr, "%s:%d: %s is %d, not %d\n", __FILE__, __LINE__, #call, got_, want_);                                                    \
-            exit(1);                                                                                                                                 \
-        }                                                                                                                                            \
+#define EXPECT(call, want)                                                                         \
+    do {                                                                                           \
+        int got_ = (int)(call), want_ = (int)(want);                                               \
+        if (got_ != want_) {                                                                       \
+            fprintf(stderr, "%s:%d: %s is %d, not %d\n", __FILE__, __LINE__, #call, got_, want_);  \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 static CUcontext context;
@@ -48,14 +49,16 @@ static void test_attributes(void)
     EXPECT(cuStreamGetAttribute(s, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &v), CUDA_SUCCESS);
     EXPECT(v.syncPolicy, CU_SYNC_POLICY_AUTO);
     memset(&v, 0, sizeof v);
-    EXPECT(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &v), CUDA_ERROR_INVALID_VALUE);
+    EXPECT(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &v),
+           CUDA_ERROR_INVALID_VALUE);
     v.syncPolicy = CU_SYNC_POLICY_YIELD;
     EXPECT(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &v), CUDA_SUCCESS);
     EXPECT(cuStreamGetAttribute(s, (CUstreamAttrID)99, &v), CUDA_ERROR_INVALID_VALUE);
     EXPECT(cuStreamGetAttribute(s, CU_STREAM_ATTRIBUTE_PRIORITY, NULL), CUDA_ERROR_INVALID_VALUE);
     memset(&v, 0, sizeof v);
     v.accessPolicyWindow.hitRatio = 1.5f;
-    EXPECT(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &v), CUDA_ERROR_INVALID_VALUE);
+    EXPECT(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &v),
+           CUDA_ERROR_INVALID_VALUE);
     EXPECT(cuStreamDestroy(s), CUDA_SUCCESS);
 }
 
@@ -120,7 +123,8 @@ static void test_held(void)
     EXPECT(cuStreamQuery(n), CUDA_SUCCESS);
     EXPECT(cuStreamWaitEvent(n, pending, 0), CUDA_SUCCESS);
     EXPECT(cuStreamQuery(n), CUDA_ERROR_NOT_READY);
-    EXPECT(cuEventRecord(pending, CU_STREAM_PER_THREAD), CUDA_SUCCESS); // the last record counts for queries …
+    EXPECT(cuEventRecord(pending, CU_STREAM_PER_THREAD),
+           CUDA_SUCCESS); // the last record counts for queries …
     EXPECT(cuEventQuery(pending), CUDA_SUCCESS);
     EXPECT(cuStreamQuery(n), CUDA_ERROR_NOT_READY); // … and the first for those who wait for it
     pthread_mutex_unlock(&held);

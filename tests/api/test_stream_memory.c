@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stream memory operations: conditions, order, what is refused, batches that go on where a wait held them up.
+// Stream memory operations: conditions, order, what is refused, batches that go on where a wait
+// held them up.
 #include <pthread.h>
 
 #include "../harness.h"
@@ -59,16 +60,19 @@ TEST(refused)
 {
     static uint32_t pageable;
     start();
-    EXPECT_ERROR(cuStreamWriteValue32(s, device, 1, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuStreamWriteValue32(s, device, 1, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamWriteValue64(s, device, 1, 0x80000000u), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamWriteValue32(s, device + 2, 1, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamWriteValue64(s, device + 4, 1, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamWaitValue64(s, device + 4, 1, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamWaitValue32(s, device, 0, 4), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuStreamWaitValue32(s, device, 0, CU_STREAM_WAIT_VALUE_FLUSH), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuStreamWaitValue32(s, device, 0, CU_STREAM_WAIT_VALUE_FLUSH),
+                 CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_ERROR(cuStreamWriteValue32(s, 0, 1, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamWriteValue32(s, 0x10000, 1, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuStreamWaitValue32(s, (CUdeviceptr)(uintptr_t)&pageable, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuStreamWaitValue32(s, (CUdeviceptr)(uintptr_t)&pageable, 0, 0),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamWriteValue32(s, device + 65536, 1, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamWriteValue64(s, UINT64_MAX - 7, 1, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamWriteValue32((CUstream)0x1234, device, 1, 0), CUDA_ERROR_INVALID_HANDLE);
@@ -77,7 +81,8 @@ TEST(refused)
     EXPECT_EQ(word(device), 0);
 }
 
-// The v1 operations are switched off on today's cards; they are reached by cuGetProcAddress for an old version.
+// The v1 operations are switched off on today's cards; they are reached by cuGetProcAddress for an
+// old version.
 TEST(v1_is_off)
 {
     CUresult (*wait)(CUstream, CUdeviceptr, cuuint32_t, unsigned) = NULL;
@@ -89,7 +94,8 @@ TEST(v1_is_off)
 static void wait_for(int wide, uint64_t have, uint64_t value, unsigned condition, bool met)
 {
     put(0, have);
-    EXPECT_OK(wide ? cuStreamWaitValue64(s, mapped, value, condition) : cuStreamWaitValue32(s, mapped, (uint32_t)value, condition));
+    EXPECT_OK(wide ? cuStreamWaitValue64(s, mapped, value, condition)
+                   : cuStreamWaitValue32(s, mapped, (uint32_t)value, condition));
     EXPECT_EQ(cuStreamQuery(s), met ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
     put(0, condition == CU_STREAM_WAIT_VALUE_NOR ? 0 : value);
     EXPECT_OK(cuStreamSynchronize(s));
@@ -99,10 +105,12 @@ TEST(conditions)
 {
     start();
     for (int wide = 0; wide < 2; wide++) {
-        uint64_t top = wide ? UINT64_C(1) << 63 : UINT64_C(1) << 31, ones = wide ? UINT64_MAX : UINT32_MAX;
+        uint64_t top = wide ? UINT64_C(1) << 63 : UINT64_C(1) << 31,
+                 ones = wide ? UINT64_MAX : UINT32_MAX;
         wait_for(wide, 5, 5, CU_STREAM_WAIT_VALUE_GEQ, true);
         wait_for(wide, 4, 5, CU_STREAM_WAIT_VALUE_GEQ, false);
-        wait_for(wide, top + 1, ones - 1, CU_STREAM_WAIT_VALUE_GEQ, false); // a difference of less than half the range counts as more
+        wait_for(wide, top + 1, ones - 1, CU_STREAM_WAIT_VALUE_GEQ,
+                 false); // a difference of less than half the range counts as more
         wait_for(wide, 1, ones - 1, CU_STREAM_WAIT_VALUE_GEQ, true);
         wait_for(wide, 6, 5, CU_STREAM_WAIT_VALUE_EQ, false);
         wait_for(wide, 6, 2, CU_STREAM_WAIT_VALUE_AND, true);
@@ -148,7 +156,8 @@ TEST(stream_releases_stream)
     EXPECT_EQ(word(device + 64), 5);
 }
 
-static CUstreamBatchMemOpParams operation(CUstreamBatchMemOpType type, CUdeviceptr address, uint64_t value, unsigned flags)
+static CUstreamBatchMemOpParams operation(CUstreamBatchMemOpType type, CUdeviceptr address,
+                                          uint64_t value, unsigned flags)
 {
     CUstreamBatchMemOpParams p;
     memset(&p, 0, sizeof p);
@@ -236,5 +245,6 @@ TEST(context_ends_under_a_wait)
     EXPECT_OK(cuCtxDestroy(c));
 }
 
-TESTS(CASE(write), CASE(refused), CASE(v1_is_off), CASE(conditions), CASE(host_releases_stream), CASE(stream_releases_stream), CASE(batch_goes_on),
-      CASE(batch_refused), CASE(context_ends_under_a_wait))
+TESTS(CASE(write), CASE(refused), CASE(v1_is_off), CASE(conditions), CASE(host_releases_stream),
+      CASE(stream_releases_stream), CASE(batch_goes_on), CASE(batch_refused),
+      CASE(context_ends_under_a_wait))

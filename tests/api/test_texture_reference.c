@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texture references: what they start with, what can be bound, what is refused. What the driver lets pass beyond the manual is refused under
-// `manual`, which is the personality here.
+// Texture references: what they start with, what can be bound, what is refused. What the driver
+// lets pass beyond the manual is refused under `manual`, which is the personality here.
 #include "../harness.h"
 
 static CUtexref start(void)
@@ -58,20 +58,23 @@ TEST(pitched)
 {
     CUtexref t = start();
     CUdeviceptr p;
-    CUDA_ARRAY_DESCRIPTOR d = {.Width = 64, .Height = 32, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CUDA_ARRAY_DESCRIPTOR d = {
+        .Width = 64, .Height = 32, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     CUresult (*before_4_1)(CUtexref, const CUDA_ARRAY_DESCRIPTOR *, CUdeviceptr, size_t);
     MUST(cuMemAlloc(&p, 1 << 20));
     MUST(cuGetProcAddress("cuTexRefSetAddress2D", (void **)&before_4_1, 3020, 0, NULL));
     EXPECT_OK(cuTexRefSetAddress2D(t, &d, p, 256));
     EXPECT_OK(cuTexRefSetAddress2D(t, &d, p, 288));
-    EXPECT_ERROR(cuTexRefSetAddress2D(t, &d, p, 272), CUDA_ERROR_INVALID_VALUE); // no multiple of 32
+    EXPECT_ERROR(cuTexRefSetAddress2D(t, &d, p, 272),
+                 CUDA_ERROR_INVALID_VALUE); // no multiple of 32
     EXPECT_OK(before_4_1(t, &d, p, 272));
     EXPECT_ERROR(before_4_1(t, &d, p, 224), CUDA_ERROR_INVALID_VALUE); // less than a row
     EXPECT_ERROR(cuTexRefSetAddress2D(t, &d, p + 256, 256), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuTexRefSetAddress2D(t, NULL, p, 256), CUDA_ERROR_INVALID_VALUE);
     d.Height = 1 << 20;
     EXPECT_ERROR(cuTexRefSetAddress2D(t, &d, p, 256), CUDA_ERROR_INVALID_VALUE);
-    d = (CUDA_ARRAY_DESCRIPTOR){.Width = SIZE_MAX, .Height = 1, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 4};
+    d = (CUDA_ARRAY_DESCRIPTOR){
+        .Width = SIZE_MAX, .Height = 1, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 4};
     EXPECT_ERROR(cuTexRefSetAddress2D(t, &d, p, 256), CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -84,7 +87,8 @@ TEST(arrays)
     CUdeviceptr p;
     CUarray_format format;
     int channels;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16, .Height = 16, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 16, .Height = 16, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     MUST(cuArray3DCreate(&array, &d));
     MUST(cuMipmappedArrayCreate(&mipmap, &d, 3));
     EXPECT_OK(cuTexRefSetArray(t, array, CU_TRSA_OVERRIDE_FORMAT));
@@ -142,7 +146,8 @@ TEST(ends)
     CUdeviceptr address = 7;
     CUarray_format format;
     int channels;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 16, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
     MUST(cuArray3DCreate(&a, &d));
     EXPECT_OK(cuTexRefSetArray(t, a, CU_TRSA_OVERRIDE_FORMAT));
     EXPECT_OK(cuArrayDestroy(a));
@@ -152,7 +157,8 @@ TEST(ends)
     EXPECT_EQ(address, 0);
     CUdeviceptr p;
     MUST(cuMemAlloc(&p, 4096));
-    CUDA_ARRAY_DESCRIPTOR rows = {.Width = 8, .Height = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT16, .NumChannels = 2};
+    CUDA_ARRAY_DESCRIPTOR rows = {
+        .Width = 8, .Height = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT16, .NumChannels = 2};
     EXPECT_OK(cuTexRefSetAddress2D(t, &rows, p, 512)); // brings its format along
     EXPECT_OK(cuTexRefGetFormat(&format, &channels, t));
     EXPECT_EQ(format, CU_AD_FORMAT_UNSIGNED_INT16);
@@ -164,7 +170,11 @@ TEST(surface_references)
 {
     CUtexref t = start();
     CUarray a, bound;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1, .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16,
+                                 .Height = 16,
+                                 .Format = CU_AD_FORMAT_FLOAT,
+                                 .NumChannels = 1,
+                                 .Flags = CUDA_ARRAY3D_SURFACE_LDST};
     MUST(cuArray3DCreate(&a, &d));
     EXPECT_ERROR(cuSurfRefSetArray(NULL, a, 0), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cuSurfRefSetArray((CUsurfref)t, a, 0), CUDA_ERROR_INVALID_HANDLE);
@@ -172,4 +182,5 @@ TEST(surface_references)
     EXPECT_ERROR(cuSurfRefGetArray(NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TESTS(CASE(defaults), CASE(linear), CASE(pitched), CASE(arrays), CASE(reading), CASE(ends), CASE(surface_references))
+TESTS(CASE(defaults), CASE(linear), CASE(pitched), CASE(arrays), CASE(reading), CASE(ends),
+      CASE(surface_references))

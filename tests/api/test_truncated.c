@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory that its producer truncates after the import: whatever touches it next ends the context with CUDA_ERROR_ILLEGAL_ADDRESS and a sentence,
-// never the process; also in a thread that has all signals blocked, and where the program has put its own handlers over the driver's.
+// Memory that its producer truncates after the import: whatever touches it next ends the context
+// with CUDA_ERROR_ILLEGAL_ADDRESS and a sentence, never the process; also in a thread that has all
+// signals blocked, and where the program has put its own handlers over the driver's.
 #include <pthread.h>
 
 #include "../harness.h"
@@ -24,7 +25,8 @@ static struct imported start(void)
     EXPECT_OK(cuCtxSetCurrent(context));
     m.fd = memfd_create("truncated", MFD_CLOEXEC);
     EXPECT(m.fd >= 0 && !ftruncate(m.fd, FILE_B));
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = dup(m.fd), .size = FILE_B};
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = dup(m.fd), .size = FILE_B};
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.size = FILE_B};
     EXPECT_OK(cuImportExternalMemory(&m.memory, &desc));
     EXPECT_OK(cuExternalMemoryGetMappedBuffer(&m.p, m.memory, &buffer));
@@ -35,7 +37,8 @@ static struct imported start(void)
 static CUarray image(const struct imported *m, CUarray_format format, unsigned channels)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc = {.numLevels = 1};
-    desc.arrayDesc = (CUDA_ARRAY3D_DESCRIPTOR){.Width = 256, .Height = 256, .Format = format, .NumChannels = channels};
+    desc.arrayDesc = (CUDA_ARRAY3D_DESCRIPTOR){
+        .Width = 256, .Height = 256, .Format = format, .NumChannels = channels};
     CUmipmappedArray mip;
     CUarray level;
     EXPECT_OK(cuExternalMemoryGetMappedMipmappedArray(&mip, m->memory, &desc));
@@ -43,7 +46,8 @@ static CUarray image(const struct imported *m, CUarray_format format, unsigned c
     return level;
 }
 
-// What touches the memory when it is gone. Each is called before, too, with `before` true: what must be done while it is there.
+// What touches the memory when it is gone. Each is called before, too, with `before` true: what
+// must be done while it is there.
 static CUresult copy(const struct imported *m, bool before)
 {
     return before ? CUDA_SUCCESS : cuMemcpyDtoH(host, m->p, 64);
@@ -129,7 +133,8 @@ static CUresult copy_batch(const struct imported *m, bool before)
 static CUresult copy_between_arrays(const struct imported *m, bool before)
 {
     static CUarray from, to;
-    CUDA_ARRAY_DESCRIPTOR desc = {.Width = 256, .Height = 256, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CUDA_ARRAY_DESCRIPTOR desc = {
+        .Width = 256, .Height = 256, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
                        .srcArray = from,
                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
@@ -143,7 +148,8 @@ static CUresult copy_between_arrays(const struct imported *m, bool before)
     return cuArrayCreate(&to, &desc);
 }
 
-// Two mappings side by side; the second one's memory came as an export of this driver, by its header, but nothing seals it.
+// Two mappings side by side; the second one's memory came as an export of this driver, by its
+// header, but nothing seals it.
 static CUresult fill_across(const struct imported *m, bool before)
 {
     enum { GRANULE = 2 << 20, HEADER_B = 4096 };
@@ -160,12 +166,14 @@ static CUresult fill_across(const struct imported *m, bool before)
     CUmemGenericAllocationHandle first, second;
     int export;
     EXPECT_OK(cuMemCreate(&first, GRANULE, &prop, 0));
-    EXPECT_OK(cuMemExportToShareableHandle(&export, first, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    EXPECT_OK(
+        cuMemExportToShareableHandle(&export, first, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     EXPECT_EQ(pread(export, header, sizeof header, 0), HEADER_B);
     forged = memfd_create("forged", MFD_CLOEXEC);
     EXPECT(!ftruncate(forged, GRANULE + HEADER_B));
     EXPECT_EQ(pwrite(forged, header, sizeof header, 0), HEADER_B);
-    EXPECT_OK(cuMemImportFromShareableHandle(&second, (void *)(intptr_t)forged, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    EXPECT_OK(cuMemImportFromShareableHandle(&second, (void *)(intptr_t)forged,
+                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     EXPECT_OK(cuMemAddressReserve(&both, 2 * GRANULE, 0, 0, 0));
     EXPECT_OK(cuMemMap(both, GRANULE, 0, first, 0));
     EXPECT_OK(cuMemMap(both + GRANULE, GRANULE, 0, second, 0));
@@ -174,8 +182,9 @@ static CUresult fill_across(const struct imported *m, bool before)
 }
 
 typedef CUresult touch_fn(const struct imported *, bool);
-static touch_fn *const touches[] = {copy,       copy_registered,     fill,        copy_array, copy_plane,   copy_rows,
-                                    copy_batch, copy_between_arrays, fill_across, write_word, wait_for_word};
+static touch_fn *const touches[] = {copy,        copy_registered, fill,         copy_array,
+                                    copy_plane,  copy_rows,       copy_batch,   copy_between_arrays,
+                                    fill_across, write_word,      wait_for_word};
 
 static void own_handler(int signal)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// VDPAU, of which no device belongs to a software card: as a card answers in a machine without VDPAU. The types of its headers are numbers.
+// VDPAU, of which no device belongs to a software card: as a card answers in a machine without
+// VDPAU. The types of its headers are numbers.
 #include "../harness.h"
 
 CUresult cuVDPAUGetDevice(CUdevice *, unsigned, void *);
@@ -40,7 +41,8 @@ TEST(no_surfaces)
     test_context();
     for (unsigned flags = 0; flags < 4; flags++) {
         EXPECT_ERROR(cuGraphicsVDPAURegisterVideoSurface(&r, 1, flags), CUDA_ERROR_INVALID_CONTEXT);
-        EXPECT_ERROR(cuGraphicsVDPAURegisterOutputSurface(&r, 1, flags), CUDA_ERROR_INVALID_CONTEXT);
+        EXPECT_ERROR(cuGraphicsVDPAURegisterOutputSurface(&r, 1, flags),
+                     CUDA_ERROR_INVALID_CONTEXT);
     }
     EXPECT_ERROR(cuGraphicsVDPAURegisterVideoSurface(NULL, 1, 0), CUDA_ERROR_INVALID_CONTEXT);
     EXPECT_ERROR(cuGraphicsVDPAURegisterOutputSurface(NULL, 1, 0), CUDA_ERROR_INVALID_CONTEXT);

@@ -89,14 +89,16 @@ TEST(textures)
     EXPECT(!memcmp(back + 7 * 16, red, sizeof red));
     EXPECT_ERROR(cardlessCopyTexture(u, 2, 0, 0, 0, t, 0, &corner), CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cardlessCopyTexture(t, 0, 5, 2, 1, t, 0, &one));
-    EXPECT_ERROR(cardlessCopyTexture(t, 0, 4, 2, 1, t, 0, &corner), CUDA_ERROR_INVALID_VALUE); // onto itself
+    EXPECT_ERROR(cardlessCopyTexture(t, 0, 4, 2, 1, t, 0, &corner),
+                 CUDA_ERROR_INVALID_VALUE); // onto itself
     EXPECT_ERROR(cardlessReadTexture(t, 3, NULL, back), CUDA_ERROR_INVALID_VALUE);
     corner.width = ~0u;
     EXPECT_ERROR(cardlessFillTexture(t, 0, &corner, red), CUDA_ERROR_INVALID_VALUE);
     d.levels = 9;
     EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
     d = (cardlessTextureDesc){CARDLESS_TEXTURE_2D, 8, 8, 1, 0, 1, CU_AD_FORMAT_FLOAT, 4};
-    EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE); // a 2D texture has no depth
+    EXPECT_ERROR(cardlessTextureCreate(&u, &d),
+                 CUDA_ERROR_INVALID_VALUE); // a 2D texture has no depth
     d = (cardlessTextureDesc){CARDLESS_TEXTURE_CUBE, 8, 9, 0, 0, 1, CU_AD_FORMAT_FLOAT, 4};
     EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
     d = (cardlessTextureDesc){CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1, CU_AD_FORMAT_FLOAT, 3};
@@ -114,20 +116,29 @@ TEST(boxes)
     for (unsigned axis = 0; axis < 3; axis++) {
         const struct {
             unsigned at, extent;
-        } bad[] = {{0, extents[axis] + 1}, {1, extents[axis]}, {extents[axis], 1}, {extents[axis] + 1, 1}, {~0u, 2}, {1, ~0u}, {0, 0}};
+        } bad[] = {{0, extents[axis] + 1},
+                   {1, extents[axis]},
+                   {extents[axis], 1},
+                   {extents[axis] + 1, 1},
+                   {~0u, 2},
+                   {1, ~0u},
+                   {0, 0}};
         for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
             unsigned at[3] = {0, 0, 0}, extent[3] = {1, 1, 1};
             at[axis] = bad[i].at;
             extent[axis] = bad[i].extent;
-            cardlessBox box = {at[0], at[1], at[2], extent[0], extent[1], extent[2]}, good = {0, 0, 0, extent[0], extent[1], extent[2]};
+            cardlessBox box = {at[0], at[1], at[2], extent[0], extent[1], extent[2]},
+                        good = {0, 0, 0, extent[0], extent[1], extent[2]};
             EXPECT_ERROR(cardlessReadTexture(t, 0, &box, texels), CUDA_ERROR_INVALID_VALUE);
             EXPECT_ERROR(cardlessWriteTexture(t, 0, &box, texels), CUDA_ERROR_INVALID_VALUE);
             EXPECT_ERROR(cardlessFillTexture(t, 0, &box, texels), CUDA_ERROR_INVALID_VALUE);
-            EXPECT_ERROR(cardlessCopyTexture(t, 1, at[0], at[1], at[2], t, 0, &good), CUDA_ERROR_INVALID_VALUE);
+            EXPECT_ERROR(cardlessCopyTexture(t, 1, at[0], at[1], at[2], t, 0, &good),
+                         CUDA_ERROR_INVALID_VALUE);
         }
     }
     EXPECT_OK(cardlessReadTexture(t, 0, &(cardlessBox){0, 0, 0, WIDTH, HEIGHT, DEPTH}, texels));
-    EXPECT_OK(cardlessReadTexture(t, 0, &(cardlessBox){WIDTH - 1, HEIGHT - 1, DEPTH - 1, 1, 1, 1}, texels));
+    EXPECT_OK(cardlessReadTexture(t, 0, &(cardlessBox){WIDTH - 1, HEIGHT - 1, DEPTH - 1, 1, 1, 1},
+                                  texels));
 }
 
 // New objects are zero, also where something else was before.
@@ -170,7 +181,8 @@ static void wait_inside(void *arg)
 TEST(waiting_in_a_host_function)
 {
     test_context();
-    struct host_calls c = {.buffer = virtual_buffer(64), .finish = CUDA_ERROR_UNKNOWN, .read = CUDA_ERROR_UNKNOWN};
+    struct host_calls c = {
+        .buffer = virtual_buffer(64), .finish = CUDA_ERROR_UNKNOWN, .read = CUDA_ERROR_UNKNOWN};
     CUstream s = stream();
     CUgraphicsResource r = registered(c.buffer, 0);
     EXPECT_OK(cuGraphicsMapResources(1, &r, s));
@@ -201,7 +213,8 @@ static long touched_KiB(void)
 // Large objects take host memory only where they are used.
 TEST(large_objects)
 {
-    cardlessTextureDesc d = {CARDLESS_TEXTURE_2D_ARRAY, 16384, 16384, 0, 2, 1, CU_AD_FORMAT_UNSIGNED_INT8, 4};
+    cardlessTextureDesc d = {CARDLESS_TEXTURE_2D_ARRAY,  16384, 16384, 0, 2, 1,
+                             CU_AD_FORMAT_UNSIGNED_INT8, 4};
     cardlessBox corner = {0, 0, 0, 1, 1, 1}, other = {16383, 16383, 1, 1, 1, 1};
     unsigned char texel[4] = {1, 2, 3, 4}, got[4];
     cardlessTexture t;
@@ -224,4 +237,5 @@ TEST(large_objects)
     EXPECT_EQ(got[3], 0);
 }
 
-TESTS(CASE(large_objects), CASE(lookup), CASE(buffers), CASE(clock), CASE(textures), CASE(boxes), CASE(new_objects), CASE(waiting_in_a_host_function))
+TESTS(CASE(large_objects), CASE(lookup), CASE(buffers), CASE(clock), CASE(textures), CASE(boxes),
+      CASE(new_objects), CASE(waiting_in_a_host_function))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Virtual memory management: reservations, physical memory, mappings, access, sharing with a process that shares nothing else, dma-bufs.
+// Virtual memory management: reservations, physical memory, mappings, access, sharing with a
+// process that shares nothing else, dma-bufs.
 #include "../harness.h"
 
 #include <fcntl.h>
@@ -33,7 +34,8 @@ static CUdeviceptr reserve(uint64_t size)
 
 static CUresult allow(CUdeviceptr va, uint64_t size, int flags)
 {
-    CUmemAccessDesc d = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, .flags = (CUmemAccess_flags)flags};
+    CUmemAccessDesc d = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                         .flags = (CUmemAccess_flags)flags};
     return cuMemSetAccess(va, size, &d, 1);
 }
 
@@ -54,7 +56,8 @@ TEST(reserve)
     EXPECT_ERROR(cuMemAddressReserve(&va, G, 0, 4096, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemAddressReserve(&va, G, 0, 0, 1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemAddressReserve(&va, UINT64_C(1) << 62, 0, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
-    EXPECT_ERROR(cuMemAddressReserve(&va, UINT64_MAX & ~(G - 1), 0, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_ERROR(cuMemAddressReserve(&va, UINT64_MAX & ~(G - 1), 0, 0, 0),
+                 CUDA_ERROR_OUT_OF_MEMORY);
     EXPECT_ERROR(cuMemAddressReserve(NULL, G, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(va, 77);
     EXPECT_OK(cuMemAddressReserve(&va, 3 * G, 64 * MIB, 0, 0));
@@ -77,7 +80,9 @@ TEST(create)
     before = free_now();
     EXPECT_OK(cuMemGetAllocationGranularity(&granularity, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     EXPECT_EQ(granularity, G);
-    EXPECT_ERROR(cuMemGetAllocationGranularity(&granularity, &p, (CUmemAllocationGranularity_flags)2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(
+        cuMemGetAllocationGranularity(&granularity, &p, (CUmemAllocationGranularity_flags)2),
+        CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemCreate(&h, 0, &p, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemCreate(&h, G - 1, &p, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemCreate(&h, G, &p, 1), CUDA_ERROR_INVALID_VALUE);
@@ -115,7 +120,8 @@ TEST(map_and_use)
     CUdeviceptr va = reserve(3 * G);
     EXPECT_ERROR(cuMemsetD32(va, 1, 4), CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuMemMap(va + G, G, 0, h, 0));
-    EXPECT_ERROR(cuMemsetD32(va + G, 1, 4), CUDA_ERROR_INVALID_VALUE); // mapped, but not yet accessible
+    EXPECT_ERROR(cuMemsetD32(va + G, 1, 4),
+                 CUDA_ERROR_INVALID_VALUE); // mapped, but not yet accessible
     EXPECT_OK(allow(va + G, G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
     EXPECT_OK(cuMemsetD32(va + G, 0x12345678, G / 4));
     EXPECT_OK(cuMemcpyDtoH(&word, va + 2 * G - 4, 4));
@@ -146,11 +152,13 @@ TEST(map_refused)
     EXPECT_ERROR(cuMemMap(va, 2 * G, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(va, G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED); // a part
     EXPECT_ERROR(cuMemMap(va, G, G, h, 0), CUDA_ERROR_NOT_SUPPORTED);
-    EXPECT_ERROR(cuMemMap(va + 4096, G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED); // the size counts first
+    EXPECT_ERROR(cuMemMap(va + 4096, G, 0, h, 0),
+                 CUDA_ERROR_NOT_SUPPORTED); // the size counts first
     EXPECT_ERROR(cuMemMap(va + 4096, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(0, G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(ordinary, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemMap(va + 30 * MIB, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE); // leaves the reservation
+    EXPECT_ERROR(cuMemMap(va + 30 * MIB, 2 * G, 0, h, 0),
+                 CUDA_ERROR_INVALID_VALUE); // leaves the reservation
     EXPECT_OK(cuMemMap(va, 2 * G, 0, h, 0));
     EXPECT_ERROR(cuMemMap(va + G, G, 0, other, 0), CUDA_ERROR_INVALID_VALUE); // taken
     EXPECT_OK(cuMemMap(va + 2 * G, G, 0, other, 0));
@@ -173,8 +181,9 @@ TEST(aliases_and_neighbours)
     CUdeviceptr va = reserve(4 * G);
     EXPECT_OK(cuMemMap(va, G, 0, a, 0));
     EXPECT_OK(cuMemMap(va + G, G, 0, b, 0));
-    EXPECT_OK(cuMemMap(va + 3 * G, G, 0, a, 0));                                                  // the same memory once more
-    EXPECT_ERROR(allow(va, 4 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE), CUDA_ERROR_INVALID_VALUE); // a hole
+    EXPECT_OK(cuMemMap(va + 3 * G, G, 0, a, 0)); // the same memory once more
+    EXPECT_ERROR(allow(va, 4 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
+                 CUDA_ERROR_INVALID_VALUE); // a hole
     EXPECT_OK(allow(va, 2 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
     EXPECT_OK(allow(va + 3 * G, G, CU_MEM_ACCESS_FLAGS_PROT_READ));
     EXPECT_OK(cuMemsetD32(va + G - 8, 0xabcd, 4)); // across the seam
@@ -192,7 +201,8 @@ TEST(aliases_and_neighbours)
 TEST(access)
 {
     unsigned long long flags = 77;
-    CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, none = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 9};
+    CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                  none = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 9};
     CUmemAccessDesc bad = {.location = none, .flags = CU_MEM_ACCESS_FLAGS_PROT_READ};
     test_context();
     CUmemGenericAllocationHandle h = create(G, 0);
@@ -229,22 +239,29 @@ TEST(retain)
     EXPECT_EQ(again, h);
     EXPECT_OK(cuMemMap(va + G, G, 0, again, 0));
     EXPECT_OK(cuMemRelease(again));
-    EXPECT_ERROR(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)ordinary), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)ordinary),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)16),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuMemUnmap(va, 2 * G));
-    EXPECT_ERROR(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)va), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)va),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuMemAddressFree(va, 2 * G));
     EXPECT_OK(cuMemFree(ordinary));
 }
 
-// What the second process does: takes the descriptor, checks what lies there, leaves an answer. Its result is the program's.
+// What the second process does: takes the descriptor, checks what lies there, leaves an answer. Its
+// result is the program's.
 static int second_process(int fd)
 {
     CUmemGenericAllocationHandle h;
     unsigned word = 0;
     test_context();
-    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_FABRIC), CUDA_ERROR_NOT_SUPPORTED);
-    MUST(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    EXPECT_ERROR(
+        cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_FABRIC),
+        CUDA_ERROR_NOT_SUPPORTED);
+    MUST(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd,
+                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     close(fd); // "the descriptor stays the program's"
     CUdeviceptr va = reserve(4 * G);
     EXPECT_ERROR(cuMemMap(va, 4 * G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED);
@@ -292,7 +309,8 @@ TEST(export_not_declared)
     int fd = -77;
     test_context();
     CUmemGenericAllocationHandle h = create(G, 0);
-    EXPECT_ERROR(cuMemExportToShareableHandle(&fd, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemExportToShareableHandle(&fd, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(fd, -77);
     EXPECT_DIAGNOSTIC(M13);
 }
@@ -302,12 +320,18 @@ TEST(import_not_memory)
     CUmemGenericAllocationHandle h = 77;
     int fd = eventfd(0, 0);
     test_context();
-    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd,
+                                                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(M12);
     EXPECT_EQ(fcntl(fd, F_GETFD), 0); // still ours
-    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)-1, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_WIN32), CUDA_ERROR_NOT_SUPPORTED);
-    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_NONE), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)-1,
+                                                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_WIN32),
+                 CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_NONE),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(h, 77);
     close(fd);
 }
@@ -323,22 +347,27 @@ TEST(import_pool)
     test_context();
     MUST(cuMemPoolCreate(&pool, &props));
     MUST(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)fd,
+                                                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                 CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_DIAGNOSTIC(M12);
     EXPECT_EQ(h, 77);
     close(fd);
     EXPECT_OK(cuMemPoolDestroy(pool));
 }
 
-// A dma-buf of 1 MiB of device memory at `original`, imported as external memory: the same bytes at another address.
+// A dma-buf of 1 MiB of device memory at `original`, imported as external memory: the same bytes at
+// another address.
 static void import_back(int fd, CUdeviceptr original)
 {
     CUexternalMemory memory;
     CUdeviceptr mapped;
     unsigned word = 0;
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD, .handle.fd = fd, .size = MIB};
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD, .handle.fd = fd, .size = MIB};
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer = {.offset = 4096, .size = MIB - 4096};
-    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image = {.arrayDesc = {16, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0}, .numLevels = 1};
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image = {
+        .arrayDesc = {16, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0}, .numLevels = 1};
     CUmipmappedArray mipmap;
     MUST(cuImportExternalMemory(&memory, &desc)); // fd is the driver's now
     MUST(cuExternalMemoryGetMappedBuffer(&mapped, memory, &buffer));
@@ -348,7 +377,8 @@ static void import_back(int fd, CUdeviceptr original)
     MUST(cuMemsetD32(original + MIB - 4, 0x9abcdef0, 1));
     EXPECT_OK(cuMemcpyDtoH(&word, mapped + MIB - 4096 - 4, 4));
     EXPECT_EQ(word, 0x9abcdef0);
-    EXPECT_ERROR(cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &image), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &image),
+                 CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_OK(cuMemFree(mapped));
     EXPECT_OK(cuDestroyExternalMemory(memory));
 }
@@ -361,19 +391,24 @@ TEST(dma_buf)
     CUdeviceptr p;
     test_context();
     MUST(cuMemAlloc(&p, 4 * MIB));
-    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, (CUmemRangeHandleType)2, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, (CUmemRangeHandleType)2, 0),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 0, type, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 5000, type, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p + 512, 4096, type, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p + 512, 4096, type, 0),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, type, 2), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(fd, -77);
     EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, type, 1), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 8 * MIB, type, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, UINT64_MAX & ~UINT64_C(4095), type, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, (uintptr_t)pages, 4096, type, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, UINT64_MAX & ~UINT64_C(4095), type, 0),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, (uintptr_t)pages, 4096, type, 0),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(fd, -1);
     if (access("/dev/udmabuf", R_OK | W_OK)) {
-        EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, type, 0), CUDA_ERROR_NOT_SUPPORTED);
+        EXPECT_ERROR(cuMemGetHandleForAddressRange(&fd, p, 4096, type, 0),
+                     CUDA_ERROR_NOT_SUPPORTED);
         EXPECT_EQ(fd, -1);
         return;
     }
@@ -437,7 +472,8 @@ TEST(speed)
     }
     clock_gettime(CLOCK_MONOTONIC, &to);
     printf("# cuMemMap + cuMemSetAccess + cuMemUnmap of 2 MiB: %.2f us\n",
-           ((double)(to.tv_sec - from.tv_sec) * 1e6 + (double)(to.tv_nsec - from.tv_nsec) / 1e3) / ROUNDS);
+           ((double)(to.tv_sec - from.tv_sec) * 1e6 + (double)(to.tv_nsec - from.tv_nsec) / 1e3) /
+               ROUNDS);
 }
 
 static const struct test_case cases[] = {

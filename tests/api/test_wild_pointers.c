@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Wild pointers and counts inside of what the program describes: a refusal with a sentence, no fault.
+// Wild pointers and counts inside of what the program describes: a refusal with a sentence, no
+// fault.
 #include "../harness.h"
 
 #include <pthread.h>
@@ -21,7 +22,8 @@ TEST(set_access)
 {
     start();
     const size_t size = 2 << 20;
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     CUmemAccessDesc access = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle memory;
     CUdeviceptr p;
@@ -44,7 +46,8 @@ TEST(pointer_attributes)
     CUdeviceptr p;
     unsigned type = 0, ordinal = 77;
     EXPECT_OK(cuMemAlloc(&p, 4096));
-    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     void *data[] = {&type, WILD};
     EXPECT_ERROR(cuPointerGetAttributes(2, attributes, data, p), CUDA_ERROR_INVALID_VALUE);
     data[1] = NO_ADDRESS;
@@ -69,9 +72,11 @@ TEST(range_attributes)
     CUmem_range_attribute attribute = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY;
     void *data = WILD;
     size_t size = sizeof value;
-    EXPECT_ERROR(cuMemRangeGetAttributes(&data, &size, &attribute, 1, p, 4096), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemRangeGetAttributes(&data, &size, &attribute, 1, p, 4096),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemRangeGetAttributes(&data, &size, WILD, 1, p, 4096), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemRangeGetAttribute(NO_ADDRESS, 4, attribute, p, 4096), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemRangeGetAttribute(NO_ADDRESS, 4, attribute, p, 4096),
+                 CUDA_ERROR_INVALID_VALUE);
     data = &value;
     EXPECT_OK(cuMemRangeGetAttributes(&data, &size, &attribute, 1, p, 4096));
 }
@@ -98,12 +103,19 @@ TEST(batches)
     EXPECT_OK(cuStreamCreate(&stream, 0));
     CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
     CUdeviceptr from = p + 1024;
-    EXPECT_ERROR(cuMemcpyBatchAsync(WILD, &from, &size, 1, &attributes, &index, 1, stream), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemcpyBatchAsync(&p, WILD, &size, 1, &attributes, &index, 1, stream), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemcpyBatchAsync(&p, &from, WILD, 1, &attributes, &index, 1, stream), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemcpyBatchAsync(&p, &from, &size, 1, WILD, &index, 1, stream), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemcpyBatchAsync(&p, &from, &size, 1, &attributes, WILD, 1, stream), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemcpyBatchAsync(&p, &from, &size, (size_t)1 << 59, &attributes, &index, 1, stream), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyBatchAsync(WILD, &from, &size, 1, &attributes, &index, 1, stream),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyBatchAsync(&p, WILD, &size, 1, &attributes, &index, 1, stream),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyBatchAsync(&p, &from, WILD, 1, &attributes, &index, 1, stream),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyBatchAsync(&p, &from, &size, 1, WILD, &index, 1, stream),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyBatchAsync(&p, &from, &size, 1, &attributes, WILD, 1, stream),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(
+        cuMemcpyBatchAsync(&p, &from, &size, (size_t)1 << 59, &attributes, &index, 1, stream),
+        CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuMemcpyBatchAsync(&p, &from, &size, 1, &attributes, &index, 1, stream));
     EXPECT_ERROR(cuMemcpy3DBatchAsync(3, WILD, 0, stream), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuStreamBatchMemOp(stream, 3, WILD, 0), CUDA_ERROR_INVALID_VALUE);
@@ -132,4 +144,5 @@ TEST(blocked_signals)
     EXPECT_EQ(result, CUDA_ERROR_INVALID_VALUE);
 }
 
-TESTS(CASE(set_access), CASE(pointer_attributes), CASE(range_attributes), CASE(context_parameters), CASE(batches), CASE(blocked_signals))
+TESTS(CASE(set_access), CASE(pointer_attributes), CASE(range_attributes), CASE(context_parameters),
+      CASE(batches), CASE(blocked_signals))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Allocates, fills and copies; run under valgrind, which looks at the reads and writes of both sides and at what is left at the end.
+// Allocates, fills and copies; run under valgrind, which looks at the reads and writes of both
+// sides and at what is left at the end.
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +8,13 @@
 
 enum { SIZE = 1 << 20 };
 
-#define CHECK(call)                                                                                                                                  \
-    do {                                                                                                                                             \
-        CUresult r = (call);                                                                                                                         \
-        if (r) {                                                                                                                                     \
-            printf("%s: %d\n", #call, r);                                                                                                            \
-            return 1;                                                                                                                                \
-        }                                                                                                                                            \
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        CUresult r = (call);                                                                       \
+        if (r) {                                                                                   \
+            printf("%s: %d\n", #call, r);                                                          \
+            return 1;                                                                              \
+        }                                                                                          \
     } while (0)
 
 int main(void)
@@ -22,7 +23,8 @@ int main(void)
     CUstream stream;
     CUdeviceptr p;
     CUarray array;
-    CUDA_ARRAY_DESCRIPTOR desc = {.Width = 512, .Height = 512, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
+    CUDA_ARRAY_DESCRIPTOR desc = {
+        .Width = 512, .Height = 512, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
     unsigned char *host = malloc(SIZE);
     if (!host)
         return 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Median nanoseconds of driver calls, each beside what the real card's driver took: what the benchmark programs share.
+// Median nanoseconds of driver calls, each beside what the real card's driver took: what the
+// benchmark programs share.
 #pragma once
 #include <cuda.h>
 #include <stdio.h>
@@ -33,11 +34,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The recorded time of a call, or 0. Lines of the recording: a name of 44 columns, then nanoseconds.
+// The recorded time of a call, or 0. Lines of the recording: a name of 44 columns, then
+// nanoseconds.
 static double recorded_ns(const char *name)
 {
     size_t n = strlen(name);
-    for (const char *line = recording; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
+    for (const char *line = recording; *line;
+         line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
         if (!strncmp(line, name, n) && line[n] == ' ')
             return atof(line + n);
     return 0;
@@ -53,18 +56,18 @@ static void report(const char *name, double ns)
     fflush(stdout);
 }
 
-#define BENCH(name, count, ...)                                                                                                                      \
-    do {                                                                                                                                             \
-        double runs[RUNS];                                                                                                                           \
-        for (int run = 0; run < RUNS; run++) {                                                                                                       \
-            double start = now_ns();                                                                                                                 \
-            for (int i_ = 0; i_ < (count); i_++) {                                                                                                   \
-                __VA_ARGS__;                                                                                                                         \
-            }                                                                                                                                        \
-            runs[run] = (now_ns() - start) / (count);                                                                                                \
-        }                                                                                                                                            \
-        qsort(runs, RUNS, sizeof *runs, by_value);                                                                                                   \
-        report(name, runs[RUNS / 2]);                                                                                                                \
+#define BENCH(name, count, ...)                                                                    \
+    do {                                                                                           \
+        double runs[RUNS];                                                                         \
+        for (int run = 0; run < RUNS; run++) {                                                     \
+            double start = now_ns();                                                               \
+            for (int i_ = 0; i_ < (count); i_++) {                                                 \
+                __VA_ARGS__;                                                                       \
+            }                                                                                      \
+            runs[run] = (now_ns() - start) / (count);                                              \
+        }                                                                                          \
+        qsort(runs, RUNS, sizeof *runs, by_value);                                                 \
+        report(name, runs[RUNS / 2]);                                                              \
     } while (0)
 
 // Reads the recording, if one is named, and prints the table's head.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Median nanoseconds of common driver calls, each beside what the real card's driver took (recorded: tests/data/silicon/latency.txt).
+// Median nanoseconds of common driver calls, each beside what the real card's driver took
+// (recorded: tests/data/silicon/latency.txt).
 //   latency [RECORDING]
 #include <fcntl.h>
 #include <unistd.h>
@@ -33,8 +34,10 @@ static void queries(CUdeviceptr p)
     size_t size;
     int value;
     BENCH("cuCtxGetCurrent", 1000, cuCtxGetCurrent(&context));
-    BENCH("cuDeviceGetAttribute", 1000, cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
-    BENCH("cuPointerGetAttribute memory type", 1000, cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+    BENCH("cuDeviceGetAttribute", 1000,
+          cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    BENCH("cuPointerGetAttribute memory type", 1000,
+          cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
     BENCH("cuMemGetAddressRange", 1000, cuMemGetAddressRange(&base, &size, p + 100));
 }
 
@@ -43,14 +46,16 @@ static void memory(CUdeviceptr p, CUdeviceptr q, CUstream s)
     CUdeviceptr x;
     BENCH("cuMemAlloc+cuMemFree 4 KiB", 100, cuMemAlloc(&x, 4096); cuMemFree(x));
     BENCH("cuMemAlloc+cuMemFree 16 MiB", 20, cuMemAlloc(&x, 16 << 20); cuMemFree(x));
-    BENCH("cuMemAllocAsync+FreeAsync 4 KiB +sync", 100, cuMemAllocAsync(&x, 4096, s); cuMemFreeAsync(x, s); cuStreamSynchronize(s));
+    BENCH("cuMemAllocAsync+FreeAsync 4 KiB +sync", 100, cuMemAllocAsync(&x, 4096, s);
+          cuMemFreeAsync(x, s); cuStreamSynchronize(s));
     BENCH("cuMemcpyHtoD 4 B", 100, cuMemcpyHtoD(p, host, 4));
     BENCH("cuMemcpyHtoD 64 KiB", 100, cuMemcpyHtoD(p, host, 65536));
     BENCH("cuMemcpyHtoD 1 MiB", 20, cuMemcpyHtoD(p, host, 1 << 20));
     BENCH("cuMemcpyDtoH 4 B", 100, cuMemcpyDtoH(host, p, 4));
     BENCH("cuMemcpyDtoH 1 MiB", 20, cuMemcpyDtoH(host, p, 1 << 20));
     BENCH("cuMemcpyDtoD 4 KiB + sync", 100, cuMemcpyDtoD(q, p, 4096); cuCtxSynchronize());
-    BENCH("cuMemsetD8Async 4 KiB enqueue + sync", 100, cuMemsetD8Async(p, 1, 4096, s); cuStreamSynchronize(s));
+    BENCH("cuMemsetD8Async 4 KiB enqueue + sync", 100, cuMemsetD8Async(p, 1, 4096, s);
+          cuStreamSynchronize(s));
 }
 
 static void streams(CUstream s, CUstream s2)
@@ -60,9 +65,12 @@ static void streams(CUstream s, CUstream s2)
     MUST(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
     BENCH("cuStreamQuery idle", 1000, cuStreamQuery(s));
     BENCH("cuStreamSynchronize idle", 1000, cuStreamSynchronize(s));
-    BENCH("cuEventRecord+cuStreamWaitEvent+sync", 100, cuEventRecord(e, s); cuStreamWaitEvent(s2, e, 0); cuStreamSynchronize(s2));
-    BENCH("cuStreamCreate+Destroy", 20, cuStreamCreate(&y, CU_STREAM_NON_BLOCKING); cuStreamDestroy(y));
-    BENCH("cuEventCreate+Destroy", 100, cuEventCreate(&x, CU_EVENT_DISABLE_TIMING); cuEventDestroy(x));
+    BENCH("cuEventRecord+cuStreamWaitEvent+sync", 100, cuEventRecord(e, s);
+          cuStreamWaitEvent(s2, e, 0); cuStreamSynchronize(s2));
+    BENCH("cuStreamCreate+Destroy", 20, cuStreamCreate(&y, CU_STREAM_NON_BLOCKING);
+          cuStreamDestroy(y));
+    BENCH("cuEventCreate+Destroy", 100, cuEventCreate(&x, CU_EVENT_DISABLE_TIMING);
+          cuEventDestroy(x));
 }
 
 static CUDA_ARRAY3D_DESCRIPTOR arrays(void)
@@ -76,7 +84,8 @@ static CUDA_ARRAY3D_DESCRIPTOR arrays(void)
     d.Format = CU_AD_FORMAT_UNSIGNED_INT8;
     d.NumChannels = 4;
     BENCH("cuArray3DCreate+Destroy 256x256x4", 50, cuArray3DCreate(&a, &d); cuArrayDestroy(a));
-    BENCH("cuMipmappedArrayCreate+Destroy 9 levels", 50, cuMipmappedArrayCreate(&m, &d, 9); cuMipmappedArrayDestroy(m));
+    BENCH("cuMipmappedArrayCreate+Destroy 9 levels", 50, cuMipmappedArrayCreate(&m, &d, 9);
+          cuMipmappedArrayDestroy(m));
     MUST(cuArray3DCreate(&a, &d));
     memset(&c, 0, sizeof c);
     c.srcMemoryType = CU_MEMORYTYPE_HOST;
@@ -114,19 +123,24 @@ static void external(CUDA_ARRAY3D_DESCRIPTOR array)
     memset(&desc, 0, sizeof desc);
     desc.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
     desc.size = 8 << 20;
-    BENCH("cuImportExternalMemory+Destroy 8 MiB", 20, desc.handle.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0); cuImportExternalMemory(&m, &desc);
-          cuDestroyExternalMemory(m));
+    BENCH("cuImportExternalMemory+Destroy 8 MiB", 20,
+          desc.handle.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+          cuImportExternalMemory(&m, &desc); cuDestroyExternalMemory(m));
     desc.handle.fd = fd;
     MUST(cuImportExternalMemory(&m, &desc));
     memset(&buffer, 0, sizeof buffer);
     buffer.size = 8 << 20;
-    BENCH("cuExternalMemoryGetMappedBuffer+cuMemFree", 50, cuExternalMemoryGetMappedBuffer(&p, m, &buffer); cuMemFree(p));
+    BENCH("cuExternalMemoryGetMappedBuffer+cuMemFree", 50,
+          cuExternalMemoryGetMappedBuffer(&p, m, &buffer);
+          cuMemFree(p));
     buffer.size = 4 << 20;
-    BENCH("the same, another range each time", 50, buffer.offset ^= 4 << 20; cuExternalMemoryGetMappedBuffer(&p, m, &buffer); cuMemFree(p));
+    BENCH("the same, another range each time", 50, buffer.offset ^= 4 << 20;
+          cuExternalMemoryGetMappedBuffer(&p, m, &buffer); cuMemFree(p));
     memset(&image, 0, sizeof image);
     image.arrayDesc = array;
     image.numLevels = 9;
-    BENCH("cuExternalMemoryGetMappedMipmappedArray+Destroy", 50, cuExternalMemoryGetMappedMipmappedArray(&mip, m, &image);
+    BENCH("cuExternalMemoryGetMappedMipmappedArray+Destroy", 50,
+          cuExternalMemoryGetMappedMipmappedArray(&mip, m, &image);
           cuMipmappedArrayDestroy(mip));
     MUST(cuDestroyExternalMemory(m));
 }
@@ -145,7 +159,8 @@ static void virtual_memory(void)
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     MUST(cuMemCreate(&h, 2 << 20, &prop, 0));
     MUST(cuMemAddressReserve(&va, 2 << 20, 0, 0, 0));
-    BENCH("cuMemMap+SetAccess+Unmap 2 MiB", 50, cuMemMap(va, 2 << 20, 0, h, 0); cuMemSetAccess(va, 2 << 20, &access, 1); cuMemUnmap(va, 2 << 20));
+    BENCH("cuMemMap+SetAccess+Unmap 2 MiB", 50, cuMemMap(va, 2 << 20, 0, h, 0);
+          cuMemSetAccess(va, 2 << 20, &access, 1); cuMemUnmap(va, 2 << 20));
 }
 
 // Resident memory of this process in KiB.

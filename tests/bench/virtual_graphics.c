@@ -26,20 +26,24 @@ int main(int argc, char **argv)
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     MUST(cardlessBufferCreate(&b, MIB));
     MUST(cardlessTextureCreate(&t, &d));
-    printf("the virtual graphics API, CARDLESS_PERSONALITY=%s\n", personality ? personality : "manual");
+    printf("the virtual graphics API, CARDLESS_PERSONALITY=%s\n",
+           personality ? personality : "manual");
     begin(argc, argv);
     MUST(cardlessRegisterBuffer(&r, b, 0));
-    BENCH("cardlessRegisterBuffer+Unregister 1 MiB", 20, cardlessRegisterBuffer(&q, b, 0); cuGraphicsUnregisterResource(q));
-    BENCH("cuGraphicsMap+GetPointer+Unmap 1 MiB buffer", 1000, cuGraphicsMapResources(1, &r, s); cuGraphicsResourceGetMappedPointer(&p, &size, r);
-          cuGraphicsUnmapResources(1, &r, s));
-    BENCH("  the same, graphics fills it before", 20, cardlessFillBuffer(b, 0, MIB, 7); cuGraphicsMapResources(1, &r, s);
+    BENCH("cardlessRegisterBuffer+Unregister 1 MiB", 20, cardlessRegisterBuffer(&q, b, 0);
+          cuGraphicsUnregisterResource(q));
+    BENCH("cuGraphicsMap+GetPointer+Unmap 1 MiB buffer", 1000, cuGraphicsMapResources(1, &r, s);
           cuGraphicsResourceGetMappedPointer(&p, &size, r); cuGraphicsUnmapResources(1, &r, s));
-    BENCH("  the same, CUDA fills all of it", 20, cuGraphicsMapResources(1, &r, s); cuGraphicsResourceGetMappedPointer(&p, &size, r);
-          cuMemsetD8Async(p, 7, MIB, s); cuGraphicsUnmapResources(1, &r, s));
+    BENCH("  the same, graphics fills it before", 20, cardlessFillBuffer(b, 0, MIB, 7);
+          cuGraphicsMapResources(1, &r, s); cuGraphicsResourceGetMappedPointer(&p, &size, r);
+          cuGraphicsUnmapResources(1, &r, s));
+    BENCH("  the same, CUDA fills all of it", 20, cuGraphicsMapResources(1, &r, s);
+          cuGraphicsResourceGetMappedPointer(&p, &size, r); cuMemsetD8Async(p, 7, MIB, s);
+          cuGraphicsUnmapResources(1, &r, s));
     BENCH("cardlessReadBuffer 1 MiB", 20, cardlessReadBuffer(b, 0, MIB, bytes));
     MUST(cuGraphicsUnregisterResource(r));
     MUST(cardlessRegisterTexture(&r, t, 0));
-    BENCH("cuGraphicsMap+GetArray+Unmap 512x512 image", 1000, cuGraphicsMapResources(1, &r, s); cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0);
-          cuGraphicsUnmapResources(1, &r, s));
+    BENCH("cuGraphicsMap+GetArray+Unmap 512x512 image", 1000, cuGraphicsMapResources(1, &r, s);
+          cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0); cuGraphicsUnmapResources(1, &r, s));
     return 0;
 }

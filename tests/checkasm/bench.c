@@ -64,22 +64,24 @@ void ca_bench_begin(const char *filter, uint64_t max_B, unsigned milliseconds)
     for (unsigned flags = 1; flags < 1u << KN_CPU_FLAG_COUNT; flags = flags << 1 | 1)
         if ((flags & detected) != sets[set_count - 1] && set_count < MAX_SETS)
             sets[set_count++] = flags & detected;
-    printf(
-        "ratio to the host's way (memcpy, memset, or a loop of them over rows; conversions: the scalar reference); medians of ratios taken in turns; "
-        "* misses its target\n");
+    printf("ratio to the host's way (memcpy, memset, or a loop of them over rows; conversions: the "
+           "scalar reference); medians of ratios taken in turns; "
+           "* misses its target\n");
     printf("%-14s %-34s %9s", "function", "case", "host");
     for (unsigned i = 0; i < set_count; i++)
         printf(" %8s", kn_cpu_name(sets[i]));
     printf("\n");
 }
 
-// Memory for a few slots, random, that takes turns so that no call finds its operands where the last one left them.
+// Memory for a few slots, random, that takes turns so that no call finds its operands where the
+// last one left them.
 static uint8_t *slots(unsigned count, uint64_t need_B, uint64_t *stride_B)
 {
     uint8_t *base;
 
     *stride_B = (need_B + 4096 + 4095) & ~UINT64_C(4095);
-    base = mmap(NULL, *stride_B * count + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    base = mmap(NULL, *stride_B * count + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0);
     if (base == MAP_FAILED)
         return NULL;
     ca_random_bytes(base, *stride_B * count + 4096);
@@ -107,12 +109,12 @@ void ca_bench_row(const struct ca_bench *b)
         dst_at[i] = i * dst_stride_B + ca_below(8) * 512 + b->dst_shift_B;
         src_at[i] = i * src_stride_B + ca_below(8) * 512 + b->src_shift_B;
     }
-#define RUN(set, count)                                                                                                                              \
-    do {                                                                                                                                             \
-        kn_set_cpu_mask((set) ? sets[(set)-1] : ~0u);                                                                                                \
-        const struct kn_dsp *dsp_ = (set) ? kn_dsp_for(sets[(set)-1]) : NULL;                                                                        \
-        for (unsigned i_ = 0; i_ < (count); i_++)                                                                                                    \
-            b->run(dsp_, b, dst + dst_at[i_ % slot_count], src + src_at[i_ % slot_count]);                                                           \
+#define RUN(set, count)                                                                            \
+    do {                                                                                           \
+        kn_set_cpu_mask((set) ? sets[(set)-1] : ~0u);                                              \
+        const struct kn_dsp *dsp_ = (set) ? kn_dsp_for(sets[(set)-1]) : NULL;                      \
+        for (unsigned i_ = 0; i_ < (count); i_++)                                                  \
+            b->run(dsp_, b, dst + dst_at[i_ % slot_count], src + src_at[i_ % slot_count]);         \
     } while (0)
 
     RUN(0, 8);
@@ -124,7 +126,8 @@ void ca_bench_row(const struct ca_bench *b)
     while (turns < MAX_TURNS && (turns < 9 || now() - start < budget_s)) {
         for (unsigned set = 0; set <= set_count; set++) {
             double t;
-            if (b->bytes <= 4 << 20) // what the other function left in the caches is not this one's affair
+            if (b->bytes <=
+                4 << 20) // what the other function left in the caches is not this one's affair
                 RUN(set, slot_count);
             t = now();
             RUN(set, inner);
@@ -139,7 +142,8 @@ void ca_bench_row(const struct ca_bench *b)
     printf("%-14s %-34s %6.2f GB/s", b->name, b->detail, (double)b->bytes / host * 1e-9);
     for (unsigned set = 1; set <= set_count; set++) {
         double ratio = median(taken[set], turns);
-        printf(" %7.2f%c", ratio, set == set_count && b->target > 0 && ratio < b->target ? '*' : ' ');
+        printf(" %7.2f%c", ratio,
+               set == set_count && b->target > 0 && ratio < b->target ? '*' : ' ');
     }
     printf("\n");
     fflush(stdout);

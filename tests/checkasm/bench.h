@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The stop-watch: each row of the table times a function of every instruction set, and the C library's beside it, in turns.
+// The stop-watch: each row of the table times a function of every instruction set, and the C
+// library's beside it, in turns.
 #pragma once
 
 #include "tile_random.h"
 
-// One call of the function under test with the slot's memory; `dsp` is null for the host's own way. What kn_dsp() says is `dsp` else.
+// One call of the function under test with the slot's memory; `dsp` is null for the host's own way.
+// What kn_dsp() says is `dsp` else.
 struct ca_bench;
-typedef void ca_bench_fn(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src);
+typedef void ca_bench_fn(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
+                         const uint8_t *src);
 
 struct ca_bench {
     const char *name;

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void run_convert(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+static void run_convert(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
+                        const uint8_t *src)
 {
     const struct kn_dsp *d = dsp ? dsp : kn_dsp_for(0);
 
@@ -29,9 +30,9 @@ static const char *text(struct kn_format f)
 
 void ca_bench_convert(void)
 {
-#define PAIR(from, n, to, m)                                                                                                                         \
-    {                                                                                                                                                \
-        KN_FORMAT(from, n), KN_FORMAT(to, m)                                                                                                         \
+#define PAIR(from, n, to, m)                                                                       \
+    {                                                                                              \
+        KN_FORMAT(from, n), KN_FORMAT(to, m)                                                       \
     }
     static const struct {
         struct kn_format src, dst;
@@ -78,12 +79,17 @@ void ca_bench_convert(void)
     for (unsigned big = 0; big < 2; big++) {
         for (unsigned i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
             uint64_t dst_B = kn_format_B(pairs[i].dst), src_B = kn_format_B(pairs[i].src);
-            struct ca_bench b = {
-                .name = "convert", .run = run_convert, .dst_format = pairs[i].dst, .src_format = pairs[i].src, .target = big ? 0 : 4};
+            struct ca_bench b = {.name = "convert",
+                                 .run = run_convert,
+                                 .dst_format = pairs[i].dst,
+                                 .src_format = pairs[i].src,
+                                 .target = big ? 0 : 4};
             b.width_B = (big ? 8 << 20 : 64 << 10) / (dst_B + src_B);
             b.dst_need_B = b.width_B * dst_B, b.src_need_B = b.width_B * src_B;
             b.bytes = b.dst_need_B + b.src_need_B;
-            snprintf(b.detail, sizeof(b.detail), "%s %s > %s", ca_size_text(big ? 8 << 20 : 64 << 10), text(b.src_format), text(b.dst_format));
+            snprintf(b.detail, sizeof(b.detail), "%s %s > %s",
+                     ca_size_text(big ? 8 << 20 : 64 << 10), text(b.src_format),
+                     text(b.dst_format));
             ca_bench_row(&b);
         }
     }

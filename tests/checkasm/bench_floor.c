@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the functions are up against where they miss their targets: loops that do no more than the memory accesses that cannot be left out, beside the
-// host's own way as the functions are.
+// What the functions are up against where they miss their targets: loops that do no more than the
+// memory accesses that cannot be left out, beside the host's own way as the functions are.
 #include "bench.h"
 #include "small.h"
 
@@ -12,15 +12,18 @@
 
 static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
 
-// Whole lines in order, by loads and stores: what tiling would be if its order and its shuffles cost nothing.
+// Whole lines in order, by loads and stores: what tiling would be if its order and its shuffles
+// cost nothing.
 #if defined(__x86_64__)
-__attribute__((target("avx512f"))) static void copy_lines_64(uint8_t *dst, const uint8_t *src, uint64_t size_B)
+__attribute__((target("avx512f"))) static void copy_lines_64(uint8_t *dst, const uint8_t *src,
+                                                             uint64_t size_B)
 {
     for (uint64_t i = 0; i < size_B; i += 64)
         _mm512_storeu_si512(dst + i, _mm512_loadu_si512(src + i));
 }
 
-__attribute__((target("avx2"))) static void copy_lines_32(uint8_t *dst, const uint8_t *src, uint64_t size_B)
+__attribute__((target("avx2"))) static void copy_lines_32(uint8_t *dst, const uint8_t *src,
+                                                          uint64_t size_B)
 {
     for (uint64_t i = 0; i < size_B; i += 32)
         _mm256_storeu_si256((__m256i *)(dst + i), _mm256_loadu_si256((const __m256i *)(src + i)));
@@ -37,7 +40,8 @@ static void copy_lines_8(uint8_t *dst, const uint8_t *src, uint64_t size_B)
     }
 }
 
-static void run_lines(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+static void run_lines(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
+                      const uint8_t *src)
 {
     if (!dsp)
         host_memcpy(dst, src, b->bytes);
@@ -52,7 +56,8 @@ static void run_lines(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_
 }
 
 // One byte of each line that a row has a part in, loaded and stored.
-static KN_NOINLINE void touch_rows(uint8_t *dst, uint64_t dst_pitch_B, const uint8_t *src, uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
+static KN_NOINLINE void touch_rows(uint8_t *dst, uint64_t dst_pitch_B, const uint8_t *src,
+                                   uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
 {
     for (uint64_t row = 0; row < rows; row++, dst += dst_pitch_B, src += src_pitch_B) {
         uint8_t last = src[width_B - 1];
@@ -64,7 +69,8 @@ static KN_NOINLINE void touch_rows(uint8_t *dst, uint64_t dst_pitch_B, const uin
     }
 }
 
-static void run_touch(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+static void run_touch(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
+                      const uint8_t *src)
 {
     if (dsp)
         touch_rows(dst, b->dst_pitch_B, src, b->src_pitch_B, b->width_B, b->rows);
@@ -78,18 +84,24 @@ void ca_bench_floor(uint64_t min_B, uint64_t max_B)
     static const unsigned widths[] = {12, 24, 32, 40, 48, 56};
 
     for (uint64_t size_B = 64 << 10; size_B <= 1 << 20 && size_B <= max_B; size_B *= 2) {
-        struct ca_bench b = {.name = "floor", .run = run_lines, .bytes = size_B, .dst_need_B = size_B, .src_need_B = size_B};
+        struct ca_bench b = {.name = "floor",
+                             .run = run_lines,
+                             .bytes = size_B,
+                             .dst_need_B = size_B,
+                             .src_need_B = size_B};
         if (size_B < min_B)
             continue;
         snprintf(b.detail, sizeof(b.detail), "%s by loads and stores", ca_size_text(size_B));
         ca_bench_row(&b);
     }
     for (unsigned i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
-        struct ca_bench b = {.name = "floor", .run = run_touch, .width_B = widths[i], .rows = (8 << 10) / widths[i]};
+        struct ca_bench b = {
+            .name = "floor", .run = run_touch, .width_B = widths[i], .rows = (8 << 10) / widths[i]};
         b.dst_pitch_B = b.width_B + 64, b.src_pitch_B = b.width_B;
         b.bytes = b.width_B * b.rows;
         b.dst_need_B = b.dst_pitch_B * b.rows, b.src_need_B = b.src_pitch_B * b.rows;
-        snprintf(b.detail, sizeof(b.detail), "%u B x %llu, a byte a line", widths[i], (unsigned long long)b.rows);
+        snprintf(b.detail, sizeof(b.detail), "%u B x %llu, a byte a line", widths[i],
+                 (unsigned long long)b.rows);
         ca_bench_row(&b);
     }
 }

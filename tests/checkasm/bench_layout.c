@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Benchmarks of whole images by way of the layouts: layers, mip chains, and the layouts of other drivers, beside a memcpy of as many bytes.
+// Benchmarks of whole images by way of the layouts: layers, mip chains, and the layouts of other
+// drivers, beside a memcpy of as many bytes.
 #include "bench.h"
 #include "box.h"
 
@@ -14,11 +15,13 @@ struct images {
     bool dst_linear, src_linear;
 };
 
-static struct dm_surface surface(const struct dm_layout *layout, bool linear, unsigned level, const uint8_t *base)
+static struct dm_surface surface(const struct dm_layout *layout, bool linear, unsigned level,
+                                 const uint8_t *base)
 {
     const struct dm_layout_level *v = &layout->level[level];
     uint64_t row_B = (uint64_t)v->width_el * layout->element_B;
-    struct dm_surface s = {.base = (void *)(uintptr_t)base, .layout = linear ? NULL : layout, .level = level};
+    struct dm_surface s = {
+        .base = (void *)(uintptr_t)base, .layout = linear ? NULL : layout, .level = level};
 
     s.pitch_B = row_B, s.slice_B = row_B * v->height_el;
     return s;
@@ -28,7 +31,8 @@ static struct dm_box_extent extent_of(const struct dm_layout *layout, unsigned l
 {
     const struct dm_layout_level *v = &layout->level[level];
 
-    return (struct dm_box_extent){(uint64_t)v->width_el * layout->element_B, v->height_el, dm_layout_depth(layout, level)};
+    return (struct dm_box_extent){(uint64_t)v->width_el * layout->element_B, v->height_el,
+                                  dm_layout_depth(layout, level)};
 }
 
 static uint64_t bytes_of(const struct dm_layout *layout)
@@ -42,7 +46,8 @@ static uint64_t bytes_of(const struct dm_layout *layout)
     return bytes;
 }
 
-static void run_boxes(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+static void run_boxes(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
+                      const uint8_t *src)
 {
     const struct images *i = b->more;
     const struct dm_position origin = {0, 0, 0};
@@ -52,13 +57,15 @@ static void run_boxes(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_
         return;
     }
     for (unsigned level = 0; level < i->dst.levels; level++) {
-        struct dm_surface to = surface(&i->dst, i->dst_linear, level, dst), from = surface(&i->src, i->src_linear, level, src);
+        struct dm_surface to = surface(&i->dst, i->dst_linear, level, dst),
+                          from = surface(&i->src, i->src_linear, level, src);
         dm_box_copy(&to, origin, &from, origin, extent_of(&i->dst, level));
     }
 }
 
 // An array onto itself, eight rows and four elements further on.
-static void run_within(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+static void run_within(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
+                       const uint8_t *src)
 {
     const struct images *i = b->more;
     const struct dm_position origin = {0, 0, 0}, further = {16, 8, 0};
@@ -75,7 +82,8 @@ static void run_within(const struct kn_dsp *dsp, const struct ca_bench *b, uint8
 
 enum { LINEAR = -1 };
 
-static void row_of(ca_bench_fn *run, const char *what, int dst_kind, int src_kind, struct dm_layout_desc desc, double target)
+static void row_of(ca_bench_fn *run, const char *what, int dst_kind, int src_kind,
+                   struct dm_layout_desc desc, double target)
 {
     struct images i = {.dst_linear = dst_kind == LINEAR, .src_linear = src_kind == LINEAR};
     struct ca_bench b = {.name = "boxes", .run = run, .more = &i, .target = target};
@@ -93,18 +101,21 @@ static void row_of(ca_bench_fn *run, const char *what, int dst_kind, int src_kin
     ca_bench_row(&b);
 }
 
-static void row(const char *what, int dst_kind, int src_kind, struct dm_layout_desc desc, double target)
+static void row(const char *what, int dst_kind, int src_kind, struct dm_layout_desc desc,
+                double target)
 {
     row_of(run_boxes, what, dst_kind, src_kind, desc, target);
 }
 
 void ca_bench_layout(uint64_t min_B, uint64_t max_B)
 {
-    const int tiled = DM_LAYOUT_BLOCK_LINEAR, mesa = DM_LAYOUT_LLVMPIPE, swift = DM_LAYOUT_SWIFTSHADER;
+    const int tiled = DM_LAYOUT_BLOCK_LINEAR, mesa = DM_LAYOUT_LLVMPIPE,
+              swift = DM_LAYOUT_SWIFTSHADER;
 
     for (uint64_t size_B = min_B < 64 << 10 ? 64 << 10 : min_B; size_B <= max_B; size_B *= 16) {
         double target = size_B < 1 << 20 ? 0.9 : 0.85;
-        struct dm_layout_desc plain = {.element_B = 4, .levels = 1, .width_px = 128}, layers, chain, odd;
+        struct dm_layout_desc plain = {.element_B = 4, .levels = 1, .width_px = 128}, layers, chain,
+                              odd;
 
         while (plain.width_px * plain.width_px * 4 < size_B)
             plain.width_px *= 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Benchmarks of the tile family: surfaces of the shapes that arrays have, whole and ragged, beside a memcpy of as many bytes.
+// Benchmarks of the tile family: surfaces of the shapes that arrays have, whole and ragged, beside
+// a memcpy of as many bytes.
 #include "bench.h"
 
 #include <stdio.h>
@@ -7,27 +8,32 @@
 
 static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
 
-static void run_tile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+static void run_tile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
+                     const uint8_t *src)
 {
     const struct ca_box *s = &b->box;
 
     if (dsp)
-        dsp->tile.tile(dst, &s->desc, s->x_B, s->y, s->z, src, s->pitch_B, s->slice_B, s->width_B, s->rows, s->slices);
+        dsp->tile.tile(dst, &s->desc, s->x_B, s->y, s->z, src, s->pitch_B, s->slice_B, s->width_B,
+                       s->rows, s->slices);
     else
         host_memcpy(dst, src, b->bytes);
 }
 
-static void run_untile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+static void run_untile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
+                       const uint8_t *src)
 {
     const struct ca_box *s = &b->box;
 
     if (dsp)
-        dsp->tile.untile(src, &s->desc, s->x_B, s->y, s->z, dst, s->pitch_B, s->slice_B, s->width_B, s->rows, s->slices);
+        dsp->tile.untile(src, &s->desc, s->x_B, s->y, s->z, dst, s->pitch_B, s->slice_B, s->width_B,
+                         s->rows, s->slices);
     else
         host_memcpy(dst, src, b->bytes);
 }
 
-static void run_retile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst, const uint8_t *src)
+static void run_retile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
+                       const uint8_t *src)
 {
     const struct ca_box *s = &b->box;
     struct kn_tiled from = s->desc;
@@ -36,7 +42,8 @@ static void run_retile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8
     if (from.block_height_log2)
         from.block_height_log2--;
     if (dsp)
-        dsp->tile.retile(dst, &s->desc, s->x_B, s->y, s->z, src, &from, s->x_B + b->value_B, s->y, s->z, s->width_B, s->rows, s->slices);
+        dsp->tile.retile(dst, &s->desc, s->x_B, s->y, s->z, src, &from, s->x_B + b->value_B, s->y,
+                         s->z, s->width_B, s->rows, s->slices);
     else
         host_memcpy(dst, src, b->bytes);
 }
@@ -52,7 +59,8 @@ static void rows_of(const char *what, struct ca_box box, unsigned linear_shift_B
     b.target = target;
     tiled_B = kn_tiled_size_B(&s->desc, s->depth) + 512;
     linear_B = (s->slices - 1) * s->slice_B + (s->rows - 1) * s->pitch_B + s->width_B + 64;
-    snprintf(b.detail, sizeof(b.detail), "%s %s", ca_size_text(b.bytes >> 10 ? b.bytes >> 10 << 10 : b.bytes), what);
+    snprintf(b.detail, sizeof(b.detail), "%s %s",
+             ca_size_text(b.bytes >> 10 ? b.bytes >> 10 << 10 : b.bytes), what);
 
     b.name = "tile", b.run = run_tile;
     b.dst_need_B = tiled_B, b.src_need_B = linear_B > b.bytes ? linear_B : b.bytes;
@@ -71,7 +79,8 @@ static void rows_of(const char *what, struct ca_box box, unsigned linear_shift_B
 
 static struct ca_box whole(uint64_t width_B, uint64_t rows, uint64_t slices, unsigned a, unsigned b)
 {
-    struct ca_box s = {.width_B = width_B, .rows = rows, .slices = slices, .depth = slices, .pitch_B = width_B};
+    struct ca_box s = {
+        .width_B = width_B, .rows = rows, .slices = slices, .depth = slices, .pitch_B = width_B};
 
     s.desc.width_gob = (uint32_t)((width_B + 63) / 64);
     s.desc.height_gob = (uint32_t)(((rows + 7) / 8 + (1u << a) - 1) >> a << a);

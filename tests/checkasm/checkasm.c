@@ -132,7 +132,8 @@ void ca_fail(const char *function, const char *format, ...)
     fputc('\n', stderr);
 }
 
-int ca_same(const char *function, const struct ca_arena *got, const struct ca_arena *expected, const char *format, ...)
+int ca_same(const char *function, const struct ca_arena *got, const struct ca_arena *expected,
+            const char *format, ...)
 {
     char what[256];
     va_list args;
@@ -146,7 +147,8 @@ int ca_same(const char *function, const struct ca_arena *got, const struct ca_ar
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    ca_fail(function, "%s: at %zu of the arena: got %02x, expected %02x", what, at, got->base[at], expected->base[at]);
+    ca_fail(function, "%s: at %zu of the arena: got %02x, expected %02x", what, at, got->base[at],
+            expected->base[at]);
     memcpy(got->base, expected->base, got->size_B);
     return 0;
 }
@@ -162,8 +164,8 @@ static void crashed(int number, siginfo_t *info, void *context)
 {
     (void)context;
     failures++;
-    fprintf(stderr, "CRASH %s: %s: %s at %p in case %u (seed %llu)\n", kn_cpu_name(current_flags), running, strsignal(number), info->si_addr, cases,
-            (unsigned long long)first_seed);
+    fprintf(stderr, "CRASH %s: %s: %s at %p in case %u (seed %llu)\n", kn_cpu_name(current_flags),
+            running, strsignal(number), info->si_addr, cases, (unsigned long long)first_seed);
     siglongjmp(after_crash, 1);
 }
 
@@ -178,16 +180,19 @@ static void catch_crashes(void)
 
 static void check_family(ca_check_fn *check, unsigned rounds)
 {
-    const uint64_t stream_min_B = kn_stream_min_B, prefetch_min_B = kn_prefetch_min_B, wide_max_B = kn_wide_max_B, string_max_B = kn_string_max_B;
+    const uint64_t stream_min_B = kn_stream_min_B, prefetch_min_B = kn_prefetch_min_B,
+                   wide_max_B = kn_wide_max_B, string_max_B = kn_string_max_B;
 
     if (!sigsetjmp(after_crash, 1))
         check(kn_dsp(), rounds);
-    kn_stream_min_B = stream_min_B, kn_prefetch_min_B = prefetch_min_B, kn_wide_max_B = wide_max_B, kn_string_max_B = string_max_B;
+    kn_stream_min_B = stream_min_B, kn_prefetch_min_B = prefetch_min_B, kn_wide_max_B = wide_max_B,
+    kn_string_max_B = string_max_B;
 }
 
 static void check_all(unsigned rounds)
 {
-    static ca_check_fn *const all[] = {ca_check_models, ca_check_convert_models, ca_check_copy, ca_check_fill, ca_check_tile, ca_check_convert};
+    static ca_check_fn *const all[] = {ca_check_models, ca_check_convert_models, ca_check_copy,
+                                       ca_check_fill,   ca_check_tile,           ca_check_convert};
 
     catch_crashes();
     for (unsigned flags = 0; flags < 1u << KN_CPU_FLAG_COUNT; flags = flags << 1 | 1) {
@@ -227,7 +232,8 @@ int main(int argc, char **argv)
             milliseconds = (unsigned)strtoul(argv[i] + 7, NULL, 0);
         } else {
             fprintf(stderr, "usage: checkasm [--seed=N] [--rounds=N]\n"
-                            "       checkasm --bench[=function] [--min=KiB] [--max=KiB] [--time=milliseconds a row]\n");
+                            "       checkasm --bench[=function] [--min=KiB] [--max=KiB] "
+                            "[--time=milliseconds a row]\n");
             return 2;
         }
     }

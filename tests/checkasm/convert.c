@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The conversion family against its references: every 8- and 16-bit value, borders between codes and their neighbours, random bits, rows of
-// all lengths and alignments.
+// The conversion family against its references: every 8- and 16-bit value, borders between codes
+// and their neighbours, random bits, rows of all lengths and alignments.
 #include "convert_values.h"
 
 #include <string.h>
@@ -44,7 +44,8 @@ struct arenas {
     struct ca_arena a, b, source;
 };
 
-static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned kind, unsigned rounds)
+static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
+                         unsigned kind, unsigned rounds)
 {
     const uint32_t all = bytes_of(kind) == 1 ? 256 : 65536;
 
@@ -69,23 +70,27 @@ static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
             unsigned count = bytes_of(kind) ? here : here * 4;
             dsp->convert.decode[kind](m->a.base, m->source.base, count, channels);
             c->convert.decode[kind](m->b.base, m->source.base, count, channels);
-            ca_same("decode", &m->a, &m->b, "%s, values from %u on, %u channels", name_of(kind), first, channels);
+            ca_same("decode", &m->a, &m->b, "%s, values from %u on, %u channels", name_of(kind),
+                    first, channels);
         }
     }
     for (unsigned i = 0; i < 300 * rounds; i++) {
         unsigned channels = bytes_of(kind) ? 1 + (unsigned)ca_below(4) : 4;
         uint64_t count = random_count(channels);
-        size_t to = ca_arena_place(&m->a, count * 4), from = ca_arena_place(&m->source, row_B(kind, count));
+        size_t to = ca_arena_place(&m->a, count * 4),
+               from = ca_arena_place(&m->source, row_B(kind, count));
         ca_arena_unseal(&m->source);
         ca_random_bytes(m->source.base + from, row_B(kind, count));
         ca_arena_seal(&m->source);
         dsp->convert.decode[kind](m->a.base + to, m->source.base + from, count, channels);
         c->convert.decode[kind](m->b.base + to, m->source.base + from, count, channels);
-        ca_same("decode", &m->a, &m->b, "%s, %llu values, %u channels", name_of(kind), (unsigned long long)count, channels);
+        ca_same("decode", &m->a, &m->b, "%s, %llu values, %u channels", name_of(kind),
+                (unsigned long long)count, channels);
     }
 }
 
-static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned kind, unsigned rounds)
+static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
+                         unsigned kind, unsigned rounds)
 {
     uint64_t special = kind >= KN_KIND_UINT8 ? 0 : ca_special_floats(NULL, 0, 0);
     const uint32_t step = ARENA_B / 4;
@@ -99,13 +104,15 @@ static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
         for (unsigned channels = 3; channels <= 4; channels++) {
             dsp->convert.encode[kind](m->a.base, m->source.base, here, channels);
             c->convert.encode[kind](m->b.base, m->source.base, here, channels);
-            ca_same("encode", &m->a, &m->b, "%s, special values from %llu on, %u channels", name_of(kind), (unsigned long long)first, channels);
+            ca_same("encode", &m->a, &m->b, "%s, special values from %llu on, %u channels",
+                    name_of(kind), (unsigned long long)first, channels);
         }
     }
     for (unsigned i = 0; i < 300 * rounds; i++) {
         unsigned channels = bytes_of(kind) ? 1 + (unsigned)ca_below(4) : 4;
         uint64_t count = random_count(channels);
-        size_t to = ca_arena_place(&m->a, row_B(kind, count)), from = ca_arena_place(&m->source, count * 4);
+        size_t to = ca_arena_place(&m->a, row_B(kind, count)),
+               from = ca_arena_place(&m->source, count * 4);
         ca_arena_unseal(&m->source);
         for (uint64_t k = 0; k < count; k++) {
             uint32_t v = kind >= KN_KIND_UINT8 ? ca_random_integer() : ca_random_float_bits();
@@ -114,13 +121,16 @@ static void check_encode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
         ca_arena_seal(&m->source);
         dsp->convert.encode[kind](m->a.base + to, m->source.base + from, count, channels);
         c->convert.encode[kind](m->b.base + to, m->source.base + from, count, channels);
-        ca_same("encode", &m->a, &m->b, "%s, %llu values, %u channels", name_of(kind), (unsigned long long)count, channels);
+        ca_same("encode", &m->a, &m->b, "%s, %llu values, %u channels", name_of(kind),
+                (unsigned long long)count, channels);
     }
 }
 
-static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned to_class, unsigned from_class, unsigned rounds)
+static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
+                       unsigned to_class, unsigned from_class, unsigned rounds)
 {
-    const uint64_t special = from_class == KN_CLASS_FLOAT ? ca_special_floats(NULL, 0, 0) : 0, step = ARENA_B / 4;
+    const uint64_t special = from_class == KN_CLASS_FLOAT ? ca_special_floats(NULL, 0, 0) : 0,
+                   step = ARENA_B / 4;
 
     ca_begin("cast");
     for (uint64_t first = 0; first < special; first += step) {
@@ -130,36 +140,44 @@ static void check_cast(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_arena_seal(&m->source);
         dsp->convert.cast[to_class][from_class](m->a.base, m->source.base, here);
         c->convert.cast[to_class][from_class](m->b.base, m->source.base, here);
-        ca_same("cast", &m->a, &m->b, "class %u to %u, special values from %llu on", from_class, to_class, (unsigned long long)first);
+        ca_same("cast", &m->a, &m->b, "class %u to %u, special values from %llu on", from_class,
+                to_class, (unsigned long long)first);
     }
     for (unsigned i = 0; i < 300 * rounds; i++) {
         uint64_t count = random_count(1);
         size_t to = ca_arena_place(&m->a, count * 4), from = ca_arena_place(&m->source, count * 4);
         ca_arena_unseal(&m->source);
         for (uint64_t k = 0; k < count; k++) {
-            uint32_t v = from_class == KN_CLASS_FLOAT ? ca_random_float_bits() : ca_random_integer();
+            uint32_t v =
+                from_class == KN_CLASS_FLOAT ? ca_random_float_bits() : ca_random_integer();
             memcpy(m->source.base + from + 4 * k, &v, 4);
         }
         ca_arena_seal(&m->source);
         dsp->convert.cast[to_class][from_class](m->a.base + to, m->source.base + from, count);
         c->convert.cast[to_class][from_class](m->b.base + to, m->source.base + from, count);
-        ca_same("cast", &m->a, &m->b, "class %u to %u, %llu values", from_class, to_class, (unsigned long long)count);
+        ca_same("cast", &m->a, &m->b, "class %u to %u, %llu values", from_class, to_class,
+                (unsigned long long)count);
     }
 }
 
-static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned size_log2, unsigned rounds)
+static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
+                         unsigned size_log2, unsigned rounds)
 {
     unsigned channel_B = 1u << size_log2;
 
     ca_begin("repack");
     for (unsigned i = 0; i < 2000 * rounds; i++) {
-        struct kn_repack how = {.dst_channels = (uint8_t)(1 + ca_below(4)), .src_channels = (uint8_t)(1 + ca_below(4)), .one = (uint32_t)ca_random()};
+        struct kn_repack how = {.dst_channels = (uint8_t)(1 + ca_below(4)),
+                                .src_channels = (uint8_t)(1 + ca_below(4)),
+                                .one = (uint32_t)ca_random()};
         uint64_t count = ca_random_size(ARENA_B / 16 - 1);
         size_t to = ca_arena_place(&m->a, count * how.dst_channels * channel_B),
                from = ca_arena_place(&m->source, count * how.src_channels * channel_B);
         for (unsigned k = 0; k < how.dst_channels; k++) {
             unsigned source = (unsigned)ca_below(how.src_channels + 2u);
-            how.from[k] = (uint8_t)(source < how.src_channels ? source : KN_REPACK_ZERO + source - how.src_channels);
+            how.from[k] =
+                (uint8_t)(source < how.src_channels ? source
+                                                    : KN_REPACK_ZERO + source - how.src_channels);
         }
         if (count >= KN_REPACK_SHORT)
             kn_repack_prepare(&how, channel_B);
@@ -168,28 +186,34 @@ static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
         ca_arena_seal(&m->source);
         dsp->repack.repack[size_log2](m->a.base + to, m->source.base + from, &how, count);
         c->repack.repack[size_log2](m->b.base + to, m->source.base + from, &how, count);
-        ca_same("repack", &m->a, &m->b, "%u bytes, %u to %u channels, %llu elements", channel_B, how.src_channels, how.dst_channels,
-                (unsigned long long)count);
+        ca_same("repack", &m->a, &m->b, "%u bytes, %u to %u channels, %llu elements", channel_B,
+                how.src_channels, how.dst_channels, (unsigned long long)count);
     }
 }
 
 // Rows of one format with those of another between them, in one buffer.
-static void check_between(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m, unsigned rounds)
+static void check_between(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
+                          unsigned rounds)
 {
     ca_begin("convert_rows between its rows");
     ca_random_bytes(m->a.base, m->a.size_B);
     for (unsigned i = 0; i < 1500 * rounds; i++) {
-        struct kn_format to = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)}, from = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)};
-        uint64_t width = 1 + ca_below(ca_below(4) ? 80 : 300), rows = 1 + ca_below(3), to_B = width * kn_format_B(to),
-                 from_B = width * kn_format_B(from);
+        struct kn_format to = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)},
+                         from = {(uint8_t)ca_below(KN_KIND_COUNT), 4, ca_below(2)};
+        uint64_t width = 1 + ca_below(ca_below(4) ? 80 : 300), rows = 1 + ca_below(3),
+                 to_B = width * kn_format_B(to), from_B = width * kn_format_B(from);
         uint64_t pitch_B = to_B + from_B + ca_below(20), first = ca_below(2);
-        size_t at = ca_arena_place(&m->a, (rows - 1) * pitch_B + to_B + from_B), d = at + (first ? 0 : from_B), s = at + (first ? to_B : 0);
+        size_t at = ca_arena_place(&m->a, (rows - 1) * pitch_B + to_B + from_B),
+               d = at + (first ? 0 : from_B), s = at + (first ? to_B : 0);
         ca_random_bytes(m->a.base + at, (rows - 1) * pitch_B + to_B + from_B);
         memcpy(m->b.base, m->a.base, m->a.size_B);
-        kn_convert_rows_by(dsp, m->a.base + d, pitch_B, to, m->a.base + s, pitch_B, from, width, rows);
-        kn_convert_rows_by(c, m->b.base + d, pitch_B, to, m->b.base + s, pitch_B, from, width, rows);
-        ca_same("convert_rows", &m->a, &m->b, "%s to %s between its rows, %llu x %llu", name_of(from.kind), name_of(to.kind),
-                (unsigned long long)width, (unsigned long long)rows);
+        kn_convert_rows_by(dsp, m->a.base + d, pitch_B, to, m->a.base + s, pitch_B, from, width,
+                           rows);
+        kn_convert_rows_by(c, m->b.base + d, pitch_B, to, m->b.base + s, pitch_B, from, width,
+                           rows);
+        ca_same("convert_rows", &m->a, &m->b, "%s to %s between its rows, %llu x %llu",
+                name_of(from.kind), name_of(to.kind), (unsigned long long)width,
+                (unsigned long long)rows);
     }
 }
 

@@ -32,7 +32,8 @@ uint32_t ca_random_float_bits(void)
 
 uint32_t ca_random_integer(void)
 {
-    static const uint32_t limits[] = {0, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000};
+    static const uint32_t limits[] = {0,      0x7f,   0x80,    0xff,       0x100,     0x7fff,
+                                      0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000};
     uint32_t v;
 
     switch (ca_below(3)) {

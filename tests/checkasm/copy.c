@@ -6,8 +6,8 @@
 
 #define ARENA_B (96u << 10)
 
-static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
-                           unsigned rounds)
+static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
+                           struct ca_arena *b, struct ca_arena *source, unsigned rounds)
 {
     const uint64_t ahead_min_B = kn_ahead_min_B;
 
@@ -46,15 +46,17 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
     }
 }
 
-static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
-                       unsigned rounds)
+static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
+                       struct ca_arena *b, struct ca_arena *source, unsigned rounds)
 {
     const uint64_t wide_max_B = kn_wide_max_B, ahead_min_B = kn_ahead_min_B;
 
     ca_begin("copy_rows");
     for (unsigned i = 0; i < 6000 * rounds; i++) {
-        uint64_t width_B = 1 + (ca_below(3) ? ca_below(300) : ca_random_size(9000)), rows = 1 + ca_below(i % 8 ? 9 : 200);
-        uint64_t to_pitch_B = width_B + ca_below(100), from_pitch_B = ca_below(8) ? width_B + ca_below(100) : 0;
+        uint64_t width_B = 1 + (ca_below(3) ? ca_below(300) : ca_random_size(9000)),
+                 rows = 1 + ca_below(i % 8 ? 9 : 200);
+        uint64_t to_pitch_B = width_B + ca_below(100),
+                 from_pitch_B = ca_below(8) ? width_B + ca_below(100) : 0;
         uint64_t to_B, from_B;
         size_t to, from;
 
@@ -68,29 +70,33 @@ static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         kn_ahead_min_B = ca_below(2) ? 2048 : ahead_min_B;
         dsp->copy.rows(a->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
         c->copy.rows(b->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
-        ca_same("copy_rows", a, b, "%llu x %llu, pitches %llu to %llu", (unsigned long long)width_B, (unsigned long long)rows,
-                (unsigned long long)from_pitch_B, (unsigned long long)to_pitch_B);
+        ca_same("copy_rows", a, b, "%llu x %llu, pitches %llu to %llu", (unsigned long long)width_B,
+                (unsigned long long)rows, (unsigned long long)from_pitch_B,
+                (unsigned long long)to_pitch_B);
     }
     kn_wide_max_B = wide_max_B;
     kn_ahead_min_B = ahead_min_B;
 }
 
 // Within one rectangle: rows side by side, whose ranges overlap though none of their bytes do.
-static void check_beside(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, unsigned rounds)
+static void check_beside(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
+                         struct ca_arena *b, unsigned rounds)
 {
     ca_begin("copy_rows beside itself");
     ca_random_bytes(a->base, a->size_B);
     memcpy(b->base, a->base, a->size_B);
     for (unsigned i = 0; i < 4000 * rounds; i++) {
-        uint64_t width_B = 1 + (ca_below(3) ? ca_below(200) : ca_below(2000)), gap_B = ca_below(2) ? 0 : ca_below(30), rows = 1 + ca_below(20);
-        uint64_t pitch_B = 2 * width_B + gap_B + (ca_below(2) ? 0 : ca_below(70)), left = ca_below(2);
+        uint64_t width_B = 1 + (ca_below(3) ? ca_below(200) : ca_below(2000)),
+                 gap_B = ca_below(2) ? 0 : ca_below(30), rows = 1 + ca_below(20);
+        uint64_t pitch_B = 2 * width_B + gap_B + (ca_below(2) ? 0 : ca_below(70)),
+                 left = ca_below(2);
         size_t at = ca_arena_place(a, (rows - 1) * pitch_B + 2 * width_B + gap_B);
         size_t to = at + (left ? 0 : width_B + gap_B), from = at + (left ? width_B + gap_B : 0);
 
         dsp->copy.rows(a->base + to, pitch_B, a->base + from, pitch_B, width_B, rows);
         c->copy.rows(b->base + to, pitch_B, b->base + from, pitch_B, width_B, rows);
-        ca_same("copy_rows", a, b, "%llu x %llu beside itself, pitch %llu", (unsigned long long)width_B, (unsigned long long)rows,
-                (unsigned long long)pitch_B);
+        ca_same("copy_rows", a, b, "%llu x %llu beside itself, pitch %llu",
+                (unsigned long long)width_B, (unsigned long long)rows, (unsigned long long)pitch_B);
     }
 }
 

@@ -56,9 +56,11 @@ int main(void)
     unsigned failures = 0;
 
     for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        unsigned got = flags_under(cases[i].value), expected = cases[i].mask & kn_cpu_flags_detected();
+        unsigned got = flags_under(cases[i].value),
+                 expected = cases[i].mask & kn_cpu_flags_detected();
         if (got != expected) {
-            fprintf(stderr, "CARDLESS_CPU_MASK=\"%s\": flags %#x, expected %#x\n", cases[i].value ? cases[i].value : "(unset)", got, expected);
+            fprintf(stderr, "CARDLESS_CPU_MASK=\"%s\": flags %#x, expected %#x\n",
+                    cases[i].value ? cases[i].value : "(unset)", got, expected);
             failures++;
         }
     }

@@ -31,7 +31,8 @@ void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
             continue;
         dsp->fill.fill(a.base + to, pattern, size_B);
         c->fill.fill(b.base + to, pattern, size_B);
-        ca_same("fill", &a, &b, "%08x over %llu bytes at +%zu", pattern, (unsigned long long)size_B, to);
+        ca_same("fill", &a, &b, "%08x over %llu bytes at +%zu", pattern, (unsigned long long)size_B,
+                to);
     }
     ca_begin("fill_rows");
     for (unsigned i = 0; i < 4000 * rounds; i++) {
@@ -47,8 +48,8 @@ void ca_check_fill(const struct kn_dsp *dsp, unsigned rounds)
         to = ca_arena_place(&a, (rows - 1) * pitch_B + width_B);
         dsp->fill.rows(a.base + to, pitch_B, pattern, width_B, rows);
         c->fill.rows(b.base + to, pitch_B, pattern, width_B, rows);
-        ca_same("fill_rows", &a, &b, "%08x, %llu x %llu, pitch %llu", pattern, (unsigned long long)width_B, (unsigned long long)rows,
-                (unsigned long long)pitch_B);
+        ca_same("fill_rows", &a, &b, "%08x, %llu x %llu, pitch %llu", pattern,
+                (unsigned long long)width_B, (unsigned long long)rows, (unsigned long long)pitch_B);
     }
     kn_string_max_B = string_max_B;
     ca_arena_finish(&b);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The references and the entry points against models that move one byte at a time and share no code with kernels/.
+// The references and the entry points against models that move one byte at a time and share no code
+// with kernels/.
 #include "tile_random.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Walks a surface in memory order: blocks x, y, z; GOBs of a block y, z; 32-byte columns, 4-row halves, 16-byte columns, rows.
+// Walks a surface in memory order: blocks x, y, z; GOBs of a block y, z; 32-byte columns, 4-row
+// halves, 16-byte columns, rows.
 static void model_offsets(const struct ca_box *s, uint64_t *offset_of)
 {
     uint64_t high = 1u << s->desc.block_height_log2, deep = 1u << s->desc.block_depth_log2;
@@ -20,7 +22,8 @@ static void model_offsets(const struct ca_box *s, uint64_t *offset_of)
                         for (unsigned i = 0; i < 512; i++) {
                             unsigned x = (i / 256) * 32 + (i / 64 % 2) * 16 + i % 16;
                             unsigned y = (i / 128 % 2) * 4 + (i / 16) % 4;
-                            offset_of[((bz + z) * height + by + gy * 8 + y) * width_B + bx + x] = at++;
+                            offset_of[((bz + z) * height + by + gy * 8 + y) * width_B + bx + x] =
+                                at++;
                         }
 }
 
@@ -32,7 +35,8 @@ static uint64_t element(const struct ca_box *s, uint64_t x, uint64_t y, uint64_t
 static void check_tile(unsigned rounds)
 {
     struct ca_arena a, b, source;
-    uint64_t *to = malloc(sizeof(*to) * CA_TILE_ARENA_B), *from = malloc(sizeof(*from) * CA_TILE_ARENA_B);
+    uint64_t *to = malloc(sizeof(*to) * CA_TILE_ARENA_B),
+             *from = malloc(sizeof(*from) * CA_TILE_ARENA_B);
 
     ca_arena_init(&a, CA_TILE_ARENA_B);
     ca_arena_init(&b, CA_TILE_ARENA_B);
@@ -55,7 +59,8 @@ static void check_tile(unsigned rounds)
             for (uint64_t z = 0; z < s.slices; z++)
                 for (uint64_t y = 0; y < s.rows; y++)
                     for (uint64_t x = 0; x < s.width_B; x++) {
-                        uint64_t at = to[element(&s, x, y, z)], l = linear + z * s.slice_B + y * s.pitch_B + x;
+                        uint64_t at = to[element(&s, x, y, z)],
+                                 l = linear + z * s.slice_B + y * s.pitch_B + x;
                         if (kn_tiled_offset_B(&s.desc, s.x_B + x, s.y + y, s.z + z) != at)
                             ca_fail("kn_tiled_offset_B", CA_BOX_FORMAT, CA_BOX_VALUES(&s));
                         if (what == 0)
@@ -66,15 +71,19 @@ static void check_tile(unsigned rounds)
                             b.base[tiled + at] = source.base[other + from[element(&t, x, y, z)]];
                     }
             if (what == 0)
-                kn_tile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
+                kn_tile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + linear,
+                            s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
             else if (what == 1)
-                kn_untile_box(source.base + tiled, &s.desc, s.x_B, s.y, s.z, a.base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
+                kn_untile_box(source.base + tiled, &s.desc, s.x_B, s.y, s.z, a.base + linear,
+                              s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
             else
-                kn_retile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + other, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
+                kn_retile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + other,
+                              &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
             ca_same(what == 0   ? "kn_tile_box"
                     : what == 1 ? "kn_untile_box"
                                 : "kn_retile_box",
-                    &a, &b, CA_BOX_FORMAT " (from " CA_BOX_FORMAT ")", CA_BOX_VALUES(&s), CA_BOX_VALUES(&t));
+                    &a, &b, CA_BOX_FORMAT " (from " CA_BOX_FORMAT ")", CA_BOX_VALUES(&s),
+                    CA_BOX_VALUES(&t));
         }
     }
     ca_arena_finish(&source);
@@ -102,18 +111,23 @@ static void check_copy_box(unsigned rounds)
         for (int side = 0; side < 2; side++) {
             pitch[side] = width_B + (ca_below(2) ? 0 : ca_below(40));
             slice[side] = pitch[side] * rows + (ca_below(2) ? 0 : ca_below(400));
-            need_B[side] = width_B && rows && slices ? (slices - 1) * slice[side] + (rows - 1) * pitch[side] + width_B : 0;
+            need_B[side] = width_B && rows && slices
+                               ? (slices - 1) * slice[side] + (rows - 1) * pitch[side] + width_B
+                               : 0;
             at[side] = ca_arena_place(side ? &source : &a, need_B[side]);
         }
         for (uint64_t z = 0; z < slices; z++)
             for (uint64_t y = 0; y < rows; y++)
                 for (uint64_t x = 0; x < width_B; x++)
-                    b.base[at[0] + z * slice[0] + y * pitch[0] + x] = source.base[at[1] + z * slice[1] + y * pitch[1] + x];
+                    b.base[at[0] + z * slice[0] + y * pitch[0] + x] =
+                        source.base[at[1] + z * slice[1] + y * pitch[1] + x];
         if (slices == 1 && ca_below(2))
             kn_copy_rows(a.base + at[0], pitch[0], source.base + at[1], pitch[1], width_B, rows);
         else
-            kn_copy_box(a.base + at[0], pitch[0], slice[0], source.base + at[1], pitch[1], slice[1], width_B, rows, slices);
-        ca_same("kn_copy_box", &a, &b, "%llux%llux%llu", (unsigned long long)width_B, (unsigned long long)rows, (unsigned long long)slices);
+            kn_copy_box(a.base + at[0], pitch[0], slice[0], source.base + at[1], pitch[1], slice[1],
+                        width_B, rows, slices);
+        ca_same("kn_copy_box", &a, &b, "%llux%llux%llu", (unsigned long long)width_B,
+                (unsigned long long)rows, (unsigned long long)slices);
     }
     ca_arena_finish(&source);
     ca_arena_finish(&b);
@@ -130,7 +144,8 @@ static void check_fill(unsigned rounds)
     for (unsigned i = 0; i < 1000 * rounds; i++) {
         unsigned value_B = 1u << ca_below(3);
         uint32_t value = (uint32_t)ca_random();
-        uint64_t width = ca_below(200), rows = ca_below(9), pitch_B = width * value_B + (ca_below(2) ? 0 : ca_below(90));
+        uint64_t width = ca_below(200), rows = ca_below(9),
+                 pitch_B = width * value_B + (ca_below(2) ? 0 : ca_below(90));
         size_t at = ca_arena_place(&a, width && rows ? (rows - 1) * pitch_B + width * value_B : 0);
 
         for (uint64_t y = 0; y < rows; y++)
@@ -148,7 +163,8 @@ static void check_fill(unsigned rounds)
             kn_fill16_rows(a.base + at, pitch_B, (uint16_t)value, width, rows);
         else
             kn_fill32_rows(a.base + at, pitch_B, value, width, rows);
-        ca_same("kn_fill", &a, &b, "%u-byte values, %llux%llu", value_B, (unsigned long long)width, (unsigned long long)rows);
+        ca_same("kn_fill", &a, &b, "%u-byte values, %llux%llu", value_B, (unsigned long long)width,
+                (unsigned long long)rows);
     }
     ca_arena_finish(&b);
     ca_arena_finish(&a);
@@ -163,7 +179,8 @@ static void check_fill_wide(unsigned rounds)
     ca_begin("kn_fill_wide_rows");
     for (unsigned i = 0; i < 1000 * rounds; i++) {
         unsigned value_B = ca_below(2) ? 8 : 16;
-        uint64_t width = ca_below(ca_below(2) ? 20 : 300), rows = ca_below(9), pitch_B = width * value_B + (ca_below(2) ? 0 : ca_below(90));
+        uint64_t width = ca_below(ca_below(2) ? 20 : 300), rows = ca_below(9),
+                 pitch_B = width * value_B + (ca_below(2) ? 0 : ca_below(90));
         size_t at = ca_arena_place(&a, width && rows ? (rows - 1) * pitch_B + width * value_B : 0);
         uint8_t value[16];
 
@@ -172,7 +189,8 @@ static void check_fill_wide(unsigned rounds)
             for (uint64_t x = 0; x < width * value_B; x++)
                 b.base[at + y * pitch_B + x] = value[x % value_B];
         kn_fill_wide_rows(a.base + at, pitch_B, value, value_B, width, rows);
-        ca_same("kn_fill_wide_rows", &a, &b, "%u-byte values, %llux%llu", value_B, (unsigned long long)width, (unsigned long long)rows);
+        ca_same("kn_fill_wide_rows", &a, &b, "%u-byte values, %llux%llu", value_B,
+                (unsigned long long)width, (unsigned long long)rows);
     }
     ca_arena_finish(&b);
     ca_arena_finish(&a);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The conversion entry points against the formulas of the formats, value by value in long double, sharing no code with kernels/.
+// The conversion entry points against the formulas of the formats, value by value in long double,
+// sharing no code with kernels/.
 #include "convert_values.h"
 
 #include <float.h>
@@ -159,7 +160,8 @@ static uint32_t model_cast(unsigned to, unsigned from, uint32_t v)
     if (to == KN_CLASS_FLOAT)
         return float_bits(from == KN_CLASS_UINT ? v : (long double)(int32_t)v);
     if (from == KN_CLASS_FLOAT)
-        return (uint32_t)clamped(float_value(v), to == KN_CLASS_UINT ? 0 : INT32_MIN, to == KN_CLASS_UINT ? UINT32_MAX : INT32_MAX);
+        return (uint32_t)clamped(float_value(v), to == KN_CLASS_UINT ? 0 : INT32_MIN,
+                                 to == KN_CLASS_UINT ? UINT32_MAX : INT32_MAX);
     return v < 0x80000000u ? v : to == KN_CLASS_UINT ? 0 : INT32_MAX;
 }
 
@@ -201,14 +203,18 @@ static void model_element(uint8_t *dst, struct kn_format d, const uint8_t *src, 
         else if (d.kind == s.kind)
             v = channel_bits(src, s, c);
         else
-            v = model_encode(d.kind, model_cast(dk->class, sk->class, model_decode(s.kind, channel_bits(src, s, c), c == 3)), c == 3);
+            v = model_encode(d.kind,
+                             model_cast(dk->class, sk->class,
+                                        model_decode(s.kind, channel_bits(src, s, c), c == 3)),
+                             c == 3);
         put_channel(dst, d, c, v);
     }
 }
 
 static struct kn_format random_format(void)
 {
-    struct kn_format f = {(uint8_t)ca_below(KN_KIND_COUNT), (uint8_t)(1 + ca_below(4)), ca_below(2)};
+    struct kn_format f = {(uint8_t)ca_below(KN_KIND_COUNT), (uint8_t)(1 + ca_below(4)),
+                          ca_below(2)};
 
     if (f.kind == KN_KIND_UNORM10_2)
         f.channels = 4;
@@ -229,7 +235,8 @@ static void check_rows(const struct kn_dsp *dsp, unsigned rounds)
         struct kn_format d = random_format(), s = random_format();
         uint32_t dst_B = kn_format_B(d), src_B = kn_format_B(s);
         uint64_t width = 1 + ca_below(i % 16 ? 40 : 600), rows = 1 + ca_below(3);
-        uint64_t dst_pitch_B = width * dst_B + ca_below(40), src_pitch_B = width * src_B + ca_below(40);
+        uint64_t dst_pitch_B = width * dst_B + ca_below(40),
+                 src_pitch_B = width * src_B + ca_below(40);
         size_t to = ca_arena_place(&a, (rows - 1) * dst_pitch_B + width * dst_B);
         size_t from = ca_arena_place(&source, (rows - 1) * src_pitch_B + width * src_B);
         ca_arena_unseal(&source);
@@ -240,12 +247,15 @@ static void check_rows(const struct kn_dsp *dsp, unsigned rounds)
                 memcpy(source.base + from + 4 * k, &v, 4);
             }
         ca_arena_seal(&source);
-        kn_convert_rows_by(dsp, a.base + to, dst_pitch_B, d, source.base + from, src_pitch_B, s, width, rows);
+        kn_convert_rows_by(dsp, a.base + to, dst_pitch_B, d, source.base + from, src_pitch_B, s,
+                           width, rows);
         for (uint64_t y = 0; y < rows; y++)
             for (uint64_t x = 0; x < width; x++)
-                model_element(b.base + to + y * dst_pitch_B + x * dst_B, d, source.base + from + y * src_pitch_B + x * src_B, s);
-        ca_same("kn_convert_rows", &a, &b, "%s x%u%s to %s x%u%s, %llu x %llu", kinds[s.kind].name, s.channels, s.bgr ? " bgr" : "",
-                kinds[d.kind].name, d.channels, d.bgr ? " bgr" : "", (unsigned long long)width, (unsigned long long)rows);
+                model_element(b.base + to + y * dst_pitch_B + x * dst_B, d,
+                              source.base + from + y * src_pitch_B + x * src_B, s);
+        ca_same("kn_convert_rows", &a, &b, "%s x%u%s to %s x%u%s, %llu x %llu", kinds[s.kind].name,
+                s.channels, s.bgr ? " bgr" : "", kinds[d.kind].name, d.channels,
+                d.bgr ? " bgr" : "", (unsigned long long)width, (unsigned long long)rows);
     }
     ca_arena_finish(&source);
     ca_arena_finish(&b);
@@ -271,7 +281,8 @@ static void check_values(void)
             uint32_t got, expected = model_decode(kind, i, false);
             memcpy(&got, out + 4 * i, 4);
             if (got != expected)
-                ca_fail("kn_convert_row", "%s %x decoded: got %08x, expected %08x", kinds[kind].name, i, got, expected);
+                ca_fail("kn_convert_row", "%s %x decoded: got %08x, expected %08x",
+                        kinds[kind].name, i, got, expected);
         }
     }
     // Borders and their neighbours, encoded.
@@ -289,7 +300,8 @@ static void check_values(void)
                 expected = model_encode(kind, v, false);
                 memcpy(&got, out + i * kinds[kind].channel_B, kinds[kind].channel_B);
                 if (got != expected)
-                    ca_fail("kn_convert_row", "%08x to %s: got %x, expected %x", v, kinds[kind].name, got, expected);
+                    ca_fail("kn_convert_row", "%08x to %s: got %x, expected %x", v,
+                            kinds[kind].name, got, expected);
             }
         }
     }
@@ -297,8 +309,11 @@ static void check_values(void)
 
 void ca_check_convert_models(const struct kn_dsp *dsp, unsigned rounds)
 {
-    struct kn_format bad[] = {
-        {KN_KIND_COUNT, 1, false}, {KN_KIND_FLOAT, 0, false}, {KN_KIND_FLOAT, 5, false}, {KN_KIND_HALF, 2, true}, {KN_KIND_UNORM10_2, 3, false}};
+    struct kn_format bad[] = {{KN_KIND_COUNT, 1, false},
+                              {KN_KIND_FLOAT, 0, false},
+                              {KN_KIND_FLOAT, 5, false},
+                              {KN_KIND_HALF, 2, true},
+                              {KN_KIND_UNORM10_2, 3, false}};
     uint8_t none[16] = {1};
 
     for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

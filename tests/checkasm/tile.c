@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
-                       unsigned rounds)
+static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
+                       struct ca_arena *b, struct ca_arena *source, unsigned rounds)
 {
     ca_begin("tile_box");
     for (unsigned i = 0; i < 2500 * rounds; i++) {
@@ -15,8 +15,10 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_random_box(&s, a->size_B);
         tiled = ca_place_tiled(a, &s.desc, s.depth);
         linear = ca_arena_place(source, s.linear_B);
-        dsp->tile.tile(a->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
-        c->tile.tile(b->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
+        dsp->tile.tile(a->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B,
+                       s.slice_B, s.width_B, s.rows, s.slices);
+        c->tile.tile(b->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B,
+                     s.slice_B, s.width_B, s.rows, s.slices);
         ca_same("tile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
     ca_begin("untile_box");
@@ -27,8 +29,10 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_random_box(&s, a->size_B);
         tiled = ca_place_tiled(source, &s.desc, s.depth);
         linear = ca_arena_place(a, s.linear_B);
-        dsp->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, a->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
-        c->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, b->base + linear, s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
+        dsp->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, a->base + linear,
+                         s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
+        c->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, b->base + linear, s.pitch_B,
+                       s.slice_B, s.width_B, s.rows, s.slices);
         ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
     ca_begin("retile_box");
@@ -40,16 +44,20 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_random_box_like(&t, &s, a->size_B);
         to = ca_place_tiled(a, &s.desc, s.depth);
         from = ca_place_tiled(source, &t.desc, t.depth);
-        dsp->tile.retile(a->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
-        c->tile.retile(b->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
-        ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&s), CA_BOX_VALUES(&t));
+        dsp->tile.retile(a->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc,
+                         t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
+        c->tile.retile(b->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc, t.x_B,
+                       t.y, t.z, s.width_B, s.rows, s.slices);
+        ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&s),
+                CA_BOX_VALUES(&t));
     }
 }
 
 // A box in a row of GOBs, and where in these its lowest byte is, and what follows its highest one.
 static void random_row(struct ca_box *s, uint64_t *first, uint64_t *end)
 {
-    *s = (struct ca_box){.desc = {.width_gob = 1 + ca_below(12), .height_gob = 1}, .depth = 1, .slices = 1};
+    *s = (struct ca_box){
+        .desc = {.width_gob = 1 + ca_below(12), .height_gob = 1}, .depth = 1, .slices = 1};
     s->x_B = ca_below(s->desc.width_gob * 64);
     s->width_B = 1 + ca_below(s->desc.width_gob * 64 - s->x_B);
     s->y = ca_below(2) ? 0 : ca_below(8);
@@ -65,9 +73,10 @@ static void random_row(struct ca_box *s, uint64_t *first, uint64_t *end)
         }
 }
 
-// Boxes of which the first or the last byte is at the edge of what can be touched, so that the surface itself begins before it or ends behind it.
-static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, struct ca_arena *source,
-                        unsigned rounds)
+// Boxes of which the first or the last byte is at the edge of what can be touched, so that the
+// surface itself begins before it or ends behind it.
+static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
+                        struct ca_arena *b, struct ca_arena *source, unsigned rounds)
 {
     ca_begin("a box at an edge");
     for (unsigned i = 0; i < 2500 * rounds; i++) {
@@ -82,34 +91,45 @@ static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct
         linear = ca_arena_place(a, s.linear_B + 64) & ~(size_t)3;
         switch (ca_below(4)) {
         case 0:
-            dsp->tile.untile(from, &s.desc, s.x_B, s.y, 0, a->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
-            c->tile.untile(from, &s.desc, s.x_B, s.y, 0, b->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
+            dsp->tile.untile(from, &s.desc, s.x_B, s.y, 0, a->base + linear, s.pitch_B, 0,
+                             s.width_B, s.rows, 1);
+            c->tile.untile(from, &s.desc, s.x_B, s.y, 0, b->base + linear, s.pitch_B, 0, s.width_B,
+                           s.rows, 1);
             ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
             break;
         case 1:
-            dsp->tile.tile(to[0], &s.desc, s.x_B, s.y, 0, source->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
-            c->tile.tile(to[1], &s.desc, s.x_B, s.y, 0, source->base + linear, s.pitch_B, 0, s.width_B, s.rows, 1);
+            dsp->tile.tile(to[0], &s.desc, s.x_B, s.y, 0, source->base + linear, s.pitch_B, 0,
+                           s.width_B, s.rows, 1);
+            c->tile.tile(to[1], &s.desc, s.x_B, s.y, 0, source->base + linear, s.pitch_B, 0,
+                         s.width_B, s.rows, 1);
             ca_same("tile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
             break;
         case 2:
             ca_random_box_like(&t, &s, a->size_B / 2);
             linear = ca_place_tiled(a, &t.desc, t.depth);
-            dsp->tile.retile(a->base + linear, &t.desc, t.x_B, t.y, t.z, from, &s.desc, s.x_B, s.y, 0, s.width_B, s.rows, 1);
-            c->tile.retile(b->base + linear, &t.desc, t.x_B, t.y, t.z, from, &s.desc, s.x_B, s.y, 0, s.width_B, s.rows, 1);
-            ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&t), CA_BOX_VALUES(&s));
+            dsp->tile.retile(a->base + linear, &t.desc, t.x_B, t.y, t.z, from, &s.desc, s.x_B, s.y,
+                             0, s.width_B, s.rows, 1);
+            c->tile.retile(b->base + linear, &t.desc, t.x_B, t.y, t.z, from, &s.desc, s.x_B, s.y, 0,
+                           s.width_B, s.rows, 1);
+            ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&t),
+                    CA_BOX_VALUES(&s));
             break;
         default:
             ca_random_box_like(&t, &s, a->size_B / 2);
             linear = ca_place_tiled(source, &t.desc, t.depth);
-            dsp->tile.retile(to[0], &s.desc, s.x_B, s.y, 0, source->base + linear, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, 1);
-            c->tile.retile(to[1], &s.desc, s.x_B, s.y, 0, source->base + linear, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, 1);
-            ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&s), CA_BOX_VALUES(&t));
+            dsp->tile.retile(to[0], &s.desc, s.x_B, s.y, 0, source->base + linear, &t.desc, t.x_B,
+                             t.y, t.z, s.width_B, s.rows, 1);
+            c->tile.retile(to[1], &s.desc, s.x_B, s.y, 0, source->base + linear, &t.desc, t.x_B,
+                           t.y, t.z, s.width_B, s.rows, 1);
+            ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&s),
+                    CA_BOX_VALUES(&t));
         }
     }
 }
 
 // From one box of a surface to another that does not overlap it, though they may share GOBs.
-static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a, struct ca_arena *b, unsigned rounds)
+static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
+                         struct ca_arena *b, unsigned rounds)
 {
     ca_begin("retile_box within a surface");
     ca_random_bytes(a->base, a->size_B);
@@ -132,9 +152,12 @@ static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
             uint64_t x_B = s.x_B;
             s.x_B = t.x_B, t.x_B = x_B;
         }
-        dsp->tile.retile(a->base + at, &s.desc, s.x_B, s.y, s.z, a->base + at, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
-        c->tile.retile(b->base + at, &s.desc, s.x_B, s.y, s.z, b->base + at, &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
-        ca_same("retile_box", a, b, CA_BOX_FORMAT " from x = %llu", CA_BOX_VALUES(&s), (unsigned long long)t.x_B);
+        dsp->tile.retile(a->base + at, &s.desc, s.x_B, s.y, s.z, a->base + at, &t.desc, t.x_B, t.y,
+                         t.z, s.width_B, s.rows, s.slices);
+        c->tile.retile(b->base + at, &s.desc, s.x_B, s.y, s.z, b->base + at, &t.desc, t.x_B, t.y,
+                       t.z, s.width_B, s.rows, s.slices);
+        ca_same("retile_box", a, b, CA_BOX_FORMAT " from x = %llu", CA_BOX_VALUES(&s),
+                (unsigned long long)t.x_B);
     }
 }
 

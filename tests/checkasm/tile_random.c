@@ -10,7 +10,8 @@ static uint64_t random_start(uint64_t extent, uint64_t size, uint64_t align)
 }
 
 // Returns 0 when the surface does not fit.
-static int random_surface(struct ca_box *s, uint64_t width_gob, uint64_t height, uint64_t depth, uint64_t limit_B)
+static int random_surface(struct ca_box *s, uint64_t width_gob, uint64_t height, uint64_t depth,
+                          uint64_t limit_B)
 {
     unsigned a = (unsigned)ca_below(5), b = ca_below(2) ? 0 : (unsigned)ca_below(5);
 
@@ -25,7 +26,8 @@ static int random_surface(struct ca_box *s, uint64_t width_gob, uint64_t height,
 void ca_random_box(struct ca_box *s, uint64_t limit_B)
 {
     do {
-        uint64_t width_B = 1 + ca_below(600), height = 1 + ca_below(100), depth = ca_below(3) ? 1 : 1 + ca_below(9);
+        uint64_t width_B = 1 + ca_below(600), height = 1 + ca_below(100),
+                 depth = ca_below(3) ? 1 : 1 + ca_below(9);
         unsigned element_B = 1u << ca_below(5);
 
         s->linear_B = UINT64_MAX;
@@ -38,10 +40,12 @@ void ca_random_box(struct ca_box *s, uint64_t limit_B)
             s->width_B = width_B, s->rows = height, s->slices = s->depth;
             break;
         case 1: // whole GOBs and a ragged edge
-            s->width_B = width_B - ca_below(64), s->rows = height - ca_below(8), s->slices = s->depth;
+            s->width_B = width_B - ca_below(64), s->rows = height - ca_below(8),
+            s->slices = s->depth;
             break;
         default:
-            s->width_B = 1 + ca_below(width_B), s->rows = 1 + ca_below(height), s->slices = 1 + ca_below(s->depth);
+            s->width_B = 1 + ca_below(width_B), s->rows = 1 + ca_below(height),
+            s->slices = 1 + ca_below(s->depth);
             break;
         }
         if (s->width_B > element_B)
@@ -59,7 +63,8 @@ void ca_random_box(struct ca_box *s, uint64_t limit_B)
 
 void ca_random_box_like(struct ca_box *s, const struct ca_box *like, uint64_t limit_B)
 {
-    uint64_t x_B = ca_below(3) ? like->x_B & 63 : ca_below(64), y = ca_below(2) ? like->y & 7 : ca_below(8);
+    uint64_t x_B = ca_below(3) ? like->x_B & 63 : ca_below(64),
+             y = ca_below(2) ? like->y & 7 : ca_below(8);
 
     *s = *like;
     if (!random_surface(s, (x_B + s->width_B + 63) / 64, y + s->rows, s->slices, limit_B)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nanoseconds of what the hot paths use, for a look at regressions: prints, asserts nothing but success.
+// Nanoseconds of what the hot paths use, for a look at regressions: prints, asserts nothing but
+// success.
 #include <string.h>
 #include <time.h>
 
@@ -31,18 +32,18 @@ static void look(void *p)
 }
 
 // The best of five runs.
-#define BENCH(name, count, body)                                                                                                                     \
-    do {                                                                                                                                             \
-        double best = 1e18;                                                                                                                          \
-        for (int run = 0; run < 5; run++) {                                                                                                          \
-            double start = now();                                                                                                                    \
-            for (uint64_t i = 0; i < (count); i++) {                                                                                                 \
-                body;                                                                                                                                \
-            }                                                                                                                                        \
-            double each = (now() - start) / (double)(count);                                                                                         \
-            best = each < best ? each : best;                                                                                                        \
-        }                                                                                                                                            \
-        printf("%-44s %9.1f ns\n", name, best);                                                                                                      \
+#define BENCH(name, count, body)                                                                   \
+    do {                                                                                           \
+        double best = 1e18;                                                                        \
+        for (int run = 0; run < 5; run++) {                                                        \
+            double start = now();                                                                  \
+            for (uint64_t i = 0; i < (count); i++) {                                               \
+                body;                                                                              \
+            }                                                                                      \
+            double each = (now() - start) / (double)(count);                                       \
+            best = each < best ? each : best;                                                      \
+        }                                                                                          \
+        printf("%-44s %9.1f ns\n", name, best);                                                    \
     } while (0)
 
 int main(void)
@@ -56,14 +57,18 @@ int main(void)
     struct dm_physical *p;
     uint64_t va, vb, seed = 1;
 
-    BENCH("heap: alloc + free 4 KiB, otherwise empty", 100000, dm_heap_alloc(&heap, 4096, &b); dm_heap_free(&heap, b));
+    BENCH("heap: alloc + free 4 KiB, otherwise empty", 100000, dm_heap_alloc(&heap, 4096, &b);
+          dm_heap_free(&heap, b));
     EXPECT_EQ(dm_heap_alloc(&heap, 4096, &c), 0);
-    BENCH("heap: alloc + free 4 KiB, chunk in use", 100000, dm_heap_alloc(&heap, 4096, &b); dm_heap_free(&heap, b));
+    BENCH("heap: alloc + free 4 KiB, chunk in use", 100000, dm_heap_alloc(&heap, 4096, &b);
+          dm_heap_free(&heap, b));
     static struct dm_block *many[1000];
-    BENCH("heap: 1000 x alloc then free 4 KiB (each)", 20, for (int k = 0; k < 1000; k++) dm_heap_alloc(&heap, 4096, &many[k]);
+    BENCH("heap: 1000 x alloc then free 4 KiB (each)", 20,
+          for (int k = 0; k < 1000; k++) dm_heap_alloc(&heap, 4096, &many[k]);
           for (int k = 0; k < 1000; k++) dm_heap_free(&heap, many[(k * 7) % 1000]));
     printf("  (divide the line above by 1000)\n");
-    BENCH("heap: alloc + free 16 MiB, untouched", 1000, dm_heap_alloc(&heap, 16 * MIB, &b); dm_heap_free(&heap, b));
+    BENCH("heap: alloc + free 16 MiB, untouched", 1000, dm_heap_alloc(&heap, 16 * MIB, &b);
+          dm_heap_free(&heap, b));
     BENCH("heap: find, 1 block", 1000000, EXPECT(dm_heap_find(&heap, c->va + (i & 1023))));
 
     struct dm_rangemap map;
@@ -77,7 +82,8 @@ int main(void)
     printf("  (divide the line above by %d)\n", ENTRIES);
     for (uint64_t k = 0; k < ENTRIES; k++)
         dm_rangemap_insert(&map, ((k * 7919) % ENTRIES) << 12, 2048, &map);
-    BENCH("rangemap: find among 10^4, random", 1000000, EXPECT(dm_rangemap_owner(&map, (draw(&seed) % ENTRIES) << 12)));
+    BENCH("rangemap: find among 10^4, random", 1000000,
+          EXPECT(dm_rangemap_owner(&map, (draw(&seed) % ENTRIES) << 12)));
     volatile uint64_t sink;
     BENCH("  (of which the random number)", 1000000, sink = (draw(&seed) % ENTRIES) << 12);
     (void)sink;
@@ -92,8 +98,10 @@ int main(void)
 
     EXPECT_EQ(dm_physical_create(&vram, 8 * MIB, DM_PHYSICAL_EXPORTABLE, &p), 0);
     EXPECT_EQ(dm_va_reserve(&space, 8 * MIB, GRANULE, 0, &va), 0);
-    BENCH("space: map + unmap 8 MiB", 5000, dm_space_map(&space, va, p, 0, 8 * MIB, 3); dm_space_unmap(&space, va, 8 * MIB));
-    BENCH("space: reserve + free 8 MiB", 5000, dm_va_reserve(&space, 8 * MIB, GRANULE, 0, &vb); dm_va_free(&space, vb));
+    BENCH("space: map + unmap 8 MiB", 5000, dm_space_map(&space, va, p, 0, 8 * MIB, 3);
+          dm_space_unmap(&space, va, 8 * MIB));
+    BENCH("space: reserve + free 8 MiB", 5000, dm_va_reserve(&space, 8 * MIB, GRANULE, 0, &vb);
+          dm_va_free(&space, vb));
     struct dm_import_info info;
     int fd;
     EXPECT_EQ(dm_physical_export(p, &fd), 0);

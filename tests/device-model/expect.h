@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Assertions of the device model's tests: both values are printed, and the process ends at the first that fails.
+// Assertions of the device model's tests: both values are printed, and the process ends at the
+// first that fails.
 #pragma once
 
 #include <stdint.h>
@@ -8,22 +9,23 @@
 
 #include "../sanitizers.h"
 
-#define EXPECT_EQ(got, want)                                                                                                                         \
-    do {                                                                                                                                             \
-        long long got_ = (long long)(got), want_ = (long long)(want);                                                                                \
-        if (got_ != want_) {                                                                                                                         \
-            fprintf(stderr, "%s:%d: %s is %lld (%#llx), expected %s = %lld (%#llx)\n", __FILE__, __LINE__, #got, got_, (unsigned long long)got_,     \
-                    #want, want_, (unsigned long long)want_);                                                                                        \
-            abort();                                                                                                                                 \
-        }                                                                                                                                            \
+#define EXPECT_EQ(got, want)                                                                       \
+    do {                                                                                           \
+        long long got_ = (long long)(got), want_ = (long long)(want);                              \
+        if (got_ != want_) {                                                                       \
+            fprintf(stderr, "%s:%d: %s is %lld (%#llx), expected %s = %lld (%#llx)\n", __FILE__,   \
+                    __LINE__, #got, got_, (unsigned long long)got_, #want, want_,                  \
+                    (unsigned long long)want_);                                                    \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
-#define EXPECT(condition)                                                                                                                            \
-    do {                                                                                                                                             \
-        if (!(condition)) {                                                                                                                          \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);                                                            \
-            abort();                                                                                                                                 \
-        }                                                                                                                                            \
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);          \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
 // xorshift64*: the same sequence everywhere.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Guarded calls, and that everything else about SIGSEGV and SIGBUS is as if the guard were not there: the default action and
-// the program's handlers, installed before or after it. Each case runs in a process of its own.
+// Guarded calls, and that everything else about SIGSEGV and SIGBUS is as if the guard were not
+// there: the default action and the program's handlers, installed before or after it. Each case
+// runs in a process of its own.
 #include "guard.h"
 
 #include <errno.h>
@@ -177,7 +178,8 @@ static void fix_page(int sig, siginfo_t *info, void *context)
     mprotect(none, 4096, PROT_READ | PROT_WRITE);
 }
 
-// A handler that repairs the page and returns: the access is made again, with the old signal mask and errno.
+// A handler that repairs the page and returns: the access is made again, with the old signal mask
+// and errno.
 static void program_handler_returns(void)
 {
     install(fix_page, SA_RESETHAND, NULL);
@@ -217,7 +219,8 @@ static void passing_handler_after(void)
         EXPECT_EQ(calls_a, i + 1);
         guard_works();
     }
-    // On top again: ours, then passing_handler, which calls ours, which must go on to handler_a and not back.
+    // On top again: ours, then passing_handler, which calls ours, which must go on to handler_a and
+    // not back.
     EXPECT_EQ(dm_guard_reassert(), 0);
     EXPECT_EQ(dm_guard_reassert(), 0);
     int b = calls_b;
@@ -232,7 +235,8 @@ static void passing_handler_after(void)
     }
 }
 
-// Memory of others: the guard holds also under a thread's mask and a handler that the program has put on top.
+// Memory of others: the guard holds also under a thread's mask and a handler that the program has
+// put on top.
 static void foreign(void)
 {
     sigset_t all, after;
@@ -248,7 +252,8 @@ static void foreign(void)
     }
     EXPECT_EQ(calls_a, 0);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
-    EXPECT(sigismember(&after, SIGSEGV) && sigismember(&after, SIGBUS) && sigismember(&after, SIGUSR1));
+    EXPECT(sigismember(&after, SIGSEGV) && sigismember(&after, SIGBUS) &&
+           sigismember(&after, SIGUSR1));
 }
 
 static void selfish_handler_after(void)
@@ -347,7 +352,8 @@ static volatile sig_atomic_t described;
 
 static void describe(const struct dm_fault *f)
 {
-    described += f->address == (uintptr_t)none && f->kind == DM_FAULT_PROTECTED && !f->write ? 1 : 100;
+    described +=
+        f->address == (uintptr_t)none && f->kind == DM_FAULT_PROTECTED && !f->write ? 1 : 100;
 }
 
 static void describes(void)
@@ -363,7 +369,8 @@ static void describes(void)
     EXPECT_EQ(calls_a, 1);
 }
 
-// signal 0: must exit well. Under a sanitizer its own handler stands for the default action and exits with its code.
+// signal 0: must exit well. Under a sanitizer its own handler stands for the default action and
+// exits with its code.
 static void run(const char *name, void (*body)(void), int signal)
 {
     fflush(NULL);
@@ -375,12 +382,14 @@ static void run(const char *name, void (*body)(void), int signal)
     }
     int status;
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
-    bool ok = signal == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0 : WIFSIGNALED(status) && WTERMSIG(status) == signal;
+    bool ok = signal == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0
+                          : WIFSIGNALED(status) && WTERMSIG(status) == signal;
 #if SANITIZED
     ok |= signal != 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 99);
 #endif
     if (!ok) {
-        fprintf(stderr, "%s: status %#x, expected %s %d\n", name, status, signal ? "signal" : "exit", signal);
+        fprintf(stderr, "%s: status %#x, expected %s %d\n", name, status,
+                signal ? "signal" : "exit", signal);
         exit(1);
     }
 }
@@ -396,8 +405,9 @@ int main(void)
     RUN(default_on_kill_inside, SIGSEGV);
     RUN(program_handler_before, 0);
     RUN(program_handler_returns, SIGSEGV);
-    // ThreadSanitizer's sigaction tells the program of the handler that it last set through the C library, not of ours: there
-    // a program cannot pass a fault on to us, and only dm_guard_reassert helps.
+    // ThreadSanitizer's sigaction tells the program of the handler that it last set through the C
+    // library, not of ours: there a program cannot pass a fault on to us, and only
+    // dm_guard_reassert helps.
     if (!THREAD_SANITIZER)
         RUN(passing_handler_after, 0);
     RUN(foreign, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The device heap: the recorded distances and books, every block findable, contents kept apart, running out of memory.
+// The device heap: the recorded distances and books, every block findable, contents kept apart,
+// running out of memory.
 #include "heap.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@ static uint8_t *at(uint64_t va)
     return (uint8_t *)(uintptr_t)va;
 }
 
-// x_memory "alloc/size-*": how far apart two allocations of one size are; "alloc/info-delta-*": what the first takes.
+// x_memory "alloc/size-*": how far apart two allocations of one size are; "alloc/info-delta-*":
+// what the first takes.
 static void recorded(void)
 {
     static const struct {
@@ -55,7 +57,8 @@ static void recorded(void)
         EXPECT_EQ(p->size, rows[i].size);
         EXPECT(dm_heap_find(&heap, p->va) == p);
         EXPECT(dm_heap_find(&heap, p->va + rows[i].size - 1) == p);
-        EXPECT(dm_heap_find(&heap, p->va + rows[i].size) == (rows[i].size == rows[i].apart ? q : NULL));
+        EXPECT(dm_heap_find(&heap, p->va + rows[i].size) ==
+               (rows[i].size == rows[i].apart ? q : NULL));
         EXPECT(dm_heap_find(&heap, p->va - 1) == NULL);
         EXPECT(dm_heap_next(&heap, 0) == p);
         EXPECT(dm_heap_next(&heap, p->va + 1) == q);
@@ -82,7 +85,8 @@ static void recorded(void)
 
 static void refused(void)
 {
-    static const uint64_t sizes[] = {UINT64_C(1) << 40, UINT64_C(1) << 47, UINT64_C(1) << 62, UINT64_MAX - 511, UINT64_MAX};
+    static const uint64_t sizes[] = {UINT64_C(1) << 40, UINT64_C(1) << 47, UINT64_C(1) << 62,
+                                     UINT64_MAX - 511, UINT64_MAX};
     struct dm_block *b;
     EXPECT_EQ(dm_heap_alloc(&heap, 0, &b), -EINVAL);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -98,7 +102,8 @@ static void refused(void)
     EXPECT(dm_heap_find(&heap, UINT64_MAX) == NULL);
 }
 
-// Fresh memory is zero, also where an emptied chunk comes back: with little and with much of it used.
+// Fresh memory is zero, also where an emptied chunk comes back: with little and with much of it
+// used.
 static void zero(void)
 {
     static const uint64_t sizes[] = {4 * KIB, 600 * KIB, 1 * MIB, 3 * MIB};

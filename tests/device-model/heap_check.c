@@ -6,13 +6,16 @@
 
 #include "heap_chunk.h"
 
-static int check_chunk(const struct dm_heap *heap, struct dm_chunk *c, uint64_t *blocks, uint64_t *free_blocks)
+static int check_chunk(const struct dm_heap *heap, struct dm_chunk *c, uint64_t *blocks,
+                       uint64_t *free_blocks)
 {
     unsigned used = 0, below = 0, marks = 0;
     for (unsigned grain = 0; grain < DM_HEAP_GRAINS;) {
         const struct dm_block *b = &c->blocks[grain];
-        if (b->chunk != c || b->grains == 0 || b->grains_below != below || grain + b->grains > DM_HEAP_GRAINS ||
-            b->va != c->va + (uint64_t)grain * DM_HEAP_GRAIN || dm_block_at(c, grain + b->grains - 1) != b)
+        if (b->chunk != c || b->grains == 0 || b->grains_below != below ||
+            grain + b->grains > DM_HEAP_GRAINS ||
+            b->va != c->va + (uint64_t)grain * DM_HEAP_GRAIN ||
+            dm_block_at(c, grain + b->grains - 1) != b)
             return -EILSEQ;
         if (b->used ? grain + b->grains > c->dirty : below && !(b - below)->used)
             return -EILSEQ;
@@ -35,7 +38,8 @@ int heap_check(const struct dm_heap *heap)
 {
     struct dm_range range;
     uint64_t blocks = 0, free_blocks = 0, binned = 0, spares = 0;
-    for (uint64_t at = 0; dm_rangemap_next(&heap->spans, at, &range); at = range.start + range.size) {
+    for (uint64_t at = 0; dm_rangemap_next(&heap->spans, at, &range);
+         at = range.start + range.size) {
         struct dm_chunk *c = dm_chunk_of(range.owner);
         if (!c)
             blocks++;
@@ -51,5 +55,7 @@ int heap_check(const struct dm_heap *heap)
     }
     for (const struct dm_chunk *c = heap->spare; c; c = c->next)
         spares++;
-    return blocks == heap->blocks && binned + spares == free_blocks && spares == heap->spares ? 0 : -EILSEQ;
+    return blocks == heap->blocks && binned + spares == free_blocks && spares == heap->spares
+               ? 0
+               : -EILSEQ;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is behind a descriptor: every kind told apart, no claim of a header believed, and memory shared with a second process.
+// What is behind a descriptor: every kind told apart, no claim of a header believed, and memory
+// shared with a second process.
 #include "import.h"
 
 #include <errno.h>
@@ -203,7 +204,8 @@ static void random_headers(void)
     } h;
     for (int i = 0; i < 5000; i++) {
         uint64_t file = draw(&seed) % 3 ? FILE_SIZE : draw(&seed) % 200;
-        static const uint64_t odd[] = {0, 1, 16, 32, 80, 96, 4096, FILE_SIZE - 1, FILE_SIZE, UINT64_MAX, UINT64_MAX - 4095};
+        static const uint64_t odd[] = {
+            0, 1, 16, 32, 80, 96, 4096, FILE_SIZE - 1, FILE_SIZE, UINT64_MAX, UINT64_MAX - 4095};
         h.mesa.size = odd[draw(&seed) % 11];
         h.mesa.offset = odd[draw(&seed) % 11];
         memcpy(h.mesa.uuid, dm_llvmpipe_uuid, 16);
@@ -215,7 +217,8 @@ static void random_headers(void)
         h.own.identity = draw(&seed);
         h.own.check = dm_own_check(&h.mesa, &h.own);
         int fd = memfd(file, NULL);
-        EXPECT_EQ(pwrite(fd, &h, sizeof h < file ? sizeof h : file, 0), sizeof h < file ? sizeof h : file);
+        EXPECT_EQ(pwrite(fd, &h, sizeof h < file ? sizeof h : file, 0),
+                  sizeof h < file ? sizeof h : file);
         struct dm_import_info info;
         EXPECT_EQ(dm_import_recognise(fd, &info), 0);
         EXPECT(info.error || (info.payload <= file && info.size <= file - info.payload));
@@ -244,7 +247,8 @@ static void identity(void)
 static uint64_t map_all(struct dm_space *space, struct dm_physical *p)
 {
     uint64_t va;
-    EXPECT_EQ(dm_space_map_bytes(space, p, 0, p->size, GRANULE, DM_MAP_READ | DM_MAP_WRITE, &va), 0);
+    EXPECT_EQ(dm_space_map_bytes(space, p, 0, p->size, GRANULE, DM_MAP_READ | DM_MAP_WRITE, &va),
+              0);
     return va;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Protection keys: device pages are closed to host code on every thread and in signal handlers, and open inside a section,
-// also after a fault in it.
+// Protection keys: device pages are closed to host code on every thread and in signal handlers, and
+// open inside a section, also after a fault in it.
 #include "pkey.h"
 
 #include <errno.h>
@@ -96,7 +96,8 @@ static void sections(void)
     *device = 5;
     EXPECT_EQ(*managed, 5);
     // … nor does a signal handler, which itself runs without them.
-    // (ThreadSanitizer runs handlers with SIGSEGV blocked, where the kernel ends the process at any fault.)
+    // (ThreadSanitizer runs handlers with SIGSEGV blocked, where the kernel ends the process at any
+    // fault.)
     if (!THREAD_SANITIZER) {
         signal(SIGUSR1, handler);
         raise(SIGUSR1);
@@ -130,7 +131,8 @@ static void describe(const struct dm_fault *f)
     char text[100];
     if (dm_space_contains(&space, f->address)) {
         dm_fault_text(f, text, sizeof text);
-        if (f->kind == DM_FAULT_PKEY && write(2, "host code: ", 11) + write(2, text, strlen(text)) > 0)
+        if (f->kind == DM_FAULT_PKEY &&
+            write(2, "host code: ", 11) + write(2, text, strlen(text)) > 0)
             (void)!write(2, "\n", 1);
     }
 }
@@ -151,7 +153,8 @@ static void undefended(void)
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
     char got[200] = "", want[100];
     EXPECT(read(pipe_fds[0], got, sizeof got - 1) >= 0);
-    snprintf(want, sizeof want, "host code: write to device address %#lx\n", (unsigned long)(uintptr_t)device + 0x123);
+    snprintf(want, sizeof want, "host code: write to device address %#lx\n",
+             (unsigned long)(uintptr_t)device + 0x123);
     if (keys) {
         EXPECT(!(WIFEXITED(status) && WEXITSTATUS(status) == 0));
         EXPECT_EQ(strncmp(got, want, strlen(want)), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The range map against a naive one: random insertions, removals, look-ups and gap searches, edges of the address range,
-// and running out of memory.
+// The range map against a naive one: random insertions, removals, look-ups and gap searches, edges
+// of the address range, and running out of memory.
 #include "rangemap.h"
 
 #include <errno.h>
@@ -14,10 +14,12 @@ enum { UNITS = 4096 }; // the naive map: one owner a unit
 static void *unit[UNITS];
 static uint64_t first_of[UNITS];
 
-static void naive_gap(uint64_t low, uint64_t high, uint64_t size, uint64_t align, int *status, uint64_t *start)
+static void naive_gap(uint64_t low, uint64_t high, uint64_t size, uint64_t align, int *status,
+                      uint64_t *start)
 {
     *status = -ENOMEM;
-    for (uint64_t at = (low + align - 1) & ~(align - 1); at + size - 1 <= high && at + size <= UNITS; at += align) {
+    for (uint64_t at = (low + align - 1) & ~(align - 1);
+         at + size - 1 <= high && at + size <= UNITS; at += align) {
         uint64_t n = 0;
         while (n < size && !unit[at + n])
             n++;
@@ -78,7 +80,8 @@ static void stress(uint64_t seed, unsigned rounds, unsigned longest)
         EXPECT_EQ(dm_rangemap_previous(&map, at, &r), before >= 0);
         if (before >= 0)
             EXPECT_EQ(r.start, first_of[before]);
-        uint64_t want = 0, got = 0, align = UINT64_C(1) << (draw(&seed) % 6), high = at + draw(&seed) % UNITS;
+        uint64_t want = 0, got = 0, align = UINT64_C(1) << (draw(&seed) % 6),
+                 high = at + draw(&seed) % UNITS;
         int status;
         high = high < UNITS ? high : UNITS - 1;
         naive_gap(at, high, size, align, &status, &want);

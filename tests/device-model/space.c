@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reservations and mappings: placement, aliases, holes, refusals, truncation by another, running out of memory.
+// Reservations and mappings: placement, aliases, holes, refusals, truncation by another, running
+// out of memory.
 #include "space.h"
 
 #include <errno.h>
@@ -69,7 +70,8 @@ static void reservations(void)
     EXPECT(dm_space_contains(&space, a));
     EXPECT(!dm_space_contains(&space, (uint64_t)(uintptr_t)&a));
 
-    // Larger than the window: somewhere else, but still the device's. ThreadSanitizer leaves no room for it.
+    // Larger than the window: somewhere else, but still the device's. ThreadSanitizer leaves no
+    // room for it.
     if (THREAD_SANITIZER)
         return;
     EXPECT_EQ(dm_va_reserve(&space, 2 * space.size, GRANULE, 0, &a), 0);
@@ -96,7 +98,8 @@ static void mappings(void)
 
     EXPECT_EQ(dm_space_map(&space, va, p, 0, 2 * GRANULE, DM_MAP_READ | DM_MAP_WRITE), 0);
     EXPECT_EQ(dm_space_map(&space, va + GRANULE, p, 0, GRANULE, 3), -EEXIST);
-    EXPECT_EQ(dm_space_map(&space, va + 3 * GRANULE, p, GRANULE, GRANULE, DM_MAP_READ | DM_MAP_WRITE), 0);
+    EXPECT_EQ(
+        dm_space_map(&space, va + 3 * GRANULE, p, GRANULE, GRANULE, DM_MAP_READ | DM_MAP_WRITE), 0);
     EXPECT_EQ(dm_space_map(&space, va + 4 * GRANULE, p, GRANULE, GRANULE, 0), 0);
     EXPECT_EQ(p->references, 4);
     uint32_t rights = dm_pkey_enter();
@@ -109,7 +112,8 @@ static void mappings(void)
     EXPECT_EQ(*at(va + 4 * GRANULE + 77), 42);
     EXPECT_EQ(fault_of(touch, va + 4 * GRANULE + 77), DM_FAULT_PROTECTED);
     EXPECT_EQ(dm_space_protect(&space, va + GRANULE, 2 * GRANULE, DM_MAP_READ), -EINVAL);
-    EXPECT_EQ(dm_space_protect(&space, va + 3 * GRANULE, 2 * GRANULE, DM_MAP_READ | DM_MAP_WRITE), 0);
+    EXPECT_EQ(dm_space_protect(&space, va + 3 * GRANULE, 2 * GRANULE, DM_MAP_READ | DM_MAP_WRITE),
+              0);
     touch(at(va + 4 * GRANULE + 77));
     EXPECT_EQ(*at(va + GRANULE + 77), 43);
     dm_pkey_leave(rights);
@@ -245,7 +249,8 @@ static void stress(void)
             sizes[k] = sizes[live];
             continue;
         }
-        uint64_t size = 1 + draw(&seed) % 4, align = UINT64_C(1) << (draw(&seed) % 4), want = 0, n = 0, got;
+        uint64_t size = 1 + draw(&seed) % 4, align = UINT64_C(1) << (draw(&seed) % 4), want = 0,
+                 n = 0, got;
         for (; n < size; want += align)
             for (n = 0; n < size && !page[want + n];)
                 n++;
@@ -265,7 +270,8 @@ int main(void)
     printf("protection keys: %s\n", dm_pkey_init() ? "yes" : "no");
     EXPECT_EQ(dm_guard_init(), 0);
     EXPECT_EQ(dm_space_init(&space, UINT64_C(1) << 40), 0);
-    printf("window: %#llx, %llu GiB\n", (unsigned long long)space.base, (unsigned long long)space.size >> 30);
+    printf("window: %#llx, %llu GiB\n", (unsigned long long)space.base,
+           (unsigned long long)space.size >> 30);
     EXPECT_EQ(dm_vram_init(&vram, UINT64_C(80) << 30, GRANULE), 0);
     reservations();
     mappings();

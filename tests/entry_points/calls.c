@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls before cuInit through the generated entry points: the checks come in the table's order, errors have names, the trace has a line
-// for each call. calls LIBRARY
+// Calls before cuInit through the generated entry points: the checks come in the table's order,
+// errors have names, the trace has a line for each call. calls LIBRARY
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -33,8 +33,10 @@ static void errors(void *library)
     unsigned found = 0;
     for (int code = -2; code < 1002; code++) {
         const char *name = "", *text = "";
-        CUresult a = CALL(library, "cuGetErrorName", (CUresult, const char **), (CUresult)code, &name);
-        CUresult b = CALL(library, "cuGetErrorString", (CUresult, const char **), (CUresult)code, &text);
+        CUresult a =
+            CALL(library, "cuGetErrorName", (CUresult, const char **), (CUresult)code, &name);
+        CUresult b =
+            CALL(library, "cuGetErrorString", (CUresult, const char **), (CUresult)code, &text);
         check("name and text agree", a, b);
         check("NULL exactly for an unknown code", !name, a != CUDA_SUCCESS);
         check("NULL exactly for an unknown code", !text, b != CUDA_SUCCESS);
@@ -46,7 +48,9 @@ static void errors(void *library)
             }
     }
     check("result codes", found, 101);
-    check("cuGetErrorName(0, NULL)", CALL(library, "cuGetErrorName", (CUresult, const char **), CUDA_SUCCESS, NULL), CUDA_ERROR_INVALID_VALUE);
+    check("cuGetErrorName(0, NULL)",
+          CALL(library, "cuGetErrorName", (CUresult, const char **), CUDA_SUCCESS, NULL),
+          CUDA_ERROR_INVALID_VALUE);
 }
 
 static void order_of_checks(void *library)
@@ -54,32 +58,46 @@ static void order_of_checks(void *library)
     int value = 7;
     check("version", CALL(library, "cuDriverGetVersion", (int *), &value), CUDA_SUCCESS);
     check("version", value, 13000);
-    check("version of NULL", CALL(library, "cuDriverGetVersion", (int *), NULL), CUDA_ERROR_INVALID_VALUE);
-    check("init before NULL", CALL(library, "cuDeviceGet", (int *, int), NULL, 0), CUDA_ERROR_NOT_INITIALIZED);
-    check("NULL before init", CALL(library, "cuDeviceGetAttribute", (int *, int, int), NULL, 0, 99), CUDA_ERROR_INVALID_VALUE);
-    check("init", CALL(library, "cuDeviceGetAttribute", (int *, int, int), &value, 1, 0), CUDA_ERROR_NOT_INITIALIZED);
-    check("NULL handle before init", CALL(library, "cuEventQuery", (void *), NULL), CUDA_ERROR_INVALID_HANDLE);
-    check("init before NULL handle", CALL(library, "cuArrayDestroy", (void *), NULL), CUDA_ERROR_NOT_INITIALIZED);
-    check("twin", CALL(library, "cuMemcpy_ptds", (CUdeviceptr, CUdeviceptr, size_t), 0, 0, 0), CUDA_ERROR_NOT_INITIALIZED);
-    check("old name", CALL(library, "cuMemAlloc", (unsigned *, unsigned), NULL, 0), CUDA_ERROR_NOT_INITIALIZED);
+    check("version of NULL", CALL(library, "cuDriverGetVersion", (int *), NULL),
+          CUDA_ERROR_INVALID_VALUE);
+    check("init before NULL", CALL(library, "cuDeviceGet", (int *, int), NULL, 0),
+          CUDA_ERROR_NOT_INITIALIZED);
+    check("NULL before init", CALL(library, "cuDeviceGetAttribute", (int *, int, int), NULL, 0, 99),
+          CUDA_ERROR_INVALID_VALUE);
+    check("init", CALL(library, "cuDeviceGetAttribute", (int *, int, int), &value, 1, 0),
+          CUDA_ERROR_NOT_INITIALIZED);
+    check("NULL handle before init", CALL(library, "cuEventQuery", (void *), NULL),
+          CUDA_ERROR_INVALID_HANDLE);
+    check("init before NULL handle", CALL(library, "cuArrayDestroy", (void *), NULL),
+          CUDA_ERROR_NOT_INITIALIZED);
+    check("twin", CALL(library, "cuMemcpy_ptds", (CUdeviceptr, CUdeviceptr, size_t), 0, 0, 0),
+          CUDA_ERROR_NOT_INITIALIZED);
+    check("old name", CALL(library, "cuMemAlloc", (unsigned *, unsigned), NULL, 0),
+          CUDA_ERROR_NOT_INITIALIZED);
 }
 
 static void export_table(void *library)
 {
     const void *table = &table;
     CUuuid id = {{1, 2, 3}};
-    check("private table", CALL(library, "cuGetExportTable", (const void **, const CUuuid *), &table, &id), CUDA_ERROR_INVALID_VALUE);
+    check("private table",
+          CALL(library, "cuGetExportTable", (const void **, const CUuuid *), &table, &id),
+          CUDA_ERROR_INVALID_VALUE);
     check("private table", table != NULL, 0);
-    check("no table", CALL(library, "cuGetExportTable", (const void **, const CUuuid *), NULL, &id), CUDA_ERROR_INVALID_VALUE);
-    check("no id", CALL(library, "cuGetExportTable", (const void **, const CUuuid *), &table, NULL), CUDA_ERROR_INVALID_VALUE);
+    check("no table", CALL(library, "cuGetExportTable", (const void **, const CUuuid *), NULL, &id),
+          CUDA_ERROR_INVALID_VALUE);
+    check("no id", CALL(library, "cuGetExportTable", (const void **, const CUuuid *), &table, NULL),
+          CUDA_ERROR_INVALID_VALUE);
 }
 
 // Every call above has its line; a bad string argument is shown as an address.
 static void trace(void *library, const char *path)
 {
     void *function = NULL;
-    CALL(library, "cuGetProcAddress_v2", (const char *, void **, int, cuuint64_t, void *), "cuInit\n", &function, 13000, 0, NULL);
-    CALL(library, "cuGetProcAddress_v2", (const char *, void **, int, cuuint64_t, void *), (const char *)16, NULL, 13000, 0, NULL);
+    CALL(library, "cuGetProcAddress_v2", (const char *, void **, int, cuuint64_t, void *),
+         "cuInit\n", &function, 13000, 0, NULL);
+    CALL(library, "cuGetProcAddress_v2", (const char *, void **, int, cuuint64_t, void *),
+         (const char *)16, NULL, 13000, 0, NULL);
     FILE *file = fopen(path, "r");
     check("trace file", file != NULL, 1);
     if (!file)
@@ -88,9 +106,12 @@ static void trace(void *library, const char *path)
     unsigned string = 0, address = 0, version = 0, lines = 0;
     while (fgets(line, sizeof line, file)) {
         lines++;
-        version += strstr(line, "cuDriverGetVersion(driverVersion=0x0) = CUDA_ERROR_INVALID_VALUE\n") != NULL;
+        version +=
+            strstr(line, "cuDriverGetVersion(driverVersion=0x0) = CUDA_ERROR_INVALID_VALUE\n") !=
+            NULL;
         string += strstr(line, "symbol=\"cuInit\\x0a\", ") != NULL;
-        address += strstr(line, "symbol=0x10, pfn=0x0, cudaVersion=13000, flags=0x0, symbolStatus=0x0) = CUDA_ERROR_INVALID_VALUE\n") != NULL;
+        address += strstr(line, "symbol=0x10, pfn=0x0, cudaVersion=13000, flags=0x0, "
+                                "symbolStatus=0x0) = CUDA_ERROR_INVALID_VALUE\n") != NULL;
     }
     fclose(file);
     check("lines of the trace", lines > 2000, 1);

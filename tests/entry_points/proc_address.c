@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// cuGetProcAddress against what the card answered: proc_address LIBRARY RECORDING. Every name of the recording is asked for at every
-// version that was asked on the card, in both forms of the function and for each kind of default stream.
+// cuGetProcAddress against what the card answered: proc_address LIBRARY RECORDING. Every name of
+// the recording is asked for at every version that was asked on the card, in both forms of the
+// function and for each kind of default stream.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -10,11 +11,14 @@
 #include <string.h>
 #undef cuGetProcAddress
 
-static const int versions[] = {0,     1,     1000,  2000,  2010,  2020,  2030,  3000,  3010,  3020,  4000,  4010,  4020,  5000,  5050,  6000,
-                               6050,  7000,  7050,  8000,  9000,  9010,  9020,  10000, 10010, 10020, 11000, 11010, 11020, 11030, 11040, 11050,
-                               11060, 11070, 11080, 12000, 12010, 12020, 12030, 12040, 12050, 12060, 12080, 12090, 13000, 13010, 14000, INT_MAX};
+static const int versions[] = {
+    0,     1,     1000,  2000,  2010,  2020,  2030,  3000,  3010,  3020,  4000,  4010,
+    4020,  5000,  5050,  6000,  6050,  7000,  7050,  8000,  9000,  9010,  9020,  10000,
+    10010, 10020, 11000, 11010, 11020, 11030, 11040, 11050, 11060, 11070, 11080, 12000,
+    12010, 12020, 12030, 12040, 12050, 12060, 12080, 12090, 13000, 13010, 14000, INT_MAX};
 
-typedef CUresult (*proc_v2)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+typedef CUresult (*proc_v2)(const char *, void **, int, cuuint64_t,
+                            CUdriverProcAddressQueryResult *);
 typedef CUresult (*proc_v1)(const char *, void **, int, cuuint64_t);
 
 static void *library;
@@ -48,11 +52,13 @@ static void *expected(const char *name, const char *forms, int version)
     return symbol;
 }
 
-static void check(const char *what, const char *name, int version, unsigned flags, long long got, long long want)
+static void check(const char *what, const char *name, int version, unsigned flags, long long got,
+                  long long want)
 {
     checks++;
     if (got != want && failures++ < 20)
-        printf("%s at version %d, flags %u: %s is 0x%llx, not 0x%llx\n", name, version, flags, what, got, want);
+        printf("%s at version %d, flags %u: %s is 0x%llx, not 0x%llx\n", name, version, flags, what,
+               got, want);
 }
 
 static void check_name(const char *name, const char *forms, unsigned flags)
@@ -66,11 +72,16 @@ static void check_name(const char *name, const char *forms, unsigned flags)
         CUresult r = ask_v2(name, &got, version, flags, &status);
         check("result", name, version, flags, r, too_new ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
         check("status", name, version, flags, status, too_new ? 77 : want_status);
-        check("function", name, version, flags, (intptr_t)got, (intptr_t)(too_new ? &untouched : want));
+        check("function", name, version, flags, (intptr_t)got,
+              (intptr_t)(too_new ? &untouched : want));
         got = &untouched;
         r = ask_v1(name, &got, version, flags);
-        check("v1 result", name, version, flags, r, too_new ? CUDA_ERROR_INVALID_VALUE : want ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
-        check("v1 function", name, version, flags, (intptr_t)got, (intptr_t)(want ? want : &untouched));
+        check("v1 result", name, version, flags, r,
+              too_new ? CUDA_ERROR_INVALID_VALUE
+              : want  ? CUDA_SUCCESS
+                      : CUDA_ERROR_NOT_FOUND);
+        check("v1 function", name, version, flags, (intptr_t)got,
+              (intptr_t)(want ? want : &untouched));
     }
 }
 
@@ -80,14 +91,20 @@ static void check_arguments(void)
     void *got = &untouched;
     CUdriverProcAddressQueryResult status = 77;
     for (unsigned bit = 2; bit < 64; bit++)
-        check("result", "cuInit", 13000, 1u << (bit & 31), ask_v2("cuInit", &got, 13000, 1ull << bit, &status), CUDA_ERROR_INVALID_VALUE);
-    check("result", "no name, bad flags", 13000, 64, ask_v2(NULL, &got, 13000, 64, &status), CUDA_ERROR_INVALID_VALUE);
-    check("result", "no name", 13000, 0, ask_v2(NULL, &got, 13000, 0, &status), CUDA_ERROR_INVALID_VALUE);
-    check("result", "no result pointer", 13000, 0, ask_v2("cuInit", NULL, 13000, 0, &status), CUDA_ERROR_INVALID_VALUE);
+        check("result", "cuInit", 13000, 1u << (bit & 31),
+              ask_v2("cuInit", &got, 13000, 1ull << bit, &status), CUDA_ERROR_INVALID_VALUE);
+    check("result", "no name, bad flags", 13000, 64, ask_v2(NULL, &got, 13000, 64, &status),
+          CUDA_ERROR_INVALID_VALUE);
+    check("result", "no name", 13000, 0, ask_v2(NULL, &got, 13000, 0, &status),
+          CUDA_ERROR_INVALID_VALUE);
+    check("result", "no result pointer", 13000, 0, ask_v2("cuInit", NULL, 13000, 0, &status),
+          CUDA_ERROR_INVALID_VALUE);
     check("function", "refused calls", 13000, 0, (intptr_t)got, (intptr_t)&untouched);
     check("status", "refused calls", 13000, 0, status, 77);
-    check("result", "no status pointer", 13000, 0, ask_v2("cuInit", &got, 13000, 0, NULL), CUDA_SUCCESS);
-    check("result", "negative version", -1, 0, ask_v2("cuInit", &got, -1, 0, &status), CUDA_SUCCESS);
+    check("result", "no status pointer", 13000, 0, ask_v2("cuInit", &got, 13000, 0, NULL),
+          CUDA_SUCCESS);
+    check("result", "negative version", -1, 0, ask_v2("cuInit", &got, -1, 0, &status),
+          CUDA_SUCCESS);
     check("status", "negative version", -1, 0, status, 0);
     static char name[5000];
     memset(name, 'a', sizeof name - 1);
@@ -118,7 +135,8 @@ int main(int argc, char **argv)
         *space = *bar = 0;
         check_name(line, space + 1, CU_GET_PROC_ADDRESS_DEFAULT);
         check_name(line, space + 1, CU_GET_PROC_ADDRESS_LEGACY_STREAM);
-        check_name(line, bar + 1 + strspn(bar + 1, " "), CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
+        check_name(line, bar + 1 + strspn(bar + 1, " "),
+                   CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
     }
     fclose(recording);
     check_arguments();

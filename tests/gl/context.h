@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenGL contexts for tests, without a window: EGL on Mesa's software renderer. A case without EGL is skipped.
+// OpenGL contexts for tests, without a window: EGL on Mesa's software renderer. A case without EGL
+// is skipped.
 #pragma once
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
@@ -16,8 +17,10 @@ static EGLDisplay gl_display;
 
 static inline void gl_open_display(void)
 {
-    PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display = (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
-    PFNEGLQUERYDEVICESEXTPROC query_devices = (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
+    PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display =
+        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    PFNEGLQUERYDEVICESEXTPROC query_devices =
+        (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
     EGLDeviceEXT devices[16];
     EGLint count = 0;
     if (!platform_display || !query_devices || !query_devices(16, devices, &count))
@@ -31,11 +34,13 @@ static inline void gl_open_display(void)
 }
 
 // A new context, not made current; with one more attribute (0: none).
-static inline EGLContext gl_new_context_with(enum gl_flavour flavour, EGLContext share, EGLint attribute, EGLint value)
+static inline EGLContext gl_new_context_with(enum gl_flavour flavour, EGLContext share,
+                                             EGLint attribute, EGLint value)
 {
     EGLint attributes[][9] = {
         [GL_CORE] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_NONE},
-        [GL_COMPATIBILITY] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+        [GL_COMPATIBILITY] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3,
+                              EGL_CONTEXT_OPENGL_PROFILE_MASK,
                               EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT, EGL_NONE},
         [GL_ES] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0, EGL_NONE},
     };
@@ -47,7 +52,8 @@ static inline EGLContext gl_new_context_with(enum gl_flavour flavour, EGLContext
         last[1] = value;
         last[2] = EGL_NONE;
     }
-    EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, flavour == GL_ES ? EGL_OPENGL_ES3_BIT : EGL_OPENGL_BIT, EGL_NONE};
+    EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
+                       flavour == GL_ES ? EGL_OPENGL_ES3_BIT : EGL_OPENGL_BIT, EGL_NONE};
     EGLConfig config;
     EGLint count = 0;
     if (!gl_display)
@@ -70,7 +76,8 @@ static inline EGLContext gl_new_context(enum gl_flavour flavour, EGLContext shar
 static inline void gl_use(EGLContext context)
 {
     if (!eglMakeCurrent(gl_display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
-        SKIP("SKIPPED: a context without surface cannot be made current (%#x)", (unsigned)eglGetError());
+        SKIP("SKIPPED: a context without surface cannot be made current (%#x)",
+             (unsigned)eglGetError());
 }
 
 // A current context, and CUDA's.
@@ -142,7 +149,8 @@ static inline GLuint gl_framebuffer(GLuint texture, GLuint renderbuffer)
     if (texture)
         glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
     else
-        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, renderbuffer);
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
+                                  renderbuffer);
     return framebuffer;
 }
 
@@ -185,7 +193,8 @@ static inline CUarray cu_map_array(CUgraphicsResource r, unsigned layer, unsigne
     return a;
 }
 
-static inline void cu_expect_desc(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned flags)
+static inline void cu_expect_desc(CUarray a, size_t width, size_t height, size_t depth,
+                                  CUarray_format format, unsigned channels, unsigned flags)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {0};
     EXPECT_OK(cuArray3DGetDescriptor(&d, a));
@@ -209,7 +218,8 @@ static inline void cu_read_array(CUarray a, size_t row_B, size_t rows, void *to)
     EXPECT_OK(cuMemcpy2D(&c));
 }
 
-static inline void cu_write_array(CUarray a, size_t x_B, size_t y, size_t row_B, size_t rows, const void *from)
+static inline void cu_write_array(CUarray a, size_t x_B, size_t y, size_t row_B, size_t rows,
+                                  const void *from)
 {
     CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                        .srcHost = from,

@@ -10,8 +10,11 @@ static uint8_t want[SIZE], got[SIZE];
 static EGLImageKHR image_of(EGLContext context, GLuint texture)
 {
     static const EGLint none[] = {EGL_NONE};
-    PFNEGLCREATEIMAGEKHRPROC create = (PFNEGLCREATEIMAGEKHRPROC)eglGetProcAddress("eglCreateImageKHR");
-    EGLImageKHR image = create ? create(gl_display, context, EGL_GL_TEXTURE_2D_KHR, (EGLClientBuffer)(uintptr_t)texture, none) : NULL;
+    PFNEGLCREATEIMAGEKHRPROC create =
+        (PFNEGLCREATEIMAGEKHRPROC)eglGetProcAddress("eglCreateImageKHR");
+    EGLImageKHR image = create ? create(gl_display, context, EGL_GL_TEXTURE_2D_KHR,
+                                        (EGLClientBuffer)(uintptr_t)texture, none)
+                               : NULL;
     if (!image)
         SKIP("SKIPPED: EGL makes no EGLImage of a texture");
     return image;
@@ -65,7 +68,8 @@ TEST(bytes)
     EXPECT(!memcmp(got, want, SIZE));
 
     // The image's handle and the texture go; the resource stays.
-    PFNEGLDESTROYIMAGEKHRPROC destroy = (PFNEGLDESTROYIMAGEKHRPROC)eglGetProcAddress("eglDestroyImageKHR");
+    PFNEGLDESTROYIMAGEKHRPROC destroy =
+        (PFNEGLDESTROYIMAGEKHRPROC)eglGetProcAddress("eglDestroyImageKHR");
     destroy(gl_display, image);
     glDeleteTextures(1, &t);
     memset(got, 0, SIZE);
@@ -79,7 +83,8 @@ TEST(bytes)
     EXPECT_OK(cuGraphicsUnregisterResource(r));
 }
 
-// A write that waits in one stream while the program waits for another is seen when its own has been waited for.
+// A write that waits in one stream while the program waits for another is seen when its own has
+// been waited for.
 TEST(two_streams)
 {
     EGLContext context = gl_start(GL_CORE);
@@ -130,9 +135,11 @@ TEST(formats)
                 {GL_RGB565, CUDA_ERROR_INVALID_VALUE}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         static const EGLint none[] = {EGL_NONE};
-        PFNEGLCREATEIMAGEKHRPROC create = (PFNEGLCREATEIMAGEKHRPROC)eglGetProcAddress("eglCreateImageKHR");
+        PFNEGLCREATEIMAGEKHRPROC create =
+            (PFNEGLCREATEIMAGEKHRPROC)eglGetProcAddress("eglCreateImageKHR");
         GLuint t = gl_texture_2d(rows[i].format, 1, W, H);
-        EGLImageKHR image = create(gl_display, context, EGL_GL_TEXTURE_2D_KHR, (EGLClientBuffer)(uintptr_t)t, none);
+        EGLImageKHR image =
+            create(gl_display, context, EGL_GL_TEXTURE_2D_KHR, (EGLClientBuffer)(uintptr_t)t, none);
         CUgraphicsResource r;
         if (image)
             EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, image, 0), rows[i].code);
@@ -149,8 +156,10 @@ TEST(refused)
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, image, 3), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, NULL, 99), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, NULL, 0), CUDA_ERROR_UNKNOWN);
-    EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)(uintptr_t)0x12340, 0), CUDA_ERROR_UNKNOWN);
-    PFNEGLCREATESYNCKHRPROC create_sync = (PFNEGLCREATESYNCKHRPROC)eglGetProcAddress("eglCreateSyncKHR"); // a handle, but of another kind
+    EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)(uintptr_t)0x12340, 0),
+                 CUDA_ERROR_UNKNOWN);
+    PFNEGLCREATESYNCKHRPROC create_sync = (PFNEGLCREATESYNCKHRPROC)eglGetProcAddress(
+        "eglCreateSyncKHR"); // a handle, but of another kind
     EGLSyncKHR sync = create_sync ? create_sync(gl_display, EGL_SYNC_FENCE_KHR, NULL) : NULL;
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, sync, 0), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)context, 0), CUDA_ERROR_UNKNOWN);
@@ -158,8 +167,11 @@ TEST(refused)
     for (int i = 0; i < 32; i++)
         forged[i] = gl_display;
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)forged, 0), CUDA_ERROR_UNKNOWN);
-    EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, NULL, 0, 0), CUDA_ERROR_INVALID_HANDLE);
-    EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, (CUgraphicsResource)(uintptr_t)0x12340, 0, 0), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, NULL, 0, 0),
+                 CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(
+        cuGraphicsResourceGetMappedEglFrame(&frame, (CUgraphicsResource)(uintptr_t)0x12340, 0, 0),
+        CUDA_ERROR_INVALID_HANDLE);
     r = cu_buffer(gl_buffer(64, NULL), 0);
     EXPECT_ERROR(cuGraphicsResourceGetMappedEglFrame(&frame, r, 0, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(glGetError(), GL_NO_ERROR);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// With an EGL of this program's own between the driver and Mesa's, which tells in what order the driver calls OpenGL and what contexts it makes.
-// (llvmpipe shows another context what was uploaded also without glFinish; OpenGL promises it after that only.)
+// With an EGL of this program's own between the driver and Mesa's, which tells in what order the
+// driver calls OpenGL and what contexts it makes. (llvmpipe shows another context what was uploaded
+// also without glFinish; OpenGL promises it after that only.)
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,20 +25,29 @@ static void note_upload(void)
 }
 
 // X(name, parameters, arguments): the functions that change the bytes of the program's objects.
-#define UPLOADS(X)                                                                                                                                   \
-    X(BufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, const void *d), (a, b, c, d))                                                              \
-    X(CopyBufferSubData, (GLenum a, GLenum b, GLintptr c, GLintptr d, GLsizeiptr e), (a, b, c, d, e))                                                \
-    X(TexSubImage2D, (GLenum a, GLint b, GLint c, GLint d, GLsizei e, GLsizei f, GLenum g, GLenum h, const void *i), (a, b, c, d, e, f, g, h, i))    \
-    X(TexSubImage3D, (GLenum a, GLint b, GLint c, GLint d, GLint e, GLsizei f, GLsizei g, GLsizei h, GLenum i, GLenum j, const void *k),             \
-      (a, b, c, d, e, f, g, h, i, j, k))                                                                                                             \
-    X(BlitFramebuffer, (GLint a, GLint b, GLint c, GLint d, GLint e, GLint f, GLint g, GLint h, GLbitfield i, GLenum j),                             \
+#define UPLOADS(X)                                                                                 \
+    X(BufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, const void *d), (a, b, c, d))            \
+    X(CopyBufferSubData, (GLenum a, GLenum b, GLintptr c, GLintptr d, GLsizeiptr e),               \
+      (a, b, c, d, e))                                                                             \
+    X(TexSubImage2D,                                                                               \
+      (GLenum a, GLint b, GLint c, GLint d, GLsizei e, GLsizei f, GLenum g, GLenum h,              \
+       const void *i),                                                                             \
+      (a, b, c, d, e, f, g, h, i))                                                                 \
+    X(TexSubImage3D,                                                                               \
+      (GLenum a, GLint b, GLint c, GLint d, GLint e, GLsizei f, GLsizei g, GLsizei h, GLenum i,    \
+       GLenum j, const void *k),                                                                   \
+      (a, b, c, d, e, f, g, h, i, j, k))                                                           \
+    X(BlitFramebuffer,                                                                             \
+      (GLint a, GLint b, GLint c, GLint d, GLint e, GLint f, GLint g, GLint h, GLbitfield i,       \
+       GLenum j),                                                                                  \
       (a, b, c, d, e, f, g, h, i, j))
 
 // Those that tell them.
-#define DOWNLOADS(X)                                                                                                                                 \
-    X(GetBufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, void *d), (a, b, c, d))                                                                 \
-    X(GetTexImage, (GLenum a, GLint b, GLenum c, GLenum d, void *e), (a, b, c, d, e))                                                                \
-    X(ReadPixels, (GLint a, GLint b, GLsizei c, GLsizei d, GLenum e, GLenum f, void *g), (a, b, c, d, e, f, g))
+#define DOWNLOADS(X)                                                                               \
+    X(GetBufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, void *d), (a, b, c, d))               \
+    X(GetTexImage, (GLenum a, GLint b, GLenum c, GLenum d, void *e), (a, b, c, d, e))              \
+    X(ReadPixels, (GLint a, GLint b, GLsizei c, GLsizei d, GLenum e, GLenum f, void *g),           \
+      (a, b, c, d, e, f, g))
 
 static void note_download(void)
 {
@@ -46,12 +56,12 @@ static void note_download(void)
 
 #define X(name, parameters, arguments) BETWEEN(name, parameters, arguments, note_upload)
 #define Y(name, parameters, arguments) BETWEEN(name, parameters, arguments, note_download)
-#define BETWEEN(name, parameters, arguments, note)                                                                                                   \
-    static void(*_Atomic next_##name) parameters;                                                                                                    \
-    static void between_##name parameters                                                                                                            \
-    {                                                                                                                                                \
-        next_##name arguments;                                                                                                                       \
-        note();                                                                                                                                      \
+#define BETWEEN(name, parameters, arguments, note)                                                 \
+    static void(*_Atomic next_##name) parameters;                                                  \
+    static void between_##name parameters                                                          \
+    {                                                                                              \
+        next_##name arguments;                                                                     \
+        note();                                                                                    \
     }
 UPLOADS(X)
 DOWNLOADS(Y)
@@ -79,14 +89,15 @@ static void between_Finish(void)
 EXPORTED __eglMustCastToProperFunctionPointerType EGLAPIENTRY eglGetProcAddress(const char *name)
 {
     typedef __eglMustCastToProperFunctionPointerType function;
-    function (*next)(const char *) = (function(*)(const char *))dlsym(RTLD_NEXT, "eglGetProcAddress");
+    function (*next)(const char *) =
+        (function(*)(const char *))dlsym(RTLD_NEXT, "eglGetProcAddress");
     function found = next(name);
     if (!strcmp(name, "glFinish"))
         return between_Finish;
-#define X(function_name, parameters, arguments)                                                                                                      \
-    if (!strcmp(name, "gl" #function_name)) {                                                                                                        \
-        next_##function_name = (void(*) parameters)found;                                                                                            \
-        return (function)between_##function_name;                                                                                                    \
+#define X(function_name, parameters, arguments)                                                    \
+    if (!strcmp(name, "gl" #function_name)) {                                                      \
+        next_##function_name = (void(*) parameters)found;                                          \
+        return (function)between_##function_name;                                                  \
     }
     UPLOADS(X)
     DOWNLOADS(X)
@@ -95,10 +106,12 @@ EXPORTED __eglMustCastToProperFunctionPointerType EGLAPIENTRY eglGetProcAddress(
 }
 
 // A context of the driver's takes a while.
-EXPORTED EGLContext EGLAPIENTRY eglCreateContext(EGLDisplay display, EGLConfig config, EGLContext share, const EGLint *attributes)
+EXPORTED EGLContext EGLAPIENTRY eglCreateContext(EGLDisplay display, EGLConfig config,
+                                                 EGLContext share, const EGLint *attributes)
 {
     EGLContext (*next)(EGLDisplay, EGLConfig, EGLContext, const EGLint *) =
-        (EGLContext(*)(EGLDisplay, EGLConfig, EGLContext, const EGLint *))dlsym(RTLD_NEXT, "eglCreateContext");
+        (EGLContext(*)(EGLDisplay, EGLConfig, EGLContext, const EGLint *))dlsym(RTLD_NEXT,
+                                                                                "eglCreateContext");
     EGLContext context = next(display, config, share, attributes);
     if (!is_the_test && context) {
         contexts_made++;
@@ -179,7 +192,8 @@ TEST(finished_after_a_wait)
     expect_finished(before);
 }
 
-// What the program has told OpenGL to do is complete when map returns; where nothing is mapped there is nothing to wait for.
+// What the program has told OpenGL to do is complete when map returns; where nothing is mapped
+// there is nothing to wait for.
 TEST(finished_at_map)
 {
     start();
@@ -196,7 +210,9 @@ TEST(finished_at_map)
 TEST(nothing_uploaded)
 {
     start();
-    CUgraphicsResource r[] = {cu_buffer(gl_buffer(SIZE, NULL), 0), cu_buffer(gl_buffer(SIZE, NULL), CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY)};
+    CUgraphicsResource r[] = {
+        cu_buffer(gl_buffer(SIZE, NULL), 0),
+        cu_buffer(gl_buffer(SIZE, NULL), CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY)};
     CUdeviceptr p = cu_map_pointer(r[0]), q = cu_map_pointer(r[1]);
     EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE));
     EXPECT_OK(cuMemsetD8(q, 1, SIZE));
@@ -239,11 +255,13 @@ static void map_it(void)
     EXPECT_OK(cuGraphicsMapResources(1, &subject, 0));
 }
 
-// Another thread may be quicker with the last resource of a list: the call fails, and the others are left as they were.
+// Another thread may be quicker with the last resource of a list: the call fails, and the others
+// are left as they were.
 static void map_disturbed_by(void (*what)(void), CUresult want)
 {
     start();
-    CUgraphicsResource r[] = {cu_buffer(gl_buffer(SIZE, NULL), 0), cu_buffer(gl_buffer(SIZE, NULL), 0)};
+    CUgraphicsResource r[] = {cu_buffer(gl_buffer(SIZE, NULL), 0),
+                              cu_buffer(gl_buffer(SIZE, NULL), 0)};
     subject = r[1];
     meanwhile = what;
     EXPECT_ERROR(cuGraphicsMapResources(2, r, 0), want);
@@ -281,7 +299,8 @@ static void unmap_too_late(void)
 
 TEST(nothing_after_exit)
 {
-    test_setting("CARDLESS_PERSONALITY", "driver-580"); // which unmaps also where no context is current any more
+    test_setting("CARDLESS_PERSONALITY",
+                 "driver-580"); // which unmaps also where no context is current any more
     EXPECT_EQ(atexit(unmap_too_late), 0);
     start();
     subject = cu_buffer(gl_buffer(SIZE, NULL), 0);
@@ -322,7 +341,9 @@ static int first_calls(bool share)
     int before = contexts_made;
     pthread_barrier_init(&both, NULL, 2);
     for (int i = 0; i < 2; i++) {
-        calls[i] = (struct first_call){.context = gl_new_context(GL_CORE, i && share ? calls[0].context : EGL_NO_CONTEXT), .both = &both};
+        calls[i] = (struct first_call){
+            .context = gl_new_context(GL_CORE, i && share ? calls[0].context : EGL_NO_CONTEXT),
+            .both = &both};
         MUST(cuCtxGetCurrent(&calls[i].cuda));
     }
     for (int i = 0; i < 2; i++)
@@ -364,7 +385,8 @@ TEST(holders_are_used_again)
     EXPECT_EQ(contexts_made, 1);
 }
 
-// A process that forks while the driver works in another thread: the child's exit does not wait for that.
+// A process that forks while the driver works in another thread: the child's exit does not wait for
+// that.
 TEST(exit_of_a_child)
 {
     enum { SOON_S = 1 };
@@ -373,7 +395,8 @@ TEST(exit_of_a_child)
     pthread_t thread;
     int status = -1;
     if (SANITIZED)
-        SKIP("a child that exits joins threads that ThreadSanitizer does not know, and loses what AddressSanitizer looks for");
+        SKIP("a child that exits joins threads that ThreadSanitizer does not know, and loses what "
+             "AddressSanitizer looks for");
     is_the_test = true;
     test_context();
     pthread_barrier_init(&one, NULL, 1);
@@ -394,6 +417,7 @@ TEST(exit_of_a_child)
     pthread_join(thread, NULL);
 }
 
-TESTS(CASE(nothing_after_exit), CASE(holders_are_used_again), CASE(nothing_fetched), CASE(unregistered_meanwhile), CASE(mapped_meanwhile),
-      CASE(exit_of_a_child), CASE(finished_at_unmap), CASE(finished_after_a_wait), CASE(finished_at_map), CASE(nothing_uploaded),
-      CASE(one_group_of_two_threads), CASE(two_groups_of_two_threads))
+TESTS(CASE(nothing_after_exit), CASE(holders_are_used_again), CASE(nothing_fetched),
+      CASE(unregistered_meanwhile), CASE(mapped_meanwhile), CASE(exit_of_a_child),
+      CASE(finished_at_unmap), CASE(finished_after_a_wait), CASE(finished_at_map),
+      CASE(nothing_uploaded), CASE(one_group_of_two_threads), CASE(two_groups_of_two_threads))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Buffers of OpenGL: bytes go both ways, flags are honoured, what the program does to a registered buffer is borne.
+// Buffers of OpenGL: bytes go both ways, flags are honoured, what the program does to a registered
+// buffer is borne.
 #include "context.h"
 
 enum { SIZE = 4096 };
@@ -56,7 +57,8 @@ TEST(several)
 {
     gl_start(GL_CORE);
     GLuint a = gl_buffer(SIZE, NULL), b = gl_buffer(SIZE, NULL);
-    CUgraphicsResource r[] = {cu_buffer(a, 0), cu_buffer(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD)};
+    CUgraphicsResource r[] = {cu_buffer(a, 0),
+                              cu_buffer(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD)};
     CUdeviceptr p, q;
     MUST(cuGraphicsMapResources(2, r, 0));
     MUST(cuGraphicsResourceGetMappedPointer(&p, NULL, r[0]));
@@ -71,7 +73,8 @@ TEST(several)
     EXPECT_EQ(gl_buffer_byte(b, SIZE - 1), 1);
 }
 
-// "CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY: Specifies that CUDA will not write to this resource." What it writes all the same never reaches OpenGL.
+// "CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY: Specifies that CUDA will not write to this resource." What
+// it writes all the same never reaches OpenGL.
 TEST(read_only)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");
@@ -108,7 +111,8 @@ TEST(refused)
     EXPECT_ERROR(cuGraphicsGLRegisterBuffer(NULL, b, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, 0, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, 3), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, ~0u), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, 9999, 0), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, unborn, 0), CUDA_ERROR_INVALID_HANDLE);
@@ -270,5 +274,6 @@ TEST(places)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(places), CASE(core), CASE(compatibility), CASE(es), CASE(several), CASE(read_only), CASE(refused), CASE(resized), CASE(orphaned),
-      CASE(deleted), CASE(registered_twice), CASE(many_contexts), CASE(terminated))
+TESTS(CASE(places), CASE(core), CASE(compatibility), CASE(es), CASE(several), CASE(read_only),
+      CASE(refused), CASE(resized), CASE(orphaned), CASE(deleted), CASE(registered_twice),
+      CASE(many_contexts), CASE(terminated))

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// OpenGL objects and contexts of kinds that ask for care: none of them may lose bytes, and none may cost bytes of others.
+// OpenGL objects and contexts of kinds that ask for care: none of them may lose bytes, and none may
+// cost bytes of others.
 #include "context.h"
 
 enum { SIZE = 4096, BAD_ADDRESS = 8 };
 
 static uint8_t bytes[SIZE];
 
-// "If GL_DYNAMIC_STORAGE_BIT is not set, the buffer content may not be directly updated by the client": but by CUDA.
+// "If GL_DYNAMIC_STORAGE_BIT is not set, the buffer content may not be directly updated by the
+// client": but by CUDA.
 TEST(storage_without_updates)
 {
-    static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT, GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT,
+    static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT,
+                                       GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT,
                                        GL_CLIENT_STORAGE_BIT};
     gl_start(GL_CORE);
     for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++) {
@@ -35,7 +38,8 @@ TEST(storage_without_updates)
 // A buffer may stay mapped by the program where it was mapped for that.
 TEST(mapped_persistently)
 {
-    const GLbitfield flags = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    const GLbitfield flags =
+        GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
     GLuint b;
     gl_start(GL_CORE);
     glGenBuffers(1, &b);
@@ -82,7 +86,8 @@ TEST(failed_copies_of_images)
     GLuint t = gl_texture_2d(GL_RGBA8, 2, SIDE, SIDE);
     memset(bytes, 7, SIZE);
     for (int level = 0; level < 2; level++)
-        glTexSubImage2D(GL_TEXTURE_2D, level, 0, 0, SIDE >> level, SIDE >> level, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+        glTexSubImage2D(GL_TEXTURE_2D, level, 0, 0, SIDE >> level, SIDE >> level, GL_RGBA,
+                        GL_UNSIGNED_BYTE, bytes);
     CUgraphicsResource r = cu_image(t, GL_TEXTURE_2D, 0);
     CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                        .srcHost = (void *)BAD_ADDRESS,
@@ -130,7 +135,8 @@ TEST(gaps_between_rows)
     }
 }
 
-// A cube whose faces become unlike, before a mapping or in it, is read nowhere but in its own memory.
+// A cube whose faces become unlike, before a mapping or in it, is read nowhere but in its own
+// memory.
 static void unlike_faces(bool while_mapped)
 {
     enum { SMALL = 16, LARGE = 512, OTHERS = 64 };
@@ -142,14 +148,16 @@ static void unlike_faces(bool while_mapped)
     glGenTextures(1, &t);
     glBindTexture(GL_TEXTURE_CUBE_MAP, t);
     for (unsigned face = 0; face < 6; face++)
-        glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + face, 0, GL_RGBA8, SMALL, SMALL, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+        glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + face, 0, GL_RGBA8, SMALL, SMALL, 0, GL_RGBA,
+                     GL_UNSIGNED_BYTE, texels);
     CUgraphicsResource r = cu_image(t, GL_TEXTURE_CUBE_MAP, 0);
     for (int i = 0; i < OTHERS; i++) {
         MUST(cuMemAlloc(&other[i], SIZE));
         MUST(cuMemsetD8(other[i], 0x22, SIZE));
     }
     CUarray a = while_mapped ? cu_map_array(r, 2, 0) : NULL;
-    glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_Y, 0, GL_RGBA8, LARGE, LARGE, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    glTexImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_Y, 0, GL_RGBA8, LARGE, LARGE, 0, GL_RGBA,
+                 GL_UNSIGNED_BYTE, texels);
     a = a ? a : cu_map_array(r, 2, 0);
     cu_read_array(a, SMALL * 4, SMALL, bytes);
     cu_write_array(a, 0, 0, SMALL * 4, SMALL, bytes);
@@ -172,7 +180,8 @@ TEST(faces_unlike_while_mapped)
     unlike_faces(true);
 }
 
-// An object that gets another format while it is registered is left alone, also in a context that looks for no errors.
+// An object that gets another format while it is registered is left alone, also in a context that
+// looks for no errors.
 static void reformatted(EGLint attribute, GLenum format, bool renderbuffer)
 {
     enum { SIDE = 64 };
@@ -189,7 +198,8 @@ static void reformatted(EGLint attribute, GLenum format, bool renderbuffer)
         glBindTexture(GL_TEXTURE_2D, o);
         glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
         r = cu_image(o, GL_TEXTURE_2D, 0);
-        glTexImage2D(GL_TEXTURE_2D, 0, (GLint)format, SIDE, SIDE, 0, format == GL_RGBA32UI ? GL_RGBA_INTEGER : GL_DEPTH_COMPONENT, GL_UNSIGNED_INT,
+        glTexImage2D(GL_TEXTURE_2D, 0, (GLint)format, SIDE, SIDE, 0,
+                     format == GL_RGBA32UI ? GL_RGBA_INTEGER : GL_DEPTH_COMPONENT, GL_UNSIGNED_INT,
                      NULL);
     }
     CUarray a = cu_map_array(r, 0, 0);
@@ -259,7 +269,8 @@ TEST(resized_renderbuffer)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// Only what CUDA has written goes back, be it in many places: what OpenGL has written between them meanwhile stays.
+// Only what CUDA has written goes back, be it in many places: what OpenGL has written between them
+// meanwhile stays.
 TEST(parts)
 {
     enum { SIDE = 32, FEW = 5, MANY = 100 };
@@ -307,7 +318,8 @@ TEST(parts)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// OpenGL refuses to move the bytes of a buffer that the program has mapped; a context that looks for no errors would not.
+// OpenGL refuses to move the bytes of a buffer that the program has mapped; a context that looks
+// for no errors would not.
 TEST(mapped_without_errors)
 {
     gl_use(gl_new_context_with(GL_CORE, EGL_NO_CONTEXT, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE));
@@ -323,8 +335,8 @@ TEST(mapped_without_errors)
     glUnmapBuffer(GL_ARRAY_BUFFER);
 }
 
-// More textures than a context has texture units to hold them in: all live on when the program deletes them, to be read and written, and their names
-// stay dead.
+// More textures than a context has texture units to hold them in: all live on when the program
+// deletes them, to be read and written, and their names stay dead.
 TEST(many_textures)
 {
     enum { COUNT = 300 };
@@ -339,7 +351,8 @@ TEST(many_textures)
         memset(bytes, 1 + i % 200, SIZE);
         t[i] = gl_texture_2d(GL_RGBA8, 2, 4, 4);
         for (int level = 0; level < 2; level++)
-            glTexSubImage2D(GL_TEXTURE_2D, level, 0, 0, 4 >> level, 4 >> level, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+            glTexSubImage2D(GL_TEXTURE_2D, level, 0, 0, 4 >> level, 4 >> level, GL_RGBA,
+                            GL_UNSIGNED_BYTE, bytes);
         r[i] = cu_image(t[i], GL_TEXTURE_2D, 0);
     }
     glBindTexture(GL_TEXTURE_2D, 0);
@@ -364,7 +377,8 @@ TEST(many_textures)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// The driver does not mind that a pointer or an array is used after unmap: it leads to the object's own bytes, as they are then.
+// The driver does not mind that a pointer or an array is used after unmap: it leads to the object's
+// own bytes, as they are then.
 TEST(used_after_unmap)
 {
     enum { SIDE = 16 };
@@ -405,7 +419,8 @@ TEST(used_after_unmap)
     EXPECT_ERROR(cuMemsetD8(p, 9, SIZE), CUDA_ERROR_INVALID_VALUE);
 }
 
-// As far as cuMemGetAddressRange says, a pointer can be used under the driver's personality; under the manual's it is as large as the buffer.
+// As far as cuMemGetAddressRange says, a pointer can be used under the driver's personality; under
+// the manual's it is as large as the buffer.
 static void reach(const char *personality, size_t size, size_t want)
 {
     test_setting("CARDLESS_PERSONALITY", personality);
@@ -430,8 +445,10 @@ TEST(reach_of_the_manual)
     reach("manual", 513, 513);
 }
 
-TESTS(CASE(parts), CASE(reformatted_texture), CASE(reformatted_texture_without_errors), CASE(reformatted_renderbuffer),
-      CASE(reformatted_renderbuffer_without_errors), CASE(resized_renderbuffer), CASE(multisampled_renderbuffer), CASE(mapped_without_errors),
-      CASE(many_textures), CASE(used_after_unmap), CASE(reach_of_the_driver), CASE(reach_of_the_manual), CASE(storage_without_updates),
-      CASE(mapped_persistently), CASE(failed_copies), CASE(failed_copies_of_images), CASE(gaps_between_rows), CASE(faces_unlike_before_map),
-      CASE(faces_unlike_while_mapped))
+TESTS(CASE(parts), CASE(reformatted_texture), CASE(reformatted_texture_without_errors),
+      CASE(reformatted_renderbuffer), CASE(reformatted_renderbuffer_without_errors),
+      CASE(resized_renderbuffer), CASE(multisampled_renderbuffer), CASE(mapped_without_errors),
+      CASE(many_textures), CASE(used_after_unmap), CASE(reach_of_the_driver),
+      CASE(reach_of_the_manual), CASE(storage_without_updates), CASE(mapped_persistently),
+      CASE(failed_copies), CASE(failed_copies_of_images), CASE(gaps_between_rows),
+      CASE(faces_unlike_before_map), CASE(faces_unlike_while_mapped))

@@ -19,7 +19,8 @@ static void context_with(EGLint attribute, EGLint value)
         glGenTextures(1, &cube);
         glBindTexture(GL_TEXTURE_CUBE_MAP, cube);
         glTexStorage2D(GL_TEXTURE_CUBE_MAP, 1, GL_R8, 4, 4);
-        CUgraphicsResource r = cu_buffer(b, 0), images[] = {cu_image(t, GL_TEXTURE_2D, 0), cu_image(cube, GL_TEXTURE_CUBE_MAP, 0)};
+        CUgraphicsResource r = cu_buffer(b, 0), images[] = {cu_image(t, GL_TEXTURE_2D, 0),
+                                                            cu_image(cube, GL_TEXTURE_CUBE_MAP, 0)};
         CUdeviceptr p = cu_map_pointer(r);
         EXPECT_OK(cuMemsetD8(p, 9, 16));
         EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
@@ -52,4 +53,5 @@ TEST(context_with_robust_access)
     context_with(EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE);
 }
 
-TESTS(CASE(context_without_errors), CASE(context_that_may_be_lost), CASE(context_with_robust_access))
+TESTS(CASE(context_without_errors), CASE(context_that_may_be_lost),
+      CASE(context_with_robust_access))

@@ -8,7 +8,8 @@ TEST(devices)
     unsigned count = 77;
     CUdevice device = 9;
     CUcontext made, now;
-    for (CUGLDeviceList list = CU_GL_DEVICE_LIST_ALL; list <= CU_GL_DEVICE_LIST_NEXT_FRAME; list++) {
+    for (CUGLDeviceList list = CU_GL_DEVICE_LIST_ALL; list <= CU_GL_DEVICE_LIST_NEXT_FRAME;
+         list++) {
         EXPECT_OK(cuGLGetDevices(&count, &device, 1, list));
         EXPECT_EQ(count, 1);
         EXPECT_EQ(device, 0);
@@ -23,7 +24,8 @@ TEST(devices)
     EXPECT(made == now);
     EXPECT_ERROR(cuGLCtxCreate(&made, 0, 77), CUDA_ERROR_INVALID_DEVICE);
     gl_use(EGL_NO_CONTEXT);
-    EXPECT_ERROR(cuGLGetDevices(&count, &device, 1, CU_GL_DEVICE_LIST_ALL), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+    EXPECT_ERROR(cuGLGetDevices(&count, &device, 1, CU_GL_DEVICE_LIST_ALL),
+                 CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
     EXPECT_ERROR(cuGLInit(), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
     EXPECT_ERROR(cuGLCtxCreate(&made, 0, 0), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Formats of textures and renderbuffers of OpenGL: which register and as what array, and the bytes of each, both ways.
+// Formats of textures and renderbuffers of OpenGL: which register and as what array, and the bytes
+// of each, both ways.
 #include "context.h"
 
 enum { W = 40, H = 24, ROOM = W * H * 16 };
@@ -71,7 +72,8 @@ static void check_format(const struct format *f)
     fill(f, parts, size, 60);
     cu_write_array(a, (size_t)5 * f->element_B, 3, (size_t)20 * f->element_B, 10, parts);
     for (size_t y = 0; y < 10; y++)
-        memcpy(want + ((y + 3) * W + 5) * f->element_B, parts + y * 20 * f->element_B, (size_t)20 * f->element_B);
+        memcpy(want + ((y + 3) * W + 5) * f->element_B, parts + y * 20 * f->element_B,
+               (size_t)20 * f->element_B);
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
     memset(got, 0, size);
     glGetTexImage(GL_TEXTURE_2D, 0, f->format, f->type, got);
@@ -97,9 +99,10 @@ TEST(formats_widened)
     static const struct {
         GLenum internal;
         CUarray_format array;
-    } rows[] = {{GL_RGB8, U8},   {GL_SRGB8, U8},    {GL_RGBA4, U8},   {GL_RGBA2, U8},
-                {GL_RGB16, U16}, {GL_RGB12, U16},   {GL_RGBA12, U16}, {GL_RGB32F, CU_AD_FORMAT_FLOAT},
-                {GL_RGB8UI, U8}, {GL_RGB16UI, U16}, {GL_RGB32I, S32}};
+    } rows[] = {
+        {GL_RGB8, U8},   {GL_SRGB8, U8},    {GL_RGBA4, U8},   {GL_RGBA2, U8},
+        {GL_RGB16, U16}, {GL_RGB12, U16},   {GL_RGBA12, U16}, {GL_RGB32F, CU_AD_FORMAT_FLOAT},
+        {GL_RGB8UI, U8}, {GL_RGB16UI, U16}, {GL_RGB32I, S32}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CUgraphicsResource r = cu_image(gl_texture_2d(rows[i].internal, 1, W, H), GL_TEXTURE_2D, 0);
         cu_expect_desc(cu_map_array(r, 0, 0), W, H, 0, rows[i].array, 4, 0);
@@ -134,7 +137,9 @@ TEST(formats_refused)
                                   GL_COMPRESSED_RED_RGTC1};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CUgraphicsResource r;
-        EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, gl_texture_2d(rows[i], 1, 32, 24), GL_TEXTURE_2D, 0), CUDA_ERROR_INVALID_VALUE);
+        EXPECT_ERROR(
+            cuGraphicsGLRegisterImage(&r, gl_texture_2d(rows[i], 1, 32, 24), GL_TEXTURE_2D, 0),
+            CUDA_ERROR_INVALID_VALUE);
     }
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
@@ -163,7 +168,8 @@ TEST(formats_unsized)
         glGenTextures(1, &t);
         glBindTexture(GL_TEXTURE_2D, t);
         pattern(want, 32 * 16 * 4, (unsigned)i);
-        glTexImage2D(GL_TEXTURE_2D, 0, (GLint)rows[i].internal, 32, 16, 0, rows[i].format, GL_UNSIGNED_BYTE, want);
+        glTexImage2D(GL_TEXTURE_2D, 0, (GLint)rows[i].internal, 32, 16, 0, rows[i].format,
+                     GL_UNSIGNED_BYTE, want);
         if (glGetError())
             continue;
         CUgraphicsResource r = cu_image(t, GL_TEXTURE_2D, 0);
@@ -187,13 +193,15 @@ TEST(formats_unsized)
 TEST(renderbuffer)
 {
     gl_start(GL_CORE);
-    static const struct format *rows[] = {&formats[0], &formats[2], &formats[3], &formats[9], &formats[12], &formats[18]};
+    static const struct format *rows[] = {&formats[0], &formats[2],  &formats[3],
+                                          &formats[9], &formats[12], &formats[18]};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct format *f = rows[i];
         size_t size = (size_t)W * H * f->element_B;
         GLuint rb = gl_renderbuffer(f->internal, W, H);
         gl_framebuffer(0, rb);
-        CUgraphicsResource r = cu_image(rb, GL_RENDERBUFFER, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
+        CUgraphicsResource r =
+            cu_image(rb, GL_RENDERBUFFER, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
         CUarray a = cu_map_array(r, 0, 0);
         cu_expect_desc(a, W, H, 0, f->array, f->channels, CUDA_ARRAY3D_SURFACE_LDST);
         fill(f, want, size, 4);
@@ -215,4 +223,5 @@ TEST(renderbuffer)
     }
 }
 
-TESTS(CASE(formats), CASE(formats_widened), CASE(formats_refused), CASE(formats_unsized), CASE(renderbuffer))
+TESTS(CASE(formats), CASE(formats_widened), CASE(formats_refused), CASE(formats_unsized),
+      CASE(renderbuffer))

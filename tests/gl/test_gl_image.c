@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Images of OpenGL: flags are honoured, and what the program does to a registered texture or renderbuffer is borne.
+// Images of OpenGL: flags are honoured, and what the program does to a registered texture or
+// renderbuffer is borne.
 #include "context.h"
 
 enum { W = 40, H = 24, ROOM = W * H * 4 };
@@ -79,7 +80,8 @@ TEST(resized)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// Of a box that lies across the new edges, what is inside of them goes back; of one beyond them nothing.
+// Of a box that lies across the new edges, what is inside of them goes back; of one beyond them
+// nothing.
 TEST(shrunk)
 {
     enum { SIDE = 16, NOW = 8, AT = 4 };
@@ -170,4 +172,5 @@ TEST(es)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(map_flags), CASE(deleted), CASE(resized), CASE(shrunk), CASE(resized_to_odd_rows), CASE(many), CASE(es))
+TESTS(CASE(map_flags), CASE(deleted), CASE(resized), CASE(shrunk), CASE(resized_to_odd_rows),
+      CASE(many), CASE(es))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which levels of a texture CUDA has: as recorded of a card, but for what its driver mixes up where there is a base level.
+// Which levels of a texture CUDA has: as recorded of a card, but for what its driver mixes up where
+// there is a base level.
 #include "context.h"
 
 enum { SIDE = 16, LEVELS = 5 };
@@ -44,7 +45,8 @@ static CUgraphicsResource has_levels(GLuint t, GLenum target, unsigned first, un
     MUST(cuGraphicsResourceGetMappedMipmappedArray(&m, r));
     for (unsigned level = 0; level < first + count + 2; level++) {
         bool there = level >= first && level < first + count;
-        EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, 0, level), there ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+        EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, 0, level),
+                     there ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
         if (!there)
             continue;
         EXPECT_OK(cuArray3DGetDescriptor(&d, a));
@@ -70,7 +72,8 @@ static int byte_of_level(CUgraphicsResource r, unsigned layer, unsigned level)
 TEST(chain)
 {
     gl_start(GL_CORE);
-    CUgraphicsResource r = cu_image(gl_texture_2d(GL_RGBA8, 3, 64, 16), GL_TEXTURE_2D, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
+    CUgraphicsResource r = cu_image(gl_texture_2d(GL_RGBA8, 3, 64, 16), GL_TEXTURE_2D,
+                                    CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
     CUmipmappedArray m;
     CUarray a, b;
     MUST(cuGraphicsMapResources(1, &r, 0));
@@ -174,7 +177,8 @@ TEST(faces)
     refused(t, GL_TEXTURE_CUBE_MAP);
 }
 
-// OpenGL once made the other levels itself whenever level 0 was written; CUDA's writes are not the program's.
+// OpenGL once made the other levels itself whenever level 0 was written; CUDA's writes are not the
+// program's.
 TEST(generated_levels)
 {
     gl_start(GL_COMPATIBILITY);
@@ -194,4 +198,5 @@ TEST(generated_levels)
     EXPECT_EQ(on, 1);
 }
 
-TESTS(CASE(chain), CASE(without_level_0), CASE(base_level), CASE(incomplete), CASE(faces), CASE(generated_levels))
+TESTS(CASE(chain), CASE(without_level_0), CASE(base_level), CASE(incomplete), CASE(faces),
+      CASE(generated_levels))

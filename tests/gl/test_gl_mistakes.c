@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistakes with real OpenGL: each is reported once, and its correct twin is not (the other programs of this folder expect no report at all).
+// Mistakes with real OpenGL: each is reported once, and its correct twin is not (the other programs
+// of this folder expect no report at all).
 #include "context.h"
 
 enum { SIZE = 4096 };
@@ -61,14 +62,17 @@ TEST(g07_mapped_by_opengl)
     EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE));
     EXPECT_DIAGNOSTIC(G07);
     EXPECT_OK(cuMemsetD8(p, 1, SIZE));
-    EXPECT_ERROR(cuGraphicsUnmapResources(1, &r, 0), CUDA_ERROR_UNKNOWN); // what CUDA wrote is lost, and that is no success
+    EXPECT_ERROR(cuGraphicsUnmapResources(1, &r, 0),
+                 CUDA_ERROR_UNKNOWN); // what CUDA wrote is lost, and that is no success
 }
 
 TEST(g10_flags)
 {
     gl_start(GL_CORE);
     CUgraphicsResource r;
-    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, gl_buffer(64, NULL), CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, gl_buffer(64, NULL),
+                                            CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(G10);
 }
 
@@ -76,7 +80,9 @@ TEST(g11_format)
 {
     gl_start(GL_CORE);
     CUgraphicsResource r;
-    EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, gl_texture_2d(GL_DEPTH_COMPONENT24, 1, 16, 16), GL_TEXTURE_2D, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, gl_texture_2d(GL_DEPTH_COMPONENT24, 1, 16, 16),
+                                           GL_TEXTURE_2D, 0),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(G11);
 }
 
@@ -84,7 +90,9 @@ TEST(g11_target)
 {
     gl_start(GL_CORE);
     CUgraphicsResource r;
-    EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, gl_texture_2d(GL_RGBA8, 1, 16, 16), GL_TEXTURE_1D, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(
+        cuGraphicsGLRegisterImage(&r, gl_texture_2d(GL_RGBA8, 1, 16, 16), GL_TEXTURE_1D, 0),
+        CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(G11);
 }
 
@@ -195,6 +203,8 @@ TEST(resized_and_registered_again)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(g06_used_after_unmap), CASE(g09_written_read_only), CASE(g09_read_discarded), CASE(g09_twins), CASE(g07_mapped_by_opengl), CASE(g10_flags),
-      CASE(g11_format), CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g12_map), CASE(g12_unmap), CASE(g12_unregister),
-      CASE(g12_devices), CASE(g12_init), CASE(g13_deleted), CASE(g14_resized), CASE(resized_and_registered_again))
+TESTS(CASE(g06_used_after_unmap), CASE(g09_written_read_only), CASE(g09_read_discarded),
+      CASE(g09_twins), CASE(g07_mapped_by_opengl), CASE(g10_flags), CASE(g11_format),
+      CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g12_map), CASE(g12_unmap),
+      CASE(g12_unregister), CASE(g12_devices), CASE(g12_init), CASE(g13_deleted), CASE(g14_resized),
+      CASE(resized_and_registered_again))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Work of OpenGL and CUDA comes in order: what was issued before map is complete before CUDA looks, what was before unmap before OpenGL does.
+// Work of OpenGL and CUDA comes in order: what was issued before map is complete before CUDA looks,
+// what was before unmap before OpenGL does.
 #include <time.h>
 
 #include "context.h"
@@ -41,8 +42,8 @@ static void slow(void *unused)
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 }
 
-// What CUDA was told to do in the stream before unmap is done before OpenGL looks: the copy is held up by a slow host function, and without the
-// wait in unmap OpenGL would see the old bytes.
+// What CUDA was told to do in the stream before unmap is done before OpenGL looks: the copy is held
+// up by a slow host function, and without the wait in unmap OpenGL would see the old bytes.
 TEST(cuda_before_unmap)
 {
     gl_start(GL_CORE);

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Parts of objects, read and written in random order, more of them than are kept exactly: each read gives what was there or was written last, and at
-// the end OpenGL has that, and nothing else has changed.
+// Parts of objects, read and written in random order, more of them than are kept exactly: each read
+// gives what was there or was written last, and at the end OpenGL has that, and nothing else has
+// changed.
 #include "context.h"
 
-enum { SIDE = 24, DEPTH = 3, TEXELS = SIDE * SIDE * DEPTH, BUFFER_B = 3 << 20, STEPS = 60, ROUNDS = 12 };
+enum {
+    SIDE = 24,
+    DEPTH = 3,
+    TEXELS = SIDE * SIDE * DEPTH,
+    BUFFER_B = 3 << 20,
+    STEPS = 60,
+    ROUNDS = 12
+};
 
 static uint32_t random_state = 1;
 
@@ -98,7 +106,8 @@ static void images(GLenum target, bool named)
         glGenTextures(1, &t);
         glBindTexture(target, t);
         glTexStorage3D(target, 1, GL_R32UI, SIDE, SIDE, DEPTH);
-        glTexSubImage3D(target, 0, 0, 0, 0, SIDE, SIDE, DEPTH, GL_RED_INTEGER, GL_UNSIGNED_INT, want);
+        glTexSubImage3D(target, 0, 0, 0, 0, SIDE, SIDE, DEPTH, GL_RED_INTEGER, GL_UNSIGNED_INT,
+                        want);
         for (int i = 0; i < 2; i++)
             r[i] = cu_image(t, target, 0);
         if (!named)
@@ -152,7 +161,8 @@ TEST(ranges)
         CUgraphicsResource r = cu_buffer(b, 0);
         CUdeviceptr p = cu_map_pointer(r);
         for (int i = 0; i < STEPS; i++) {
-            uint32_t at = draw(BUFFER_B), most = draw(4) ? 64 : BUFFER_B / 4, room = BUFFER_B - at, size = 1 + draw(room < most ? room : most);
+            uint32_t at = draw(BUFFER_B), most = draw(4) ? 64 : BUFFER_B / 4, room = BUFFER_B - at,
+                     size = 1 + draw(room < most ? room : most);
             if (draw(8) < round) {
                 memset(want_B + at, i + 1, size);
                 EXPECT_OK(cuMemsetD8(p + at, (unsigned char)(i + 1), size));

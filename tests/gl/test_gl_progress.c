@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// While bytes move between OpenGL and CUDA, CUDA calls of other threads go on: OpenGL may wait for the program, whose debug callback may call CUDA.
+// While bytes move between OpenGL and CUDA, CUDA calls of other threads go on: OpenGL may wait for
+// the program, whose debug callback may call CUDA.
 //
-// The driver finds OpenGL through eglGetProcAddress, which is this program's own: a function of OpenGL that a test has named stands still inside
-// until another thread has made its CUDA calls.
+// The driver finds OpenGL through eglGetProcAddress, which is this program's own: a function of
+// OpenGL that a test has named stands still inside until another thread has made its CUDA calls.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -44,26 +45,29 @@ static void stand_still(const char *name)
 }
 
 // X(result, name, parameters, arguments)
-#define HELD(X)                                                                                                                                      \
-    X(void, glGetTexImage, (GLenum a, GLint b, GLenum c, GLenum d, void *e), (a, b, c, d, e))                                                        \
-    X(void, glGetTextureSubImage,                                                                                                                    \
-      (GLuint a, GLint b, GLint c, GLint d, GLint e, GLsizei f, GLsizei g, GLsizei h, GLenum i, GLenum j, GLsizei k, void *l),                       \
-      (a, b, c, d, e, f, g, h, i, j, k, l))                                                                                                          \
-    X(void, glTexSubImage2D, (GLenum a, GLint b, GLint c, GLint d, GLsizei e, GLsizei f, GLenum g, GLenum h, const void *i),                         \
-      (a, b, c, d, e, f, g, h, i))                                                                                                                   \
-    X(void, glGetBufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, void *d), (a, b, c, d))                                                         \
-    X(void, glBufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, const void *d), (a, b, c, d))                                                      \
-    X(GLboolean, glIsTexture, (GLuint a), (a))                                                                                                       \
-    X(GLboolean, glIsBuffer, (GLuint a), (a))                                                                                                        \
-    X(GLboolean, glIsSync, (GLsync a), (a))                                                                                                          \
+#define HELD(X)                                                                                    \
+    X(void, glGetTexImage, (GLenum a, GLint b, GLenum c, GLenum d, void *e), (a, b, c, d, e))      \
+    X(void, glGetTextureSubImage,                                                                  \
+      (GLuint a, GLint b, GLint c, GLint d, GLint e, GLsizei f, GLsizei g, GLsizei h, GLenum i,    \
+       GLenum j, GLsizei k, void *l),                                                              \
+      (a, b, c, d, e, f, g, h, i, j, k, l))                                                        \
+    X(void, glTexSubImage2D,                                                                       \
+      (GLenum a, GLint b, GLint c, GLint d, GLsizei e, GLsizei f, GLenum g, GLenum h,              \
+       const void *i),                                                                             \
+      (a, b, c, d, e, f, g, h, i))                                                                 \
+    X(void, glGetBufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, void *d), (a, b, c, d))       \
+    X(void, glBufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, const void *d), (a, b, c, d))    \
+    X(GLboolean, glIsTexture, (GLuint a), (a))                                                     \
+    X(GLboolean, glIsBuffer, (GLuint a), (a))                                                      \
+    X(GLboolean, glIsSync, (GLsync a), (a))                                                        \
     X(void, glDeleteVertexArrays, (GLsizei a, const GLuint *b), (a, b))
 
-#define X(result, name, parameters, arguments)                                                                                                       \
-    static result(*real_##name) parameters;                                                                                                          \
-    static result my_##name parameters                                                                                                               \
-    {                                                                                                                                                \
-        stand_still(#name);                                                                                                                          \
-        return real_##name arguments;                                                                                                                \
+#define X(result, name, parameters, arguments)                                                     \
+    static result(*real_##name) parameters;                                                        \
+    static result my_##name parameters                                                             \
+    {                                                                                              \
+        stand_still(#name);                                                                        \
+        return real_##name arguments;                                                              \
     }
 HELD(X)
 #undef X
@@ -76,10 +80,10 @@ __attribute__((visibility("default"))) function EGLAPIENTRY eglGetProcAddress(co
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "eglGetProcAddress");
     function f = next(name);
-#define X(result, which, parameters, arguments)                                                                                                      \
-    if (!strcmp(name, #which)) {                                                                                                                     \
-        *(function *)&real_##which = f;                                                                                                              \
-        return f ? (function)my_##which : f;                                                                                                         \
+#define X(result, which, parameters, arguments)                                                    \
+    if (!strcmp(name, #which)) {                                                                   \
+        *(function *)&real_##which = f;                                                            \
+        return f ? (function)my_##which : f;                                                       \
     }
     HELD(X)
 #undef X

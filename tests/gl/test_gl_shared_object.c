@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenGL objects that are registered more than once: all their resources have one memory, as on a card.
+// OpenGL objects that are registered more than once: all their resources have one memory, as on a
+// card.
 #include "context.h"
 
 enum { SIZE = 4096, SIDE = 16, ROW_B = SIDE * 4 };
@@ -50,7 +51,8 @@ static void buffers(const char *personality)
     EXPECT_EQ(bytes[2], 7);
     EXPECT_EQ(bytes[3], 5);
 
-    // What OpenGL writes in between is seen by the next mapping, whichever it is; the one that is left works on.
+    // What OpenGL writes in between is seen by the next mapping, whichever it is; the one that is
+    // left works on.
     EXPECT_OK(cuGraphicsUnregisterResource(r));
     glBindBuffer(GL_ARRAY_BUFFER, b);
     glBufferSubData(GL_ARRAY_BUFFER, 0, 1, (uint8_t[]){3});
@@ -71,7 +73,8 @@ TEST(buffers_of_the_driver)
     buffers("driver-580");
 }
 
-// Whoever unmaps last may not take back what the other has written, also where both write at the same place.
+// Whoever unmaps last may not take back what the other has written, also where both write at the
+// same place.
 TEST(both_write)
 {
     gl_start(GL_CORE);
@@ -93,7 +96,8 @@ TEST(both_write)
     EXPECT_EQ(bytes[SIZE - 1], 1);
 }
 
-// Recorded: what a READ_ONLY mapping writes reaches OpenGL where another mapping is none, and not where both are.
+// Recorded: what a READ_ONLY mapping writes reaches OpenGL where another mapping is none, and not
+// where both are.
 static void flags_of_both(unsigned flags, unsigned other, int want)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");
@@ -126,12 +130,14 @@ TEST(read_only_twice)
     flags_of_both(CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, 5);
 }
 
-// A second mapping that does not want the old bytes leaves those alone that the first one has written.
+// A second mapping that does not want the old bytes leaves those alone that the first one has
+// written.
 TEST(discarded_by_one)
 {
     gl_start(GL_CORE);
     GLuint b = new_buffer(5);
-    CUgraphicsResource r = cu_buffer(b, 0), r2 = cu_buffer(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    CUgraphicsResource r = cu_buffer(b, 0),
+                       r2 = cu_buffer(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
     CUdeviceptr p = cu_map_pointer(r);
     fill(p, 0, 9);
     CUdeviceptr q = cu_map_pointer(r2);
@@ -247,7 +253,8 @@ TEST(another_texture_of_the_name)
 
 static void images(GLuint name, GLenum target)
 {
-    CUgraphicsResource r = cu_image(name, target, 0), r2 = cu_image(name, target, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
+    CUgraphicsResource r = cu_image(name, target, 0),
+                       r2 = cu_image(name, target, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
     CUarray a = cu_map_array(r, 0, 0), b = cu_map_array(r2, 0, 0);
     EXPECT(a != b);
     texel(b);
@@ -300,7 +307,8 @@ TEST(renderbuffers)
 
 TEST(without_errors)
 {
-    gl_use(gl_new_context_with(GL_COMPATIBILITY, EGL_NO_CONTEXT, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE));
+    gl_use(gl_new_context_with(GL_COMPATIBILITY, EGL_NO_CONTEXT, EGL_CONTEXT_OPENGL_NO_ERROR_KHR,
+                               EGL_TRUE));
     test_context();
     images(gl_texture_2d(GL_RGBA8, 1, SIDE, SIDE), GL_TEXTURE_2D);
     GLuint b = new_buffer(5);
@@ -309,6 +317,8 @@ TEST(without_errors)
     EXPECT_EQ(byte_at(q, 0), 9);
 }
 
-TESTS(CASE(buffers_of_the_manual), CASE(buffers_of_the_driver), CASE(both_write), CASE(read_only_and_none), CASE(none_and_read_only),
-      CASE(read_only_twice), CASE(discarded_by_one), CASE(in_two_contexts), CASE(another_buffer_of_the_name), CASE(another_texture_of_the_name),
-      CASE(textures), CASE(cubes), CASE(renderbuffers), CASE(without_errors))
+TESTS(CASE(buffers_of_the_manual), CASE(buffers_of_the_driver), CASE(both_write),
+      CASE(read_only_and_none), CASE(none_and_read_only), CASE(read_only_twice),
+      CASE(discarded_by_one), CASE(in_two_contexts), CASE(another_buffer_of_the_name),
+      CASE(another_texture_of_the_name), CASE(textures), CASE(cubes), CASE(renderbuffers),
+      CASE(without_errors))

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The program's OpenGL state is as before after every call, in each kind of context: all that glGetIntegerv knows, its textures' and buffers' own
-// parameters, the error that is pending, and what is current.
+// The program's OpenGL state is as before after every call, in each kind of context: all that
+// glGetIntegerv knows, its textures' and buffers' own parameters, the error that is pending, and
+// what is current.
 #include "context.h"
 
-enum { SIZE = 4096, FIRST_NAME = 0x0b00, NAMES_END = 0x9500, NAMES_MAX = 1024, VALUES = 16, VALUES_MAX = 1024, FEWEST_NAMES = 250, UNITS = 8 };
+enum {
+    SIZE = 4096,
+    FIRST_NAME = 0x0b00,
+    NAMES_END = 0x9500,
+    NAMES_MAX = 1024,
+    VALUES = 16,
+    VALUES_MAX = 1024,
+    FEWEST_NAMES = 250,
+    UNITS = 8
+};
 
 static GLenum names[NAMES_MAX];
 static unsigned name_count;
@@ -20,10 +30,13 @@ static void collect_names(void)
     EXPECT(name_count > FEWEST_NAMES && name_count < NAMES_MAX);
 }
 
-static const GLenum bindings[] = {GL_TEXTURE_BINDING_2D,       GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_CUBE_MAP,
-                                  GL_TEXTURE_BINDING_2D_ARRAY, GL_SAMPLER_BINDING,    GL_TEXTURE_BINDING_RECTANGLE};
-static const GLenum of_texture[] = {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_IMMUTABLE_FORMAT};
-static const GLenum of_buffer[] = {GL_BUFFER_SIZE, GL_BUFFER_USAGE, GL_BUFFER_MAPPED, GL_BUFFER_ACCESS_FLAGS};
+static const GLenum bindings[] = {GL_TEXTURE_BINDING_2D,       GL_TEXTURE_BINDING_3D,
+                                  GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_2D_ARRAY,
+                                  GL_SAMPLER_BINDING,          GL_TEXTURE_BINDING_RECTANGLE};
+static const GLenum of_texture[] = {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_BASE_LEVEL,
+                                    GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_IMMUTABLE_FORMAT};
+static const GLenum of_buffer[] = {GL_BUFFER_SIZE, GL_BUFFER_USAGE, GL_BUFFER_MAPPED,
+                                   GL_BUFFER_ACCESS_FLAGS};
 
 enum { BINDINGS = sizeof bindings / sizeof *bindings };
 
@@ -71,16 +84,17 @@ static void compare(const char *call)
     EXPECT(!memcmp(&before, &after, sizeof before));
     for (unsigned i = 0; i < name_count; i++)
         if (memcmp(before.value[i], after.value[i], sizeof before.value[i]))
-            printf("# %s changes %#x from %d to %d\n", call, names[i], before.value[i][0], after.value[i][0]);
+            printf("# %s changes %#x from %d to %d\n", call, names[i], before.value[i][0],
+                   after.value[i][0]);
 }
 
 // Makes a call with an error pending, and compares everything afterwards.
-#define UNDISTURBED(call, code)                                                                                                                      \
-    do {                                                                                                                                             \
-        look(&before);                                                                                                                               \
-        glEnable(0x12345);                                                                                                                           \
-        EXPECT_ERROR(call, code);                                                                                                                    \
-        compare(#call);                                                                                                                              \
+#define UNDISTURBED(call, code)                                                                    \
+    do {                                                                                           \
+        look(&before);                                                                             \
+        glEnable(0x12345);                                                                         \
+        EXPECT_ERROR(call, code);                                                                  \
+        compare(#call);                                                                            \
     } while (0)
 #define UNDISTURBED_OK(call) UNDISTURBED(call, CUDA_SUCCESS)
 
@@ -99,13 +113,16 @@ static void disturb(enum gl_flavour flavour, GLuint texture, GLuint buffer)
     glGenVertexArrays(1, &vao);
     glBindVertexArray(vao);
     other_buffer = gl_buffer(100, NULL);
-    static const GLenum places[] = {GL_ELEMENT_ARRAY_BUFFER, GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,      GL_UNIFORM_BUFFER,
-                                    GL_COPY_READ_BUFFER,     GL_COPY_WRITE_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER};
+    static const GLenum places[] = {GL_ELEMENT_ARRAY_BUFFER,     GL_PIXEL_PACK_BUFFER,
+                                    GL_PIXEL_UNPACK_BUFFER,      GL_UNIFORM_BUFFER,
+                                    GL_COPY_READ_BUFFER,         GL_COPY_WRITE_BUFFER,
+                                    GL_TRANSFORM_FEEDBACK_BUFFER};
     for (int i = 0; i < 7; i++)
         glBindBuffer(places[i], i % 2 ? buffer : other_buffer);
     glBindBuffer(GL_ARRAY_BUFFER, buffer);
-    static const GLenum stores[] = {GL_PACK_ROW_LENGTH,    GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS,     GL_UNPACK_ROW_LENGTH,
-                                    GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_UNPACK_IMAGE_HEIGHT};
+    static const GLenum stores[] = {
+        GL_PACK_ROW_LENGTH,    GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS,     GL_UNPACK_ROW_LENGTH,
+        GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_UNPACK_IMAGE_HEIGHT};
     for (int i = 0; i < 7; i++)
         glPixelStorei(stores[i], i + 3);
     glPixelStorei(GL_PACK_ALIGNMENT, 8);
@@ -176,7 +193,8 @@ static void use_images(const CUgraphicsResource r[IMAGES])
 static void undisturbed(enum gl_flavour flavour)
 {
     gl_start(flavour);
-    GLuint b = gl_buffer(SIZE, NULL), cube = layered(GL_TEXTURE_CUBE_MAP, GL_RGBA8, 2, 32, 0), solid = layered(GL_TEXTURE_3D, GL_R32F, 2, 16, 8);
+    GLuint b = gl_buffer(SIZE, NULL), cube = layered(GL_TEXTURE_CUBE_MAP, GL_RGBA8, 2, 32, 0),
+           solid = layered(GL_TEXTURE_3D, GL_R32F, 2, 16, 8);
     GLuint t = gl_texture_2d(GL_RGBA8, 2, 32, 32), rb = gl_renderbuffer(GL_RGBA8, 32, 32);
     gl_framebuffer(0, rb);
     collect_names();
@@ -191,7 +209,8 @@ static void undisturbed(enum gl_flavour flavour)
     UNDISTURBED_OK(cuGraphicsGLRegisterImage(&r[2], solid, GL_TEXTURE_3D, 0));
     UNDISTURBED_OK(cuGraphicsGLRegisterImage(&r[3], rb, GL_RENDERBUFFER, 0));
     UNDISTURBED_OK(cuGraphicsGLRegisterBuffer(&r[4], b, 0));
-    UNDISTURBED(cuGraphicsGLRegisterImage(&none, 4711, GL_TEXTURE_2D, 0), CUDA_ERROR_INVALID_HANDLE);
+    UNDISTURBED(cuGraphicsGLRegisterImage(&none, 4711, GL_TEXTURE_2D, 0),
+                CUDA_ERROR_INVALID_HANDLE);
     UNDISTURBED(cuGraphicsGLRegisterImage(&none, t, GL_TEXTURE_1D, 0), CUDA_ERROR_INVALID_VALUE);
     UNDISTURBED(cuGraphicsGLRegisterBuffer(&none, 4711, 0), CUDA_ERROR_INVALID_HANDLE);
     for (int round = 0; round < 2; round++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls from other threads than the one that registered, with contexts of the same share group, of another one, or with none; and
-// calls that meet.
+// Calls from other threads than the one that registered, with contexts of the same share group, of
+// another one, or with none; and calls that meet.
 #include <pthread.h>
 
 #include "context.h"
@@ -141,7 +141,8 @@ TEST(threads_at_once)
     pthread_t threads[4];
     EGLContext first = gl_start(GL_CORE), second = gl_new_context(GL_CORE, EGL_NO_CONTEXT);
     for (unsigned i = 0; i < 4; i++) {
-        jobs[i] = (struct job){.buffer = i, .context = gl_new_context(GL_CORE, i % 2 ? first : second)};
+        jobs[i] =
+            (struct job){.buffer = i, .context = gl_new_context(GL_CORE, i % 2 ? first : second)};
         MUST(cuCtxGetCurrent(&jobs[i].cuda));
     }
     for (int i = 0; i < 4; i++)
@@ -151,7 +152,8 @@ TEST(threads_at_once)
         pthread_join(threads[i], NULL);
 }
 
-// A thread unmaps while its stream is held up, and another one maps the resource again: it waits, and has what the first one wrote.
+// A thread unmaps while its stream is held up, and another one maps the resource again: it waits,
+// and has what the first one wrote.
 struct handover {
     CUcontext cuda;
     EGLContext context;
@@ -166,7 +168,8 @@ static void *fill_and_unmap(void *arg)
     EXPECT_OK(cuCtxSetCurrent(h->cuda));
     eglBindAPI(EGL_OPENGL_API);
     gl_use(h->context);
-    EXPECT_OK(cuGraphicsUnmapResources(1, &h->resource, h->stream)); // returns when the stream goes on
+    EXPECT_OK(
+        cuGraphicsUnmapResources(1, &h->resource, h->stream)); // returns when the stream goes on
     gl_use(EGL_NO_CONTEXT);
     return NULL;
 }
@@ -204,4 +207,5 @@ TEST(map_waits_for_unmap)
     pthread_join(timer, NULL);
 }
 
-TESTS(CASE(thread_shared), CASE(thread_unshared), CASE(thread_without), CASE(thread_registers), CASE(threads_at_once), CASE(map_waits_for_unmap))
+TESTS(CASE(thread_shared), CASE(thread_unshared), CASE(thread_without), CASE(thread_registers),
+      CASE(threads_at_once), CASE(map_waits_for_unmap))

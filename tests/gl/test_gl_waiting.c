@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Commands that wait in their streams while others go on, and calls of two threads about one resource: no byte is lost, none comes too early.
+// Commands that wait in their streams while others go on, and calls of two threads about one
+// resource: no byte is lost, none comes too early.
 #include <dlfcn.h>
 #include <pthread.h>
 
 #include "context.h"
 
-enum { SIDE = 256, SIZE = SIDE * SIDE, OLD = 38, NEW = 77, SLOW_US = 500000, SOON_US = 50000, NAP_US = 200000 };
+enum {
+    SIDE = 256,
+    SIZE = SIDE * SIDE,
+    OLD = 38,
+    NEW = 77,
+    SLOW_US = 500000,
+    SOON_US = 50000,
+    NAP_US = 200000
+};
 
 static uint8_t bytes[SIZE], got[SIZE];
 static __thread bool is_slow;
@@ -67,7 +76,11 @@ static void map(struct object *o, CUstream s)
 
 static void read_object(const struct object *o, CUstream s)
 {
-    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = o->a, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = got, .dstPitch = SIDE};
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .srcArray = o->a,
+                       .dstMemoryType = CU_MEMORYTYPE_HOST,
+                       .dstHost = got,
+                       .dstPitch = SIDE};
     c.WidthInBytes = c.Height = SIDE;
     EXPECT_OK(o->image ? cuMemcpy2DAsync(&c, s) : cuMemcpyDtoHAsync(got, o->p, SIZE, s));
     EXPECT_OK(cuStreamSynchronize(s));
@@ -75,7 +88,10 @@ static void read_object(const struct object *o, CUstream s)
 
 static void write_object(const struct object *o, CUstream s)
 {
-    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcPitch = SIDE, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = o->a};
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .srcPitch = SIDE,
+                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .dstArray = o->a};
     c.WidthInBytes = c.Height = SIDE;
     if (!o->image) {
         EXPECT_OK(cuMemsetD8Async(o->p, NEW, SIZE, s));
@@ -100,7 +116,8 @@ static void expect_in_gl(const struct object *o, uint8_t value)
 }
 
 // The write has not begun when its resource is unmapped in the same stream.
-static void unmap_behind_a_write(const char *personality, bool image, unsigned flags, bool read_first)
+static void unmap_behind_a_write(const char *personality, bool image, unsigned flags,
+                                 bool read_first)
 {
     test_setting("CARDLESS_PERSONALITY", personality);
     gl_start(GL_CORE);
@@ -116,19 +133,21 @@ static void unmap_behind_a_write(const char *personality, bool image, unsigned f
     expect_in_gl(&o, NEW);
 }
 
-#define UNMAPPED_BEHIND(personality, name)                                                                                                           \
-    TEST(name##_unmapped_behind_a_write)                                                                                                             \
-    {                                                                                                                                                \
-        for (int image = 0; image < 2; image++) {                                                                                                    \
-            unmap_behind_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE, false);                                                    \
-            unmap_behind_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE, true);                                                     \
-            unmap_behind_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD, false);                                           \
-        }                                                                                                                                            \
+#define UNMAPPED_BEHIND(personality, name)                                                         \
+    TEST(name##_unmapped_behind_a_write)                                                           \
+    {                                                                                              \
+        for (int image = 0; image < 2; image++) {                                                  \
+            unmap_behind_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE, false);  \
+            unmap_behind_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE, true);   \
+            unmap_behind_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD, \
+                                 false);                                                           \
+        }                                                                                          \
     }
 UNMAPPED_BEHIND("manual", manual)
 UNMAPPED_BEHIND("driver-580", driver)
 
-// A write that waits for the host does not hide from another stream's read what OpenGL has, and is not overwritten by what that fetches.
+// A write that waits for the host does not hide from another stream's read what OpenGL has, and is
+// not overwritten by what that fetches.
 static void read_before_a_write(bool image)
 {
     uint32_t *flag;
@@ -137,7 +156,8 @@ static void read_before_a_write(bool image)
     MUST(cuMemHostAlloc((void **)&flag, 4096, 0));
     *flag = 0;
     map(&o, NULL);
-    EXPECT_OK(cuStreamWaitValue32(writer, (CUdeviceptr)(uintptr_t)flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+    EXPECT_OK(
+        cuStreamWaitValue32(writer, (CUdeviceptr)(uintptr_t)flag, 1, CU_STREAM_WAIT_VALUE_EQ));
     write_object(&o, writer);
     read_object(&o, reader);
     EXPECT_EQ(got[9], OLD);
@@ -262,6 +282,7 @@ TEST(mapped_while_it_is_unregistered)
     expect_in_gl(&o, NEW);
 }
 
-TESTS(CASE(manual_unmapped_behind_a_write), CASE(driver_unmapped_behind_a_write), CASE(read_before_a_write_that_waits),
-      CASE(read_after_a_write_that_failed), CASE(read_after_one_that_was_refused), CASE(unmapped_by_two_threads),
+TESTS(CASE(manual_unmapped_behind_a_write), CASE(driver_unmapped_behind_a_write),
+      CASE(read_before_a_write_that_waits), CASE(read_after_a_write_that_failed),
+      CASE(read_after_one_that_was_refused), CASE(unmapped_by_two_threads),
       CASE(mapped_while_it_is_unregistered))

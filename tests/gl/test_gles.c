@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program that has OpenGL ES and EGL alone: neither libOpenGL nor libGL is in the process before the driver opens a context of its own.
+// A program that has OpenGL ES and EGL alone: neither libOpenGL nor libGL is in the process before
+// the driver opens a context of its own.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES3/gl3.h>
@@ -12,8 +13,11 @@ enum { SIZE = 4096, SIDE = 32 };
 static void start(void)
 {
     static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_NONE};
-    PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display = (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
-    EGLDisplay display = platform_display ? platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL) : EGL_NO_DISPLAY;
+    PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display =
+        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    EGLDisplay display = platform_display ? platform_display(EGL_PLATFORM_SURFACELESS_MESA,
+                                                             EGL_DEFAULT_DISPLAY, NULL)
+                                          : EGL_NO_DISPLAY;
     if (!display || !eglInitialize(display, NULL, NULL) || !eglBindAPI(EGL_OPENGL_ES_API))
         SKIP("SKIPPED: no EGL display without a surface");
     EGLContext context = eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, version);
@@ -42,7 +46,8 @@ TEST(buffer)
     EXPECT_OK(cuMemsetD8(p + 10, 9, 10));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
     const uint8_t *mapped = glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_READ_BIT);
-    EXPECT(mapped && mapped[9] == want[9] && mapped[10] == 9 && mapped[19] == 9 && mapped[20] == want[20]);
+    EXPECT(mapped && mapped[9] == want[9] && mapped[10] == 9 && mapped[19] == 9 &&
+           mapped[20] == want[20]);
     EXPECT_OK(cuGraphicsUnregisterResource(r));
     EXPECT_EQ(eglQueryAPI(), EGL_OPENGL_ES_API);
     EXPECT_EQ(glGetError(), GL_NO_ERROR);

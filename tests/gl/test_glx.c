@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same through GLX, on an X server: contexts that are current on a window's connection, and what happens when the connection is closed.
+// The same through GLX, on an X server: contexts that are current on a window's connection, and
+// what happens when the connection is closed.
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
 #include <GL/glext.h>
@@ -17,24 +18,34 @@ enum { SIZE = 4096 };
 static Display *display;
 static GLXPbuffer pbuffer;
 
-static const int es[] = {GLX_CONTEXT_MAJOR_VERSION_ARB,   3,   GLX_CONTEXT_MINOR_VERSION_ARB, 0, GLX_CONTEXT_PROFILE_MASK_ARB,
-                         GLX_CONTEXT_ES2_PROFILE_BIT_EXT, None};
-static const int core[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3, None};
+static const int es[] = {GLX_CONTEXT_MAJOR_VERSION_ARB,
+                         3,
+                         GLX_CONTEXT_MINOR_VERSION_ARB,
+                         0,
+                         GLX_CONTEXT_PROFILE_MASK_ARB,
+                         GLX_CONTEXT_ES2_PROFILE_BIT_EXT,
+                         None};
+static const int core[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3,
+                           None};
 
 // `attributes` NULL: a context of the old kind.
 static GLXContext start(GLXContext share, const int *attributes)
 {
-    static const int wanted[] = {GLX_DRAWABLE_TYPE, GLX_PBUFFER_BIT, GLX_RENDER_TYPE, GLX_RGBA_BIT, None};
+    static const int wanted[] = {GLX_DRAWABLE_TYPE, GLX_PBUFFER_BIT, GLX_RENDER_TYPE, GLX_RGBA_BIT,
+                                 None};
     static const int small[] = {GLX_PBUFFER_WIDTH, 16, GLX_PBUFFER_HEIGHT, 16, None};
     int count = 0;
     if (!display && !(display = XOpenDisplay(NULL)))
         SKIP("SKIPPED: no X server");
     GLXFBConfig *configs = glXChooseFBConfig(display, DefaultScreen(display), wanted, &count);
-    PFNGLXCREATECONTEXTATTRIBSARBPROC create = (PFNGLXCREATECONTEXTATTRIBSARBPROC)glXGetProcAddressARB((const GLubyte *)"glXCreateContextAttribsARB");
+    PFNGLXCREATECONTEXTATTRIBSARBPROC create =
+        (PFNGLXCREATECONTEXTATTRIBSARBPROC)glXGetProcAddressARB(
+            (const GLubyte *)"glXCreateContextAttribsARB");
     if (!configs || !count || !create)
         SKIP("SKIPPED: GLX has no configuration with a pbuffer");
-    GLXContext context =
-        attributes ? create(display, configs[0], share, True, attributes) : glXCreateNewContext(display, configs[0], GLX_RGBA_TYPE, share, True);
+    GLXContext context = attributes
+                             ? create(display, configs[0], share, True, attributes)
+                             : glXCreateNewContext(display, configs[0], GLX_RGBA_TYPE, share, True);
     pbuffer = glXCreatePbuffer(display, configs[0], small);
     if (!context || !glXMakeContextCurrent(display, pbuffer, pbuffer, context))
         SKIP("SKIPPED: no GLX context");
@@ -115,7 +126,8 @@ TEST(shared)
 static void need_no_thread_sanitizer(void)
 {
     if (THREAD_SANITIZER)
-        SKIP("ThreadSanitizer ends the process when a library that it has a suppression for is unloaded, as the driver of a closed connection is");
+        SKIP("ThreadSanitizer ends the process when a library that it has a suppression for is "
+             "unloaded, as the driver of a closed connection is");
 }
 
 // The context goes, and with its connection those of the driver's own.
@@ -173,7 +185,8 @@ static void *make_errors(void *unused)
     return NULL;
 }
 
-// They reach its handler also while the driver, which must bear errors of its own, opens and closes contexts.
+// They reach its handler also while the driver, which must bear errors of its own, opens and closes
+// contexts.
 TEST(errors_reach_the_program)
 {
     enum { TIMES = 10 };
@@ -215,12 +228,14 @@ TEST(quick_without_egl)
         EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
     }
     clock_gettime(CLOCK_MONOTONIC, &to);
-    EXPECT(((to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000) / TIMES < MOST_US);
+    EXPECT(((to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000) / TIMES <
+           MOST_US);
 }
 
 static void contexts_with(int attribute, int value)
 {
-    const int attributes[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3, attribute, value, None};
+    const int attributes[] = {
+        GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3, attribute, value, None};
     start(NULL, attributes);
     test_context();
     round_trip();
@@ -236,5 +251,5 @@ TEST(without_errors)
     contexts_with(GLX_CONTEXT_OPENGL_NO_ERROR_ARB, True);
 }
 
-TESTS(CASE(may_be_lost), CASE(without_errors), CASE(quick_without_egl), CASE(core), CASE(compatibility), CASE(es), CASE(shared), CASE(closed),
-      CASE(errors_reach_the_program))
+TESTS(CASE(may_be_lost), CASE(without_errors), CASE(quick_without_egl), CASE(core),
+      CASE(compatibility), CASE(es), CASE(shared), CASE(closed), CASE(errors_reach_the_program))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every kind of image and buffer that Vulkan (lavapipe) exports, mapped in CUDA: what Vulkan writes CUDA reads texel by texel, and the other way
-// round; in memory of their own and at an offset of shared memory, in one process and in two. No diagnostic may come up.
+// Every kind of image and buffer that Vulkan (lavapipe) exports, mapped in CUDA: what Vulkan writes
+// CUDA reads texel by texel, and the other way round; in memory of their own and at an offset of
+// shared memory, in one process and in two. No diagnostic may come up.
 #include "../vulkan.h"
 
 #include "../mistakes/external.h"
@@ -64,7 +65,8 @@ static uint32_t elements(uint32_t extent, const struct format *f, uint32_t level
 }
 
 // Rows of a level, slices or layers, as a copy counts them.
-static void level_box(const struct format *f, const struct shape *s, uint32_t level, uint64_t *row_B, uint32_t *rows, uint32_t *slices)
+static void level_box(const struct format *f, const struct shape *s, uint32_t level,
+                      uint64_t *row_B, uint32_t *rows, uint32_t *slices)
 {
     *row_B = (uint64_t)elements(s->width, f, level) * f->element_B;
     *rows = s->height ? elements(s->height, f, level) : 1;
@@ -79,8 +81,10 @@ static uint64_t level_B(const struct format *f, const struct shape *s, uint32_t 
     return row_B * rows * slices;
 }
 
-// Every byte depends on its position, its level and the round. Floats are whole numbers below 2^16, so that no conversion could hide a difference.
-static void fill(unsigned char *bytes, uint64_t size, const struct format *f, uint32_t level, unsigned round)
+// Every byte depends on its position, its level and the round. Floats are whole numbers below 2^16,
+// so that no conversion could hide a difference.
+static void fill(unsigned char *bytes, uint64_t size, const struct format *f, uint32_t level,
+                 unsigned round)
 {
     uint32_t h = 2166136261u + level * 97 + round * 31;
     for (uint64_t i = 0; i < size; i++) {
@@ -97,13 +101,15 @@ static void fill(unsigned char *bytes, uint64_t size, const struct format *f, ui
             bytes[i] &= 0x3f; // no infinities, no NaNs, nothing negative
 }
 
-static void expect_same(const unsigned char *got, const unsigned char *want, uint64_t size, uint32_t level, const char *direction)
+static void expect_same(const unsigned char *got, const unsigned char *want, uint64_t size,
+                        uint32_t level, const char *direction)
 {
     for (uint64_t i = 0; i < size; i++) {
         if (got[i] == want[i])
             continue;
         test_failed(__FILE__, __LINE__);
-        printf("%s, level %u, %s: byte %llu is %#x, expected %#x\n", what, level, direction, (unsigned long long)i, got[i], want[i]);
+        printf("%s, level %u, %s: byte %llu is %#x, expected %#x\n", what, level, direction,
+               (unsigned long long)i, got[i], want[i]);
         return;
     }
 }
@@ -115,13 +121,17 @@ static bool image_info(const struct format *f, const struct shape *s, VkImageCre
 {
     VkImageFormatProperties possible;
     snprintf(what, sizeof what, "%s %s", f->name, s->name);
-    *info = vk_image_info(s->width, s->height ? s->height : 1, s->layers ? s->layers : 1, s->levels);
+    *info =
+        vk_image_info(s->width, s->height ? s->height : 1, s->layers ? s->layers : 1, s->levels);
     info->imageType = s->depth ? VK_IMAGE_TYPE_3D : s->height ? VK_IMAGE_TYPE_2D : VK_IMAGE_TYPE_1D;
     info->format = f->vulkan;
     info->extent.depth = s->depth ? s->depth : 1;
     info->flags = s->flags & CUDA_ARRAY3D_CUBEMAP ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0;
-    info->usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
-    return !vkGetPhysicalDeviceImageFormatProperties(vk.physical, info->format, info->imageType, info->tiling, info->usage, info->flags, &possible) &&
+    info->usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                  VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    return !vkGetPhysicalDeviceImageFormatProperties(vk.physical, info->format, info->imageType,
+                                                     info->tiling, info->usage, info->flags,
+                                                     &possible) &&
            possible.maxMipLevels >= info->mipLevels && possible.maxArrayLayers >= info->arrayLayers;
 }
 
@@ -141,10 +151,11 @@ static struct bound bind_image(const VkImageCreateInfo *info, bool shared)
     b.offset = shared ? (somewhere + needs.alignment - 1) / needs.alignment * needs.alignment : 0;
     b.size = needs.size;
     b.allocated = b.offset + needs.size + (shared ? 8192 : 0);
-    b.memory = vk_allocate((struct vk_allocation){.size = b.allocated,
-                                                  .type = vk_memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, 0),
-                                                  .image = shared ? VK_NULL_HANDLE : b.image,
-                                                  .exportable = true});
+    b.memory = vk_allocate((struct vk_allocation){
+        .size = b.allocated,
+        .type = vk_memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, 0),
+        .image = shared ? VK_NULL_HANDLE : b.image,
+        .exportable = true});
     VK(vkBindImageMemory(vk.device, b.image, b.memory, b.offset));
     return b;
 }
@@ -155,7 +166,8 @@ static void unbind_image(struct bound *b)
     vkFreeMemory(vk.device, b->memory, NULL);
 }
 
-static void vulkan_levels(VkImage image, const VkImageCreateInfo *info, const struct format *f, const struct shape *s, unsigned round, bool write)
+static void vulkan_levels(VkImage image, const VkImageCreateInfo *info, const struct format *f,
+                          const struct shape *s, unsigned round, bool write)
 {
     for (uint32_t level = 0; level < s->levels; level++) {
         uint64_t size = level_B(f, s, level);
@@ -171,7 +183,8 @@ static void vulkan_levels(VkImage image, const VkImageCreateInfo *info, const st
 
 // ---- CUDA's side
 
-static void cuda_copy(CUarray array, const struct format *f, const struct shape *s, uint32_t level, unsigned char *bytes, bool write)
+static void cuda_copy(CUarray array, const struct format *f, const struct shape *s, uint32_t level,
+                      unsigned char *bytes, bool write)
 {
     CUDA_MEMCPY3D c;
     uint64_t row_B;
@@ -190,7 +203,8 @@ static void cuda_copy(CUarray array, const struct format *f, const struct shape 
     MUST(cuMemcpy3D(&c));
 }
 
-static void cuda_levels(CUmipmappedArray mip, const struct format *f, const struct shape *s, unsigned round, bool write)
+static void cuda_levels(CUmipmappedArray mip, const struct format *f, const struct shape *s,
+                        unsigned round, bool write)
 {
     for (uint32_t level = 0; level < s->levels; level++) {
         uint64_t size = level_B(f, s, level);
@@ -207,9 +221,11 @@ static void cuda_levels(CUmipmappedArray mip, const struct format *f, const stru
     MUST(cuCtxSynchronize());
 }
 
-static CUmipmappedArray map(CUexternalMemory m, uint64_t offset, const struct format *f, const struct shape *s)
+static CUmipmappedArray map(CUexternalMemory m, uint64_t offset, const struct format *f,
+                            const struct shape *s)
 {
-    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(s->width, s->height, s->depth ? s->depth : s->layers, s->flags, s->levels);
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d =
+        image(s->width, s->height, s->depth ? s->depth : s->layers, s->flags, s->levels);
     CUmipmappedArray mip;
     d.offset = offset;
     d.arrayDesc.Format = f->cuda;
@@ -241,7 +257,8 @@ static bool both_ways(const struct format *f, const struct shape *s, bool shared
         return false;
     struct bound b = bind_image(&info, shared);
     guard_bytes(&b, false);
-    CUexternalMemory m = import(vk_fd(b.memory), b.allocated, shared ? 0 : CUDA_EXTERNAL_MEMORY_DEDICATED);
+    CUexternalMemory m =
+        import(vk_fd(b.memory), b.allocated, shared ? 0 : CUDA_EXTERNAL_MEMORY_DEDICATED);
     CUmipmappedArray mip = map(m, b.offset, f, s);
     vulkan_levels(b.image, &info, f, s, 1, true);
     cuda_levels(mip, f, s, 1, false);
@@ -285,13 +302,15 @@ static void buffer_both_ways(uint64_t size, bool dedicated)
     VkMemoryRequirements needs;
     unsigned char *mapped, *bytes = malloc(size);
     VkBuffer buffer = vk_buffer(size, true, &needs);
-    VkDeviceMemory memory = vk_allocate((struct vk_allocation){.size = needs.size,
-                                                               .type = vk_memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, 0),
-                                                               .buffer = dedicated ? buffer : VK_NULL_HANDLE,
-                                                               .exportable = true});
+    VkDeviceMemory memory = vk_allocate((struct vk_allocation){
+        .size = needs.size,
+        .type = vk_memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, 0),
+        .buffer = dedicated ? buffer : VK_NULL_HANDLE,
+        .exportable = true});
     VK(vkBindBufferMemory(vk.device, buffer, memory, 0));
     VK(vkMapMemory(vk.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)&mapped));
-    CUexternalMemory m = import(vk_fd(memory), needs.size, dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0);
+    CUexternalMemory m =
+        import(vk_fd(memory), needs.size, dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0);
     CUdeviceptr p = map_buffer(m, 0, size);
     snprintf(what, sizeof what, "buffer of %llu bytes", (unsigned long long)size);
     fill(mapped, size, &formats[0], 0, 1);
@@ -348,7 +367,8 @@ static int produce(int socket)
             struct bound b = bind_image(&info, s % 2);
             vulkan_levels(b.image, &info, &formats[f], &shapes[s], 1, true);
             int fd = vk_fd(b.memory);
-            EXPECT(send_fd(socket, fd, &(struct offer){b.offset, b.allocated}, sizeof(struct offer)));
+            EXPECT(
+                send_fd(socket, fd, &(struct offer){b.offset, b.allocated}, sizeof(struct offer)));
             close(fd);
             if (read(socket, &byte, 1) != 1)
                 return 1;
@@ -399,4 +419,5 @@ TEST(images_of_another_process)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(dedicated_images), CASE(images_at_an_offset), CASE(buffers), CASE(images_of_another_process))
+TESTS(CASE(dedicated_images), CASE(images_at_an_offset), CASE(buffers),
+      CASE(images_of_another_process))

@@ -9,15 +9,16 @@
 static unsigned check_failures, check_count;
 
 // Compares two numbers; the rest is a printf format and its arguments that say where.
-#define CHECK_EQ(got, want, ...)                                                                                                                     \
-    do {                                                                                                                                             \
-        uint64_t check_got = (got), check_want = (want);                                                                                             \
-        check_count++;                                                                                                                               \
-        if (check_got != check_want && check_failures++ < 20) {                                                                                      \
-            fprintf(stderr, "%s:%d: %s is %" PRIu64 ", not %" PRIu64 ": ", __FILE__, __LINE__, #got, check_got, check_want);                         \
-            fprintf(stderr, __VA_ARGS__);                                                                                                            \
-            fputc('\n', stderr);                                                                                                                     \
-        }                                                                                                                                            \
+#define CHECK_EQ(got, want, ...)                                                                   \
+    do {                                                                                           \
+        uint64_t check_got = (got), check_want = (want);                                           \
+        check_count++;                                                                             \
+        if (check_got != check_want && check_failures++ < 20) {                                    \
+            fprintf(stderr, "%s:%d: %s is %" PRIu64 ", not %" PRIu64 ": ", __FILE__, __LINE__,     \
+                    #got, check_got, check_want);                                                  \
+            fprintf(stderr, __VA_ARGS__);                                                          \
+            fputc('\n', stderr);                                                                   \
+        }                                                                                          \
     } while (0)
 
 static inline int check_result(const char *name)

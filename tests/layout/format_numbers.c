@@ -5,7 +5,7 @@
 #include <cuda.h>
 #include <stdio.h>
 
-#define SAME(name, number, kind, channel_B, mask, element_B, block, sampling)                                                                        \
+#define SAME(name, number, kind, channel_B, mask, element_B, block, sampling)                      \
     _Static_assert((int)CU_AD_FORMAT_##name == (int)DM_FORMAT_##name, "CU_AD_FORMAT_" #name);
 DM_FORMAT_LIST(SAME)
 

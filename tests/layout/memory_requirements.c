@@ -10,7 +10,8 @@
 
 enum { LAYERED = 1, CUBEMAP = 4, COLOR_ATTACHMENT = 0x20 };
 
-static struct dm_layout_desc describe(uint64_t width, uint64_t height, uint64_t depth, unsigned flags, uint32_t levels)
+static struct dm_layout_desc describe(uint64_t width, uint64_t height, uint64_t depth,
+                                      unsigned flags, uint32_t levels)
 {
     bool layered = flags & (LAYERED | CUBEMAP);
     uint32_t most = dm_layout_levels_most(width, height, layered ? 0 : depth);
@@ -26,7 +27,8 @@ static struct dm_layout_desc describe(uint64_t width, uint64_t height, uint64_t 
     };
 }
 
-static void check_memory(struct dm_layout_desc desc, uint64_t size_B, uint64_t alignment_B, const char *where)
+static void check_memory(struct dm_layout_desc desc, uint64_t size_B, uint64_t alignment_B,
+                         const char *where)
 {
     struct dm_layout layout;
     uint64_t got_size = 0, got_alignment = 0;
@@ -50,12 +52,14 @@ static void memreq(FILE *f)
 
         lines++;
         line[strcspn(line, "\n")] = 0;
-        if (sscanf(line, "%*s %llux%llux%llu es %u fl %x%n", &w, &h, &d, &element_B, &flags, &at) != 5) {
+        if (sscanf(line, "%*s %llux%llux%llu es %u fl %x%n", &w, &h, &d, &element_B, &flags, &at) !=
+            5) {
             CHECK_EQ(0, 1, "unreadable: %s", line);
             continue;
         }
         sscanf(line + at, " L %u%n", &levels, &at);
-        if (sscanf(strchr(line, ':'), ": %63s %*s size %llu align %llu", result, &size, &alignment) != 3) {
+        if (sscanf(strchr(line, ':'), ": %63s %*s size %llu align %llu", result, &size,
+                   &alignment) != 3) {
             CHECK_EQ(0, 1, "unreadable: %s", line);
             continue;
         }
@@ -161,13 +165,26 @@ static const struct sparse_element {
     const char *name;
     unsigned format, channels;
 } sparse_elements[] = {
-    {"u8", DM_FORMAT_UNSIGNED_INT8, 1},   {"u8x2", DM_FORMAT_UNSIGNED_INT8, 2},   {"u8x4", DM_FORMAT_UNSIGNED_INT8, 4},
-    {"u16", DM_FORMAT_UNSIGNED_INT16, 1}, {"u16x4", DM_FORMAT_UNSIGNED_INT16, 4}, {"f32", DM_FORMAT_FLOAT, 1},
-    {"f32x2", DM_FORMAT_FLOAT, 2},        {"f32x4", DM_FORMAT_FLOAT, 4},          {"half", DM_FORMAT_HALF, 1},
-    {"half4", DM_FORMAT_HALF, 4},         {"s32x4", DM_FORMAT_SIGNED_INT32, 4},   {"unorm8x4", DM_FORMAT_UNORM_INT8X4, 4},
-    {"bc1", DM_FORMAT_BC1_UNORM, 4},      {"bc3", DM_FORMAT_BC3_UNORM, 4},        {"bc4", DM_FORMAT_BC4_UNORM, 1},
-    {"bc5", DM_FORMAT_BC5_UNORM, 2},      {"bc7", DM_FORMAT_BC7_UNORM, 4},        {"rgb10a2", DM_FORMAT_UNORM_INT_101010_2, 4},
-    {"nv12", DM_FORMAT_NV12, 3},          {"u8x3", DM_FORMAT_UNSIGNED_INT8, 3},
+    {"u8", DM_FORMAT_UNSIGNED_INT8, 1},
+    {"u8x2", DM_FORMAT_UNSIGNED_INT8, 2},
+    {"u8x4", DM_FORMAT_UNSIGNED_INT8, 4},
+    {"u16", DM_FORMAT_UNSIGNED_INT16, 1},
+    {"u16x4", DM_FORMAT_UNSIGNED_INT16, 4},
+    {"f32", DM_FORMAT_FLOAT, 1},
+    {"f32x2", DM_FORMAT_FLOAT, 2},
+    {"f32x4", DM_FORMAT_FLOAT, 4},
+    {"half", DM_FORMAT_HALF, 1},
+    {"half4", DM_FORMAT_HALF, 4},
+    {"s32x4", DM_FORMAT_SIGNED_INT32, 4},
+    {"unorm8x4", DM_FORMAT_UNORM_INT8X4, 4},
+    {"bc1", DM_FORMAT_BC1_UNORM, 4},
+    {"bc3", DM_FORMAT_BC3_UNORM, 4},
+    {"bc4", DM_FORMAT_BC4_UNORM, 1},
+    {"bc5", DM_FORMAT_BC5_UNORM, 2},
+    {"bc7", DM_FORMAT_BC7_UNORM, 4},
+    {"rgb10a2", DM_FORMAT_UNORM_INT_101010_2, 4},
+    {"nv12", DM_FORMAT_NV12, 3},
+    {"u8x3", DM_FORMAT_UNSIGNED_INT8, 3},
 };
 
 static const struct sparse_shape {
@@ -186,7 +203,8 @@ static const struct sparse_shape {
     {"cubelayered", 256, 256, 12, CUBEMAP | LAYERED},
 };
 
-static void check_sparse(struct dm_layout_desc desc, bool mip, const char *outcome, const char *where)
+static void check_sparse(struct dm_layout_desc desc, bool mip, const char *outcome,
+                         const char *where)
 {
     struct dm_layout layout;
     struct dm_sparse s = {0};
@@ -194,7 +212,8 @@ static void check_sparse(struct dm_layout_desc desc, bool mip, const char *outco
     unsigned long long tail;
     bool possible = dm_layout_init(&layout, &desc) == 0 && dm_sparse_init(&s, &layout) == 0;
 
-    if (sscanf(outcome, "tile=%ux%ux%u first=%u tail=%llu fl=%x", &tile[0], &tile[1], &tile[2], &first, &tail, &single) != 6) {
+    if (sscanf(outcome, "tile=%ux%ux%u first=%u tail=%llu fl=%x", &tile[0], &tile[1], &tile[2],
+               &first, &tail, &single) != 6) {
         CHECK_EQ(possible, false, "%s", where);
         return;
     }
@@ -207,7 +226,8 @@ static void check_sparse(struct dm_layout_desc desc, bool mip, const char *outco
     CHECK_EQ(s.single_miptail, single, "%s", where);
 }
 
-// sparse/{array,mip}-ELEMENT | SHAPE:OUTCOME ..., and sparse/mip-levels-N | WxHxD:OUTCOME ... for u8x4
+// sparse/{array,mip}-ELEMENT | SHAPE:OUTCOME ..., and sparse/mip-levels-N | WxHxD:OUTCOME ... for
+// u8x4
 static void sparse_line(const char *name, const char *outcome)
 {
     bool mip = !strncmp(name, "sparse/mip-", 11);
@@ -220,7 +240,8 @@ static void sparse_line(const char *name, const char *outcome)
         unsigned w, h, d;
         int at = 0;
 
-        // "1024x1024x0:tile=... first=... tail=... fl=..." and so on: a shape is the word with a colon.
+        // "1024x1024x0:tile=... first=... tail=... fl=..." and so on: a shape is the word with a
+        // colon.
         for (const char *p = outcome; p; p = strchr(p + 1, ' ')) {
             struct dm_layout_desc desc;
 
@@ -250,7 +271,8 @@ static void sparse_line(const char *name, const char *outcome)
                 info = dm_format_info(sparse_elements[i].format);
                 channels = sparse_elements[i].channels;
             }
-        desc = describe(shape->width, shape->height, shape->depth, shape->flags, mip ? shape->width < 100 ? 4 : 8 : 1);
+        desc = describe(shape->width, shape->height, shape->depth, shape->flags,
+                        mip ? shape->width < 100 ? 4 : 8 : 1);
         desc.element_B = dm_format_element_B(info, channels);
         desc.block_px = info->block_px;
         snprintf(where, sizeof where, "%.60s %.30s", name, shape->name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What must hold for layouts and boxes of any shape: no two elements share a byte, all lie inside, copies touch the box
-// alone.
+// What must hold for layouts and boxes of any shape: no two elements share a byte, all lie inside,
+// copies touch the box alone.
 #include "box.h"
 #include "check.h"
 #include "format.h"
@@ -31,7 +31,9 @@ static uint64_t random_extent(uint64_t most)
 static struct dm_layout_desc random_desc(void)
 {
     static const uint32_t element_B[] = {1, 2, 4, 8, 16};
-    struct dm_layout_desc d = {.kind = (enum dm_layout_kind)random_below(4), .element_B = element_B[random_below(5)], .levels = 1};
+    struct dm_layout_desc d = {.kind = (enum dm_layout_kind)random_below(4),
+                               .element_B = element_B[random_below(5)],
+                               .levels = 1};
     unsigned shape = random_below(5);
 
     if (shape >= 1 && d.element_B >= 8 && !random_below(3))
@@ -56,8 +58,11 @@ static struct dm_layout_desc random_desc(void)
 
 static void describe(char *text, size_t size_B, const struct dm_layout_desc *d)
 {
-    snprintf(text, size_B, "kind %d %" PRIu64 "x%" PRIu64 "x%" PRIu64 " layers %" PRIu64 " levels %u, %u B per %u px", d->kind, d->width_px,
-             d->height_px, d->depth, d->layers, d->levels, d->element_B, d->block_px);
+    snprintf(text, size_B,
+             "kind %d %" PRIu64 "x%" PRIu64 "x%" PRIu64 " layers %" PRIu64
+             " levels %u, %u B per %u px",
+             d->kind, d->width_px, d->height_px, d->depth, d->layers, d->levels, d->element_B,
+             d->block_px);
 }
 
 static void check_injective(const struct dm_layout *l, const char *where)
@@ -77,23 +82,27 @@ static void check_injective(const struct dm_layout *l, const char *where)
                         outside++;
                         continue;
                     }
-                    differs += dm_layout_locate_B(l, level, x * l->element_B + last, y, z) != at_B + last;
+                    differs +=
+                        dm_layout_locate_B(l, level, x * l->element_B + last, y, z) != at_B + last;
                     twice += taken[at_B]++ != 0;
                     if (last)
                         twice += taken[at_B + last]++ != 0;
                 }
         CHECK_EQ(dm_layout_locate(l, level, v->width_el, 0, 0), DM_LAYOUT_NOWHERE, "%s", where);
         CHECK_EQ(dm_layout_locate(l, level, 0, v->height_el, 0), DM_LAYOUT_NOWHERE, "%s", where);
-        CHECK_EQ(dm_layout_locate(l, level, 0, 0, dm_layout_depth(l, level)), DM_LAYOUT_NOWHERE, "%s", where);
+        CHECK_EQ(dm_layout_locate(l, level, 0, 0, dm_layout_depth(l, level)), DM_LAYOUT_NOWHERE,
+                 "%s", where);
     }
     CHECK_EQ(dm_layout_locate(l, l->levels, 0, 0, 0), DM_LAYOUT_NOWHERE, "%s", where);
-    CHECK_EQ(dm_layout_locate(l, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX), DM_LAYOUT_NOWHERE, "%s", where);
+    CHECK_EQ(dm_layout_locate(l, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX), DM_LAYOUT_NOWHERE, "%s",
+             where);
     CHECK_EQ(outside, 0, "elements outside: %s", where);
     CHECK_EQ(twice, 0, "bytes taken twice: %s", where);
     CHECK_EQ(differs, 0, "element not in one piece: %s", where);
     // SwiftShader rounds the slices of block-compressed images to nothing.
     bool rounded = l->kind != DM_LAYOUT_SWIFTSHADER || l->block_px == 1;
-    CHECK_EQ(l->size_B >= l->total_B && (!rounded || l->size_B % l->alignment_B == 0), true, "size: %s", where);
+    CHECK_EQ(l->size_B >= l->total_B && (!rounded || l->size_B % l->alignment_B == 0), true,
+             "size: %s", where);
     free(taken);
 }
 
@@ -118,7 +127,8 @@ static void field_init(struct field *f, const struct dm_layout *layout)
         f->extent.depth = dm_layout_depth(layout, f->surface.level);
         f->size_B = layout->size_B;
     } else {
-        f->extent = (struct dm_box_extent){random_extent(600), random_extent(60), random_extent(12)};
+        f->extent =
+            (struct dm_box_extent){random_extent(600), random_extent(60), random_extent(12)};
         f->surface.pitch_B = f->extent.width_B + random_below(70);
         f->surface.slice_B = f->surface.pitch_B * f->extent.height + random_below(100);
         f->size_B = f->surface.slice_B * f->extent.depth;
@@ -141,8 +151,9 @@ static void field_finish(struct field *f)
 
 static uint64_t locate(const struct field *f, uint64_t x_B, uint64_t y, uint64_t z)
 {
-    uint64_t at_B = f->surface.layout ? dm_layout_locate_B(f->surface.layout, f->surface.level, x_B, y, z)
-                                      : z * f->surface.slice_B + y * f->surface.pitch_B + x_B;
+    uint64_t at_B = f->surface.layout
+                        ? dm_layout_locate_B(f->surface.layout, f->surface.level, x_B, y, z)
+                        : z * f->surface.slice_B + y * f->surface.pitch_B + x_B;
 
     return CANARY_B + at_B;
 }
@@ -154,7 +165,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 static struct dm_position random_position(const struct field *f, struct dm_box_extent e)
 {
-    return (struct dm_position){random_below(f->extent.width_B - e.width_B + 1), random_below(f->extent.height - e.height + 1),
+    return (struct dm_position){random_below(f->extent.width_B - e.width_B + 1),
+                                random_below(f->extent.height - e.height + 1),
                                 random_below(f->extent.depth - e.depth + 1)};
 }
 
@@ -162,18 +174,21 @@ static struct dm_position random_position(const struct field *f, struct dm_box_e
 static void check_copy(struct field *d, struct field *s, const char *where)
 {
     struct dm_box_extent e = {random_extent(smaller(d->extent.width_B, s->extent.width_B)),
-                              random_extent(smaller(d->extent.height, s->extent.height)), random_extent(smaller(d->extent.depth, s->extent.depth))};
+                              random_extent(smaller(d->extent.height, s->extent.height)),
+                              random_extent(smaller(d->extent.depth, s->extent.depth))};
     struct dm_position to, from;
 
     if (!random_below(4)) // whole levels, as far as they fit
-        e = (struct dm_box_extent){smaller(d->extent.width_B, s->extent.width_B), smaller(d->extent.height, s->extent.height),
+        e = (struct dm_box_extent){smaller(d->extent.width_B, s->extent.width_B),
+                                   smaller(d->extent.height, s->extent.height),
                                    smaller(d->extent.depth, s->extent.depth)};
     to = random_position(d, e);
     from = random_position(s, e);
     for (uint64_t z = 0; z < e.depth; z++)
         for (uint64_t y = 0; y < e.height; y++)
             for (uint64_t x = 0; x < e.width_B; x++)
-                d->model[locate(d, to.x_B + x, to.y + y, to.z + z)] = s->memory[locate(s, from.x_B + x, from.y + y, from.z + z)];
+                d->model[locate(d, to.x_B + x, to.y + y, to.z + z)] =
+                    s->memory[locate(s, from.x_B + x, from.y + y, from.z + z)];
     CHECK_EQ(dm_box_copy(&d->surface, to, &s->surface, from, e), 0, "%s", where);
     CHECK_EQ(memcmp(d->memory, d->model, d->size_B), 0, "destination, %s", where);
     CHECK_EQ(memcmp(s->memory, s->model, s->size_B), 0, "source, %s", where);
@@ -183,7 +198,8 @@ static void check_fill(struct field *f, const char *where)
 {
     unsigned value_B = 1u << random_below(5);
     uint8_t value[16];
-    struct dm_box_extent e = {random_extent(f->extent.width_B), random_extent(f->extent.height), random_extent(f->extent.depth)};
+    struct dm_box_extent e = {random_extent(f->extent.width_B), random_extent(f->extent.height),
+                              random_extent(f->extent.depth)};
     struct dm_position at;
 
     for (unsigned i = 0; i < sizeof value; i++)
@@ -201,13 +217,17 @@ static void check_fill(struct field *f, const char *where)
 static void check_refusals(struct field *f, struct field *other, const char *where)
 {
     struct dm_box_extent e = {1, 1, 1};
-    struct dm_position zero = {0}, beyond[] = {{f->extent.width_B, 0, 0}, {0, f->extent.height, 0}, {0, 0, f->extent.depth},
-                                               {UINT64_MAX, 0, 0},        {0, UINT64_MAX, 0},       {0, 0, UINT64_MAX}};
+    struct dm_position zero = {0}, beyond[] = {{f->extent.width_B, 0, 0}, {0, f->extent.height, 0},
+                                               {0, 0, f->extent.depth},   {UINT64_MAX, 0, 0},
+                                               {0, UINT64_MAX, 0},        {0, 0, UINT64_MAX}};
 
     for (unsigned i = 0; i < 6; i++) {
-        CHECK_EQ(dm_box_copy(&f->surface, beyond[i], &other->surface, zero, e) == -EINVAL, true, "%u, %s", i, where);
-        CHECK_EQ(dm_box_copy(&other->surface, zero, &f->surface, beyond[i], e) == -EINVAL, true, "%u, %s", i, where);
-        CHECK_EQ(dm_box_fill(&f->surface, beyond[i], e, "", 1) == -EINVAL, true, "%u, %s", i, where);
+        CHECK_EQ(dm_box_copy(&f->surface, beyond[i], &other->surface, zero, e) == -EINVAL, true,
+                 "%u, %s", i, where);
+        CHECK_EQ(dm_box_copy(&other->surface, zero, &f->surface, beyond[i], e) == -EINVAL, true,
+                 "%u, %s", i, where);
+        CHECK_EQ(dm_box_fill(&f->surface, beyond[i], e, "", 1) == -EINVAL, true, "%u, %s", i,
+                 where);
     }
     e.width_B = f->extent.width_B + 1;
     CHECK_EQ(dm_box_check(&f->surface, zero, e) == -EINVAL, true, "%s", where);
@@ -227,13 +247,16 @@ static void check_overlap(void)
 
     for (unsigned round = 0; round < 200; round++) {
         struct dm_box_extent e = {1 + random_below(PITCH_B), 1 + random_below(ROWS), 1};
-        struct dm_position from = {random_below(PITCH_B - e.width_B + 1), random_below(ROWS - e.height + 1), 0};
-        struct dm_position to = {random_below(PITCH_B - e.width_B + 1), random_below(ROWS - e.height + 1), 0};
+        struct dm_position from = {random_below(PITCH_B - e.width_B + 1),
+                                   random_below(ROWS - e.height + 1), 0};
+        struct dm_position to = {random_below(PITCH_B - e.width_B + 1),
+                                 random_below(ROWS - e.height + 1), 0};
 
         for (unsigned i = 0; i < sizeof memory; i++)
             before[i] = memory[i] = want[i] = (uint8_t)random_below(256);
         for (uint64_t y = 0; y < e.height; y++)
-            memcpy(want + (to.y + y) * PITCH_B + to.x_B, before + (from.y + y) * PITCH_B + from.x_B, e.width_B);
+            memcpy(want + (to.y + y) * PITCH_B + to.x_B, before + (from.y + y) * PITCH_B + from.x_B,
+                   e.width_B);
         CHECK_EQ(dm_box_copy(&s, to, &s, from, e), 0, "overlap");
         CHECK_EQ(memcmp(memory, want, sizeof memory), 0, "overlap, round %u", round);
     }
@@ -256,10 +279,24 @@ static void check_absurd(void)
         {.element_B = UINT32_MAX, .levels = 1, .width_px = 4},
         {.element_B = 4, .levels = 1, .width_px = 4, .block_px = UINT32_MAX},
         {.element_B = 16, .levels = 1, .width_px = 1 << 24, .height_px = 1 << 24, .depth = 1 << 24},
-        {.element_B = 16, .levels = 1, .width_px = 1 << 24, .height_px = 1 << 24, .layers = 1 << 24},
+        {.element_B = 16,
+         .levels = 1,
+         .width_px = 1 << 24,
+         .height_px = 1 << 24,
+         .layers = 1 << 24},
         {.kind = (enum dm_layout_kind)77, .element_B = 4, .levels = 1, .width_px = 4},
-        {.kind = DM_LAYOUT_PITCH, .element_B = 4, .levels = 1, .width_px = 4, .height_px = 4, .pitch_B = 15},
-        {.kind = DM_LAYOUT_PITCH, .element_B = 4, .levels = 1, .width_px = 4, .height_px = 4, .pitch_B = UINT64_MAX},
+        {.kind = DM_LAYOUT_PITCH,
+         .element_B = 4,
+         .levels = 1,
+         .width_px = 4,
+         .height_px = 4,
+         .pitch_B = 15},
+        {.kind = DM_LAYOUT_PITCH,
+         .element_B = 4,
+         .levels = 1,
+         .width_px = 4,
+         .height_px = 4,
+         .pitch_B = UINT64_MAX},
         {.kind = DM_LAYOUT_PITCH, .element_B = 4, .levels = 2, .width_px = 4, .height_px = 4},
     };
 
@@ -292,9 +329,12 @@ static void check_formats(void)
         CHECK_EQ(dm_format_plane(&all[i], planes, &plane) == -EINVAL, true, "%s", all[i].name);
         CHECK_EQ(dm_format_plane(&all[i], UINT32_MAX, &plane) == -EINVAL, true, "%s", all[i].name);
         for (unsigned p = 0; p < planes; p++)
-            CHECK_EQ(dm_format_plane(&all[i], p, &plane) == (planes > 1 ? 0 : -EINVAL), true, "%s", all[i].name);
+            CHECK_EQ(dm_format_plane(&all[i], p, &plane) == (planes > 1 ? 0 : -EINVAL), true, "%s",
+                     all[i].name);
     }
-    CHECK_EQ(dm_format_info(0) == NULL && dm_format_info(UINT32_MAX) == NULL && dm_format_info(0x90) == NULL, true, "no format");
+    CHECK_EQ(dm_format_info(0) == NULL && dm_format_info(UINT32_MAX) == NULL &&
+                 dm_format_info(0x90) == NULL,
+             true, "no format");
     CHECK_EQ(dm_format_by_name("") == NULL, true, "no format");
 }
 

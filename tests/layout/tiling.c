@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every element of the shapes dumped from an H100 against dm_layout_locate, and the same bytes through dm_box_copy. The
-// dump ends inside its last record: of that one, the slots that are there are compared.
+// Every element of the shapes dumped from an H100 against dm_layout_locate, and the same bytes
+// through dm_box_copy. The dump ends inside its last record: of that one, the slots that are there
+// are compared.
 #include "box.h"
 #include "check.h"
 #include "layout.h"
@@ -34,7 +35,8 @@ static void number_element(uint8_t *element, uint32_t element_B, uint32_t id)
     }
 }
 
-static void check_locate(const struct header *h, const struct dm_layout *layout, const uint32_t *slot, uint32_t slots, const char *where)
+static void check_locate(const struct header *h, const struct dm_layout *layout,
+                         const uint32_t *slot, uint32_t slots, const char *where)
 {
     uint64_t id = 0, filled = 0, misplaced = 0, cut = 0;
 
@@ -63,8 +65,10 @@ static void check_locate(const struct header *h, const struct dm_layout *layout,
     CHECK_EQ(filled + cut, id, "elements of %s", where);
 }
 
-// Copies all levels into a block-linear image and compares it with the card's; then reads them back.
-static void check_copies(const struct header *h, const struct dm_layout *layout, const uint32_t *slot, uint32_t slots, const char *where)
+// Copies all levels into a block-linear image and compares it with the card's; then reads them
+// back.
+static void check_copies(const struct header *h, const struct dm_layout *layout,
+                         const uint32_t *slot, uint32_t slots, const char *where)
 {
     uint8_t *image = calloc(1, layout->size_B), *want = calloc(1, layout->size_B);
     uint32_t id = 0;
@@ -74,22 +78,31 @@ static void check_copies(const struct header *h, const struct dm_layout *layout,
             number_element(want + (uint64_t)i * h->element_B, h->element_B, slot[i]);
     for (uint32_t level = 0; level < layout->levels; level++) {
         const struct dm_layout_level *v = &layout->level[level];
-        struct dm_box_extent extent = {(uint64_t)v->width_el * h->element_B, v->height_el, dm_layout_depth(layout, level)};
+        struct dm_box_extent extent = {(uint64_t)v->width_el * h->element_B, v->height_el,
+                                       dm_layout_depth(layout, level)};
         uint64_t elements = v->width_el * extent.height * extent.depth;
         uint8_t *there = malloc(elements * h->element_B), *back = calloc(elements, h->element_B);
         struct dm_surface array = {.base = image, .layout = layout, .level = level};
-        struct dm_surface linear = {.base = there, .pitch_B = extent.width_B, .slice_B = extent.width_B * extent.height};
+        struct dm_surface linear = {
+            .base = there, .pitch_B = extent.width_B, .slice_B = extent.width_B * extent.height};
 
         for (uint64_t i = 0; i < elements; i++)
             number_element(there + i * h->element_B, h->element_B, ++id);
-        CHECK_EQ(dm_box_copy(&array, (struct dm_position){0}, &linear, (struct dm_position){0}, extent), 0, "%s", where);
+        CHECK_EQ(
+            dm_box_copy(&array, (struct dm_position){0}, &linear, (struct dm_position){0}, extent),
+            0, "%s", where);
         linear.base = back;
-        CHECK_EQ(dm_box_copy(&linear, (struct dm_position){0}, &array, (struct dm_position){0}, extent), 0, "%s", where);
-        CHECK_EQ(memcmp(there, back, elements * h->element_B), 0, "reading back level %u of %s", level, where);
+        CHECK_EQ(
+            dm_box_copy(&linear, (struct dm_position){0}, &array, (struct dm_position){0}, extent),
+            0, "%s", where);
+        CHECK_EQ(memcmp(there, back, elements * h->element_B), 0, "reading back level %u of %s",
+                 level, where);
         free(there);
         free(back);
     }
-    CHECK_EQ(memcmp(image, want, slots < h->slots ? (uint64_t)slots * h->element_B : layout->size_B), 0, "image of %s", where);
+    CHECK_EQ(
+        memcmp(image, want, slots < h->slots ? (uint64_t)slots * h->element_B : layout->size_B), 0,
+        "image of %s", where);
     free(image);
     free(want);
 }
@@ -120,7 +133,8 @@ int main(int argc, char **argv)
         uint32_t slots;
         int got_B;
 
-        snprintf(where, sizeof where, "%ux%ux%u, %u B, %u levels, flags 0x%x", h.width, h.height, h.depth, h.element_B, h.levels, h.flags);
+        snprintf(where, sizeof where, "%ux%ux%u, %u B, %u levels, flags 0x%x", h.width, h.height,
+                 h.depth, h.element_B, h.levels, h.flags);
         CHECK_EQ(h.magic, MAGIC, "%s", where);
         if (h.magic != MAGIC || !slot) {
             free(slot);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistakes with cuExternalMemoryGetMappedBuffer and what it returns (B01 to B08), and a producer that truncates its file.
+// Mistakes with cuExternalMemoryGetMappedBuffer and what it returns (B01 to B08), and a producer
+// that truncates its file.
 #include "external.h"
 
 static CUexternalMemory memory(void)
@@ -149,7 +150,8 @@ TEST(overlap_same)
     test_setting("CARDLESS_OVERLAP", "same");
     CUexternalMemory m = memory();
     unsigned char back = 0;
-    CUdeviceptr a = map_buffer(m, 0, 65536), b = map_buffer(m, 4096, 65536), again = map_buffer(m, 0, 65536);
+    CUdeviceptr a = map_buffer(m, 0, 65536), b = map_buffer(m, 4096, 65536),
+                again = map_buffer(m, 0, 65536);
     EXPECT_EQ(b - a, 4096);
     EXPECT_EQ(again, a);
     EXPECT_OK(cuMemsetD8(a, 7, 65536));
@@ -195,7 +197,8 @@ TEST(outlives_the_object)
     EXPECT_ERROR(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
 }
 
-TESTS(CASE(b01_past_the_end), CASE(b01_size_that_lies), CASE(b02_wraps), CASE(b02_as_the_driver), CASE(b03_flags), CASE(b04_alignment),
-      CASE(b01_to_b04_twin), CASE(b05_alias_without_order), CASE(b05_twin), CASE(b06_used_after_destroy), CASE(b06_as_the_driver), CASE(b06_twin),
-      CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(overlap_same), CASE(truncated_by_its_producer),
-      CASE(outlives_the_object))
+TESTS(CASE(b01_past_the_end), CASE(b01_size_that_lies), CASE(b02_wraps), CASE(b02_as_the_driver),
+      CASE(b03_flags), CASE(b04_alignment), CASE(b01_to_b04_twin), CASE(b05_alias_without_order),
+      CASE(b05_twin), CASE(b06_used_after_destroy), CASE(b06_as_the_driver), CASE(b06_twin),
+      CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(overlap_same),
+      CASE(truncated_by_its_producer), CASE(outlives_the_object))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory to import, without a graphics API: the driver's own exports, plain memfds, and files made as lavapipe makes them.
+// Memory to import, without a graphics API: the driver's own exports, plain memfds, and files made
+// as lavapipe makes them.
 #pragma once
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -47,7 +48,8 @@ static inline int plain_memfd(off_t size)
 // A file as lavapipe exports it: a header of 32 bytes, the payload at 4096.
 static inline int mesa_memfd(uint64_t payload_B)
 {
-    static const unsigned char uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b, 0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
+    static const unsigned char uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
+                                           0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
     struct {
         uint64_t size, offset;
         unsigned char uuid[16];
@@ -68,7 +70,8 @@ static inline CUexternalMemory import(int fd, unsigned long long size, unsigned 
     return m;
 }
 
-static inline CUdeviceptr map_buffer(CUexternalMemory m, unsigned long long offset, unsigned long long size)
+static inline CUdeviceptr map_buffer(CUexternalMemory m, unsigned long long offset,
+                                     unsigned long long size)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC d;
     CUdeviceptr p;
@@ -79,7 +82,8 @@ static inline CUdeviceptr map_buffer(CUexternalMemory m, unsigned long long offs
     return p;
 }
 
-static inline CUresult try_buffer(CUexternalMemory m, unsigned long long offset, unsigned long long size, unsigned flags)
+static inline CUresult try_buffer(CUexternalMemory m, unsigned long long offset,
+                                  unsigned long long size, unsigned flags)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC d;
     CUdeviceptr p;
@@ -93,7 +97,8 @@ static inline CUresult try_buffer(CUexternalMemory m, unsigned long long offset,
     return r;
 }
 
-static inline CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image(size_t width, size_t height, size_t depth, unsigned flags, unsigned levels)
+static inline CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC
+image(size_t width, size_t height, size_t depth, unsigned flags, unsigned levels)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d;
     memset(&d, 0, sizeof d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistakes with graphics resources (G01 to G17), on the virtual graphics API. G11 and G12 are OpenGL's (tests/gl); G16 is Direct3D's and has no form
-// on Linux.
+// Mistakes with graphics resources (G01 to G17), on the virtual graphics API. G11 and G12 are
+// OpenGL's (tests/gl); G16 is Direct3D's and has no form on Linux.
 #include "virtual.h"
 
 static CUgraphicsResource buffer(void)
@@ -41,7 +41,8 @@ TEST(g02_as_the_driver)
     EXPECT_ERROR(cuGraphicsMapResources(2, twice, NULL), CUDA_ERROR_ALREADY_MAPPED);
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
     EXPECT_ERROR(cuGraphicsUnmapResources(2, twice, NULL), CUDA_ERROR_NOT_MAPPED);
-    EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(NULL, NULL, r), CUDA_ERROR_NOT_MAPPED); // it was unmapped all the same
+    EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(NULL, NULL, r),
+                 CUDA_ERROR_NOT_MAPPED); // it was unmapped all the same
 }
 
 TEST(g03_unmap_unmapped)
@@ -55,7 +56,8 @@ TEST(g04_pointer_of_image)
 {
     CUgraphicsResource r = texture();
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
-    EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(NULL, NULL, r), CUDA_ERROR_NOT_MAPPED_AS_POINTER);
+    EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(NULL, NULL, r),
+                 CUDA_ERROR_NOT_MAPPED_AS_POINTER);
     EXPECT_DIAGNOSTIC(G04);
 }
 
@@ -187,7 +189,8 @@ TEST(g08_flags_while_mapped)
 {
     CUgraphicsResource r = buffer();
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
-    EXPECT_ERROR(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY), CUDA_ERROR_ALREADY_MAPPED);
+    EXPECT_ERROR(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY),
+                 CUDA_ERROR_ALREADY_MAPPED);
     EXPECT_DIAGNOSTIC(G08);
 }
 
@@ -228,7 +231,8 @@ TEST(g09_image)
     unsigned char texels[16 * 16 * 4] = {0};
     CUarray a;
     test_context();
-    CUgraphicsResource r = registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 16, 16, 0, 0, 1), CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
+    CUgraphicsResource r = registered_texture(virtual_texture(CARDLESS_TEXTURE_2D, 16, 16, 0, 0, 1),
+                                              CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
     EXPECT_OK(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0));
     EXPECT_OK(copy_array(a, texels, false, 64, 16));
@@ -260,7 +264,9 @@ TEST(g10_flags_of_buffer)
 {
     CUgraphicsResource r;
     test_context();
-    EXPECT_ERROR(cardlessRegisterBuffer(&r, virtual_buffer(64), CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(
+        cardlessRegisterBuffer(&r, virtual_buffer(64), CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST),
+        CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(G10);
 }
 
@@ -268,7 +274,9 @@ TEST(g10_flags_of_image)
 {
     CUgraphicsResource r;
     test_context();
-    EXPECT_ERROR(cardlessRegisterTexture(&r, virtual_texture(CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1), 16), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(
+        cardlessRegisterTexture(&r, virtual_texture(CARDLESS_TEXTURE_2D, 8, 8, 0, 0, 1), 16),
+        CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(G10);
 }
 
@@ -277,7 +285,8 @@ TEST(g10_gather_of_layers)
     CUgraphicsResource r;
     test_context();
     cardlessTexture t = virtual_texture(CARDLESS_TEXTURE_2D_ARRAY, 8, 8, 0, 3, 1);
-    EXPECT_ERROR(cardlessRegisterTexture(&r, t, CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cardlessRegisterTexture(&r, t, CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(G10);
 }
 
@@ -378,7 +387,8 @@ static void ask_for_array(unsigned index, unsigned level)
     CUgraphicsResource r = texture();
     CUarray a;
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
-    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, index, level), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, index, level),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(G17);
 }
 
@@ -399,8 +409,10 @@ TEST(g01_to_g17_twin)
     CUarray a;
     CUmipmappedArray m;
     test_context();
-    CUgraphicsResource r[] = {registered(virtual_buffer(4096), CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD),
-                              registered_texture(virtual_texture(CARDLESS_TEXTURE_CUBE, 16, 16, 0, 0, 5), CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST)};
+    CUgraphicsResource r[] = {
+        registered(virtual_buffer(4096), CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD),
+        registered_texture(virtual_texture(CARDLESS_TEXTURE_CUBE, 16, 16, 0, 0, 5),
+                           CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST)};
     for (int frame = 0; frame < 3; frame++) {
         EXPECT_OK(cuGraphicsResourceSetMapFlags(r[0], CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE));
         EXPECT_OK(cuGraphicsMapResources(2, r, NULL));
@@ -417,10 +429,14 @@ TEST(g01_to_g17_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(g01_map_twice), CASE(g02_duplicates), CASE(g02_as_the_driver), CASE(g03_unmap_unmapped), CASE(g04_pointer_of_image),
-      CASE(g04_array_of_buffer), CASE(g05_pointer_while_unmapped), CASE(g05_array_while_unmapped), CASE(g06_pointer_after_unmap),
-      CASE(g06_array_after_unmap), CASE(g06_mipmapped_array_after_unmap), CASE(g06_texture_after_unmap), CASE(g06_as_the_driver),
-      CASE(g07_write_while_mapped), CASE(g07_draw_while_mapped), CASE(g07_twin), CASE(g08_flags_while_mapped), CASE(g08_no_flags),
-      CASE(g09_read_only_written), CASE(g09_discarded_read), CASE(g09_image), CASE(g09_twin), CASE(g10_flags_of_buffer), CASE(g10_flags_of_image),
-      CASE(g10_gather_of_layers), CASE(g13_unregister_mapped), CASE(g13_deleted_while_mapped), CASE(g13_deleted_and_mapped), CASE(g13_twin),
-      CASE(g14_resized), CASE(g14_twin), CASE(g15_null_resource), CASE(g15_twin), CASE(g17_array_index), CASE(g17_mip_level), CASE(g01_to_g17_twin))
+TESTS(CASE(g01_map_twice), CASE(g02_duplicates), CASE(g02_as_the_driver), CASE(g03_unmap_unmapped),
+      CASE(g04_pointer_of_image), CASE(g04_array_of_buffer), CASE(g05_pointer_while_unmapped),
+      CASE(g05_array_while_unmapped), CASE(g06_pointer_after_unmap), CASE(g06_array_after_unmap),
+      CASE(g06_mipmapped_array_after_unmap), CASE(g06_texture_after_unmap), CASE(g06_as_the_driver),
+      CASE(g07_write_while_mapped), CASE(g07_draw_while_mapped), CASE(g07_twin),
+      CASE(g08_flags_while_mapped), CASE(g08_no_flags), CASE(g09_read_only_written),
+      CASE(g09_discarded_read), CASE(g09_image), CASE(g09_twin), CASE(g10_flags_of_buffer),
+      CASE(g10_flags_of_image), CASE(g10_gather_of_layers), CASE(g13_unregister_mapped),
+      CASE(g13_deleted_while_mapped), CASE(g13_deleted_and_mapped), CASE(g13_twin),
+      CASE(g14_resized), CASE(g14_twin), CASE(g15_null_resource), CASE(g15_twin),
+      CASE(g17_array_index), CASE(g17_mip_level), CASE(g01_to_g17_twin))

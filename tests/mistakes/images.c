@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistakes with cuExternalMemoryGetMappedMipmappedArray and the arrays that it returns (I01 to I11).
+// Mistakes with cuExternalMemoryGetMappedMipmappedArray and the arrays that it returns (I01 to
+// I11).
 #include "external.h"
 
 static CUexternalMemory memory(void)
@@ -8,7 +9,8 @@ static CUexternalMemory memory(void)
     return import(own_fd(EXTERNAL_B), EXTERNAL_B, 0);
 }
 
-// Memory that lavapipe would allocate for this image alone: RGBA8, rows of 64 bytes, levels one after the other.
+// Memory that lavapipe would allocate for this image alone: RGBA8, rows of 64 bytes, levels one
+// after the other.
 static CUexternalMemory dedicated(size_t width, size_t height, size_t slices, unsigned levels)
 {
     uint64_t total = 0;
@@ -56,7 +58,8 @@ TEST(i03_cubemaps)
     EXPECT_ERROR(try_image(m, image(64, 32, 6, CUDA_ARRAY3D_CUBEMAP, 1)), CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(I03);
     EXPECT_ERROR(try_image(m, image(64, 64, 5, CUDA_ARRAY3D_CUBEMAP, 1)), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(try_image(m, image(64, 64, 7, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, 1)), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(try_image(m, image(64, 64, 7, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, 1)),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_STR(test_reported(), "I03 I03 I03");
 }
 
@@ -248,7 +251,9 @@ TEST(in_place)
     EXPECT(!memcmp(texels, back, sizeof texels));
 }
 
-TESTS(CASE(i01_depth_1), CASE(i01_twin), CASE(i02_layers_without_flag), CASE(i02_twin), CASE(i03_cubemaps), CASE(i03_twin),
-      CASE(i05_other_number_of_levels), CASE(i05_more_levels_than_there_can_be), CASE(i05_twin), CASE(i06_three_channels), CASE(i06_twin),
-      CASE(i08_surface_without_flag), CASE(i08_twin), CASE(i09_level_destroyed_instead_of_parent), CASE(i10_levels), CASE(i09_i10_twin),
+TESTS(CASE(i01_depth_1), CASE(i01_twin), CASE(i02_layers_without_flag), CASE(i02_twin),
+      CASE(i03_cubemaps), CASE(i03_twin), CASE(i05_other_number_of_levels),
+      CASE(i05_more_levels_than_there_can_be), CASE(i05_twin), CASE(i06_three_channels),
+      CASE(i06_twin), CASE(i08_surface_without_flag), CASE(i08_twin),
+      CASE(i09_level_destroyed_instead_of_parent), CASE(i10_levels), CASE(i09_i10_twin),
       CASE(i11_does_not_fit), CASE(i11_misaligned), CASE(i11_twin), CASE(in_place))

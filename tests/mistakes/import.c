@@ -93,7 +93,8 @@ TEST(m04_twin_is_m10_here)
     memset(&d.handle, 0, sizeof d.handle);
     d.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32;
     d.handle.win32.handle = &object;
-    EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_NOT_SUPPORTED); // right, but not on Linux
+    EXPECT_ERROR(cuImportExternalMemory(&m, &d),
+                 CUDA_ERROR_NOT_SUPPORTED); // right, but not on Linux
     EXPECT_DIAGNOSTIC(M10);
 }
 
@@ -134,7 +135,8 @@ TEST(m06_dedicated_and_offset)
 TEST(m06_twin)
 {
     test_context();
-    CUexternalMemory dedicated = import(own_fd(EXTERNAL_B), EXTERNAL_B, CUDA_EXTERNAL_MEMORY_DEDICATED);
+    CUexternalMemory dedicated =
+        import(own_fd(EXTERNAL_B), EXTERNAL_B, CUDA_EXTERNAL_MEMORY_DEDICATED);
     CUexternalMemory shared = import(own_fd(EXTERNAL_B), EXTERNAL_B, 0);
     EXPECT_OK(try_buffer(dedicated, 0, 65536, 0));
     EXPECT_OK(try_buffer(shared, 65536, 65536, 0));
@@ -252,7 +254,8 @@ TEST(m12_as_the_driver)
     EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_UNKNOWN);
     char link[64] = "", path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    EXPECT(readlink(path, link, sizeof link - 1) < 0 || !strstr(link, "eventfd")); // closed although the import failed
+    EXPECT(readlink(path, link, sizeof link - 1) < 0 ||
+           !strstr(link, "eventfd")); // closed although the import failed
     EXPECT_DIAGNOSTIC(M12);
 }
 
@@ -292,8 +295,11 @@ TEST(m13_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-TESTS(CASE(m01_descriptor_used_after_import), CASE(m01_descriptor_imported_again), CASE(m01_twin), CASE(m02_descriptor_leaks_after_failed_import),
-      CASE(m02_twin), CASE(m04_handle_and_name), CASE(m04_twin_is_m10_here), CASE(m05_resource_without_dedicated), CASE(m05_twin_is_m10_here),
-      CASE(m06_dedicated_and_offset), CASE(m06_twin), CASE(m07_size_of_the_resource), CASE(m07_twin), CASE(m08_descriptor_values),
-      CASE(m09_value_of_another_enumeration), CASE(m08_m09_m10_twin), CASE(m10_not_on_this_platform), CASE(m11_another_device), CASE(m11_twin),
-      CASE(m12_not_memory), CASE(m12_as_the_driver), CASE(m12_twin), CASE(m13_not_declared_exportable), CASE(m13_twin))
+TESTS(CASE(m01_descriptor_used_after_import), CASE(m01_descriptor_imported_again), CASE(m01_twin),
+      CASE(m02_descriptor_leaks_after_failed_import), CASE(m02_twin), CASE(m04_handle_and_name),
+      CASE(m04_twin_is_m10_here), CASE(m05_resource_without_dedicated), CASE(m05_twin_is_m10_here),
+      CASE(m06_dedicated_and_offset), CASE(m06_twin), CASE(m07_size_of_the_resource),
+      CASE(m07_twin), CASE(m08_descriptor_values), CASE(m09_value_of_another_enumeration),
+      CASE(m08_m09_m10_twin), CASE(m10_not_on_this_platform), CASE(m11_another_device),
+      CASE(m11_twin), CASE(m12_not_memory), CASE(m12_as_the_driver), CASE(m12_twin),
+      CASE(m13_not_declared_exportable), CASE(m13_twin))

@@ -19,11 +19,13 @@ static inline CUgraphicsResource registered(cardlessBuffer buffer, unsigned flag
     return r;
 }
 
-static inline cardlessTexture virtual_texture(cardlessTextureKind kind, unsigned width, unsigned height, unsigned depth, unsigned layers,
+static inline cardlessTexture virtual_texture(cardlessTextureKind kind, unsigned width,
+                                              unsigned height, unsigned depth, unsigned layers,
                                               unsigned levels)
 {
     cardlessTexture t;
-    cardlessTextureDesc d = {kind, width, height, depth, layers, levels, CU_AD_FORMAT_UNSIGNED_INT8, 4};
+    cardlessTextureDesc d = {kind, width, height, depth, layers, levels, CU_AD_FORMAT_UNSIGNED_INT8,
+                             4};
     MUST(cardlessTextureCreate(&t, &d));
     return t;
 }
@@ -53,7 +55,8 @@ static inline unsigned char byte_of(cardlessBuffer b, size_t at)
 }
 
 // A box of an array to or from packed memory of the program's.
-static inline CUresult copy_array(CUarray array, void *host, bool to_array, size_t width_B, size_t height)
+static inline CUresult copy_array(CUarray array, void *host, bool to_array, size_t width_B,
+                                  size_t height)
 {
     CUDA_MEMCPY2D c;
     memset(&c, 0, sizeof c);

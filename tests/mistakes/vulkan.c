@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistakes that the Vulkan side of a program shows (B09, I02, I04 to I07, I11, M06, M07, M13), and some of CUDA's side with Vulkan's own memory
-// (M01, B05). Each with a correct twin.
+// Mistakes that the Vulkan side of a program shows (B09, I02, I04 to I07, I11, M06, M07, M13), and
+// some of CUDA's side with Vulkan's own memory (M01, B05). Each with a correct twin.
 #include "../vulkan.h"
 
 #include "../send_fd.h"
@@ -30,20 +30,27 @@ static VkDeviceMemory image_memory(const VkImageCreateInfo *info, VkImage *image
     VkMemoryRequirements needs;
     *image = vk_image(info, &needs);
     *size = needs.size;
-    VkDeviceMemory memory = vk_allocate(
-        (struct vk_allocation){.size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .image = *image, .exportable = true});
+    VkDeviceMemory memory =
+        vk_allocate((struct vk_allocation){.size = needs.size,
+                                           .type = vk_memory_type(needs.memoryTypeBits, 0, 0),
+                                           .image = *image,
+                                           .exportable = true});
     VK(vkBindImageMemory(vk.device, *image, memory, 0));
     return memory;
 }
 
-// Exportable memory of its own for a buffer, of a type with the properties `with` and without `without`.
-static VkDeviceMemory buffer_memory(VkMemoryPropertyFlags with, VkMemoryPropertyFlags without, uint64_t *size)
+// Exportable memory of its own for a buffer, of a type with the properties `with` and without
+// `without`.
+static VkDeviceMemory buffer_memory(VkMemoryPropertyFlags with, VkMemoryPropertyFlags without,
+                                    uint64_t *size)
 {
     VkMemoryRequirements needs;
     VkBuffer buffer = vk_buffer(BUFFER_B, true, &needs);
     *size = needs.size;
-    VkDeviceMemory memory =
-        vk_allocate((struct vk_allocation){.size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, with, without), .exportable = true});
+    VkDeviceMemory memory = vk_allocate(
+        (struct vk_allocation){.size = needs.size,
+                               .type = vk_memory_type(needs.memoryTypeBits, with, without),
+                               .exportable = true});
     VK(vkBindBufferMemory(vk.device, buffer, memory, 0));
     return memory;
 }
@@ -65,8 +72,11 @@ static void import_image_memory(bool dedicated, unsigned flags, uint64_t less)
     VkImageCreateInfo info = vk_image_info(64, 64, 1, 7);
     VkMemoryRequirements needs;
     VkImage image = vk_image(&info, &needs);
-    VkDeviceMemory memory = vk_allocate((struct vk_allocation){
-        .size = needs.size, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .image = dedicated ? image : VK_NULL_HANDLE, .exportable = true});
+    VkDeviceMemory memory =
+        vk_allocate((struct vk_allocation){.size = needs.size,
+                                           .type = vk_memory_type(needs.memoryTypeBits, 0, 0),
+                                           .image = dedicated ? image : VK_NULL_HANDLE,
+                                           .exportable = true});
     import(vk_fd(memory), needs.size - less, flags);
 }
 
@@ -104,8 +114,9 @@ TEST(m13_memory_not_declared)
 {
     open_both();
     VkDeviceMemory memory = vk_allocate((struct vk_allocation){.size = 65536, .type = 0});
-    VkMemoryGetFdInfoKHR info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR, .memory = memory, .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkMemoryGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+                                 .memory = memory,
+                                 .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
     if (!vk.get_memory_fd(vk.device, &info, &fd) && fd >= 0)
         SKIP("this driver exports memory that was not declared");
@@ -122,7 +133,10 @@ TEST(images_twin)
     VkImageCreateInfo info = vk_image_info(200, 100, 3, 8);
     info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
     struct shared s = share(&info);
-    EXPECT_OK(try_image(s.cuda, image(200, 100, 3, CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_COLOR_ATTACHMENT | CUDA_ARRAY3D_SURFACE_LDST, 8)));
+    EXPECT_OK(try_image(s.cuda, image(200, 100, 3,
+                                      CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_COLOR_ATTACHMENT |
+                                          CUDA_ARRAY3D_SURFACE_LDST,
+                                      8)));
     EXPECT_OK(cuDestroyExternalMemory(s.cuda));
     vkDestroyImage(vk.device, s.image, NULL);
     vkFreeMemory(vk.device, s.memory, NULL);
@@ -130,7 +144,8 @@ TEST(images_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// What Vulkan and CUDA are told of one image; 0 is the same on both sides: 64x64 RGBA8, one layer, one level, as CUDA wants it.
+// What Vulkan and CUDA are told of one image; 0 is the same on both sides: 64x64 RGBA8, one layer,
+// one level, as CUDA wants it.
 struct told {
     // Vulkan
     uint32_t layers, levels;
@@ -145,8 +160,10 @@ struct told {
 
 static void map_told(struct told t)
 {
-    VkImageCreateInfo info = vk_image_info(64, 64, t.layers ? t.layers : 1, t.levels ? t.levels : 1);
-    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, t.height ? t.height : 64, t.depth, t.flags, t.cuda_levels ? t.cuda_levels : 1);
+    VkImageCreateInfo info =
+        vk_image_info(64, 64, t.layers ? t.layers : 1, t.levels ? t.levels : 1);
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d =
+        image(64, t.height ? t.height : 64, t.depth, t.flags, t.cuda_levels ? t.cuda_levels : 1);
     info.tiling = t.tiling;
     info.usage = (t.usage ? t.usage : info.usage) | t.more_usage;
     if (t.format)
@@ -159,11 +176,11 @@ static void map_told(struct told t)
 }
 
 // The image maps, and this one diagnostic is reported, or "".
-#define IMAGE_TEST(name, reported, ...)                                                                                                              \
-    TEST(name)                                                                                                                                       \
-    {                                                                                                                                                \
-        map_told((struct told){__VA_ARGS__});                                                                                                        \
-        EXPECT_STR(test_reported(), reported);                                                                                                       \
+#define IMAGE_TEST(name, reported, ...)                                                            \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        map_told((struct told){__VA_ARGS__});                                                      \
+        EXPECT_STR(test_reported(), reported);                                                     \
     }
 #define TRANSFERS (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
 #define SAMPLED (VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT)
@@ -175,7 +192,8 @@ IMAGE_TEST(i05_fewer_levels, "I05", .levels = 7, .cuda_levels = 6)
 IMAGE_TEST(i06_texels_of_another_size, "I06", .format = VK_FORMAT_R16G16B16A16_SFLOAT)
 IMAGE_TEST(i06_twin, "", .format = VK_FORMAT_R16G16B16A16_SFLOAT, .cuda_format = CU_AD_FORMAT_HALF)
 IMAGE_TEST(i07_linear, "I07", .tiling = VK_IMAGE_TILING_LINEAR, .usage = TRANSFERS)
-IMAGE_TEST(i07_surfaces_without_storage, "I07", .usage = SAMPLED, .flags = CUDA_ARRAY3D_SURFACE_LDST)
+IMAGE_TEST(i07_surfaces_without_storage, "I07", .usage = SAMPLED,
+           .flags = CUDA_ARRAY3D_SURFACE_LDST)
 IMAGE_TEST(i07_twin_without_surfaces, "", .usage = SAMPLED)
 IMAGE_TEST(i11_another_extent, "I11", .height = 32)
 
@@ -188,10 +206,15 @@ static void two_images(uint64_t wrong_by)
     VkImage first = vk_image(&info, &needs), second = vk_image(&info, &needs);
     uint64_t at = (needs.size + 65535) & ~UINT64_C(65535);
     VkDeviceMemory memory =
-        vk_allocate((struct vk_allocation){.size = at + needs.size + 65536, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .exportable = true});
+        vk_allocate((struct vk_allocation){.size = at + needs.size + 65536,
+                                           .type = vk_memory_type(needs.memoryTypeBits, 0, 0),
+                                           .exportable = true});
     VkBindImageMemoryInfo binds[2] = {
         {.sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO, .image = first, .memory = memory},
-        {.sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO, .image = second, .memory = memory, .memoryOffset = at},
+        {.sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
+         .image = second,
+         .memory = memory,
+         .memoryOffset = at},
     };
     // Exported before anything is bound: the record follows.
     CUexternalMemory m = import(vk_fd(memory), at + needs.size + 65536, 0);
@@ -238,13 +261,15 @@ TEST(destroyed_image)
 
 static unsigned char *mapped;
 
-// A buffer in host-visible memory, coherent or not, that the host writes to; returns CUDA's pointer to it.
+// A buffer in host-visible memory, coherent or not, that the host writes to; returns CUDA's pointer
+// to it.
 static CUdeviceptr host_memory(bool coherent, VkDeviceMemory *memory)
 {
     uint64_t size;
     test_setting("CARDLESS_VULKAN_MEMORY", "noncoherent");
     open_both();
-    VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, is = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+                          is = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     *memory = buffer_memory(visible | (coherent ? is : 0), coherent ? 0 : is, &size);
     VK(vkMapMemory(vk.device, *memory, 0, VK_WHOLE_SIZE, 0, (void **)&mapped));
     memset(mapped + 1000, 0x5a, 100);
@@ -260,7 +285,8 @@ static unsigned char read_one(CUdeviceptr p, uint64_t at)
 
 static VkMappedMemoryRange whole(VkDeviceMemory memory)
 {
-    return (VkMappedMemoryRange){.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
+    return (VkMappedMemoryRange){
+        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
 }
 
 TEST(b09_no_flush)
@@ -413,7 +439,8 @@ static void produce(int socket)
     info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
     vk_open();
     VkDeviceMemory memory = image_memory(&info, &made, &size);
-    exit(!send_fd(socket, vk_fd(memory), &size, sizeof size) || read(socket, &byte, 1) < 0); // until the other one has ended
+    exit(!send_fd(socket, vk_fd(memory), &size, sizeof size) ||
+         read(socket, &byte, 1) < 0); // until the other one has ended
 }
 
 static void image_of_another_process(unsigned flags)
@@ -431,7 +458,8 @@ static void image_of_another_process(unsigned flags)
     if (fd < 0)
         SKIP("the producer has no Vulkan");
     test_context();
-    EXPECT_OK(try_image(import(fd, size, CUDA_EXTERNAL_MEMORY_DEDICATED), image(64, 64, 0, flags, 1)));
+    EXPECT_OK(
+        try_image(import(fd, size, CUDA_EXTERNAL_MEMORY_DEDICATED), image(64, 64, 0, flags, 1)));
     close(ends[0]);
 }
 
@@ -463,7 +491,8 @@ TEST(hostile_records)
             bytes[b] = i % 3 ? (unsigned char)rand_r(&seed) : 0xff;
         EXPECT_EQ(dm_import_recognise(fd, &info), 0);
         facts.resource_count = (uint32_t)i % (DM_VULKAN_RESOURCES_MOST + 1);
-        for (int r = 0; r < DM_VULKAN_RESOURCES_MOST && i % 2; r++) { // else it makes no sense, and nothing is believed
+        for (int r = 0; r < DM_VULKAN_RESOURCES_MOST && i % 2;
+             r++) { // else it makes no sense, and nothing is believed
             facts.resource[r].kind = DM_VULKAN_IMAGE + r % 2;
             facts.resource[r].dimensions = (uint16_t)(1 + r % 3);
             facts.resource[r].format_name[0] = 0;
@@ -479,10 +508,15 @@ TEST(hostile_records)
     }
 }
 
-TESTS(CASE(m06_dedicated_without_flag), CASE(m06_flag_without_dedicated), CASE(m06_twin), CASE(m06_twin_shared_memory), CASE(m07_a_few_bytes),
-      CASE(m13_memory_not_declared), CASE(m13_image_not_declared), CASE(images_twin), CASE(i02_layers_forgotten), CASE(i02_layers_as_slices),
-      CASE(i04_color_target_without_flag), CASE(i05_fewer_levels), CASE(i06_texels_of_another_size), CASE(i06_twin), CASE(i07_linear),
-      CASE(i07_surfaces_without_storage), CASE(i07_twin_without_surfaces), CASE(i11_offset_where_nothing_is_bound), CASE(i11_twin),
-      CASE(i11_another_extent), CASE(i11_memory_of_a_buffer), CASE(destroyed_image), CASE(b09_no_flush), CASE(b09_unmapped_without_flush),
-      CASE(b09_twin), CASE(b09_twin_coherent), CASE(b09_image), CASE(m01_closed_behind_the_driver), CASE(m01_number_reused), CASE(b05_vulkan_memory),
-      CASE(b05_vulkan_memory_twin), CASE(i04_of_another_process), CASE(i04_of_another_process_twin), CASE(hostile_records))
+TESTS(CASE(m06_dedicated_without_flag), CASE(m06_flag_without_dedicated), CASE(m06_twin),
+      CASE(m06_twin_shared_memory), CASE(m07_a_few_bytes), CASE(m13_memory_not_declared),
+      CASE(m13_image_not_declared), CASE(images_twin), CASE(i02_layers_forgotten),
+      CASE(i02_layers_as_slices), CASE(i04_color_target_without_flag), CASE(i05_fewer_levels),
+      CASE(i06_texels_of_another_size), CASE(i06_twin), CASE(i07_linear),
+      CASE(i07_surfaces_without_storage), CASE(i07_twin_without_surfaces),
+      CASE(i11_offset_where_nothing_is_bound), CASE(i11_twin), CASE(i11_another_extent),
+      CASE(i11_memory_of_a_buffer), CASE(destroyed_image), CASE(b09_no_flush),
+      CASE(b09_unmapped_without_flush), CASE(b09_twin), CASE(b09_twin_coherent), CASE(b09_image),
+      CASE(m01_closed_behind_the_driver), CASE(m01_number_reused), CASE(b05_vulkan_memory),
+      CASE(b05_vulkan_memory_twin), CASE(i04_of_another_process), CASE(i04_of_another_process_twin),
+      CASE(hostile_records))

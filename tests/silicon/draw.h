@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fixed generator that the programs of this folder draw from. Changing it makes their recordings useless.
+// The fixed generator that the programs of this folder draw from. Changing it makes their
+// recordings useless.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

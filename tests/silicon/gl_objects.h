@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenGL objects drawn at random, for programs of this folder: an EGL context, buffers and textures with random bytes, and what CUDA sees of them.
+// OpenGL objects drawn at random, for programs of this folder: an EGL context, buffers and textures
+// with random bytes, and what CUDA sees of them.
 #pragma once
 #define GL_GLEXT_PROTOTYPES
 #include "draw.h"
@@ -20,7 +21,8 @@ static unsigned char bytes[MOST_BYTES];
 
 static EGLContext gl_context(EGLContext share)
 {
-    static const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 3, EGL_NONE};
+    static const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 3,
+                                        EGL_NONE};
     return eglCreateContext(display, config, share, attributes);
 }
 
@@ -33,17 +35,20 @@ static void gl_use(EGLContext context)
 // An OpenGL context on the first device that has one, and CUDA's primary one.
 static void start(void)
 {
-    PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display = (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
-    PFNEGLQUERYDEVICESEXTPROC query_devices = (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
-    static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
+    PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display =
+        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    PFNEGLQUERYDEVICESEXTPROC query_devices =
+        (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
+    static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
+                                    EGL_OPENGL_BIT, EGL_NONE};
     EGLDeviceEXT devices[16];
     EGLint count = 0, configs = 0;
     if (platform_display && query_devices)
         query_devices(16, devices, &count);
     for (EGLint i = 0; i < count && !gl_first; i++) {
         display = platform_display(EGL_PLATFORM_DEVICE_EXT, devices[i], NULL);
-        if (display && eglInitialize(display, NULL, NULL) && eglBindAPI(EGL_OPENGL_API) && eglChooseConfig(display, wanted, &config, 1, &configs) &&
-            configs)
+        if (display && eglInitialize(display, NULL, NULL) && eglBindAPI(EGL_OPENGL_API) &&
+            eglChooseConfig(display, wanted, &config, 1, &configs) && configs)
             gl_first = gl_context(EGL_NO_CONTEXT);
     }
     if (!gl_first) {
@@ -69,7 +74,8 @@ static unsigned char *noise(size_t size)
     uint64_t x = draw() | 1;
     for (size_t i = 0; i < size; i++) {
         x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
-        bytes[i] = (unsigned char)(x >> 56) & 0x3b; // so that no half and no float is a NaN or denormal
+        bytes[i] =
+            (unsigned char)(x >> 56) & 0x3b; // so that no half and no float is a NaN or denormal
         bytes[i] |= 0x20;
     }
     return bytes;
@@ -135,7 +141,8 @@ struct object {
     int width, height, depth, levels; // depth: layers and faces too
 };
 
-static const GLenum targets[] = {GL_TEXTURE_2D, GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_RECTANGLE};
+static const GLenum targets[] = {GL_TEXTURE_2D,       GL_TEXTURE_2D,       GL_TEXTURE_3D,
+                                 GL_TEXTURE_2D_ARRAY, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_RECTANGLE};
 __attribute__((unused)) static const char *target_name(GLenum target)
 {
     switch (target) {
@@ -166,7 +173,8 @@ static int depth_at(const struct object *o, int level)
 
 static size_t level_B(const struct object *o, int level)
 {
-    return (size_t)extent(o->width, level) * (size_t)extent(o->height, level) * (size_t)depth_at(o, level) * (size_t)o->format->texel_B;
+    return (size_t)extent(o->width, level) * (size_t)extent(o->height, level) *
+           (size_t)depth_at(o, level) * (size_t)o->format->texel_B;
 }
 
 static void upload(const struct object *o, int level, bool define)
@@ -177,17 +185,22 @@ static void upload(const struct object *o, int level, bool define)
     noise(level_B(o, level));
     if (is_deep(o)) {
         if (define)
-            glTexImage3D(o->target, level, (GLint)f->internal, w, h, d, 0, f->outer, f->type, bytes);
+            glTexImage3D(o->target, level, (GLint)f->internal, w, h, d, 0, f->outer, f->type,
+                         bytes);
         else
             glTexSubImage3D(o->target, level, 0, 0, 0, w, h, d, f->outer, f->type, bytes);
         return;
     }
     for (int face = 0; face < d; face++) {
-        GLenum target = o->target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)face : o->target;
+        GLenum target = o->target == GL_TEXTURE_CUBE_MAP
+                            ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)face
+                            : o->target;
         if (define)
-            glTexImage2D(target, level, (GLint)f->internal, w, h, 0, f->outer, f->type, bytes + (size_t)face * face_B);
+            glTexImage2D(target, level, (GLint)f->internal, w, h, 0, f->outer, f->type,
+                         bytes + (size_t)face * face_B);
         else
-            glTexSubImage2D(target, level, 0, 0, w, h, f->outer, f->type, bytes + (size_t)face * face_B);
+            glTexSubImage2D(target, level, 0, 0, w, h, f->outer, f->type,
+                            bytes + (size_t)face * face_B);
     }
 }
 
@@ -197,7 +210,8 @@ __attribute__((unused)) static unsigned download(const struct object *o, int lev
     memset(bytes, 0, size);
     if (o->target == GL_TEXTURE_CUBE_MAP)
         for (int face = 0; face < 6; face++)
-            glGetTexImage(GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)face, level, o->format->outer, o->format->type, bytes + (size_t)face * face_B);
+            glGetTexImage(GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)face, level, o->format->outer,
+                          o->format->type, bytes + (size_t)face * face_B);
     else
         glGetTexImage(o->target, level, o->format->outer, o->format->type, bytes);
     return hash(bytes, size);
@@ -232,7 +246,8 @@ __attribute__((unused)) static struct object make_texture(const struct format *f
     int most = 1;
     while ((o.width | o.height | (o.target == GL_TEXTURE_3D ? o.depth : 1)) >> most)
         most++;
-    o.levels = o.target == GL_TEXTURE_RECTANGLE || chance(40) ? 1 : 1 + (int)(draw() % (unsigned)most);
+    o.levels =
+        o.target == GL_TEXTURE_RECTANGLE || chance(40) ? 1 : 1 + (int)(draw() % (unsigned)most);
     bool immutable = chance(60);
     if (!immutable && o.levels > 1)
         o.levels = most;
@@ -267,15 +282,18 @@ __attribute__((unused)) static void say_desc(CUarray a)
     if (r)
         SAY("[%s]", record_brief(r));
     else
-        SAY("[%zux%zux%zu f%d c%u %x]", d.Width, d.Height, d.Depth, (int)d.Format, d.NumChannels, d.Flags);
+        SAY("[%zux%zux%zu f%d c%u %x]", d.Width, d.Height, d.Depth, (int)d.Format, d.NumChannels,
+            d.Flags);
 }
 
 static size_t element_B(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    return d->NumChannels * (d->Format == CU_AD_FORMAT_UNSIGNED_INT8 || d->Format == CU_AD_FORMAT_SIGNED_INT8 ? 1u
-                             : d->Format == CU_AD_FORMAT_UNSIGNED_INT16 || d->Format == CU_AD_FORMAT_SIGNED_INT16 || d->Format == CU_AD_FORMAT_HALF
-                                 ? 2u
-                                 : 4u);
+    return d->NumChannels *
+           (d->Format == CU_AD_FORMAT_UNSIGNED_INT8 || d->Format == CU_AD_FORMAT_SIGNED_INT8 ? 1u
+            : d->Format == CU_AD_FORMAT_UNSIGNED_INT16 || d->Format == CU_AD_FORMAT_SIGNED_INT16 ||
+                    d->Format == CU_AD_FORMAT_HALF
+                ? 2u
+                : 4u);
 }
 
 // Reads a whole array, or writes a box of it.
@@ -284,7 +302,10 @@ __attribute__((unused)) static void read_array(CUarray a)
     CUDA_ARRAY3D_DESCRIPTOR d = {0};
     if (cuArray3DGetDescriptor(&d, a))
         return;
-    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = bytes};
+    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .srcArray = a,
+                       .dstMemoryType = CU_MEMORYTYPE_HOST,
+                       .dstHost = bytes};
     c.WidthInBytes = d.Width * element_B(&d);
     c.Height = d.Height ? d.Height : 1;
     c.Depth = d.Depth ? d.Depth : 1;
@@ -310,7 +331,10 @@ __attribute__((unused)) static void write_array(CUarray a)
     if (cuArray3DGetDescriptor(&d, a))
         return;
     size_t h = d.Height ? d.Height : 1, depth = d.Depth ? d.Depth : 1, texel_B = element_B(&d);
-    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = bytes, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a};
+    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = bytes,
+                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .dstArray = a};
     size_t x = dice[0] % d.Width;
     c.dstY = dice[1] % h;
     c.dstZ = dice[2] % depth;

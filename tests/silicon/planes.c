@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arrays of video formats: what is accepted, what planes are, what memory they need, and where in mapped external memory their texels lie; and
-// texture references to memory of such formats.
+// Arrays of video formats: what is accepted, what planes are, what memory they need, and where in
+// mapped external memory their texels lie; and texture references to memory of such formats.
 #include "record.h"
 
 enum { MEMORY_B = 256 << 20, DIED = 77, MOST_B = 20 << 20 };
@@ -60,16 +60,19 @@ static void die_if_lost(void)
 
 // ---- formats, sizes and arrays of them
 
-// Number, channels, and bytes of an element: of the first plane or of the whole, and of the later planes (0: no planes).
+// Number, channels, and bytes of an element: of the first plane or of the whole, and of the later
+// planes (0: no planes).
 static const struct video {
     unsigned format, channels, first_B, later_B;
-} formats[] = {{0xb0, 3, 1, 2}, {0x9f, 3, 2, 4}, {0xa1, 3, 2, 4}, {0xa2, 3, 1, 2}, {0xa3, 3, 2, 4}, {0xa4, 3, 2, 4},
-               {0xb2, 3, 1, 1}, {0xb3, 3, 2, 2}, {0xb4, 3, 1, 2}, {0xb5, 3, 2, 4}, {0xa5, 4, 2, 0}, {0xa6, 2, 4, 0},
+} formats[] = {{0xb0, 3, 1, 2}, {0x9f, 3, 2, 4}, {0xa1, 3, 2, 4}, {0xa2, 3, 1, 2},
+               {0xa3, 3, 2, 4}, {0xa4, 3, 2, 4}, {0xb2, 3, 1, 1}, {0xb3, 3, 2, 2},
+               {0xb4, 3, 1, 2}, {0xb5, 3, 2, 4}, {0xa5, 4, 2, 0}, {0xa6, 2, 4, 0},
                {0xa7, 2, 4, 0}, {0xa8, 4, 4, 0}, {0xa9, 1, 4, 0}, {0xb1, 4, 8, 0}};
 
 static const struct size {
     size_t width, height;
-} sizes[] = {{64, 64}, {256, 100}, {1920, 1080}, {66, 34}, {2, 2}, {16, 16}, {640, 480}, {8, 200}, {300, 2}, {512, 20}, {128, 12}, {4096, 2160}};
+} sizes[] = {{64, 64},   {256, 100}, {1920, 1080}, {66, 34},  {2, 2},    {16, 16},
+             {640, 480}, {8, 200},   {300, 2},     {512, 20}, {128, 12}, {4096, 2160}};
 
 enum { NV12 = 0xb0, VIDEO = 0x100, USED_SIZES = 4 };
 
@@ -86,15 +89,22 @@ static void set_up(void)
     NEED(cuMemsetD8(bytes, 0, sizeof found));
 }
 
-static CUDA_ARRAY3D_DESCRIPTOR describe(const struct video *v, size_t width, size_t height, size_t depth, unsigned flags)
+static CUDA_ARRAY3D_DESCRIPTOR describe(const struct video *v, size_t width, size_t height,
+                                        size_t depth, unsigned flags)
 {
-    return (CUDA_ARRAY3D_DESCRIPTOR){
-        .Width = width, .Height = height, .Depth = depth, .Format = (CUarray_format)v->format, .NumChannels = v->channels, .Flags = flags};
+    return (CUDA_ARRAY3D_DESCRIPTOR){.Width = width,
+                                     .Height = height,
+                                     .Depth = depth,
+                                     .Format = (CUarray_format)v->format,
+                                     .NumChannels = v->channels,
+                                     .Flags = flags};
 }
 
-static CUresult map(CUmipmappedArray *out, uint64_t offset, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels)
+static CUresult map(CUmipmappedArray *out, uint64_t offset, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                    unsigned levels)
 {
-    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = {.offset = offset, .arrayDesc = *desc, .numLevels = levels};
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = {
+        .offset = offset, .arrayDesc = *desc, .numLevels = levels};
     *out = NULL;
     return cuExternalMemoryGetMappedMipmappedArray(out, external, &d);
 }
@@ -106,7 +116,8 @@ static void say_desc(CUarray array)
     if (r)
         SAY("[%s]", record_name(r));
     else
-        SAY("[%zux%zux%zu f%x c%u F%x]", d.Width, d.Height, d.Depth, (unsigned)d.Format, d.NumChannels, d.Flags);
+        SAY("[%zux%zux%zu f%x c%u F%x]", d.Width, d.Height, d.Depth, (unsigned)d.Format,
+            d.NumChannels, d.Flags);
 }
 
 // A texture that reads numbers, one that reads integers, a surface.
@@ -121,7 +132,8 @@ static void say_objects(CUarray array)
     say_letter(cuSurfObjectCreate(&object, &d));
 }
 
-static CUresult copy_rows(CUarray array, unsigned char *host, size_t width_B, size_t height, bool in)
+static CUresult copy_rows(CUarray array, unsigned char *host, size_t width_B, size_t height,
+                          bool in)
 {
     CUDA_MEMCPY2D c = {.srcMemoryType = in ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY,
                        .dstMemoryType = in ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST,
@@ -197,7 +209,8 @@ static void say_created(const struct video *v, const struct size *s)
 static void say_need(const struct video *v, const struct size *s, size_t layers)
 {
     CUDA_ARRAY3D_DESCRIPTOR desc =
-        describe(v, s->width, s->height, layers, VIDEO | CUDA_ARRAY3D_DEFERRED_MAPPING | (layers ? CUDA_ARRAY3D_LAYERED : 0));
+        describe(v, s->width, s->height, layers,
+                 VIDEO | CUDA_ARRAY3D_DEFERRED_MAPPING | (layers ? CUDA_ARRAY3D_LAYERED : 0));
     CUDA_ARRAY_MEMORY_REQUIREMENTS need;
     CUarray array, plane;
     CUresult r = cuArray3DCreate(&array, &desc);
@@ -238,13 +251,15 @@ static void say_sparse(const struct video *v, const struct size *s)
     if (r)
         say_letter(r);
     else
-        SAY("%ux%ux%u,%u,%llx,%x", p.tileExtent.width, p.tileExtent.height, p.tileExtent.depth, p.miptailFirstLevel, p.miptailSize, p.flags);
+        SAY("%ux%ux%u,%u,%llx,%x", p.tileExtent.width, p.tileExtent.height, p.tileExtent.depth,
+            p.miptailFirstLevel, p.miptailSize, p.flags);
     cuArrayDestroy(array);
 }
 
 enum use { ARRAY, MIPMAP, MAPPED };
 
-static void say_accepted(enum use use, const struct video *v, size_t width, size_t height, size_t depth, unsigned flags, unsigned levels)
+static void say_accepted(enum use use, const struct video *v, size_t width, size_t height,
+                         size_t depth, unsigned flags, unsigned levels)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = describe(v, width, height, depth, flags);
     CUarray array;
@@ -255,7 +270,8 @@ static void say_accepted(enum use use, const struct video *v, size_t width, size
         if (!r)
             cuArrayDestroy(array);
     } else {
-        r = use == MIPMAP ? cuMipmappedArrayCreate(&mipmap, &d, levels) : map(&mipmap, 0, &d, levels);
+        r = use == MIPMAP ? cuMipmappedArrayCreate(&mipmap, &d, levels)
+                          : map(&mipmap, 0, &d, levels);
         if (!r)
             cuMipmappedArrayDestroy(mipmap);
     }
@@ -264,7 +280,8 @@ static void say_accepted(enum use use, const struct video *v, size_t width, size
 
 static void say_rules(enum use use, const struct video *v)
 {
-    static const size_t extents[] = {0, 1, 2, 3, 4, 5, 6, 8, 63, 64, 16384, 32768, 32770, 65536, 131072, 131074};
+    static const size_t extents[] = {0,  1,  2,     3,     4,     5,     6,      8,
+                                     63, 64, 16384, 32768, 32770, 65536, 131072, 131074};
     SAY("%suse%d w:", blank(), (int)use);
     for (size_t i = 0; i < COUNT(extents); i++)
         say_accepted(use, v, extents[i], 4, 0, VIDEO, 1);
@@ -376,7 +393,8 @@ static void say_texels(CUarray array, size_t texel_B, size_t length)
         SAY("%s", record_name(r));
         return;
     }
-    SAY("%zux%zux%zu/f%x/c%u/F%x 0 ", d.Width, d.Height, d.Depth, (unsigned)d.Format, d.NumChannels, d.Flags);
+    SAY("%zux%zux%zu/f%x/c%u/F%x 0 ", d.Width, d.Height, d.Depth, (unsigned)d.Format, d.NumChannels,
+        d.Flags);
     r = put(array, 0, 0, 0, texel_B);
     if (r) {
         SAY("%s", record_name(r));
@@ -503,7 +521,8 @@ GROUP(extplane)
                 for (int plane = 0; plane < 3; plane++) {
                     if ((plane && !v->later_B) || (plane == 2 && (v->format & ~1u) != 0xb2))
                         continue;
-                    if (CASE("f%x-F%x-%zux%zu-p%d", v->format, flags, sizes[s].width, sizes[s].height, plane)) {
+                    if (CASE("f%x-F%x-%zux%zu-p%d", v->format, flags, sizes[s].width,
+                             sizes[s].height, plane)) {
                         place(v, flags, &sizes[s], plane);
                         die_if_lost();
                     }
@@ -539,9 +558,13 @@ GROUP(extplane)
 static CUdeviceptr linear;
 static CUtexref reference;
 
-static CUresult set_2d(size_t width, size_t height, unsigned format, unsigned channels, CUdeviceptr address, size_t pitch)
+static CUresult set_2d(size_t width, size_t height, unsigned format, unsigned channels,
+                       CUdeviceptr address, size_t pitch)
 {
-    CUDA_ARRAY_DESCRIPTOR d = {.Width = width, .Height = height, .Format = (CUarray_format)format, .NumChannels = channels};
+    CUDA_ARRAY_DESCRIPTOR d = {.Width = width,
+                               .Height = height,
+                               .Format = (CUarray_format)format,
+                               .NumChannels = channels};
     return cuTexRefSetAddress2D(reference, &d, address, pitch);
 }
 
@@ -557,8 +580,9 @@ static void say_format_after(unsigned format, unsigned channels, CUdeviceptr add
 
 static void formats_2d(void)
 {
-    static const unsigned tried[][2] = {{1, 0},     {1, 1},    {1, 3},    {1, 5},    {0x20, 9},         {0, 1},
-                                        {0x999, 2}, {0x91, 4}, {0xc5, 1}, {0x20, 0}, {0x20, UINT32_MAX}};
+    static const unsigned tried[][2] = {
+        {1, 0},     {1, 1},    {1, 3},    {1, 5},    {0x20, 9},         {0, 1},
+        {0x999, 2}, {0x91, 4}, {0xc5, 1}, {0x20, 0}, {0x20, UINT32_MAX}};
     for (size_t i = 0; i < COUNT(tried); i++)
         say_format_after(tried[i][0], tried[i][1], linear);
     say_format_after(1, 1, linear + 1);
@@ -591,7 +615,8 @@ static void extents_2d(void)
 // How many GiB a reference to linear memory can name, in powers of two.
 static void linear_sizes(void)
 {
-    static const unsigned tried[] = {0xa1, 0xa2, 0xa5, 0xa6, 0xa8, 0xa9, 0xb1, 0xb2, 0xb3, 0xc0, 0xc4, 0xcb, 0x93, 0x97, 0x50, 0, 7, 0xff};
+    static const unsigned tried[] = {0xa1, 0xa2, 0xa5, 0xa6, 0xa8, 0xa9, 0xb1, 0xb2, 0xb3,
+                                     0xc0, 0xc4, 0xcb, 0x93, 0x97, 0x50, 0,    7,    0xff};
     size_t offset;
     for (size_t i = 0; i < COUNT(tried); i++) {
         SAY("%s%x:", blank(), tried[i]);
@@ -608,7 +633,8 @@ static void linear_sizes(void)
 
 static void mipmap_destroyed(bool level)
 {
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64, .Height = 64, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 64, .Height = 64, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     CUmipmappedArray mipmap, got = NULL;
     CUarray array, got_array = NULL;
     CUdeviceptr address = 1;
@@ -617,7 +643,8 @@ static void mipmap_destroyed(bool level)
     say_code("set", level ? cuTexRefSetArray(reference, array, CU_TRSA_OVERRIDE_FORMAT)
                           : cuTexRefSetMipmappedArray(reference, mipmap, CU_TRSA_OVERRIDE_FORMAT));
     say_code("destroy", cuMipmappedArrayDestroy(mipmap));
-    say_code("get", level ? cuTexRefGetArray(&got_array, reference) : cuTexRefGetMipmappedArray(&got, reference));
+    say_code("get", level ? cuTexRefGetArray(&got_array, reference)
+                          : cuTexRefGetMipmappedArray(&got, reference));
     if (!level)
         say_code("address", cuTexRefGetAddress(&address, reference));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Arrays, textures and mapped external images with descriptors drawn at random: what is accepted, what it is then said to be, and where its texels
-// lie. The recording holds what a card answered to exactly these draws: their order and number must stay as they are.
+// Arrays, textures and mapped external images with descriptors drawn at random: what is accepted,
+// what it is then said to be, and where its texels lie. The recording holds what a card answered to
+// exactly these draws: their order and number must stay as they are.
 #include "record.h"
 
 #include <math.h>
@@ -39,15 +40,19 @@ static bool one_in(unsigned n)
 
 // ---- descriptors
 
-static const unsigned any_format[] = {1,    2,    3,    8,    9,    0xa,  0x10, 0x20, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x98, 0x99,
-                                      0x9a, 0x9b, 0x9c, 0x9d, 0x9e, 0x9f, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa,
-                                      0xab, 0xac, 0xad, 0xae, 0xaf, 0xb0, 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8, 0xb9, 0xba, 0xbb,
-                                      0xbc, 0xbd, 0xbe, 0xbf, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc0, 0xc8, 0xcb, 0x50};
+static const unsigned any_format[] = {
+    1,    2,    3,    8,    9,    0xa,  0x10, 0x20, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96,
+    0x97, 0x98, 0x99, 0x9a, 0x9b, 0x9c, 0x9d, 0x9e, 0x9f, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4,
+    0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf, 0xb0, 0xb1, 0xb2,
+    0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8, 0xb9, 0xba, 0xbb, 0xbc, 0xbd, 0xbe, 0xbf, 0xc0,
+    0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc0, 0xc8, 0xcb, 0x50};
 static const unsigned plain_format[] = {1, 2, 3, 8, 9, 0xa, 0x10, 0x20};
 
 static uint64_t extent(void)
 {
-    static const uint64_t edges[] = {16384, 16385, 32768, 32769, 65536, 131072, 131073, 2048, 2049, 2046, 2047, UINT64_C(1) << 32, UINT64_MAX};
+    static const uint64_t edges[] = {16384,     16385, 32768, 32769, 65536, 131072,
+                                     131073,    2048,  2049,  2046,  2047,  UINT64_C(1) << 32,
+                                     UINT64_MAX};
     switch (below(10)) {
     case 0:
         return 0;
@@ -71,7 +76,8 @@ static uint64_t extent(void)
 }
 
 // The shapes that a descriptor can have; extents are ones without the flags that go with them.
-static void set_shape(CUDA_ARRAY3D_DESCRIPTOR *d, unsigned shape, uint64_t width, uint64_t height, uint64_t depth)
+static void set_shape(CUDA_ARRAY3D_DESCRIPTOR *d, unsigned shape, uint64_t width, uint64_t height,
+                      uint64_t depth)
 {
     d->Width = width;
     switch (shape) {
@@ -93,7 +99,8 @@ static void set_shape(CUDA_ARRAY3D_DESCRIPTOR *d, unsigned shape, uint64_t width
         d->Height = width, d->Depth = 6, d->Flags = CUDA_ARRAY3D_CUBEMAP;
         break;
     default:
-        d->Height = width, d->Depth = 6 * (1 + below(5)), d->Flags = CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED;
+        d->Height = width, d->Depth = 6 * (1 + below(5)),
+        d->Flags = CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED;
     }
 }
 
@@ -113,7 +120,8 @@ static CUDA_ARRAY3D_DESCRIPTOR random_array(bool any_extents)
     unsigned shape = below(7);
     bool spoil = one_in(5);
     set_shape(&d, shape, width, height, depth);
-    if (d.Format <= 0x20 && (d.NumChannels == 3 || d.NumChannels == 0 || d.NumChannels == 5) && !one_in(8))
+    if (d.Format <= 0x20 && (d.NumChannels == 3 || d.NumChannels == 0 || d.NumChannels == 5) &&
+        !one_in(8))
         d.NumChannels = 4;
     if (one_in(2))
         d.Flags |= PICK(flags);
@@ -141,7 +149,8 @@ static void say_sparse(CUresult r, const CUDA_ARRAY_SPARSE_PROPERTIES *s)
     if (r && r != CUDA_ERROR_INVALID_VALUE)
         SAY(" s=%s", record_brief(r));
     if (!r)
-        SAY(" s=%ux%ux%u,%u,%llu,%x", s->tileExtent.width, s->tileExtent.height, s->tileExtent.depth, s->miptailFirstLevel, s->miptailSize, s->flags);
+        SAY(" s=%ux%ux%u,%u,%llu,%x", s->tileExtent.width, s->tileExtent.height,
+            s->tileExtent.depth, s->miptailFirstLevel, s->miptailSize, s->flags);
 }
 
 static void say_array(CUarray array)
@@ -154,11 +163,13 @@ static void say_array(CUarray array)
     if (r)
         SAY(" d=%s", record_brief(r));
     else
-        SAY(" %zux%zux%zu/%x/%u/%x", d.Width, d.Height, d.Depth, (unsigned)d.Format, d.NumChannels, d.Flags);
+        SAY(" %zux%zux%zu/%x/%u/%x", d.Width, d.Height, d.Depth, (unsigned)d.Format, d.NumChannels,
+            d.Flags);
     r = cuArrayGetDescriptor(&flat, array);
     if (r)
         SAY(" e=%s", record_brief(r));
-    else if (flat.Width != d.Width || flat.Height != d.Height || flat.Format != d.Format || flat.NumChannels != d.NumChannels)
+    else if (flat.Width != d.Width || flat.Height != d.Height || flat.Format != d.Format ||
+             flat.NumChannels != d.NumChannels)
         SAY(" e=%zux%zu/%x/%u", flat.Width, flat.Height, (unsigned)flat.Format, flat.NumChannels);
     r = cuArrayGetMemoryRequirements(&need, array, 0);
     if (r)
@@ -180,7 +191,8 @@ static void say_planes(CUarray array)
         if (r)
             SAY(" p%u=%s", i, record_brief(r));
         else if (!cuArray3DGetDescriptor(&d, plane))
-            SAY(" p%u=%zux%zux%zu/%x/%u/%x", i, d.Width, d.Height, d.Depth, (unsigned)d.Format, d.NumChannels, d.Flags);
+            SAY(" p%u=%zux%zux%zu/%x/%u/%x", i, d.Width, d.Height, d.Depth, (unsigned)d.Format,
+                d.NumChannels, d.Flags);
     }
 }
 
@@ -216,7 +228,8 @@ GROUP(arrays)
             continue;
         seed(i + 1000);
         CUDA_ARRAY3D_DESCRIPTOR d = random_array(i % 3 != 0);
-        SAY("[%zx %zx %zx f%x c%u fl%x]", d.Width, d.Height, d.Depth, (unsigned)d.Format, d.NumChannels, d.Flags);
+        SAY("[%zx %zx %zx f%x c%u fl%x]", d.Width, d.Height, d.Depth, (unsigned)d.Format,
+            d.NumChannels, d.Flags);
         CUarray array = NULL;
         CUresult r = cuArray3DCreate(&array, &d);
         SAY(" %s", record_brief(r));
@@ -242,10 +255,13 @@ static void make_resources(void)
 {
     static const struct {
         unsigned width, height, depth, format, channels, flags;
-    } made[] = {{64, 0, 0, 1, 4, 0},     {64, 32, 0, 1, 4, 0},    {32, 16, 8, 1, 4, 0},       {64, 32, 0, 0x20, 1, 0}, {64, 32, 0, 0x10, 4, 0},
-                {64, 32, 0, 0xa, 2, 0},  {64, 0, 5, 1, 4, 1},     {64, 32, 5, 1, 4, 1},       {32, 32, 6, 1, 4, 4},    {32, 32, 12, 1, 4, 5},
-                {64, 64, 0, 0x91, 4, 0}, {64, 64, 0, 0x9d, 4, 0}, {64, 64, 0, 0xc2, 1, 0},    {64, 64, 0, 0xc5, 4, 0}, {64, 64, 0, 3, 4, 0},
-                {64, 64, 0, 2, 2, 2},    {64, 64, 0, 9, 1, 0},    {64, 64, 0, 0x20, 1, 0x10}, {64, 64, 0, 1, 1, 8},    {64, 64, 0, 0x50, 4, 0}};
+    } made[] = {{64, 0, 0, 1, 4, 0},     {64, 32, 0, 1, 4, 0},    {32, 16, 8, 1, 4, 0},
+                {64, 32, 0, 0x20, 1, 0}, {64, 32, 0, 0x10, 4, 0}, {64, 32, 0, 0xa, 2, 0},
+                {64, 0, 5, 1, 4, 1},     {64, 32, 5, 1, 4, 1},    {32, 32, 6, 1, 4, 4},
+                {32, 32, 12, 1, 4, 5},   {64, 64, 0, 0x91, 4, 0}, {64, 64, 0, 0x9d, 4, 0},
+                {64, 64, 0, 0xc2, 1, 0}, {64, 64, 0, 0xc5, 4, 0}, {64, 64, 0, 3, 4, 0},
+                {64, 64, 0, 2, 2, 2},    {64, 64, 0, 9, 1, 0},    {64, 64, 0, 0x20, 1, 0x10},
+                {64, 64, 0, 1, 1, 8},    {64, 64, 0, 0x50, 4, 0}};
     record_context();
     NEED(cuMemAlloc(&memory, MEMORY_B));
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
@@ -265,8 +281,19 @@ static void make_resources(void)
 
 static void linear_resource(CUDA_RESOURCE_DESC *r)
 {
-    static const uint64_t sizes[] = {
-        0, 1, 4, 16, 100, 4096, 65536, MEMORY_B, MEMORY_B + 1, UINT64_C(1) << 29, UINT64_C(1) << 31, UINT64_C(1) << 40, UINT64_MAX};
+    static const uint64_t sizes[] = {0,
+                                     1,
+                                     4,
+                                     16,
+                                     100,
+                                     4096,
+                                     65536,
+                                     MEMORY_B,
+                                     MEMORY_B + 1,
+                                     UINT64_C(1) << 29,
+                                     UINT64_C(1) << 31,
+                                     UINT64_C(1) << 40,
+                                     UINT64_MAX};
     static const unsigned counts[] = {1, 2, 4, 4, 3, 0, 5};
     r->resType = CU_RESOURCE_TYPE_LINEAR;
     r->res.linear.devPtr = memory + (one_in(3) ? PICK(sizes) % 4096 : 0);
@@ -279,8 +306,26 @@ static void linear_resource(CUDA_RESOURCE_DESC *r)
 
 static void pitched_resource(CUDA_RESOURCE_DESC *r)
 {
-    static const uint64_t extents[] = {0, 1, 2, 64, 100, 512, 1024, 131072, 131073, 65000, 65001, 2097120, 2097121, UINT64_C(1) << 33};
-    static const uint64_t pitches[] = {32, 64, 128, 256, 512, 1024, 4096, 100, 0, 16, 48, 96, 33, 1 << 20, 2097120, 2097152, UINT64_C(1) << 40};
+    static const uint64_t extents[] = {
+        0,      1,      2,     64,    100,     512,     1024,
+        131072, 131073, 65000, 65001, 2097120, 2097121, UINT64_C(1) << 33};
+    static const uint64_t pitches[] = {32,
+                                       64,
+                                       128,
+                                       256,
+                                       512,
+                                       1024,
+                                       4096,
+                                       100,
+                                       0,
+                                       16,
+                                       48,
+                                       96,
+                                       33,
+                                       1 << 20,
+                                       2097120,
+                                       2097152,
+                                       UINT64_C(1) << 40};
     static const unsigned counts[] = {1, 2, 4, 4, 3, 0, 5};
     r->resType = CU_RESOURCE_TYPE_PITCH2D;
     r->res.pitch2D.devPtr = memory + (one_in(3) ? PICK(pitches) % 4096 : 0);
@@ -367,7 +412,8 @@ static void say_address(CUdeviceptr address)
         SAY(" %llx", address - memory);
 }
 
-static void say_what(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *t, const CUDA_RESOURCE_VIEW_DESC *v)
+static void say_what(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *t,
+                     const CUDA_RESOURCE_VIEW_DESC *v)
 {
     int number = -1;
     for (unsigned i = 0; r->resType == CU_RESOURCE_TYPE_ARRAY && i < array_count; i++)
@@ -379,18 +425,20 @@ static void say_what(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *t, co
     SAY("[%d#%d", (int)r->resType, number);
     if (r->resType == CU_RESOURCE_TYPE_LINEAR) {
         say_address(r->res.linear.devPtr);
-        SAY(" %x %u %zx", (unsigned)r->res.linear.format, r->res.linear.numChannels, r->res.linear.sizeInBytes);
+        SAY(" %x %u %zx", (unsigned)r->res.linear.format, r->res.linear.numChannels,
+            r->res.linear.sizeInBytes);
     }
     if (r->resType == CU_RESOURCE_TYPE_PITCH2D) {
         say_address(r->res.pitch2D.devPtr);
-        SAY(" %x %u %zux%zu,%zu", (unsigned)r->res.pitch2D.format, r->res.pitch2D.numChannels, r->res.pitch2D.width, r->res.pitch2D.height,
-            r->res.pitch2D.pitchInBytes);
+        SAY(" %x %u %zux%zu,%zu", (unsigned)r->res.pitch2D.format, r->res.pitch2D.numChannels,
+            r->res.pitch2D.width, r->res.pitch2D.height, r->res.pitch2D.pitchInBytes);
     }
-    SAY(" a%d%d%d f%d m%d fl%x an%u", (int)t->addressMode[0], (int)t->addressMode[1], (int)t->addressMode[2], (int)t->filterMode,
-        (int)t->mipmapFilterMode, t->flags, t->maxAnisotropy);
+    SAY(" a%d%d%d f%d m%d fl%x an%u", (int)t->addressMode[0], (int)t->addressMode[1],
+        (int)t->addressMode[2], (int)t->filterMode, (int)t->mipmapFilterMode, t->flags,
+        t->maxAnisotropy);
     if (v)
-        SAY(" v%x %zux%zux%zu %u-%u %u-%u", (unsigned)v->format, v->width, v->height, v->depth, v->firstMipmapLevel, v->lastMipmapLevel,
-            v->firstLayer, v->lastLayer);
+        SAY(" v%x %zux%zux%zu %u-%u %u-%u", (unsigned)v->format, v->width, v->height, v->depth,
+            v->firstMipmapLevel, v->lastMipmapLevel, v->firstLayer, v->lastLayer);
     SAY("]");
 }
 
@@ -400,22 +448,24 @@ static void say_read_back(CUtexObject object)
     CUDA_TEXTURE_DESC t = {0};
     CUDA_RESOURCE_VIEW_DESC v = {0};
     CUresult code = cuTexObjectGetTextureDesc(&t, object);
-    SAY(" t=%s,%d%d%d,%d,%x,%u,%d,%g,%g,%g,%g,%g,%g,%g", record_brief(code), (int)t.addressMode[0], (int)t.addressMode[1], (int)t.addressMode[2],
-        (int)t.filterMode, t.flags, t.maxAnisotropy, (int)t.mipmapFilterMode, t.mipmapLevelBias, t.minMipmapLevelClamp, t.maxMipmapLevelClamp,
+    SAY(" t=%s,%d%d%d,%d,%x,%u,%d,%g,%g,%g,%g,%g,%g,%g", record_brief(code), (int)t.addressMode[0],
+        (int)t.addressMode[1], (int)t.addressMode[2], (int)t.filterMode, t.flags, t.maxAnisotropy,
+        (int)t.mipmapFilterMode, t.mipmapLevelBias, t.minMipmapLevelClamp, t.maxMipmapLevelClamp,
         t.borderColor[0], t.borderColor[1], t.borderColor[2], t.borderColor[3]);
     code = cuTexObjectGetResourceDesc(&r, object);
     SAY(" r=%s,%d,%x", record_brief(code), (int)r.resType, r.flags);
     if (r.resType == CU_RESOURCE_TYPE_LINEAR)
-        SAY(",%lld,%x,%u,%zx", (long long)(r.res.linear.devPtr - memory), (unsigned)r.res.linear.format, r.res.linear.numChannels,
-            r.res.linear.sizeInBytes);
+        SAY(",%lld,%x,%u,%zx", (long long)(r.res.linear.devPtr - memory),
+            (unsigned)r.res.linear.format, r.res.linear.numChannels, r.res.linear.sizeInBytes);
     if (r.resType == CU_RESOURCE_TYPE_PITCH2D)
-        SAY(",%lld,%x,%u,%zu,%zu,%zu", (long long)(r.res.pitch2D.devPtr - memory), (unsigned)r.res.pitch2D.format, r.res.pitch2D.numChannels,
-            r.res.pitch2D.width, r.res.pitch2D.height, r.res.pitch2D.pitchInBytes);
+        SAY(",%lld,%x,%u,%zu,%zu,%zu", (long long)(r.res.pitch2D.devPtr - memory),
+            (unsigned)r.res.pitch2D.format, r.res.pitch2D.numChannels, r.res.pitch2D.width,
+            r.res.pitch2D.height, r.res.pitch2D.pitchInBytes);
     code = cuTexObjectGetResourceViewDesc(&v, object);
     SAY(" v=%s", record_brief(code));
     if (!code)
-        SAY(",%x,%zux%zux%zu,%u-%u,%u-%u", (unsigned)v.format, v.width, v.height, v.depth, v.firstMipmapLevel, v.lastMipmapLevel, v.firstLayer,
-            v.lastLayer);
+        SAY(",%x,%zux%zux%zu,%u-%u,%u-%u", (unsigned)v.format, v.width, v.height, v.depth,
+            v.firstMipmapLevel, v.lastMipmapLevel, v.firstLayer, v.lastLayer);
 }
 
 GROUP(textures)
@@ -497,8 +547,12 @@ static void write_box(CUarray level)
         return;
     NEED(cuMemsetD8(bytes, 0, EXTERNAL_B));
     NEED(cuCtxSynchronize());
-    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = pattern, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = level};
-    unsigned width = (unsigned)d.Width, height = d.Height ? (unsigned)d.Height : 1, depth = d.Depth ? (unsigned)d.Depth : 1;
+    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = pattern,
+                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                       .dstArray = level};
+    unsigned width = (unsigned)d.Width, height = d.Height ? (unsigned)d.Height : 1,
+             depth = d.Depth ? (unsigned)d.Depth : 1;
     unsigned x = below(width), y = below(height), z = below(depth);
     if (one_in(2))
         x = y = z = 0;
@@ -507,7 +561,8 @@ static void write_box(CUarray level)
     c.Height = 1 + below(height - y);
     c.Depth = 1 + below(depth - z);
     if (one_in(2))
-        c.WidthInBytes = (size_t)(width - x) * element_B, c.Height = height - y, c.Depth = depth - z;
+        c.WidthInBytes = (size_t)(width - x) * element_B, c.Height = height - y,
+        c.Depth = depth - z;
     c.srcPitch = c.WidthInBytes, c.srcHeight = c.Height;
     CUresult r = cuMemcpy3D(&c), later = cuCtxSynchronize();
     SAY(" w=%s,%s", record_brief(r), record_brief(later));
@@ -548,7 +603,8 @@ static void map_image(CUexternalMemory external)
     if (one_in(50))
         d.reserved[below(16)] = 1;
     const CUDA_ARRAY3D_DESCRIPTOR *a = &d.arrayDesc;
-    SAY("[%zx %zx %zx f%x c%u fl%x o%llx L%u]", a->Width, a->Height, a->Depth, (unsigned)a->Format, a->NumChannels, a->Flags, d.offset, d.numLevels);
+    SAY("[%zx %zx %zx f%x c%u fl%x o%llx L%u]", a->Width, a->Height, a->Depth, (unsigned)a->Format,
+        a->NumChannels, a->Flags, d.offset, d.numLevels);
     CUmipmappedArray mipmap = NULL;
     CUresult r = cuExternalMemoryGetMappedMipmappedArray(&mipmap, external, &d);
     SAY(" %s", record_brief(r));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Copies and fills with everything drawn at random: kinds of memory, shapes, offsets, pitches, wrong values. Of a copy that succeeds the whole target
-// is looked at. The recording holds what a card answered to exactly these draws: their order and number must stay as they are.
+// Copies and fills with everything drawn at random: kinds of memory, shapes, offsets, pitches,
+// wrong values. Of a copy that succeeds the whole target is looked at. The recording holds what a
+// card answered to exactly these draws: their order and number must stay as they are.
 #include "draw.h"
 #include "record.h"
 
@@ -39,9 +40,10 @@ static uint64_t hash_of(const unsigned char *p, size_t size)
 
 static unsigned element_B(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    unsigned channel_B = d->Format == CU_AD_FORMAT_UNSIGNED_INT8                                      ? 1
-                         : d->Format == CU_AD_FORMAT_UNSIGNED_INT16 || d->Format == CU_AD_FORMAT_HALF ? 2
-                                                                                                      : 4;
+    unsigned channel_B =
+        d->Format == CU_AD_FORMAT_UNSIGNED_INT8                                      ? 1
+        : d->Format == CU_AD_FORMAT_UNSIGNED_INT16 || d->Format == CU_AD_FORMAT_HALF ? 2
+                                                                                     : 4;
     return channel_B * d->NumChannels;
 }
 
@@ -84,9 +86,15 @@ static void reset_arrays(void)
     }
 }
 
-static void make_array(size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned flags)
+static void make_array(size_t width, size_t height, size_t depth, CUarray_format format,
+                       unsigned channels, unsigned flags)
 {
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = width, .Height = height, .Depth = depth, .Format = format, .NumChannels = channels, .Flags = flags};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = width,
+                                 .Height = height,
+                                 .Depth = depth,
+                                 .Format = format,
+                                 .NumChannels = channels,
+                                 .Flags = flags};
     descs[array_count] = d;
     NEED(cuArray3DCreate(&arrays[array_count], &d));
     array_count++;
@@ -96,8 +104,10 @@ static void make_array(size_t width, size_t height, size_t depth, CUarray_format
 static void make_mapped(void)
 {
     enum { PAGE = 2 << 20 };
-    CUmemAllocationProp how = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    CUmemAccessDesc access = {.location = how.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAllocationProp how = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                               .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAccessDesc access = {.location = how.location,
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle memory;
     NEED(cuMemCreate(&memory, PAGE, &how, 0));
     NEED(cuMemAddressReserve(&mapped, (size_t)2 * PAGE, 0, 0, 0));
@@ -178,7 +188,8 @@ static void reset_all(void)
 // ---- ends of copies
 
 static const size_t small[] = {0, 0, 0, 0, 1, 2, 3, 4, 8, 16, 17, 31, 64, 100, 128};
-static const size_t widths[] = {0, 1, 2, 3, 4, 8, 12, 16, 32, 40, 60, 64, 100, 128, 160, 200, 256, 400, 512};
+static const size_t widths[] = {0,  1,  2,   3,   4,   8,   12,  16,  32, 40,
+                                60, 64, 100, 128, 160, 200, 256, 400, 512};
 static const size_t heights[] = {0, 1, 1, 2, 3, 5, 9, 16, 17, 30, 32, 50};
 static const size_t depths[] = {0, 1, 1, 2, 3, 5, 6, 7, 9, 16};
 static const size_t pitches[] = {0, 0, 64, 100, 128, 256, 400, 512, 513, 1024, 2000, 4096};
@@ -308,15 +319,19 @@ static void say_outcome(CUresult r, const struct end *target)
 
 // ---- boxes
 
-#define ENDS                                                                                                                                         \
-    .srcXInBytes = s.x, .srcY = s.y, .srcMemoryType = (CUmemorytype)s.type, .srcHost = s.host, .srcDevice = s.address, .srcArray = s.array,          \
-    .srcPitch = s.pitch, .dstXInBytes = d.x, .dstY = d.y, .dstMemoryType = (CUmemorytype)d.type, .dstHost = d.host, .dstDevice = d.address,          \
+#define ENDS                                                                                       \
+    .srcXInBytes = s.x, .srcY = s.y, .srcMemoryType = (CUmemorytype)s.type, .srcHost = s.host,     \
+    .srcDevice = s.address, .srcArray = s.array, .srcPitch = s.pitch, .dstXInBytes = d.x,          \
+    .dstY = d.y, .dstMemoryType = (CUmemorytype)d.type, .dstHost = d.host, .dstDevice = d.address, \
     .dstArray = d.array, .dstPitch = d.pitch, .WidthInBytes = width, .Height = height
-#define SLICES .srcZ = s.z, .srcLOD = s.level, .srcHeight = s.rows, .dstZ = d.z, .dstLOD = d.level, .dstHeight = d.rows, .Depth = depth
+#define SLICES                                                                                     \
+    .srcZ = s.z, .srcLOD = s.level, .srcHeight = s.rows, .dstZ = d.z, .dstLOD = d.level,           \
+    .dstHeight = d.rows, .Depth = depth
 
 static size_t to_elements(size_t width, const struct end *e)
 {
-    return chance(50) && e->array_number >= 0 ? width - width % element_B(&descs[e->array_number]) : width;
+    return chance(50) && e->array_number >= 0 ? width - width % element_B(&descs[e->array_number])
+                                              : width;
 }
 
 static void copy_2d(unsigned i)
@@ -330,11 +345,15 @@ static void copy_2d(unsigned i)
     if (chance(1))
         width = (size_t)-4;
     unsigned how = (unsigned)(draw() % 3);
-    if (!CASE("%u-%s%u(%zd,%zd)%zd-%s%u(%zd,%zd)%zd-%zdx%zd-%u", i, kind_names[s.kind], s.type, (ssize_t)s.x, (ssize_t)s.y, (ssize_t)s.pitch,
-              kind_names[d.kind], d.type, (ssize_t)d.x, (ssize_t)d.y, (ssize_t)d.pitch, (ssize_t)width, (ssize_t)height, how))
+    if (!CASE("%u-%s%u(%zd,%zd)%zd-%s%u(%zd,%zd)%zd-%zdx%zd-%u", i, kind_names[s.kind], s.type,
+              (ssize_t)s.x, (ssize_t)s.y, (ssize_t)s.pitch, kind_names[d.kind], d.type,
+              (ssize_t)d.x, (ssize_t)d.y, (ssize_t)d.pitch, (ssize_t)width, (ssize_t)height, how))
         return;
     CUDA_MEMCPY2D c = {ENDS};
-    say_outcome(how == 0 ? cuMemcpy2D(&c) : how == 1 ? cuMemcpy2DUnaligned(&c) : cuMemcpy2DAsync(&c, NULL), &d);
+    say_outcome(how == 0   ? cuMemcpy2D(&c)
+                : how == 1 ? cuMemcpy2DUnaligned(&c)
+                           : cuMemcpy2DAsync(&c, NULL),
+                &d);
 }
 
 static void copy_3d(unsigned i)
@@ -346,13 +365,18 @@ static void copy_3d(unsigned i)
     if (chance(1))
         depth = SIZE_MAX;
     unsigned how = (unsigned)(draw() % 3);
-    if (!CASE("%u-%s%u(%zd,%zd,%zd)%zd,%zd-%s%u(%zd,%zd,%zd)%zd,%zd-%zdx%zdx%zd-%u", i, kind_names[s.kind], s.type, (ssize_t)s.x, (ssize_t)s.y,
-              (ssize_t)s.z, (ssize_t)s.pitch, (ssize_t)s.rows, kind_names[d.kind], d.type, (ssize_t)d.x, (ssize_t)d.y, (ssize_t)d.z, (ssize_t)d.pitch,
-              (ssize_t)d.rows, (ssize_t)width, (ssize_t)height, (ssize_t)depth, how))
+    if (!CASE("%u-%s%u(%zd,%zd,%zd)%zd,%zd-%s%u(%zd,%zd,%zd)%zd,%zd-%zdx%zdx%zd-%u", i,
+              kind_names[s.kind], s.type, (ssize_t)s.x, (ssize_t)s.y, (ssize_t)s.z,
+              (ssize_t)s.pitch, (ssize_t)s.rows, kind_names[d.kind], d.type, (ssize_t)d.x,
+              (ssize_t)d.y, (ssize_t)d.z, (ssize_t)d.pitch, (ssize_t)d.rows, (ssize_t)width,
+              (ssize_t)height, (ssize_t)depth, how))
         return;
     CUDA_MEMCPY3D c = {ENDS, SLICES};
     CUDA_MEMCPY3D_PEER peer = {ENDS, SLICES, .srcContext = context, .dstContext = context};
-    say_outcome(how == 0 ? cuMemcpy3D(&c) : how == 1 ? cuMemcpy3DAsync(&c, NULL) : cuMemcpy3DPeer(&peer), &d);
+    say_outcome(how == 0   ? cuMemcpy3D(&c)
+                : how == 1 ? cuMemcpy3DAsync(&c, NULL)
+                           : cuMemcpy3DPeer(&peer),
+                &d);
 }
 
 // A group begins with the same memory wherever it goes on.
@@ -381,7 +405,8 @@ GROUP(copy3d)
 static void copy_run(unsigned i)
 {
     const CUdeviceptr starts[] = {device, mapped, second, (uintptr_t)pinned, (uintptr_t)registered};
-    static const size_t sizes[] = {0, 1, 4, 100, 4096, SIZE - 64, SIZE, SIZE + 1, SIZE_MAX, (size_t)1 << 40};
+    static const size_t sizes[] = {0,         1,    4,        100,      4096,
+                                   SIZE - 64, SIZE, SIZE + 1, SIZE_MAX, (size_t)1 << 40};
     static const size_t offsets[] = {0, 0, 1, 64, 4096, SIZE - 4096, SIZE - 1, SIZE};
     draw_seed(40000 + i);
     unsigned to = (unsigned)(draw() % 5), from = (unsigned)(draw() % 5);
@@ -426,10 +451,27 @@ GROUP(linear)
 
 static void fill(unsigned i)
 {
-    const CUdeviceptr starts[] = {device, mapped, second, (uintptr_t)pinned, (uintptr_t)registered, (uintptr_t)pageable, 0, 16};
+    const CUdeviceptr starts[] = {
+        device, mapped, second, (uintptr_t)pinned, (uintptr_t)registered, (uintptr_t)pageable,
+        0,      16};
     static const size_t offsets[] = {0, 0, 0, 1, 2, 4, 64, SIZE - 64, SIZE - 4, SIZE - 1, SIZE};
-    static const size_t counts[] = {0, 1, 2, 7, 64, 1000, SIZE / 4, SIZE / 4 + 1, SIZE, SIZE_MAX, (size_t)1 << 62, (size_t)1 << 63};
-    static const size_t steps[] = {0, 1, 2, 4, 6, 64, 100, 512, 4096, 65536, 1 << 20, (size_t)1 << 40, (size_t)-4, (size_t)-64, (size_t)1 << 63};
+    static const size_t counts[] = {0,
+                                    1,
+                                    2,
+                                    7,
+                                    64,
+                                    1000,
+                                    SIZE / 4,
+                                    SIZE / 4 + 1,
+                                    SIZE,
+                                    SIZE_MAX,
+                                    (size_t)1 << 62,
+                                    (size_t)1 << 63};
+    static const size_t steps[] = {0,          1,           2,
+                                   4,          6,           64,
+                                   100,        512,         4096,
+                                   65536,      1 << 20,     (size_t)1 << 40,
+                                   (size_t)-4, (size_t)-64, (size_t)1 << 63};
     static const size_t row_counts[] = {0, 1, 2, 3, 16, 100, 4096, (size_t)1 << 32, SIZE_MAX};
     draw_seed(90000 + i);
     unsigned to = (unsigned)(draw() % 8);
@@ -437,7 +479,8 @@ static void fill(unsigned i)
     CUdeviceptr a = starts[to] + offset;
     size_t n = PICK(counts), pitch = PICK(steps), rows = PICK(row_counts);
     unsigned call = (unsigned)(draw() % 12);
-    if (!CASE("%u-call%u-%u+%zx-n%zd-p%zd-h%zd", i, call, to, offset, (ssize_t)n, (ssize_t)pitch, (ssize_t)rows))
+    if (!CASE("%u-call%u-%u+%zx-n%zd-p%zd-h%zd", i, call, to, offset, (ssize_t)n, (ssize_t)pitch,
+              (ssize_t)rows))
         return;
     CUresult r = CUDA_SUCCESS;
     switch (call) {

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
-// OpenGL objects registered, mapped, written and read in walks drawn at random: several registrations of one object, lists, flags, streams,
-// contexts of both sides. The order and number of the draws must stay as they are.
+// OpenGL objects registered, mapped, written and read in walks drawn at random: several
+// registrations of one object, lists, flags, streams, contexts of both sides. The order and number
+// of the draws must stay as they are.
 #include "gl_objects.h"
 
 static EGLContext gl_shared, gl_apart;
 static CUcontext cu_second;
-static const GLenum other_targets[] = {
-    GL_TEXTURE_1D, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_BUFFER, GL_TEXTURE_2D_MULTISAMPLE, GL_RENDERBUFFER,
-    GL_TEXTURE_2D, GL_TEXTURE_3D,       GL_TEXTURE_2D_ARRAY};
+static const GLenum other_targets[] = {GL_TEXTURE_1D,
+                                       GL_TEXTURE_1D_ARRAY,
+                                       GL_TEXTURE_CUBE_MAP_ARRAY,
+                                       GL_TEXTURE_BUFFER,
+                                       GL_TEXTURE_2D_MULTISAMPLE,
+                                       GL_RENDERBUFFER,
+                                       GL_TEXTURE_2D,
+                                       GL_TEXTURE_3D,
+                                       GL_TEXTURE_2D_ARRAY};
 
 // ---- walks through the states of a few resources
 
@@ -64,7 +71,8 @@ static CUstream some_stream(void)
     }
 }
 
-// One to three slots, now and then one twice or none at all. Whoever is in a list that succeeds has the new state.
+// One to three slots, now and then one twice or none at all. Whoever is in a list that succeeds has
+// the new state.
 static void map_some(bool map, CUstream stream)
 {
     CUgraphicsResource list[3];
@@ -75,9 +83,14 @@ static void map_some(bool map, CUstream stream)
         if (chance(3))
             which[i] = -1;
         list[i] = which[i] < 0 || !slots[which[i]].alive ? NULL : slots[which[i]].r;
-        SAY("%s%d", i ? "+" : map ? " map" : " unmap", which[i] < 0 || !slots[which[i]].alive ? -1 : which[i]);
+        SAY("%s%d",
+            i     ? "+"
+            : map ? " map"
+                  : " unmap",
+            which[i] < 0 || !slots[which[i]].alive ? -1 : which[i]);
     }
-    CUresult e = map ? cuGraphicsMapResources(count, list, stream) : cuGraphicsUnmapResources(count, list, stream);
+    CUresult e = map ? cuGraphicsMapResources(count, list, stream)
+                     : cuGraphicsUnmapResources(count, list, stream);
     SAY("=%s", record_brief(e));
     // What is mapped now is asked for: after an error it is not always what was before.
     for (unsigned i = 0; i < count; i++) {
@@ -88,7 +101,8 @@ static void map_some(bool map, CUstream stream)
         size_t size;
         CUarray a;
         bool buffer = objects[s->object].kind == BUFFER;
-        CUresult now = buffer ? cuGraphicsResourceGetMappedPointer(&p, &size, s->r) : cuGraphicsSubResourceGetMappedArray(&a, s->r, 0, 0);
+        CUresult now = buffer ? cuGraphicsResourceGetMappedPointer(&p, &size, s->r)
+                              : cuGraphicsSubResourceGetMappedArray(&a, s->r, 0, 0);
         s->mapped = !now;
         if (!now && buffer) {
             s->p = p;
@@ -112,8 +126,10 @@ static void register_one(struct slot *s, int number)
     if (s->alive || o->deleted)
         return;
     CUgraphicsResource r = NULL;
-    CUresult e = o->kind == BUFFER ? cuGraphicsGLRegisterBuffer(&r, o->name, flags) : cuGraphicsGLRegisterImage(&r, o->name, target, flags);
-    SAY(" reg%d(%d,%x,%u)=%s", number, object, o->kind == BUFFER ? 0 : target, flags, record_brief(e));
+    CUresult e = o->kind == BUFFER ? cuGraphicsGLRegisterBuffer(&r, o->name, flags)
+                                   : cuGraphicsGLRegisterImage(&r, o->name, target, flags);
+    SAY(" reg%d(%d,%x,%u)=%s", number, object, o->kind == BUFFER ? 0 : target, flags,
+        record_brief(e));
     if (!e)
         *s = (struct slot){.r = r, .object = object, .alive = true};
 }
@@ -163,7 +179,8 @@ static void touch(struct slot *s, int number)
     if (objects[s->object].kind == BUFFER && s->p) {
         from %= s->size;
         length = 1 + length % (s->size - from);
-        CUresult e = write ? cuMemsetD8(s->p + from, (unsigned char)value, length) : cuMemcpyDtoH(bytes, s->p + from, length);
+        CUresult e = write ? cuMemsetD8(s->p + from, (unsigned char)value, length)
+                           : cuMemcpyDtoH(bytes, s->p + from, length);
         SAY(" %s%d=%s", write ? "set" : "get", number, record_brief(e));
         if (!write && !e)
             SAY(",%08x", hash(bytes, length));
@@ -214,7 +231,8 @@ static void walk(bool contexts)
 {
     NEED(cuStreamCreate(&own_stream, chance(50)));
     for (int i = 0; i < OBJECTS; i++)
-        objects[i] = i < BUFFERS ? make_buffer() : make_texture(&formats[draw() % FIRST_ODD_FORMAT]);
+        objects[i] =
+            i < BUFFERS ? make_buffer() : make_texture(&formats[draw() % FIRST_ODD_FORMAT]);
     memset(slots, 0, sizeof slots);
     for (int i = 0; i < SLOTS - 1; i++)
         register_one(&slots[i], i);
@@ -224,7 +242,8 @@ static void walk(bool contexts)
         struct slot *s = &slots[number];
         if (op < 1)
             register_one(s, number);
-        else if (op < 2 && s->alive && !s->mapped) { // of a mapped one the driver keeps half, and crashes later
+        else if (op < 2 && s->alive &&
+                 !s->mapped) { // of a mapped one the driver keeps half, and crashes later
             CUresult e = cuGraphicsUnregisterResource(s->r);
             SAY(" unreg%d=%s", number, record_brief(e));
             if (!e)
@@ -235,7 +254,8 @@ static void walk(bool contexts)
             map_some(false, some_stream());
         else if (op < 9 && s->alive) {
             unsigned flags = (unsigned)(draw() % 5);
-            SAY(" flags%d(%u)=%s", number, flags, record_brief(cuGraphicsResourceSetMapFlags(s->r, flags)));
+            SAY(" flags%d(%u)=%s", number, flags,
+                record_brief(cuGraphicsResourceSetMapFlags(s->r, flags)));
         } else if (op < 11)
             ask(s, number);
         else if (op < 17)
@@ -315,7 +335,8 @@ GROUP(contexts)
 // Maps it, or unmaps it.
 static void turn(struct slot *s)
 {
-    CUresult e = s->mapped ? cuGraphicsUnmapResources(1, &s->r, NULL) : cuGraphicsMapResources(1, &s->r, NULL);
+    CUresult e = s->mapped ? cuGraphicsUnmapResources(1, &s->r, NULL)
+                           : cuGraphicsMapResources(1, &s->r, NULL);
     SAY(" %s=%s", s->mapped ? "unmap" : "map", record_brief(e));
     s->mapped = !s->mapped;
     if (!s->mapped)
@@ -340,9 +361,12 @@ GROUP(flags)
             objects[0].levels = 1; // level 0 alone is touched
         struct slot *s = &slots[0];
         unsigned flags = (unsigned)(draw() % 3);
-        CUresult e = objects[0].kind == BUFFER ? cuGraphicsGLRegisterBuffer(&s->r, objects[0].name, flags)
-                                               : cuGraphicsGLRegisterImage(&s->r, objects[0].name, objects[0].target, flags);
-        SAY("%s flags%u=%s", objects[0].kind == BUFFER ? "BUFFER" : target_name(objects[0].target), flags, record_brief(e));
+        CUresult e =
+            objects[0].kind == BUFFER
+                ? cuGraphicsGLRegisterBuffer(&s->r, objects[0].name, flags)
+                : cuGraphicsGLRegisterImage(&s->r, objects[0].name, objects[0].target, flags);
+        SAY("%s flags%u=%s", objects[0].kind == BUFFER ? "BUFFER" : target_name(objects[0].target),
+            flags, record_brief(e));
         s->alive = !e;
         for (int step = 0; !e && step < 16; step++) {
             uint64_t op = draw() % 12;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// OpenGL images registered with CUDA: every format, target, flag and size with all bytes there and back, renderbuffers, textures of odd shape. The
-// order and number of the draws must stay as they are.
+// OpenGL images registered with CUDA: every format, target, flag and size with all bytes there and
+// back, renderbuffers, textures of odd shape. The order and number of the draws must stay as they
+// are.
 #include "gl_objects.h"
 
 // ---- formats: every byte of every level, there and back
@@ -12,12 +13,14 @@ GROUP(formats)
         draw_seed(1000 + (uint64_t)i);
         if (!CASE("%d", i))
             continue;
-        struct object o = make_texture(&formats[chance(90) ? draw() % FIRST_ODD_FORMAT : draw() % COUNT(formats)]);
+        struct object o = make_texture(
+            &formats[chance(90) ? draw() % FIRST_ODD_FORMAT : draw() % COUNT(formats)]);
         static const unsigned flags[] = {0, 0, 0, 0, 1, 2, 4, 8, 12};
         unsigned flag = PICK(flags);
         bool exact = o.format < formats + FIRST_ODD_FORMAT;
         CUgraphicsResource r = NULL;
-        SAY("%s %s %dx%dx%d L%d fl%u gl%x", target_name(o.target), o.format->name, o.width, o.height, o.depth, o.levels, flag, glGetError());
+        SAY("%s %s %dx%dx%d L%d fl%u gl%x", target_name(o.target), o.format->name, o.width,
+            o.height, o.depth, o.levels, flag, glGetError());
         CUresult e = cuGraphicsGLRegisterImage(&r, o.name, o.target, flag);
         SAY(" %s", record_brief(e));
         if (e) {
@@ -26,7 +29,8 @@ GROUP(formats)
         }
         SAY(" map %s", record_brief(cuGraphicsMapResources(1, &r, 0)));
         for (int level = 0; level <= o.levels; level++)
-            for (unsigned layer = 0; layer < (unsigned)(o.target == GL_TEXTURE_3D ? 1 : o.depth); layer++) {
+            for (unsigned layer = 0; layer < (unsigned)(o.target == GL_TEXTURE_3D ? 1 : o.depth);
+                 layer++) {
                 CUarray a = NULL;
                 e = cuGraphicsSubResourceGetMappedArray(&a, r, layer, (unsigned)level);
                 if (e) {
@@ -95,8 +99,10 @@ GROUP(renderbuffers)
             e = cuGraphicsSubResourceGetMappedArray(&a, r, 0, 0);
             SAY(" %s", record_brief(e));
             if (!e) {
-                CUDA_MEMCPY2D c = {
-                    .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = noise(MOST_BYTES / 2), .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a};
+                CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                   .srcHost = noise(MOST_BYTES / 2),
+                                   .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                   .dstArray = a};
                 c.WidthInBytes = (size_t)w * (size_t)f->texel_B;
                 c.Height = (size_t)h;
                 say_desc(a);
@@ -127,9 +133,12 @@ GROUP(shapes)
         if (!CASE("%d", i))
             continue;
         GLuint name;
-        static const GLenum shape_targets[] = {GL_TEXTURE_2D, GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_2D_ARRAY};
+        static const GLenum shape_targets[] = {GL_TEXTURE_2D, GL_TEXTURE_2D, GL_TEXTURE_3D,
+                                               GL_TEXTURE_2D_ARRAY};
         GLenum target = PICK(shape_targets);
-        struct object o = {.kind = TEXTURE, .target = target, .depth = target == GL_TEXTURE_2D ? 1 : 1 + (int)(draw() % 9)};
+        struct object o = {.kind = TEXTURE,
+                           .target = target,
+                           .depth = target == GL_TEXTURE_2D ? 1 : 1 + (int)(draw() % 9)};
         o.width = 1 + (int)(draw() % 40);
         o.height = 1 + (int)(draw() % 40);
         const struct format *main_format = &formats[draw() % FIRST_ODD_FORMAT];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Allocations, registered host memory and buffers on imported memory with arguments drawn at random. The order and number of the draws must stay as
-// they are.
+// Allocations, registered host memory and buffers on imported memory with arguments drawn at
+// random. The order and number of the draws must stay as they are.
 #include "draw.h"
 #include "record.h"
 
@@ -25,7 +25,8 @@ static void host_allocation(size_t size, unsigned flags)
     SAY(" free=%s", record_name(cuMemFreeHost(p)));
 }
 
-static void registration(unsigned char *host, size_t offset, size_t size, unsigned flags, const size_t *offsets, unsigned count)
+static void registration(unsigned char *host, size_t offset, size_t size, unsigned flags,
+                         const size_t *offsets, unsigned count)
 {
     if (size > HOST_B) {
         SAY("skip");
@@ -58,7 +59,8 @@ GROUP(hostalloc)
     static const size_t sizes[] = {0, 1, 100, 4096, 65536, HOST_B, SIZE_MAX, (size_t)1 << 50};
     static const size_t offsets[] = {0, 0, 0, 1, 64, 4096, 8192, 65536, 100000};
     record_context();
-    unsigned char *host = mmap(NULL, HOST_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *host =
+        mmap(NULL, HOST_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 300; i++) {
         draw_seed(3000 + (uint64_t)i);
         unsigned flags = (unsigned)(draw() % 40);
@@ -75,9 +77,11 @@ GROUP(registered)
 {
     static const size_t offsets[] = {0, 1, 64, 4095, 4096, 4097, 8191, 8192};
     static const size_t sizes[] = {1, 63, 64, 4032, 4095, 4096, 4097, 8192};
-    static const unsigned flags[] = {0, 1, 2, 3, CU_MEMHOSTREGISTER_READ_ONLY, CU_MEMHOSTREGISTER_READ_ONLY | 2};
+    static const unsigned flags[] = {
+        0, 1, 2, 3, CU_MEMHOSTREGISTER_READ_ONLY, CU_MEMHOSTREGISTER_READ_ONLY | 2};
     record_context();
-    unsigned char *host = mmap(NULL, HOST_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *host =
+        mmap(NULL, HOST_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 400; i++) {
         draw_seed(140000 + (uint64_t)i);
         size_t at[3], size[3];
@@ -90,7 +94,8 @@ GROUP(registered)
         if (!CASE("%d", i))
             continue;
         for (int k = 0; k < 3; k++)
-            SAY(" %zu+%zu,%x=%s", at[k], size[k], flag[k], record_ok(cuMemHostRegister(host + at[k], size[k], flag[k])));
+            SAY(" %zu+%zu,%x=%s", at[k], size[k], flag[k],
+                record_ok(cuMemHostRegister(host + at[k], size[k], flag[k])));
         for (size_t page = 0; page < 5; page++)
             SAY(" %s", record_ok(cuMemHostGetFlags(&got, host + page * 4096)));
         for (int k = 0; k < 3; k++)
@@ -106,13 +111,43 @@ GROUP(extbuf)
 {
     enum { MOST = 6 };
     static const size_t real[] = {GRANULE, 4 * GRANULE, 3 * GRANULE};
-    static const size_t claims[] = {0,           1,           100,         4096,        65536,       GRANULE - 1,          GRANULE,
-                                    GRANULE + 1, 2 * GRANULE, 3 * GRANULE, 4 * GRANULE, 5 * GRANULE, (size_t)64 * GRANULE, (size_t)1 << 47,
+    static const size_t claims[] = {0,
+                                    1,
+                                    100,
+                                    4096,
+                                    65536,
+                                    GRANULE - 1,
+                                    GRANULE,
+                                    GRANULE + 1,
+                                    2 * GRANULE,
+                                    3 * GRANULE,
+                                    4 * GRANULE,
+                                    5 * GRANULE,
+                                    (size_t)64 * GRANULE,
+                                    (size_t)1 << 47,
                                     SIZE_MAX};
-    static const size_t offsets[] = {
-        0, 0, 1, 16, 100, 4096, 65536, 65537, GRANULE - 65536, GRANULE - 1, GRANULE, GRANULE + 1, 2 * GRANULE, (size_t)-65536, SIZE_MAX};
-    static const size_t sizes[] = {
-        0, 1, 100, 4096, 65535, 65536, 65537, GRANULE, GRANULE + 1, 2 * GRANULE, 4 * GRANULE, (size_t)65536 << 30, SIZE_MAX, (size_t)1 << 47};
+    static const size_t offsets[] = {0,
+                                     0,
+                                     1,
+                                     16,
+                                     100,
+                                     4096,
+                                     65536,
+                                     65537,
+                                     GRANULE - 65536,
+                                     GRANULE - 1,
+                                     GRANULE,
+                                     GRANULE + 1,
+                                     2 * GRANULE,
+                                     (size_t)-65536,
+                                     SIZE_MAX};
+    static const size_t sizes[] = {0,           1,
+                                   100,         4096,
+                                   65535,       65536,
+                                   65537,       GRANULE,
+                                   GRANULE + 1, 2 * GRANULE,
+                                   4 * GRANULE, (size_t)65536 << 30,
+                                   SIZE_MAX,    (size_t)1 << 47};
     record_context();
     for (int i = 0; i < 250; i++) {
         draw_seed(60000 + (uint64_t)i);
@@ -140,7 +175,8 @@ GROUP(extbuf)
             size_t range;
             unsigned char byte = 0;
             r = cuMemGetAddressRange(&base, &range, p[k] + lengths[k] / 2);
-            SAY(",%d,%s,%lld,%zx", (int)(p[k] % 512), record_ok(r), r ? 0 : (long long)(p[k] - base), r ? 0 : range);
+            SAY(",%d,%s,%lld,%zx", (int)(p[k] % 512), record_ok(r),
+                r ? 0 : (long long)(p[k] - base), r ? 0 : range);
             SAY(",%s", record_ok(cuMemsetD8(p[k], (unsigned char)(k + 1), lengths[k])));
             SAY(",%s", record_ok(cuMemcpyDtoH(&byte, p[k] + lengths[k] - 1, 1)));
             SAY(",%d,%s", byte, cuMemsetD8(p[k] + lengths[k], 1, 1) ? "past" : "in");

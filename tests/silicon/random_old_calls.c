@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The calls of CUDA 2 on OpenGL buffers, beside the newer ones, in walks drawn at random. The order and number of the draws must stay as they are.
+// The calls of CUDA 2 on OpenGL buffers, beside the newer ones, in walks drawn at random. The order
+// and number of the draws must stay as they are.
 #include "gl_objects.h"
 
 enum { NO_NAME = 0x7ffffff0, BUFFERS = 3 };
@@ -29,14 +30,16 @@ static void turn_old(struct old *o, GLuint name, int number, bool map, bool asyn
     size_t size = 0;
     CUresult e;
     if (map) {
-        e = asynchronous ? cuGLMapBufferObjectAsync(&p, &size, name, own_stream) : cuGLMapBufferObject(&p, &size, name);
+        e = asynchronous ? cuGLMapBufferObjectAsync(&p, &size, name, own_stream)
+                         : cuGLMapBufferObject(&p, &size, name);
         SAY(" map%d%s=%s", number, asynchronous ? "a" : "", record_brief(e));
         if (!e) {
             SAY(",%zu,%d", size, o->p == p);
             *o = (struct old){true, true, p, size};
         }
     } else {
-        e = asynchronous ? cuGLUnmapBufferObjectAsync(name, own_stream) : cuGLUnmapBufferObject(name);
+        e = asynchronous ? cuGLUnmapBufferObjectAsync(name, own_stream)
+                         : cuGLUnmapBufferObject(name);
         SAY(" unmap%d%s=%s", number, asynchronous ? "a" : "", record_brief(e));
         if (!e)
             o->mapped = false;
@@ -77,23 +80,29 @@ GROUP(old)
             } else if (op < 10 && name == b->name) {
                 turn_old(o, name, number, false, asynchronous);
             } else if (op < 11) {
-                unsigned flags = (unsigned)(from % 3) * 2; // READ_ONLY is what the group `flags` is about
-                SAY(" flags%d,%u=%s", number, flags, record_brief(cuGLSetBufferObjectMapFlags(name, flags)));
+                unsigned flags =
+                    (unsigned)(from % 3) * 2; // READ_ONLY is what the group `flags` is about
+                SAY(" flags%d,%u=%s", number, flags,
+                    record_brief(cuGLSetBufferObjectMapFlags(name, flags)));
             } else if (op < 14 && o->mapped) {
                 from %= o->size;
                 length = 1 + length % (o->size - from);
-                CUresult e = op == 11 ? cuMemcpyDtoH(bytes, o->p + from, length) : cuMemsetD8(o->p + from, (unsigned char)length, length);
-                SAY(op == 11 ? " get%d=%s,%08x" : " set%d=%s", number, record_brief(e), op == 11 ? hash(bytes, length) : 0);
+                CUresult e = op == 11 ? cuMemcpyDtoH(bytes, o->p + from, length)
+                                      : cuMemsetD8(o->p + from, (unsigned char)length, length);
+                SAY(op == 11 ? " get%d=%s,%08x" : " set%d=%s", number, record_brief(e),
+                    op == 11 ? hash(bytes, length) : 0);
                 cuCtxSynchronize();
             } else if (op == 14 && !newer[number].alive) {
                 newer[number].alive = !cuGraphicsGLRegisterBuffer(&newer[number].r, b->name, 0);
                 SAY(" new%d=%d", number, newer[number].alive);
             } else if (op == 15 && newer[number].alive) {
                 struct newer *s = &newer[number];
-                CUresult e = s->mapped ? cuGraphicsUnmapResources(1, &s->r, NULL) : cuGraphicsMapResources(1, &s->r, NULL);
+                CUresult e = s->mapped ? cuGraphicsUnmapResources(1, &s->r, NULL)
+                                       : cuGraphicsMapResources(1, &s->r, NULL);
                 SAY(" turn%d=%s", number, record_brief(e));
                 s->mapped ^= !e;
-                if (s->mapped && !cuGraphicsResourceGetMappedPointer(&s->p, &s->size, s->r) && !cuMemcpyDtoH(bytes, s->p, s->size))
+                if (s->mapped && !cuGraphicsResourceGetMappedPointer(&s->p, &s->size, s->r) &&
+                    !cuMemcpyDtoH(bytes, s->p, s->size))
                     SAY(",%08x", hash(bytes, s->size));
             }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contexts, pools, streams, events and limits with arguments drawn at random. The order and number of the draws must stay as they are.
+// Contexts, pools, streams, events and limits with arguments drawn at random. The order and number
+// of the draws must stay as they are.
 #include "draw.h"
 #include "record.h"
 
@@ -133,13 +134,15 @@ static void say_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, cons
 
 static void use_pool(CUmemoryPool pool)
 {
-    static const size_t sizes[] = {0, 1, 1000, 65536, GRANULE, (size_t)33 * GRANULE, (size_t)1 << 45, SIZE_MAX};
+    static const size_t sizes[] = {
+        0, 1, 1000, 65536, GRANULE, (size_t)33 * GRANULE, (size_t)1 << 45, SIZE_MAX};
     CUdeviceptr p[3] = {0};
     CUresult r;
     for (int a = 0; a <= 12; a++) {
         uint64_t value = UINT64_C(0x5a5a5a5a5a5a5a5a);
         r = cuMemPoolGetAttribute(pool, (CUmemPool_attribute)a, &value);
-        SAY(" %d=%s,%llx", a, record_ok(r), r ? 0 : (unsigned long long)(a >= 1 && a <= 3 ? (unsigned)value : value));
+        SAY(" %d=%s,%llx", a, record_ok(r),
+            r ? 0 : (unsigned long long)(a >= 1 && a <= 3 ? (unsigned)value : value));
     }
     for (int n = 0; n < 4; n++) {
         int a = (int)(draw() % 10);
@@ -194,7 +197,8 @@ GROUP(pools)
         p.usage = chance(90) ? 0 : (unsigned short)(draw() % 4);
         if (chance(5))
             p.reserved[draw() % 8] = 1;
-        if (!CASE("create-%d-%d-%d-%d.%d-%zx-%d", i, (int)p.allocType, (int)p.handleTypes, (int)p.location.type, p.location.id, p.maxSize, p.usage))
+        if (!CASE("create-%d-%d-%d-%d.%d-%zx-%d", i, (int)p.allocType, (int)p.handleTypes,
+                  (int)p.location.type, p.location.id, p.maxSize, p.usage))
             continue;
         CUmemoryPool pool = NULL;
         CUresult r = cuMemPoolCreate(&pool, &p);
@@ -291,7 +295,8 @@ GROUP(streams)
 
 GROUP(limits)
 {
-    static const size_t values[] = {0, 1, 100, 1024, 4096, 65536, 1 << 20, 8 << 20, (size_t)1 << 30, (size_t)1 << 40, SIZE_MAX};
+    static const size_t values[] = {
+        0, 1, 100, 1024, 4096, 65536, 1 << 20, 8 << 20, (size_t)1 << 30, (size_t)1 << 40, SIZE_MAX};
     record_context();
     for (int limit = -1; limit < 15; limit++)
         for (unsigned i = 0; i < COUNT(values); i++) {

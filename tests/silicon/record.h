@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What programs of this folder are made of: groups of named cases, each of which prints one line `group/case | outcome`, the same in every run of one
-// driver. A case that crashes is noted as such, and the group goes on behind it in a fresh process.
+// What programs of this folder are made of: groups of named cases, each of which prints one line
+// `group/case | outcome`, the same in every run of one driver. A case that crashes is noted as
+// such, and the group goes on behind it in a fresh process.
 //
 //     GROUP(streams)
 //     {
@@ -9,7 +10,8 @@
 //             SAY("%s", record_name(cuStreamQuery(NULL)));
 //     }
 //
-// What a group does outside its cases runs again after a crash. Nothing that is printed may depend on addresses, handles or time.
+// What a group does outside its cases runs again after a crash. Nothing that is printed may depend
+// on addresses, handles or time.
 #pragma once
 #include <cuda.h>
 #include <signal.h>
@@ -23,7 +25,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RECORD_CASE_SECONDS = 120, RECORD_GROUP_SECONDS = 900, RECORD_MOST_CRASHES = 400, RECORD_CRASHED = 1000 };
+enum {
+    RECORD_CASE_SECONDS = 120,
+    RECORD_GROUP_SECONDS = 900,
+    RECORD_MOST_CRASHES = 400,
+    RECORD_CRASHED = 1000
+};
 
 // Shared with the process that runs the group.
 struct record_state {
@@ -77,14 +84,16 @@ __attribute__((format(printf, 1, 2))) static void SAY(const char *format, ...)
 
 static void record_crash(const char *name, int status)
 {
-    printf("%s/%s | %s CRASH %d\n", record_group, name, record->line, WIFSIGNALED(status) ? WTERMSIG(status) : RECORD_CRASHED + WEXITSTATUS(status));
+    printf("%s/%s | %s CRASH %d\n", record_group, name, record->line,
+           WIFSIGNALED(status) ? WTERMSIG(status) : RECORD_CRASHED + WEXITSTATUS(status));
     fflush(stdout);
 }
 
 static void record_run(const char *name, void (*group)(void))
 {
     if (!record)
-        record = mmap(NULL, sizeof *record, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        record =
+            mmap(NULL, sizeof *record, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     memset(record, 0, sizeof *record);
     record_group = name;
     for (int crashes = 0; crashes < RECORD_MOST_CRASHES; crashes++) {
@@ -111,23 +120,23 @@ static void record_run(const char *name, void (*group)(void))
 }
 
 // Without arguments all groups run, else the named ones.
-#define RUN(name)                                                                                                                                    \
-    do {                                                                                                                                             \
-        bool wanted_ = argc < 2;                                                                                                                     \
-        for (int i_ = 1; i_ < argc; i_++)                                                                                                            \
-            wanted_ |= !strcmp(argv[i_], #name);                                                                                                     \
-        if (wanted_)                                                                                                                                 \
-            record_run(#name, group_##name);                                                                                                         \
+#define RUN(name)                                                                                  \
+    do {                                                                                           \
+        bool wanted_ = argc < 2;                                                                   \
+        for (int i_ = 1; i_ < argc; i_++)                                                          \
+            wanted_ |= !strcmp(argv[i_], #name);                                                   \
+        if (wanted_)                                                                               \
+            record_run(#name, group_##name);                                                       \
     } while (0)
 
 // What a case needs: the group ends where it fails.
-#define NEED(call)                                                                                                                                   \
-    do {                                                                                                                                             \
-        CUresult result_ = (call);                                                                                                                   \
-        if (result_) {                                                                                                                               \
-            fprintf(stderr, "set-up failed: %s -> %d\n", #call, (int)result_);                                                                       \
-            _exit(9);                                                                                                                                \
-        }                                                                                                                                            \
+#define NEED(call)                                                                                 \
+    do {                                                                                           \
+        CUresult result_ = (call);                                                                 \
+        if (result_) {                                                                             \
+            fprintf(stderr, "set-up failed: %s -> %d\n", #call, (int)result_);                     \
+            _exit(9);                                                                              \
+        }                                                                                          \
     } while (0)
 
 // The code's name without CUDA_: SUCCESS, ERROR_INVALID_VALUE.
@@ -165,7 +174,8 @@ __attribute__((unused)) static CUcontext record_context(void)
 }
 
 // Device memory of `size` bytes, exported as a descriptor and imported again as `claim` bytes.
-__attribute__((unused)) static CUresult record_import(CUexternalMemory *imported, size_t size, size_t claim, unsigned flags)
+__attribute__((unused)) static CUresult record_import(CUexternalMemory *imported, size_t size,
+                                                      size_t claim, unsigned flags)
 {
     CUmemAllocationProp how = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
@@ -174,7 +184,10 @@ __attribute__((unused)) static CUresult record_import(CUexternalMemory *imported
     int fd = -1;
     NEED(cuMemCreate(&memory, size, &how, 0));
     NEED(cuMemExportToShareableHandle(&fd, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = fd, .size = claim, .flags = flags};
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                             .handle.fd = fd,
+                                             .size = claim,
+                                             .flags = flags};
     return cuImportExternalMemory(imported, &desc);
 }
 

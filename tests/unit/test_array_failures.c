@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every allocation and every system call that takes memory is made to fail once, in each call that makes arrays, textures and texture references,
-// maps memory into them, and imports and maps external memory: each failure must be CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be
-// followed by success.
+// Every allocation and every system call that takes memory is made to fail once, in each call that
+// makes arrays, textures and texture references, maps memory into them, and imports and maps
+// external memory: each failure must be CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and
+// be followed by success.
 #include "../harness.h"
 
 #include "fail_each.h"
@@ -15,8 +16,11 @@ static CUexternalMemory memory;
 static CUdeviceptr buffer;
 static CUmemGenericAllocationHandle pool;
 static int source = -1;
-static const CUDA_ARRAY3D_DESCRIPTOR desc = {
-    .Width = 256, .Height = 256, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4, .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+static const CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = 256,
+                                             .Height = 256,
+                                             .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                             .NumChannels = 4,
+                                             .Flags = CUDA_ARRAY3D_SURFACE_LDST};
 
 static CUresult create_array(void)
 {
@@ -92,7 +96,9 @@ static void destroy_reference(void)
 // A failed import leaves the descriptor with the caller.
 static CUresult import(void)
 {
-    CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = dup(source), .size = 4 << 20};
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                          .handle.fd = dup(source),
+                                          .size = 4 << 20};
     CUresult r = cuImportExternalMemory(&memory, &d);
     if (r)
         EXPECT_EQ(close(d.handle.fd), 0);
@@ -176,8 +182,9 @@ TEST(textures)
 TEST(tiles)
 {
     test_context();
-    CUmemAllocationProp p = {
-        .type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, .allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL};
+    CUmemAllocationProp p = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                             .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                             .allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL};
     MUST(cuMemCreate(&pool, 2 << 20, &p, 0));
     MUST(create_sparse());
     fail_each("cuMemMapArrayAsync", map_tiles, unmap_tiles);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The funnel from inside: order, cross-stream waiting, errors, threads; with a command `gate` that holds a stream until the test opens it.
+// The funnel from inside: order, cross-stream waiting, errors, threads; with a command `gate` that
+// holds a stream until the test opens it.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,13 +15,13 @@
 #include "lock.h"
 #include "stream.h"
 
-#define CHECK_EQ(got, want)                                                                                                                          \
-    do {                                                                                                                                             \
-        long long g_ = (long long)(got), w_ = (long long)(want);                                                                                     \
-        if (g_ != w_) {                                                                                                                              \
-            fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #got, g_, w_);                                                      \
-            exit(1);                                                                                                                                 \
-        }                                                                                                                                            \
+#define CHECK_EQ(got, want)                                                                        \
+    do {                                                                                           \
+        long long g_ = (long long)(got), w_ = (long long)(want);                                   \
+        if (g_ != w_) {                                                                            \
+            fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #got, g_, w_);    \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 // A context without its chapter: the funnel needs no more of it than this.
@@ -97,8 +98,10 @@ static CUresult gate_run(struct em_command *c)
     (void)c;
     return CUDA_SUCCESS;
 }
-static const struct em_command_ops gate_ops = {.name = "gate", .ready = gate_ready, .run = gate_run};
-static const struct em_command_ops polled_gate_ops = {.name = "polled gate", .ready = gate_ready, .run = gate_run, .polled = true};
+static const struct em_command_ops gate_ops = {
+    .name = "gate", .ready = gate_ready, .run = gate_run};
+static const struct em_command_ops polled_gate_ops = {
+    .name = "polled gate", .ready = gate_ready, .run = gate_run, .polled = true};
 
 static void push_gate(CUstream h, atomic_bool *open)
 {
@@ -132,10 +135,13 @@ static void note_finish(struct em_command *c)
     (void)c;
     atomic_fetch_add(&finished, 1);
 }
-static const struct em_command_ops note_ops = {.name = "note", .run = note_run, .finish = note_finish};
-static const struct em_command_ops host_note_ops = {.name = "host note", .run = note_run, .finish = note_finish, .place = EM_HOST_THREAD};
+static const struct em_command_ops note_ops = {
+    .name = "note", .run = note_run, .finish = note_finish};
+static const struct em_command_ops host_note_ops = {
+    .name = "host note", .run = note_run, .finish = note_finish, .place = EM_HOST_THREAD};
 
-static CUresult put_as(const struct em_command_ops *ops, CUstream h, int value, CUresult result, int how)
+static CUresult put_as(const struct em_command_ops *ops, CUstream h, int value, CUresult result,
+                       int how)
 {
     struct note n = {.command = {.ops = ops, .size_B = sizeof n}, .value = value, .result = result};
     return submit(h, &n, how);
@@ -257,7 +263,8 @@ static void test_errors(void)
     CHECK_EQ(submit(a, &g, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
     CHECK_EQ(put_as(&note_ops, a, 5, CUDA_ERROR_UNKNOWN, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
     atomic_store(&open, true);
-    CHECK_EQ(put_as(&note_ops, NULL, 6, CUDA_ERROR_NOT_FOUND, EM_SUBMIT_SYNC), CUDA_ERROR_NOT_FOUND);
+    CHECK_EQ(put_as(&note_ops, NULL, 6, CUDA_ERROR_NOT_FOUND, EM_SUBMIT_SYNC),
+             CUDA_ERROR_NOT_FOUND);
     expect_notes("1 2 3 4 5 6");
     CHECK_EQ(em_context_synchronize(c), CUDA_ERROR_UNKNOWN);
     CHECK_EQ(em_context_synchronize(c), CUDA_SUCCESS);
@@ -312,7 +319,8 @@ static void test_host_thread(void)
     struct em_context *c = new_context();
     CUstream a = create(0);
     for (int i = 0; i < 1000; i++)
-        CHECK_EQ(put_as(i % 3 ? &host_note_ops : &note_ops, a, i, CUDA_SUCCESS, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+        CHECK_EQ(put_as(i % 3 ? &host_note_ops : &note_ops, a, i, CUDA_SUCCESS, EM_SUBMIT_ASYNC),
+                 CUDA_SUCCESS);
     CHECK_EQ(synchronize(a), CUDA_SUCCESS);
     CHECK_EQ(notes, 1000);
     for (int i = 0; i < 1000; i++)
@@ -394,7 +402,8 @@ static void measure(void)
         em_submit(s, &k, EM_SUBMIT_ASYNC);
     }
     clock_gettime(CLOCK_MONOTONIC, &b);
-    printf("em_submit of an empty command: %.1f ns\n", ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / N);
+    printf("em_submit of an empty command: %.1f ns\n",
+           ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / N);
     em_stream_put(s);
     end_context(c);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every allocation and every system call that takes memory is made to fail once, in each call about graphics resources and EGL streams: each
-// failure must be CUDA_ERROR_OUT_OF_MEMORY, change nothing and be followed by success.
+// Every allocation and every system call that takes memory is made to fail once, in each call about
+// graphics resources and EGL streams: each failure must be CUDA_ERROR_OUT_OF_MEMORY, change nothing
+// and be followed by success.
 #include "../api/egl_stream.h"
 #include "../mistakes/virtual.h"
 
@@ -13,7 +14,8 @@ enum { SIZE = 4096, RESOURCES = 6 }; // more than a call has room for without al
 static cardlessBuffer buffer;
 static cardlessTexture texture;
 static CUgraphicsResource resource, all[RESOURCES];
-static const cardlessTextureDesc layered = {CARDLESS_TEXTURE_2D_ARRAY, 64, 32, 0, 3, 2, CU_AD_FORMAT_UNSIGNED_INT8, 4};
+static const cardlessTextureDesc layered = {CARDLESS_TEXTURE_2D_ARRAY,  64, 32, 0, 3, 2,
+                                            CU_AD_FORMAT_UNSIGNED_INT8, 4};
 
 static CUresult create_buffer(void)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every allocation and every system call that takes memory is made to fail once, in each of the memory calls: each failure must be
-// CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be followed by success. Linked with the rooms themselves, to reach the countdown.
+// Every allocation and every system call that takes memory is made to fail once, in each of the
+// memory calls: each failure must be CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be
+// followed by success. Linked with the rooms themselves, to reach the countdown.
 #include "fail_each.h"
 
 static char pages[8192] __attribute__((aligned(4096)));
@@ -78,7 +79,8 @@ static void free_pooled(void)
 
 static CUresult create_pool(int types)
 {
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
     props.handleTypes = (CUmemAllocationHandleType)types;
     return cuMemPoolCreate(&pool, &props);
 }
@@ -104,7 +106,8 @@ static CUresult advise(void)
 {
     CUmemLocation l = {.type = CU_MEM_LOCATION_TYPE_DEVICE};
     for (int i = 0; i < 8; i++) {
-        CUresult r = cuMemAdvise(managed + 8192 * (unsigned)i, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, l);
+        CUresult r =
+            cuMemAdvise(managed + 8192 * (unsigned)i, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, l);
         if (r)
             return r;
     }

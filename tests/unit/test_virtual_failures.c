@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every allocation and every system call that takes memory is made to fail once, in each call of virtual memory management and of memory
-// shared by IPC: each failure must be CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be followed by success.
+// Every allocation and every system call that takes memory is made to fail once, in each call of
+// virtual memory management and of memory shared by IPC: each failure must be
+// CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be followed by success.
 #include "../harness.h"
 
 #include "fail_each.h"
@@ -32,7 +33,8 @@ static CUresult create(void)
 
 static CUresult import(void)
 {
-    return cuMemImportFromShareableHandle(&made, (void *)(intptr_t)source, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    return cuMemImportFromShareableHandle(&made, (void *)(intptr_t)source,
+                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
 }
 
 static void release(void)
@@ -42,7 +44,8 @@ static void release(void)
 
 static CUresult export(void)
 {
-    return cuMemExportToShareableHandle(&exported, held, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    return cuMemExportToShareableHandle(&exported, held, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                        0);
 }
 
 static void close_exported(void)
@@ -62,13 +65,15 @@ static void unmap(void)
 
 static CUresult allow(void)
 {
-    CUmemAccessDesc d = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc d = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     return cuMemSetAccess(window, 2 * G, &d, 1);
 }
 
 static CUresult dma_buf(void)
 {
-    CUresult r = cuMemGetHandleForAddressRange(&exported, device, G, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+    CUresult r =
+        cuMemGetHandleForAddressRange(&exported, device, G, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
     return r == CUDA_ERROR_NOT_SUPPORTED ? CUDA_SUCCESS : r; // hosts without udmabuf
 }
 

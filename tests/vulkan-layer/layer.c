@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The Vulkan layer itself: what a program gets from Vulkan is what it gets without it, and the records in exported files are true, whichever calls
-// they come from and however many threads make them.
+// The Vulkan layer itself: what a program gets from Vulkan is what it gets without it, and the
+// records in exported files are true, whichever calls they come from and however many threads make
+// them.
 #include "../vulkan.h"
 
 #include <pthread.h>
@@ -8,7 +9,8 @@
 #include "import.h"
 #include "vulkan_facts.h"
 
-// Of AddressSanitizer's library: what the driver has for objects that a case leaves behind on purpose is no leak to report.
+// Of AddressSanitizer's library: what the driver has for objects that a case leaves behind on
+// purpose is no leak to report.
 void __lsan_disable(void) __attribute__((weak));
 static void leaves_objects_behind(void)
 {
@@ -50,7 +52,9 @@ TEST(record_follows)
     VkBuffer buffer = vk_buffer(1000, true, &buffer_needs);
     uint64_t at = (image_needs.size + 4095) & ~UINT64_C(4095);
     VkDeviceMemory memory =
-        vk_allocate((struct vk_allocation){.size = at + 4096, .type = vk_memory_type(image_needs.memoryTypeBits, 0, 0), .exportable = true});
+        vk_allocate((struct vk_allocation){.size = at + 4096,
+                                           .type = vk_memory_type(image_needs.memoryTypeBits, 0, 0),
+                                           .exportable = true});
     EXPECT(facts_of(vk_fd(memory), &facts));
     EXPECT_EQ(facts.resource_count, 0);
     EXPECT_EQ(facts.size, at + 4096);
@@ -94,8 +98,8 @@ TEST(more_resources_than_fit)
     const int count = sizeof buffers / sizeof *buffers;
     for (int i = 0; i < count; i++)
         buffers[i] = vk_buffer(256, true, &needs);
-    VkDeviceMemory memory =
-        vk_allocate((struct vk_allocation){.size = 1 << 20, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .exportable = true});
+    VkDeviceMemory memory = vk_allocate((struct vk_allocation){
+        .size = 1 << 20, .type = vk_memory_type(needs.memoryTypeBits, 0, 0), .exportable = true});
     for (int i = 0; i < count; i++)
         VK(vkBindBufferMemory(vk.device, buffers[i], memory, (VkDeviceSize)i * 4096));
     EXPECT(facts_of(vk_fd(memory), &facts));
@@ -111,14 +115,17 @@ TEST(imported_memory_keeps_its_record)
     vk_need_layer();
     vk_open();
     struct dm_vulkan_facts facts;
-    VkDeviceMemory memory = vk_allocate((struct vk_allocation){.size = 65536, .exportable = true}), again;
+    VkDeviceMemory memory = vk_allocate((struct vk_allocation){.size = 65536, .exportable = true}),
+                   again;
     VkExportMemoryAllocateInfo export = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
-                                         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+                                         .handleTypes =
+                                             VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkImportMemoryFdInfoKHR import = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
                                       .pNext = &export,
                                       .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
                                       .fd = vk_fd(memory)};
-    VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &import, .allocationSize = 65536};
+    VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &import, .allocationSize = 65536};
     VK(vkAllocateMemory(vk.device, &info, NULL, &again));
     EXPECT(facts_of(vk_fd(again), &facts));
     EXPECT_EQ(facts.memory, (uint64_t)memory);
@@ -133,10 +140,12 @@ TEST(instances_come_and_go)
         struct dm_vulkan_facts facts;
         vk.physical = VK_NULL_HANDLE;
         vk_open();
-        VkDeviceMemory memory = vk_allocate((struct vk_allocation){.size = 65536, .exportable = true});
+        VkDeviceMemory memory =
+            vk_allocate((struct vk_allocation){.size = 65536, .exportable = true});
         EXPECT(facts_of(vk_fd(memory), &facts));
         EXPECT_EQ(facts.resource_count, 0);
-        vk_close(); // the memory is left behind: nothing of it is found by the next device at the same address
+        vk_close(); // the memory is left behind: nothing of it is found by the next device at the
+                    // same address
     }
 }
 
@@ -147,7 +156,8 @@ static void *make_and_drop(void *arg)
         VkImageCreateInfo info = vk_image_info(16 + (uint32_t)i, 16, 1, 1);
         VkMemoryRequirements needs;
         VkImage image = vk_image(&info, &needs);
-        VkDeviceMemory memory = vk_allocate((struct vk_allocation){.size = needs.size, .image = image, .exportable = true});
+        VkDeviceMemory memory = vk_allocate(
+            (struct vk_allocation){.size = needs.size, .image = image, .exportable = true});
         VK(vkBindImageMemory(vk.device, image, memory, 0));
         EXPECT(facts_of(vk_fd(memory), &facts));
         EXPECT_EQ(facts.resource[0].width, 16 + i);
@@ -179,14 +189,16 @@ TEST(noncoherent_types)
     vk_need_layer();
     vk_open();
     VkMemoryRequirements needs;
-    VkPhysicalDeviceMemoryProperties2 again = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+    VkPhysicalDeviceMemoryProperties2 again = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
     vkGetPhysicalDeviceMemoryProperties2(vk.physical, &again);
     EXPECT_EQ(again.memoryProperties.memoryTypeCount, vk.memory.memoryTypeCount);
     EXPECT_EQ(vk.memory.memoryTypeCount % 2, 0);
     uint32_t half = vk.memory.memoryTypeCount / 2;
     vk_buffer(256, true, &needs);
     for (uint32_t i = 0; i < half; i++) {
-        VkMemoryPropertyFlags first = vk.memory.memoryTypes[i].propertyFlags, second = vk.memory.memoryTypes[half + i].propertyFlags;
+        VkMemoryPropertyFlags first = vk.memory.memoryTypes[i].propertyFlags,
+                              second = vk.memory.memoryTypes[half + i].propertyFlags;
         EXPECT(!(first & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT));
         EXPECT_EQ(first, second & ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
         EXPECT_EQ(needs.memoryTypeBits >> i & 1, needs.memoryTypeBits >> (half + i) & 1);
@@ -195,12 +207,16 @@ TEST(noncoherent_types)
     unsigned char *bytes, *all;
     VkDeviceMemory memory = vk_allocate((struct vk_allocation){
         .size = 65536,
-        .type = vk_memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, VK_MEMORY_PROPERTY_HOST_COHERENT_BIT),
+        .type = vk_memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+                               VK_MEMORY_PROPERTY_HOST_COHERENT_BIT),
         .exportable = true});
     VK(vkMapMemory(vk.device, memory, 640, 10000, 0, (void **)&bytes));
     EXPECT_EQ(((uintptr_t)bytes - 640) % 64, 0);
     memset(bytes, 1, 10000);
-    VkMappedMemoryRange range = {.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .offset = 640, .size = 128};
+    VkMappedMemoryRange range = {.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
+                                 .memory = memory,
+                                 .offset = 640,
+                                 .size = 128};
     VK(vkFlushMappedMemoryRanges(vk.device, 1, &range));
     vkUnmapMemory(vk.device, memory);
     VK(vkMapMemory(vk.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)&all));
@@ -243,8 +259,12 @@ TEST(records_that_make_no_sense)
         const char *name;
         int status;
     } cases[] = {
-        {DM_VULKAN_IMAGE, 2, "R8_UNORM", 0}, {DM_VULKAN_IMAGE, 0, "R8_UNORM", -EBADMSG},  {DM_VULKAN_IMAGE, 4, "R8_UNORM", -EBADMSG},
-        {3, 2, "R8_UNORM", -EBADMSG},        {DM_VULKAN_IMAGE, 2, "R8\x1b[2J", -EBADMSG}, {DM_VULKAN_IMAGE, 2, "%n%s", -EBADMSG},
+        {DM_VULKAN_IMAGE, 2, "R8_UNORM", 0},
+        {DM_VULKAN_IMAGE, 0, "R8_UNORM", -EBADMSG},
+        {DM_VULKAN_IMAGE, 4, "R8_UNORM", -EBADMSG},
+        {3, 2, "R8_UNORM", -EBADMSG},
+        {DM_VULKAN_IMAGE, 2, "R8\x1b[2J", -EBADMSG},
+        {DM_VULKAN_IMAGE, 2, "%n%s", -EBADMSG},
         {DM_VULKAN_BUFFER, 0, "", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -259,7 +279,8 @@ TEST(records_that_make_no_sense)
         EXPECT_EQ(dm_vulkan_facts_write(fd, &info, &facts), 0);
         EXPECT_EQ(dm_vulkan_facts_read(fd, &info, &back), cases[i].status);
         uint32_t count = DM_VULKAN_RESOURCES_MOST + 1, right = 1;
-        const off_t count_at = DM_VULKAN_FACTS_AT + offsetof(struct dm_vulkan_facts, resource_count);
+        const off_t count_at =
+            DM_VULKAN_FACTS_AT + offsetof(struct dm_vulkan_facts, resource_count);
         EXPECT_EQ(pwrite(fd, &count, sizeof count, count_at), sizeof count);
         EXPECT_EQ(dm_vulkan_facts_read(fd, &info, &back), -EBADMSG);
         EXPECT_EQ(pwrite(fd, &right, sizeof right, count_at), sizeof right);
@@ -277,5 +298,6 @@ TEST(records_that_make_no_sense)
     }
 }
 
-TESTS(CASE(functions_that_are_not_there), CASE(record_follows), CASE(more_resources_than_fit), CASE(imported_memory_keeps_its_record),
-      CASE(instances_come_and_go), CASE(threads), CASE(noncoherent_types), CASE(record_in_an_attribute), CASE(records_that_make_no_sense))
+TESTS(CASE(functions_that_are_not_there), CASE(record_follows), CASE(more_resources_than_fit),
+      CASE(imported_memory_keeps_its_record), CASE(instances_come_and_go), CASE(threads),
+      CASE(noncoherent_types), CASE(record_in_an_attribute), CASE(records_that_make_no_sense))

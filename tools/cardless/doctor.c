@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `cardless doctor`: what this machine has that interop code uses, and what follows from each answer.
+// `cardless doctor`: what this machine has that interop code uses, and what follows from each
+// answer.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,12 +34,14 @@ static void look_at_library(void)
     char folder[PATH_MAX], path[PATH_MAX + 32];
     if (lib_folder(folder, sizeof folder)) {
         line(false, "software card", "libcuda.so.1 not found",
-             "it is neither beside this program nor where it was installed: build it (ninja -C build)");
+             "it is neither beside this program nor where it was installed: build it (ninja -C "
+             "build)");
         return;
     }
     snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    line(library, "software card", library ? path : dlerror(), library ? NULL : "the library does not load here");
+    line(library, "software card", library ? path : dlerror(),
+         library ? NULL : "the library does not load here");
 }
 
 static void look_at_other_driver(void)
@@ -48,14 +51,16 @@ static void look_at_other_driver(void)
     Dl_info where;
     void *symbol = library ? dlsym(library, "cuInit") : NULL;
     if (symbol && dladdr(symbol, &where))
-        line(true, "libcuda.so.1 by name", where.dli_fname, "what a program loads without `cardless run`");
+        line(true, "libcuda.so.1 by name", where.dli_fname,
+             "what a program loads without `cardless run`");
     else
         line(true, "libcuda.so.1 by name", "none: no card's driver is installed",
              "start programs with `cardless run`, or with LD_LIBRARY_PATH set to the folder below");
 }
 
 #ifdef HAVE_VULKAN
-static bool has_extension(VkPhysicalDevice device, PFN_vkEnumerateDeviceExtensionProperties enumerate, const char *name)
+static bool has_extension(VkPhysicalDevice device,
+                          PFN_vkEnumerateDeviceExtensionProperties enumerate, const char *name)
 {
     uint32_t n = 0;
     if (enumerate(device, NULL, &n, NULL))
@@ -71,45 +76,59 @@ static bool has_extension(VkPhysicalDevice device, PFN_vkEnumerateDeviceExtensio
 
 static void look_at_vulkan_devices(PFN_vkGetInstanceProcAddr get, VkInstance instance)
 {
-    PFN_vkEnumeratePhysicalDevices list = (PFN_vkEnumeratePhysicalDevices)get(instance, "vkEnumeratePhysicalDevices");
-    PFN_vkGetPhysicalDeviceProperties properties = (PFN_vkGetPhysicalDeviceProperties)get(instance, "vkGetPhysicalDeviceProperties");
+    PFN_vkEnumeratePhysicalDevices list =
+        (PFN_vkEnumeratePhysicalDevices)get(instance, "vkEnumeratePhysicalDevices");
+    PFN_vkGetPhysicalDeviceProperties properties =
+        (PFN_vkGetPhysicalDeviceProperties)get(instance, "vkGetPhysicalDeviceProperties");
     PFN_vkEnumerateDeviceExtensionProperties extensions =
-        (PFN_vkEnumerateDeviceExtensionProperties)get(instance, "vkEnumerateDeviceExtensionProperties");
+        (PFN_vkEnumerateDeviceExtensionProperties)get(instance,
+                                                      "vkEnumerateDeviceExtensionProperties");
     VkPhysicalDevice devices[16];
     uint32_t n = 16;
     if (!list || !properties || !extensions || list(instance, &n, devices) < 0 || !n) {
-        line(false, "Vulkan device", "none", "install mesa-vulkan-drivers: it brings lavapipe, Vulkan on the CPU");
+        line(false, "Vulkan device", "none",
+             "install mesa-vulkan-drivers: it brings lavapipe, Vulkan on the CPU");
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
         VkPhysicalDeviceProperties p;
         properties(devices[i], &p);
-        bool memory = has_extension(devices[i], extensions, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
-        bool semaphore = has_extension(devices[i], extensions, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+        bool memory =
+            has_extension(devices[i], extensions, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+        bool semaphore =
+            has_extension(devices[i], extensions, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
         char text[400];
-        snprintf(text, sizeof text, "%s%s", p.deviceName, p.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? " (on the CPU)" : "");
+        snprintf(text, sizeof text, "%s%s", p.deviceName,
+                 p.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? " (on the CPU)" : "");
         line(memory, "Vulkan device", text,
-             memory ? semaphore ? "exports memory and semaphores by file descriptor"
-                                : "exports memory by file descriptor; has no external semaphores: order work with fences and "
-                                  "cuStreamSynchronize"
-                    : "cannot export memory by file descriptor: its images cannot be mapped in CUDA");
+             memory
+                 ? semaphore ? "exports memory and semaphores by file descriptor"
+                             : "exports memory by file descriptor; has no external semaphores: "
+                               "order work with fences and "
+                               "cuStreamSynchronize"
+                 : "cannot export memory by file descriptor: its images cannot be mapped in CUDA");
     }
 }
 
 static void look_at_vulkan(void)
 {
     void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    PFN_vkGetInstanceProcAddr get = loader ? (PFN_vkGetInstanceProcAddr)dlsym(loader, "vkGetInstanceProcAddr") : NULL;
+    PFN_vkGetInstanceProcAddr get =
+        loader ? (PFN_vkGetInstanceProcAddr)dlsym(loader, "vkGetInstanceProcAddr") : NULL;
     PFN_vkCreateInstance create = get ? (PFN_vkCreateInstance)get(NULL, "vkCreateInstance") : NULL;
     if (!create) {
-        line(false, "Vulkan", "no libvulkan.so.1", "install libvulkan1 and mesa-vulkan-drivers to share memory with Vulkan");
+        line(false, "Vulkan", "no libvulkan.so.1",
+             "install libvulkan1 and mesa-vulkan-drivers to share memory with Vulkan");
         return;
     }
-    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_1};
-    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .apiVersion = VK_API_VERSION_1_1};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pApplicationInfo = &application};
     VkInstance instance;
     if (create(&info, NULL, &instance)) {
-        line(false, "Vulkan", "the loader makes no instance", "is an ICD installed? mesa-vulkan-drivers brings lavapipe");
+        line(false, "Vulkan", "the loader makes no instance",
+             "is an ICD installed? mesa-vulkan-drivers brings lavapipe");
         return;
     }
     look_at_vulkan_devices(get, instance);
@@ -120,7 +139,8 @@ static void look_at_vulkan(void)
 #else
 static void look_at_vulkan(void)
 {
-    line(false, "Vulkan", "not looked at", "this program was built without the Vulkan headers (libvulkan-dev)");
+    line(false, "Vulkan", "not looked at",
+         "this program was built without the Vulkan headers (libvulkan-dev)");
 }
 #endif
 
@@ -128,9 +148,11 @@ static void look_at_vulkan_layer(void)
 {
     char folder[PATH_MAX];
     bool there = !vulkan_layer_folder(folder, sizeof folder);
-    line(there, "Vulkan layer", there ? folder : "not built: it needs the Vulkan headers (libvulkan-dev)",
+    line(there, "Vulkan layer",
+         there ? folder : "not built: it needs the Vulkan headers (libvulkan-dev)",
          there ? "`cardless run` compares CUDA's descriptors with the Vulkan images behind them"
-               : "mistakes that only the Vulkan side shows (B09, I04, I07, M06, M13) are not reported");
+               : "mistakes that only the Vulkan side shows (B09, I04, I07, M06, M13) are not "
+                 "reported");
 }
 
 static void look_at_library_by_name(const char *what, const char *soname, const char *follows)
@@ -156,11 +178,14 @@ static void look_at_kernel(void)
     if (key >= 0)
         pkey_free(key);
     fd = memfd_create("doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    line(fd >= 0, "memfd", fd >= 0 ? "works" : strerror(errno), fd >= 0 ? NULL : "device memory cannot be made or shared");
+    line(fd >= 0, "memfd", fd >= 0 ? "works" : strerror(errno),
+         fd >= 0 ? NULL : "device memory cannot be made or shared");
     if (fd >= 0)
         close(fd);
-    void *space = mmap(NULL, UINT64_C(1) << 40, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    line(space != MAP_FAILED, "address space", space != MAP_FAILED ? "1 TiB can be reserved" : "1 TiB cannot be reserved",
+    void *space = mmap(NULL, UINT64_C(1) << 40, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    line(space != MAP_FAILED, "address space",
+         space != MAP_FAILED ? "1 TiB can be reserved" : "1 TiB cannot be reserved",
          space != MAP_FAILED ? NULL : "raise `ulimit -v`; a smaller address space is used");
     if (space != MAP_FAILED)
         munmap(space, UINT64_C(1) << 40);
@@ -168,31 +193,39 @@ static void look_at_kernel(void)
 
 static void look_at_toolkit(void)
 {
-    const char *folders[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/usr/lib/cuda", "/opt/cuda"};
+    const char *folders[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda",
+                             "/usr/lib/cuda", "/opt/cuda"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        if (folders[i] && snprintf(path, sizeof path, "%s/include/cuda.h", folders[i]) > 0 && !access(path, R_OK)) {
+        if (folders[i] && snprintf(path, sizeof path, "%s/include/cuda.h", folders[i]) > 0 &&
+            !access(path, R_OK)) {
             line(true, "CUDA toolkit", folders[i], "the ABI test compares our headers with it");
             return;
         }
     }
-    line(true, "CUDA toolkit", "none", "not needed: compile driver-API programs with our include folder; the ABI test is skipped");
+    line(
+        true, "CUDA toolkit", "none",
+        "not needed: compile driver-API programs with our include folder; the ABI test is skipped");
 }
 
 int cmd_doctor(int argc, char **argv)
 {
     if (argc > 1) {
-        printf("usage: cardless doctor\n\nLooks at what this machine has (Vulkan, GL, dma-buf, protection keys, toolkit) and says what follows.\n");
+        printf("usage: cardless doctor\n\nLooks at what this machine has (Vulkan, GL, dma-buf, "
+               "protection keys, toolkit) and says what follows.\n");
         return strcmp(argv[1], "--help") && strcmp(argv[1], "-h") ? 2 : 0;
     }
     look_at_other_driver(); // first: a library that is loaded already answers to its soname
     look_at_library();
     look_at_vulkan();
     look_at_vulkan_layer();
-    look_at_library_by_name("EGL", "libEGL.so.1", "install libegl1 and libegl-mesa0 for OpenGL without a display");
-    look_at_library_by_name("GLX", "libGL.so.1", "install libgl1 and libgl1-mesa-dri for OpenGL under X");
+    look_at_library_by_name("EGL", "libEGL.so.1",
+                            "install libegl1 and libegl-mesa0 for OpenGL without a display");
+    look_at_library_by_name("GLX", "libGL.so.1",
+                            "install libgl1 and libgl1-mesa-dri for OpenGL under X");
     look_at_kernel();
     look_at_toolkit();
-    printf("\n%d thing%s missing; a `--` is a limit, not an error\n", missing, missing == 1 ? " is" : "s are");
+    printf("\n%d thing%s missing; a `--` is a limit, not an error\n", missing,
+           missing == 1 ? " is" : "s are");
     return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A careful reader of the few ELF tables that `cardless run` warns from. Every offset is checked against the file's size.
+// A careful reader of the few ELF tables that `cardless run` warns from. Every offset is checked
+// against the file's size.
 #include "elf_facts.h"
 
 #include <elf.h>
@@ -16,17 +17,20 @@ struct image {
     uint64_t size_B;
 };
 
-// A pointer to `count` items of `item_B` bytes at `offset`, or NULL where they are not all inside the file.
+// A pointer to `count` items of `item_B` bytes at `offset`, or NULL where they are not all inside
+// the file.
 static const void *at(const struct image *f, uint64_t offset, uint64_t count, uint64_t item_B)
 {
     uint64_t size_B;
-    if (__builtin_mul_overflow(count, item_B, &size_B) || offset > f->size_B || size_B > f->size_B - offset)
+    if (__builtin_mul_overflow(count, item_B, &size_B) || offset > f->size_B ||
+        size_B > f->size_B - offset)
         return NULL;
     return f->bytes + offset;
 }
 
 // The string at `index` of a string table, or "" where it is not terminated inside it.
-static const char *string_at(const struct image *f, uint64_t table, uint64_t table_B, uint64_t index)
+static const char *string_at(const struct image *f, uint64_t table, uint64_t table_B,
+                             uint64_t index)
 {
     const char *s = index < table_B ? at(f, table + index, table_B - index, 1) : NULL;
     return s && memchr(s, 0, table_B - index) ? s : "";
@@ -37,13 +41,15 @@ static uint64_t offset_of(const struct image *f, const Elf64_Ehdr *eh, uint64_t 
 {
     for (unsigned i = 0; i < eh->e_phnum; i++) {
         const Elf64_Phdr *ph = at(f, eh->e_phoff + i * sizeof *ph, 1, sizeof *ph);
-        if (ph && ph->p_type == PT_LOAD && address >= ph->p_vaddr && address - ph->p_vaddr < ph->p_filesz)
+        if (ph && ph->p_type == PT_LOAD && address >= ph->p_vaddr &&
+            address - ph->p_vaddr < ph->p_filesz)
             return ph->p_offset + (address - ph->p_vaddr);
     }
     return 0;
 }
 
-static void read_dynamic(const struct image *f, const Elf64_Ehdr *eh, const Elf64_Phdr *ph, struct elf_facts *facts)
+static void read_dynamic(const struct image *f, const Elf64_Ehdr *eh, const Elf64_Phdr *ph,
+                         struct elf_facts *facts)
 {
     uint64_t count = ph->p_filesz / sizeof(Elf64_Dyn), strings = 0, strings_B = 0, rpath = 0;
     const Elf64_Dyn *d = at(f, ph->p_offset, count, sizeof *d);
@@ -102,8 +108,8 @@ void elf_read(const char *path, struct elf_facts *facts)
         return;
     f.bytes = map;
     const Elf64_Ehdr *eh = map;
-    facts->is_elf = !memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS64 && eh->e_ident[EI_DATA] == ELFDATA2LSB &&
-                    eh->e_phentsize == sizeof(Elf64_Phdr);
+    facts->is_elf = !memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS64 &&
+                    eh->e_ident[EI_DATA] == ELFDATA2LSB && eh->e_phentsize == sizeof(Elf64_Phdr);
     if (facts->is_elf) {
         facts->is_setid = st.st_mode & (S_ISUID | S_ISGID);
         for (unsigned i = 0; i < eh->e_phnum; i++) {

@@ -14,5 +14,6 @@ struct elf_facts {
     char rpath[PATH_MAX]; // DT_RPATH where it is in force (no DT_RUNPATH), else empty
 };
 
-// Fills *facts from the file. Never fails: what cannot be read is left false; a truncated or hostile file is only less known.
+// Fills *facts from the file. Never fails: what cannot be read is left false; a truncated or
+// hostile file is only less known.
 void elf_read(const char *path, struct elf_facts *facts);

@@ -13,7 +13,8 @@
 
 static const char usage[] = "usage: cardless info [--devices NAME[,NAME…]] [--attributes]\n"
                             "\n"
-                            "Shows the cards that a program run by `cardless run` finds; with --attributes, every attribute of each.\n";
+                            "Shows the cards that a program run by `cardless run` finds; with "
+                            "--attributes, every attribute of each.\n";
 
 // The entry points that the table is made of; the driver is opened as a program would open it.
 static struct {
@@ -105,12 +106,16 @@ static void print_device(CUdevice device)
     cu.uuid(&uuid, device);
     char *out = uuid_text;
     for (int i = 0; i < 16; i++)
-        out += sprintf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)uuid.bytes[i]);
-    line("%3d  %-36s %-18s %8zu MiB   sm_%d%d", device, name, bus, total >> 20, attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+        out += sprintf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                       (unsigned char)uuid.bytes[i]);
+    line("%3d  %-36s %-18s %8zu MiB   sm_%d%d", device, name, bus, total >> 20,
+         attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
          attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
     line("     UUID %s", uuid_text);
-    line("     %d multiprocessors, %d threads each, %d KiB L2", attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-         attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR), attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) / 1024);
+    line("     %d multiprocessors, %d threads each, %d KiB L2",
+         attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+         attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
+         attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) / 1024);
 }
 
 static void print_attributes(CUdevice device)
@@ -124,8 +129,10 @@ static void print_attributes(CUdevice device)
 
 int cmd_info(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"devices", required_argument, NULL, 'd'}, {"attributes", no_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'}, {0}};
+    static const struct option options[] = {{"devices", required_argument, NULL, 'd'},
+                                            {"attributes", no_argument, NULL, 'a'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     int c, all = 0;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         switch (c) {
@@ -159,8 +166,8 @@ int cmd_info(int argc, char **argv)
     cu.driver_version(&version);
     cu.count(&count);
     print_rule('=');
-    line("Cardless, a software NVIDIA card    CUDA driver API %d.%d    %d device%s", version / 1000, version % 1000 / 10, count,
-         count == 1 ? "" : "s");
+    line("Cardless, a software NVIDIA card    CUDA driver API %d.%d    %d device%s", version / 1000,
+         version % 1000 / 10, count, count == 1 ? "" : "s");
     print_rule('=');
     for (int i = 0; i < count; i++) {
         CUdevice device;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cardless layout: prints where levels, layers and rows of an array lie, and draws how a level is tiled.
+// cardless layout: prints where levels, layers and rows of an array lie, and draws how a level is
+// tiled.
 #include "cardless.h"
 
 #include "format.h"
@@ -78,13 +79,15 @@ static void usage(FILE *to)
                 "  --level N       level that is drawn (0)\n"
                 "  --slice N       slice or layer that is drawn (0)\n"
                 "  --no-picture    only the table\n"
-                "  --png FILE      also draw the level to a PNG file: colour is the place in memory\n\nlayouts:\n");
+                "  --png FILE      also draw the level to a PNG file: colour is the place in "
+                "memory\n\nlayouts:\n");
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         fprintf(to, "  %-14s  %s\n", kinds[i].name, kinds[i].summary);
     fprintf(to, "formats:");
     for (unsigned i = 0; i < sizeof aliases / sizeof *aliases; i++)
         fprintf(to, " %s", aliases[i].name);
-    fprintf(to, ",\n  and the names of the driver API without CU_AD_FORMAT_, such as SNORM_INT16X2\n");
+    fprintf(to,
+            ",\n  and the names of the driver API without CU_AD_FORMAT_, such as SNORM_INT16X2\n");
 }
 
 // `option` with the value it does not take, and what it does take.
@@ -166,7 +169,19 @@ static bool parse_kind(const char *text, enum dm_layout_kind *kind)
 // Returns 0, or the exit status, negative where help was asked for.
 static int parse(int argc, char **argv, struct request *r)
 {
-    enum { FORMAT = 256, CHANNELS, LEVELS, LAYERS, CUBEMAP, LAYOUT, PITCH, LEVEL, SLICE, NO_PICTURE, PNG };
+    enum {
+        FORMAT = 256,
+        CHANNELS,
+        LEVELS,
+        LAYERS,
+        CUBEMAP,
+        LAYOUT,
+        PITCH,
+        LEVEL,
+        SLICE,
+        NO_PICTURE,
+        PNG
+    };
     static const struct option options[] = {
         {"format", required_argument, NULL, FORMAT},
         {"channels", required_argument, NULL, CHANNELS},
@@ -201,7 +216,8 @@ static int parse(int argc, char **argv, struct request *r)
             break;
         case LEVELS:
             r->whole_chain = !strcmp(optarg, "all");
-            good = r->whole_chain || (parse_number(optarg, DM_LAYOUT_LEVELS_MAX, &number) && number);
+            good =
+                r->whole_chain || (parse_number(optarg, DM_LAYOUT_LEVELS_MAX, &number) && number);
             r->desc.levels = (uint32_t)number;
             break;
         case LAYERS:
@@ -250,7 +266,8 @@ static int parse(int argc, char **argv, struct request *r)
     r->desc.element_B = dm_format_element_B(r->info, r->channels);
     r->desc.block_px = r->info->block_px;
     if (!r->desc.element_B)
-        return refuse("the card makes no arrays of this format with so many channels", r->info->name);
+        return refuse("the card makes no arrays of this format with so many channels",
+                      r->info->name);
     if (r->desc.cube && !r->desc.layers)
         r->desc.layers = 6;
     if (r->desc.cube && (r->desc.layers % 6 || r->desc.width_px != r->desc.height_px))
@@ -278,14 +295,21 @@ static void print_table(const struct dm_layout *l)
         const struct dm_layout_level *v = &l->level[i];
         char extent[48], block[24];
 
-        snprintf(extent, sizeof extent, l->dimensions == 1 ? "%u" : l->dimensions == 2 ? "%ux%u" : "%ux%ux%u", v->width_px, v->height_px, v->depth);
-        printf("%5u  %-16s %12" PRIu64 " %9" PRIu64 " %12" PRIu64, i, extent, v->offset_B, v->pitch_B, v->size_B);
+        snprintf(extent, sizeof extent,
+                 l->dimensions == 1   ? "%u"
+                 : l->dimensions == 2 ? "%ux%u"
+                                      : "%ux%ux%u",
+                 v->width_px, v->height_px, v->depth);
+        printf("%5u  %-16s %12" PRIu64 " %9" PRIu64 " %12" PRIu64, i, extent, v->offset_B,
+               v->pitch_B, v->size_B);
         if (!tiled) {
             printf("  %" PRIu64 "\n", v->slice_B);
             continue;
         }
-        snprintf(block, sizeof block, "1x%ux%u", 1u << v->block_height_log2_gob, 1u << v->block_depth_log2_gob);
-        printf("  %-10s %ux%ux%" PRIu64 " = %" PRIu64 "\n", block, v->width_gob, v->height_gob, v->size_B / v->slice_B, v->size_B / DM_GOB_B);
+        snprintf(block, sizeof block, "1x%ux%u", 1u << v->block_height_log2_gob,
+                 1u << v->block_depth_log2_gob);
+        printf("  %-10s %ux%ux%" PRIu64 " = %" PRIu64 "\n", block, v->width_gob, v->height_gob,
+               v->size_B / v->slice_B, v->size_B / DM_GOB_B);
     }
 }
 
@@ -297,7 +321,8 @@ static void print_totals(const struct dm_layout *l)
     if (l->layered && l->kind == DM_LAYOUT_LLVMPIPE)
         printf("layers         %u, inside each level\n", l->layers);
     else if (l->layered)
-        printf("layers         %u, %" PRIu64 " bytes apart\n", l->layers, l->level[0].layer_stride_B);
+        printf("layers         %u, %" PRIu64 " bytes apart\n", l->layers,
+               l->level[0].layer_stride_B);
     printf("bytes in use   %" PRIu64, l->total_B);
     if (l->kind == DM_LAYOUT_BLOCK_LINEAR)
         printf(" = %" PRIu64 " GOBs of 64 bytes by 8 rows", l->total_B / DM_GOB_B);
@@ -305,8 +330,8 @@ static void print_totals(const struct dm_layout *l)
     if (dm_sparse_init(&s, l) == 0) {
         printf("as sparse      tiles of %ux%ux%u", s.tile_width_px, s.tile_height_px, s.tile_depth);
         if (s.miptail_B)
-            printf(", tail of %" PRIu64 " bytes%s from level %u", s.miptail_B, l->layered && !s.single_miptail ? " a layer" : "",
-                   s.miptail_first_level);
+            printf(", tail of %" PRIu64 " bytes%s from level %u", s.miptail_B,
+                   l->layered && !s.single_miptail ? " a layer" : "", s.miptail_first_level);
         printf("\n");
     }
 }
@@ -321,18 +346,21 @@ int cmd_layout(int argc, char **argv)
         return status < 0 ? 0 : status;
     if (dm_layout_init(&layout, &r.desc)) {
         fprintf(stderr,
-                "cardless layout: there is no such array: no width, more levels than the extent has (%u), depth and "
+                "cardless layout: there is no such array: no width, more levels than the extent "
+                "has (%u), depth and "
                 "layers together, "
                 "a pitch shorter than a row, or too large\n",
                 dm_layout_levels_most(r.desc.width_px, r.desc.height_px, r.desc.depth));
         return 1;
     }
     if (r.level >= layout.levels || r.z >= dm_layout_depth(&layout, r.level)) {
-        fprintf(stderr, "cardless layout: there is no level %u with slice %" PRIu64 "\n", r.level, r.z);
+        fprintf(stderr, "cardless layout: there is no level %u with slice %" PRIu64 "\n", r.level,
+                r.z);
         return 1;
     }
-    printf("%s, %s with %u channel%s: %u bytes for %ux%u texel%s\n", kind_name(layout.kind), r.info->name, r.channels, r.channels == 1 ? "" : "s",
-           layout.element_B, layout.block_px, layout.block_px, layout.block_px == 1 ? "" : "s");
+    printf("%s, %s with %u channel%s: %u bytes for %ux%u texel%s\n", kind_name(layout.kind),
+           r.info->name, r.channels, r.channels == 1 ? "" : "s", layout.element_B, layout.block_px,
+           layout.block_px, layout.block_px == 1 ? "" : "s");
     print_table(&layout);
     print_totals(&layout);
     if (r.picture)

@@ -17,11 +17,14 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 // Which GOB of the level, counted in memory, holds the GOB at column x, row y of the slice.
-static uint64_t gob_number(const struct dm_layout *l, uint32_t level, uint64_t x, uint64_t y, uint64_t z)
+static uint64_t gob_number(const struct dm_layout *l, uint32_t level, uint64_t x, uint64_t y,
+                           uint64_t z)
 {
-    uint64_t first = l->level[level].offset_B + (l->layered ? z * l->level[level].layer_stride_B : 0);
+    uint64_t first =
+        l->level[level].offset_B + (l->layered ? z * l->level[level].layer_stride_B : 0);
 
-    return (dm_layout_locate_B(l, level, x * DM_GOB_WIDTH_B, y * DM_GOB_HEIGHT, z) - first) / DM_GOB_B;
+    return (dm_layout_locate_B(l, level, x * DM_GOB_WIDTH_B, y * DM_GOB_HEIGHT, z) - first) /
+           DM_GOB_B;
 }
 
 static void text_block_linear(FILE *to, const struct dm_layout *l, uint32_t level, uint64_t z)
@@ -31,7 +34,8 @@ static void text_block_linear(FILE *to, const struct dm_layout *l, uint32_t leve
     uint64_t columns = smaller(v->width_gob, COLUMNS_MOST), rows = smaller(rows_gob, ROWS_MOST);
     unsigned block_rows = 1u << v->block_height_log2_gob;
 
-    fprintf(to, "\nlevel %u, %s %" PRIu64 ": the order of its GOBs in memory\n\n", level, l->layered ? "layer" : "slice", z);
+    fprintf(to, "\nlevel %u, %s %" PRIu64 ": the order of its GOBs in memory\n\n", level,
+            l->layered ? "layer" : "slice", z);
     for (uint64_t y = 0; y < rows; y++) {
         if (y && y % block_rows == 0)
             fputc('\n', to);
@@ -46,7 +50,8 @@ static void text_block_linear(FILE *to, const struct dm_layout *l, uint32_t leve
     for (uint64_t y = 0; y < DM_GOB_HEIGHT; y++) {
         fprintf(to, "%6" PRIu64 " |", y);
         for (unsigned x = 0; x < 4; x++) // bit 8: x5, 7: y2, 6: x4, 5: y1, 4: y0
-            fprintf(to, " %3" PRIu64, (uint64_t)((x & 2) << 3 | (y & 4) << 1 | (x & 1) << 2 | (y & 3)));
+            fprintf(to, " %3" PRIu64,
+                    (uint64_t)((x & 2) << 3 | (y & 4) << 1 | (x & 1) << 2 | (y & 3)));
         fputc('\n', to);
     }
 }
@@ -56,8 +61,10 @@ static void text_linear(FILE *to, const struct dm_layout *l, uint32_t level, uin
     const struct dm_layout_level *v = &l->level[level];
     uint64_t rows = smaller(v->height_el, ROWS_MOST), row_B = (uint64_t)v->width_el * l->element_B;
 
-    fprintf(to, "\nlevel %u, %s %" PRIu64 ": rows of %" PRIu64 " bytes and %" PRIu64 " bytes of padding\n\n", level, l->layered ? "layer" : "slice",
-            z, row_B, v->pitch_B - row_B);
+    fprintf(to,
+            "\nlevel %u, %s %" PRIu64 ": rows of %" PRIu64 " bytes and %" PRIu64
+            " bytes of padding\n\n",
+            level, l->layered ? "layer" : "slice", z, row_B, v->pitch_B - row_B);
     for (uint64_t y = 0; y < rows; y++)
         fprintf(to, "%6" PRIu64 " | %" PRIu64 "\n", y, dm_layout_locate(l, level, 0, y, z));
     if (rows < v->height_el)
@@ -82,11 +89,13 @@ static void colour(double part, double bright, uint8_t rgb[3])
     rgb[2] = (uint8_t)(bright * (40 + 215 * b));
 }
 
-// How bright an element is: brighter towards the end of its GOB, darker at the left and upper edge of a GOB, darkest at
-// the upper edge of a block.
-static double light(const struct dm_layout *l, const struct dm_layout_level *v, uint64_t x, uint64_t y, uint64_t at_B, bool left, bool top)
+// How bright an element is: brighter towards the end of its GOB, darker at the left and upper edge
+// of a GOB, darkest at the upper edge of a block.
+static double light(const struct dm_layout *l, const struct dm_layout_level *v, uint64_t x,
+                    uint64_t y, uint64_t at_B, bool left, bool top)
 {
-    uint64_t x_B = x * l->element_B, block_rows = (uint64_t)DM_GOB_HEIGHT << v->block_height_log2_gob;
+    uint64_t x_B = x * l->element_B,
+             block_rows = (uint64_t)DM_GOB_HEIGHT << v->block_height_log2_gob;
 
     if (l->kind != DM_LAYOUT_BLOCK_LINEAR)
         return 1;
@@ -100,7 +109,8 @@ static double light(const struct dm_layout *l, const struct dm_layout_level *v, 
 int layout_picture_png(const char *path, const struct dm_layout *l, uint32_t level, uint64_t z)
 {
     const struct dm_layout_level *v = &l->level[level];
-    uint64_t scale = PNG_SCALE_MOST, columns = smaller(v->width_el, PNG_MOST), rows = smaller(v->height_el, PNG_MOST);
+    uint64_t scale = PNG_SCALE_MOST, columns = smaller(v->width_el, PNG_MOST),
+             rows = smaller(v->height_el, PNG_MOST);
     uint64_t first_B = UINT64_MAX, last_B = 0, width, height;
     uint8_t *rgb;
     int r;
@@ -124,9 +134,11 @@ int layout_picture_png(const char *path, const struct dm_layout *l, uint32_t lev
         for (uint64_t px = 0; px < width; px++) {
             uint64_t x = px / scale, y = py / scale;
             uint64_t at_B = dm_layout_locate(l, level, x, y, z);
-            double part = last_B > first_B ? (double)(at_B - first_B) / (double)(last_B - first_B) : 0;
+            double part =
+                last_B > first_B ? (double)(at_B - first_B) / (double)(last_B - first_B) : 0;
 
-            colour(part, light(l, v, x, y, at_B, px % scale == 0, py % scale == 0), rgb + (py * width + px) * 3);
+            colour(part, light(l, v, x, y, at_B, px % scale == 0, py % scale == 0),
+                   rgb + (py * width + px) * 3);
         }
     r = png_write(path, (uint32_t)width, (uint32_t)height, rgb);
     free(rgb);

@@ -43,6 +43,9 @@ int lib_folder(char *out, size_t room)
     }
     if (holds_library(CARDLESS_INSTALL_LIBDIR, out, room))
         return 0;
-    fprintf(stderr, "cardless: libcuda.so.1 is neither beside this program nor in %s; set CARDLESS_LIBDIR to its folder\n", CARDLESS_INSTALL_LIBDIR);
+    fprintf(stderr,
+            "cardless: libcuda.so.1 is neither beside this program nor in %s; set CARDLESS_LIBDIR "
+            "to its folder\n",
+            CARDLESS_INSTALL_LIBDIR);
     return -1;
 }

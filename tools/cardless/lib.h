@@ -3,6 +3,6 @@
 #pragma once
 #include <stddef.h>
 
-// Writes the folder that holds our libcuda.so.1 into `out`: $CARDLESS_LIBDIR, beside the program (lib/, ../lib, …) or where it was installed.
-// Returns 0, or -1 with a sentence on stderr.
+// Writes the folder that holds our libcuda.so.1 into `out`: $CARDLESS_LIBDIR, beside the program
+// (lib/, ../lib, …) or where it was installed. Returns 0, or -1 with a sentence on stderr.
 int lib_folder(char *out, size_t room);

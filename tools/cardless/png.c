@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes PNG files, 8 bits RGB: chunks with their checksums around deflate blocks of the stored kind.
+// Writes PNG files, 8 bits RGB: chunks with their checksums around deflate blocks of the stored
+// kind.
 #include "png.h"
 
 #include <errno.h>
@@ -60,7 +61,8 @@ static void put_image(struct chunk *c, const uint8_t *lines, size_t size)
     put(c, zlib_header, sizeof zlib_header);
     for (size_t at = 0; at < size;) {
         size_t count = size - at < STORED_MOST ? size - at : STORED_MOST;
-        uint8_t header[5] = {at + count == size, (uint8_t)count, (uint8_t)(count >> 8), (uint8_t)~count, (uint8_t)(~count >> 8)};
+        uint8_t header[5] = {at + count == size, (uint8_t)count, (uint8_t)(count >> 8),
+                             (uint8_t)~count, (uint8_t)(~count >> 8)};
 
         put(c, header, sizeof header);
         put(c, lines + at, count);

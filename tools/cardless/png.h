@@ -4,5 +4,6 @@
 
 #include <stdint.h>
 
-// Writes width times height pixels of three bytes. Returns 0, or a negative errno; a file begun is then removed.
+// Writes width times height pixels of three bytes. Returns 0, or a negative errno; a file begun is
+// then removed.
 int png_write(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb);

@@ -17,17 +17,24 @@
 static const char usage[] =
     "usage: cardless run [options] [--] program [argument …]\n"
     "\n"
-    "Runs a CUDA program on the software card. The program is not changed; this process becomes it, so its exit code and signals are its own.\n"
+    "Runs a CUDA program on the software card. The program is not changed; this process becomes "
+    "it, so its exit code and signals are its own.\n"
     "\n"
-    "  --personality manual|driver-580  where the manual and the driver disagree, do as this one says (manual)\n"
-    "  --devices NAME[,NAME…]           which cards there are: h100, rtx3080, t4 … or a .dev file (h100)\n"
+    "  --personality manual|driver-580  where the manual and the driver disagree, do as this one "
+    "says (manual)\n"
+    "  --devices NAME[,NAME…]           which cards there are: h100, rtx3080, t4 … or a .dev file "
+    "(h100)\n"
     "  --diagnostics off|text|json:F    where mistakes are reported (text, on stderr)\n"
-    "  --overlap distinct|same          overlapping mappings of one external memory get their own addresses or share them (distinct)\n"
-    "  --policy eager|parallel          parallel: large copies and fills use a second processor core (eager)\n"
-    "  --report                         print what was imported and mapped where, when the program ends\n"
+    "  --overlap distinct|same          overlapping mappings of one external memory get their own "
+    "addresses or share them (distinct)\n"
+    "  --policy eager|parallel          parallel: large copies and fills use a second processor "
+    "core (eager)\n"
+    "  --report                         print what was imported and mapped where, when the program "
+    "ends\n"
     "  --seed N                         vary what may vary, by this seed\n"
     "  --trace FILE                     write every call with its arguments and result to FILE\n"
-    "  --vulkan-layer on|off|noncoherent  note which Vulkan images stand behind imported memory (on); noncoherent: host-visible Vulkan memory has\n"
+    "  --vulkan-layer on|off|noncoherent  note which Vulkan images stand behind imported memory "
+    "(on); noncoherent: host-visible Vulkan memory has\n"
     "                                   to be flushed and invalidated\n";
 
 // Finds `program` as execvp would. Returns 0, or -1 where it is not found.
@@ -48,8 +55,10 @@ static int find_program(const char *program, char *out, size_t room)
     return -1;
 }
 
-// Whether one of the folders of an RPATH holds a libcuda.so.1 that is not ours. `$ORIGIN` is the program's own folder.
-static bool hides_us(const char *rpath, const char *program, const char *ours, char *found, size_t room)
+// Whether one of the folders of an RPATH holds a libcuda.so.1 that is not ours. `$ORIGIN` is the
+// program's own folder.
+static bool hides_us(const char *rpath, const char *program, const char *ours, char *found,
+                     size_t room)
 {
     char origin[PATH_MAX];
     if (!realpath(program, origin))
@@ -67,8 +76,8 @@ static bool hides_us(const char *rpath, const char *program, const char *ours, c
         else
             snprintf(folder, sizeof folder, "%.*s", n, p);
         char full[PATH_MAX];
-        if ((size_t)snprintf(file, sizeof file, "%s/libcuda.so.1", folder) < sizeof file && !access(file, R_OK) &&
-            !(realpath(folder, full) && !strcmp(full, ours))) {
+        if ((size_t)snprintf(file, sizeof file, "%s/libcuda.so.1", folder) < sizeof file &&
+            !access(file, R_OK) && !(realpath(folder, full) && !strcmp(full, ours))) {
             snprintf(found, room, "%s", file);
             return true;
         }
@@ -86,22 +95,28 @@ static void warn_about(const char *program, const char *ours)
         return; // a script: its interpreter finds us through the environment
     if (facts.has_device_code && !facts.needs_cudart)
         fprintf(stderr,
-                "cardless: %s carries NVIDIA's static runtime, which asks its driver for private tables: only programs of the driver API (cu*) run "
+                "cardless: %s carries NVIDIA's static runtime, which asks its driver for private "
+                "tables: only programs of the driver API (cu*) run "
                 "so far\n",
                 program);
     if (facts.needs_cudart)
-        fprintf(
-            stderr,
-            "cardless: %s uses the runtime API through NVIDIA's libcudart, which asks its driver for private tables: only programs of the driver API "
-            "(cu*) run so far\n",
-            program);
+        fprintf(stderr,
+                "cardless: %s uses the runtime API through NVIDIA's libcudart, which asks its "
+                "driver for private tables: only programs of the driver API "
+                "(cu*) run so far\n",
+                program);
     if (!facts.is_dynamic)
         fprintf(stderr, "cardless: %s is statically linked and loads no libcuda.so.1\n", program);
     if (facts.is_setid)
-        fprintf(stderr, "cardless: %s is set-user-id or set-group-id: the loader ignores LD_LIBRARY_PATH and will not find us\n", program);
+        fprintf(stderr,
+                "cardless: %s is set-user-id or set-group-id: the loader ignores LD_LIBRARY_PATH "
+                "and will not find us\n",
+                program);
     if (facts.rpath[0] && hides_us(facts.rpath, program, ours, found, sizeof found))
-        fprintf(stderr, "cardless: %s has an RPATH (%s) that finds %s before us; remove it (patchelf --remove-rpath) or use RUNPATH\n", program,
-                facts.rpath, found);
+        fprintf(stderr,
+                "cardless: %s has an RPATH (%s) that finds %s before us; remove it (patchelf "
+                "--remove-rpath) or use RUNPATH\n",
+                program, facts.rpath, found);
 }
 
 static int put_in_front(const char *variable, const char *folder)
@@ -119,7 +134,8 @@ enum layer { LAYER_ON, LAYER_OFF, LAYER_NONCOHERENT };
 
 static bool read_layer(const char *value, enum layer *out)
 {
-    static const char *const names[] = {[LAYER_ON] = "on", [LAYER_OFF] = "off", [LAYER_NONCOHERENT] = "noncoherent"};
+    static const char *const names[] = {
+        [LAYER_ON] = "on", [LAYER_OFF] = "off", [LAYER_NONCOHERENT] = "noncoherent"};
     for (int i = 0; i < 3; i++) {
         if (!strcmp(value, names[i])) {
             *out = (enum layer)i;
@@ -139,7 +155,8 @@ static int start_layer(enum layer layer)
     if (layer == LAYER_ON)
         return 0;
     if (r)
-        fprintf(stderr, "cardless: the Vulkan layer is not there (it is built where Vulkan's headers, libvulkan-dev, are)\n");
+        fprintf(stderr, "cardless: the Vulkan layer is not there (it is built where Vulkan's "
+                        "headers, libvulkan-dev, are)\n");
     return r ? r : setenv("CARDLESS_VULKAN_MEMORY", "noncoherent", 1);
 }
 
@@ -172,7 +189,8 @@ int cmd_run(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (c) {
         case 'p':
-            good = one_of("personality", optarg, "manual", "driver-580") && !setenv("CARDLESS_PERSONALITY", optarg, 1);
+            good = one_of("personality", optarg, "manual", "driver-580") &&
+                   !setenv("CARDLESS_PERSONALITY", optarg, 1);
             break;
         case 'd':
             good = !setenv("CARDLESS_DEVICES", optarg, 1);
@@ -181,10 +199,12 @@ int cmd_run(int argc, char **argv)
             good = !setenv("CARDLESS_DIAGNOSTICS", optarg, 1);
             break;
         case 'o':
-            good = one_of("overlap", optarg, "distinct", "same") && !setenv("CARDLESS_OVERLAP", optarg, 1);
+            good = one_of("overlap", optarg, "distinct", "same") &&
+                   !setenv("CARDLESS_OVERLAP", optarg, 1);
             break;
         case 'y':
-            good = one_of("policy", optarg, "eager", "parallel") && !setenv("CARDLESS_POLICY", optarg, 1);
+            good = one_of("policy", optarg, "eager", "parallel") &&
+                   !setenv("CARDLESS_POLICY", optarg, 1);
             break;
         case 'r':
             good = !setenv("CARDLESS_REPORT", "1", 1);

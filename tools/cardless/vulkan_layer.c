@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the Vulkan layer and turns it on: as an implicit layer in a folder that every Vulkan loader looks into, enabled by a variable of ours.
-// (Layers asked for by VK_INSTANCE_LAYERS make the loader warn, and programs see that.)
+// Finds the Vulkan layer and turns it on: as an implicit layer in a folder that every Vulkan loader
+// looks into, enabled by a variable of ours. (Layers asked for by VK_INSTANCE_LAYERS make the
+// loader warn, and programs see that.)
 #include "vulkan_layer.h"
 
 #include <limits.h>
@@ -13,12 +14,14 @@
 
 int vulkan_layer_folder(char *out, size_t room)
 {
-    static const char *const beside[] = {"vulkan-layer", "../vulkan-layer", "cardless/vulkan-layer"};
+    static const char *const beside[] = {"vulkan-layer", "../vulkan-layer",
+                                         "cardless/vulkan-layer"};
     char library[PATH_MAX], path[PATH_MAX + 64], full[PATH_MAX];
     if (lib_folder(library, sizeof library))
         return -1;
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        snprintf(path, sizeof path, "%s/%s/share/vulkan/implicit_layer.d/VkLayer_cardless.json", library, beside[i]);
+        snprintf(path, sizeof path, "%s/%s/share/vulkan/implicit_layer.d/VkLayer_cardless.json",
+                 library, beside[i]);
         if (access(path, R_OK) || !realpath(path, full))
             continue;
         // realpath: …/share/vulkan/implicit_layer.d/VkLayer_cardless.json
@@ -52,7 +55,8 @@ int vulkan_layer_enable(void)
     // `cardless run -- cardless run …`
     if (data && strstr(data, share))
         return setenv("CARDLESS_VULKAN_LAYER", "1", 1);
-    // "If $XDG_DATA_DIRS is either not set or empty, a value equal to /usr/local/share/:/usr/share/ should be used."
+    // "If $XDG_DATA_DIRS is either not set or empty, a value equal to /usr/local/share/:/usr/share/
+    // should be used."
     if (put_first("XDG_DATA_DIRS", share, data && *data ? data : "/usr/local/share:/usr/share"))
         return -1;
     // Newer loaders look there and nowhere else where it is set.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes docs/disagreements.md from emulator/quirks.def: where the manual and driver 580 disagree, and what each personality does.
+"""Writes docs/disagreements.md from emulator/core/quirks.def: where the manual and driver 580 disagree, and what each personality does.
 
   tools/gen/disagreements.py OUT [--check]
 """
@@ -18,7 +18,7 @@ def rows():
     pattern = r'EM_QUIRK\(\s*(\w+)\s*,\s*' + r'\s*,\s*'.join([STRING] * 4) + r'\s*\)'
     found = re.findall(pattern, text)
     if len(found) != len(re.findall(r'\bEM_QUIRK\(', text)):
-        sys.exit('emulator/quirks.def has a row that does not parse')
+        sys.exit('emulator/core/quirks.def has a row that does not parse')
     return sorted(found, key=lambda r: (r[1], r[0]))
 
 
@@ -26,7 +26,7 @@ def main():
     out = ['# Where the manual and the driver disagree', '',
            'The software card has two personalities. Under `manual` (the default) it does what the manual states; under `driver-580` what a real H100',
            'with driver 580 did. Where the manual is silent, both do as the driver does. Choose with `CARDLESS_PERSONALITY=manual|driver-580` or',
-           '`cardless run --personality …`. Made from `emulator/quirks.def`.', '',
+           '`cardless run --personality …`. Made from `emulator/core/quirks.def`.', '',
            '| where | the manual | driver 580 | recording | name |', '|---|---|---|---|---|']
     for name, section, manual, driver, recording in rows():
         out.append('| %s | %s | %s | `%s` | %s |' % (section, manual, driver, recording, name))

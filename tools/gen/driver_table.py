@@ -43,7 +43,7 @@ class Argument:
         self.text = text
 
     def kind(self):
-        """How the trace prints it: one letter, read by emulator/trace.c."""
+        """How the trace prints it: one letter, read by emulator/core/trace.c."""
         t = self.type.replace('const ', '').replace(' ', '')
         if t == 'char*' and self.type.startswith('const'):
             return 's'

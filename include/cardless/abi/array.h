@@ -105,7 +105,8 @@ typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
 } CUDA_ARRAY3D_DESCRIPTOR_v2;
 typedef CUDA_ARRAY3D_DESCRIPTOR_v2 CUDA_ARRAY3D_DESCRIPTOR;
 
-/* Sparse arrays: tiles are mapped one by one, except the levels of the mip tail, which share one block. */
+/* Sparse arrays: tiles are mapped one by one, except the levels of the mip tail, which share one
+ * block. */
 #define CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL 0x1
 
 typedef struct CUDA_ARRAY_SPARSE_PROPERTIES_st {
@@ -131,7 +132,10 @@ typedef enum CUarraySparseSubresourceType_enum {
     CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL = 1
 } CUarraySparseSubresourceType;
 
-typedef enum CUmemOperationType_enum { CU_MEM_OPERATION_TYPE_MAP = 1, CU_MEM_OPERATION_TYPE_UNMAP = 2 } CUmemOperationType;
+typedef enum CUmemOperationType_enum {
+    CU_MEM_OPERATION_TYPE_MAP = 1,
+    CU_MEM_OPERATION_TYPE_UNMAP = 2
+} CUmemOperationType;
 typedef enum CUmemHandleType_enum { CU_MEM_HANDLE_TYPE_GENERIC = 0 } CUmemHandleType;
 
 /* One mapping, or unmapping, of memory under a part of a sparse array. */

@@ -28,7 +28,8 @@
 #define CARDLESS_UNNAMED
 #endif
 
-/* Addresses of the device are integers, never pointers: host code cannot dereference one by accident. */
+/* Addresses of the device are integers, never pointers: host code cannot dereference one by
+ * accident. */
 #if defined(_WIN64) || defined(__LP64__) || defined(_LP64)
 typedef unsigned long long CUdeviceptr_v2;
 #else

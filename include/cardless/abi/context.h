@@ -49,7 +49,10 @@ typedef enum CUsharedconfig_enum {
 } CUsharedconfig;
 
 /* A share of the multiprocessors asked for when the context is made. */
-typedef enum CUexecAffinityType_enum { CU_EXEC_AFFINITY_TYPE_SM_COUNT, CU_EXEC_AFFINITY_TYPE_MAX } CUexecAffinityType;
+typedef enum CUexecAffinityType_enum {
+    CU_EXEC_AFFINITY_TYPE_SM_COUNT,
+    CU_EXEC_AFFINITY_TYPE_MAX
+} CUexecAffinityType;
 
 typedef struct CUexecAffinitySmCount_st {
     unsigned int val;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices: attributes, the link between two of them, properties of the first versions of the API. */
+/* Devices: attributes, the link between two of them, properties of the first versions of the API.
+ */
 #ifndef CARDLESS_ABI_DEVICE_H
 #define CARDLESS_ABI_DEVICE_H
 

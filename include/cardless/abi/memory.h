@@ -67,7 +67,8 @@ typedef struct CUDA_POINTER_ATTRIBUTE_P2P_TOKENS_st {
 } CUDA_POINTER_ATTRIBUTE_P2P_TOKENS_v1;
 typedef CUDA_POINTER_ATTRIBUTE_P2P_TOKENS_v1 CUDA_POINTER_ATTRIBUTE_P2P_TOKENS;
 
-/* Copies of boxes. An end is host memory, device memory or an array; the type says which of its fields count. */
+/* Copies of boxes. An end is host memory, device memory or an array; the type says which of its
+ * fields count. */
 typedef struct CUDA_MEMCPY2D_st {
     size_t srcXInBytes, srcY;
     CUmemorytype srcMemoryType;

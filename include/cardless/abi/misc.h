@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Smaller chapters: entry point lookup, IPC, coredumps, logs, asynchronous notification, checkpoints. */
+/* Smaller chapters: entry point lookup, IPC, coredumps, logs, asynchronous notification,
+ * checkpoints. */
 #ifndef CARDLESS_ABI_MISC_H
 #define CARDLESS_ABI_MISC_H
 
@@ -52,7 +53,8 @@ typedef enum CUCoredumpGenerationFlags {
     CU_COREDUMP_SKIP_LOCAL_MEMORY = 1 << 3,
     CU_COREDUMP_SKIP_ABORT = 1 << 4,
     CU_COREDUMP_SKIP_CONSTBANK_MEMORY = 1 << 5,
-    CU_COREDUMP_LIGHTWEIGHT_FLAGS = CU_COREDUMP_SKIP_NONRELOCATED_ELF_IMAGES | CU_COREDUMP_SKIP_GLOBAL_MEMORY |
+    CU_COREDUMP_LIGHTWEIGHT_FLAGS = CU_COREDUMP_SKIP_NONRELOCATED_ELF_IMAGES |
+                                    CU_COREDUMP_SKIP_GLOBAL_MEMORY |
                                     CU_COREDUMP_SKIP_SHARED_MEMORY | CU_COREDUMP_SKIP_LOCAL_MEMORY |
                                     CU_COREDUMP_SKIP_CONSTBANK_MEMORY
 } CUCoredumpGenerationFlags;
@@ -61,11 +63,14 @@ typedef enum CUCoredumpGenerationFlags {
 typedef enum CUlogLevel_enum { CU_LOG_LEVEL_ERROR = 0, CU_LOG_LEVEL_WARNING = 1 } CUlogLevel;
 
 typedef struct CUlogsCallbackEntry_st *CUlogsCallbackHandle;
-typedef void(CUDA_CB *CUlogsCallback)(void *data, CUlogLevel logLevel, char *message, size_t length);
+typedef void(CUDA_CB *CUlogsCallback)(void *data, CUlogLevel logLevel, char *message,
+                                      size_t length);
 typedef unsigned int CUlogIterator;
 
 /* Notification about devices, out of any stream's order */
-typedef enum CUasyncNotificationType_enum { CU_ASYNC_NOTIFICATION_TYPE_OVER_BUDGET = 0x1 } CUasyncNotificationType;
+typedef enum CUasyncNotificationType_enum {
+    CU_ASYNC_NOTIFICATION_TYPE_OVER_BUDGET = 0x1
+} CUasyncNotificationType;
 
 typedef struct CUasyncNotificationInfo_st {
     CUasyncNotificationType type;
@@ -76,7 +81,8 @@ typedef struct CUasyncNotificationInfo_st {
     } info;
 } CUasyncNotificationInfo;
 
-typedef void (*CUasyncCallback)(CUasyncNotificationInfo *info, void *userData, CUasyncCallbackHandle callback);
+typedef void (*CUasyncCallback)(CUasyncNotificationInfo *info, void *userData,
+                                CUasyncCallbackHandle callback);
 
 /* Checkpoints of processes */
 typedef enum CUprocessState_enum {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The types of the CUDA 3.1 forms of the driver's functions: sizes and device addresses of 32 bits. */
+/* The types of the CUDA 3.1 forms of the driver's functions: sizes and device addresses of 32 bits.
+ */
 #ifndef CARDLESS_ABI_OLD_TYPES_H
 #define CARDLESS_ABI_OLD_TYPES_H
 

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// Checks what is to be mapped into arrays, and does it as a command.
+#include "array_map.h"
+
+#include "alloc.h"
+#include "array_tiles.h"
+#include "call.h"
+#include "command.h"
+#include "context.h"
+#include "device.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "stream.h"
+#include "virtual_memory.h"
+
+struct entry {
+    struct em_storage *storage;   // a reference
+    struct dm_physical *physical; // a reference; NULL: unmap
+    uint64_t offset;
+    struct em_tile_range range;
+};
+
+struct map_command {
+    struct em_command command;
+    struct entry *entries;
+    unsigned count;
+};
+
+// ---- the command
+
+static CUresult run(struct em_command *command)
+{
+    struct map_command *c = (struct map_command *)command;
+    CUresult r = CUDA_SUCCESS;
+    em_lock();
+    for (unsigned i = 0; i < c->count && !r; i++)
+        r = em_tiled_map(c->entries[i].storage, &c->entries[i].range, c->entries[i].physical,
+                         c->entries[i].offset);
+    em_unlock();
+    return r;
+}
+
+// Precondition: em_lock held.
+static void drop(struct entry *entries, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (entries[i].storage)
+            em_storage_unref(entries[i].storage);
+        dm_physical_unref(entries[i].physical);
+    }
+    dm_free(entries);
+}
+
+static void finish(struct em_command *command)
+{
+    struct map_command *c = (struct map_command *)command;
+    drop(c->entries, c->count);
+}
+
+static const struct em_command_ops map_ops = {
+    .name = "mapping of array memory", .run = run, .finish = finish};
+
+// ---- what is asked for
+
+// The array or mipmapped array, which must have been made for this. Precondition: em_lock held.
+static CUresult find_storage(const CUarrayMapInfo *m, struct em_storage **out, unsigned *flags,
+                             const struct em_device **device)
+{
+    struct em_array *a;
+    struct em_mipmap *p;
+    CUresult r;
+    switch ((int)m->resourceType) {
+    case CU_RESOURCE_TYPE_ARRAY:
+        if ((r = em_object_get(EM_ARRAY, m->resource.array, CUDA_ERROR_INVALID_VALUE, &a)))
+            return r;
+        if (a->parent)
+            return em_fail(
+                CUDA_ERROR_INVALID_VALUE,
+                "CUarray #%u is a level of CUmipmappedArray #%u: the memory is that array's",
+                a->object.number, a->parent->object.number);
+        *out = a->storage;
+        *flags = a->desc.Flags;
+        *device = a->object.context->device;
+        break;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        if ((r = em_object_get(EM_MIPMAP, m->resource.mipmap, CUDA_ERROR_INVALID_VALUE, &p)))
+            return r;
+        *out = p->storage;
+        *flags = p->desc.Flags;
+        *device = p->object.context->device;
+        break;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "resourceType %d is neither an array's nor a mipmapped array's",
+                       (int)m->resourceType);
+    }
+    // "resource … must be a sparse CUDA array or mipmapped array", or one with deferred mapping
+    if (!em_is_tiled(*out))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "the array was made with Flags %#x, neither CUDA_ARRAY3D_SPARSE nor "
+                       "CUDA_ARRAY3D_DEFERRED_MAPPING",
+                       *flags);
+    return CUDA_SUCCESS;
+}
+
+// Offset and extent in one direction, in texels, as tiles: whole ones, or up to the level's end.
+static bool in_tiles(uint32_t offset, uint32_t extent, uint32_t tile, uint32_t level, uint32_t *at,
+                     uint32_t *count)
+{
+    uint64_t end = (uint64_t)offset + extent;
+    if (!extent || offset % tile || offset >= level ||
+        end > ((uint64_t)level + tile - 1) / tile * tile || (end % tile && end != level))
+        return false;
+    *at = offset / tile;
+    *count = extent / tile + (extent % tile != 0);
+    return true;
+}
+
+static CUresult level_range(const CUarrayMapInfo *m, const struct em_storage *storage,
+                            const struct dm_sparse *sparse, struct em_tile_range *range)
+{
+    const unsigned *offset = &m->subresource.sparseLevel.offsetX,
+                   *extent = &m->subresource.sparseLevel.extentWidth;
+    unsigned level = m->subresource.sparseLevel.level, layer = m->subresource.sparseLevel.layer;
+    // Levels of the tail are mapped by cuMemMapArrayAsync with
+    // CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL.
+    if (level >= sparse->miptail_first_level || layer >= storage->layout.layers)
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "level %u, layer %u: the array has %u levels outside of its mip tail and %u layers",
+            level, layer, sparse->miptail_first_level, storage->layout.layers);
+    const struct dm_layout_level *v = &storage->layout.level[level];
+    const uint32_t tile[3] = {sparse->tile_width_px, sparse->tile_height_px, sparse->tile_depth},
+                   most[3] = {v->width_px, v->height_px, v->depth};
+    *range = (struct em_tile_range){.part = EM_TILES_LEVEL, .level = level, .layer = layer};
+    // "offsetX, offsetY, offsetZ … must be a multiple of the tile extents", as must be the extents,
+    // but for what reaches the level's end
+    for (unsigned i = 0; i < 3; i++)
+        if (!in_tiles(offset[i], extent[i], tile[i], most[i], &range->at[i], &range->count[i]))
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "%s %u, extent %u: tiles of %u texels, level of %u",
+                           i == 0   ? "offsetX"
+                           : i == 1 ? "offsetY"
+                                    : "offsetZ",
+                           offset[i], extent[i], tile[i], most[i]);
+    return CUDA_SUCCESS;
+}
+
+static CUresult tail_range(const CUarrayMapInfo *m, const struct em_storage *storage,
+                           const struct dm_sparse *sparse, struct em_tile_range *range)
+{
+    uint64_t offset = m->subresource.miptail.offset, size = m->subresource.miptail.size, end;
+    unsigned layers = sparse->single_miptail ? 1 : storage->layout.layers;
+    if (!sparse->miptail_B || m->subresource.miptail.layer >= layers)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "the mip tail of layer %u: the array has %u",
+                       m->subresource.miptail.layer, sparse->miptail_B ? layers : 0);
+    if (!size || offset % EM_TILE_B || size % EM_TILE_B || !em_add(offset, size, &end) ||
+        end > sparse->miptail_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "bytes %llu to %llu of a mip tail of %llu in tiles of %d",
+                       (unsigned long long)offset, (unsigned long long)(offset + size),
+                       (unsigned long long)sparse->miptail_B, EM_TILE_B);
+    *range = (struct em_tile_range){.part = EM_TILES_TAIL,
+                                    .layer = m->subresource.miptail.layer,
+                                    .tail_at = offset / EM_TILE_B,
+                                    .tail_count = size / EM_TILE_B};
+    return CUDA_SUCCESS;
+}
+
+static CUresult find_range(const CUarrayMapInfo *m, const struct em_storage *storage,
+                           struct em_tile_range *range)
+{
+    const struct dm_sparse *sparse = em_tiled_sparse(storage);
+    *range = (struct em_tile_range){.part = EM_TILES_WHOLE};
+    if (!sparse) // "the subresource is ignored for arrays with deferred mapping"
+        return CUDA_SUCCESS;
+    switch ((int)m->subresourceType) {
+    case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL:
+        return level_range(m, storage, sparse, range);
+    case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL:
+        return tail_range(m, storage, sparse, range);
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "subresourceType %d is no CUarraySparseSubresourceType",
+                       (int)m->subresourceType);
+    }
+}
+
+// Precondition: em_lock held.
+static CUresult find_memory(const CUarrayMapInfo *m, uint64_t need_B, struct dm_physical **out)
+{
+    struct em_physical_object *o;
+    uint64_t end;
+    CUresult r = em_physical_get(m->memHandle.memHandle, &o);
+    if (r)
+        return r;
+    // "the memory must have been created with CU_MEM_CREATE_USAGE_TILE_POOL"
+    if (!o->tile_pool)
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "CUmemGenericAllocationHandle #%u was made without CU_MEM_CREATE_USAGE_TILE_POOL",
+            o->object.number);
+    if (m->offset % EM_TILE_B || !em_add(m->offset, need_B, &end) || end > o->size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%llu bytes from offset %llu on: CUmemGenericAllocationHandle #%u has %llu, "
+                       "mapped in steps of %d",
+                       (unsigned long long)need_B, m->offset, o->object.number,
+                       (unsigned long long)o->size, EM_TILE_B);
+    *out = o->physical;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_info(const CUarrayMapInfo *m)
+{
+    if (m->memOperationType != CU_MEM_OPERATION_TYPE_MAP &&
+        m->memOperationType != CU_MEM_OPERATION_TYPE_UNMAP)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "memOperationType %d is neither to map nor to unmap",
+                       (int)m->memOperationType);
+    if (m->memHandleType != CU_MEM_HANDLE_TYPE_GENERIC)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "memHandleType %d: it must be CU_MEM_HANDLE_TYPE_GENERIC",
+                       (int)m->memHandleType);
+    // "flags … must be set to 0"
+    if (m->flags || m->reserved[0] || m->reserved[1])
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x and reserved must be 0", m->flags);
+    return CUDA_SUCCESS;
+}
+
+// Takes references to what the entry needs. Precondition: em_lock held.
+static CUresult make_entry(const CUarrayMapInfo *m, struct entry *e)
+{
+    const struct em_device *device;
+    struct em_storage *storage;
+    struct dm_physical *physical = NULL;
+    unsigned flags;
+    CUresult r = check_info(m);
+    if (r || (r = find_storage(m, &storage, &flags, &device)) ||
+        (r = find_range(m, storage, &e->range)))
+        return r;
+    // "deviceBitMask: … must contain only the bit of the device of the array"
+    if (device->ordinal > 31 || m->deviceBitMask != 1u << device->ordinal)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "deviceBitMask %#x: the array is device %d's",
+                       m->deviceBitMask, device->ordinal);
+    if (m->memOperationType == CU_MEM_OPERATION_TYPE_MAP &&
+        (r = find_memory(m, em_tiled_range_B(storage, &e->range), &physical)))
+        return r;
+    em_storage_ref(storage);
+    e->storage = storage;
+    e->physical = physical ? dm_physical_ref(physical) : NULL;
+    e->offset = m->offset;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_array_map(const CUarrayMapInfo *list, unsigned count, CUstream handle)
+{
+    struct map_command c = {.command = {.ops = &map_ops, .size_B = sizeof c}, .count = count};
+    struct em_stream *stream;
+    CUresult r = em_stream_get(handle, &stream);
+    if (r)
+        return r;
+    if (!(c.entries = dm_calloc(count, sizeof *c.entries))) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for %u mappings", count);
+        goto put;
+    }
+    em_lock();
+    for (unsigned i = 0; i < count && !r; i++)
+        r = make_entry(&list[i], &c.entries[i]);
+    if (r)
+        drop(c.entries, count);
+    em_unlock();
+    if (!r)
+        r = em_submit(stream, &c.command, EM_SUBMIT_ASYNC);
+put:
+    em_stream_put(stream);
+    return r;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// Tiles of sparse arrays and their places in the block-linear layout.
+#include "array_tiles.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "memory_device.h"
+
+struct tiled_storage {
+    struct em_storage storage;
+    struct dm_window window;
+    bool is_sparse;
+    pthread_mutex_t wiping;
+    bool dirty; // something was written since the last wipe; atomic
+    struct dm_sparse sparse;
+    uint64_t slot_count;
+    struct dm_physical **slot; // what each tile is mapped to, a reference: first those of the
+                               // levels, then those of the tails; deferred mapping: one
+    uint64_t first_slot[DM_LAYOUT_LEVELS_MAX];
+    uint64_t tail_slot;
+};
+
+static uint32_t divide_up(uint32_t a, uint32_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static void level_tiles(const struct tiled_storage *s, uint32_t level, uint32_t tiles[3])
+{
+    const struct dm_layout_level *v = &s->storage.layout.level[level];
+    tiles[0] = divide_up(v->width_px, s->sparse.tile_width_px);
+    tiles[1] = divide_up(v->height_px, s->sparse.tile_height_px);
+    tiles[2] = divide_up(v->depth, s->sparse.tile_depth);
+}
+
+static uint32_t tail_layers(const struct tiled_storage *s)
+{
+    return s->sparse.single_miptail ? 1 : s->storage.layout.layers;
+}
+
+static uint64_t tail_tiles(const struct tiled_storage *s)
+{
+    return s->sparse.miptail_B / EM_TILE_B;
+}
+
+// ---- the storage
+
+static void release(struct em_storage *storage)
+{
+    struct tiled_storage *s = storage->owner;
+    dm_window_finish(&s->window);
+    pthread_mutex_destroy(&s->wiping);
+    for (uint64_t i = 0; i < s->slot_count; i++)
+        dm_physical_unref(s->slot[i]);
+    dm_free(s->slot);
+    dm_free(s);
+}
+
+// "Reads of unmapped tiles return zero, writes to them are dropped": what such writes left is wiped
+// before something reads. Told of a write when it is submitted and when it is done.
+static void watch(struct em_storage *storage, uint32_t level, const struct dm_position *at,
+                  const struct dm_box_extent *extent, enum em_touch touch)
+{
+    struct tiled_storage *s = storage->owner;
+    (void)level, (void)at, (void)extent;
+    if (touch != EM_TOUCH_READ)
+        __atomic_store_n(&s->dirty, true, __ATOMIC_RELAXED);
+}
+
+static void before_read(struct em_storage *storage)
+{
+    struct tiled_storage *s = storage->owner;
+    pthread_mutex_lock(&s->wiping); // another reader waits until the wipe is done
+    if (__atomic_exchange_n(&s->dirty, false, __ATOMIC_RELAXED))
+        dm_window_wipe(&s->window);
+    pthread_mutex_unlock(&s->wiping);
+}
+
+static void number_slots(struct tiled_storage *s)
+{
+    if (!s->is_sparse) {
+        s->slot_count = 1;
+        return;
+    }
+    for (uint32_t l = 0; l < s->sparse.miptail_first_level; l++) {
+        uint32_t tiles[3];
+        level_tiles(s, l, tiles);
+        s->first_slot[l] = s->slot_count;
+        s->slot_count += (uint64_t)tiles[0] * tiles[1] * tiles[2] * s->storage.layout.layers;
+    }
+    s->tail_slot = s->slot_count;
+    s->slot_count += tail_tiles(s) * tail_layers(s);
+}
+
+CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **out)
+{
+    struct tiled_storage *s = dm_calloc(1, sizeof *s);
+    if (!s)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an array");
+    s->storage = (struct em_storage){.references = 1,
+                                     .layout = plan->layout,
+                                     .size_B = plan->layout.size_B,
+                                     .owner = s,
+                                     .release = release};
+    s->is_sparse =
+        plan->desc.Flags & CUDA_ARRAY3D_SPARSE && !dm_sparse_init(&s->sparse, &plan->layout);
+    number_slots(s);
+    if (!(s->slot = dm_calloc(s->slot_count, sizeof *s->slot)) ||
+        dm_window_init(&s->window, &em_space, plan->layout.size_B, s->is_sparse)) {
+        dm_free(s->slot);
+        dm_free(s);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no addresses for an array of %llu bytes",
+                       (unsigned long long)plan->layout.size_B);
+    }
+    pthread_mutex_init(&s->wiping, NULL);
+    s->storage.address = s->window.va;
+    s->storage.watch = s->is_sparse ? watch : NULL;
+    s->storage.before_read = s->is_sparse ? before_read : NULL;
+    s->storage.may_fault = !s->is_sparse; // nothing may be mapped there when a copy runs: it is to
+                                          // fault, in any thread
+    *out = &s->storage;
+    return CUDA_SUCCESS;
+}
+
+bool em_is_tiled(const struct em_storage *storage)
+{
+    return storage->release == release;
+}
+
+const struct dm_sparse *em_tiled_sparse(const struct em_storage *storage)
+{
+    const struct tiled_storage *s = storage->owner;
+    return s->is_sparse ? &s->sparse : NULL;
+}
+
+void em_tiled_extent(const struct em_storage *storage, uint32_t level, uint32_t tiles[3])
+{
+    level_tiles(storage->owner, level, tiles);
+}
+
+uint64_t em_tiled_tail(const struct em_storage *storage)
+{
+    return tail_tiles(storage->owner);
+}
+
+uint64_t em_tiled_range_B(const struct em_storage *storage, const struct em_tile_range *r)
+{
+    switch (r->part) {
+    case EM_TILES_WHOLE:
+        return storage->size_B;
+    case EM_TILES_LEVEL:
+        return (uint64_t)r->count[0] * r->count[1] * r->count[2] * EM_TILE_B;
+    default:
+        return r->tail_count * EM_TILE_B;
+    }
+}
+
+// ---- mapping
+
+// Pages to back, gathered while they follow each other both in the window and in the memory.
+struct run {
+    struct tiled_storage *s;
+    const struct dm_physical *physical;
+    uint64_t at, from, size_B;
+    int status;
+};
+
+static void flush(struct run *run)
+{
+    if (run->size_B && !run->status)
+        run->status = run->physical ? dm_window_back(&run->s->window, run->at, run->size_B,
+                                                     run->physical, run->from)
+                                    : dm_window_unback(&run->s->window, run->at, run->size_B);
+    run->size_B = 0;
+}
+
+static void add(struct run *run, uint64_t at, uint64_t from, uint64_t size_B)
+{
+    if (!run->size_B || at != run->at + run->size_B || from != run->from + run->size_B) {
+        flush(run);
+        run->at = at;
+        run->from = from;
+    }
+    run->size_B += size_B;
+}
+
+// The GOBs of one tile, which lies in the memory as a small block-linear box of whole block
+// columns: a column of a block, or the part of it that the tile covers, is contiguous in the array.
+// What the array does not have of a tile at its edge leaves a gap in the memory.
+static void add_tile(struct run *run, uint32_t level, uint32_t layer, const uint32_t tile[3],
+                     uint64_t from)
+{
+    const struct dm_layout *layout = &run->s->storage.layout;
+    const struct dm_layout_level *v = &layout->level[level];
+    const struct dm_sparse *t = &run->s->sparse;
+    const uint32_t gob_width_B = 64, gob_rows = 8, gob_B = 512;
+    uint32_t columns = t->tile_width_px / layout->block_px * layout->element_B / gob_width_B;
+    uint32_t rows = t->tile_height_px / layout->block_px / gob_rows,
+             block_rows = 1u << v->block_height_log2_gob;
+    uint32_t depth = 1u << v->block_depth_log2_gob, step = rows < block_rows ? rows : block_rows;
+    uint64_t piece_B = (uint64_t)step * depth * gob_B;
+    for (uint32_t z = tile[2] * t->tile_depth; z < (tile[2] + 1) * t->tile_depth; z += depth)
+        for (uint32_t y = tile[1] * rows; y < (tile[1] + 1) * rows; y += step)
+            for (uint32_t x = tile[0] * columns; x < (tile[0] + 1) * columns; x++, from += piece_B)
+                if (x < v->width_gob && y < v->height_gob && z < v->depth) {
+                    uint64_t block =
+                        ((uint64_t)(z / depth) * (v->height_gob / block_rows) + y / block_rows) *
+                            v->width_gob +
+                        x;
+                    uint64_t in_block = (uint64_t)(y % block_rows) * depth * gob_B;
+                    add(run,
+                        v->offset_B + layer * v->layer_stride_B +
+                            block * block_rows * depth * gob_B + in_block,
+                        from, piece_B);
+                }
+}
+
+static void hold(struct tiled_storage *s, uint64_t slot, struct dm_physical *physical)
+{
+    struct dm_physical *before = s->slot[slot];
+    s->slot[slot] = physical ? dm_physical_ref(physical) : NULL;
+    dm_physical_unref(before);
+}
+
+// Goes over the tiles of a range: gathers their pages in `run`, or (NULL) notes what they are
+// mapped to.
+static void each_tile(struct tiled_storage *s, const struct em_tile_range *r, struct run *run,
+                      struct dm_physical *physical, uint64_t offset)
+{
+    uint32_t tiles[3];
+    level_tiles(s, r->level, tiles);
+    uint64_t first = s->first_slot[r->level] + (uint64_t)tiles[0] * tiles[1] * tiles[2] * r->layer;
+    for (uint32_t z = 0; z < r->count[2]; z++)
+        for (uint32_t y = 0; y < r->count[1]; y++)
+            for (uint32_t x = 0; x < r->count[0]; x++, offset += EM_TILE_B) {
+                uint32_t tile[3] = {r->at[0] + x, r->at[1] + y, r->at[2] + z};
+                if (run)
+                    add_tile(run, r->level, r->layer, tile, offset);
+                else
+                    hold(s, first + ((uint64_t)tile[2] * tiles[1] + tile[1]) * tiles[0] + tile[0],
+                         physical);
+            }
+}
+
+static void add_tail(struct run *run, const struct em_tile_range *r, uint64_t offset)
+{
+    const struct tiled_storage *s = run->s;
+    const struct dm_layout *layout = &s->storage.layout;
+    const struct dm_layout_level *v = &layout->level[s->sparse.miptail_first_level];
+    bool chains =
+        layout->layered &&
+        !s->sparse
+             .single_miptail; // each layer has a tail of its own, at the end of its chain of levels
+    uint64_t at = (s->sparse.single_miptail ? 0 : v->offset_B + r->layer * v->layer_stride_B) +
+                  r->tail_at * EM_TILE_B,
+             size_B = r->tail_count * EM_TILE_B;
+    uint64_t end = chains && r->layer + 1 < layout->layers ? (r->layer + 1) * v->layer_stride_B
+                                                           : s->window.size;
+    if (at < end)
+        add(run, at, offset, size_B < end - at ? size_B : end - at);
+}
+
+// Backs the pages of a range.
+static int back(struct tiled_storage *s, const struct em_tile_range *r,
+                const struct dm_physical *physical, uint64_t offset)
+{
+    struct run run = {.s = s, .physical = physical};
+    if (r->part == EM_TILES_LEVEL)
+        each_tile(s, r, &run, NULL, offset);
+    else if (r->part == EM_TILES_TAIL)
+        add_tail(&run, r, offset);
+    else
+        add(&run, 0, offset, s->window.size);
+    flush(&run);
+    return run.status;
+}
+
+CUresult em_tiled_map(struct em_storage *storage, const struct em_tile_range *r,
+                      struct dm_physical *physical, uint64_t offset)
+{
+    struct tiled_storage *s = storage->owner;
+    CUresult result = CUDA_SUCCESS;
+    int status = back(s, r, physical, offset);
+    if (status) {
+        result = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                         "memory cannot be mapped into an array (vm.max_map_count limits how many "
+                         "pieces a process has): %s",
+                         strerror(-status));
+        physical = NULL; // nothing may stay mapped that is not held
+        back(s, r, NULL, 0);
+    }
+    if (r->part == EM_TILES_LEVEL)
+        each_tile(s, r, NULL, physical, 0);
+    else if (r->part == EM_TILES_TAIL)
+        for (uint64_t i = 0; i < r->tail_count; i++)
+            hold(s, s->tail_slot + r->layer * tail_tiles(s) + r->tail_at + i, physical);
+    else
+        hold(s, 0, physical);
+    return result;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Surface references.
+#include "surface_reference.h"
+
+#include "array.h"
+#include "call.h"
+#include "lock.h"
+#include "texture_reference.h"
+
+// Precondition: em_lock held.
+static CUresult get(CUsurfref handle, struct em_surface_reference **out)
+{
+    return em_object_get(EM_SURFACE_REFERENCE, handle,
+                         em_reference_code((uint64_t)(uintptr_t)handle), out);
+}
+
+CUresult em_surface_reference_set(CUsurfref handle, CUarray array, unsigned flags)
+{
+    struct em_surface_reference *s;
+    struct em_array *a;
+    em_lock();
+    CUresult r = get(handle, &s);
+    if (r || (r = em_array_get(array, &a)))
+        goto unlock;
+    // "Flags must be set to 0"
+    if (flags)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "Flags are %#x; they must be 0", flags);
+    // "The CUDA array must have been created with the CUDA_ARRAY3D_SURFACE_LDST flag"
+    else if (!(a->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "the array has Flags %#x, without CUDA_ARRAY3D_SURFACE_LDST", a->desc.Flags);
+    else
+        s->array = array;
+unlock:
+    em_unlock();
+    return r;
+}
+
+CUresult em_surface_reference_get(CUsurfref handle, CUarray *out)
+{
+    struct em_surface_reference *s;
+    em_lock();
+    CUresult r = get(handle, &s);
+    // "CUDA_ERROR_INVALID_VALUE if the surface reference is not bound to any array"
+    if (!r && !s->array)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "nothing is bound to the surface reference");
+    if (!r)
+        *out = s->array;
+    em_unlock();
+    return r;
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+// Texture references and what is bound to them.
+#include "texture_reference.h"
+
+#include <string.h>
+
+#include "alloc.h"
+#include "array.h"
+#include "call.h"
+#include "context.h"
+#include "device.h"
+#include "format.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "object.h"
+#include "quirk.h"
+
+struct em_texture_reference {
+    struct em_object object; // type EM_TEXTURE_REFERENCE
+    struct em_texture_binding bound;
+    struct em_texture_sampling sampling;
+};
+
+static void finish(struct em_object *object)
+{
+    dm_free(object);
+}
+
+CUresult em_texture_reference_create(CUtexref *out)
+{
+    struct em_texture_reference *t = dm_calloc(1, sizeof *t);
+    if (!t)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a texture reference");
+    t->sampling.format = CU_AD_FORMAT_FLOAT;
+    t->sampling.channels = 1;
+    for (unsigned i = 0; i < 3; i++)
+        t->sampling.address_mode[i] = CU_TR_ADDRESS_MODE_CLAMP;
+    em_lock();
+    CUresult r = em_object_start(&t->object, EM_TEXTURE_REFERENCE, em_self.current, finish);
+    if (!r)
+        *out = (CUtexref)(uintptr_t)t->object.handle;
+    em_unlock();
+    if (r)
+        dm_free(t);
+    return r;
+}
+
+CUresult em_reference_code(uint64_t handle)
+{
+    // A stale handle crashes the driver; of foreign memory it reads a context that is none.
+    return em_quirk(ARRAY_STALE_CODE) && !em_handle_was(handle) ? CUDA_ERROR_INVALID_CONTEXT
+                                                                : CUDA_ERROR_INVALID_HANDLE;
+}
+
+// Precondition: em_lock held.
+static CUresult get(CUtexref handle, struct em_texture_reference **out)
+{
+    return em_object_get(EM_TEXTURE_REFERENCE, handle,
+                         em_reference_code((uint64_t)(uintptr_t)handle), out);
+}
+
+CUresult em_texture_reference_destroy(CUtexref handle)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        em_object_retire(&t->object);
+    em_unlock();
+    return r;
+}
+
+// ---- what is bound
+
+// Bytes of an element. Formats that are none, which references take under the driver's personality,
+// count as bytes, and numbers of channels are signed: a negative one comes to no bytes at all.
+static uint64_t element_B(CUarray_format format, int channels)
+{
+    const struct dm_format_info *info = dm_format_info((uint32_t)format);
+    uint32_t count = channels > 0 ? (uint32_t)channels : 0;
+    return info ? dm_format_texel_B(info, count) : count;
+}
+
+static uint64_t attribute(const struct em_texture_reference *t, enum dm_attribute which)
+{
+    return (uint64_t)em_device_attribute(t->object.context->device, which);
+}
+
+static CUresult bind_linear(struct em_texture_reference *t, uint64_t address, uint64_t size_B,
+                            size_t *offset)
+{
+    uint64_t bytes =
+        element_B(t->sampling.format, t->sampling.channels > 0 ? t->sampling.channels : 1);
+    uint64_t most = em_quirk(LINEAR_TEXTURE_WIDTH)
+                        ? em_device_linear_texels(t->object.context->device, bytes)
+                        : attribute(t, DM_ATTRIBUTE_maximum_texture1d_linear_width);
+    uint64_t misses = address % attribute(t, DM_ATTRIBUTE_texture_alignment);
+    // "The total number of elements (or texels) in the linear address range cannot exceed
+    // CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH."
+    if (bytes && size_B / bytes > most)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%llu elements are more than the %llu of a linear texture",
+                       (unsigned long long)(size_B / bytes), (unsigned long long)most);
+    // "If the device memory pointer was returned from cuMemAlloc(), the offset is guaranteed to be
+    // 0 and NULL may be passed as the ByteOffset parameter."
+    if (misses && !offset)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "dptr %#llx is not aligned for textures, and ByteOffset is NULL",
+                       (unsigned long long)address);
+    t->bound = (struct em_texture_binding){.address = address - misses, .linear = true};
+    if (offset)
+        *offset = misses;
+    return CUDA_SUCCESS;
+}
+
+static CUresult bind_pitched(struct em_texture_reference *t, const CUDA_ARRAY_DESCRIPTOR *desc,
+                             uint64_t address, uint64_t pitch_B, bool strict)
+{
+    // The driver looks at the low 32 bits of the extents alone.
+    uint64_t width = (uint32_t)desc->Width, height = (uint32_t)desc->Height;
+    uint64_t row_B, alignment = attribute(t, DM_ATTRIBUTE_texture_alignment);
+    // "must be aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT"
+    if (address % alignment)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr %#llx is no multiple of %llu",
+                       (unsigned long long)address, (unsigned long long)alignment);
+    // "Width and Height … cannot exceed CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH and
+    // …_HEIGHT respectively. Pitch, in bytes, cannot exceed …_PITCH."
+    if (width > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_width) ||
+        height > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_height) ||
+        (strict && pitch_B > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_pitch)))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%llu x %llu elements with a pitch of %llu bytes are more than a texture of "
+                       "linear memory can have",
+                       (unsigned long long)width, (unsigned long long)height,
+                       (unsigned long long)pitch_B);
+    if (strict && pitch_B % attribute(t, DM_ATTRIBUTE_texture_pitch_alignment))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a pitch of %llu bytes is no multiple of %llu",
+                       (unsigned long long)pitch_B,
+                       (unsigned long long)attribute(t, DM_ATTRIBUTE_texture_pitch_alignment));
+    if (!em_mul(width, element_B(desc->Format, (int)desc->NumChannels), &row_B) || row_B > pitch_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "a row of %llu elements does not fit into a pitch of %llu bytes",
+                       (unsigned long long)width, (unsigned long long)pitch_B);
+    t->bound = (struct em_texture_binding){.address = address, .linear = true};
+    t->sampling.format = desc->Format;
+    t->sampling.channels = (int)desc->NumChannels;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_flags(unsigned flags)
+{
+    // "Flags must be set to CU_TRSA_OVERRIDE_FORMAT"; the driver takes 0 too, and leaves the format
+    // as it is.
+    if (flags == CU_TRSA_OVERRIDE_FORMAT || (!flags && em_quirk(TEXTURE_REFERENCE_UNCHECKED)))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "Flags are %#x; they must be CU_TRSA_OVERRIDE_FORMAT (0x1)", flags);
+}
+
+static void take_format(struct em_texture_reference *t, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                        unsigned flags)
+{
+    if (!(flags & CU_TRSA_OVERRIDE_FORMAT))
+        return;
+    t->sampling.format = desc->Format;
+    t->sampling.channels = (int)desc->NumChannels;
+}
+
+static CUresult bind_array(struct em_texture_reference *t, CUarray array, unsigned flags)
+{
+    struct em_array *a;
+    CUresult r = em_array_get(array, &a);
+    if (r || (r = check_flags(flags)))
+        return r;
+    t->bound = (struct em_texture_binding){.array = array};
+    take_format(t, &a->desc, flags);
+    return CUDA_SUCCESS;
+}
+
+static CUresult bind_mipmap(struct em_texture_reference *t, CUmipmappedArray mipmap, unsigned flags)
+{
+    struct em_mipmap *m;
+    CUresult r = em_mipmap_get(mipmap, &m);
+    if (r || (r = check_flags(flags)))
+        return r;
+    t->bound = (struct em_texture_binding){.mipmap = mipmap};
+    take_format(t, &m->desc, flags);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_texture_reference_linear(CUtexref handle, uint64_t address, uint64_t size_B,
+                                     size_t *offset)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        r = bind_linear(t, address, size_B, offset);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_pitched(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *desc,
+                                      uint64_t address, uint64_t pitch_B, bool strict)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        r = bind_pitched(t, desc, address, pitch_B, strict);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_array(CUtexref handle, CUarray array, unsigned flags)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        r = bind_array(t, array, flags);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_mipmap(CUtexref handle, CUmipmappedArray mipmap, unsigned flags)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        r = bind_mipmap(t, mipmap, flags);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_bound(CUtexref handle, struct em_texture_binding *out)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (r)
+        goto unlock;
+    *out = t->bound;
+    if (!em_object_peek(EM_ARRAY, (uint64_t)(uintptr_t)out->array))
+        out->array = NULL;
+    if (!em_object_peek(EM_MIPMAP, (uint64_t)(uintptr_t)out->mipmap))
+        out->mipmap = NULL;
+unlock:
+    em_unlock();
+    return r;
+}
+
+// ---- how it is read
+
+static void take_member(struct em_texture_sampling *to, enum em_texture_member member,
+                        const struct em_texture_sampling *from)
+{
+    switch (member) {
+    case EM_TEXTURE_FORMAT:
+        to->format = from->format;
+        to->channels = from->channels;
+        break;
+    case EM_TEXTURE_ADDRESS_MODE_0:
+    case EM_TEXTURE_ADDRESS_MODE_1:
+    case EM_TEXTURE_ADDRESS_MODE_2:
+        to->address_mode[member - EM_TEXTURE_ADDRESS_MODE_0] =
+            from->address_mode[member - EM_TEXTURE_ADDRESS_MODE_0];
+        break;
+    case EM_TEXTURE_FILTER:
+        to->filter = from->filter;
+        break;
+    case EM_TEXTURE_MIPMAP_FILTER:
+        to->mipmap_filter = from->mipmap_filter;
+        break;
+    case EM_TEXTURE_LEVEL_BIAS:
+        to->level_bias = from->level_bias;
+        break;
+    case EM_TEXTURE_LEVEL_CLAMP:
+        memcpy(to->level_clamp, from->level_clamp, sizeof to->level_clamp);
+        break;
+    case EM_TEXTURE_BORDER:
+        memcpy(to->border, from->border, sizeof to->border);
+        break;
+    case EM_TEXTURE_ANISOTROPY:
+        to->anisotropy = from->anisotropy;
+        break;
+    case EM_TEXTURE_FLAGS:
+        to->flags = from->flags;
+        break;
+    }
+}
+
+CUresult em_texture_reference_set(CUtexref handle, enum em_texture_member member,
+                                  const struct em_texture_sampling *from)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        take_member(&t->sampling, member, from);
+    em_unlock();
+    return r;
+}
+
+CUresult em_texture_reference_sampling(CUtexref handle, struct em_texture_sampling *out)
+{
+    struct em_texture_reference *t;
+    em_lock();
+    CUresult r = get(handle, &t);
+    if (!r)
+        *out = t->sampling;
+    em_unlock();
+    return r;
+}

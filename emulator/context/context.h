@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Contexts: created and primary, the per-thread stack of current ones, and what belongs to a
+// context.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "object.h"
+#include "profile.h"
+
+struct em_device;
+struct em_stream;
+
+enum em_error_state { EM_FINE, EM_DESTROYED, EM_STICKY };
+
+// What cuCtxGetApiVersion answers: the version of the interface whose contexts all creating
+// functions make.
+enum { EM_CONTEXT_API_VERSION = 3020 };
+
+struct em_context {
+    struct em_object object; // type EM_CONTEXT
+    struct em_device *device;
+    bool primary;
+    int error_state; // enum em_error_state; not EM_FINE: most calls fail. Written with a release
+                     // store
+    CUresult sticky; // with EM_STICKY: the asynchronous error that every call returns
+    unsigned flags;  // CU_CTX_*
+    unsigned api_version;
+    uint64_t id;
+    struct em_object *objects;        // all that was created in it; destroyed with it
+    struct em_stream *default_stream; // CU_STREAM_LEGACY
+    struct em_stream *streams;        // all, the default ones included (stream.h)
+    uint64_t tickets;                 // the last one handed out to a command in it (command.h)
+    struct em_stream *barrier;        // its commands hold back all later ones of the context
+                                      // (cuCtxWaitEvent); NULL: none so far
+    uint64_t
+        blocking_pending; // commands not complete in blocking streams, the legacy one not counted
+    struct em_allocation *allocations; // all memory that belongs to it (memory.h)
+
+    unsigned usage; // created: 1 and one for each cuCtxAttach; primary: how often it is retained or
+                    // attached
+    unsigned attached; // how many of `usage` cuCtxAttach made
+    uint64_t limit[DM_LIMIT_COUNT];
+    CUfunc_cache cache_config;
+    struct em_context *previous, *next; // in the list of all contexts that are alive
+    struct em_context **peers;          // contexts whose memory it may use: cuCtxEnablePeerAccess
+    uint32_t peer_count;
+    bool ending; // em_context_end is at work
+    uint64_t died_call;
+    const char *died_by;
+};
+
+// Why a context cannot be used: CUDA_ERROR_CONTEXT_IS_DESTROYED or its sticky error, with a
+// sentence. Takes no lock.
+CUresult em_context_error(struct em_context *context) __attribute__((cold));
+
+// Makes `code` stick to the context: an asynchronous error after which nothing works until it is
+// destroyed. Takes no lock; the first one stays.
+void em_context_set_sticky(struct em_context *context, CUresult code);
+
+// A living context with commands up to this ticket that are not complete, or NULL. Precondition:
+// em_lock held.
+struct em_context *em_context_with_work(uint64_t up_to);
+
+// All functions below: precondition: em_lock NOT held, where they do not say otherwise.
+
+// cuCtxCreate: a new context, which becomes current. The caller has checked the flags.
+CUresult em_context_create(struct em_device *device, unsigned flags, CUcontext *out);
+// cuCtxDestroy: all that belongs to it ends; it is taken from the top of this thread's stack,
+// elsewhere it stays as a destroyed one.
+CUresult em_context_destroy(CUcontext handle);
+CUresult em_context_attach(CUcontext *out);
+CUresult em_context_detach(CUcontext handle);
+
+// The context of a handle, with a reference that em_context_put drops; NULL: the current one. A
+// handle that is no living context fails with `code`; a destroyed primary context and a context
+// with a sticky error are found.
+CUresult em_context_get(CUcontext handle, CUresult code, struct em_context **out);
+void em_context_put(struct em_context *context);
+
+// The stack of the calling thread. The same context may lie in it several times.
+CUresult em_context_push(CUcontext handle);
+CUresult em_context_pop(CUcontext *out);           // out may be NULL
+CUresult em_context_set_current(CUcontext handle); // NULL: pops
+
+static inline CUcontext em_context_handle(const struct em_context *context)
+{
+    return context ? (CUcontext)(uintptr_t)context->object.handle : NULL;
+}
+
+// cuCtxEnablePeerAccess, cuCtxDisablePeerAccess, for the current context.
+CUresult em_context_enable_peer(CUcontext peer);
+CUresult em_context_disable_peer(CUcontext peer);
+// Whether `context` may use memory of `peer`. Precondition: em_lock held.
+bool em_context_has_peer(const struct em_context *context, const struct em_context *peer);
+
+// What stacks need before any thread has one.
+CUresult em_context_threads_start(void);
+
+// For primary.c. A context that is in no list yet; the object is started. Precondition: em_lock
+// held.
+CUresult em_context_new(struct em_device *device, bool primary, struct em_context **out);
+// Makes a context alive: an id, default settings, its place in the list. Precondition: em_lock
+// held.
+void em_context_begin(struct em_context *context, unsigned flags);
+// Ends all that belongs to a context that is alive; the context itself stays, as a destroyed one.
+// Precondition: em_lock held, which is released meanwhile; not already ending.
+void em_context_end(struct em_context *context);
+// Waits until an end that another thread has begun is done. Precondition: em_lock held, which is
+// released meanwhile.
+void em_context_wait_end(const struct em_context *context);

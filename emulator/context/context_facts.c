@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Contexts: id, device, flags and cache preference.
+#include "context_facts.h"
+
+#include "call.h"
+#include "device.h"
+#include "lock.h"
+
+CUresult em_context_device(CUcontext handle, CUdevice *out)
+{
+    struct em_context *c;
+    CUresult r = em_context_get(handle, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
+    if (r)
+        return r;
+    *out = c->device->ordinal;
+    em_context_put(c);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_context_id(CUcontext handle, unsigned long long *out)
+{
+    struct em_context *c;
+    CUresult r = em_context_get(handle, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
+    if (r)
+        return r;
+    em_lock();
+    if (c->error_state == EM_DESTROYED)
+        r = em_context_error(c);
+    else
+        *out = c->id;
+    em_unlock();
+    em_context_put(c);
+    return r;
+}
+
+CUresult em_context_api_version(CUcontext handle, unsigned *out)
+{
+    struct em_context *c;
+    CUresult r = em_context_get(handle, CUDA_ERROR_INVALID_CONTEXT, &c);
+    if (r)
+        return r;
+    em_lock();
+    if (c->error_state == EM_DESTROYED)
+        r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "CUcontext #%u was destroyed by %s",
+                    c->object.number, c->died_by);
+    else
+        *out = c->api_version;
+    em_unlock();
+    em_context_put(c);
+    return r;
+}
+
+unsigned em_context_flags(void)
+{
+    em_lock();
+    unsigned flags = em_self.current->flags;
+    em_unlock();
+    return flags;
+}
+
+void em_context_set_flags(unsigned flags)
+{
+    const unsigned changeable = CU_CTX_SCHED_MASK | CU_CTX_LMEM_RESIZE_TO_MAX | CU_CTX_SYNC_MEMOPS;
+    em_lock();
+    em_self.current->flags = (flags & changeable) | (em_self.current->flags & ~changeable);
+    em_unlock();
+}
+
+CUfunc_cache em_context_cache_config(void)
+{
+    em_lock();
+    CUfunc_cache config = em_self.current->cache_config;
+    em_unlock();
+    return config;
+}
+
+void em_context_set_cache_config(CUfunc_cache config)
+{
+    em_lock();
+    em_self.current->cache_config = config;
+    em_unlock();
+}

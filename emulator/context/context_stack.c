@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// The calling thread's stack of contexts; it is freed when the thread ends.
+#include "context_stack.h"
+
+#include <pthread.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "lock.h"
+
+struct em_context_stack {
+    uint32_t count, room;
+    struct em_context *items[];
+};
+
+static pthread_key_t key; // has a value in threads that have a stack
+static bool have_key;
+
+static void thread_ends(void *value)
+{
+    struct em_context_stack *stack = value;
+    em_lock();
+    while (stack->count)
+        em_object_unref(&stack->items[--stack->count]->object);
+    em_unlock();
+    em_self.stack = NULL;
+    em_self.current = NULL;
+    dm_free(stack);
+}
+
+CUresult em_context_threads_start(void)
+{
+    if (!have_key && pthread_key_create(&key, thread_ends))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the process has no thread-specific key left");
+    have_key = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_stack_push(struct em_context *context)
+{
+    struct em_context_stack *s = em_self.stack;
+    if (!s || s->count == s->room) {
+        uint32_t room = s ? s->room * 2 : 8;
+        struct em_context_stack *more = dm_realloc(s, sizeof *s + room * sizeof s->items[0]);
+        if (!more)
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a stack of %u contexts",
+                           room);
+        if (!s)
+            more->count = 0;
+        more->room = room;
+        em_self.stack = s = more;
+        pthread_setspecific(key, s); // fails only the first time, for want of memory; then the
+                                     // stack is not freed with the thread
+    }
+    em_object_ref(&context->object);
+    s->items[s->count++] = em_self.current = context;
+    return CUDA_SUCCESS;
+}
+
+void em_stack_pop(void)
+{
+    struct em_context_stack *s = em_self.stack;
+    struct em_context *top = s->items[--s->count];
+    em_self.current = s->count ? s->items[s->count - 1] : NULL;
+    em_object_unref(&top->object);
+}
+
+// Finds the context that a thread wants to make current.
+static CUresult get(CUcontext handle, struct em_context **out)
+{
+    CUresult code = em_handle_like(EM_CONTEXT, (uint64_t)(uintptr_t)handle)
+                        ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                        : CUDA_ERROR_INVALID_CONTEXT;
+    return em_object_get(EM_CONTEXT, handle, code, out);
+}
+
+CUresult em_context_push(CUcontext handle)
+{
+    struct em_context *c;
+    em_lock();
+    CUresult r = get(handle, &c);
+    if (!r)
+        r = em_stack_push(c);
+    em_unlock();
+    return r;
+}
+
+CUresult em_context_pop(CUcontext *out)
+{
+    CUresult r = em_need_current();
+    if (r)
+        return r;
+    em_lock();
+    CUcontext top = em_context_handle(em_self.current);
+    em_stack_pop();
+    em_unlock();
+    if (out)
+        *out = top;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_context_set_current(CUcontext handle)
+{
+    struct em_context *c;
+    CUresult r = CUDA_SUCCESS;
+    em_lock();
+    // "If ctx is NULL, the top of the CPU thread's context stack is popped"
+    if (!handle) {
+        if (em_self.current)
+            em_stack_pop();
+        goto unlock;
+    }
+    r = get(handle, &c);
+    if (r || c == em_self.current)
+        goto unlock;
+    if (!em_self.current) {
+        r = em_stack_push(c);
+        goto unlock;
+    }
+    // "If there exists a context current to the calling CPU thread, it is replaced"
+    struct em_context *old = em_self.current;
+    struct em_context_stack *s = em_self.stack;
+    em_object_ref(&c->object);
+    s->items[s->count - 1] = em_self.current = c;
+    em_object_unref(&old->object);
+unlock:
+    em_unlock();
+    return r;
+}

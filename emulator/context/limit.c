@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The limits of a context. The numbers are the device profile's; the rules are here.
+#include "limit.h"
+
+#include "device.h"
+#include "error.h"
+#include "lock.h"
+
+enum set_rule {
+    SET_CLAMPED, // more than the maximum becomes the maximum
+    SET_REFUSED, // more than the maximum is an error
+    SET_NEVER,   // can only be asked for
+};
+
+static const enum set_rule set_rules[DM_LIMIT_COUNT] = {
+    [DM_LIMIT_stack_size] = SET_REFUSED,
+    [DM_LIMIT_printf_fifo_size] = SET_CLAMPED,
+    [DM_LIMIT_malloc_heap_size] = SET_CLAMPED,
+    [DM_LIMIT_dev_runtime_sync_depth] = SET_REFUSED,
+    [DM_LIMIT_dev_runtime_pending_launch_count] = SET_CLAMPED,
+    [DM_LIMIT_max_l2_fetch_granularity] = SET_REFUSED,
+    [DM_LIMIT_persisting_l2_cache_size] = SET_REFUSED,
+    [DM_LIMIT_shmem_size] = SET_NEVER,
+    [DM_LIMIT_cig_enabled] = SET_NEVER,
+};
+
+static bool device_has(const struct em_device *device, CUlimit limit)
+{
+    switch (limit) {
+    // "This limit is only applicable to devices of compute capability < 9.0. Attempting to set this
+    // limit on devices of other compute capability versions will result in the error
+    // CUDA_ERROR_UNSUPPORTED_LIMIT being returned."
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
+        return em_device_attribute(device, DM_ATTRIBUTE_compute_capability_major) < 9;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+        return em_device_attribute(device, DM_ATTRIBUTE_max_persisting_l2_cache_size) > 0;
+    case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
+        return em_device_attribute(device, DM_ATTRIBUTE_d3d12_cig_supported) ||
+               em_device_attribute(device, DM_ATTRIBUTE_vulkan_cig_supported);
+    default:
+        return true;
+    }
+}
+
+static CUresult check(const struct em_device *device, CUlimit limit)
+{
+    if ((unsigned)limit >= DM_LIMIT_COUNT)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "limit %d does not exist", (int)limit);
+    if (!device_has(device, limit))
+        return em_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "device %d (%s) has no limit %s",
+                       device->ordinal, device->profile.name, dm_limit_name(limit));
+    return CUDA_SUCCESS;
+}
+
+CUresult em_limit_get(struct em_context *context, CUlimit limit, size_t *out)
+{
+    CUresult r = check(context->device, limit);
+    if (r)
+        return r;
+    em_lock();
+    *out = context->limit[limit];
+    em_unlock();
+    return CUDA_SUCCESS;
+}
+
+CUresult em_limit_set(struct em_context *context, CUlimit limit, uint64_t value)
+{
+    CUresult r = check(context->device, limit);
+    if (r)
+        return r;
+    const struct dm_limit *l = &context->device->profile.limit[limit];
+    if (set_rules[limit] == SET_NEVER)
+        return em_fail(CUDA_ERROR_NOT_PERMITTED, "limit %s can be asked for, not set",
+                       dm_limit_name(limit));
+    if (value > l->maximum && set_rules[limit] == SET_REFUSED)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "limit %s is at most %llu, not %llu",
+                       dm_limit_name(limit), (unsigned long long)l->maximum,
+                       (unsigned long long)value);
+    if (value < l->minimum)
+        value = l->minimum;
+    // "The driver is free to modify the requested value to meet h/w requirements". The sum may wrap
+    // round: then the limit becomes 0, as on the card.
+    value = (value + l->granule - 1) / l->granule * l->granule;
+    if (value > l->maximum)
+        value = l->maximum;
+    em_lock();
+    context->limit[limit] = value;
+    em_unlock();
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// Batches of copies.
+#include "copy_batch.h"
+
+#include <stdint.h>
+
+#include "array.h"
+#include "call.h"
+#include "copy.h"
+#include "device.h"
+#include "lock.h"
+
+// "This API does not support the NULL stream" nor the legacy one that it stands for.
+static CUresult check_stream(CUstream stream)
+{
+    return !stream || stream == CU_STREAM_LEGACY
+               ? em_fail(CUDA_ERROR_INVALID_VALUE, "a batch does not go into the default stream")
+               : CUDA_SUCCESS;
+}
+
+static CUresult check_order(CUmemcpySrcAccessOrder order, unsigned flags)
+{
+    if (order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "srcAccessOrder %d is no CUmemcpySrcAccessOrder",
+                       (int)order);
+    if (flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x hold unknown bits", flags);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_hint(const CUmemLocation *hint)
+{
+    if ((unsigned)hint->type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a location hint of type %d", (int)hint->type);
+    if (hint->type == CU_MEM_LOCATION_TYPE_DEVICE &&
+        (unsigned)hint->id >= (unsigned)em_device_count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "a location hint for device %d, which does not exist", hint->id);
+    return CUDA_SUCCESS;
+}
+
+// "attrsIdxs[k] is the first copy that attrs[k] applies to": they begin with 0 and rise.
+static CUresult check_attributes(const CUmemcpyAttributes *attrs, const size_t *starts,
+                                 size_t attr_count, size_t count)
+{
+    if (!attr_count || attr_count > count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%zu attributes for %zu copies", attr_count,
+                       count);
+    for (size_t i = 0; i < attr_count; i++) {
+        if (i ? starts[i] <= starts[i - 1] || starts[i] >= count : starts[0] != 0)
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "attrsIdxs[%zu] = %zu: they begin with 0 and rise, below %zu", i,
+                           starts[i], count);
+        CUresult r = check_order(attrs[i].srcAccessOrder, attrs[i].flags);
+        if (r || (r = check_hint(&attrs[i].srcLocHint)) || (r = check_hint(&attrs[i].dstLocHint)))
+            return r;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult em_copy_batch(const CUdeviceptr *dsts, const CUdeviceptr *srcs, const size_t *sizes,
+                       size_t count, const CUmemcpyAttributes *attrs, const size_t *attr_starts,
+                       size_t attr_count, CUstream stream, size_t *fail)
+{
+    *fail = SIZE_MAX;
+    if (!dsts || !srcs || !sizes || !attrs || !attr_starts || !count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s",
+                       count ? "an array is NULL" : "a batch of no copies");
+    CUresult r = check_stream(stream);
+    if (!r)
+        r = check_attributes(attrs, attr_starts, attr_count, count);
+    for (size_t i = 0; !r && i < count; i++) {
+        struct em_copy copy = {.dst = {.kind = EM_END_ANY, .address = dsts[i]},
+                               .src = {.kind = EM_END_ANY, .address = srcs[i]},
+                               .width_B = sizes[i],
+                               .height = 1,
+                               .depth = 1};
+        r = sizes[i] ? em_copy(&copy, stream, true)
+                     : em_fail(CUDA_ERROR_INVALID_VALUE, "sizes[%zu] = 0", i);
+        if (r)
+            *fail = i;
+    }
+    return r;
+}
+
+// ---- boxes, whose extents, offsets and row lengths count elements: of the array where one takes
+// part, else bytes
+
+// The bytes of an array's element; 0 for a pointer. Precondition: em_lock held.
+static uint64_t element_B(const CUmemcpy3DOperand *operand)
+{
+    if (operand->type != CU_MEMCPY_OPERAND_TYPE_ARRAY)
+        return 0;
+    struct em_array *a =
+        (struct em_array *)em_object_peek(EM_ARRAY, (uint64_t)(uintptr_t)operand->op.array.array);
+    return a ? a->storage->layout.element_B : 0;
+}
+
+static CUresult check_operand(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
+                              const char *what)
+{
+    if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
+        return CUDA_SUCCESS;
+    if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s.type %d is neither a pointer nor an array",
+                       what, (int)operand->type);
+    size_t row = operand->op.ptr.rowLength, rows = operand->op.ptr.layerHeight;
+    if ((row && row < extent->width) || (rows && rows < extent->height))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%s: rows of %zu and layers of %zu are less than the %zu x %zu to copy",
+                       what, row, rows, extent->width, extent->height);
+    return CUDA_SUCCESS;
+}
+
+// *unit gets the bytes that an extent's width counts. Takes the lock.
+static CUresult check_op(const CUDA_MEMCPY3D_BATCH_OP *op, uint64_t *unit)
+{
+    if (!op->extent.width || !op->extent.height || !op->extent.depth)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "an extent of %zu x %zu x %zu", op->extent.width,
+                       op->extent.height, op->extent.depth);
+    CUresult r = check_operand(&op->src, &op->extent, "src");
+    if (r || (r = check_operand(&op->dst, &op->extent, "dst")) ||
+        (r = check_order(op->srcAccessOrder, op->flags)))
+        return r;
+    em_lock();
+    uint64_t src_B = element_B(&op->src), dst_B = element_B(&op->dst);
+    em_unlock();
+    // "If both operands are arrays, their element sizes must match."
+    if (src_B && dst_B && src_B != dst_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "elements of %llu bytes are copied to elements of %llu",
+                       (unsigned long long)src_B, (unsigned long long)dst_B);
+    *unit = src_B ? src_B : dst_B ? dst_B : 1;
+    return CUDA_SUCCESS;
+}
+
+static CUresult end_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent, uint64_t unit,
+                       struct em_end *out)
+{
+    bool fits;
+    if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+        *out = (struct em_end){.kind = EM_END_ARRAY,
+                               .array = operand->op.array.array,
+                               .y = operand->op.array.offset.y,
+                               .z = operand->op.array.offset.z};
+        fits = !__builtin_mul_overflow(operand->op.array.offset.x, unit, &out->x_B);
+    } else {
+        size_t row = operand->op.ptr.rowLength, rows = operand->op.ptr.layerHeight;
+        *out = (struct em_end){.kind = EM_END_ANY,
+                               .address = operand->op.ptr.ptr,
+                               .rows = rows ? rows : extent->height};
+        fits = !__builtin_mul_overflow(row ? row : extent->width, unit, &out->pitch_B);
+    }
+    return fits ? CUDA_SUCCESS
+                : em_fail(CUDA_ERROR_INVALID_VALUE, "a position that wraps around 64 bits");
+}
+
+static CUresult run_op(const CUDA_MEMCPY3D_BATCH_OP *op, uint64_t unit, CUstream stream)
+{
+    struct em_copy copy = {.height = op->extent.height, .depth = op->extent.depth};
+    CUresult r = end_of(&op->src, &op->extent, unit, &copy.src);
+    if (!r)
+        r = end_of(&op->dst, &op->extent, unit, &copy.dst);
+    if (!r && __builtin_mul_overflow(op->extent.width, unit, &copy.width_B))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "a width of %zu elements wraps around 64 bits",
+                    op->extent.width);
+    return r ? r : em_copy(&copy, stream, true);
+}
+
+CUresult em_copy_batch_3d(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, unsigned long long flags,
+                          CUstream stream, size_t *fail)
+{
+    uint64_t unit;
+    *fail = SIZE_MAX;
+    // "flags: reserved, must be zero"
+    if (!ops || !count || flags)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%zu operations at %p with flags %#llx", count,
+                       (const void *)ops, flags);
+    CUresult r = check_stream(stream);
+    for (size_t i = 0; !r && i < count; i++)
+        if ((r = check_op(&ops[i], &unit)))
+            *fail = i;
+    for (size_t i = 0; !r && i < count; i++)
+        if (!(r = check_op(&ops[i], &unit)))
+            r = run_op(&ops[i], unit, stream);
+    return r;
+}

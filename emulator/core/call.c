@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Thread state, and the slow paths of the checks that every exported function makes.
+#include "call.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "trace.h"
+
+__thread struct em_thread em_self __attribute__((tls_model("initial-exec")));
+int em_driver_state;
+bool em_tracing;
+
+static _Atomic uint64_t threads;
+
+void em_thread_start(void)
+{
+    em_self.number = atomic_fetch_add(&threads, 1) + 1;
+    em_trace_start();
+}
+
+void em_call_text(uint64_t call, char *out, size_t room)
+{
+    uint64_t thread = call >> 40, n = call & ((UINT64_C(1) << 40) - 1);
+    if (thread <= 1)
+        snprintf(out, room, "call %llu", (unsigned long long)n);
+    else
+        snprintf(out, room, "call %llu of thread %llu", (unsigned long long)n,
+                 (unsigned long long)thread);
+}
+
+// cuLaunchHostFunc: "The host function must not make any CUDA API calls"; "attempting to use a CUDA
+// API may result in CUDA_ERROR_NOT_PERMITTED".
+static CUresult not_inside(void)
+{
+    return em_fail(CUDA_ERROR_NOT_PERMITTED,
+                   "called from inside a host function, which must not make CUDA calls");
+}
+
+CUresult em_not_ready(void)
+{
+    if (em_self.inside)
+        return not_inside();
+    switch (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE)) {
+    case EM_DRIVER_GONE:
+        return em_fail(CUDA_ERROR_DEINITIALIZED,
+                       "the process is exiting and the driver is shut down");
+    case EM_DRIVER_FORKED:
+        return em_fail(
+            CUDA_ERROR_NOT_INITIALIZED,
+            "this process was forked from one that had called cuInit; a card cannot be used "
+            "across fork: fork first, or exec");
+    default:
+        return em_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called, or failed");
+    }
+}
+
+CUresult em_no_context(void)
+{
+    struct em_context *c = em_self.current;
+    if (em_self.inside)
+        return not_inside();
+    if (!c)
+        return em_fail(CUDA_ERROR_INVALID_CONTEXT,
+                       "no context is current in this thread; cuCtxCreate, cuCtxSetCurrent or "
+                       "cuDevicePrimaryCtxRetain and cuCtxSetCurrent make one so");
+    return em_context_error(c);
+}
+
+CUresult em_null(const char *argument)
+{
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "argument %s is NULL", argument);
+}
+
+CUresult em_null_handle(const char *argument)
+{
+    return em_fail(CUDA_ERROR_INVALID_HANDLE, "argument %s is NULL", argument);
+}
+
+CUresult em_unsupported(const struct em_entry *entry, bool *said)
+{
+    if (!__atomic_exchange_n(said, true, __ATOMIC_RELAXED))
+        em_fail(CUDA_ERROR_NOT_SUPPORTED, "Cardless does not implement %s", entry->name);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}

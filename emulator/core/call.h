@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// What every exported function does first and last: count the call, check that the driver and a
+// context are there, trace. The wrappers generated from api/table/driver.def use the inline
+// functions here; they cost a few nanoseconds.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "context.h"
+#include "error.h"
+#include "lock.h"
+
+// What the table says of an entry point; the generator makes one for each exported symbol.
+struct em_entry {
+    const char *name;      // the exported name
+    const char *arguments; // for the trace: one item an argument, as emulator/core/trace.c reads it
+};
+
+// This thread's state. `calls` counts this thread's calls; a call's number is thread << 40 | count.
+struct em_thread {
+    const struct em_entry *entry; // the call in progress, or NULL
+    uint64_t calls;
+    uint64_t number;            // of this thread from 1; 0 until the first call
+    struct em_context *current; // top of the context stack, or NULL
+    struct em_context_stack *stack;
+    bool inside; // a host function runs in this thread: it may not call what needs a context
+};
+extern __thread struct em_thread em_self __attribute__((tls_model("initial-exec")));
+
+enum em_driver_state { EM_DRIVER_OFF, EM_DRIVER_READY, EM_DRIVER_FORKED, EM_DRIVER_GONE };
+extern int em_driver_state; // enum em_driver_state; written with a release store by em_init
+extern bool em_tracing;     // CARDLESS_TRACE is set; fixed before the first call returns
+
+#define em_likely(x) __builtin_expect(!!(x), 1)
+#define em_unlikely(x) __builtin_expect(!!(x), 0)
+
+void em_thread_start(void);
+CUresult em_not_ready(void) __attribute__((cold));
+CUresult em_no_context(void) __attribute__((cold));
+CUresult em_null(const char *argument) __attribute__((cold));        // CUDA_ERROR_INVALID_VALUE
+CUresult em_null_handle(const char *argument) __attribute__((cold)); // CUDA_ERROR_INVALID_HANDLE
+CUresult em_unsupported(const struct em_entry *entry, bool *said) __attribute__((cold));
+
+// Whether a descriptor's reserved words were cleared.
+static inline bool em_all_zero(const unsigned *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (words[i])
+            return false;
+    return true;
+}
+
+// Begins a call; returns the call that this one is inside of (a host callback's), to be given to
+// em_end.
+static inline const struct em_entry *em_begin(const struct em_entry *entry)
+{
+    const struct em_entry *outer = em_self.entry;
+    if (__builtin_expect(!em_self.number, 0))
+        em_thread_start();
+    em_self.entry = entry;
+    em_self.calls++;
+    return outer;
+}
+
+// "CUDA_ERROR_NOT_INITIALIZED: cuInit has not been called".
+static inline CUresult em_need_init(void)
+{
+    return em_likely(__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) == EM_DRIVER_READY &&
+                     !em_self.inside)
+               ? CUDA_SUCCESS
+               : em_not_ready();
+}
+
+// There is a current context, it is alive, and no asynchronous error is stuck to it.
+static inline CUresult em_need_context(void)
+{
+    struct em_context *c = em_self.current;
+    return em_likely(c && !__atomic_load_n(&c->error_state, __ATOMIC_ACQUIRE)) ? CUDA_SUCCESS
+                                                                               : em_no_context();
+}
+
+// Where a context is current, it is alive, and no asynchronous error is stuck to it.
+static inline CUresult em_need_context_if_any(void)
+{
+    return em_self.current ? em_need_context() : CUDA_SUCCESS;
+}
+
+// There is a current context, be it a destroyed one.
+static inline CUresult em_need_current(void)
+{
+    return em_likely(em_self.current) ? CUDA_SUCCESS : em_no_context();
+}
+
+static inline CUresult em_end(const struct em_entry *outer, CUresult result)
+{
+    em_self.entry = outer;
+    if (!outer) // else the call that this one is inside of goes on
+        em_cancel_restore();
+    return result;
+}
+
+// The number of the call in progress, for object histories and sentences.
+static inline uint64_t em_call_now(void)
+{
+    return em_self.number << 40 | em_self.calls;
+}
+
+// "call 345", or "call 12 of thread 3" for a thread other than the first.
+void em_call_text(uint64_t call, char *out, size_t room);
+
+// Name of the entry point in progress, or "cardless" outside of one.
+static inline const char *em_entry_name(void)
+{
+    return em_self.entry ? em_self.entry->name : "cardless";
+}

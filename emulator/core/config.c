@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Reads the CARDLESS_* environment variables.
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct em_config config;
+static pthread_once_t config_once = PTHREAD_ONCE_INIT;
+
+static void unknown_value(const char *name, const char *value, const char *allowed)
+{
+    fprintf(stderr, "cardless: %s=%s is not known and is ignored; it takes %s\n", name, value,
+            allowed);
+}
+
+static void read_personality(const char *value)
+{
+    if (!strcmp(value, "driver-580"))
+        config.personality = EM_DRIVER_580;
+    else if (strcmp(value, "manual"))
+        unknown_value("CARDLESS_PERSONALITY", value, "manual or driver-580");
+}
+
+static void read_overlap(const char *value)
+{
+    if (!strcmp(value, "same"))
+        config.overlap = EM_OVERLAP_SAME;
+    else if (strcmp(value, "distinct"))
+        unknown_value("CARDLESS_OVERLAP", value, "distinct or same");
+}
+
+static void read_diagnostics(const char *value)
+{
+    if (!strcmp(value, "off")) {
+        config.sink = EM_SINK_OFF;
+    } else if (!strncmp(value, "json:", 5) && value[5]) {
+        config.sink = EM_SINK_JSON;
+        config.sink_path = value + 5;
+    } else if (strcmp(value, "text")) {
+        unknown_value("CARDLESS_DIAGNOSTICS", value, "off, text or json:FILE");
+    }
+}
+
+// A whole number, or false and a word about it.
+static bool read_number(const char *name, const char *value, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    uint64_t number = strtoull(value, &end, 0);
+    if (errno || !isdigit((unsigned char)*value) || *end) { // strtoull takes "-1" for 2^64 - 1
+        unknown_value(name, value, "a whole number, decimal or with 0x");
+        return false;
+    }
+    *out = number;
+    return true;
+}
+
+static void read_seed(const char *value)
+{
+    config.have_seed = read_number("CARDLESS_SEED", value, &config.seed);
+}
+
+static void read_fail_alloc(const char *value)
+{
+    read_number("CARDLESS_FAIL_ALLOC", value, &config.fail_alloc);
+}
+
+static void read_policy(const char *value)
+{
+    if (!strcmp(value, "parallel"))
+        config.policy = EM_PARALLEL;
+    else if (strcmp(value, "eager"))
+        unknown_value("CARDLESS_POLICY", value, "eager or parallel");
+}
+
+// 32 hexadecimal digits, with or without dashes.
+static bool parse_uuid(const char *text, unsigned char out[16])
+{
+    unsigned digits = 0;
+    memset(out, 0, 16);
+    for (; *text; text++) {
+        int c = tolower((unsigned char)*text);
+        if (c == '-')
+            continue;
+        if (!isxdigit(c) || digits == 32)
+            return false;
+        out[digits / 2] =
+            (unsigned char)(out[digits / 2] << 4 | (c <= '9' ? c - '0' : c - 'a' + 10));
+        digits++;
+    }
+    return digits == 32;
+}
+
+static void read_uuid(const char *value)
+{
+    config.have_uuid = parse_uuid(value, config.uuid);
+    if (!config.have_uuid)
+        unknown_value("CARDLESS_UUID", value, "32 hexadecimal digits");
+}
+
+// These three are read where they are used, in rooms that have no way to say what is wrong with
+// them.
+static void check_pkeys(const char *value)
+{
+    if (strcmp(value, "0") && strcmp(value, "1"))
+        unknown_value("CARDLESS_PKEYS", value, "0 or 1");
+}
+
+static void check_cpu_mask(const char *value)
+{
+    uint64_t mask;
+    if (read_number("CARDLESS_CPU_MASK", value, &mask) && mask > UINT_MAX)
+        unknown_value("CARDLESS_CPU_MASK", value, "a number of 32 bits");
+}
+
+static void check_vulkan_memory(const char *value)
+{
+    if (strcmp(value, "noncoherent"))
+        unknown_value("CARDLESS_VULKAN_MEMORY", value, "noncoherent");
+}
+
+static void read_report(const char *value)
+{
+    config.report = !strcmp(value, "1");
+    if (!config.report && strcmp(value, "0"))
+        unknown_value("CARDLESS_REPORT", value, "0 or 1");
+}
+
+static void read_devices(const char *value)
+{
+    config.devices = value;
+}
+
+static void read_trace(const char *value)
+{
+    config.trace_path = value;
+}
+
+static const struct setting {
+    const char *name;
+    void (*read)(const char *value); // NULL: the tools' own, or the tests'
+} settings[] = {
+    {"CARDLESS_PERSONALITY", read_personality},
+    {"CARDLESS_OVERLAP", read_overlap},
+    {"CARDLESS_DIAGNOSTICS", read_diagnostics},
+    {"CARDLESS_SEED", read_seed},
+    {"CARDLESS_FAIL_ALLOC", read_fail_alloc},
+    {"CARDLESS_UUID", read_uuid},
+    {"CARDLESS_POLICY", read_policy},
+    {"CARDLESS_DEVICES", read_devices},
+    {"CARDLESS_TRACE", read_trace},
+    {"CARDLESS_REPORT", read_report},
+    {"CARDLESS_PKEYS", check_pkeys},
+    {"CARDLESS_CPU_MASK", check_cpu_mask},
+    {"CARDLESS_VULKAN_MEMORY", check_vulkan_memory},
+    {"CARDLESS_VULKAN_LAYER", NULL},
+    {"CARDLESS_LIBDIR", NULL},
+};
+
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+// How many letters have to be put in, taken out or exchanged to make b of a: Levenshtein's
+// distance. At most 63 letters each.
+static unsigned letters_apart(const char *a, size_t a_length, const char *b)
+{
+    unsigned row[64];
+    size_t b_length = strlen(b);
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            unsigned exchanged = diagonal + (a[i - 1] != b[j - 1]);
+            unsigned shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = exchanged < shorter ? exchanged : shorter;
+        }
+    }
+    return row[b_length];
+}
+
+// A variable that is called almost as a setting is: most likely that one was meant. Others may be
+// somebody's own.
+static void report_misspelt(const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+    if (strncmp(variable, "CARDLESS", 8) || length > 63)
+        return;
+    const char *nearest = NULL;
+    unsigned least = 4;
+    for (unsigned i = 0; i < SETTINGS; i++) {
+        unsigned apart = letters_apart(variable, length, settings[i].name);
+        if (apart < least) {
+            least = apart;
+            nearest = settings[i].name;
+        }
+    }
+    if (nearest && least)
+        fprintf(stderr, "cardless: there is no setting %.*s; did you mean %s?\n", (int)length,
+                variable, nearest);
+}
+
+static void read_environment(void)
+{
+    config.sink = EM_SINK_TEXT;
+    for (unsigned i = 0; i < SETTINGS; i++) {
+        const char *value = getenv(settings[i].name);
+        if (value && *value && settings[i].read)
+            settings[i].read(value);
+    }
+    for (char **variable = environ; variable && *variable; variable++)
+        report_misspelt(*variable);
+    // strdup: the program may change its environment later; these few bytes live as long as the
+    // process.
+    const char *copy, **kept[] = {&config.devices, &config.trace_path, &config.sink_path};
+    for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (*kept[i] && (copy = strdup(*kept[i])))
+            *kept[i] = copy;
+}
+
+const struct em_config *em_config(void)
+{
+    pthread_once(&config_once, read_environment);
+    return &config;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Writes errors and diagnostics to where the user wants them: text on stderr, or JSON lines in a
+// file.
+#include "error.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "config.h"
+#include "sink.h"
+
+static const struct {
+    const char *id, *title, *advice;
+    enum em_severity severity;
+} catalogue[] = {
+#define EM_DIAGNOSTIC(id, severity, title, advice) {#id, title, advice, EM_##severity},
+#include "diagnostics.def"
+#undef EM_DIAGNOSTIC
+};
+
+static const char *const severity_names[] = {"error", "undefined", "portability"};
+
+// One sentence of the source is shown this often; a loop that fails a million times does not fill
+// the disk.
+enum { SHOWN_AT_MOST = 8, SENTENCES = 1024 };
+
+static struct {
+    pthread_mutex_t lock;
+    struct em_sink_file json;
+    struct {
+        const char *format;
+        unsigned long count;
+    } seen[SENTENCES];
+} sink = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+// How many times this sentence came up before, by the address of its format. Precondition:
+// sink.lock held.
+static unsigned long seen_before(const char *format)
+{
+    size_t at = ((uintptr_t)format >> 3) % SENTENCES;
+    for (size_t i = 0; i < SENTENCES; i++, at = (at + 1) % SENTENCES) {
+        if (!sink.seen[at].format)
+            sink.seen[at].format = format;
+        if (sink.seen[at].format == format)
+            return sink.seen[at].count++;
+    }
+    return 0;
+}
+
+static void write_all(int fd, const char *text, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, text, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        text += n;
+        size -= (size_t)n;
+    }
+}
+
+// Appends `text` to out[*used…] as the inside of a JSON string.
+static void json_escape(char *out, size_t room, size_t *used, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c && *used + 8 < room; c++) {
+        if (*c == '"' || *c == '\\')
+            *used += (size_t)snprintf(out + *used, room - *used, "\\%c", *c);
+        else if (*c < 0x20)
+            *used += (size_t)snprintf(out + *used, room - *used, "\\u%04x", *c);
+        else
+            out[(*used)++] = (char)*c;
+    }
+    out[*used] = 0;
+}
+
+static void json_member(char *out, size_t room, size_t *used, const char *key, const char *value)
+{
+    if (*used + strlen(key) + 16 >= room)
+        return;
+    *used += (size_t)snprintf(out + *used, room - *used, "%s\"%s\":\"", *used > 1 ? "," : "", key);
+    json_escape(out, room, used, value);
+    if (*used + 2 < room)
+        *used += (size_t)snprintf(out + *used, room - *used, "\"");
+}
+
+// False: the file cannot be had.
+static bool write_json(enum em_diagnostic id, const char *entry, const char *where, CUresult code,
+                       const char *text)
+{
+    char line[4096] = "{";
+    size_t used = 1, room = sizeof line - 4;
+    json_member(line, room, &used, "id", catalogue[id].id);
+    json_member(line, room, &used, "severity", severity_names[catalogue[id].severity]);
+    json_member(line, room, &used, "entry", entry);
+    json_member(line, room, &used, "call", where);
+    json_member(line, room, &used, "result", em_error_name(code));
+    json_member(line, room, &used, "text", text);
+    json_member(line, room, &used, "advice", catalogue[id].advice);
+    used += (size_t)snprintf(line + used, sizeof line - used, "}\n");
+    return em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", em_config()->sink_path, line, used);
+}
+
+static void write_text(enum em_diagnostic id, const char *entry, const char *where, CUresult code,
+                       const char *text, unsigned long before)
+{
+    char line[4096];
+    int n;
+    if (id == EM_DIAG_GENERAL)
+        n = snprintf(line, sizeof line, "cardless: %s (%s): %s: %s\n", entry, where,
+                     em_error_name(code), text);
+    else
+        n = snprintf(line, sizeof line, "cardless: [%s %s] %s (%s)%s%s: %s\n    %s; %s\n",
+                     catalogue[id].id, severity_names[catalogue[id].severity], entry, where,
+                     code ? ": " : "", code ? em_error_name(code) : "", text, catalogue[id].title,
+                     catalogue[id].advice);
+    size_t used = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    write_all(STDERR_FILENO, line, used);
+    if (before + 1 == SHOWN_AT_MOST) {
+        n = snprintf(line, sizeof line,
+                     "cardless: further errors like the last one are not shown\n");
+        write_all(STDERR_FILENO, line, (size_t)n);
+    }
+}
+
+static void say(enum em_diagnostic id, CUresult code, const char *format, va_list args)
+{
+    int saved = errno;
+    const struct em_config *config = em_config();
+    if (config->sink != EM_SINK_OFF) {
+        char text[2048], where[64];
+        vsnprintf(text, sizeof text, format, args);
+        em_call_text(em_call_now(), where, sizeof where);
+        em_cancel_off();
+        pthread_mutex_lock(&sink.lock);
+        unsigned long before = seen_before(format);
+        bool written =
+            config->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, code, text);
+        if (!written && before < SHOWN_AT_MOST)
+            write_text(id, em_entry_name(), where, code, text, before);
+        pthread_mutex_unlock(&sink.lock);
+    }
+    errno = saved;
+}
+
+void em_explain(CUresult code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(EM_DIAG_GENERAL, code, format, args);
+    va_end(args);
+}
+
+void em_report(enum em_diagnostic id, CUresult code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(id, code, format, args);
+    va_end(args);
+}
+
+void em_error_lock(void)
+{
+    em_cancel_off();
+    pthread_mutex_lock(&sink.lock);
+}
+
+void em_error_unlock(void)
+{
+    pthread_mutex_unlock(&sink.lock);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// The table of objects behind all handles.
+#include "object.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "context.h"
+#include "lock.h"
+
+pthread_mutex_t em_mutex = PTHREAD_MUTEX_INITIALIZER;
+__thread struct em_cancelling em_cancelling __attribute__((tls_model("initial-exec")));
+
+// A handle: 0xCD (no canonical address begins so), 8 bits of type, 24 of generation, 24 of slot.
+#define HANDLE_MARK UINT64_C(0xCD)
+enum {
+    SLOT_BITS = 24,
+    CHUNK_BITS = 10,
+    CHUNK_SLOTS = 1 << CHUNK_BITS,
+    CHUNKS = 1 << (SLOT_BITS - CHUNK_BITS)
+};
+enum { NO_SLOT = UINT32_MAX, REST_BEFORE_REUSE = 4096 };
+
+struct slot {
+    struct em_object *object; // NULL: free
+    uint32_t generation;
+    uint32_t next_free;
+    enum em_type type; // of the object that is or was here
+    uint32_t number;
+    uint64_t born_call, died_call;
+    const char *born_by, *died_by;
+};
+
+static struct {
+    struct slot *chunks[CHUNKS];
+    uint32_t used;                  // slots handed out so far
+    uint32_t free_first, free_last; // queue, so that a history stays readable as long as possible
+    uint32_t free_count;
+    uint32_t numbers[EM_TYPE_COUNT];
+    uint64_t live[EM_TYPE_COUNT];
+} table = {.free_first = NO_SLOT, .free_last = NO_SLOT};
+
+static struct slot *slot_at(uint32_t index)
+{
+    return &table.chunks[index >> CHUNK_BITS][index & (CHUNK_SLOTS - 1)];
+}
+
+static uint64_t handle_of(enum em_type type, uint32_t generation, uint32_t index)
+{
+    return HANDLE_MARK << 56 | (uint64_t)type << 48 | (uint64_t)(generation & 0xffffff) << 24 |
+           index;
+}
+
+// The slot that a number names, whatever its generation, or NULL.
+static struct slot *slot_named(uint64_t handle)
+{
+    uint32_t index = handle & 0xffffff;
+    return handle >> 56 == HANDLE_MARK && index < table.used ? slot_at(index) : NULL;
+}
+
+static bool is_current(const struct slot *slot, uint64_t handle)
+{
+    return slot && slot->object && slot->object->handle == handle;
+}
+
+const char *em_type_name(enum em_type type)
+{
+    static const char *const names[EM_TYPE_COUNT] = {"no type",
+#define X(name, text) text,
+                                                     EM_TYPES(X)
+#undef X
+    };
+    return (unsigned)type < EM_TYPE_COUNT ? names[type] : "no type";
+}
+
+static CUresult take_slot(uint32_t *out)
+{
+    bool full = table.used == (uint32_t)CHUNKS << CHUNK_BITS;
+    if (table.free_first != NO_SLOT && (table.free_count > REST_BEFORE_REUSE || full)) {
+        *out = table.free_first;
+        table.free_first = slot_at(*out)->next_free;
+        if (table.free_first == NO_SLOT)
+            table.free_last = NO_SLOT;
+        table.free_count--;
+        return CUDA_SUCCESS;
+    }
+    if (full)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "%u objects are alive, which is as many as there are handles", table.used);
+    struct slot **chunk = &table.chunks[table.used >> CHUNK_BITS];
+    if (!*chunk && !(*chunk = dm_calloc(CHUNK_SLOTS, sizeof **chunk)))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for %d more objects", CHUNK_SLOTS);
+    *out = table.used++;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_object_start(struct em_object *object, enum em_type type, struct em_context *context,
+                         void (*finish)(struct em_object *))
+{
+    uint32_t index;
+    // Another thread may have destroyed the context since this call found it alive.
+    if (context && __atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE) == EM_DESTROYED)
+        return em_context_error(context);
+    CUresult r = take_slot(&index);
+    if (r)
+        return r;
+    struct slot *slot = slot_at(index);
+    slot->generation++;
+    *object = (struct em_object){
+        .handle = handle_of(type, slot->generation, index),
+        .type = type,
+        .references = 1,
+        .number = ++table.numbers[type],
+        .born_call = em_call_now(),
+        .born_by = em_entry_name(),
+        .context = context,
+        .finish = finish,
+    };
+    if (context)
+        em_object_ref(&context->object);
+    slot->object = object;
+    slot->type = type;
+    slot->number = object->number;
+    slot->born_call = object->born_call;
+    slot->born_by = object->born_by;
+    table.live[type]++;
+    if (context) {
+        object->next = context->objects;
+        if (object->next)
+            object->next->previous = object;
+        context->objects = object;
+    }
+    return CUDA_SUCCESS;
+}
+
+void em_object_retire(struct em_object *object)
+{
+    uint32_t index = object->handle & 0xffffff;
+    struct slot *slot = slot_at(index);
+    slot->object = NULL;
+    slot->died_call = em_call_now();
+    slot->died_by = em_entry_name();
+    slot->next_free = NO_SLOT;
+    if (table.free_last == NO_SLOT)
+        table.free_first = index;
+    else
+        slot_at(table.free_last)->next_free = index;
+    table.free_last = index;
+    table.free_count++;
+    table.live[object->type]--;
+    if (object->context) {
+        if (object->previous)
+            object->previous->next = object->next;
+        else
+            object->context->objects = object->next;
+        if (object->next)
+            object->next->previous = object->previous;
+        object->previous = object->next = NULL;
+    }
+    em_object_unref(object);
+}
+
+void em_object_ref(struct em_object *object)
+{
+    object->references++;
+}
+
+void em_object_unref(struct em_object *object)
+{
+    if (--object->references)
+        return;
+    struct em_context *context = object->context;
+    object->finish(object);
+    if (context)
+        em_object_unref(&context->object);
+}
+
+struct em_object *em_object_peek(enum em_type type, uint64_t handle)
+{
+    struct slot *slot = slot_named(handle);
+    return is_current(slot, handle) && slot->object->type == type ? slot->object : NULL;
+}
+
+CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out)
+{
+    struct em_object *object = em_object_peek(type, handle);
+    if (!object) {
+        char text[256];
+        return em_fail(code, "not a %s: %s", em_type_name(type),
+                       em_handle_text(handle, text, sizeof text));
+    }
+    *out = object;
+    return CUDA_SUCCESS;
+}
+
+const char *em_object_text(const struct em_object *object, char *out, size_t room)
+{
+    char born[64];
+    em_call_text(object->born_call, born, sizeof born);
+    snprintf(out, room, "%s #%u (%s, %s)", em_type_name(object->type), object->number,
+             object->born_by, born);
+    return out;
+}
+
+const char *em_handle_text(uint64_t handle, char *out, size_t room)
+{
+    struct slot *slot = slot_named(handle);
+    char when[64];
+    if (!handle) {
+        snprintf(out, room, "NULL");
+    } else if (is_current(slot, handle)) {
+        em_object_text(slot->object, out, room);
+    } else if (slot && !slot->object &&
+               handle == handle_of(slot->type, slot->generation, handle & 0xffffff)) {
+        em_call_text(slot->died_call, when, sizeof when);
+        snprintf(out, room, "%s #%u, which %s destroyed in %s", em_type_name(slot->type),
+                 slot->number, slot->died_by, when);
+    } else if (slot) {
+        snprintf(out, room, "%#llx, a %s destroyed long ago", (unsigned long long)handle,
+                 em_type_name((handle >> 48) & 0xff));
+    } else {
+        snprintf(out, room, "%#llx, which is no handle of this driver", (unsigned long long)handle);
+    }
+    return out;
+}
+
+bool em_handle_like(enum em_type type, uint64_t handle)
+{
+    return handle >> 48 == (HANDLE_MARK << 8 | (uint64_t)type);
+}
+
+bool em_handle_was(uint64_t handle)
+{
+    struct slot *slot = slot_named(handle);
+    return slot && !is_current(slot, handle);
+}
+
+const char *em_handle_died_by(uint64_t handle)
+{
+    struct slot *slot = slot_named(handle);
+    bool known = slot && !slot->object &&
+                 handle == handle_of(slot->type, slot->generation, handle & 0xffffff);
+    return known ? slot->died_by : NULL;
+}
+
+uint64_t em_object_count(enum em_type type)
+{
+    return table.live[type];
+}

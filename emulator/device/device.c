@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// Makes the list of devices from CARDLESS_DEVICES.
+#include "device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "config.h"
+#include "error.h"
+
+enum { DEVICES_MOST = 64, FILE_MOST_B = 1 << 16 };
+static const char default_devices[] = "h100";
+
+struct em_device *em_devices;
+int em_device_count;
+
+CUresult em_device_bad(CUdevice ordinal)
+{
+    return em_fail(CUDA_ERROR_INVALID_DEVICE,
+                   em_device_count == 1 ? "device %d does not exist, there is one device, 0"
+                                        : "device %d does not exist, there are %d devices, from 0",
+                   ordinal, em_device_count);
+}
+
+// The whole of a small text file, with a zero byte behind it. 0 or a negative errno; dm_free the
+// text.
+static int read_file(const char *path, char **out)
+{
+    int e = 0;
+    size_t used = 0;
+    char *text = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    if (!(text = dm_alloc(FILE_MOST_B + 1))) {
+        e = -ENOMEM;
+        goto close_fd;
+    }
+    for (;;) {
+        ssize_t n = read(fd, text + used, FILE_MOST_B + 1 - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            e = -errno;
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+        if (used > FILE_MOST_B) {
+            e = -EFBIG;
+            break;
+        }
+    }
+    if (e) {
+        dm_free(text);
+    } else {
+        text[used] = 0;
+        *out = text;
+    }
+close_fd:
+    close(fd);
+    return e;
+}
+
+// `item` is the id of a compiled-in profile or the path of a file.
+static CUresult read_profile(const char *item, struct dm_device_profile *out)
+{
+    const char *slash = strrchr(item, '/'), *id = slash ? slash + 1 : item;
+    size_t length = strlen(item);
+    bool path = slash || (length > 4 && !strcmp(item + length - 4, ".dev"));
+    char *read = NULL, error[512];
+    const char *text = path ? NULL : dm_device_text(item);
+    CUresult r = CUDA_SUCCESS;
+    if (path) {
+        int e = read_file(item, &read);
+        if (e)
+            return em_fail(CUDA_ERROR_NO_DEVICE,
+                           "CARDLESS_DEVICES names the profile %s, which cannot be read: %s", item,
+                           strerror(-e));
+        text = read;
+    }
+    if (!text) {
+        char known[256] = "";
+        for (const struct dm_device_text *t = dm_device_texts; t->id; t++)
+            if (strstr(t->text, "name=") && strlen(known) + strlen(t->id) + 3 < sizeof known)
+                strcat(strcat(known, *known ? ", " : ""), t->id);
+        return em_fail(
+            CUDA_ERROR_NO_DEVICE,
+            "CARDLESS_DEVICES names '%s'; there are %s, none, or the path of a .dev file", item,
+            known);
+    }
+    if (dm_device_parse(id, text, out, error, sizeof error))
+        r = em_fail(CUDA_ERROR_NO_DEVICE, "%s", error);
+    dm_free(read);
+    return r;
+}
+
+// Cards of one kind in one machine differ by their place on the bus: each stands behind the one
+// before it.
+static void place_on_bus(struct em_device *device)
+{
+    int *bus = &device->profile.attribute[DM_ATTRIBUTE_pci_bus_id],
+        *slot = &device->profile.attribute[DM_ATTRIBUTE_pci_device_id];
+    for (const struct em_device *other = em_devices; other < device;) {
+        bool same = em_device_attribute(other, DM_ATTRIBUTE_pci_bus_id) == *bus &&
+                    em_device_attribute(other, DM_ATTRIBUTE_pci_device_id) == *slot &&
+                    em_device_attribute(other, DM_ATTRIBUTE_pci_domain_id) ==
+                        em_device_attribute(device, DM_ATTRIBUTE_pci_domain_id);
+        if (!same) {
+            other++;
+            continue;
+        }
+        if (++*slot > 31) {
+            *slot = 0;
+            ++*bus;
+        }
+        other = em_devices; // it may now be where another one is
+    }
+}
+
+CUresult em_devices_start(void)
+{
+    const char *wanted = em_config()->devices ? em_config()->devices : default_devices;
+    int count = 1;
+    for (const char *c = wanted; *c; c++)
+        count += *c == ',';
+    if (!strcmp(wanted, "none"))
+        return em_fail(CUDA_ERROR_NO_DEVICE, "CARDLESS_DEVICES=none: there is no device");
+    if (count > DEVICES_MOST)
+        return em_fail(CUDA_ERROR_NO_DEVICE, "CARDLESS_DEVICES names %d devices; %d is the most",
+                       count, DEVICES_MOST);
+
+    CUresult r = CUDA_SUCCESS;
+    size_t room = strlen(wanted) + 1;
+    char *list = dm_alloc(room);
+    struct em_device *devices = dm_calloc((size_t)count, sizeof *devices);
+    if (!list || !devices) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for %d devices", count);
+        goto out;
+    }
+    memcpy(list, wanted, room);
+    em_devices = devices;
+    char *next = list;
+    for (int i = 0; i < count && !r; i++) {
+        char *item = strsep(&next, ",");
+        r = read_profile(item, &devices[i].profile);
+        devices[i].ordinal = i;
+        if (!r)
+            place_on_bus(&devices[i]);
+    }
+out:
+    if (!r) {
+        em_device_count = count;
+        devices = NULL;
+    } else {
+        em_devices = NULL;
+    }
+    dm_free(devices);
+    dm_free(list);
+    return r;
+}
+
+uint64_t em_device_linear_texels(const struct em_device *device, uint64_t texel_B)
+{
+    // The widest texel is 16 bytes, and the attribute counts those; narrower ones are more, up to
+    // where texel indices end.
+    const uint64_t widest_B = 16, most = UINT64_C(1) << 30;
+    uint64_t texels =
+        (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_maximum_texture1d_linear_width) *
+        widest_B / (texel_B ? texel_B : 1);
+    return texels < most ? texels : most;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// A device's UUID, and how the software Vulkan device's is learnt: by asking Vulkan, which is found
+// at run time and never required.
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "config.h"
+#include "device.h"
+#include "hash.h"
+
+// The little of Vulkan that is needed, written down from its specification so that no header is.
+enum {
+    VK_TYPE_APPLICATION_INFO = 0,
+    VK_TYPE_INSTANCE_CREATE_INFO = 1,
+    VK_TYPE_PROPERTIES_2 = 1000059001,
+    VK_TYPE_ID_PROPERTIES = 1000071004
+};
+enum {
+    VK_DEVICE_IS_CPU = 4,
+    VK_INCOMPLETE_RESULT = 5,
+    VK_VERSION_1_1 = 1 << 22 | 1 << 12,
+    DEVICES_ASKED = 16
+};
+
+struct vk_application_info {
+    int type;
+    const void *next;
+    const char *application;
+    uint32_t application_version;
+    const char *engine;
+    uint32_t engine_version, api_version;
+};
+
+struct vk_instance_info {
+    int type;
+    const void *next;
+    uint32_t flags;
+    const struct vk_application_info *application;
+    uint32_t layer_count;
+    const char *const *layers;
+    uint32_t extension_count;
+    const char *const *extensions;
+};
+
+struct vk_id_properties {
+    int type;
+    void *next;
+    uint8_t device_uuid[16], driver_uuid[16], device_luid[8];
+    uint32_t node_mask, luid_valid;
+};
+
+struct vk_properties {
+    int type;
+    void *next;
+    uint32_t api_version, driver_version, vendor, device, device_type;
+    char rest[2048]; // Vulkan's own struct is 824 bytes in all
+};
+
+typedef void (*vk_function)(void);
+typedef vk_function (*vk_get_instance_proc)(void *instance, const char *name);
+typedef int (*vk_create_instance)(const struct vk_instance_info *info, const void *allocator,
+                                  void **instance);
+typedef void (*vk_destroy_instance)(void *instance, const void *allocator);
+typedef int (*vk_enumerate_devices)(void *instance, uint32_t *count, void **devices);
+typedef void (*vk_get_properties_2)(void *device, struct vk_properties *out);
+
+int em_vulkan_uuid(unsigned char out[16])
+{
+    int e = -ENODEV;
+    void *instance = NULL;
+    // Never closed: drivers leave threads and thread keys behind that must keep their code.
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    vk_get_instance_proc get =
+        library ? (vk_get_instance_proc)(uintptr_t)dlsym(library, "vkGetInstanceProcAddr") : NULL;
+    vk_create_instance create = get ? (vk_create_instance)get(NULL, "vkCreateInstance") : NULL;
+    if (!create)
+        return -ENODEV;
+    struct vk_application_info application = {
+        .type = VK_TYPE_APPLICATION_INFO, .application = "cardless", .api_version = VK_VERSION_1_1};
+    struct vk_instance_info info = {.type = VK_TYPE_INSTANCE_CREATE_INFO,
+                                    .application = &application};
+    if (create(&info, NULL, &instance))
+        return -ENODEV;
+    vk_destroy_instance destroy = (vk_destroy_instance)get(instance, "vkDestroyInstance");
+    vk_enumerate_devices enumerate =
+        (vk_enumerate_devices)get(instance, "vkEnumeratePhysicalDevices");
+    vk_get_properties_2 properties_of =
+        (vk_get_properties_2)get(instance, "vkGetPhysicalDeviceProperties2");
+    void *devices[DEVICES_ASKED];
+    uint32_t count = DEVICES_ASKED;
+    int r = enumerate && properties_of ? enumerate(instance, &count, devices) : -1;
+    if (r && r != VK_INCOMPLETE_RESULT)
+        count = 0;
+    for (uint32_t i = 0; i < count && e; i++) {
+        struct vk_id_properties id = {.type = VK_TYPE_ID_PROPERTIES};
+        struct vk_properties properties = {.type = VK_TYPE_PROPERTIES_2, .next = &id};
+        properties_of(devices[i], &properties);
+        if (properties.device_type == VK_DEVICE_IS_CPU) {
+            memcpy(out, id.device_uuid, 16);
+            e = 0;
+        }
+    }
+    if (destroy)
+        destroy(instance, NULL);
+    return e;
+}
+
+// The same for the same profile and ordinal everywhere; version 8, "custom", of RFC 9562.
+static void own_uuid(const struct em_device *device, unsigned char out[16])
+{
+    for (int half = 0; half < 2; half++) {
+        uint64_t h = dm_hash(DM_HASH_START + (uint64_t)half, "cardless", 8);
+        h = dm_hash(h, device->profile.id, strlen(device->profile.id));
+        h = dm_hash(h, &device->ordinal, sizeof device->ordinal);
+        memcpy(out + 8 * half, &h, 8);
+    }
+    out[6] = (unsigned char)((out[6] & 0x0f) | 0x80);
+    out[8] = (unsigned char)((out[8] & 0x3f) | 0x80);
+}
+
+// Of the first device, once it is known.
+static struct {
+    pthread_mutex_t lock;
+    bool known;
+    unsigned char uuid[16];
+} first = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool known_first(unsigned char out[16])
+{
+    pthread_mutex_lock(&first.lock);
+    bool known = first.known;
+    if (known)
+        memcpy(out, first.uuid, sizeof first.uuid);
+    pthread_mutex_unlock(&first.lock);
+    return known;
+}
+
+// No lock is held while Vulkan is loaded: another thread may be inside of the dynamic loader, in a
+// constructor that calls CUDA. Two threads may both look.
+static void find_first(unsigned char out[16])
+{
+    if (em_config()->have_uuid)
+        memcpy(out, em_config()->uuid, sizeof first.uuid);
+    else if (em_vulkan_uuid(out))
+        own_uuid(&em_devices[0], out);
+    pthread_mutex_lock(&first.lock);
+    if (!first.known)
+        memcpy(first.uuid, out, sizeof first.uuid);
+    memcpy(out, first.uuid, sizeof first.uuid);
+    first.known = true;
+    pthread_mutex_unlock(&first.lock);
+}
+
+void em_device_uuid(const struct em_device *device, unsigned char out[16])
+{
+    if (device->ordinal) {
+        own_uuid(device, out);
+        return;
+    }
+    if (!known_first(out))
+        find_first(out);
+}

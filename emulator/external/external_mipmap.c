@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// Mipmapped arrays mapped on external memory.
+#include "external_memory.h"
+
+#include "alloc.h"
+#include "array.h"
+#include "call.h"
+#include "config.h"
+#include "external_object.h"
+#include "journal.h"
+#include "lock.h"
+#include "exporter.h"
+#include "quirk.h"
+
+struct mapped_storage {
+    struct em_storage storage;
+    struct em_imported *imported;
+    uint32_t journal;
+    uint64_t offset;
+    bool said_unflushed;
+};
+
+// Told of copies where the host's writes need a flush.
+static void storage_watch(struct em_storage *storage, uint32_t level, const struct dm_position *at,
+                          const struct dm_box_extent *extent, enum em_touch touch)
+{
+    struct mapped_storage *s = storage->owner;
+    uint64_t first = dm_layout_locate_B(&storage->layout, level, at->x_B, at->y, at->z);
+    uint64_t last = dm_layout_locate_B(&storage->layout, level, at->x_B + extent->width_B - 1,
+                                       at->y + extent->height - 1, at->z + extent->depth - 1);
+    if (touch == EM_TOUCH_READ && first != DM_LAYOUT_NOWHERE && last != DM_LAYOUT_NOWHERE)
+        em_exporter_look_at_read(s->imported, s->offset + first, s->offset + last + 1,
+                                 &s->said_unflushed);
+}
+
+static void storage_release(struct em_storage *storage)
+{
+    struct mapped_storage *s = storage->owner;
+    em_journal_end(s->journal);
+    em_imported_unref(s->imported);
+    dm_free(s);
+}
+
+// Whether an image of so many bytes is what a dedicated allocation of the producer was made for:
+// producers round up by a few cache lines.
+static bool fills(const struct em_imported *imported, uint64_t total_B)
+{
+    const uint64_t slack_B = 256;
+    return total_B <= imported->physical->size && imported->physical->size - total_B < slack_B;
+}
+
+// The number of bytes that the same image would take with other levels or flags; 0 where there is
+// none such.
+static uint64_t other_total(const struct em_imported *imported, const struct em_array_plan *plan,
+                            unsigned levels, bool layered)
+{
+    const struct dm_layout *had = &plan->layout;
+    struct dm_layout other;
+    uint64_t depth = had->dimensions == 3 ? had->level[0].depth : 0;
+    struct dm_layout_desc d = {
+        .kind = had->kind,
+        .element_B = had->element_B,
+        .block_px = had->block_px,
+        .width_px = plan->desc.Width,
+        .height_px = plan->desc.Height,
+        .depth = layered ? 0 : depth,
+        .layers = layered        ? depth
+                  : had->layered ? had->layers
+                                 : 0,
+        .levels = levels,
+        .cube = had->cube,
+    };
+    return dm_layout_init(&other, &d) ? 0 : other.total_B;
+}
+
+static bool is_misaligned(const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
+                          const struct em_array_plan *plan)
+{
+    return plan->layout.kind == DM_LAYOUT_BLOCK_LINEAR && desc->offset % DM_GOB_B;
+}
+
+// Mistakes that the driver lets pass and that show only as wrong pixels. A dedicated allocation
+// holds one image and nothing else, so that its size tells whether the descriptor describes that
+// image.
+static void look_at_image(const struct em_imported *imported,
+                          const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
+                          const struct em_array_plan *plan)
+{
+    bool layered = plan->desc.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+    if (plan->desc.Depth == 1 && !layered)
+        em_mistake(I01, CUDA_SUCCESS,
+                   "Depth 1 without CUDA_ARRAY3D_LAYERED: a 3D array of one slice");
+    if (em_exporter_look_at_mipmap(imported, desc, plan))
+        return;
+    // The manual: "the offset … must be suitably aligned". The card maps it all the same, and its
+    // first use kills the context.
+    if (is_misaligned(desc, plan))
+        em_mistake(I11, CUDA_SUCCESS,
+                   "offset %llu is no multiple of %u: on a card the first use of such an array "
+                   "fails with CUDA_ERROR_LAUNCH_FAILED",
+                   desc->offset, DM_GOB_B);
+    if (!imported->dedicated || imported->info.kind != DM_FD_MESA ||
+        fills(imported, plan->layout.total_B))
+        return;
+    if (plan->layout.dimensions == 3 &&
+        fills(imported, other_total(imported, plan, plan->levels, true))) {
+        em_mistake(I02, CUDA_SUCCESS,
+                   "Depth %zu without CUDA_ARRAY3D_LAYERED takes %llu bytes; the memory has %llu, "
+                   "as %zu layers do",
+                   plan->desc.Depth, (unsigned long long)plan->layout.total_B,
+                   (unsigned long long)imported->physical->size, plan->desc.Depth);
+        return;
+    }
+    uint32_t most =
+        dm_layout_levels_most(plan->desc.Width, plan->desc.Height, layered ? 0 : plan->desc.Depth);
+    for (uint32_t levels = 1; levels <= most; levels++) {
+        if (levels == plan->levels || !fills(imported, other_total(imported, plan, levels, false)))
+            continue;
+        em_mistake(I05, CUDA_SUCCESS,
+                   "numLevels = %u takes %llu bytes; the memory has %llu, as %u levels do",
+                   desc->numLevels, (unsigned long long)plan->layout.total_B,
+                   (unsigned long long)imported->physical->size, levels);
+        return;
+    }
+}
+
+// Bytes of the object that may be mapped.
+static uint64_t bytes_of(const struct em_imported *imported)
+{
+    return imported->size_B < imported->physical->size ? imported->size_B
+                                                       : imported->physical->size;
+}
+
+static CUresult check_mipmap(const struct em_device *device, const struct em_imported *imported,
+                             const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
+                             struct em_array_plan *plan)
+{
+    CUresult r = em_array_plan(device, &desc->arrayDesc, desc->numLevels, EM_MIPMAP_EXTERNAL,
+                               em_imported_layout(imported), plan);
+    if (r)
+        return r;
+    if (!em_all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "reserved is not all zero: the descriptor was not cleared");
+    // Dma-bufs carry no layout of an image that the driver knows.
+    if (imported->info.kind == DM_FD_DMABUF)
+        return em_fail(
+            CUDA_ERROR_NOT_SUPPORTED,
+            "CUexternalMemory #%u is a dma-buf: buffers can be mapped on it, arrays cannot",
+            imported->number);
+    uint64_t have_B = bytes_of(imported);
+    if (desc->offset > have_B || plan->least_B > have_B - desc->offset)
+        return em_mistake(I11, CUDA_ERROR_INVALID_VALUE,
+                          "%llux%llux%llu with %u levels takes %llu bytes from offset %llu on, and "
+                          "CUexternalMemory "
+                          "#%u has %llu",
+                          (unsigned long long)desc->arrayDesc.Width,
+                          (unsigned long long)desc->arrayDesc.Height,
+                          (unsigned long long)desc->arrayDesc.Depth, desc->numLevels,
+                          (unsigned long long)plan->layout.total_B, desc->offset, imported->number,
+                          (unsigned long long)have_B);
+    if (imported->dedicated && desc->offset)
+        return em_mistake(
+            M06, CUDA_ERROR_INVALID_VALUE,
+            "offset %llu in memory that was imported with CUDA_EXTERNAL_MEMORY_DEDICATED",
+            desc->offset);
+    look_at_image(imported, desc, plan);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_external_map_mipmap(CUexternalMemory handle,
+                                const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
+                                CUmipmappedArray *out)
+{
+    struct em_external *e;
+    struct em_array_plan plan;
+    uint64_t window;
+    em_lock();
+    CUresult r = em_external_get(handle, &e);
+    if (r || (r = check_mipmap(e->object.context->device, e->imported, desc, &plan)))
+        goto unlock;
+    em_imported_check_fd(e->imported);
+    if ((r = em_imported_window(e->imported, &window)))
+        goto unlock;
+    struct mapped_storage *s = dm_calloc(1, sizeof *s);
+    if (!s) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapped array");
+        goto unlock;
+    }
+    uint64_t behind_B = bytes_of(e->imported) - desc->offset,
+             size_B = plan.layout.total_B < behind_B ? plan.layout.total_B : behind_B;
+    s->imported = e->imported;
+    s->offset = desc->offset;
+    s->storage = (struct em_storage){
+        .references = 1,
+        .layout = plan.layout,
+        .address = window + desc->offset,
+        .size_B = size_B,
+        .may_fault = true,
+        .mapped = true,
+        .owner = s,
+        .release = storage_release,
+        .watch = em_exporter_needs_flush(e->imported) ? storage_watch : NULL,
+    };
+    em_imported_ref(e->imported);
+    char behind[256] = "";
+    if (em_config()->report)
+        em_exporter_text(e->imported, desc->offset, size_B, behind, sizeof behind);
+    s->journal = em_journal_begin(
+        EM_JOURNAL_MIPMAP,
+        "mipmapped array of CUexternalMemory #%u: offset %llu, %llux%llux%llu, %u levels, %llu "
+        "bytes at %#llx%s",
+        e->object.number, desc->offset, (unsigned long long)desc->arrayDesc.Width,
+        (unsigned long long)desc->arrayDesc.Height, (unsigned long long)desc->arrayDesc.Depth,
+        desc->numLevels, (unsigned long long)plan.layout.total_B,
+        (unsigned long long)(window + desc->offset), behind);
+    r = em_mipmap_start(e->object.context, &plan, &s->storage, out);
+unlock:
+    em_unlock();
+    return r;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Buffers that share the addresses of one window over an imported object.
+#include "external_shared.h"
+
+#include "alloc.h"
+#include "context.h"
+#include "device.h"
+#include "error.h"
+#include "memory.h"
+
+struct buffer {
+    uint64_t address, size;
+    struct buffer *next;
+};
+
+// The whole object as one allocation of the memory map, while a buffer is mapped in it.
+struct em_external_window {
+    struct em_allocation allocation;
+    struct em_imported *imported;
+    struct buffer *buffers;
+};
+
+static void release(struct em_allocation *a)
+{
+    struct em_external_window *w = a->owner;
+    for (struct buffer *b = w->buffers, *next; b; b = next) {
+        next = b->next;
+        dm_free(b);
+    }
+    w->imported->shared = NULL;
+    em_imported_unref(w->imported); // unmaps the window with its last reference
+    dm_free(w);
+}
+
+static CUresult free_at(struct em_allocation *a, uint64_t address)
+{
+    struct em_external_window *w = a->owner;
+    for (struct buffer **i = &w->buffers; *i; i = &(*i)->next) {
+        struct buffer *b = *i;
+        if (b->address != address)
+            continue;
+        *i = b->next;
+        dm_free(b);
+        if (!w->buffers)
+            em_memory_leave(a);
+        return CUDA_SUCCESS;
+    }
+    return em_mistake(
+        B07, CUDA_ERROR_INVALID_VALUE,
+        "%#llx lies in the window of CUexternalMemory #%u, and no buffer was mapped there",
+        (unsigned long long)address, w->imported->number);
+}
+
+static CUresult open_window(struct em_context *context, struct em_imported *imported)
+{
+    uint64_t base;
+    CUresult r = em_imported_window(imported, &base);
+    if (r)
+        return r;
+    struct em_external_window *w = dm_calloc(1, sizeof *w);
+    if (!w)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+    w->imported = imported;
+    w->allocation = (struct em_allocation){
+        .base = base,
+        .size = imported->physical->size,
+        .kind = EM_MEMORY_IMPORTED,
+        .context = context,
+        .device = context->device->ordinal,
+        .physical = imported->physical,
+        .owner = w,
+        .release = release,
+        .free_at = free_at,
+    };
+    if ((r = em_memory_enter(&w->allocation))) {
+        dm_free(w);
+        return r;
+    }
+    em_imported_ref(imported);
+    imported->shared = w;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_external_map_shared(struct em_context *context, struct em_imported *imported,
+                                uint64_t offset, uint64_t size, uint64_t *out)
+{
+    CUresult r;
+    if (!imported->shared && (r = open_window(context, imported)))
+        return r;
+    struct em_external_window *w = imported->shared;
+    struct buffer *b = dm_alloc(sizeof *b);
+    if (!b) {
+        if (!w->buffers)
+            em_memory_leave(&w->allocation);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+    }
+    *b = (struct buffer){.address = w->allocation.base + offset, .size = size, .next = w->buffers};
+    w->buffers = b;
+    *out = b->address;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Takes over file descriptors of external memory, and keeps what is mapped on them alive.
+#include "imported.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "device.h"
+#include "journal.h"
+#include "memory_device.h"
+#include "exporter.h"
+#include "pkey.h"
+#include "pool_share.h"
+#include "quirk.h"
+
+// The descriptors that belong to the driver: numbers that the program must not use any more.
+static struct em_imported *owned;
+
+static void own_fd(struct em_imported *imported)
+{
+    imported->next = owned;
+    owned = imported;
+}
+
+// Who owns this number, if it still is the file that was handed over.
+static struct em_imported *owner_of(int fd)
+{
+    for (struct em_imported *i = owned; i; i = i->next)
+        if (i->fd.fd == fd && dm_fd_still_ours(&i->fd))
+            return i;
+    return NULL;
+}
+
+static void disown_fd(struct em_imported *imported)
+{
+    for (struct em_imported **i = &owned; *i; i = &(*i)->next) {
+        if (*i == imported) {
+            *i = imported->next;
+            break;
+        }
+    }
+    // A number that was closed behind our back may be another file of the program's by now: that
+    // one is not ours to close.
+    if (dm_fd_still_ours(&imported->fd))
+        close(imported->fd.fd);
+    imported->fd.fd = -1;
+}
+
+void em_imported_check_fd(struct em_imported *imported)
+{
+    if (imported->fd.fd < 0 || dm_fd_still_ours(&imported->fd))
+        return;
+    int fd = imported->fd.fd;
+    disown_fd(imported);
+    em_mistake(
+        M01, CUDA_SUCCESS,
+        "file descriptor %d was closed or replaced after CUexternalMemory #%u had taken it over",
+        fd, imported->number);
+}
+
+// What the manual gives for "the handle is not valid" and what the driver gives.
+static CUresult bad_descriptor(int fd)
+{
+    if (!em_quirk(IMPORT_BAD_FD))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (fd >= 0)
+        close(fd);
+    return CUDA_ERROR_UNKNOWN;
+}
+
+// Refuses what is not memory, with what it is instead.
+static CUresult refuse(int fd, const struct dm_import_info *info)
+{
+    if (!em_quirk(IMPORT_BAD_FD) && info->kind != DM_FD_CLOSED)
+        em_journal_refused_fd(fd, info);
+    if (fd < 0 && em_exporter_undeclared())
+        return em_mistake(M13, bad_descriptor(fd),
+                          "handle.fd = %d: vkGetMemoryFdKHR was asked for memory without "
+                          "VkExportMemoryAllocateInfo",
+                          fd);
+    return em_mistake(M12, bad_descriptor(fd),
+                      "handle.fd = %d is %s, not memory that another API exported", fd, info->what);
+}
+
+// A pool is no memory: what is allocated from it is shared by cuMemPoolExportPointer.
+static CUresult refuse_pool(int fd)
+{
+    if (em_quirk(IMPORT_BAD_FD))
+        close(fd);
+    return em_mistake(
+        M12, CUDA_ERROR_NOT_SUPPORTED,
+        "handle.fd = %d is of a memory pool, which cuMemPoolImportFromShareableHandle takes", fd);
+}
+
+static void check_size(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
+                       const struct dm_import_info *info, bool *said)
+{
+    // "size: must match the size of the memory object": the exporter's allocation size, known to
+    // the page.
+    uint64_t claimed = desc->size, page = DM_PAGE - 1;
+    // Mesa adds a few bytes of its own to what the program allocated.
+    bool same = claimed <= info->size && info->size - claimed <= page;
+    if (same ||
+        (info->kind != DM_FD_MESA && info->kind != DM_FD_SWIFTSHADER && info->kind != DM_FD_OWN))
+        return;
+    *said = true;
+    em_mistake(M07, CUDA_SUCCESS, "size = %llu, but the exporter's allocation has %llu bytes",
+               desc->size, (unsigned long long)info->size);
+}
+
+// A dma-buf is named as such; everything else that is memory comes as an opaque descriptor.
+static CUresult check_kind(int fd, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
+                           const struct dm_import_info *info)
+{
+    bool as_dmabuf = desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD;
+    if (as_dmabuf && info->kind == DM_FD_DMABUF && em_quirk(IMPORT_DMABUF))
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "handle.fd = %d is a dma-buf, which this driver takes on no card; "
+                       "CARDLESS_PERSONALITY=manual does",
+                       fd);
+    if (as_dmabuf && info->kind != DM_FD_DMABUF)
+        return em_mistake(M10, CUDA_ERROR_NOT_SUPPORTED,
+                          "handle.fd = %d is %s, and type says it is a dma-buf", fd, info->what);
+    if (!as_dmabuf && info->kind == DM_FD_DMABUF)
+        return em_mistake(M10, bad_descriptor(fd),
+                          "handle.fd = %d is a dma-buf, and type says OPAQUE_FD", fd);
+    // A card takes what a driver of its own has exported. A plain memfd stands for such memory in
+    // tests; under the manual it may.
+    bool plain = info->kind == DM_FD_MEMFD || info->kind == DM_FD_SHM;
+    if (plain && (em_quirk(IMPORT_PLAIN_MEMFD) || !info->size))
+        return refuse(fd, info);
+    if (info->error)
+        return refuse(fd, info);
+    return CUDA_SUCCESS;
+}
+
+static CUresult open_status(int status, int fd, const struct dm_import_info *info)
+{
+    switch (status) {
+    case 0:
+        return CUDA_SUCCESS;
+    case -ENOMEM:
+    case -EMFILE:
+    case -ENFILE:
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "no host memory or file descriptor for an imported object: %s",
+                       strerror(-status));
+    default:
+        return refuse(fd, info);
+    }
+}
+
+CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
+                          struct em_imported **out)
+{
+    struct dm_import_info info;
+    int fd = desc->handle.fd;
+    struct em_imported *before = owner_of(fd);
+    if (before)
+        return em_mistake(
+            M01, CUDA_ERROR_INVALID_HANDLE,
+            "handle.fd = %d belongs to the driver since CUexternalMemory #%u took it over", fd,
+            before->number);
+    if (desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD && em_pool_is_file(fd))
+        return refuse_pool(fd);
+    int status = dm_import_recognise(fd, &info);
+    if (status && desc->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD)
+        return refuse(fd, &info);
+    CUresult r = check_kind(fd, desc, &info);
+    if (r)
+        return r;
+    struct em_device_memory *memory;
+    if ((r = em_device_memory(context->device, &memory)))
+        return r;
+    struct em_imported *imported = dm_calloc(1, sizeof *imported);
+    if (!imported)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an imported object");
+    r = open_status(dm_physical_import(&memory->vram, fd, &info, &imported->physical), fd, &info);
+    if (r) {
+        dm_free(imported);
+        return r;
+    }
+    imported->references = 1;
+    imported->info = info;
+    imported->size_B = desc->size;
+    imported->dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED;
+    imported->fd.fd = -1;
+    check_size(desc, &info, &imported->said_size);
+    em_exporter_look_at_import(imported, fd);
+    // lavapipe has the UUID of device 0, and of no other.
+    if (context->device->ordinal && (info.kind == DM_FD_MESA || info.kind == DM_FD_SWIFTSHADER))
+        em_mistake(
+            M11, CUDA_SUCCESS,
+            "%s is imported in a context of device %d; its exporter has the UUID of device 0",
+            info.what, context->device->ordinal);
+    *out = imported;
+    return CUDA_SUCCESS;
+}
+
+void em_imported_take_fd(struct em_imported *imported, int fd)
+{
+    em_journal_took_fd(fd);
+    // "ownership of the file descriptor is transferred to the CUDA driver": the driver closes it at
+    // once; under the manual we keep the number, so that a program which goes on using it is found
+    // out.
+    if (em_quirk(IMPORT_FD_CLOSED)) {
+        close(fd);
+        return;
+    }
+    if (!dm_fd_remember(fd, &imported->fd))
+        own_fd(imported);
+    else
+        imported->fd.fd = -1;
+}
+
+void em_imported_ref(struct em_imported *imported)
+{
+    imported->references++;
+}
+
+void em_imported_unref(struct em_imported *imported)
+{
+    if (--imported->references)
+        return;
+    if (imported->fd.fd >= 0)
+        disown_fd(imported);
+    if (imported->window)
+        dm_space_unmap_bytes(&em_space, imported->window);
+    dm_physical_unref(imported->physical);
+    dm_free(imported);
+}
+
+static int map_view(struct em_imported *imported, uint64_t offset, uint64_t size, uint64_t *address)
+{
+    // As on the card: an address is congruent to its offset modulo 64 KiB, and 2 MiB pages are used
+    // where they fit.
+    const uint64_t small = UINT64_C(64) << 10, large = UINT64_C(2) << 20;
+    uint64_t first = offset & ~(small - 1),
+             align = !(first & (large - 1)) && size >= large ? large : small;
+    unsigned flags = DM_MAP_READ | (imported->physical->writable ? DM_MAP_WRITE : 0);
+    int status = dm_space_map_bytes(&em_space, imported->physical, first, size + (offset - first),
+                                    align, flags, address);
+    if (!status)
+        *address += offset - first;
+    return status;
+}
+
+static CUresult map_failed(const struct em_imported *imported, int status, uint64_t offset,
+                           uint64_t size)
+{
+    if (status == -EINVAL)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "offset %llu + size %llu is past the end of the imported memory, which "
+                       "really has %llu bytes",
+                       (unsigned long long)offset, (unsigned long long)size,
+                       (unsigned long long)imported->physical->size);
+    // The kernel has neither addresses nor mappings nor memory left for it, or it is a file that
+    // its owner does not let us map.
+    CUresult code = status == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
+    return em_fail(code, "%llu bytes of imported memory cannot be mapped: %s",
+                   (unsigned long long)size, strerror(-status));
+}
+
+static int map_window(struct em_imported *imported)
+{
+    return imported->window ? 0
+                            : map_view(imported, 0, imported->physical->size, &imported->window);
+}
+
+CUresult em_imported_window(struct em_imported *imported, uint64_t *address)
+{
+    int status = map_window(imported);
+    if (status)
+        return map_failed(imported, status, 0, imported->physical->size);
+    *address = imported->window;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t size,
+                         uint64_t *address)
+{
+    // The first of several buffers lies in the window, which stays when the buffer goes: most
+    // objects are mapped again and again, by one buffer at a time, and that takes no call of the
+    // kernel. Protection keys keep host code out of the window; without them a freed buffer's pages
+    // must go.
+    if (imported->window_taken || dm_pkey() < 0 || map_window(imported)) {
+        int status = map_view(imported, offset, size, address);
+        return status ? map_failed(imported, status, offset, size) : CUDA_SUCCESS;
+    }
+    imported->window_taken = true;
+    *address = imported->window + offset;
+    return CUDA_SUCCESS;
+}
+
+void em_imported_unmap(struct em_imported *imported, uint64_t address)
+{
+    if (imported->window && address - imported->window < imported->physical->size)
+        imported->window_taken = false;
+    else
+        dm_space_unmap_bytes(&em_space, address);
+}
+
+enum dm_layout_kind em_imported_layout(const struct em_imported *imported)
+{
+    switch (imported->info.kind) {
+    case DM_FD_MESA:
+        return DM_LAYOUT_LLVMPIPE;
+    case DM_FD_SWIFTSHADER:
+        return DM_LAYOUT_SWIFTSHADER;
+    default:
+        return DM_LAYOUT_BLOCK_LINEAR;
+    }
+}

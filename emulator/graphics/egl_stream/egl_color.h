@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Colour formats of frames: how many planes and channels each has, and what array formats its
+// samples come in.
+#pragma once
+#include <stdbool.h>
+
+// Planes of the colour format, 0: there is no such format.
+unsigned em_egl_color_planes(unsigned color);
+// Whether frames of one plane have so many channels; those of more say what they like.
+bool em_egl_color_has_channels(unsigned color, unsigned channels);
+// Whether the samples may be of that CUarray_format.
+bool em_egl_color_takes(unsigned color, unsigned format);
+// What the driver tells a consumer of a frame's colour and array format, which is not always what
+// the producer gave.
+void em_egl_color_as_told(unsigned *color, unsigned *format);

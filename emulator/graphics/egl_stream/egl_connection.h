@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Streams and connections, for the files that make them and move frames through them. Everything
+// here: precondition: em_lock held.
+#pragma once
+#include "egl_frame.h"
+#include "egl_stream.h"
+
+struct em_egl_queue {
+    struct em_egl_kept *first, *last;
+    unsigned length;
+};
+
+struct em_egl_link;
+
+struct em_egl_stream {
+    struct em_object object; // type EM_EGL_STREAM
+    unsigned fifo;
+    bool destroyed;             // or one side has disconnected: no frame goes through it any more
+    bool spoiled;               // a producer came too early
+    struct em_egl_link *end[2]; // the connected ones, by role
+    // A frame is in `forth` until it is acquired. The last one that was acquired is `current`: it
+    // can be acquired again until there is a newer one, and then goes `back`, as do others once
+    // they are released. Each holds a reference.
+    struct em_egl_queue forth, back;
+    struct em_egl_kept *current;
+};
+
+// One side's connection.
+struct em_egl_link {
+    struct em_object object; // type EM_EGL_CONNECTION
+    enum em_egl_role role;
+    struct em_egl_stream *stream; // a reference
+    struct em_egl_view *views;    // of a consumer: a reference to each
+};
+
+void em_egl_push(struct em_egl_queue *queue, struct em_egl_kept *frame);
+void em_egl_push_first(struct em_egl_queue *queue, struct em_egl_kept *frame);
+struct em_egl_kept *em_egl_pop(struct em_egl_queue *queue); // NULL: it is empty
+
+// The connection of a handle, if it is that side's; `other` is the failure where it is the other's.
+CUresult em_egl_get_link(uint64_t connection, enum em_egl_role role, CUresult other,
+                         struct em_egl_link **out);
+// The same, of a stream that frames go through: CUDA_ERROR_UNKNOWN otherwise.
+CUresult em_egl_get_open_link(uint64_t connection, enum em_egl_role role, struct em_egl_link **out);

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// Frames on their way through an EGL stream and back, in the order of both sides' CUDA streams.
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "egl_connection.h"
+#include "error.h"
+#include "lock.h"
+#include "quirk.h"
+#include "stream.h"
+
+// ---- order ----
+
+// Marks a frame when its turn in a CUDA stream comes, or waits there until it is marked.
+struct frame_command {
+    struct em_command command;
+    struct em_egl_kept *frame; // a reference
+    struct em_egl_view
+        *view; // of a release: a reference, since work before it in the stream uses its addresses
+};
+
+static CUresult run_nothing(struct em_command *c)
+{
+    (void)c;
+    return CUDA_SUCCESS;
+}
+
+static bool is_ready(struct em_command *c)
+{
+    return ((struct frame_command *)c)->frame->ready;
+}
+
+static bool is_released(struct em_command *c)
+{
+    return !((struct frame_command *)c)->frame->releases;
+}
+
+// A command that never ran (its context failed) must not hold up the other side.
+static void finish_present(struct em_command *c)
+{
+    struct em_egl_kept *f = ((struct frame_command *)c)->frame;
+    f->ready = true;
+    em_egl_unref(f);
+}
+
+static void finish_release(struct em_command *c)
+{
+    struct frame_command *own = (struct frame_command *)c;
+    own->frame->releases--;
+    em_object_unref(&own->view->object);
+    em_egl_unref(own->frame);
+}
+
+static void finish_wait(struct em_command *c)
+{
+    em_egl_unref(((struct frame_command *)c)->frame);
+}
+
+static const struct em_command_ops present_ops = {
+    .name = "EGL stream present", .run = run_nothing, .finish = finish_present};
+static const struct em_command_ops acquire_ops = {
+    .name = "EGL stream acquire", .ready = is_ready, .run = run_nothing, .finish = finish_wait};
+static const struct em_command_ops release_ops = {
+    .name = "EGL stream release", .run = run_nothing, .finish = finish_release};
+static const struct em_command_ops return_ops = {
+    .name = "EGL stream return", .ready = is_released, .run = run_nothing, .finish = finish_wait};
+
+// Precondition: em_lock held, which is released meanwhile.
+static CUresult order(const struct em_command_ops *ops, struct em_stream *on,
+                      struct em_egl_kept *frame, struct em_egl_view *view)
+{
+    struct frame_command c = {
+        .command = {.ops = ops, .size_B = sizeof c}, .frame = frame, .view = view};
+    frame->references++;
+    if (view) {
+        em_object_ref(&view->object);
+        frame->releases++;
+    }
+    em_unlock();
+    CUresult r = em_submit(on, &c.command, EM_SUBMIT_ASYNC);
+    em_lock();
+    return r;
+}
+
+// ---- frames ----
+
+// Silicon: the same memory with another size, or another plane beside it, is another frame. Planes
+// that a frame does not have may be anything.
+static bool same(const struct em_egl_frame *a, const struct em_egl_frame *b)
+{
+    const size_t rest = offsetof(struct em_egl_frame, width),
+                 end = offsetof(struct em_egl_frame, format) + sizeof a->format;
+    return !memcmp((const char *)a + rest, (const char *)b + rest, end - rest) &&
+           !memcmp(a->plane, b->plane, a->planes * sizeof *a->plane);
+}
+
+// Whether it is between a presentation and its return. Precondition: em_lock held.
+static bool is_in(const struct em_egl_stream *s, const struct em_egl_frame *frame)
+{
+    const struct em_egl_kept *lists[] = {s->forth.first, s->back.first};
+    for (int i = 0; i < 2; i++)
+        for (const struct em_egl_kept *f = lists[i]; f; f = f->next)
+            if (same(&f->data, frame))
+                return true;
+    for (const struct em_egl_view *v = s->end[EM_EGL_CONSUMER]->views; v; v = v->next)
+        if (v->frame && same(&v->data, frame))
+            return true;
+    return s->current && same(&s->current->data, frame);
+}
+
+// EGL_KHR_stream_fifo: a producer waits until there is room. Precondition: em_lock held, which is
+// released meanwhile.
+static CUresult wait_room(struct em_egl_stream *s, uint64_t connection, struct em_egl_link **l)
+{
+    CUresult r = CUDA_SUCCESS;
+    while (!r && s->fifo && s->forth.length >= s->fifo) {
+        em_wait_outside();
+        r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, l);
+    }
+    return r;
+}
+
+// Puts a frame into a stream, which takes the reference. Precondition: em_lock held.
+static void present(struct em_egl_stream *s, struct em_egl_kept *f)
+{
+    // A mailbox holds one frame: the one that nobody has acquired goes back.
+    for (struct em_egl_kept *old; !s->fifo && (old = em_egl_pop(&s->forth));)
+        em_egl_push(&s->back, old);
+    if (s->current && !s->current->held) {
+        em_egl_push(&s->back, s->current);
+        s->current = NULL;
+    }
+    em_egl_push(&s->forth, f);
+}
+
+CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame, CUstream on)
+{
+    struct em_egl_link *l;
+    struct em_stream *stream;
+    struct em_egl_kept *f = NULL;
+    struct em_egl_stream *s = NULL;
+    CUresult r = em_stream_get(on, &stream);
+    if (r)
+        return r;
+    em_lock();
+    if ((r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l)) || (r = em_egl_keep(frame, &f)))
+        goto unlock;
+    s = l->stream;
+    em_object_ref(&s->object);
+    // Silicon: a frame that has not come back yet is not presented again.
+    if (is_in(s, frame))
+        r = em_fail(CUDA_ERROR_UNKNOWN, "the frame at %#llx is in EGLStreamKHR #%u already",
+                    (unsigned long long)frame->plane[0], s->object.number);
+    if (r || (r = wait_room(s, connection, &l)) || (r = order(&present_ops, stream, f, NULL)) ||
+        (r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l))) // the lock was free in between
+        goto unlock;
+    present(s, f);
+    f = NULL;
+    em_progress(); // who waits in an acquire looks again
+unlock:
+    em_egl_unref(f);
+    if (s)
+        em_object_unref(&s->object);
+    em_unlock();
+    em_stream_put(stream);
+    return r;
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+// The frame that can be acquired: a new one, else the last one again.
+static struct em_egl_kept *next_frame(const struct em_egl_stream *s)
+{
+    return s->forth.first ? s->forth.first : s->current && !s->current->held ? s->current : NULL;
+}
+
+// Waits until the stream has a frame. Precondition: em_lock held, which is released meanwhile.
+static CUresult wait_frame(struct em_egl_stream *s, uint64_t connection, uint32_t timeout_us,
+                           struct em_egl_link **l)
+{
+    uint64_t until = now_us() + timeout_us;
+    CUresult r = CUDA_SUCCESS;
+    while (!r && !next_frame(s)) {
+        if (timeout_us != UINT32_MAX && now_us() >= until)
+            return em_fail(em_quirk(EGL_ACQUIRE_TIMEOUT) ? CUDA_ERROR_UNKNOWN
+                                                         : CUDA_ERROR_LAUNCH_TIMEOUT,
+                           "no frame within %u microseconds", timeout_us);
+        em_wait_outside();
+        r = em_egl_get_open_link(connection, EM_EGL_CONSUMER, l);
+    }
+    return r;
+}
+
+// The consumer's view of a frame: the same one each time that a frame is presented. Precondition:
+// em_lock held.
+static CUresult view_of(struct em_egl_link *l, const struct em_egl_kept *f,
+                        struct em_egl_view **out)
+{
+    struct em_egl_view *v = l->views;
+    while (v && !same(&v->data, &f->data))
+        v = v->next;
+    if (!v) {
+        CUresult r = em_egl_view_open(l->object.context, l, f, &v);
+        if (r)
+            return r;
+        em_object_ref(&v->object);
+        v->next = l->views;
+        l->views = v;
+    }
+    *out = v;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, CUstream on,
+                        uint32_t timeout_us)
+{
+    struct em_egl_link *l;
+    struct em_stream *stream;
+    struct em_egl_view *v;
+    struct em_egl_stream *s = NULL;
+    CUresult r = em_stream_get(on, &stream);
+    if (r)
+        return r;
+    em_lock();
+    if ((r = em_egl_get_open_link(connection, EM_EGL_CONSUMER, &l)))
+        goto unlock;
+    s = l->stream;
+    em_object_ref(&s->object);
+    if ((r = wait_frame(s, connection, timeout_us, &l)))
+        goto unlock;
+    struct em_egl_kept *f = next_frame(s);
+    if ((r = view_of(l, f, &v)))
+        goto unlock;
+    if (f == s->forth.first) {
+        em_egl_unref(s->current); // which is held, and goes back when it is released
+        s->current = em_egl_pop(&s->forth);
+    }
+    f->held = true;
+    f->references++; // the view's
+    v->frame = f;
+    *out = (CUgraphicsResource)(uintptr_t)v->object.handle;
+    em_object_ref(&v->object);
+    if ((r = order(&acquire_ops, stream, f, NULL)) && v->frame == f) { // it can be acquired again
+        f->held = false;
+        v->frame = NULL;
+        em_egl_unref(f);
+    }
+    em_object_unref(&v->object);
+    em_progress(); // who waits for room looks again
+unlock:
+    if (s)
+        em_object_unref(&s->object);
+    em_unlock();
+    em_stream_put(stream);
+    return r;
+}
+
+// The view of a resource, which the consumer holds. Precondition: em_lock held.
+static CUresult get_held(const struct em_egl_link *l, CUgraphicsResource resource,
+                         struct em_egl_view **out)
+{
+    CUresult r = em_object_get(EM_EGL_FRAME, resource, CUDA_ERROR_INVALID_HANDLE, out);
+    if (r)
+        return r;
+    if ((*out)->owner != l)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "the frame has come through another stream than EGLStreamKHR #%u",
+                       l->stream->object.number);
+    if (!(*out)->frame)
+        return em_fail(CUDA_ERROR_UNKNOWN, "the frame has been released");
+    return CUDA_SUCCESS;
+}
+
+CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, CUstream on)
+{
+    struct em_egl_link *l;
+    struct em_egl_view *v;
+    struct em_stream *stream;
+    CUresult r = em_stream_get(on, &stream);
+    if (r)
+        return r;
+    em_lock();
+    if ((r = em_egl_get_link(connection, EM_EGL_CONSUMER, CUDA_ERROR_NOT_SUPPORTED, &l)) ||
+        (r = get_held(l, resource, &v)))
+        goto unlock;
+    struct em_egl_stream *s = l->stream;
+    struct em_egl_kept *f = v->frame;
+    f->references++; // while the lock is free
+    em_object_ref(&v->object);
+    em_object_ref(&s->object);
+    if (!(r = order(&release_ops, stream, f, v)) && v->frame == f) {
+        f->held = false;
+        v->frame = NULL;
+        if (s->destroyed) {
+            em_egl_unref(f);
+        } else if (f !=
+                   s->current) { // there is a newer one; the view's reference goes to the queue
+            em_egl_push(&s->back, f);
+        } else if (s->forth.first) {
+            em_egl_push(&s->back, f);
+            em_egl_unref(s->current);
+            s->current = NULL;
+        } else {
+            em_egl_unref(f);
+        }
+    }
+    em_object_unref(&s->object);
+    em_object_unref(&v->object);
+    em_egl_unref(f);
+unlock:
+    em_unlock();
+    em_stream_put(stream);
+    return r;
+}
+
+CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, CUstream on)
+{
+    struct em_egl_link *l;
+    struct em_stream *stream;
+    struct em_egl_kept *f;
+    CUresult r = em_stream_get(on, &stream);
+    if (r)
+        return r;
+    em_lock();
+    if ((r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l)))
+        goto unlock;
+    // "This API can potentially return CUDA_ERROR_LAUNCH_TIMEOUT if the consumer has not returned a
+    // frame to EGL stream."
+    if (!(f = em_egl_pop(&l->stream->back))) {
+        r = em_fail(CUDA_ERROR_LAUNCH_TIMEOUT, "no frame has come back");
+        goto unlock;
+    }
+    struct em_egl_stream *s = l->stream;
+    em_object_ref(&s->object);
+    *out = f->data;
+    if ((r = order(&return_ops, stream, f, NULL)) && !s->destroyed)
+        em_egl_push_first(&s->back, f);
+    else
+        em_egl_unref(f);
+    em_object_unref(&s->object);
+unlock:
+    em_unlock();
+    em_stream_put(stream);
+    return r;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Frames of EGL streams: what is kept of one while it is in a stream, and what the consumer has of
+// it. Everything here: precondition: em_lock held.
+#pragma once
+#include "array.h"
+#include "egl_stream.h"
+
+struct dm_physical;
+struct em_allocation;
+struct em_graphics_memory;
+
+enum { EM_EGL_PLANES_MAX = 3 };
+
+// The bytes of a plane.
+struct em_egl_plane {
+    struct em_storage *storage; // of an array: a reference
+    uint32_t level;
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    struct dm_physical *physical; // of pitched memory: a reference; NULL: memory of the host, which
+                                  // the consumer sees where it is
+    uint64_t offset_B;            // of the plane's first byte
+    uint64_t have_B;              // from there to the end of the allocation
+    bool whole;                   // it begins with its allocation
+};
+
+// A frame between its presentation and its return.
+struct em_egl_kept {
+    unsigned references;
+    struct em_egl_frame data; // as the producer gave it
+    struct em_egl_plane plane[EM_EGL_PLANES_MAX];
+    bool ready;        // the producer's work on it is complete
+    bool held;         // the consumer has acquired it
+    unsigned releases; // by the consumer, in whose streams work on it may still wait
+    struct em_egl_kept *next;
+};
+
+// Checks a frame by the rules of cuEGLStreamProducerPresentFrame and keeps its planes.
+CUresult em_egl_keep(const struct em_egl_frame *frame, struct em_egl_kept **out);
+void em_egl_unref(struct em_egl_kept *kept);
+
+// What a consumer has of the frames that show the same memory: a resource, with addresses and
+// arrays of its own for the producer's bytes.
+struct em_egl_view {
+    struct em_object object; // type EM_EGL_FRAME
+    const void *owner;       // the connection
+    struct em_egl_frame data, shown;
+    struct em_graphics_memory *memory[EM_EGL_PLANES_MAX];
+    struct em_allocation *allocation[EM_EGL_PLANES_MAX];
+    struct em_array *array[EM_EGL_PLANES_MAX];
+    struct em_egl_kept *frame; // that is acquired: a reference; NULL: it was released
+    struct em_egl_view *next;  // of the connection
+};
+
+// Opens a view in a context. CUDA_ERROR_INVALID_VALUE: the frame is larger than the memory it lies
+// in.
+CUresult em_egl_view_open(struct em_context *context, const void *owner,
+                          const struct em_egl_kept *kept, struct em_egl_view **out);
+// Ends its handles, addresses and arrays; commands that are in a stream go on working.
+void em_egl_view_end(struct em_egl_view *view);

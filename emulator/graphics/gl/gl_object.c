@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// GL objects: opens and closes them, and moves the bytes of buffers. Images are gl_image.c's.
+#include "gl_object.h"
+
+#include "alloc.h"
+#include "gl_image.h"
+
+struct call {
+    struct em_gl_object *object;
+    uint64_t offset, size, whole_B;
+    void *memory;
+    enum em_gl_status status;
+};
+
+// ---- buffers
+
+// A vertex array keeps the buffer alive.
+uint64_t em_gl_buffer_select(const struct gl_functions *gl, const struct em_gl_object *o)
+{
+    int64_t size = 0;
+    gl->BindVertexArray(o->holder);
+    gl->GetBufferParameteri64v(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_SIZE, &size);
+    return size > 0 ? (uint64_t)size : 0;
+}
+
+static enum em_gl_status open_buffer(const struct gl_functions *gl, struct em_gl_object *o)
+{
+    if (!gl->IsBuffer(o->name))
+        return EM_GL_MISSING;
+    gl->GenVertexArrays(1, &o->holder);
+    gl->BindVertexArray(o->holder);
+    gl->BindBuffer(GL_ELEMENT_ARRAY_BUFFER, o->name);
+    o->size_B = em_gl_buffer_select(gl, o);
+    return o->size_B ? EM_GL_OK : EM_GL_NO_STORAGE;
+}
+
+static void run_size(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    (void)group;
+    c->size = em_gl_buffer_select(gl, c->object);
+    c->status = EM_GL_OK;
+}
+
+enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_B)
+{
+    struct call c = {.object = object, .status = EM_GL_GONE};
+    em_gl_group_run(object->group, run_size, &c);
+    *size_B = c.size;
+    return c.status;
+}
+
+// "GL_DYNAMIC_STORAGE_BIT: the contents of the data store may be updated after creation through
+// calls to glBufferSubData. If this bit is not set, the buffer content may not be directly updated
+// by the client. … Regardless of the presence of this bit, buffers may always be updated with
+// server-side calls such as glCopyBufferSubData".
+static bool takes_bytes(const struct gl_functions *gl)
+{
+    gl_int immutable = 0, flags = 0;
+    gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_IMMUTABLE_STORAGE,
+                             &immutable); // an error before OpenGL 4.4
+    if (immutable)
+        gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_STORAGE_FLAGS, &flags);
+    em_gl_failed(gl);
+    return !immutable || (flags & GL_DYNAMIC_STORAGE_BIT);
+}
+
+void em_gl_buffer_put(const struct gl_functions *gl, intptr_t offset, intptr_t size,
+                      const void *from)
+{
+    gl_uint scratch;
+    if (takes_bytes(gl)) {
+        gl->BufferSubData(GL_ELEMENT_ARRAY_BUFFER, offset, size, from);
+        return;
+    }
+    gl->GenBuffers(1, &scratch);
+    gl->BindBuffer(GL_COPY_READ_BUFFER, scratch);
+    gl->BufferData(GL_COPY_READ_BUFFER, size, from, GL_STREAM_COPY);
+    gl->CopyBufferSubData(GL_COPY_READ_BUFFER, GL_ELEMENT_ARRAY_BUFFER, 0, offset, size);
+    gl->DeleteBuffers(1,
+                      &scratch); // it has a name among the program's buffers, so it does not stay
+}
+
+// "An INVALID_OPERATION error is generated if any part of the specified buffer range is mapped …
+// unless it was mapped with MAP_PERSISTENT_BIT set": asked for, since not every context looks for
+// errors.
+static bool is_mapped(const struct gl_functions *gl)
+{
+    gl_int mapped = 0, flags = 0;
+    gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_MAPPED, &mapped);
+    if (mapped)
+        gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_ACCESS_FLAGS, &flags);
+    return mapped && !(flags & GL_MAP_PERSISTENT_BIT);
+}
+
+static void run_buffer(const struct gl_functions *gl, struct call *c, bool write)
+{
+    uint64_t have = em_gl_buffer_select(gl, c->object);
+    if (is_mapped(gl)) {
+        c->status = EM_GL_REFUSED;
+        return;
+    }
+    c->status = have == c->object->size_B ? EM_GL_OK : EM_GL_RESIZED;
+    if (c->whole_B && have != c->whole_B) {
+        c->status = EM_GL_RESIZED;
+        return;
+    }
+    uint64_t room = c->offset < have ? have - c->offset : 0, size = c->size < room ? c->size : room;
+    em_gl_failed(gl);
+    if (size && write)
+        em_gl_buffer_put(gl, (intptr_t)c->offset, (intptr_t)size, c->memory);
+    else if (size)
+        gl->GetBufferSubData(GL_ELEMENT_ARRAY_BUFFER, (intptr_t)c->offset, (intptr_t)size,
+                             c->memory);
+    if (em_gl_failed(gl))
+        c->status = EM_GL_REFUSED;
+    if (write)
+        gl->Finish();
+}
+
+static void run_buffer_read(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    (void)group;
+    run_buffer(gl, arg, false);
+}
+
+static void run_buffer_write(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    (void)group;
+    run_buffer(gl, arg, true);
+}
+
+enum em_gl_status em_gl_buffer_read(struct em_gl_object *object, uint64_t offset, uint64_t size,
+                                    void *to)
+{
+    struct call c = {
+        .object = object, .offset = offset, .size = size, .memory = to, .status = EM_GL_GONE};
+    em_gl_group_run(object->group, run_buffer_read, &c);
+    return c.status;
+}
+
+enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offset, uint64_t size,
+                                     const void *from, uint64_t whole_B)
+{
+    struct call c = {.object = object,
+                     .offset = offset,
+                     .size = size,
+                     .whole_B = whole_B,
+                     .memory = (void *)(uintptr_t)from,
+                     .status = EM_GL_GONE};
+    em_gl_group_run(object->group, run_buffer_write, &c);
+    return c.status;
+}
+
+// ---- open and close
+
+static void drop(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
+{
+    if (o->kind == EM_GL_BUFFER && o->holder) {
+        gl->BindVertexArray(0);
+        gl->DeleteVertexArrays(1, &o->holder);
+    } else if (o->kind != EM_GL_BUFFER) {
+        em_gl_image_drop(group, gl, o);
+    }
+    if (o->mark)
+        gl->DeleteFramebuffers(1, &o->mark);
+    em_gl_failed(gl);
+}
+
+static void run_open(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    struct em_gl_object *o = c->object;
+    em_gl_failed(gl);
+    c->status = o->kind == EM_GL_BUFFER ? open_buffer(gl, o) : em_gl_image_open(group, gl, o);
+    o->silent = em_gl_group_is_silent(group);
+    if (c->status)
+        drop(group, gl, o);
+}
+
+// `gl` NULL: the display is gone, and the GL's half of the object with it.
+static void run_close(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct em_gl_object *o = arg;
+    if (gl)
+        drop(group, gl, o);
+    em_gl_group_unref(group);
+    dm_free(o);
+}
+
+static enum em_gl_status open_object(const struct em_gl_object *what, struct em_gl_object **out)
+{
+    struct em_gl_object *o = dm_calloc(1, sizeof *o);
+    if (!o)
+        return EM_GL_NO_MEMORY;
+    *o = *what;
+    struct call c = {.object = o, .status = EM_GL_GONE};
+    em_gl_group_run(o->group, run_open, &c);
+    if (c.status) {
+        dm_free(o);
+        return c.status;
+    }
+    em_gl_group_ref(o->group);
+    *out = o;
+    return EM_GL_OK;
+}
+
+enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind kind, unsigned name,
+                                    struct em_gl_object **out)
+{
+    return open_object(&(struct em_gl_object){.group = group, .kind = kind, .name = name}, out);
+}
+
+enum em_gl_status em_gl_egl_image_open(struct em_gl_group *group, void *egl_image,
+                                       struct em_gl_object **out)
+{
+    return open_object(
+        &(struct em_gl_object){.group = group, .kind = EM_GL_EGL_IMAGE, .egl_image = egl_image},
+        out);
+}
+
+void em_gl_object_close(struct em_gl_object *object)
+{
+    if (object)
+        em_gl_group_post(object->group, &object->closing, run_close, object);
+}
+
+enum em_gl_status em_gl_object_status(struct em_gl_object *object)
+{
+    if (em_gl_group_is_gone(object->group))
+        return EM_GL_GONE;
+    const struct gl_functions *gl =
+        object->kind == EM_GL_EGL_IMAGE ? NULL : em_gl_group_here(object->group);
+    if (!gl)
+        return EM_GL_OK;
+    gl_boolean lives = object->kind == EM_GL_BUFFER    ? gl->IsBuffer(object->name)
+                       : object->kind == EM_GL_TEXTURE ? gl->IsTexture(object->name)
+                                                       : gl->IsRenderbuffer(object->name);
+    return lives ? EM_GL_OK : EM_GL_MISSING;
+}
+
+static void run_is_named(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+{
+    struct call *c = arg;
+    (void)group;
+    if (c->object->kind == EM_GL_BUFFER ? em_gl_buffer_is_named(gl, c->object)
+                                        : em_gl_image_is_named(gl, c->object))
+        c->status = EM_GL_OK;
+}
+
+bool em_gl_object_is_named(struct em_gl_object *object)
+{
+    struct call c = {.object = object, .status = EM_GL_GONE};
+    if (object->kind != EM_GL_EGL_IMAGE)
+        em_gl_group_run(object->group, run_is_named, &c);
+    return !c.status;
+}
+
+const char *em_gl_kind_text(enum em_gl_kind kind)
+{
+    static const char *const texts[] = {"buffer", "texture", "renderbuffer", "EGLImage"};
+    return texts[kind];
+}
+
+const char *em_gl_status_text(enum em_gl_status status)
+{
+    static const char *const texts[] = {
+        [EM_GL_OK] = "nothing is wrong",
+        [EM_GL_MISSING] =
+            "there is no such object in the current context or those that it shares objects with",
+        [EM_GL_NO_STORAGE] = "it has no storage",
+        [EM_GL_MULTISAMPLE] = "it is multisampled",
+        [EM_GL_REFORMATTED] = "it has another format than when it was registered",
+        [EM_GL_RESIZED] = "it is not as large as it was when it was registered",
+        [EM_GL_REFUSED] = "OpenGL refuses to give or take its bytes (is it mapped?)",
+        [EM_GL_GONE] = "its display has been closed",
+        [EM_GL_NO_MEMORY] = "no host memory is left",
+    };
+    return texts[status];
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Graphics Interoperability": resources, from registration on.
+#include "graphics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "command.h"
+#include "config.h"
+#include "egl_stream.h"
+#include "graphics_resource.h"
+#include "journal.h"
+#include "lock.h"
+#include "quirk.h"
+#include "stream.h"
+
+// ---- handles ----
+
+CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out)
+{
+    // A binding that loses the out-parameter of registration shows up here.
+    if (!handle)
+        return em_mistake(G15, CUDA_ERROR_INVALID_HANDLE, "the CUgraphicsResource is NULL");
+    if (em_egl_is_frame(handle, NULL))
+        return em_fail(CUDA_ERROR_UNKNOWN,
+                       "this is a frame of an EGLStream: cuGraphicsResourceGetMappedEglFrame tells "
+                       "all that there is of it");
+    return em_object_get(EM_GRAPHICS, handle, CUDA_ERROR_INVALID_HANDLE, out);
+}
+
+const char *em_graphics_text(const struct em_graphics *g, char *out, size_t room)
+{
+    char object[64];
+    if (g->ops->text)
+        snprintf(out, room, "CUgraphicsResource #%u (%s of %s)", g->object.number,
+                 g->ops->text(g->owner, object, sizeof object), g->ops->api);
+    else
+        snprintf(out, room, "CUgraphicsResource #%u of %s", g->object.number, g->ops->api);
+    return out;
+}
+
+void *em_graphics_owner(CUgraphicsResource resource, const struct em_graphics_ops *ops)
+{
+    struct em_graphics *g =
+        (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resource);
+    return g && g->ops == ops ? g->owner : NULL;
+}
+
+// ---- registration ----
+
+CUresult em_graphics_check_flags(enum em_graphics_kind kind, unsigned flags)
+{
+    const unsigned image_flags =
+        CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD |
+        CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST | CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER;
+    if (kind == EM_GRAPHICS_IMAGE && (flags & ~image_flags))
+        return em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
+                          "flags %#x of an image have bits other than CU_GRAPHICS_REGISTER_FLAGS_*",
+                          flags);
+    if (kind == EM_GRAPHICS_BUFFER && flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD)
+        return em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
+                          "flags %#x of a buffer: NONE, READ_ONLY or WRITE_DISCARD", flags);
+    return CUDA_SUCCESS;
+}
+
+static void begin_report(struct em_graphics *g)
+{
+    const struct em_graphics_shape *s = &g->shape;
+    char text[160];
+    if (!em_config()->report)
+        return;
+    em_graphics_text(g, text, sizeof text);
+    if (s->kind == EM_GRAPHICS_BUFFER)
+        g->journal = em_journal_begin(EM_JOURNAL_GRAPHICS, "%s: %llu bytes, flags %#x", text,
+                                      (unsigned long long)s->size_B, g->register_flags);
+    else
+        g->journal = em_journal_begin(
+            EM_JOURNAL_GRAPHICS,
+            "%s: %ux%ux%u, %u layers, %u levels, %u channels of format %#x, flags %#x", text,
+            s->width, s->height, s->depth, s->layers, s->levels, s->channels, (unsigned)s->format,
+            g->register_flags);
+    em_journal_note(g->journal, "; never mapped");
+}
+
+static void report_use(const struct em_graphics *g)
+{
+    uint64_t to_cuda_B, to_graphics_B;
+    if (!g->journal)
+        return;
+    if (!g->ops->copied) {
+        em_journal_note(g->journal, "; mapped %llu times, nothing copied",
+                        (unsigned long long)g->released);
+        return;
+    }
+    g->ops->copied(g->owner, &to_cuda_B, &to_graphics_B);
+    em_journal_note(g->journal, "; mapped %llu times, %llu bytes fetched, %llu given back",
+                    (unsigned long long)g->released, (unsigned long long)to_cuda_B,
+                    (unsigned long long)to_graphics_B);
+}
+
+// Gives the bytes of a mapping back; once for each.
+CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, bool keep)
+{
+    CUresult r = CUDA_SUCCESS;
+    while (
+        g->released <
+        sequence) { // with those before it, where a context that failed has dropped their commands
+        g->released++;
+        g->releasing++;
+        CUresult one =
+            g->ops->release ? g->ops->release(g->owner, g->released, keep) : CUDA_SUCCESS;
+        g->releasing--;
+        r = r ? r : one;
+    }
+    report_use(g);
+    return r;
+}
+
+static void free_graphics(struct em_graphics *g)
+{
+    em_graphics_memory_unref(g->memory);
+    dm_free(g->layer);
+    dm_free(g->array);
+    dm_free(g);
+}
+
+static void graphics_finish(struct em_object *object)
+{
+    struct em_graphics *g = (struct em_graphics *)object;
+    if (g->loose) { // nobody waits for graphics here: what there was to give back has been
+        em_graphics_tighten(g);
+        em_graphics_give_back(g, g->sequence, false);
+    }
+    em_graphics_view_end(g);
+    if (g->mapped) { // its context ends
+        g->mapped = false;
+        em_graphics_unlink(g);
+        if (g->ops->unmapped)
+            g->ops->unmapped(g->owner);
+        em_graphics_give_back(g, g->sequence, g->ops->held_back);
+    }
+    if (g->shape.standing)
+        __atomic_fetch_sub(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+    em_journal_end(g->journal);
+    if (g->ops->close)
+        g->ops->close(g->owner);
+    free_graphics(g);
+}
+
+// Precondition: em_lock held.
+CUresult em_graphics_take(struct em_graphics *g, uint64_t sequence, uint64_t fence, unsigned flags)
+{
+    CUresult r = g->ops->acquire ? g->ops->acquire(g->owner, fence, flags) : CUDA_SUCCESS;
+    g->acquired = sequence;
+    if (!r)
+        em_graphics_view_acquired(g, sequence);
+    return r;
+}
+
+void em_graphics_end(struct em_graphics *g)
+{
+    g->mapped = false;
+    em_graphics_unlink(g);
+    if (!em_quirk(GRAPHICS_LENIENT))
+        em_graphics_view_end(g);
+    if (g->ops->unmapped)
+        g->ops->unmapped(g->owner);
+}
+
+// Precondition: em_lock held.
+CUresult em_graphics_begin(struct em_graphics *g)
+{
+    CUresult r = em_graphics_view_begin(g);
+    if (r)
+        return r;
+    g->mapped = true;
+    g->sequence++;
+    g->flags = g->map_flags;
+    em_graphics_link(g);
+    g->fence = g->ops->mapped ? g->ops->mapped(g->owner) : 0;
+    if (g->ops->held_back)
+        return CUDA_SUCCESS;
+    if ((r = em_graphics_take(g, g->sequence, g->fence, g->flags))) {
+        em_graphics_end(g);
+        g->released = g->sequence;
+    }
+    return r;
+}
+
+CUresult em_graphics_layout(const struct em_graphics_shape *s, struct dm_layout *out)
+{
+    struct dm_layout_desc d = {
+        .kind = s->layout,
+        .element_B = s->element_B,
+        .width_px = s->width,
+        .height_px = s->height,
+        .depth = s->depth,
+        .layers = s->layers,
+        .levels = s->levels,
+        .cube = s->cube,
+    };
+    if (dm_layout_init(out, &d))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "an image of %ux%ux%u, %u layers and %u levels is none that CUDA has",
+                       s->width, s->height, s->depth, s->layers, s->levels);
+    return CUDA_SUCCESS;
+}
+
+static CUresult plan_image(struct em_graphics *g)
+{
+    const struct em_graphics_shape *s = &g->shape;
+    CUresult r = em_graphics_layout(s, &g->layout);
+    if (r)
+        return r;
+    g->array = dm_calloc((size_t)(s->layers ? s->layers : 1) * s->levels, sizeof *g->array);
+    g->layer = s->layers ? dm_calloc(s->layers, sizeof *g->layer) : NULL;
+    if (!g->array || (s->layers && !g->layer))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+    return CUDA_SUCCESS;
+}
+
+// A resource that could not be registered does nothing to its owner when it ends.
+static const struct em_graphics_ops failed = {.api = "no graphics API"};
+
+CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner,
+                              const struct em_graphics_shape *shape, unsigned flags,
+                              CUgraphicsResource *out)
+{
+    CUresult r = em_graphics_check_flags(shape->kind, flags);
+    // Gathering is for two-dimensional images and cubes.
+    if (!r && (flags & CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER) &&
+        (shape->depth || (shape->layers && !shape->cube)))
+        r = em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
+                       "CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER of an image with %s",
+                       shape->depth ? "slices" : "layers");
+    if (r)
+        return r;
+    struct em_graphics *g = dm_calloc(1, sizeof *g);
+    if (!g)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+    g->ops = ops;
+    g->owner = owner;
+    g->shape = *shape;
+    g->register_flags = flags;
+    g->map_flags = flags & (CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY |
+                            CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD);
+    if (g->map_flags &
+        (g->map_flags - 1)) // silicon: both are none (recorded: tests/silicon random_graphics)
+        g->map_flags = CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE;
+    em_lock();
+    if (shape->kind == EM_GRAPHICS_IMAGE && (r = plan_image(g)))
+        goto fail;
+    if ((r = em_graphics_memory_new(em_self.current->device, shape,
+                                    shape->kind == EM_GRAPHICS_IMAGE ? g->layout.total_B
+                                                                     : em_graphics_reach_B(shape),
+                                    &g->memory)))
+        goto fail;
+    if ((r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish)))
+        goto fail;
+    if (shape->standing && (r = em_graphics_begin(g))) {
+        g->ops = &failed;
+        g->shape.standing = false;
+        em_object_retire(&g->object);
+        em_unlock();
+        return r;
+    }
+    if (shape->standing)
+        __atomic_fetch_add(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+    begin_report(g);
+    *out = (CUgraphicsResource)(uintptr_t)g->object.handle;
+    em_unlock();
+    return CUDA_SUCCESS;
+fail:
+    free_graphics(g);
+    em_unlock();
+    return r;
+}
+
+// A resource that can be unregistered. Precondition: em_lock held.
+static CUresult get_unmapped(CUgraphicsResource resource, struct em_graphics **out)
+{
+    char text[160];
+    CUresult r = em_graphics_get(resource, out);
+    const struct em_graphics *g = *out;
+    if (!r && g->mapped && !g->shape.standing)
+        r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s is unregistered while it is mapped",
+                       em_graphics_text(g, text, sizeof text));
+    if (!r && g->stuck)
+        r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED,
+                       "%s was left half unmapped by an unmap that failed",
+                       em_graphics_text(g, text, sizeof text));
+    return r;
+}
+
+CUresult em_graphics_unregister(CUgraphicsResource resource)
+{
+    struct em_graphics *g = NULL;
+    em_lock();
+    if (em_egl_is_frame(resource,
+                        NULL)) { // silicon: nothing happens; it ends with the consumer's connection
+        em_unlock();
+        return CUDA_SUCCESS;
+    }
+    CUresult r = get_unmapped(resource, &g);
+    const struct em_graphics_ops *ops = r ? NULL : g->ops;
+    em_unlock();
+    if (r || (ops->present && (r = ops->present())))
+        return r;
+    em_lock();
+    while (!(r = get_unmapped(resource, &g)) &&
+           (g->loose || g->shape.standing)) { // the lock was free in between
+        bool standing = g->shape.standing;
+        em_object_ref(&g->object);
+        em_graphics_settle_one(g);
+        em_object_unref(&g->object);
+        if (standing)
+            break;
+    }
+    if (!r && !(r = get_unmapped(resource, &g))) {
+        em_graphics_view_end(g);
+        em_object_retire(&g->object);
+    }
+    em_unlock();
+    return r;
+}
+
+CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
+{
+    struct em_graphics *g;
+    char text[160];
+    em_lock();
+    bool stream_frame = em_egl_is_frame(resource, NULL);
+    CUresult r = stream_frame ? CUDA_SUCCESS : em_graphics_get(resource, &g);
+    // "If flags is not one of the above values then CUDA_ERROR_INVALID_VALUE is returned"; silicon
+    // looks at that first.
+    if (!r && flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)
+        r = em_mistake(G08, CUDA_ERROR_INVALID_VALUE,
+                       "flags %#x are no CU_GRAPHICS_MAP_RESOURCE_FLAGS_* value", flags);
+    // "If resource is presently mapped for access by CUDA then CUDA_ERROR_ALREADY_MAPPED is
+    // returned."
+    if (!r && !stream_frame && g->mapped && !g->shape.standing)
+        r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED, "flags of %s, which is mapped",
+                       em_graphics_text(g, text, sizeof text));
+    if (!r && !stream_frame)
+        g->map_flags = flags;
+    em_unlock();
+    return r;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Bytes of graphics resources and windows on them.
+#include "graphics_memory.h"
+
+#include "alloc.h"
+#include "config.h"
+#include "error.h"
+#include "memory_device.h"
+#include "quirk.h"
+
+static CUresult no_memory(uint64_t size_B)
+{
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %llu bytes of a graphics resource",
+                   (unsigned long long)size_B);
+}
+
+uint64_t em_graphics_reach_B(const struct em_graphics_shape *shape)
+{
+    uint64_t size_B = shape->size_B;
+    if (em_quirk(GRAPHICS_BUFFER_GRAINS))
+        em_round_up(size_B, DM_HEAP_GRAIN, &size_B);
+    return size_B;
+}
+
+CUresult em_graphics_memory_new(const struct em_device *on, const struct em_graphics_shape *shape,
+                                uint64_t size_B, struct em_graphics_memory **out)
+{
+    struct em_device_memory *device;
+    if (shape->memory) {
+        shape->memory->references++;
+        *out = shape->memory;
+        return CUDA_SUCCESS;
+    }
+    CUresult r = em_device_memory(on, &device);
+    if (r)
+        return r;
+    // "a buffer of no bytes": the driver finds no memory for it.
+    struct em_graphics_memory *m = size_B ? dm_calloc(1, sizeof *m) : NULL;
+    if (!m)
+        return no_memory(size_B);
+    m->references = 1;
+    m->size_B = size_B;
+    if (shape->physical) {
+        m->physical_offset = shape->physical_offset;
+        if (dm_space_map_bytes(&em_space, shape->physical, shape->physical_offset, size_B, DM_GUARD,
+                               DM_MAP_READ | DM_MAP_WRITE, &m->address))
+            goto fail;
+        m->physical = dm_physical_ref(shape->physical);
+        m->mapped = true;
+    } else {
+        if (dm_heap_alloc(&device->heap, size_B, &m->block))
+            goto fail;
+        m->heap = &device->heap;
+        m->physical = dm_physical_ref(dm_heap_physical(m->block, &m->physical_offset));
+        m->address = m->block->va;
+    }
+    *out = m;
+    return CUDA_SUCCESS;
+fail:
+    dm_free(m);
+    return no_memory(size_B);
+}
+
+void em_graphics_memory_unref(struct em_graphics_memory *m)
+{
+    if (!m || --m->references)
+        return;
+    dm_physical_unref(m->physical);
+    if (m->mapped)
+        dm_space_unmap_bytes(&em_space, m->address);
+    if (m->block)
+        dm_heap_free(m->heap, m->block);
+    dm_free(m);
+}
+
+// A step of a well-known generator (splitmix64): the same seed gives the same addresses.
+static uint64_t draw(void)
+{
+    static uint64_t state;
+    static bool seeded;
+    if (!seeded) {
+        seeded = true;
+        state = em_config()->seed;
+    }
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+// Maps the pages that the bytes lie in at addresses of their own. False: it cannot be had.
+static bool open_elsewhere(struct em_graphics_window *w)
+{
+    const struct em_graphics_memory *m = w->memory;
+    uint64_t within = m->physical_offset & (DM_PAGE - 1), size_B, pages_B;
+    if (!em_add(m->size_B, within, &size_B) || !em_round_up(size_B, DM_PAGE, &pages_B) ||
+        !em_round_up(size_B + DM_GUARD, DM_GUARD, &w->reserved_B))
+        return false;
+    uint64_t places =
+        em_space.size > w->reserved_B ? (em_space.size - w->reserved_B) / DM_GUARD : 0;
+    uint64_t hint = places ? em_space.base + draw() % places * DM_GUARD : 0;
+    if (dm_va_reserve(&em_space, w->reserved_B, DM_GUARD, hint, &w->reserved))
+        return false;
+    if (dm_space_map(&em_space, w->reserved, m->physical, m->physical_offset - within, pages_B,
+                     DM_MAP_READ | DM_MAP_WRITE)) {
+        dm_va_free(&em_space, w->reserved);
+        w->reserved = 0;
+        return false;
+    }
+    w->address = w->reserved + within;
+    return true;
+}
+
+CUresult em_graphics_window_open(struct em_graphics_memory *memory, bool elsewhere,
+                                 struct em_graphics_window **out)
+{
+    struct em_graphics_window *w = dm_calloc(1, sizeof *w);
+    if (!w)
+        return no_memory(sizeof *w);
+    w->references = 1;
+    w->memory = memory;
+    w->address = memory->address;
+    if (elsewhere)
+        open_elsewhere(w);
+    memory->references++;
+    *out = w;
+    return CUDA_SUCCESS;
+}
+
+void em_graphics_window_unref(struct em_graphics_window *w)
+{
+    if (!w || --w->references)
+        return;
+    if (w->reserved) {
+        dm_space_unmap(&em_space, w->reserved, w->reserved_B);
+        dm_va_free(&em_space, w->reserved);
+    }
+    em_graphics_memory_unref(w->memory);
+    dm_free(w);
+}

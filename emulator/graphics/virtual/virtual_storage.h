@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The storage of virtual graphics objects, the commands that work on it, and their clock.
+// Everything here: precondition: em_lock held.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "box.h"
+#include "graphics_memory.h"
+#include "layout.h"
+
+// An object's bytes; kept by the object, by commands and by what is registered, so that an object
+// may be resized or destroyed meanwhile.
+struct em_virtual_storage {
+    unsigned references;
+    struct em_graphics_memory *memory;
+    struct em_graphics_shape shape; // as CUDA shows it; physical is that of `memory`
+    struct dm_layout layout;        // of a texture
+    unsigned mapped;                // how often CUDA has it mapped now
+    // Unmaps that were called, and those whose CUDA work is complete. (Where an object is
+    // registered twice they are counted together.)
+    uint64_t unmaps, unmaps_done;
+};
+
+// Storage of this shape, all zero; shape->kind, extents and format are set.
+CUresult em_virtual_storage_new(const struct em_graphics_shape *shape,
+                                struct em_virtual_storage **out);
+void em_virtual_storage_ref(struct em_virtual_storage *storage);
+void em_virtual_storage_unref(struct em_virtual_storage *storage);
+
+// One end of a command: a box of a level, or bytes of a buffer (x_B = offset, one row).
+struct em_virtual_end {
+    struct em_virtual_storage *storage; // NULL: the command's own bytes
+    uint32_t level;
+    struct dm_position at;
+    uint64_t after; // the unmap of the storage that it waits for
+};
+struct dm_surface em_virtual_surface(const struct em_virtual_end *end);
+
+struct em_virtual_command {
+    struct em_virtual_command *next;
+    uint64_t tick;
+    struct em_virtual_end to, from;
+    struct dm_box_extent extent;
+    uint32_t
+        repeat_B; // a fill: this many bytes over and over; 0: bytes follow each other without gaps
+    unsigned char bytes[];
+};
+
+// Issues a command, which belongs to the list from then on; takes references to its storages.
+// Returns its tick.
+uint64_t em_virtual_issue(struct em_virtual_command *command);
+// A tick without a command: for reads.
+uint64_t em_virtual_tick(void);
+// The last tick given out, and the last one whose command has run.
+uint64_t em_virtual_issued(void), em_virtual_done(void);
+// Whether all commands up to a tick could run now.
+bool em_virtual_can_run(uint64_t tick);
+// Runs them, as far as they can. Whether all have run.
+bool em_virtual_run(uint64_t tick);
+// Whether an end waits for CUDA work.
+bool em_virtual_end_waits(const struct em_virtual_end *end);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Managed memory: allocation, and the calls that find their ranges in it.
+#include "managed.h"
+
+#include "advice.h"
+#include "alloc.h"
+#include "call.h"
+#include "command.h"
+#include "device.h"
+#include "lock.h"
+#include "memory.h"
+#include "memory_host.h"
+#include "stream.h"
+
+CUresult em_managed_alloc(uint64_t size, unsigned flags, uint64_t *out)
+{
+    struct em_allocation *a = dm_calloc(1, sizeof *a);
+    *out = 0;
+    if (!a)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note an allocation");
+    a->kind = EM_MEMORY_MANAGED;
+    a->context = em_self.current;
+    a->device = em_self.current->device->ordinal;
+    a->flags = flags;
+    em_lock();
+    CUresult r = em_host_enter(EM_HEAP_MANAGED, size, a);
+    if (!r)
+        *out = a->base;
+    em_unlock();
+    if (r)
+        dm_free(a);
+    return r;
+}
+
+static CUresult not_managed(uint64_t address, const struct em_allocation *a)
+{
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is %s, not managed memory",
+                   (unsigned long long)address, em_memory_kind_text(a->kind));
+}
+
+// The managed memory that holds a range. Precondition: em_lock held.
+static CUresult managed(uint64_t address, uint64_t count, struct em_allocation **out)
+{
+    if (!address || !count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %llu: neither may be 0",
+                       (unsigned long long)address, (unsigned long long)count);
+    CUresult r = em_memory_get(address, count, "devPtr", CUDA_ERROR_INVALID_VALUE, out);
+    if (!r && (*out)->kind != EM_MEMORY_MANAGED)
+        r = not_managed(address, *out);
+    return r;
+}
+
+// ---- advice and attributes
+
+CUresult em_managed_advise(uint64_t address, uint64_t size, CUmem_advise advice,
+                           CUmemLocation location, bool lenient)
+{
+    struct em_allocation *a;
+    CUresult r = CUDA_SUCCESS;
+    em_lock();
+    if (!lenient)
+        r = managed(address, size, &a);
+    else if ((a = size ? em_memory_find(address, size) : NULL) && a->kind != EM_MEMORY_MANAGED)
+        a = NULL;
+    if (!r && a)
+        r = em_advice_set(a, address, size, advice, location);
+    em_unlock();
+    return r;
+}
+
+CUresult em_managed_attributes(uint64_t address, uint64_t size, size_t count,
+                               const CUmem_range_attribute *attributes, void *const *data,
+                               const size_t *sizes_B)
+{
+    struct em_allocation *a;
+    em_lock();
+    CUresult r = managed(address, size, &a);
+    for (size_t i = 0; i < count && !r; i++)
+        em_advice_attribute(a, address, size, attributes[i], data[i], sizes_B[i]);
+    em_unlock();
+    return r;
+}
+
+// ---- prefetches, discards and attachments: nothing moves, but they have their place in the stream
+
+static CUresult run_nothing(struct em_command *command)
+{
+    (void)command;
+    return CUDA_SUCCESS;
+}
+static const struct em_command_ops prefetch_ops = {.name = "prefetch", .run = run_nothing};
+static const struct em_command_ops attach_ops = {.name = "attachment of managed memory",
+                                                 .run = run_nothing};
+static const struct em_command_ops discard_ops = {.name = "discard", .run = run_nothing};
+
+static CUresult submit(CUstream handle, const struct em_command_ops *ops)
+{
+    struct em_command c = {.ops = ops, .size_B = sizeof c};
+    struct em_stream *stream;
+    CUresult r = em_stream_get(handle, &stream);
+    if (r)
+        return r;
+    r = em_submit(stream, &c, EM_SUBMIT_ASYNC);
+    em_stream_put(stream);
+    return r;
+}
+
+CUresult em_managed_prefetch(uint64_t address, uint64_t size, CUmemLocation location,
+                             CUstream stream)
+{
+    struct em_allocation *a;
+    em_lock();
+    CUresult r = managed(address, size, &a);
+    if (!r)
+        r = em_advice_prefetched(a, address, size, location);
+    em_unlock();
+    return r ? r : submit(stream, &prefetch_ops);
+}
+
+CUresult em_managed_run_batch(const struct em_managed_batch *b, CUstream stream)
+{
+    struct em_allocation *a;
+    CUresult r = CUDA_SUCCESS;
+    em_lock();
+    for (size_t i = 0; i < b->count && !r; i++)
+        r = managed(b->dptrs[i], b->sizes[i], &a);
+    for (size_t i = 0, l = 0; b->locations && i < b->count && !r; i++) {
+        if (l + 1 < b->location_count && b->firsts[l + 1] == i)
+            l++;
+        r = managed(b->dptrs[i], b->sizes[i], &a);
+        if (!r)
+            r = em_advice_prefetched(a, b->dptrs[i], b->sizes[i], b->locations[l]);
+    }
+    em_unlock();
+    return r ? r : submit(stream, b->locations ? &prefetch_ops : &discard_ops);
+}
+
+// Whether this is managed memory that can be attached. Precondition: em_lock held.
+static CUresult check_attach(uint64_t address, uint64_t size)
+{
+    struct em_allocation *a;
+    CUresult r = em_memory_get(address, size ? size : 1, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (r)
+        return r;
+    if (a->kind != EM_MEMORY_MANAGED)
+        return not_managed(address, a);
+    // "the supplied length must be zero or the entire allocation size".
+    if (size && (address != a->base || size != a->size))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "length %llu is neither 0 nor the whole allocation of %llu bytes",
+                       (unsigned long long)size, (unsigned long long)a->size);
+    return CUDA_SUCCESS;
+}
+
+// The host and all streams reach managed memory at all times here, which is one of the ways that
+// the manual allows: attaching only orders.
+CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags, CUstream stream)
+{
+    em_lock();
+    CUresult r = check_attach(address, size);
+    em_unlock();
+    if (r)
+        return r;
+    // "It is an error to attach memory to the NULL stream": with CU_MEM_ATTACH_SINGLE it is a
+    // stream that it is attached to.
+    if (flags == CU_MEM_ATTACH_SINGLE && (!stream || stream == CU_STREAM_LEGACY))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "memory cannot be attached to the NULL stream alone");
+    return submit(stream, &attach_ops);
+}

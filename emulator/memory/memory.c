@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+// The map of all memory, and the history of what was freed, for sentences.
+#include "memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "call.h"
+#include "ipc_shared.h"
+#include "rangemap.h"
+
+enum { HISTORY = 1024, NEAR = 1 << 20, GRANULE_B = 2 << 20 };
+
+static struct dm_rangemap map;          // of struct em_allocation
+static struct dm_rangemap reservations; // of the virtual memory chapter's owners
+static struct em_allocation *last_found;
+static uint64_t last_id;
+
+// What was freed, newest last; a ring.
+static struct past {
+    uint64_t base, size;
+    enum em_memory_kind kind;
+    const char *born_by, *died_by;
+    uint64_t born_call, died_call;
+} history[HISTORY];
+static uint64_t history_count;
+
+const char *em_memory_kind_text(enum em_memory_kind kind)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        EM_MEMORY_KINDS(X)
+#undef X
+    };
+    return (unsigned)kind < sizeof texts / sizeof *texts ? texts[kind] : "memory";
+}
+
+// Copies to and from memory that a context's device owns, or a pool's, are synchronous by default
+// on the card; recorded in ptrattr.
+static bool syncs_by_default(enum em_memory_kind kind)
+{
+    switch (kind) {
+    case EM_MEMORY_DEVICE:
+    case EM_MEMORY_POOLED:
+    case EM_MEMORY_IMPORTED:
+    case EM_MEMORY_IPC:
+    case EM_MEMORY_GLOBAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void link_to_context(struct em_allocation *a)
+{
+    a->previous = a->next = NULL;
+    if (!a->context)
+        return;
+    em_object_ref(&a->context->object);
+    a->next = a->context->allocations;
+    if (a->next)
+        a->next->previous = a;
+    a->context->allocations = a;
+}
+
+static void unlink_from_context(struct em_allocation *a)
+{
+    if (!a->context)
+        return;
+    if (a->previous)
+        a->previous->next = a->next;
+    else
+        a->context->allocations = a->next;
+    if (a->next)
+        a->next->previous = a->previous;
+    em_object_unref(&a->context->object);
+}
+
+CUresult em_memory_enter(struct em_allocation *a)
+{
+    // Another thread may have destroyed the context since this call found it alive.
+    if (a->context && __atomic_load_n(&a->context->error_state, __ATOMIC_ACQUIRE) == EM_DESTROYED)
+        return em_context_error(a->context);
+    int r = dm_rangemap_insert(&map, a->base, a->size, a);
+    if (r == -ENOMEM)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note %s of %llu bytes",
+                       em_memory_kind_text(a->kind), (unsigned long long)a->size);
+    if (r)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx+%llu cannot become %s: %s",
+                       (unsigned long long)a->base, (unsigned long long)a->size,
+                       em_memory_kind_text(a->kind),
+                       r == -EEXIST ? "something is at these addresses already"
+                                    : "it is no range of addresses");
+    a->id = ++last_id;
+    if (!a->block_id)
+        a->block_id = a->id;
+    if (!a->mapping_size) {
+        a->mapping_base = a->base;
+        a->mapping_size = a->kind == EM_MEMORY_IMPORTED
+                              ? (a->size + GRANULE_B - 1) & ~(uint64_t)(GRANULE_B - 1)
+                              : a->size;
+    }
+    if (a->kind != EM_MEMORY_VIRTUAL)
+        a->access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    a->sync_memops = syncs_by_default(a->kind);
+    if (a->kind == EM_MEMORY_DEVICE)
+        a->rdma_capable = true;
+    a->born_call = em_call_now();
+    a->born_by = em_entry_name();
+    link_to_context(a);
+    return CUDA_SUCCESS;
+}
+
+void em_memory_leave(struct em_allocation *a)
+{
+    history[history_count++ % HISTORY] = (struct past){
+        .base = a->base,
+        .size = a->size,
+        .kind = a->kind,
+        .born_by = a->born_by,
+        .born_call = a->born_call,
+        .died_by = em_entry_name(),
+        .died_call = em_call_now(),
+    };
+    dm_rangemap_remove(&map, a->base, NULL);
+    if (last_found == a)
+        last_found = NULL;
+    unlink_from_context(a);
+    if (a->ipc_slot)
+        em_ipc_shared_leave(a->ipc_slot);
+    a->release(a);
+}
+
+static bool holds(const struct em_allocation *a, uint64_t address, uint64_t size)
+{
+    return address >= a->base && address - a->base < a->size &&
+           size <= a->size - (address - a->base);
+}
+
+// The allocation that has the byte at `address`, or NULL.
+static struct em_allocation *at(uint64_t address)
+{
+    if (last_found && holds(last_found, address, 0))
+        return last_found;
+    struct em_allocation *a = dm_rangemap_owner(&map, address);
+    if (a)
+        last_found = a;
+    return a;
+}
+
+struct em_allocation *em_memory_find(uint64_t address, uint64_t size)
+{
+    struct em_allocation *a = at(address);
+    return a && holds(a, address, size) ? a : NULL;
+}
+
+struct em_allocation *em_memory_touches(uint64_t address, uint64_t size)
+{
+    struct dm_range r;
+    return size && dm_rangemap_next(&map, address, &r) &&
+                   (r.start <= address || r.start - address < size)
+               ? r.owner
+               : NULL;
+}
+
+CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner)
+{
+    if (dm_rangemap_insert(&reservations, base, size, owner))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "no host memory to note a reservation of %llu bytes",
+                       (unsigned long long)size);
+    return CUDA_SUCCESS;
+}
+
+void em_reservation_leave(uint64_t base)
+{
+    dm_rangemap_remove(&reservations, base, NULL);
+}
+
+void *em_reservation_find(uint64_t address, uint64_t *base, uint64_t *size)
+{
+    struct dm_range r;
+    if (!dm_rangemap_find(&reservations, address, &r))
+        return NULL;
+    if (base)
+        *base = r.start;
+    if (size)
+        *size = r.size;
+    return r.owner;
+}
+
+// "device memory 0x7f…+4096 (cuMemAlloc_v2, call 12)".
+static void allocation_text(uint64_t base, uint64_t size, enum em_memory_kind kind,
+                            const char *born_by, uint64_t born_call, char *out, size_t room)
+{
+    char when[64];
+    em_call_text(born_call, when, sizeof when);
+    snprintf(out, room, "%s %#llx+%llu (%s, %s)", em_memory_kind_text(kind),
+             (unsigned long long)base, (unsigned long long)size, born_by, when);
+}
+
+static const struct past *past_at(uint64_t address)
+{
+    uint64_t kept = history_count < HISTORY ? history_count : HISTORY;
+    for (uint64_t i = 1; i <= kept; i++) {
+        const struct past *p = &history[(history_count - i) % HISTORY];
+        if (address - p->base < p->size)
+            return p;
+    }
+    return NULL;
+}
+
+const char *em_memory_text(uint64_t address, char *out, size_t room)
+{
+    char what[192], when[64];
+    unsigned long long n = address, base;
+    struct dm_range r;
+    struct em_allocation *a = at(address);
+    const struct past *p;
+    if (!address) {
+        snprintf(out, room, "NULL");
+    } else if (a) {
+        allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, what, sizeof what);
+        snprintf(out, room, "%#llx is byte %llu of %s", n, (unsigned long long)(address - a->base),
+                 what);
+    } else if ((p = past_at(address))) {
+        allocation_text(p->base, p->size, p->kind, p->born_by, p->born_call, what, sizeof what);
+        em_call_text(p->died_call, when, sizeof when);
+        snprintf(out, room, "%#llx is byte %llu of %s, which was freed by %s in %s", n,
+                 (unsigned long long)(address - p->base), what, p->died_by, when);
+    } else if (dm_rangemap_find(&reservations, address, &r)) {
+        base = r.start;
+        snprintf(out, room, "%#llx is in the reservation %#llx+%llu, where nothing is mapped", n,
+                 base, (unsigned long long)r.size);
+    } else if (dm_rangemap_previous(&map, address, &r) && address - (r.start + r.size) < NEAR) {
+        a = r.owner;
+        allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, what, sizeof what);
+        snprintf(out, room, "%#llx is %llu bytes past the end of %s", n,
+                 (unsigned long long)(address - (r.start + r.size)), what);
+    } else {
+        snprintf(out, room, "%#llx is no memory that the driver knows", n);
+    }
+    return out;
+}
+
+// Why [address, address + size) is not inside one allocation. `have` is how many bytes from
+// `address` on are there.
+static CUresult out_of_reach(uint64_t address, uint64_t size, uint64_t have, const char *what,
+                             CUresult code)
+{
+    char text[512];
+    const struct past *p = have ? NULL : past_at(address);
+    if (p && p->kind == EM_MEMORY_GRAPHICS)
+        return em_mistake(G06, code, "%s: %s", what, em_memory_text(address, text, sizeof text));
+    if (!have || address + size < address)
+        return em_fail(code, "%s: %s", what, em_memory_text(address, text, sizeof text));
+    return em_fail(code, "%s: %llu bytes from there on are %llu too many; %s", what,
+                   (unsigned long long)size, (unsigned long long)(size - have),
+                   em_memory_text(address, text, sizeof text));
+}
+
+CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresult code,
+                       struct em_allocation **out)
+{
+    struct em_allocation *a = at(address);
+    if (em_likely(a && holds(a, address, size))) {
+        *out = a;
+        return CUDA_SUCCESS;
+    }
+    return out_of_reach(address, size, a ? a->size - (address - a->base) : 0, what, code);
+}
+
+static CUresult no_access(const struct em_allocation *a, unsigned access, const char *what,
+                          CUresult code)
+{
+    char text[512];
+    return em_fail(code, "%s: the device may not %s there (cuMemSetAccess); %s", what,
+                   access == CU_MEM_ACCESS_FLAGS_PROT_READ ? "read" : "write",
+                   em_memory_text(a->base, text, sizeof text));
+}
+
+static CUresult other_context(const struct em_allocation *a, uint64_t address, const char *what,
+                              CUresult code)
+{
+    char text[512];
+    return em_fail(
+        code,
+        "%s: %s can be filled only in the context that mapped it, which is not the current one; %s",
+        what, em_memory_kind_text(a->kind), em_memory_text(address, text, sizeof text));
+}
+
+CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size,
+                         unsigned access, const char *what, CUresult code, struct em_reach *out)
+{
+    struct em_allocation *a = at(address);
+    *out = (struct em_reach){.first = a};
+    if (!a)
+        return out_of_reach(address, size, 0, what, code);
+    if (em_memory_is_context_bound(a) && context && a->context != context)
+        return other_context(a, address, what, code);
+    uint64_t have = a->size - (address - a->base);
+    while (true) {
+        if ((a->access & access) != access)
+            return no_access(a, access, what, code);
+        out->may_fault |= em_memory_may_fault(a);
+        if (em_likely(have >= size))
+            break;
+        struct em_allocation *next = a->kind == EM_MEMORY_VIRTUAL ? at(a->base + a->size) : NULL;
+        if (!next || next->kind != EM_MEMORY_VIRTUAL)
+            return out_of_reach(address, size, have, what, code);
+        a = next;
+        have += a->size;
+    }
+    return CUDA_SUCCESS;
+}
+
+void em_memory_written(uint64_t address, uint64_t size, CUresult result)
+{
+    struct em_allocation *a = at(address);
+    if (a)
+        em_memory_touch(a, address, size, em_touch_end(result));
+}

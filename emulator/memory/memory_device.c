@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// cuMemAlloc and cuMemFree over the device's heap, and the books of each device's memory.
+#include "memory_device.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "device.h"
+#include "lock.h"
+#include "stream.h"
+
+// What a driver keeps of a card for itself, so that there is less free than in total.
+#define DRIVER_SHARE_B (UINT64_C(512) << 20)
+// Addresses for every device's memory several times over: reservations, aliases and imports need
+// room too.
+#define SPACE_B (UINT64_C(8) << 40)
+#define GRANULE_B (UINT64_C(2) << 20)
+
+struct dm_space em_space;
+static bool have_space;
+static struct em_device_memory **devices; // by ordinal
+static int device_room;
+
+// Makes room for `ordinal` in the table.
+static bool reach_ordinal(int ordinal)
+{
+    if (ordinal < device_room)
+        return true;
+    struct em_device_memory **more = dm_realloc(devices, (size_t)(ordinal + 1) * sizeof *more);
+    if (!more)
+        return false;
+    devices = more;
+    while (device_room <= ordinal)
+        devices[device_room++] = NULL;
+    return true;
+}
+
+CUresult em_space_start(void)
+{
+    if (!have_space && dm_space_init(&em_space, SPACE_B))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "the process has no addresses left for the device's memory");
+    have_space = true;
+    return CUDA_SUCCESS;
+}
+
+static CUresult start(const struct em_device *device)
+{
+    uint64_t total_B = device->profile.total_memory;
+    struct em_device_memory *m = NULL;
+    if (!reach_ordinal(device->ordinal) || !(m = dm_calloc(1, sizeof *m)) ||
+        dm_vram_init(&m->vram, total_B, GRANULE_B)) {
+        dm_free(m);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "no host memory for the books of device %d with %llu bytes", device->ordinal,
+                       (unsigned long long)total_B);
+    }
+    dm_vram_commit(&m->vram, total_B / 8 < DRIVER_SHARE_B ? total_B / 8 : DRIVER_SHARE_B);
+    dm_heap_init(&m->heap, &em_space, &m->vram);
+    devices[device->ordinal] = m;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out)
+{
+    int n = device->ordinal;
+    CUresult r = em_likely(n < device_room && devices[n]) ? CUDA_SUCCESS : start(device);
+    if (!r)
+        *out = devices[n];
+    return r;
+}
+
+static void release_block(struct em_allocation *a)
+{
+    dm_heap_free(&devices[a->device]->heap, a->owner);
+    dm_free(a);
+}
+
+CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, int status)
+{
+    const struct dm_vram *v = &devices[device]->vram;
+    uint64_t free_B = v->total - v->used;
+    if (status == -EBADF)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "the program has closed file descriptors that it did not open, the driver's "
+                       "among them; nothing is left for %s",
+                       what);
+    // The device has room: what stands behind it has not.
+    if (size <= free_B)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "the host has no memory, no addresses, no mapping (vm.max_map_count) or no "
+                       "file descriptor left for %s of %llu bytes: %s",
+                       what, (unsigned long long)size, strerror(-status));
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                   "%s of %llu bytes is more than device %d has left (%llu of %llu bytes are free)",
+                   what, (unsigned long long)size, device, (unsigned long long)free_B,
+                   (unsigned long long)v->total);
+}
+
+void em_set_heap_mapping(struct em_allocation *a)
+{
+    if (a->size <= DM_HEAP_SMALL) {
+        a->mapping_base = a->base & ~(uint64_t)(DM_HEAP_CHUNK - 1);
+        a->mapping_size = DM_HEAP_CHUNK;
+    } else {
+        a->mapping_base = a->base;
+        em_round_up(a->size, GRANULE_B, &a->mapping_size);
+    }
+    a->block_id = a->mapping_base;
+}
+
+CUresult em_memory_alloc(uint64_t size, uint64_t *out)
+{
+    struct em_context *context = em_self.current;
+    struct em_device_memory *memory = NULL;
+    struct em_allocation *a = NULL;
+    struct dm_block *block = NULL;
+    *out = 0;
+    if (!size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
+    em_lock();
+    CUresult result = em_device_memory(context->device, &memory);
+    if (result)
+        goto fail;
+    result = CUDA_ERROR_OUT_OF_MEMORY;
+    int status = dm_heap_alloc(&memory->heap, size, &block);
+    if (status) {
+        block = NULL;
+        em_out_of_device_memory(context->device->ordinal, "an allocation", size, status);
+        goto fail;
+    }
+    a = dm_calloc(1, sizeof *a);
+    if (!a) {
+        em_fail(result, "no host memory to note an allocation");
+        goto fail;
+    }
+    a->base = block->va;
+    a->size = size;
+    a->kind = EM_MEMORY_DEVICE;
+    a->context = context;
+    a->device = context->device->ordinal;
+    a->owner = block;
+    a->release = release_block;
+    a->physical = dm_heap_physical(block, &a->physical_offset);
+    em_set_heap_mapping(a);
+    result = em_memory_enter(a);
+    if (result)
+        goto fail;
+    *out = a->base;
+    em_unlock();
+    return CUDA_SUCCESS;
+fail:
+    if (block)
+        dm_heap_free(&memory->heap, block);
+    em_unlock();
+    dm_free(a);
+    return result;
+}
+
+// Which call ends memory of a kind.
+static const char *ended_by(enum em_memory_kind kind)
+{
+    switch (kind) {
+    case EM_MEMORY_HOST:
+        return "cuMemFreeHost";
+    case EM_MEMORY_REGISTERED:
+        return "cuMemHostUnregister";
+    case EM_MEMORY_VIRTUAL:
+        return "cuMemUnmap";
+    case EM_MEMORY_IPC:
+        return "cuIpcCloseMemHandle";
+    case EM_MEMORY_GRAPHICS:
+        return "cuGraphicsUnmapResources";
+    case EM_MEMORY_GLOBAL:
+        return "cuModuleUnload";
+    default:
+        return NULL;
+    }
+}
+
+CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to)
+{
+    CUresult r = CUDA_SUCCESS;
+    em_object_ref(&context->object);
+    while (!r && em_context_is_pending(context, up_to)) {
+        if (em_self.inside)
+            r = em_fail(
+                CUDA_ERROR_NOT_PERMITTED,
+                "a host function must not free memory: that waits for the work of the context");
+        else
+            em_wait_progress();
+    }
+    em_object_unref(&context->object);
+    return r;
+}
+
+CUresult em_memory_wait_idle(struct em_context *context)
+{
+    return context ? em_memory_wait_until(context, context->tickets) : CUDA_SUCCESS;
+}
+
+CUresult em_memory_free(uint64_t address)
+{
+    if (!address)
+        return CUDA_SUCCESS;
+    struct em_allocation *a;
+    em_lock();
+    // The driver's cuMemFree waits for the work of the context; in that time another thread may
+    // have freed this memory too.
+    a = em_memory_find(address, 0);
+    CUresult result = em_memory_wait_idle(a ? a->context : NULL);
+    if (!result)
+        result = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (result)
+        goto out;
+    if (a->free_at) {
+        result = a->free_at(a, address);
+        goto out;
+    }
+    char text[512];
+    const char *call = ended_by(a->kind);
+    result = CUDA_ERROR_INVALID_VALUE;
+    if (call)
+        em_fail(result, "%s is ended by %s, not by %s; %s", em_memory_kind_text(a->kind), call,
+                em_entry_name(), em_memory_text(address, text, sizeof text));
+    else if (a->base != address && a->kind == EM_MEMORY_IMPORTED)
+        em_mistake(B07, result, "a pointer into a mapping; %s",
+                   em_memory_text(address, text, sizeof text));
+    else if (a->base != address)
+        em_fail(result, "only the address that the allocation returned can be freed; %s",
+                em_memory_text(address, text, sizeof text));
+    else
+        result = CUDA_SUCCESS;
+    if (!result)
+        em_memory_leave(a);
+out:
+    em_unlock();
+    return result;
+}
+
+CUresult em_memory_info(uint64_t *free_B, uint64_t *total_B)
+{
+    struct em_device_memory *memory;
+    em_lock();
+    CUresult r = em_device_memory(em_self.current->device, &memory);
+    if (!r) {
+        *free_B = memory->vram.total - memory->vram.used;
+        *total_B = memory->vram.total;
+    }
+    em_unlock();
+    return r;
+}
+
+CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size)
+{
+    *base = *size = 0;
+    struct em_allocation *a;
+    em_lock_briefly();
+    CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_NOT_FOUND, &a);
+    if (!result && !a->access)
+        result = em_fail(CUDA_ERROR_NOT_FOUND,
+                         "dptr: nothing may access this mapping yet (cuMemSetAccess)");
+    if (!result && em_memory_is_context_bound(a) && a->context != em_self.current)
+        result = em_fail(CUDA_ERROR_NOT_FOUND,
+                         "dptr: %s has an address range only in the context that mapped it",
+                         em_memory_kind_text(a->kind));
+    if (!result) {
+        *base = a->base;
+        *size = a->size;
+    }
+    em_unlock();
+    return result;
+}

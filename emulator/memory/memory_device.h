@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Device memory: what each device has, cuMemAlloc and cuMemFree, and the address space that all
+// devices share.
+#pragma once
+#include <cuda.h>
+#include <stdint.h>
+
+#include "heap.h"
+#include "memory.h"
+#include "physical.h"
+#include "space.h"
+
+struct em_device;
+
+// The address space of all devices (unified addressing), there from cuInit on. Precondition of
+// every use: em_lock held.
+extern struct dm_space em_space;
+// Makes it; once, when the driver starts.
+CUresult em_space_start(void);
+
+struct em_device_memory {
+    struct dm_vram vram;
+    struct dm_heap heap;
+};
+
+// The memory of a device, which comes into being when it is first asked for.
+// CUDA_ERROR_OUT_OF_MEMORY: the process has no addresses or memory for it. Precondition: em_lock
+// held.
+CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out);
+
+// Says why `what` ("an allocation") of so many bytes cannot be had from a device whose memory is
+// there; status: the negative errno that device-model gave. Precondition: em_lock held.
+CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, int status);
+
+// Fills the mapping of an allocation whose base and size come from a dm_heap: small ones share a
+// chunk, large ones have granules of their own.
+void em_set_heap_mapping(struct em_allocation *a);
+
+// cuMemAlloc in the current context. *out is 0 on failure. Takes the lock.
+CUresult em_memory_alloc(uint64_t size, uint64_t *out);
+// cuMemFree: what cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and
+// cuExternalMemoryGetMappedBuffer have made. Takes the lock.
+CUresult em_memory_free(uint64_t address);
+// Waits until what has been submitted in a context (NULL: none) so far is done, since it could use
+// the memory which is to be freed; what other threads add meanwhile is not waited for. Fails inside
+// a host function. Precondition: em_lock held, which is released meanwhile.
+CUresult em_memory_wait_idle(struct em_context *context);
+// The same for what has a ticket up to this one (em_funnel.tickets). Precondition: as above.
+CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to);
+// cuMemGetInfo of the current context's device. Takes the lock.
+CUresult em_memory_info(uint64_t *free_B, uint64_t *total_B);
+// cuMemGetAddressRange. Takes the lock.
+CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size);
+
+// Checked arithmetic for sizes and addresses: false on overflow.
+static inline bool em_add(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline bool em_mul(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+// Rounds up to a multiple of `to`, a power of two.
+static inline bool em_round_up(uint64_t size, uint64_t to, uint64_t *out)
+{
+    if (!em_add(size, to - 1, out))
+        return false;
+    *out &= ~(to - 1);
+    return true;
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// cuMemHostAlloc, cuMemHostRegister and what they have made.
+#include "memory_host.h"
+
+#include <unistd.h>
+
+#include "advice.h"
+#include "alloc.h"
+#include "call.h"
+#include "device.h"
+#include "host_pages.h"
+#include "lock.h"
+#include "memory_device.h"
+
+// Host addresses end here; what is above is the kernel's.
+#define USER_END (UINT64_C(1) << 47)
+#define HOST_GRANULE_B (UINT64_C(2) << 20)
+
+static struct {
+    bool ready;
+    struct dm_vram books; // what the host has; shared by all heaps
+    struct dm_heap heap[EM_HOST_HEAPS];
+} host;
+
+static CUresult start(void)
+{
+    struct em_device_memory *any;
+    CUresult r = em_device_memory(&em_devices[0], &any); // the address space is there afterwards
+    if (r || host.ready)
+        return r;
+    uint64_t total_B =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) & ~(HOST_GRANULE_B - 1);
+    if (dm_vram_init(&host.books, total_B, HOST_GRANULE_B))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to page-lock");
+    for (int i = 0; i < EM_HOST_HEAPS; i++) {
+        dm_heap_init(&host.heap[i], &em_space, &host.books);
+        host.heap[i].map_flags |= DM_MAP_HOST;
+    }
+    host.ready = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_host_books(struct dm_vram **out)
+{
+    CUresult r = start();
+    *out = &host.books;
+    return r;
+}
+
+static enum em_host_heap heap_of(const struct em_allocation *a)
+{
+    if (a->kind == EM_MEMORY_MANAGED)
+        return EM_HEAP_MANAGED;
+    return a->flags & CU_MEMHOSTALLOC_WRITECOMBINED ? EM_HEAP_WRITE_COMBINED : EM_HEAP_CACHED;
+}
+
+static void release_block(struct em_allocation *a)
+{
+    dm_heap_free(&host.heap[heap_of(a)], a->owner);
+    em_advice_free(a->advice);
+    dm_free(a);
+}
+
+CUresult em_host_enter(enum em_host_heap heap, uint64_t size, struct em_allocation *a)
+{
+    struct dm_block *block;
+    CUresult r = start();
+    if (r)
+        return r;
+    if (dm_heap_alloc(&host.heap[heap], size, &block))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the host has no %llu bytes to give",
+                       (unsigned long long)size);
+    a->base = a->host = block->va;
+    a->size = size;
+    a->owner = block;
+    a->release = release_block;
+    a->physical = dm_heap_physical(block, &a->physical_offset);
+    em_set_heap_mapping(a);
+    r = em_memory_enter(a);
+    if (r)
+        dm_heap_free(&host.heap[heap], block);
+    return r;
+}
+
+CUresult em_host_alloc(uint64_t size, unsigned flags, uint64_t *out)
+{
+    *out = 0;
+    if (!size)
+        return CUDA_SUCCESS;
+    struct em_allocation *a = dm_calloc(1, sizeof *a);
+    if (!a)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note an allocation");
+    a->kind = EM_MEMORY_HOST;
+    a->context = em_self.current;
+    a->device = em_self.current->device->ordinal;
+    // "All host memory … is automatically accessible from all CUDA contexts on all devices that
+    // support unified addressing": so it is mapped, asked for or not.
+    a->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
+    em_lock();
+    CUresult r = em_host_enter(heap_of(a), size, a);
+    if (!r)
+        *out = a->base;
+    em_unlock();
+    if (r)
+        dm_free(a);
+    return r;
+}
+
+// The memory of `kind` that begins at `address`. `none` is the code where the driver knows nothing
+// there. Precondition: em_lock held.
+static CUresult begins(uint64_t address, enum em_memory_kind kind, CUresult none,
+                       struct em_allocation **out)
+{
+    char text[512];
+    CUresult r = em_memory_get(address, 0, "p", none, out);
+    if (r)
+        return r;
+    if ((*out)->kind != kind)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "p is not %s; %s", em_memory_kind_text(kind),
+                       em_memory_text(address, text, sizeof text));
+    if ((*out)->base != address)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "p is inside of %s, not its beginning; %s",
+                       em_memory_kind_text(kind), em_memory_text(address, text, sizeof text));
+    return CUDA_SUCCESS;
+}
+
+// Ends it when the work of its context that may use it is done. Takes the lock.
+static CUresult end(uint64_t address, enum em_memory_kind kind, CUresult none)
+{
+    struct em_allocation *a;
+    em_lock();
+    a = em_memory_find(address, 0);
+    CUresult r = em_memory_wait_idle(a ? a->context : NULL);
+    if (!r)
+        r = begins(address, kind, none, &a);
+    if (!r)
+        em_memory_leave(a);
+    em_unlock();
+    return r;
+}
+
+CUresult em_host_free(uint64_t address)
+{
+    if (!address)
+        return CUDA_SUCCESS;
+    return end(address, EM_MEMORY_HOST, CUDA_ERROR_INVALID_VALUE);
+}
+
+static void release_registration(struct em_allocation *a)
+{
+    dm_free(a);
+}
+
+// Whether these pages are the program's to register.
+static CUresult check_pages(uint64_t address, uint64_t size, unsigned flags)
+{
+    struct em_host_pages pages;
+    uint64_t end;
+    if (!em_add(address, size, &end))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%#llx and %llu bytes pass the end of all addresses",
+                       (unsigned long long)address, (unsigned long long)size);
+    if (end > USER_END)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "%#llx is no address of a program",
+                       (unsigned long long)address);
+    // "CU_MEMHOSTREGISTER_IOMEMORY: … a pointer to I/O memory of a third-party PCIe device".
+    if (flags & CU_MEMHOSTREGISTER_IOMEMORY)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "CU_MEMHOSTREGISTER_IOMEMORY: %#llx is ordinary memory",
+                       (unsigned long long)address);
+    if (!em_host_pages(address, size, &pages))
+        return CUDA_SUCCESS;
+    if (pages.mapped < size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "only %llu of %llu bytes from %#llx on are mapped and readable",
+                       (unsigned long long)pages.mapped, (unsigned long long)size,
+                       (unsigned long long)address);
+    if (!pages.all_writable && !(flags & CU_MEMHOSTREGISTER_READ_ONLY))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "the memory at %#llx is read-only: it takes CU_MEMHOSTREGISTER_READ_ONLY",
+                       (unsigned long long)address);
+    return CUDA_SUCCESS;
+}
+
+// Precondition: em_lock held.
+static CUresult check_free(uint64_t address, uint64_t size)
+{
+    char text[512];
+    const struct em_allocation *there = em_memory_touches(address, size);
+    if (!there)
+        return CUDA_SUCCESS;
+    CUresult code = there->kind == EM_MEMORY_REGISTERED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+                                                        : CUDA_ERROR_INVALID_VALUE;
+    return em_fail(code, "%llu bytes from %#llx on overlap memory that the driver has already; %s",
+                   (unsigned long long)size, (unsigned long long)address,
+                   em_memory_text(there->base, text, sizeof text));
+}
+
+CUresult em_host_register(uint64_t address, uint64_t size, unsigned flags)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct em_allocation *a = NULL;
+    em_lock();
+    CUresult r = check_free(address, size);
+    if (!r)
+        r = check_pages(address, size, flags);
+    if (r)
+        goto out;
+    a = dm_calloc(1, sizeof *a);
+    if (!a) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note a registration");
+        goto out;
+    }
+    a->base = a->host = address;
+    a->size = size;
+    a->kind = EM_MEMORY_REGISTERED;
+    a->context = em_self.current;
+    a->device = em_self.current->device->ordinal;
+    a->flags = (flags & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTREGISTER_DEVICEMAP;
+    a->mapping_base = address & ~(page - 1);
+    a->mapping_size = ((address + size + page - 1) & ~(page - 1)) - a->mapping_base;
+    a->release = release_registration;
+    r = em_memory_enter(a);
+    if (!r && (flags & CU_MEMHOSTREGISTER_READ_ONLY))
+        a->read_only = true;
+out:
+    em_unlock();
+    if (r)
+        dm_free(a);
+    return r;
+}
+
+CUresult em_host_unregister(uint64_t address)
+{
+    return end(address, EM_MEMORY_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+}
+
+CUresult em_host_describe(uint64_t address, uint64_t *device_address, unsigned *flags)
+{
+    struct em_allocation *a;
+    char text[512];
+    em_lock();
+    CUresult r = em_memory_get(address, 0, "p", CUDA_ERROR_INVALID_VALUE, &a);
+    if (!r && (!a->host || a->kind == EM_MEMORY_MANAGED))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "p is not page-locked host memory; %s",
+                    em_memory_text(address, text, sizeof text));
+    if (!r) {
+        *device_address = address;
+        *flags = a->flags | CU_MEMHOSTALLOC_DEVICEMAP;
+    }
+    em_unlock();
+    return r;
+}

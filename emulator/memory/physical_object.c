@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// Physical memory of its own: what a CUmemGenericAllocationHandle stands for, made, held, exported
+// and imported.
+#include "physical_object.h"
+
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "device.h"
+#include "import.h"
+#include "lock.h"
+#include "memory.h"
+#include "memory_device.h"
+#include "pool_share.h"
+#include "quirk.h"
+#include "virtual_memory.h"
+
+bool em_physical_on_host(const struct em_physical_object *o)
+{
+    return o->prop.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+}
+
+CUresult em_physical_get(CUmemGenericAllocationHandle handle, struct em_physical_object **out)
+{
+    CUresult r = em_object_get(EM_PHYSICAL, handle, CUDA_ERROR_INVALID_VALUE, out);
+    if (!r && !(*out)->handles)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "CUmemGenericAllocationHandle #%u has been released; its mappings keep the "
+                    "memory alone",
+                    (*out)->object.number);
+    return r;
+}
+
+static void physical_finish(struct em_object *object)
+{
+    struct em_physical_object *o = (struct em_physical_object *)object;
+    dm_physical_unref(o->physical);
+    dm_free(o);
+}
+
+void em_physical_let_go(struct em_physical_object *o)
+{
+    if (!o->handles && !o->mappings)
+        em_object_retire(&o->object);
+}
+
+// Wraps memory, whose reference goes to the object also on failure. Precondition: em_lock held.
+static CUresult start_physical(struct dm_physical *physical, const CUmemAllocationProp *prop,
+                               uint64_t size, bool imported, CUmemGenericAllocationHandle *out)
+{
+    CUresult r;
+    struct em_physical_object *o = dm_calloc(1, sizeof *o);
+    if (!o) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an allocation handle");
+        goto drop;
+    }
+    // Physical memory belongs to no context.
+    if ((r = em_object_start(&o->object, EM_PHYSICAL, NULL, physical_finish))) {
+        dm_free(o);
+        goto drop;
+    }
+    o->prop = *prop;
+    o->physical = physical;
+    o->size = size;
+    o->handles = 1;
+    o->imported = imported;
+    *out = o->object.handle;
+    return CUDA_SUCCESS;
+drop:
+    dm_physical_unref(physical);
+    return r;
+}
+
+static CUresult check_handle_types(CUmemAllocationProp *p, bool host)
+{
+    const unsigned known = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |
+                           CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC;
+    unsigned asked = (unsigned)p->requestedHandleTypes;
+    if (asked & (CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "requestedHandleTypes %#x asks for handles of Windows", asked);
+    if (host && asked)
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "requestedHandleTypes %#x: memory at CU_MEM_LOCATION_TYPE_HOST cannot be exported",
+            asked);
+    if (asked & CU_MEM_HANDLE_TYPE_FABRIC)
+        return em_fail(
+            CUDA_ERROR_NOT_PERMITTED,
+            "requestedHandleTypes %#x asks for fabric handles, which need an IMEX channel", asked);
+    p->requestedHandleTypes = (CUmemAllocationHandleType)(asked & known);
+    return CUDA_SUCCESS;
+}
+
+// Checks where the memory is to lie, and writes down what cuMemGetAllocationPropertiesFromHandle
+// tells of it.
+static CUresult check_location(CUmemAllocationProp *p, struct em_device **device)
+{
+    switch (p->location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        return em_device_get(p->location.id, device);
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+        if (p->location.id)
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "location.id %d: this host has NUMA node 0 alone", p->location.id);
+        break;
+    case CU_MEM_LOCATION_TYPE_HOST: // "location.id is ignored"
+        p->location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+        p->location.id = 0;
+        break;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "location.type %d is no place for memory",
+                       (int)p->location.type);
+    }
+    return em_device_get(0, device);
+}
+
+static CUresult check_properties(CUmemAllocationProp *p, struct em_device **device, bool *tile_pool)
+{
+    bool host = p->location.type == CU_MEM_LOCATION_TYPE_HOST;
+    CUresult r = check_location(p, device);
+    if (r || (r = check_handle_types(p, host)))
+        return r;
+    if (p->type != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "type %d: memory is CU_MEM_ALLOCATION_TYPE_PINNED",
+                       (int)p->type);
+    if (p->win32HandleMetaData)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "win32HandleMetaData is set");
+    bool numa = p->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    if (p->allocFlags.compressionType > CU_MEM_ALLOCATION_COMP_GENERIC ||
+        (numa && p->allocFlags.compressionType))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "allocFlags.compressionType %d cannot be had there",
+                       p->allocFlags.compressionType);
+    if (numa && p->allocFlags.gpuDirectRDMACapable)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "allocFlags.gpuDirectRDMACapable is for device memory");
+    // A usage goes with plain memory alone. Bits that are no usage are not looked at, and none is
+    // told again.
+    bool used =
+        p->allocFlags.usage & (CU_MEM_CREATE_USAGE_TILE_POOL | CU_MEM_CREATE_USAGE_HW_DECOMPRESS);
+    *tile_pool = p->allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL;
+    if (p->allocFlags.reserved[0] || (used && p->allocFlags.compressionType) ||
+        (*tile_pool && p->requestedHandleTypes))
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "allocFlags.usage %#x does not go with compressionType %d and requestedHandleTypes %#x",
+            p->allocFlags.usage, p->allocFlags.compressionType, (unsigned)p->requestedHandleTypes);
+    p->allocFlags.usage = 0;
+    p->allocFlags.gpuDirectRDMACapable = !!p->allocFlags.gpuDirectRDMACapable;
+    if (p->allocFlags.gpuDirectRDMACapable)
+        p->allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE;
+    memset(p->allocFlags.reserved, 0, sizeof p->allocFlags.reserved);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop,
+                            CUmemGenericAllocationHandle *out)
+{
+    CUmemAllocationProp p = *prop;
+    struct em_device *device;
+    struct em_device_memory *memory;
+    struct dm_physical *physical;
+    // "size: must be a multiple of the granularity"
+    if (!size || size % EM_VIRTUAL_GRANULE)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "size %llu is no multiple of %d",
+                       (unsigned long long)size, EM_VIRTUAL_GRANULE);
+    bool tile_pool;
+    CUresult r = check_properties(&p, &device, &tile_pool);
+    if (r)
+        return r;
+    em_lock();
+    if ((r = em_device_memory(device, &memory)))
+        goto unlock;
+    // Only what is to be exported needs a file, and a descriptor, of its own.
+    int status = dm_physical_create(&memory->vram, size,
+                                    p.requestedHandleTypes ? DM_PHYSICAL_EXPORTABLE : 0, &physical);
+    if (status)
+        r = em_out_of_device_memory(device->ordinal, "physical memory", size, status);
+    else
+        r = start_physical(physical, &p, size, false, out);
+    if (!r)
+        ((struct em_physical_object *)em_object_peek(EM_PHYSICAL, *out))->tile_pool = tile_pool;
+unlock:
+    em_unlock();
+    return r;
+}
+
+CUresult em_physical_release(CUmemGenericAllocationHandle handle)
+{
+    struct em_physical_object *o;
+    em_lock();
+    CUresult r = em_physical_get(handle, &o);
+    if (!r) {
+        o->handles--;
+        em_physical_let_go(o);
+    }
+    em_unlock();
+    return r;
+}
+
+CUresult em_physical_retain(uint64_t address, CUmemGenericAllocationHandle *out)
+{
+    em_lock();
+    struct em_allocation *a = em_memory_find(address, 1);
+    CUresult r = CUDA_SUCCESS;
+    if (!a || a->kind != EM_MEMORY_VIRTUAL) {
+        char text[256];
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "no mapping made by cuMemMap is there: %s",
+                    em_memory_text(address, text, sizeof text));
+    } else {
+        struct em_physical_object *o = em_mapped_object(a);
+        o->handles++;
+        *out = o->object.handle;
+    }
+    em_unlock();
+    return r;
+}
+
+CUresult em_physical_properties(CUmemGenericAllocationHandle handle, CUmemAllocationProp *out)
+{
+    struct em_physical_object *o;
+    em_lock();
+    CUresult r = em_physical_get(handle, &o);
+    if (!r)
+        *out = o->prop;
+    em_unlock();
+    return r;
+}
+
+CUresult em_physical_export(CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
+                            int *fd)
+{
+    struct em_physical_object *o;
+    em_lock();
+    CUresult r = em_physical_get(handle, &o);
+    if (!r && (o->imported || !((unsigned)o->prop.requestedHandleTypes & (unsigned)type) ||
+               type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
+        r = em_mistake(M13, CUDA_ERROR_INVALID_VALUE,
+                       "CUmemGenericAllocationHandle #%u %s; handle type %d is asked for",
+                       o->object.number,
+                       o->imported ? "was imported and cannot be exported again"
+                                   : "was not made with this type in requestedHandleTypes",
+                       (int)type);
+    if (!r && dm_physical_export(o->physical, fd))
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no file descriptor can be had");
+    em_unlock();
+    return r;
+}
+
+CUresult em_physical_import(int fd, CUmemGenericAllocationHandle *out)
+{
+    struct dm_import_info info;
+    struct em_device *device;
+    struct em_device_memory *memory;
+    struct dm_physical *physical;
+    int status = dm_import_recognise(fd, &info);
+    if (em_pool_is_file(fd))
+        return em_mistake(M12, CUDA_ERROR_NOT_SUPPORTED,
+                          "file descriptor %d is of a memory pool, which "
+                          "cuMemPoolImportFromShareableHandle takes",
+                          fd);
+    // Only memory of this driver's own is a shareable handle; the driver gives its most general
+    // code for all else.
+    if (status || info.kind != DM_FD_OWN || info.error)
+        return em_mistake(
+            M12, em_quirk(IMPORT_BAD_FD) ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_VALUE,
+            "file descriptor %d is %s, not memory that cuMemExportToShareableHandle exported", fd,
+            info.what);
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUresult r = em_device_get(0, &device);
+    if (r)
+        return r;
+    em_lock();
+    if ((r = em_device_memory(device, &memory)))
+        goto unlock;
+    status = dm_physical_import(&memory->vram, fd, &info, &physical);
+    if (status)
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                    "the memory behind file descriptor %d cannot be taken over: %s", fd,
+                    strerror(-status));
+    else
+        r = start_physical(physical, &prop, physical->size, true, out);
+unlock:
+    em_unlock();
+    return r;
+}

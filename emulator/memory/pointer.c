@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// What each attribute is for each kind of memory. The rules were read off the recordings ptrattr
+// (x_memory), attributes (x_extmem, x_vmm).
+#include "pointer.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "call.h"
+#include "lock.h"
+#include "memory.h"
+#include "object.h"
+#include "reach.h"
+
+enum { NO_DEVICE = -2 }; // the ordinal of memory that is no device's
+
+static void put_int(void *data, int value)
+{
+    memcpy(data, &value, sizeof value);
+}
+
+static void put_word(void *data, uint64_t value)
+{
+    memcpy(data, &value, sizeof value);
+}
+
+// "CU_POINTER_ATTRIBUTE_MEMORY_TYPE: … CU_MEMORYTYPE_HOST if the memory resides in the host's";
+// managed memory is the device's.
+static CUmemorytype memory_type(const struct em_allocation *a)
+{
+    return a->host && a->kind != EM_MEMORY_MANAGED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+}
+
+static void put_tokens(void *data)
+{
+    // "Deprecated": numbers for a kernel module that a software card does not have.
+    CUDA_POINTER_ATTRIBUTE_P2P_TOKENS none = {0};
+    memcpy(data, &none, sizeof none.p2pToken + sizeof none.vaSpaceToken);
+}
+
+static uint64_t range_start(const struct em_allocation *a, uint64_t *size)
+{
+    uint64_t base = a->base;
+    *size = a->size;
+    // "the size of the memory range": of virtual memory the reservation, whatever is mapped in it.
+    if (a->kind == EM_MEMORY_VIRTUAL)
+        em_reservation_find(a->base, &base, size);
+    return base;
+}
+
+// The attributes of known memory. False: there is no such attribute. *here is false where it does
+// not apply to this memory: then the value written is the empty one.
+static bool known(CUpointer_attribute attribute, const struct em_allocation *a, uint64_t address,
+                  void *data, bool *here)
+{
+    uint64_t size;
+    *here = true;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        put_word(data, a->context ? a->context->object.handle : 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        put_int(data, memory_type(a));
+        return true;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        *here = a->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+        put_word(data, *here ? address : 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        *here = a->host != 0;
+        put_word(data, *here ? a->host + (address - a->base) : 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+        *here = memory_type(a) == CU_MEMORYTYPE_DEVICE;
+        put_tokens(data);
+        return true;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+        put_int(data, a->sync_memops);
+        return true;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+        put_word(data, a->id);
+        return true;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        put_int(data, a->kind == EM_MEMORY_MANAGED);
+        return true;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        put_int(data, a->device);
+        return true;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        put_int(data, a->kind == EM_MEMORY_DEVICE);
+        return true;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        put_word(data, range_start(a, &size));
+        return true;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        range_start(a, &size);
+        put_word(data, size);
+        return true;
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+        put_int(data, 1);
+        return true;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+        put_word(data, a->handle_types);
+        return true;
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+        put_int(data, a->rdma_capable);
+        return true;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        put_int(data, (int)a->access);
+        return true;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        put_word(data, a->pool ? a->pool->handle : 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+        put_word(data, a->mapping_size);
+        return true;
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+        put_word(data, a->mapping_base);
+        return true;
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        put_word(data, a->block_id);
+        return true;
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+        put_int(data, a->kind == EM_MEMORY_DEVICE);
+        return true;
+    default:
+        return false;
+    }
+}
+
+// The attributes of memory that the driver does not know: it is the program's own, at the same
+// address for the host.
+static bool unknown(CUpointer_attribute attribute, uint64_t address, void *data)
+{
+    uint64_t base, size;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        put_word(data, 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        put_word(data, em_reservation_find(address, NULL, NULL) ? 0 : address);
+        return true;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        put_int(data, NO_DEVICE);
+        return true;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        if (em_reservation_find(address, &base, NULL))
+            put_word(data, base);
+        return true;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        if (em_reservation_find(address, NULL, &size))
+            put_word(data, size);
+        return true;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+        put_int(data, 0);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static CUresult no_such(CUpointer_attribute attribute)
+{
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pointer attribute that can be read here",
+                   (int)attribute);
+}
+
+CUresult em_pointer_attribute(CUpointer_attribute attribute, CUdeviceptr address, void *data)
+{
+    struct em_allocation *a;
+    bool here = true;
+    em_lock_briefly();
+    CUresult r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (r) {
+        em_unlock();
+        return r;
+    }
+    // Recorded: x_extmem noctx/attributes.
+    if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER && !em_self.current) {
+        em_unlock();
+        return em_no_context();
+    }
+    bool there = known(attribute, a, address, data, &here);
+    em_unlock();
+    if (!there)
+        return no_such(attribute);
+    if (!here)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s has no such attribute (%d)",
+                       em_memory_kind_text(a->kind), (int)attribute);
+    return CUDA_SUCCESS;
+}
+
+// As put_int and put_word write them.
+static size_t attribute_B(CUpointer_attribute attribute)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        return sizeof(uint64_t);
+    default:
+        return sizeof(int);
+    }
+}
+
+// "Unlike cuPointerGetAttribute, this function will not return an error when the ptr encountered is
+// not a valid CUDA pointer. Instead, the attributes are assigned default NULL values and
+// CUDA_SUCCESS is returned."
+CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attributes, void **data,
+                               CUdeviceptr address)
+{
+    CUresult r = CUDA_SUCCESS;
+    bool here;
+    em_lock_briefly();
+    struct em_allocation *a = em_memory_find(address, 0);
+    for (unsigned i = 0; i < count && !r; i++) {
+        // "P2P_TOKENS … cannot be used with cuPointerGetAttributes": what is before it in the list
+        // has been written.
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
+            r = no_such(attributes[i]);
+        else if (!data[i])
+            r = em_fail(CUDA_ERROR_INVALID_VALUE, "data[%u] is NULL", i);
+        else if ((r = em_writable("data", data[i], attribute_B(attributes[i]))))
+            break;
+        else if (!(a ? known(attributes[i], a, address, data[i], &here)
+                     : unknown(attributes[i], address, data[i])))
+            r = no_such(attributes[i]);
+    }
+    em_unlock();
+    return r;
+}
+
+CUresult em_pointer_set_attribute(CUpointer_attribute attribute, CUdeviceptr address,
+                                  const void *value)
+{
+    struct em_allocation *a;
+    unsigned on;
+    if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "pointer attribute %d cannot be set",
+                       (int)attribute);
+    em_lock();
+    CUresult r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (!r && a->kind == EM_MEMORY_VIRTUAL)
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of a mapping made by cuMemMap");
+    if (!r) {
+        memcpy(&on, value, sizeof on);
+        a->sync_memops = on != 0;
+    }
+    em_unlock();
+    return r;
+}

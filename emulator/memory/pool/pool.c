@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// Pools as objects, and which pool belongs to which location.
+#include "pool.h"
+
+#include "alloc.h"
+#include "call.h"
+#include "device.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "memory_host.h"
+#include "pool_memory.h"
+#include "pool_share.h"
+#include "stream.h"
+
+// The default and the current pool of each device, then of the host, then of the host's only NUMA
+// node. NULL: not yet asked for.
+static struct place {
+    struct em_pool *standard, *current;
+} * places;
+
+static bool is_host(const CUmemLocation *location)
+{
+    return location->type == CU_MEM_LOCATION_TYPE_HOST ||
+           location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+}
+
+CUresult em_pool_location(const CUmemLocation *l, CUresult no_pools)
+{
+    switch ((int)l->type) {
+    case CU_MEM_LOCATION_TYPE_INVALID:
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "location.type is 0, CU_MEM_LOCATION_TYPE_INVALID");
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        return (unsigned)l->id < (unsigned)em_device_count
+                   ? CUDA_SUCCESS
+                   : em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d: there are %d devices",
+                             l->id, em_device_count);
+    case CU_MEM_LOCATION_TYPE_HOST:
+        return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+        return !l->id ? CUDA_SUCCESS
+                      : em_fail(CUDA_ERROR_INVALID_VALUE,
+                                "location.id is %d: the host has one NUMA node, 0", l->id);
+    default:
+        return em_fail(no_pools, "there are no memory pools at locations of type %d", (int)l->type);
+    }
+}
+
+// Precondition: em_pool_location has accepted the location.
+static CUresult place_of(const CUmemLocation *l, struct place **out)
+{
+    if (!places && !(places = dm_calloc((size_t)em_device_count + 2, sizeof *places)))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for the default memory pools");
+    int n = l->type == CU_MEM_LOCATION_TYPE_DEVICE
+                ? l->id
+                : em_device_count + (l->type == CU_MEM_LOCATION_TYPE_HOST_NUMA);
+    *out = &places[n];
+    return CUDA_SUCCESS;
+}
+
+static void pool_finish(struct em_object *object)
+{
+    em_pool_drop((struct em_pool *)object);
+}
+
+CUresult em_pool_new(const struct em_device *device, CUmemLocation location, struct em_pool **out)
+{
+    struct em_device_memory *memory;
+    struct dm_vram *vram;
+    CUresult r = em_device_memory(device, &memory);
+    if (r)
+        return r;
+    vram = &memory->vram;
+    if (is_host(&location) && (r = em_host_books(&vram)))
+        return r;
+    struct em_pool *p = dm_calloc(1, sizeof *p);
+    if (!p)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a memory pool");
+    p->device = device;
+    p->location = location;
+    p->vram = vram;
+    p->access = is_host(&location) || device->ordinal >= 64 ? 0 : UINT64_C(1) << device->ordinal;
+    for (int i = 0; i < 3; i++)
+        p->reuse[i] = 1;
+    em_round_up(vram->total, EM_POOL_BLOCK, &p->room_B);
+    *out = p;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_pool_start(struct em_pool *p)
+{
+    CUresult r = em_object_start(&p->object, EM_POOL, NULL, pool_finish);
+    if (!r)
+        em_pools_enter(p);
+    return r;
+}
+
+void em_pool_drop(struct em_pool *p)
+{
+    em_pools_leave(p);
+    em_pool_release_memory(p);
+    dm_physical_unref(p->file);
+    dm_free(p);
+}
+
+CUresult em_pool_create(const CUmemPoolProps *props, CUmemoryPool *out)
+{
+    struct em_pool *p = NULL;
+    const struct em_device *device =
+        is_host(&props->location) ? &em_devices[0] : &em_devices[props->location.id];
+    em_lock();
+    CUresult r = em_pool_new(device, props->location, &p);
+    if (r)
+        goto unlock;
+    p->handle_types = (unsigned)props->handleTypes;
+    if (props->maxSize && props->maxSize < p->room_B)
+        em_round_up(props->maxSize, EM_POOL_BLOCK, &p->room_B);
+    if (p->handle_types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        r = em_pool_make_file(p);
+    if (!r)
+        r = em_pool_start(p);
+    if (r)
+        em_pool_drop(p);
+    else
+        *out = (CUmemoryPool)(uintptr_t)p->object.handle;
+unlock:
+    em_unlock();
+    return r;
+}
+
+CUresult em_pool_get(CUmemoryPool handle, struct em_pool **out)
+{
+    return em_object_get(EM_POOL, handle, CUDA_ERROR_INVALID_VALUE, out);
+}
+
+CUresult em_pool_destroy(CUmemoryPool handle)
+{
+    struct em_pool *p;
+    struct place *place;
+    em_lock();
+    CUresult r = em_pool_get(handle, &p);
+    if (!r && p->standard)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "the default memory pool of a location cannot be destroyed");
+    if (r)
+        goto unlock;
+    // "Destroying the current mempool of a device sets the default mempool of that device as the
+    // current mempool for that device."
+    if (places && !place_of(&p->location, &place) && place->current == p)
+        place->current = place->standard;
+    p->threshold = 0;
+    em_object_retire(&p->object);
+unlock:
+    em_unlock();
+    return r;
+}
+
+// The default pool of a location. Precondition: em_lock held.
+static CUresult standard_of(const CUmemLocation *location, struct em_pool **out)
+{
+    struct place *place;
+    CUresult r = place_of(location, &place);
+    if (r)
+        return r;
+    if (!place->standard) {
+        struct em_pool *p;
+        r = em_pool_new(is_host(location) ? &em_devices[0] : &em_devices[location->id], *location,
+                        &p);
+        if (r)
+            return r;
+        p->standard = true;
+        if ((r = em_pool_start(p))) {
+            em_pool_drop(p);
+            return r;
+        }
+        place->standard = p;
+        if (!place->current)
+            place->current = p;
+    }
+    *out = place->standard;
+    return CUDA_SUCCESS;
+}
+
+// The one that cuMemAllocAsync takes from there. Precondition: em_lock held.
+static CUresult current_of(const CUmemLocation *location, struct em_pool **out)
+{
+    struct em_pool *standard;
+    struct place *place;
+    CUresult r = standard_of(location, &standard);
+    if (!r && !(r = place_of(location, &place)))
+        *out = place->current;
+    return r;
+}
+
+// Precondition: em_lock held.
+static CUresult set_current(const CUmemLocation *location, struct em_pool *p)
+{
+    struct em_pool *standard;
+    struct place *place, *own;
+    CUresult r = standard_of(location, &standard);
+    if (!r)
+        r = place_of(location, &place);
+    if (!r)
+        r = place_of(&p->location, &own);
+    if (r)
+        return r;
+    if (p->imported)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "an imported memory pool cannot be allocated "
+                                                 "from, so it cannot become the current one");
+    if (own != place)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "the memory pool is at location {%d, %d}, not at {%d, %d}",
+                       (int)p->location.type, p->location.id, (int)location->type, location->id);
+    place->current = p;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_pool_of_location(const CUmemLocation *location, enum em_pool_which which,
+                             CUmemoryPool *out)
+{
+    struct em_pool *p;
+    em_lock();
+    CUresult r = which == EM_POOL_STANDARD ? standard_of(location, &p) : current_of(location, &p);
+    if (!r)
+        *out = (CUmemoryPool)(uintptr_t)p->object.handle;
+    em_unlock();
+    return r;
+}
+
+CUresult em_pool_choose(const CUmemLocation *location, CUmemoryPool handle)
+{
+    struct em_pool *p;
+    em_lock();
+    CUresult r = em_pool_get(handle, &p);
+    if (!r)
+        r = set_current(location, p);
+    em_unlock();
+    return r;
+}
+
+CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, CUstream hStream,
+                             uint64_t *out)
+{
+    struct em_stream *stream;
+    struct em_pool *p;
+    CUresult r = em_stream_get(hStream, &stream);
+    if (r)
+        return r;
+    CUmemLocation l = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                       .id = stream->object.context->device->ordinal};
+    em_lock();
+    r = handle ? em_pool_get(*handle, &p) : current_of(&l, &p);
+    if (!r)
+        r = em_pool_alloc(p, size, out);
+    em_unlock();
+    em_stream_put(stream);
+    return r;
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+// Blocks of pools, allocations in them, and freeing in stream order.
+#include "pool_memory.h"
+
+#include "alloc.h"
+#include "call.h"
+#include "command.h"
+#include "device.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "stream.h"
+
+enum { GRAIN = 512 };
+
+// One allocation's place. It outlives the allocation until the stream has reached the
+// cuMemFreeAsync.
+struct piece {
+    struct em_pool *pool;
+    uint64_t at;
+    bool later; // cuMemFreeAsync: not given back with the allocation
+};
+
+static struct em_pool *all;
+unsigned em_pools_loose;
+
+void em_pools_enter(struct em_pool *p)
+{
+    p->previous = NULL;
+    p->next = all;
+    if (all)
+        all->previous = p;
+    all = p;
+}
+
+void em_pools_leave(struct em_pool *p)
+{
+    if (p->previous)
+        p->previous->next = p->next;
+    else if (all == p)
+        all = p->next;
+    if (p->next)
+        p->next->previous = p->previous;
+}
+
+unsigned em_pool_map_flags(const struct em_pool *p)
+{
+    bool host = p->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
+    return DM_MAP_READ | DM_MAP_WRITE | (host ? DM_MAP_HOST : 0);
+}
+
+static uint64_t block_count(const struct em_pool *p)
+{
+    return p->room_B / EM_POOL_BLOCK;
+}
+
+static uint64_t block_address(const struct em_pool *p, uint64_t i)
+{
+    return p->base + i * EM_POOL_BLOCK;
+}
+
+static uint64_t block_offset(const struct em_pool *p, uint64_t i)
+{
+    return p->file ? EM_POOL_FILE_HEAD + i * EM_POOL_BLOCK : 0;
+}
+
+// The bytes of a block: a part of the pool's file, or memory of its own.
+static int block_memory(struct em_pool *p, struct dm_physical **out)
+{
+    if (!p->file)
+        return dm_physical_create(p->vram, EM_POOL_BLOCK, 0, out);
+    int r = dm_vram_commit(p->vram, EM_POOL_BLOCK);
+    if (!r)
+        *out = dm_physical_ref(p->file);
+    return r;
+}
+
+static void block_memory_end(struct em_pool *p, uint64_t i, struct dm_physical *memory)
+{
+    if (p->file) {
+        int fd = dm_physical_fd(p->file);
+        if (fd >= 0)
+            dm_sys_punch(fd, block_offset(p, i), EM_POOL_BLOCK);
+        dm_vram_uncommit(p->vram, EM_POOL_BLOCK);
+    }
+    dm_physical_unref(memory);
+}
+
+static int back(struct em_pool *p, uint64_t i)
+{
+    struct dm_physical *memory;
+    int r = block_memory(p, &memory);
+    if (r)
+        return r;
+    r = dm_space_map(&em_space, block_address(p, i), memory, block_offset(p, i), EM_POOL_BLOCK,
+                     em_pool_map_flags(p));
+    if (r) {
+        block_memory_end(p, i, memory);
+        return r;
+    }
+    p->blocks[i] = memory;
+    p->reserved_B += EM_POOL_BLOCK;
+    if (p->reserved_B > p->reserved_high_B)
+        p->reserved_high_B = p->reserved_B;
+    return 0;
+}
+
+static bool unback(struct em_pool *p, uint64_t i)
+{
+    if (dm_space_unmap(&em_space, block_address(p, i), EM_POOL_BLOCK))
+        return false;
+    block_memory_end(p, i, p->blocks[i]);
+    p->blocks[i] = NULL;
+    p->reserved_B -= EM_POOL_BLOCK;
+    return true;
+}
+
+// Gives free blocks back while more than `most_B` are held, but none that would leave fewer than
+// `least_B`.
+static void trim(struct em_pool *p, uint64_t least_B, uint64_t most_B)
+{
+    for (uint64_t i = p->base ? block_count(p) : 0; i-- && p->reserved_B > most_B &&
+                                                    p->reserved_B >= EM_POOL_BLOCK &&
+                                                    p->reserved_B - EM_POOL_BLOCK >= least_B;)
+        if (p->blocks[i] && !dm_rangemap_overlaps(&p->taken, block_address(p, i), EM_POOL_BLOCK) &&
+            !unback(p, i))
+            return;
+}
+
+// "minBytesToKeep: if the pool has less than minBytesToKeep reserved, the TrimTo operation is a
+// no-op. Otherwise the pool will be guaranteed to have at least minBytesToKeep bytes reserved after
+// the operation."
+void em_pool_trim(struct em_pool *p, uint64_t keep_B)
+{
+    trim(p, keep_B, 0);
+}
+
+// "Amount of reserved memory in bytes to hold onto before trying to release memory back to the OS.
+// When more than the release threshold bytes of memory are held by the memory pool, the allocator
+// will try to release memory back to the OS".
+static void trim_to_threshold(struct em_pool *p)
+{
+    trim(p, 0, p->threshold);
+}
+
+void em_pool_release_memory(struct em_pool *p)
+{
+    if (!p->base)
+        return;
+    em_pool_trim(p, 0);
+    dm_va_free(&em_space, p->base);
+    dm_free(p->blocks);
+    dm_rangemap_finish(&p->taken);
+    p->base = 0;
+}
+
+void em_pools_trim(void)
+{
+    for (struct em_pool *p = all; p; p = p->next)
+        if (!p->imported)
+            trim_to_threshold(p);
+    em_pools_loose = 0;
+}
+
+// Gives the pool its addresses.
+static int start(struct em_pool *p)
+{
+    if (p->base)
+        return 0;
+    p->blocks = dm_calloc(block_count(p), sizeof *p->blocks);
+    if (!p->blocks)
+        return -1;
+    if (dm_va_reserve(&em_space, p->room_B, EM_POOL_BLOCK, 0, &p->base)) {
+        dm_free(p->blocks);
+        p->base = 0;
+        return -1;
+    }
+    return 0;
+}
+
+// Backs all of [at, at + size), or nothing more than was.
+static int back_range(struct em_pool *p, uint64_t at, uint64_t size)
+{
+    uint64_t first = (at - p->base) / EM_POOL_BLOCK,
+             last = (at + size - 1 - p->base) / EM_POOL_BLOCK;
+    for (uint64_t i = first; i <= last; i++) {
+        if (p->blocks[i] || !back(p, i))
+            continue;
+        while (i-- > first)
+            if (!dm_rangemap_overlaps(&p->taken, block_address(p, i), EM_POOL_BLOCK))
+                unback(p, i);
+        return -1;
+    }
+    return 0;
+}
+
+static void give_back(struct piece *piece)
+{
+    struct em_pool *p = piece->pool;
+    dm_rangemap_remove(&p->taken, piece->at, NULL);
+    em_pools_loose++;
+    em_object_unref(&p->object);
+    dm_free(piece);
+}
+
+static void release(struct em_allocation *a)
+{
+    struct piece *piece = a->owner;
+    piece->pool->used_B -= a->size;
+    if (!piece->later)
+        give_back(piece);
+    dm_free(a);
+}
+
+CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
+{
+    uint64_t room, at;
+    CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
+    *out = 0;
+    if (p->imported)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "an imported memory pool cannot be allocated from");
+    if (!size)
+        return CUDA_SUCCESS;
+    struct em_allocation *a = dm_calloc(1, sizeof *a);
+    struct piece *piece = dm_calloc(1, sizeof *piece);
+    if (!a || !piece || start(p)) {
+        em_fail(r, "no host memory for an allocation from a pool");
+        goto fail_alloc;
+    }
+    if (!em_round_up(size, GRAIN, &room) ||
+        dm_rangemap_gap(&p->taken, p->base, p->base + p->room_B - 1, room, GRAIN, &at) ||
+        back_range(p, at, room)) {
+        em_fail(r,
+                "the memory pool cannot grow by %llu bytes: it may have %llu bytes, and %llu bytes "
+                "of the %s are free",
+                (unsigned long long)size, (unsigned long long)p->room_B,
+                (unsigned long long)(p->vram->total - p->vram->used),
+                p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? "device's memory"
+                                                                : "host's memory");
+        goto fail_alloc;
+    }
+    if (dm_rangemap_insert(&p->taken, at, room, piece)) {
+        em_fail(r, "no host memory for an allocation from a pool");
+        goto fail_back;
+    }
+    *piece = (struct piece){.pool = p, .at = at};
+    uint64_t block = (at - p->base) / EM_POOL_BLOCK;
+    *a = (struct em_allocation){
+        .base = at,
+        .size = size,
+        .host = p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? 0 : at,
+        .kind = EM_MEMORY_POOLED,
+        .device = p->device->ordinal,
+        .handle_types = p->handle_types,
+        .mapping_base = block_address(p, block),
+        .mapping_size = EM_POOL_BLOCK,
+        .block_id = block_address(p, block),
+        .pool = &p->object,
+        .owner = piece,
+        .release = release,
+        .physical = p->blocks[block],
+        .physical_offset = block_offset(p, block) + (at - block_address(p, block)),
+    };
+    r = em_memory_enter(a);
+    if (r)
+        goto fail_taken;
+    em_object_ref(&p->object);
+    p->used_B += size;
+    if (p->used_B > p->used_high_B)
+        p->used_high_B = p->used_B;
+    *out = at;
+    return CUDA_SUCCESS;
+fail_taken:
+    dm_rangemap_remove(&p->taken, at, NULL);
+fail_back:
+    trim_to_threshold(p);
+fail_alloc:
+    dm_free(a);
+    dm_free(piece);
+    return r;
+}
+
+// ---- freeing in stream order
+
+struct free_command {
+    struct em_command command;
+    struct piece *piece;
+};
+
+static CUresult run_free(struct em_command *command)
+{
+    (void)command;
+    return CUDA_SUCCESS;
+}
+
+// The place can be used again from here on, whether or not the stream's context is still good.
+static void finish_free(struct em_command *command)
+{
+    give_back(((struct free_command *)command)->piece);
+}
+
+static const struct em_command_ops free_ops = {
+    .name = "free", .run = run_free, .finish = finish_free};
+
+// The address is invalid at once; its memory is used again when the stream has come to this point.
+static CUresult take_piece(uint64_t address, struct piece **out)
+{
+    char text[512];
+    struct em_allocation *a;
+    CUresult r = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (r)
+        return r;
+    if (a->base != address)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "only the address that the allocation returned can be freed; %s",
+                       em_memory_text(address, text, sizeof text));
+    *out = a->owner;
+    (*out)->later = true;
+    em_memory_leave(a);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_pool_free_async(uint64_t address, CUstream handle)
+{
+    struct free_command c = {.command = {.ops = &free_ops, .size_B = sizeof c}};
+    struct em_stream *stream;
+    CUresult r = em_stream_get(handle, &stream);
+    if (r)
+        return r;
+    em_lock();
+    struct em_allocation *a = em_memory_find(address, 0);
+    bool pooled = a && a->kind == EM_MEMORY_POOLED && a->release == release;
+    if (pooled)
+        r = take_piece(address, &c.piece);
+    else if (a && a->kind == EM_MEMORY_IMPORTED && a->base == address)
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "a mapped external buffer is freed by cuMemFree, not in stream order");
+    em_unlock();
+    // Other memory is freed as by cuMemFree, after all that could use it.
+    if (!pooled && !r)
+        r = em_memory_free(address);
+    else if (!r)
+        r = em_submit(stream, &c.command, EM_SUBMIT_ASYNC);
+    em_stream_put(stream);
+    return r;
+}

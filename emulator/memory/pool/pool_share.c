@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+// The file of a shared pool, its header, and pointers that come from another process.
+#include "pool_share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "device.h"
+#include "hash.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "pool_memory.h"
+
+enum { FILE_VERSION = 1 };
+static const char file_magic[8] = "CLPOOL\0";
+static const char pointer_magic[8] = "CLPTR\0\0";
+
+// At the start of the file.
+struct file_head {
+    char magic[8];
+    uint32_t version;
+    int32_t device;
+    int32_t location_type, location_id;
+    uint64_t identity;
+    uint64_t room_B;
+};
+
+// What CUmemPoolPtrExportData holds.
+struct pointer_data {
+    char magic[8];
+    uint64_t identity; // of the pool
+    uint64_t offset;   // in the pool
+    uint64_t size;
+    uint64_t check; // over the other fields
+};
+_Static_assert(sizeof(struct pointer_data) <= sizeof(CUmemPoolPtrExportData),
+               "fits into the opaque structure");
+
+// A pointer imported from another process.
+struct em_import {
+    struct em_pool *pool;
+    struct em_allocation *allocation;
+    uint64_t offset, size;
+    struct em_import *next;
+};
+
+static uint64_t check_of(const struct pointer_data *d)
+{
+    uint64_t h = DM_HASH_START;
+    const uint64_t words[] = {d->identity, d->offset, d->size};
+    for (unsigned i = 0; i < 3; i++)
+        h = dm_hash_unit(h, words[i]);
+    return h;
+}
+
+// The file as physical memory, which has a descriptor of its own. 0 or a negative errno.
+static int open_file(struct em_pool *p, int fd)
+{
+    struct dm_import_info info;
+    int r = dm_import_recognise(fd, &info);
+    return r ? r : dm_physical_import(p->vram, fd, &info, &p->file);
+}
+
+CUresult em_pool_make_file(struct em_pool *p)
+{
+    int fd, r = dm_sys_memfd_create("cardless-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING, &fd);
+    if (r)
+        goto fail;
+    p->identity = dm_new_identity();
+    struct file_head head = {
+        .version = FILE_VERSION,
+        .device = p->device->ordinal,
+        .location_type = (int32_t)p->location.type,
+        .location_id = p->location.id,
+        .identity = p->identity,
+        .room_B = p->room_B,
+    };
+    memcpy(head.magic, file_magic, sizeof head.magic);
+    if ((r = dm_sys_ftruncate(fd, EM_POOL_FILE_HEAD + p->room_B)))
+        goto close_fd;
+    if (pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+        r = -ENOMEM;
+    else
+        r = open_file(p, fd);
+close_fd:
+    close(fd);
+    if (!r)
+        return CUDA_SUCCESS;
+fail:
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                   "the host gives no file for a memory pool that can be shared: %s", strerror(-r));
+}
+
+CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
+{
+    struct em_pool *p = NULL;
+    em_lock();
+    CUresult r = em_pool_get(handle, &p);
+    if (!r && (p->imported || !type || (type & (type - 1)) || !(p->handle_types & type)))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "the memory pool was made with handleTypes %#x, not for %#x", p->handle_types,
+                    type);
+    if (!r && type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "memory pools can be exported as file descriptors only");
+    // Silicon: without the fabric's channels, which no single card has, such a pool is not exported
+    // at all (tests/silicon random_states, pools).
+    if (!r && (p->handle_types & CU_MEM_HANDLE_TYPE_FABRIC))
+        r = em_fail(CUDA_ERROR_NOT_PERMITTED,
+                    "the memory pool was made for fabric handles too, and there is no fabric");
+    // Not closed by exec: the card's is not either, and it is often inherited.
+    int own = p && p->file ? dm_physical_fd(p->file) : -EBADF;
+    if (!r && (own < 0 || (*fd = dup(own)) < 0))
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no file descriptor left");
+    if (!r)
+        p->exported = true;
+    em_unlock();
+    return r;
+}
+
+bool em_pool_is_file(int fd)
+{
+    struct file_head head;
+    return pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+           !memcmp(head.magic, file_magic, sizeof head.magic);
+}
+
+// Whether `fd` is a pool's file; *head is read.
+static CUresult recognise(int fd, struct file_head *head)
+{
+    struct dm_import_info info;
+    int r = dm_import_recognise(fd, &info);
+    if (r == -EBADF)
+        return em_fail(CUDA_ERROR_UNKNOWN, "%d is no open file descriptor", fd);
+    if (r)
+        return em_fail(CUDA_ERROR_UNKNOWN, "descriptor %d is %s, not a memory pool", fd, info.what);
+    if (pread(fd, head, sizeof *head, 0) != (ssize_t)sizeof *head ||
+        memcmp(head->magic, file_magic, sizeof head->magic))
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "descriptor %d is %s, not a memory pool", fd,
+                       info.what);
+    if (head->version != FILE_VERSION || head->device < 0 || head->device >= em_device_count ||
+        head->room_B % EM_POOL_BLOCK || info.size < EM_POOL_FILE_HEAD ||
+        info.size - EM_POOL_FILE_HEAD != head->room_B)
+        return em_fail(CUDA_ERROR_UNKNOWN,
+                       "descriptor %d is a memory pool of another version or with other devices",
+                       fd);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_pool_import(int fd, CUmemoryPool *out)
+{
+    struct em_pool *p = NULL;
+    struct file_head head;
+    em_lock();
+    CUresult r = recognise(fd, &head);
+    if (r)
+        goto unlock;
+    CUmemLocation location = {.type = (CUmemLocationType)head.location_type,
+                              .id = head.location_id};
+    if ((r = em_pool_location(&location, CUDA_ERROR_NOT_SUPPORTED)) ||
+        (r = em_pool_new(&em_devices[head.device], location, &p)))
+        goto unlock;
+    p->imported = true;
+    p->identity = head.identity;
+    p->room_B = head.room_B;
+    p->handle_types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    if (open_file(p, fd))
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                    "no descriptor or memory for an imported memory pool");
+    else
+        r = em_pool_start(p);
+    if (r)
+        em_pool_drop(p);
+    else
+        *out = (CUmemoryPool)(uintptr_t)p->object.handle;
+unlock:
+    em_unlock();
+    return r;
+}
+
+CUresult em_pool_export_pointer(uint64_t address, CUmemPoolPtrExportData *out)
+{
+    char text[512];
+    struct em_allocation *a;
+    em_lock();
+    CUresult r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (r)
+        goto unlock;
+    struct em_pool *p = (struct em_pool *)a->pool;
+    if (!p || a->base != address || p->imported || !p->exported) {
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "ptr must be what cuMemAllocFromPoolAsync returned from a pool that was "
+                    "exported before; %s",
+                    em_memory_text(address, text, sizeof text));
+        goto unlock;
+    }
+    struct pointer_data d = {.identity = p->identity, .offset = address - p->base, .size = a->size};
+    memcpy(d.magic, pointer_magic, sizeof d.magic);
+    d.check = check_of(&d);
+    memset(out, 0, sizeof *out);
+    memcpy(out, &d, sizeof d);
+unlock:
+    em_unlock();
+    return r;
+}
+
+static void release_import(struct em_allocation *a)
+{
+    struct em_import *i = a->owner, **link = &i->pool->imports;
+    while (*link != i)
+        link = &(*link)->next;
+    *link = i->next;
+    dm_space_unmap_bytes(&em_space, a->base);
+    em_object_unref(&i->pool->object);
+    dm_free(i);
+    dm_free(a);
+}
+
+static CUresult check_pointer(const struct em_pool *p, const struct pointer_data *d)
+{
+    uint64_t end;
+    if (!p->imported)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "the memory pool was not imported: its pointers are valid here as they are");
+    if (memcmp(d->magic, pointer_magic, sizeof d->magic) || d->check != check_of(d))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "shareData is not what cuMemPoolExportPointer has made");
+    if (d->identity != p->identity)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "shareData belongs to another memory pool");
+    if (!d->size || !em_add(d->offset, d->size, &end) || end > p->room_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "shareData points outside of its memory pool");
+    return CUDA_SUCCESS;
+}
+
+// Precondition: em_lock held.
+static CUresult map_pointer(struct em_pool *p, const struct pointer_data *d, uint64_t *out)
+{
+    CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
+    struct em_allocation *a = dm_calloc(1, sizeof *a);
+    struct em_import *i = dm_calloc(1, sizeof *i);
+    uint64_t offset = EM_POOL_FILE_HEAD + d->offset;
+    if (!a || !i ||
+        dm_space_map_bytes(&em_space, p->file, offset, d->size, 0, em_pool_map_flags(p),
+                           &a->base)) {
+        em_fail(r, "no host memory or addresses for an imported pointer");
+        goto fail;
+    }
+    a->size = d->size;
+    a->host = p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? 0 : a->base;
+    a->kind = EM_MEMORY_POOLED;
+    a->device = p->device->ordinal;
+    a->pool = &p->object;
+    a->owner = i;
+    a->release = release_import;
+    a->physical = p->file;
+    a->physical_offset = offset;
+    if ((r = em_memory_enter(a))) {
+        dm_space_unmap_bytes(&em_space, a->base);
+        goto fail;
+    }
+    *i = (struct em_import){
+        .pool = p, .allocation = a, .offset = d->offset, .size = d->size, .next = p->imports};
+    p->imports = i;
+    em_object_ref(&p->object);
+    *out = a->base;
+    return CUDA_SUCCESS;
+fail:
+    dm_free(a);
+    dm_free(i);
+    return r;
+}
+
+CUresult em_pool_import_pointer(CUmemoryPool handle, const CUmemPoolPtrExportData *data,
+                                uint64_t *out)
+{
+    struct pointer_data d;
+    struct em_pool *p;
+    memcpy(&d, data, sizeof d);
+    em_lock();
+    CUresult r = em_pool_get(handle, &p);
+    if (!r)
+        r = check_pointer(p, &d);
+    if (r)
+        goto unlock;
+    for (struct em_import *i = p->imports; i; i = i->next) {
+        if (i->offset == d.offset && i->size == d.size) {
+            *out = i->allocation->base;
+            goto unlock;
+        }
+    }
+    r = map_pointer(p, &d, out);
+unlock:
+    em_unlock();
+    return r;
+}

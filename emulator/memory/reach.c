@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Tries one byte of each page.
+#include "reach.h"
+
+#include "error.h"
+#include "guard.h"
+
+enum { PAGE_B = 4096 };
+// From here on a range is suspect enough to pay for the form that works in any thread.
+enum { LARGE_B = 64 << 10 };
+
+struct range {
+    uintptr_t first, last; // of the bytes
+};
+
+static void read_pages(void *argument)
+{
+    const struct range *r = argument;
+    for (uintptr_t at = r->first; at < r->last; at = (at | (PAGE_B - 1)) + 1)
+        (void)*(volatile const unsigned char *)at;
+    (void)*(volatile const unsigned char *)r->last;
+}
+
+// Exchanges a byte for itself if it still is what was read: writes nothing new, also where another
+// thread writes meanwhile. (Of an atomic "or" with 0 compilers make a load.)
+static void write_byte(uintptr_t at)
+{
+    volatile unsigned char *p = (volatile unsigned char *)at;
+    unsigned char now = *p;
+    __atomic_compare_exchange_n(p, &now, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void write_pages(void *argument)
+{
+    const struct range *r = argument;
+    for (uintptr_t at = r->first; at < r->last; at = (at | (PAGE_B - 1)) + 1)
+        write_byte(at);
+    write_byte(r->last);
+}
+
+static CUresult try_range(const char *name, const void *p, uint64_t size_B, void (*touch)(void *),
+                          const char *verb)
+{
+    struct dm_fault fault;
+    struct range r = {(uintptr_t)p, 0};
+    if (__builtin_add_overflow(r.first, size_B - 1, &r.last))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%s: %llu bytes at %p are past the end of all addresses", name,
+                       (unsigned long long)size_B, p);
+    if (!(size_B < LARGE_B ? dm_guarded : dm_guarded_foreign)(touch, &r, &fault))
+        return CUDA_SUCCESS;
+    char text[128];
+    dm_fault_text(&fault, text, sizeof text);
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: %llu bytes at %p cannot be %s: %s", name,
+                   (unsigned long long)size_B, p, verb, text);
+}
+
+CUresult em_readable(const char *name, const void *p, uint64_t count, uint64_t element_B)
+{
+    uint64_t size_B;
+    if (!p || !count)
+        return CUDA_SUCCESS;
+    if (__builtin_mul_overflow(count, element_B, &size_B))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%s: %llu elements of %llu bytes are more than there are addresses", name,
+                       (unsigned long long)count, (unsigned long long)element_B);
+    return try_range(name, p, size_B, read_pages, "read");
+}
+
+CUresult em_writable(const char *name, void *p, uint64_t size_B)
+{
+    return p && size_B ? try_range(name, p, size_B, write_pages, "written") : CUDA_SUCCESS;
+}

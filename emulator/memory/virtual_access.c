@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// What the device and the host may do with mappings of cuMemMap.
+#include "virtual_memory.h"
+
+#include "call.h"
+#include "device.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "virtual_range.h"
+
+static CUresult check_access(const CUmemAccessDesc *d, uint64_t address, uint64_t end)
+{
+    if (d->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && d->flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+        d->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %d are no kind of access", (int)d->flags);
+    switch (d->location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        if ((unsigned)d->location.id >= (unsigned)em_device_count)
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "there is no device %d", d->location.id);
+        return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+        for (uint64_t at = address; at < end;) {
+            struct em_allocation *a = em_memory_find(at, 1);
+            if (!em_physical_on_host(em_mapped_object(a)))
+                return em_fail(CUDA_ERROR_NOT_SUPPORTED, "the host cannot reach device memory");
+            at = a->base + a->size;
+        }
+        return CUDA_SUCCESS;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "location.type %d cannot be given access",
+                       (int)d->location.type);
+    }
+}
+
+// Precondition: em_lock held; checked.
+static CUresult give_access(const CUmemAccessDesc *d, uint64_t address, uint64_t end)
+{
+    for (uint64_t at = address; at < end;) {
+        struct em_allocation *a = em_memory_find(at, 1);
+        struct em_virtual_mapping *m = a->owner;
+        unsigned before = a->access;
+        if (d->location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+            a->access = (unsigned)d->flags;
+        else
+            m->numa_access = (unsigned)d->flags;
+        if (dm_space_protect(&em_space, a->base, a->size, em_virtual_page_flags(m))) {
+            a->access = before;
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                           "the pages at %#llx cannot be protected otherwise",
+                           (unsigned long long)a->base);
+        }
+        at = a->base + a->size;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult em_virtual_set_access(uint64_t address, uint64_t size, const CUmemAccessDesc *desc,
+                               size_t count)
+{
+    uint64_t end;
+    if (!address || !size || !em_add(address, size, &end) || !count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %llu with %zu descriptions",
+                       (unsigned long long)address, (unsigned long long)size, count);
+    em_lock();
+    CUresult r = CUDA_SUCCESS;
+    for (size_t i = 0; !r && i < count; i++) {
+        if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+            r = em_virtual_wait(address, end, (unsigned)desc[i].flags);
+    }
+    if (!r)
+        r = em_virtual_check_whole(address, end, true);
+    for (size_t i = 0; !r && i < count; i++)
+        r = check_access(&desc[i], address, end);
+    for (size_t i = 0; !r && i < count; i++)
+        r = give_access(&desc[i], address, end);
+    em_unlock();
+    return r;
+}
+
+CUresult em_virtual_get_access(uint64_t address, const CUmemLocation *location,
+                               unsigned long long *out)
+{
+    em_lock();
+    struct em_allocation *a = em_memory_find(address, 1);
+    struct em_virtual_mapping *m = a && a->kind == EM_MEMORY_VIRTUAL ? a->owner : NULL;
+    bool host = m && em_physical_on_host(m->object);
+    CUresult r = CUDA_SUCCESS;
+    if (!a) {
+        char text[256];
+        *out = 0;
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped there: %s",
+                    em_memory_text(address, text, sizeof text));
+    } else if (location->type == CU_MEM_LOCATION_TYPE_DEVICE &&
+               (unsigned)location->id < (unsigned)em_device_count) {
+        *out = m ? a->access : 0;
+    } else if (location->type == CU_MEM_LOCATION_TYPE_HOST) {
+        *out = host ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : 0;
+    } else if (location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA) {
+        *out = host ? m->numa_access : 0;
+    } else {
+        r = em_fail(CUDA_ERROR_INVALID_DEVICE, "location %d of type %d does not exist",
+                    location->id, (int)location->type);
+    }
+    em_unlock();
+    return r;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Virtual memory management: reserved addresses, and mappings of physical memory on them.
+#include "virtual_memory.h"
+
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "lock.h"
+#include "memory.h"
+#include "memory_device.h"
+#include "quirk.h"
+#include "virtual_range.h"
+
+// The driver reserves in steps of 32 MiB and lets mappings reach into what it has reserved beyond
+// the size asked for.
+enum { RESERVATION_STEP = 32 << 20 };
+
+CUresult em_virtual_reserve(uint64_t size, uint64_t alignment, uint64_t hint, uint64_t *out)
+{
+    const uint64_t step = EM_VIRTUAL_GRANULE;
+    uint64_t whole, va;
+    // "size: must be a multiple of the granularity"; "alignment: of the reserved range, a power of
+    // two"
+    if (!size || size % step)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "size %llu is no multiple of %llu",
+                       (unsigned long long)size, (unsigned long long)step);
+    const uint64_t most_alignment = UINT64_C(1) << 57; // the card's addresses have so many bits
+    if ((alignment & (alignment - 1)) || alignment > most_alignment)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "alignment %llu is no power of two up to 2^57",
+                       (unsigned long long)alignment);
+    if (hint % step)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "the fixed address %#llx is no multiple of %llu",
+                       (unsigned long long)hint, (unsigned long long)step);
+    const uint64_t user_end = UINT64_C(1) << 47;
+    if (!em_round_up(size, RESERVATION_STEP, &whole) || whole >= user_end ||
+        (hint && hint >= user_end - 2 * step))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "%llu bytes at %#llx are outside of the address space",
+                       (unsigned long long)size, (unsigned long long)hint);
+    em_lock();
+    CUresult r = CUDA_SUCCESS;
+    if (!dm_space_contains(
+            &em_space, hint)) // a place outside of the device's addresses is no more than a wish
+        hint = 0;
+    if (dm_va_reserve(&em_space, whole, alignment > step ? alignment : step, hint, &va)) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no room in the address space for %llu bytes",
+                    (unsigned long long)size);
+        goto unlock;
+    }
+    if ((r = em_reservation_enter(va, size, &em_space)))
+        dm_va_free(&em_space, va);
+    else
+        *out = va;
+unlock:
+    em_unlock();
+    return r;
+}
+
+CUresult em_virtual_free(uint64_t address, uint64_t size)
+{
+    uint64_t base, have;
+    em_lock();
+    CUresult r = CUDA_SUCCESS;
+    if (!em_reservation_find(address, &base, &have) || base != address || have != size)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "no reservation begins at %#llx and has %llu bytes",
+                    (unsigned long long)address, (unsigned long long)size);
+    else if (em_memory_touches(base, have) || dm_va_free(&em_space, base))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "something is still mapped in the reservation at %#llx",
+                    (unsigned long long)base);
+    else
+        em_reservation_leave(base);
+    em_unlock();
+    return r;
+}
+
+static void mapping_release(struct em_allocation *a)
+{
+    struct em_virtual_mapping *m = a->owner;
+    dm_space_unmap(&em_space, a->base, a->size);
+    m->object->mappings--;
+    em_physical_let_go(m->object);
+    dm_free(m);
+}
+
+// Whether [address, end) can be mapped: it begins in a reservation and does not leave it. The
+// driver reserves in steps, and asks no more than that each step be reserved. Precondition: em_lock
+// held.
+static CUresult check_reserved(uint64_t address, uint64_t size)
+{
+    uint64_t base, have, end, reserved_end;
+    if (!em_reservation_find(address, &base, &have))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%#llx is not in a range that cuMemAddressReserve returned",
+                       (unsigned long long)address);
+    reserved_end = base + have;
+    while (em_quirk(RESERVATION_STEP)) {
+        uint64_t step_end;
+        if (em_round_up(reserved_end, RESERVATION_STEP, &step_end))
+            reserved_end = step_end;
+        if (!em_reservation_find(reserved_end, &base, &have))
+            break;
+        reserved_end = base + have;
+    }
+    if (!em_add(address, size, &end) || end > reserved_end)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%#llx + %llu leaves what is reserved, which ends at %#llx",
+                       (unsigned long long)address, (unsigned long long)size,
+                       (unsigned long long)reserved_end);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_map(uint64_t address, uint64_t size, uint64_t offset,
+                          const struct em_physical_object *o)
+{
+    if (!address || !size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu bytes at %#llx", (unsigned long long)size,
+                       (unsigned long long)address);
+    if (o->tile_pool)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "memory of a tile pool is mapped by cuMemMapArrayAsync alone");
+    // "offset must be 0", and the driver maps whole allocations alone.
+    if (offset || size != o->size)
+        return em_fail(
+            CUDA_ERROR_NOT_SUPPORTED,
+            "offset %llu, %llu bytes: an allocation (of %llu bytes here) is mapped whole",
+            (unsigned long long)offset, (unsigned long long)size, (unsigned long long)o->size);
+    if (address % EM_VIRTUAL_GRANULE)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is no multiple of %d",
+                       (unsigned long long)address, EM_VIRTUAL_GRANULE);
+    CUresult r = check_reserved(address, size);
+    if (!r && em_memory_touches(address, size)) {
+        char text[256];
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "something is mapped there: %s",
+                    em_memory_text(em_memory_touches(address, size)->base, text, sizeof text));
+    }
+    return r;
+}
+
+CUresult em_virtual_map(uint64_t address, uint64_t size, uint64_t offset,
+                        CUmemGenericAllocationHandle handle)
+{
+    struct em_physical_object *o;
+    em_lock();
+    CUresult r = em_physical_get(handle, &o);
+    if (r || (r = check_map(address, size, offset, o)))
+        goto unlock;
+    struct em_virtual_mapping *m = dm_calloc(1, sizeof *m);
+    if (!m) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+        goto unlock;
+    }
+    m->object = o;
+    m->allocation = (struct em_allocation){
+        .base = address,
+        .size = size,
+        .host = em_physical_on_host(o) ? address : 0,
+        .kind = EM_MEMORY_VIRTUAL,
+        .device = em_physical_on_host(o) ? 0 : o->prop.location.id,
+        .handle_types = (unsigned)o->prop.requestedHandleTypes,
+        .block_id = o->object.number,
+        .rdma_capable = o->prop.allocFlags.gpuDirectRDMACapable,
+        .physical = o->physical,
+        .owner = m,
+        .release = mapping_release,
+    };
+    int status = dm_space_map(&em_space, address, o->physical, 0, size, em_virtual_page_flags(m));
+    if (status) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes cannot be mapped: %s",
+                    (unsigned long long)size, strerror(-status));
+        goto free_mapping;
+    }
+    if ((r = em_memory_enter(&m->allocation)))
+        goto unmap;
+    o->mappings++;
+    goto unlock;
+unmap:
+    dm_space_unmap(&em_space, address, size);
+free_mapping:
+    dm_free(m);
+unlock:
+    em_unlock();
+    return r;
+}
+
+CUresult em_virtual_unmap(uint64_t address, uint64_t size)
+{
+    uint64_t end;
+    bool cut;
+    if (!size || !em_add(address, size, &end))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %llu is no range",
+                       (unsigned long long)address, (unsigned long long)size);
+    em_lock();
+    CUresult r = em_virtual_wait(address, end, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    if (!r && !em_reservation_find(address, NULL, NULL))
+        r = check_reserved(address, size);
+    if (!r)
+        r = em_virtual_check_whole(address, end, false);
+    for (struct em_allocation *a; !r && (a = em_virtual_next(address, end, address, &cut));)
+        em_memory_leave(a);
+    em_unlock();
+    return r;
+}

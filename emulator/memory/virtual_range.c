@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The mappings of cuMemMap in a range of addresses: finding them, and waiting for what uses them.
+#include "virtual_range.h"
+
+#include "call.h"
+#include "scheduler.h"
+#include "memory_device.h"
+#include "space.h"
+#include "virtual_memory.h"
+
+struct em_physical_object *em_mapped_object(const struct em_allocation *a)
+{
+    return ((const struct em_virtual_mapping *)a->owner)->object;
+}
+
+unsigned em_virtual_page_flags(const struct em_virtual_mapping *m)
+{
+    unsigned flags = em_physical_on_host(m->object) ? DM_MAP_READ | DM_MAP_WRITE | DM_MAP_HOST : 0;
+    if (m->allocation.access & CU_MEM_ACCESS_FLAGS_PROT_READ)
+        flags |= DM_MAP_READ;
+    if (m->allocation.access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE && m->object->physical->writable)
+        flags |= DM_MAP_WRITE;
+    return flags;
+}
+
+struct em_allocation *em_virtual_next(uint64_t address, uint64_t end, uint64_t from, bool *cut)
+{
+    struct em_allocation *a = from < end ? em_memory_touches(from, end - from) : NULL;
+    *cut = a && (a->kind != EM_MEMORY_VIRTUAL || a->base < address || a->base + a->size > end);
+    return a;
+}
+
+CUresult em_virtual_check_whole(uint64_t address, uint64_t end, bool no_holes)
+{
+    bool cut;
+    uint64_t from = address;
+    for (struct em_allocation *a; (a = em_virtual_next(address, end, from, &cut));
+         from = a->base + a->size) {
+        if (cut)
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "[%#llx, %#llx) cuts through the mapping of %llu bytes at %#llx",
+                           (unsigned long long)address, (unsigned long long)end,
+                           (unsigned long long)a->size, (unsigned long long)a->base);
+        if (no_holes && a->base != from)
+            break;
+    }
+    if (no_holes && from != end)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at %#llx",
+                       (unsigned long long)from);
+    return CUDA_SUCCESS;
+}
+
+// Whether the device may do more in some mapping of [address, end) than `kept`. Precondition:
+// em_lock held.
+static bool loses_access(uint64_t address, uint64_t end, unsigned kept)
+{
+    bool cut;
+    uint64_t from = address;
+    for (struct em_allocation *a; (a = em_virtual_next(address, end, from, &cut));
+         from = a->base + a->size) {
+        if (a->kind == EM_MEMORY_VIRTUAL && a->access & ~kept)
+            return true;
+    }
+    return false;
+}
+
+CUresult em_virtual_wait(uint64_t address, uint64_t end, unsigned kept)
+{
+    struct em_context *context;
+    CUresult r = CUDA_SUCCESS;
+    uint64_t up_to = em_funnel.tickets;
+    while (!r && loses_access(address, end, kept) && (context = em_context_with_work(up_to)))
+        r = em_memory_wait_until(context, up_to);
+    return r;
+}

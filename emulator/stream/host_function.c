@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Host functions and stream callbacks.
+#include "host_function.h"
+
+#include "call.h"
+
+struct host_function {
+    struct em_command command;
+    CUhostFn function;
+    void *data;
+};
+
+struct callback {
+    struct em_command command;
+    CUstreamCallback function;
+    CUstream handle;
+    void *data;
+};
+
+static CUresult run_host_function(struct em_command *c)
+{
+    struct host_function *h = (struct host_function *)c;
+    em_self.inside = true;
+    h->function(h->data);
+    em_self.inside = false;
+    return CUDA_SUCCESS;
+}
+
+static CUresult run_callback(struct em_command *c)
+{
+    struct callback *b = (struct callback *)c;
+    em_self.inside = true;
+    b->function(b->handle, c->result, b->data);
+    em_self.inside = false;
+    return CUDA_SUCCESS;
+}
+
+static const struct em_command_ops host_function_ops = {
+    .name = "host function", .run = run_host_function, .place = EM_HOST_THREAD};
+static const struct em_command_ops callback_ops = {
+    .name = "callback", .run = run_callback, .place = EM_HOST_THREAD, .always = true};
+
+CUresult em_host_function(struct em_stream *stream, CUhostFn function, void *data)
+{
+    struct host_function h = {.command = {.ops = &host_function_ops, .size_B = sizeof h},
+                              .function = function,
+                              .data = data};
+    return em_submit(stream, &h.command, EM_SUBMIT_ASYNC);
+}
+
+CUresult em_stream_callback(struct em_stream *stream, CUstream handle, CUstreamCallback function,
+                            void *data)
+{
+    struct callback b = {.command = {.ops = &callback_ops, .size_B = sizeof b},
+                         .function = function,
+                         .handle = handle,
+                         .data = data};
+    return em_submit(stream, &b.command, EM_SUBMIT_ASYNC);
+}
