@@ -30,7 +30,7 @@ Errors that are not in this list are reported in a sentence without an id (`GENE
 
 
 def main():
-    text = open(os.path.join(ROOT, 'emulator', 'diagnostics.def')).read()
+    text = open(os.path.join(ROOT, 'emulator', 'core', 'diagnostics.def')).read()
     text = re.sub(r'^\s*//.*$', '', text, flags=re.M)
     rows = re.findall(r'EM_DIAGNOSTIC\(\s*(\w+)\s*,\s*(\w+)\s*,\s*' + STRING + r'\s*,\s*' + STRING + r'\s*\)', text)
     if len(rows) != text.count('EM_DIAGNOSTIC('):

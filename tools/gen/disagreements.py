@@ -13,7 +13,7 @@ STRING = r'"((?:[^"\\]|\\.)*)"'
 
 
 def rows():
-    text = re.sub(r'^\s*//.*$', '', open(os.path.join(ROOT, 'emulator', 'quirks.def')).read(), flags=re.M)
+    text = re.sub(r'^\s*//.*$', '', open(os.path.join(ROOT, 'emulator', 'core', 'quirks.def')).read(), flags=re.M)
     text = re.sub(r'"\s*\n\s*"', '', text)
     pattern = r'EM_QUIRK\(\s*(\w+)\s*,\s*' + r'\s*,\s*'.join([STRING] * 4) + r'\s*\)'
     found = re.findall(pattern, text)
