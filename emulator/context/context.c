@@ -138,7 +138,7 @@ void em_context_end(struct em_context *c)
 void em_context_wait_end(const struct em_context *c)
 {
     while (c->ending)
-        pthread_cond_wait(&ended, &em_mutex);
+        em_lock_wait(&ended);
 }
 
 CUresult em_context_create(struct em_device *device, unsigned flags, CUcontext *out)

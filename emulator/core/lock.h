@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-extern pthread_mutex_t em_mutex;
+#include "mutex.h"
+
+extern struct dm_mutex em_mutex;
 
 // A thread that pthread_cancel ends inside of the driver would leave locks behind: from its first
 // lock on a call cannot be cancelled, until it returns.
@@ -34,17 +36,34 @@ static inline void em_cancel_restore(void)
 static inline void em_lock(void)
 {
     em_cancel_off();
-    pthread_mutex_lock(&em_mutex);
+    dm_mutex_lock(&em_mutex);
 }
 
 // For a few instructions without a cancellation point among them but em_fail, which looks after
 // itself: queries that are to be fast.
 static inline void em_lock_briefly(void)
 {
-    pthread_mutex_lock(&em_mutex);
+    dm_mutex_lock(&em_mutex);
 }
 
 static inline void em_unlock(void)
 {
-    pthread_mutex_unlock(&em_mutex);
+    dm_mutex_unlock(&em_mutex);
+}
+
+// A function whose comment says "Precondition: em_lock held" or "NOT held" begins with one of
+// these. They cost nothing in a release build.
+#define em_assert_locked() dm_assert_locked(&em_mutex)
+#define em_assert_unlocked() dm_assert_unlocked(&em_mutex)
+
+// Waits for a condition variable with em_lock released.
+static inline void em_lock_wait(pthread_cond_t *condition)
+{
+    dm_mutex_wait(&em_mutex, condition);
+}
+
+// The same, until `until` of the monotonic clock at the latest. Returns 0 or ETIMEDOUT.
+static inline int em_lock_wait_until(pthread_cond_t *condition, const struct timespec *until)
+{
+    return dm_mutex_wait_until(&em_mutex, condition, until);
 }

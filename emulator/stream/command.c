@@ -244,9 +244,9 @@ static void wait_progress(bool outside)
             until.tv_nsec -= 1000000000;
             until.tv_sec++;
         }
-        pthread_cond_clockwait(&em_funnel.progress, &em_mutex, CLOCK_MONOTONIC, &until);
+        em_lock_wait_until(&em_funnel.progress, &until);
     } else {
-        pthread_cond_wait(&em_funnel.progress, &em_mutex);
+        em_lock_wait(&em_funnel.progress);
     }
     em_funnel.waiters--;
 }

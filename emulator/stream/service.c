@@ -25,7 +25,7 @@ static void *host_main(void *unused)
     em_lock();
     for (;;) {
         if (!em_run_one(EM_HOST_THREAD))
-            pthread_cond_wait(&host.wake, &em_mutex);
+            em_lock_wait(&host.wake);
     }
     return NULL;
 }
@@ -38,7 +38,7 @@ static void *poller_main(void *unused)
     for (;;) {
         while (!em_funnel.polled && !em_funnel.handed_over) {
             pause_ns = POLL_FIRST_NS;
-            pthread_cond_wait(&poller.wake, &em_mutex);
+            em_lock_wait(&poller.wake);
         }
         em_funnel.handed_over = false;
         bool any = false;

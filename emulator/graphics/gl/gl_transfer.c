@@ -167,7 +167,7 @@ static pthread_cond_t idle = PTHREAD_COND_INITIALIZER; // with em_lock: a shadow
 void em_gl_shadow_wait(struct em_gl_shadow *m)
 {
     while (m->busy) // with the GL's work, which waits for nothing of CUDA's
-        pthread_cond_wait(&idle, &em_mutex);
+        em_lock_wait(&idle);
 }
 
 // em_lock is released until the end.
