@@ -12,14 +12,14 @@ enum { RUNS = 31 };
 
 static char recording[1 << 14];
 
-static double now_ns(void)
+static inline double now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void must(CUresult r, const char *what)
+static inline void must(CUresult r, const char *what)
 {
     if (r) {
         fprintf(stderr, "%s: CUresult %d\n", what, (int)r);
@@ -28,7 +28,7 @@ static void must(CUresult r, const char *what)
 }
 #define MUST(call) must((call), #call)
 
-static int by_value(const void *a, const void *b)
+static inline int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -36,7 +36,7 @@ static int by_value(const void *a, const void *b)
 
 // The recorded time of a call, or 0. Lines of the recording: a name of 44 columns, then
 // nanoseconds.
-static double recorded_ns(const char *name)
+static inline double recorded_ns(const char *name)
 {
     size_t n = strlen(name);
     for (const char *line = recording; *line;
@@ -46,7 +46,7 @@ static double recorded_ns(const char *name)
     return 0;
 }
 
-static void report(const char *name, double ns)
+static inline void report(const char *name, double ns)
 {
     double card = recorded_ns(name);
     if (card)
