@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "access.h"
 #include "alloc.h"
 #include "call.h"
 #include "command_queue.h"
@@ -139,12 +140,20 @@ static CUresult run_for(struct em_stream *s, struct em_command *c)
     return r;
 }
 
+// The end of a command that has run, failed or been refused. Precondition: em_lock held.
+static void end_command(struct em_command *c, CUresult r)
+{
+    c->result = r;
+    em_accesses_end(c, r);
+    if (c->ops->finish)
+        c->ops->finish(c);
+    em_command_release(c);
+}
+
 // Precondition: em_lock held.
 static void complete(struct em_stream *s, struct em_command *c, CUresult r)
 {
-    c->result = r;
-    if (c->ops->finish)
-        c->ops->finish(c);
+    end_command(c, r);
     s->running = NULL;
     s->completed++;
     if (s->blocking)
@@ -275,9 +284,7 @@ void em_stream_abandon(struct em_stream *s, CUresult result)
 
 static CUresult refuse(struct em_command *c, CUresult r)
 {
-    c->result = r;
-    if (c->ops->finish)
-        c->ops->finish(c);
+    end_command(c, r);
     return r;
 }
 
@@ -360,15 +367,24 @@ static void wait_for_room(struct em_stream *s)
         em_wait_progress();
 }
 
-// Precondition: em_lock held.
-static CUresult submit(struct em_stream *s, struct em_command *c, int how)
+// Whether a stream still takes a command. Precondition: em_lock held.
+static CUresult check_stream(const struct em_stream *s, const struct em_command *c)
+{
+    if (s->dead)
+        return em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed");
+    if (s->object.context->ending || (context_failed(s->object.context) && !c->ops->always))
+        return em_context_error(s->object.context);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
 {
     wait_for_room(s);
-    if (s->dead)
-        return refuse(c, em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
-                                 "the context of this stream was destroyed"));
-    if (s->object.context->ending || (context_failed(s->object.context) && !c->ops->always))
-        return refuse(c, em_context_error(s->object.context));
+    CUresult refused = check_stream(s, c);
+    if (!refused && em_accesses_begin(c, em_stream_must_wait(s)))
+        refused = check_stream(s, c);
+    if (refused)
+        return refuse(c, refused);
     if (em_stream_must_wait(s) || c->ops->place != EM_ANYWHERE || c->ops->resumes ||
         (c->ops->ready && !c->ops->ready(c)))
         return submit_waiting(s, c, how);
@@ -393,7 +409,7 @@ static CUresult submit(struct em_stream *s, struct em_command *c, int how)
 CUresult em_submit(struct em_stream *stream, struct em_command *command, int how)
 {
     em_lock();
-    CUresult r = submit(stream, command, how);
+    CUresult r = em_issue(stream, command, how);
     em_unlock();
     return r;
 }

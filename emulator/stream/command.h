@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct em_access;
 struct em_stream;
 struct em_command;
 struct em_context;
@@ -37,6 +38,14 @@ struct em_command_ops {
     // Drops the references that the command holds, run or not; the command counts as complete right
     // afterwards. NULL: none. `result` is what has become of it. Precondition: em_lock held.
     void (*finish)(struct em_command *);
+    // For commands that can be kept, as a graph's nodes are. `clone` completes a byte copy of a
+    // prepared command: it duplicates what the original owns and takes references of its own; on
+    // failure it leaves the copy with nothing to release. `release` drops what a prepared command
+    // owns, once in its life: after `finish`, or if it was never submitted. The references of the
+    // accesses are taken and dropped by em_command_clone and em_command_release. NULL: the command
+    // owns nothing else. Precondition: em_lock held.
+    CUresult (*clone)(struct em_command *copy);
+    void (*release)(struct em_command *);
     enum em_place place;
     // `ready` may turn true without a command having completed (memory that the program writes,
     // another process): it is asked from time to time.
@@ -52,6 +61,9 @@ struct em_command_ops {
 struct em_command {
     const struct em_command_ops *ops;
     uint32_t size_B; // of the whole struct: it is copied when it must wait
+    // The memory that it reads and writes: an array inside the struct, this many bytes from its
+    // start, so that a byte copy of the command is complete.
+    uint16_t accesses_at, access_count;
     // The rest is the funnel's.
     bool copied, done;
     CUresult result;
@@ -63,6 +75,11 @@ struct em_command {
     struct em_command *next;
 };
 
+static inline struct em_access *em_command_accesses(const struct em_command *command)
+{
+    return (struct em_access *)((char *)command + command->accesses_at);
+}
+
 #define EM_RUN_AGAIN ((CUresult)-1)
 
 enum { EM_SUBMIT_ASYNC, EM_SUBMIT_SYNC };
@@ -72,6 +89,18 @@ enum { EM_SUBMIT_ASYNC, EM_SUBMIT_SYNC };
 // em_submit returns; one that must wait is copied (EM_SUBMIT_ASYNC) and run later. EM_SUBMIT_SYNC
 // returns when it has completed, with its result. Takes the lock: precondition: em_lock NOT held.
 CUresult em_submit(struct em_stream *stream, struct em_command *command, int how);
+// The same for a caller that prepared the command under the lock. Precondition: em_lock held, which
+// is released meanwhile.
+CUresult em_issue(struct em_stream *stream, struct em_command *command, int how);
+
+// Makes a copy of a prepared command that has not been submitted, with references of its own, so
+// that either can be submitted or released without the other. `*out` is on the heap:
+// em_command_free releases it if it is not submitted. Precondition: em_lock held.
+CUresult em_command_clone(const struct em_command *command, struct em_command **out);
+void em_command_free(struct em_command *command);
+// Drops everything that a prepared command owns. em_submit and em_issue do so themselves.
+// Precondition: em_lock held.
+void em_command_release(struct em_command *command);
 
 // What follows is for those who wait for progress of any kind: streams and events.
 

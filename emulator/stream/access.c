@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Begins and ends the accesses of commands.
+#include "access.h"
+
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "command.h"
+#include "error.h"
+#include "lock.h"
+
+// The lock is released while bytes are fetched because whoever has them, such as a graphics API,
+// may be waiting for the program.
+static void make_resident(struct em_command *command, bool may_wait)
+{
+    struct em_access *list = em_command_accesses(command);
+    em_unlock();
+    for (unsigned i = 0; i < command->access_count; i++) {
+        if (list[i].absent)
+            list[i].watch->make_resident(&list[i], may_wait);
+        list[i].absent = false;
+    }
+    em_lock();
+}
+
+bool em_accesses_begin(struct em_command *command, bool may_wait)
+{
+    em_assert_locked();
+    bool absent = false;
+    struct em_access *list = em_command_accesses(command);
+    for (unsigned i = 0; i < command->access_count; i++) {
+        struct em_access *a = &list[i];
+        a->absent = false;
+        a->watch = a->ops ? a->ops->watch(a) : NULL;
+        if (em_unlikely(a->watch))
+            absent |= a->absent = a->watch->begin(a);
+    }
+    if (em_unlikely(absent))
+        make_resident(command, may_wait);
+    return absent;
+}
+
+void em_accesses_end(struct em_command *command, CUresult result)
+{
+    em_assert_locked();
+    struct em_access *list = em_command_accesses(command);
+    for (unsigned i = 0; i < command->access_count; i++) {
+        struct em_access *a = &list[i];
+        if (em_unlikely(a->watch) && a->watch->end)
+            a->watch->end(a, result);
+        a->watch = NULL;
+    }
+}
+
+void em_accesses_retain(struct em_command *command)
+{
+    em_assert_locked();
+    struct em_access *list = em_command_accesses(command);
+    for (unsigned i = 0; i < command->access_count; i++)
+        if (list[i].ops && list[i].ops->retain)
+            list[i].ops->retain(&list[i]);
+}
+
+void em_accesses_release(struct em_command *command)
+{
+    em_assert_locked();
+    struct em_access *list = em_command_accesses(command);
+    for (unsigned i = 0; i < command->access_count; i++)
+        if (list[i].ops && list[i].ops->release)
+            list[i].ops->release(&list[i]);
+}
+
+// ---- prepared commands ----
+
+CUresult em_command_clone(const struct em_command *command, struct em_command **out)
+{
+    em_assert_locked();
+    struct em_command *copy = dm_alloc(command->size_B);
+    if (!copy)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a copy of a %s",
+                       command->ops->name);
+    memcpy(copy, command, command->size_B);
+    CUresult r = command->ops->clone ? command->ops->clone(copy) : CUDA_SUCCESS;
+    if (r) {
+        dm_free(copy);
+        return r;
+    }
+    em_accesses_retain(copy);
+    *out = copy;
+    return CUDA_SUCCESS;
+}
+
+void em_command_release(struct em_command *command)
+{
+    em_accesses_release(command);
+    if (command->ops->release)
+        command->ops->release(command);
+}
+
+void em_command_free(struct em_command *command)
+{
+    em_command_release(command);
+    dm_free(command);
+}

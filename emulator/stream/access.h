@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Accesses: the memory that a command reads and writes.
+//
+// A command carries a list of its accesses, filled in when it is prepared. At submission,
+// em_accesses_begin tells whoever watches that memory (a mapped graphics resource, an imported
+// buffer, a sparse array) and lets it fetch the bytes that the command needs. When the command
+// completes, or is refused, em_accesses_end tells the same watchers how it went.
+//
+//     prepared ──begin──▶ watched ──make resident──▶ resident ──end──▶ prepared
+//
+// A prepared command can be cloned at any time; only begin and end are paired. The rooms above
+// this one own the memory and its watchers, and are called through the operations below.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "box.h"
+
+struct em_access;
+struct em_command;
+
+enum em_access_mode {
+    EM_ACCESS_READ,
+    EM_ACCESS_WRITE,      // every byte of the range or box
+    EM_ACCESS_WRITE_SOME, // some of the bytes: rows with gaps between them
+};
+
+// How a watcher of memory learns about commands. All run with em_lock held, except make_resident.
+struct em_watch_ops {
+    // A checked command is about to be submitted. Takes the references that the watcher needs until
+    // `end` and keeps them in access->watcher. Returns whether make_resident must run before the
+    // command does.
+    bool (*begin)(struct em_access *);
+    // Fetches the bytes that the access needs. If `may_wait` is set, other commands may run between
+    // this call and the command, so bytes that it will overwrite must be fetched too.
+    // Precondition: em_lock not held.
+    void (*make_resident)(struct em_access *, bool may_wait);
+    // The command has completed, has failed or was refused. Drops the references. NULL: nothing to
+    // do.
+    void (*end)(struct em_access *, CUresult result);
+};
+
+// The kind of memory that is accessed. All run with em_lock held.
+struct em_access_ops {
+    // Returns the watcher of this memory, or NULL. Called when the command is submitted, which may
+    // be long after it was prepared: the memory may be gone by then.
+    const struct em_watch_ops *(*watch)(struct em_access *);
+    // Take and drop the reference to the memory that the access holds while its command exists.
+    // NULL: the access holds no reference.
+    void (*retain)(struct em_access *);
+    void (*release)(struct em_access *);
+};
+
+struct em_access {
+    const struct em_access_ops *ops; // NULL: the program's own memory, which nobody watches
+    enum em_access_mode mode;
+    void *owner; // the storage or the allocation; belongs to `ops`
+    union {
+        struct {
+            uint64_t address, size_B;
+        }; // linear memory
+        struct {
+            struct dm_position at;
+            struct dm_box_extent extent;
+            uint32_t level;
+        }; // a box of an array
+    };
+    uint64_t epoch; // belongs to `ops`
+
+    // Valid from begin to end.
+    const struct em_watch_ops *watch; // NULL: nobody watches
+    bool absent;                      // make_resident has yet to run
+    void *watcher;                    // belongs to `watch`
+    uint64_t mark;                    // likewise
+};
+
+static inline bool em_access_writes(const struct em_access *access)
+{
+    return access->mode != EM_ACCESS_READ;
+}
+
+// Tells the watchers of the command's memory and makes the bytes resident. Returns whether em_lock
+// was released meanwhile, so that the caller must check the stream again. Each command that was
+// begun must be ended. Precondition: em_lock held.
+bool em_accesses_begin(struct em_command *command, bool may_wait);
+// Tells the watchers that the command has ended. Does nothing for a command that was not begun.
+// Precondition: em_lock held.
+void em_accesses_end(struct em_command *command, CUresult result);
+
+// Takes and drops the references that the accesses of a prepared command hold.
+// Precondition: em_lock held.
+void em_accesses_retain(struct em_command *command);
+void em_accesses_release(struct em_command *command);
