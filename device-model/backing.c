@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "alloc.h"
+#include "arithmetic.h"
 
 // Null pages are private and anonymous: zero until something writes to them, and zero again after a
 // wipe.
@@ -20,10 +21,9 @@ static int make_null(uint64_t va, uint64_t size)
 int dm_window_init(struct dm_window *window, struct dm_space *space, uint64_t size, bool null_pages)
 {
     uint64_t whole;
-    if (__builtin_add_overflow(size, DM_PAGE - 1, &whole))
+    if (!dm_round_up(size, DM_PAGE, &whole))
         return -ENOMEM;
-    *window = (struct dm_window){
-        .space = space, .size = whole & ~(uint64_t)(DM_PAGE - 1), .null_pages = null_pages};
+    *window = (struct dm_window){.space = space, .size = whole, .null_pages = null_pages};
     int r = dm_va_reserve(space, window->size, 0, 0, &window->va);
     if (!r && null_pages && (r = make_null(window->va, window->size)))
         dm_va_free(space, window->va);

@@ -75,10 +75,12 @@ static struct view view_of(const struct dm_surface *s, struct dm_position at)
     struct view view = {.start = s->base, .pitch_B = s->pitch_B, .slice_B = s->slice_B, .at = at};
 
     if (layout) {
+        struct dm_layout_rows rows = dm_layout_rows(layout, s->level);
+
         v = &layout->level[s->level];
-        view.start += v->offset_B;
-        view.pitch_B = v->pitch_B;
-        view.slice_B = layout->layered ? v->layer_stride_B : v->slice_B;
+        view.start += rows.offset_B;
+        view.pitch_B = rows.pitch_B;
+        view.slice_B = rows.slice_B;
         view.tiled = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
         if (view.tiled) {
             view.desc = (struct kn_tiled){.width_gob = v->width_gob,

@@ -2,6 +2,8 @@
 // Layouts: the rules that place levels, layers, slices and rows, one function a kind.
 #include "layout.h"
 
+#include "arithmetic.h"
+
 #include <errno.h>
 #include <stddef.h>
 
@@ -14,23 +16,10 @@
 #define LLVMPIPE_START_ALIGN_B 16u // what its memory requirements ask for; newer ones ask for more
 #define SWIFTSHADER_ALIGN_B 16u
 
-static uint64_t div_up(uint64_t value, uint64_t divisor)
+// The extent of a level in texels; missing dimensions count as 1.
+static uint64_t minify(uint64_t extent_px, uint32_t level)
 {
-    return value / divisor + (value % divisor != 0);
-}
-
-static uint64_t minify(uint64_t extent, uint32_t level)
-{
-    return extent >> level ? extent >> level : 1;
-}
-
-static unsigned log2_up(uint64_t value)
-{
-    unsigned log2 = 0;
-
-    while ((UINT64_C(1) << log2) < value)
-        log2++;
-    return log2;
+    return dm_layout_minify(extent_px ? extent_px : 1, level);
 }
 
 static unsigned min_u(unsigned a, unsigned b)
@@ -62,7 +51,7 @@ static uint64_t add(uint64_t a, uint64_t b, bool *ok)
 
 static uint64_t align_up(uint64_t value, uint64_t alignment, bool *ok)
 {
-    return mul(div_up(value, alignment), alignment, ok);
+    return mul(dm_div_up(value, alignment), alignment, ok);
 }
 
 // The largest log2 up to `most` whose block of unit << log2 is no longer than 1.5 times the extent.
@@ -96,15 +85,15 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
         depth_log2 = block_log2(BLOCK_DEPTH_LOG2_MOST, 1, l->level[0].depth);
     for (uint32_t i = 0; i < l->levels; i++) {
         struct dm_layout_level *v = &l->level[i];
-        uint64_t rows_gob = div_up(v->height_el, DM_GOB_HEIGHT);
-        unsigned a = max_u(min_u(height_log2, log2_up(rows_gob)), least_log2),
-                 b = min_u(depth_log2, log2_up(v->depth));
-        uint64_t depth = div_up(v->depth, UINT64_C(1) << b) << b;
+        uint64_t rows_gob = dm_div_up(v->height_el, DM_GOB_HEIGHT);
+        unsigned a = max_u(min_u(height_log2, dm_log2_up(rows_gob)), least_log2),
+                 b = min_u(depth_log2, dm_log2_up(v->depth));
+        uint64_t depth = dm_div_up(v->depth, UINT64_C(1) << b) << b;
 
         v->block_height_log2_gob = a;
         v->block_depth_log2_gob = b;
-        v->width_gob = div_up((uint64_t)v->width_el * l->element_B, DM_GOB_WIDTH_B);
-        v->height_gob = div_up(rows_gob, UINT64_C(1) << a) << a;
+        v->width_gob = dm_div_up((uint64_t)v->width_el * l->element_B, DM_GOB_WIDTH_B);
+        v->height_gob = dm_div_up(rows_gob, UINT64_C(1) << a) << a;
         v->pitch_B = (uint64_t)v->width_gob * DM_GOB_WIDTH_B;
         v->slice_B = mul(v->pitch_B, (uint64_t)v->height_gob * DM_GOB_HEIGHT, &ok);
         v->size_B = mul(v->slice_B, depth, &ok);
@@ -159,10 +148,10 @@ static bool place_llvmpipe(struct dm_layout *l)
         uint64_t rows =
             l->dimensions == 1 ? v->height_px : align_up(v->height_px, LLVMPIPE_TILE_PX, &ok);
 
-        v->pitch_B = div_up(columns, l->block_px) * l->element_B;
+        v->pitch_B = dm_div_up(columns, l->block_px) * l->element_B;
         if (l->block_px == 1)
             v->pitch_B = align_up(v->pitch_B, LLVMPIPE_ALIGN_B, &ok);
-        v->slice_B = mul(v->pitch_B, div_up(rows, l->block_px), &ok);
+        v->slice_B = mul(v->pitch_B, dm_div_up(rows, l->block_px), &ok);
         v->layer_stride_B = v->slice_B;
         v->size_B = mul(mul(v->slice_B, v->depth, &ok), l->layers, &ok);
         v->offset_B = offset_B;
@@ -218,8 +207,8 @@ static bool desc_makes_sense(const struct dm_layout_desc *d)
     return d->width_px && d->width_px <= DM_LAYOUT_EXTENT_MAX &&
            d->height_px <= DM_LAYOUT_EXTENT_MAX && d->depth <= DM_LAYOUT_EXTENT_MAX &&
            d->layers <= DM_LAYOUT_EXTENT_MAX && d->element_B && d->element_B <= 64 &&
-           d->block_px <= 16 && d->levels && d->levels <= most &&
-           d->levels <= DM_LAYOUT_LEVELS_MAX && !(d->depth && d->layers) &&
+           (!d->word_B || d->word_B >= d->element_B) && d->block_px <= 16 && d->levels &&
+           d->levels <= most && d->levels <= DM_LAYOUT_LEVELS_MAX && !(d->depth && d->layers) &&
            !(d->depth && !d->height_px) && !(d->cube && !d->layers);
 }
 
@@ -244,8 +233,8 @@ int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc)
         v->width_px = minify(desc->width_px, i);
         v->height_px = minify(desc->height_px, i);
         v->depth = minify(desc->depth, i);
-        v->width_el = div_up(v->width_px, l.block_px);
-        v->height_el = div_up(v->height_px, l.block_px);
+        v->width_el = dm_div_up(v->width_px, l.block_px);
+        v->height_el = dm_div_up(v->height_px, l.block_px);
     }
     switch (desc->kind) {
     case DM_LAYOUT_BLOCK_LINEAR:
@@ -317,50 +306,70 @@ uint64_t dm_layout_locate(const struct dm_layout *layout, uint32_t level, uint64
     return dm_layout_locate_B(layout, level, x_el * layout->element_B, y, z);
 }
 
+int dm_layout_span(const struct dm_layout *layout, const struct dm_layout_box *box,
+                   uint64_t *first_B, uint64_t *end_B)
+{
+    uint64_t x_end, y_end, z_end, first, last;
+
+    if (!box->width_B || !box->height || !box->depth || !dm_add(box->x_B, box->width_B, &x_end) ||
+        !dm_add(box->y, box->height, &y_end) || !dm_add(box->z, box->depth, &z_end))
+        return -EINVAL;
+    // In each layout the offset is a sum of three terms, one of x, one of y and one of z, and none
+    // of them falls as its coordinate rises. So no byte lies before the first or after the last.
+    first = dm_layout_locate_B(layout, box->level, box->x_B, box->y, box->z);
+    last = dm_layout_locate_B(layout, box->level, x_end - 1, y_end - 1, z_end - 1);
+    if (first == DM_LAYOUT_NOWHERE || last == DM_LAYOUT_NOWHERE)
+        return -EINVAL;
+    *first_B = first;
+    *end_B = last + 1;
+    return 0;
+}
+
+int dm_layout_layer(const struct dm_layout *layout, uint32_t layer, struct dm_layout *out)
+{
+    if (layer >= layout->layers)
+        return -EINVAL;
+    *out = *layout;
+    out->layered = out->cube = false;
+    out->layers = 1;
+    for (uint32_t i = 0; i < out->levels; i++)
+        out->level[i].offset_B += layer * out->level[i].layer_stride_B;
+    return 0;
+}
+
+struct dm_layout_rows dm_layout_rows(const struct dm_layout *layout, uint32_t level)
+{
+    const struct dm_layout_level *v = &layout->level[level];
+
+    return (struct dm_layout_rows){
+        .offset_B = v->offset_B,
+        .pitch_B = v->pitch_B,
+        .slice_B = layout->layered ? v->layer_stride_B : v->slice_B,
+    };
+}
+
+struct dm_layout_desc dm_layout_describe(const struct dm_layout *layout)
+{
+    const struct dm_layout_level *v = &layout->level[0];
+
+    return (struct dm_layout_desc){
+        .kind = layout->kind,
+        .element_B = layout->element_B,
+        .word_B = layout->word_B,
+        .block_px = layout->block_px,
+        .width_px = v->width_px,
+        .height_px = layout->dimensions > 1 ? v->height_px : 0,
+        .depth = layout->dimensions > 2 ? v->depth : 0,
+        .layers = layout->layered ? layout->layers : 0,
+        .levels = layout->levels,
+        .cube = layout->cube,
+        .pitch_B = layout->kind == DM_LAYOUT_PITCH ? v->pitch_B : 0,
+    };
+}
+
 void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *size_B,
                                    uint64_t *alignment_B)
 {
     *size_B = layout->size_B;
     *alignment_B = layout->alignment_B;
-}
-
-// A tile is the most cubic (3D) or square (2D) box of elements in 64 KiB, x longest. The tail
-// begins at the first level that is smaller than a tile in some direction. If that is level 0, all
-// layers share one tail.
-int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout)
-{
-    unsigned elements_log2, x_log2, y_log2, z_log2 = 0;
-    uint32_t first = 0;
-    uint64_t tail_B = 0;
-    bool ok = true;
-
-    if (layout->kind != DM_LAYOUT_BLOCK_LINEAR || layout->dimensions == 1 || layout->cube ||
-        (layout->word_B & (layout->word_B - 1)))
-        return -EINVAL;
-    elements_log2 = log2_up(PAGE_B / layout->word_B);
-    if (layout->dimensions == 3) {
-        x_log2 = (elements_log2 + 2) / 3;
-        y_log2 = (elements_log2 - x_log2 + 1) / 2;
-        z_log2 = elements_log2 - x_log2 - y_log2;
-    } else {
-        x_log2 = (elements_log2 + 1) / 2;
-        y_log2 = elements_log2 - x_log2;
-    }
-    sparse->tile_width_px = layout->block_px << x_log2;
-    sparse->tile_height_px = layout->block_px << y_log2;
-    sparse->tile_depth = 1u << z_log2;
-
-    while (first < layout->levels && layout->level[first].width_px >= sparse->tile_width_px &&
-           layout->level[first].height_px >= sparse->tile_height_px &&
-           layout->level[first].depth >= sparse->tile_depth)
-        first++;
-    if (first == 0)
-        tail_B = layout->total_B;
-    else if (first < layout->levels)
-        for (uint32_t i = first; i < layout->levels; i++)
-            tail_B += layout->level[i].size_B;
-    sparse->miptail_first_level = first;
-    sparse->miptail_B = align_up(tail_B, PAGE_B, &ok);
-    sparse->single_miptail = first == 0;
-    return 0;
 }

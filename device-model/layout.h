@@ -48,7 +48,7 @@ struct dm_layout_desc {
     // (log2 of GOBs). 0: no such rule.
     uint8_t block_height_log2_least, block_height_log2_most;
     bool half_blocks; // rows are counted in such blocks, but laid out in blocks half as high
-    uint32_t word_B;  // what sparse tiles count as an element; 0: element_B
+    uint32_t word_B;  // what sparse tiles count as an element; 0: element_B; otherwise not smaller
 };
 
 struct dm_layout_level {
@@ -102,21 +102,45 @@ uint64_t dm_layout_locate(const struct dm_layout *layout, uint32_t level, uint64
 uint64_t dm_layout_locate_B(const struct dm_layout *layout, uint32_t level, uint64_t x_B,
                             uint64_t y, uint64_t z);
 
+// A box of a level: bytes of a row, rows, slices or layers.
+struct dm_layout_box {
+    uint32_t level;
+    uint64_t x_B, y, z;
+    uint64_t width_B, height, depth;
+};
+
+// Computes [*first_B, *end_B), the smallest range of bytes that holds the box. Returns 0, or
+// -EINVAL if the box is empty or leaves the level.
+int dm_layout_span(const struct dm_layout *layout, const struct dm_layout_box *box,
+                   uint64_t *first_B, uint64_t *end_B);
+
+// Computes the layout of one layer (or cube face): an array of its own with the same levels, which
+// is not layered. Offsets still count from the start of the whole array; total_B, size_B and
+// alignment_B remain those of the whole array. Returns 0, or -EINVAL if there is no such layer.
+int dm_layout_layer(const struct dm_layout *layout, uint32_t layer, struct dm_layout *out);
+
+// Where the rows of a level are, for layouts other than block-linear: row y of slice or layer z
+// starts at offset_B + z * slice_B + y * pitch_B. Precondition: level < layout->levels.
+struct dm_layout_rows {
+    uint64_t offset_B, pitch_B, slice_B;
+};
+struct dm_layout_rows dm_layout_rows(const struct dm_layout *layout, uint32_t level);
+
+// Returns the description that dm_layout_init made the layout from, without the block rules of
+// video formats. Change it to ask for the layout of a similar array.
+struct dm_layout_desc dm_layout_describe(const struct dm_layout *layout);
+
+// The extent of a level: max(1, extent >> level). A dimension that does not exist (0) stays 0.
+static inline uint64_t dm_layout_minify(uint64_t extent_px, uint32_t level)
+{
+    uint64_t minified_px = level < 64 ? extent_px >> level : 0;
+
+    return extent_px && !minified_px ? 1 : minified_px;
+}
+
 // How many values z takes in a level: slices, or layers.
 uint64_t dm_layout_depth(const struct dm_layout *layout, uint32_t level);
 
 // What cuArrayGetMemoryRequirements and cuMipmappedArrayGetMemoryRequirements tell.
 void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *size_B,
                                    uint64_t *alignment_B);
-
-// How a sparse array is cut into tiles of 64 KiB.
-struct dm_sparse {
-    uint32_t tile_width_px, tile_height_px, tile_depth;
-    uint32_t miptail_first_level; // number of levels if there is no tail (CUarrays then report 0)
-    uint64_t miptail_B;           // of one layer, or of all where single_miptail; 0: no tail
-    bool single_miptail;
-};
-
-// Sparse properties of an array whose block-linear layout is given. Returns 0, or -EINVAL for what
-// cannot be sparse: 1D arrays, cubes, foreign layouts.
-int dm_sparse_init(struct dm_sparse *sparse, const struct dm_layout *layout);

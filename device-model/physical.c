@@ -13,19 +13,11 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "arithmetic.h"
 
 // Slices are whole runs of the arena; the room to spare keeps fragmentation from refusing what the
 // books allow.
 enum { ARENA_ROOM = 16, PAGE = 4096 };
-
-static bool round_up(uint64_t size, uint64_t granule, uint64_t *out)
-{
-    uint64_t sum;
-    if (__builtin_add_overflow(size, granule - 1, &sum))
-        return false;
-    *out = sum & ~(granule - 1);
-    return true;
-}
 
 int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule)
 {
@@ -49,7 +41,7 @@ void dm_vram_finish(struct dm_vram *vram)
 
 int dm_vram_commit(struct dm_vram *vram, uint64_t size)
 {
-    if (!round_up(size, vram->granule, &size) || size > vram->total - vram->used)
+    if (!dm_round_up(size, vram->granule, &size) || size > vram->total - vram->used)
         return -ENOMEM;
     vram->used += size;
     return 0;
@@ -57,7 +49,7 @@ int dm_vram_commit(struct dm_vram *vram, uint64_t size)
 
 void dm_vram_uncommit(struct dm_vram *vram, uint64_t size)
 {
-    if (round_up(size, vram->granule, &size))
+    if (dm_round_up(size, vram->granule, &size))
         vram->used -= size < vram->used ? size : vram->used;
 }
 
@@ -175,7 +167,7 @@ int dm_physical_create(struct dm_vram *vram, uint64_t size, unsigned flags,
 {
     if (size == 0)
         return -EINVAL;
-    if (!round_up(size, vram->granule, &size))
+    if (!dm_round_up(size, vram->granule, &size))
         return -ENOMEM;
     int r = dm_vram_commit(vram, size);
     if (r)

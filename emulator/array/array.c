@@ -12,6 +12,7 @@
 #include "lock.h"
 #include "memory_device.h"
 #include "quirk.h"
+#include "sparse.h"
 
 // ---- storage
 
@@ -321,8 +322,8 @@ static CUDA_ARRAY3D_DESCRIPTOR level_desc(const struct em_mipmap *m, unsigned le
     size_t *extents[] = {&d.Width, &d.Height,
                          d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP) ? NULL : &d.Depth};
     for (unsigned i = 0; i < 3; i++)
-        if (extents[i] && *extents[i])
-            *extents[i] = *extents[i] >> level ? *extents[i] >> level : 1;
+        if (extents[i])
+            *extents[i] = dm_layout_minify(*extents[i], level);
     return d;
 }
 

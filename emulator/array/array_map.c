@@ -103,19 +103,6 @@ static CUresult find_storage(const CUarrayMapInfo *m, struct em_storage **out, u
     return CUDA_SUCCESS;
 }
 
-// Offset and extent in one direction, in texels, as tiles: whole ones, or up to the level's end.
-static bool in_tiles(uint32_t offset, uint32_t extent, uint32_t tile, uint32_t level, uint32_t *at,
-                     uint32_t *count)
-{
-    uint64_t end = (uint64_t)offset + extent;
-    if (!extent || offset % tile || offset >= level ||
-        end > ((uint64_t)level + tile - 1) / tile * tile || (end % tile && end != level))
-        return false;
-    *at = offset / tile;
-    *count = extent / tile + (extent % tile != 0);
-    return true;
-}
-
 static CUresult level_range(const CUarrayMapInfo *m, const struct em_storage *storage,
                             const struct dm_sparse *sparse, struct em_tile_range *range)
 {
@@ -136,7 +123,8 @@ static CUresult level_range(const CUarrayMapInfo *m, const struct em_storage *st
     // "offsetX, offsetY, offsetZ … must be a multiple of the tile extents", as must be the extents,
     // but for what reaches the level's end
     for (unsigned i = 0; i < 3; i++)
-        if (!in_tiles(offset[i], extent[i], tile[i], most[i], &range->at[i], &range->count[i]))
+        if (!dm_sparse_axis(tile[i], most[i], offset[i], extent[i], &range->at[i],
+                            &range->count[i]))
             return em_fail(CUDA_ERROR_INVALID_VALUE,
                            "%s %u, extent %u: tiles of %u texels, level of %u",
                            i == 0   ? "offsetX"
@@ -150,20 +138,20 @@ static CUresult tail_range(const CUarrayMapInfo *m, const struct em_storage *sto
                            const struct dm_sparse *sparse, struct em_tile_range *range)
 {
     uint64_t offset = m->subresource.miptail.offset, size = m->subresource.miptail.size, end;
-    unsigned layers = sparse->single_miptail ? 1 : storage->layout.layers;
-    if (!sparse->miptail_B || m->subresource.miptail.layer >= layers)
+    unsigned tails = dm_sparse_tails(sparse, &storage->layout);
+    if (m->subresource.miptail.layer >= tails)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "the mip tail of layer %u: the array has %u",
-                       m->subresource.miptail.layer, sparse->miptail_B ? layers : 0);
-    if (!size || offset % EM_TILE_B || size % EM_TILE_B || !em_add(offset, size, &end) ||
+                       m->subresource.miptail.layer, tails);
+    if (!size || offset % DM_TILE_B || size % DM_TILE_B || !em_add(offset, size, &end) ||
         end > sparse->miptail_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "bytes %llu to %llu of a mip tail of %llu in tiles of %d",
+                       "bytes %llu to %llu of a mip tail of %llu in tiles of %u",
                        (unsigned long long)offset, (unsigned long long)(offset + size),
-                       (unsigned long long)sparse->miptail_B, EM_TILE_B);
+                       (unsigned long long)sparse->miptail_B, DM_TILE_B);
     *range = (struct em_tile_range){.part = EM_TILES_TAIL,
                                     .layer = m->subresource.miptail.layer,
-                                    .tail_at = offset / EM_TILE_B,
-                                    .tail_count = size / EM_TILE_B};
+                                    .tail_at = offset / DM_TILE_B,
+                                    .tail_count = size / DM_TILE_B};
     return CUDA_SUCCESS;
 }
 
@@ -200,12 +188,12 @@ static CUresult find_memory(const CUarrayMapInfo *m, uint64_t need_B, struct dm_
             CUDA_ERROR_INVALID_VALUE,
             "CUmemGenericAllocationHandle #%u was made without CU_MEM_CREATE_USAGE_TILE_POOL",
             o->object.number);
-    if (m->offset % EM_TILE_B || !em_add(m->offset, need_B, &end) || end > o->size)
+    if (m->offset % DM_TILE_B || !em_add(m->offset, need_B, &end) || end > o->size)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "%llu bytes from offset %llu on: CUmemGenericAllocationHandle #%u has %llu, "
-                       "mapped in steps of %d",
+                       "mapped in steps of %u",
                        (unsigned long long)need_B, m->offset, o->object.number,
-                       (unsigned long long)o->size, EM_TILE_B);
+                       (unsigned long long)o->size, DM_TILE_B);
     *out = o->physical;
     return CUDA_SUCCESS;
 }

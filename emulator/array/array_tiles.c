@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tiles of sparse arrays and their places in the block-linear layout.
+// The memory that is mapped to tiles of sparse arrays, and to arrays with deferred mapping.
 #include "array_tiles.h"
 
 #include <pthread.h>
@@ -23,27 +23,14 @@ struct tiled_storage {
     uint64_t tail_slot;
 };
 
-static uint32_t divide_up(uint32_t a, uint32_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 static void level_tiles(const struct tiled_storage *s, uint32_t level, uint32_t tiles[3])
 {
-    const struct dm_layout_level *v = &s->storage.layout.level[level];
-    tiles[0] = divide_up(v->width_px, s->sparse.tile_width_px);
-    tiles[1] = divide_up(v->height_px, s->sparse.tile_height_px);
-    tiles[2] = divide_up(v->depth, s->sparse.tile_depth);
-}
-
-static uint32_t tail_layers(const struct tiled_storage *s)
-{
-    return s->sparse.single_miptail ? 1 : s->storage.layout.layers;
+    dm_sparse_tiles(&s->sparse, &s->storage.layout, level, tiles);
 }
 
 static uint64_t tail_tiles(const struct tiled_storage *s)
 {
-    return s->sparse.miptail_B / EM_TILE_B;
+    return s->sparse.miptail_B / DM_TILE_B;
 }
 
 // ---- the storage
@@ -92,7 +79,7 @@ static void number_slots(struct tiled_storage *s)
         s->slot_count += (uint64_t)tiles[0] * tiles[1] * tiles[2] * s->storage.layout.layers;
     }
     s->tail_slot = s->slot_count;
-    s->slot_count += tail_tiles(s) * tail_layers(s);
+    s->slot_count += tail_tiles(s) * dm_sparse_tails(&s->sparse, &s->storage.layout);
 }
 
 CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **out)
@@ -152,9 +139,9 @@ uint64_t em_tiled_range_B(const struct em_storage *storage, const struct em_tile
     case EM_TILES_WHOLE:
         return storage->size_B;
     case EM_TILES_LEVEL:
-        return (uint64_t)r->count[0] * r->count[1] * r->count[2] * EM_TILE_B;
+        return (uint64_t)r->count[0] * r->count[1] * r->count[2] * DM_TILE_B;
     default:
-        return r->tail_count * EM_TILE_B;
+        return r->tail_count * DM_TILE_B;
     }
 }
 
@@ -187,35 +174,12 @@ static void add(struct run *run, uint64_t at, uint64_t from, uint64_t size_B)
     run->size_B += size_B;
 }
 
-// The GOBs of one tile, which lies in the memory as a small block-linear box of whole block
-// columns: a column of a block, or the part of it that the tile covers, is contiguous in the array.
-// What the array does not have of a tile at its edge leaves a gap in the memory.
-static void add_tile(struct run *run, uint32_t level, uint32_t layer, const uint32_t tile[3],
-                     uint64_t from)
+static void add_tile(struct run *run, const struct dm_tile *tile, uint64_t from)
 {
-    const struct dm_layout *layout = &run->s->storage.layout;
-    const struct dm_layout_level *v = &layout->level[level];
-    const struct dm_sparse *t = &run->s->sparse;
-    const uint32_t gob_width_B = 64, gob_rows = 8, gob_B = 512;
-    uint32_t columns = t->tile_width_px / layout->block_px * layout->element_B / gob_width_B;
-    uint32_t rows = t->tile_height_px / layout->block_px / gob_rows,
-             block_rows = 1u << v->block_height_log2_gob;
-    uint32_t depth = 1u << v->block_depth_log2_gob, step = rows < block_rows ? rows : block_rows;
-    uint64_t piece_B = (uint64_t)step * depth * gob_B;
-    for (uint32_t z = tile[2] * t->tile_depth; z < (tile[2] + 1) * t->tile_depth; z += depth)
-        for (uint32_t y = tile[1] * rows; y < (tile[1] + 1) * rows; y += step)
-            for (uint32_t x = tile[0] * columns; x < (tile[0] + 1) * columns; x++, from += piece_B)
-                if (x < v->width_gob && y < v->height_gob && z < v->depth) {
-                    uint64_t block =
-                        ((uint64_t)(z / depth) * (v->height_gob / block_rows) + y / block_rows) *
-                            v->width_gob +
-                        x;
-                    uint64_t in_block = (uint64_t)(y % block_rows) * depth * gob_B;
-                    add(run,
-                        v->offset_B + layer * v->layer_stride_B +
-                            block * block_rows * depth * gob_B + in_block,
-                        from, piece_B);
-                }
+    struct dm_tile_run runs[DM_TILE_RUNS_MAX];
+    unsigned count = dm_layout_tile_runs(&run->s->storage.layout, &run->s->sparse, tile, runs);
+    for (unsigned i = 0; i < count; i++)
+        add(run, runs[i].array_B, from + runs[i].tile_B, runs[i].size_B);
 }
 
 static void hold(struct tiled_storage *s, uint64_t slot, struct dm_physical *physical)
@@ -235,32 +199,24 @@ static void each_tile(struct tiled_storage *s, const struct em_tile_range *r, st
     uint64_t first = s->first_slot[r->level] + (uint64_t)tiles[0] * tiles[1] * tiles[2] * r->layer;
     for (uint32_t z = 0; z < r->count[2]; z++)
         for (uint32_t y = 0; y < r->count[1]; y++)
-            for (uint32_t x = 0; x < r->count[0]; x++, offset += EM_TILE_B) {
-                uint32_t tile[3] = {r->at[0] + x, r->at[1] + y, r->at[2] + z};
+            for (uint32_t x = 0; x < r->count[0]; x++, offset += DM_TILE_B) {
+                struct dm_tile tile = {
+                    r->level, r->layer, {r->at[0] + x, r->at[1] + y, r->at[2] + z}};
+                uint64_t row = (uint64_t)tile.at[2] * tiles[1] + tile.at[1];
                 if (run)
-                    add_tile(run, r->level, r->layer, tile, offset);
+                    add_tile(run, &tile, offset);
                 else
-                    hold(s, first + ((uint64_t)tile[2] * tiles[1] + tile[1]) * tiles[0] + tile[0],
-                         physical);
+                    hold(s, first + row * tiles[0] + tile.at[0], physical);
             }
 }
 
 static void add_tail(struct run *run, const struct em_tile_range *r, uint64_t offset)
 {
     const struct tiled_storage *s = run->s;
-    const struct dm_layout *layout = &s->storage.layout;
-    const struct dm_layout_level *v = &layout->level[s->sparse.miptail_first_level];
-    bool chains =
-        layout->layered &&
-        !s->sparse
-             .single_miptail; // each layer has a tail of its own, at the end of its chain of levels
-    uint64_t at = (s->sparse.single_miptail ? 0 : v->offset_B + r->layer * v->layer_stride_B) +
-                  r->tail_at * EM_TILE_B,
-             size_B = r->tail_count * EM_TILE_B;
-    uint64_t end = chains && r->layer + 1 < layout->layers ? (r->layer + 1) * v->layer_stride_B
-                                                           : s->window.size;
-    if (at < end)
-        add(run, at, offset, size_B < end - at ? size_B : end - at);
+    struct dm_tile_run tail = dm_layout_tail_run(&s->storage.layout, &s->sparse, r->layer,
+                                                 r->tail_at * DM_TILE_B, r->tail_count * DM_TILE_B);
+    if (tail.size_B)
+        add(run, tail.array_B, offset, tail.size_B);
 }
 
 // Backs the pages of a range.

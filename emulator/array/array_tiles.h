@@ -4,8 +4,7 @@
 #pragma once
 #include "array.h"
 #include "backing.h"
-
-enum { EM_TILE_B = 64 << 10 };
+#include "sparse.h"
 
 // A part that is mapped at once: the whole array, a box of tiles of one level and layer, or a piece
 // of a mip tail.

@@ -25,11 +25,16 @@ static void storage_watch(struct em_storage *storage, uint32_t level, const stru
                           const struct dm_box_extent *extent, enum em_touch touch)
 {
     struct mapped_storage *s = storage->owner;
-    uint64_t first = dm_layout_locate_B(&storage->layout, level, at->x_B, at->y, at->z);
-    uint64_t last = dm_layout_locate_B(&storage->layout, level, at->x_B + extent->width_B - 1,
-                                       at->y + extent->height - 1, at->z + extent->depth - 1);
-    if (touch == EM_TOUCH_READ && first != DM_LAYOUT_NOWHERE && last != DM_LAYOUT_NOWHERE)
-        em_exporter_look_at_read(s->imported, s->offset + first, s->offset + last + 1,
+    struct dm_layout_box box = {.level = level,
+                                .x_B = at->x_B,
+                                .y = at->y,
+                                .z = at->z,
+                                .width_B = extent->width_B,
+                                .height = extent->height,
+                                .depth = extent->depth};
+    uint64_t first, end;
+    if (touch == EM_TOUCH_READ && !dm_layout_span(&storage->layout, &box, &first, &end))
+        em_exporter_look_at_read(s->imported, s->offset + first, s->offset + end,
                                  &s->said_unflushed);
 }
 
@@ -49,27 +54,18 @@ static bool fills(const struct em_imported *imported, uint64_t total_B)
     return total_B <= imported->physical->size && imported->physical->size - total_B < slack_B;
 }
 
-// The number of bytes that the same image would take with other levels or flags; 0 where there is
-// none such.
+// The number of bytes that the same image would take with another number of levels, or (`layered`)
+// with its slices as layers. 0 if no such image exists.
 static uint64_t other_total(const struct em_imported *imported, const struct em_array_plan *plan,
                             unsigned levels, bool layered)
 {
-    const struct dm_layout *had = &plan->layout;
     struct dm_layout other;
-    uint64_t depth = had->dimensions == 3 ? had->level[0].depth : 0;
-    struct dm_layout_desc d = {
-        .kind = had->kind,
-        .element_B = had->element_B,
-        .block_px = had->block_px,
-        .width_px = plan->desc.Width,
-        .height_px = plan->desc.Height,
-        .depth = layered ? 0 : depth,
-        .layers = layered        ? depth
-                  : had->layered ? had->layers
-                                 : 0,
-        .levels = levels,
-        .cube = had->cube,
-    };
+    struct dm_layout_desc d = dm_layout_describe(&plan->layout);
+    if (layered) {
+        d.layers = d.depth;
+        d.depth = 0;
+    }
+    d.levels = levels;
     return dm_layout_init(&other, &d) ? 0 : other.total_B;
 }
 

@@ -155,15 +155,10 @@ static CUresult whole_storage(struct em_graphics *g, struct em_storage **out)
 // A layer is a two-dimensional image whose levels begin where that layer's do.
 static CUresult layer_storage(struct em_graphics *g, uint32_t layer, struct em_storage **out)
 {
-    struct dm_layout layout = g->layout;
+    struct dm_layout layout;
     CUresult r = CUDA_SUCCESS;
-    if (!g->layer[layer]) {
-        layout.layered = layout.cube = false;
-        layout.layers = 1;
-        for (uint32_t i = 0; i < layout.levels; i++)
-            layout.level[i].offset_B += layer * layout.level[i].layer_stride_B;
+    if (!g->layer[layer] && !dm_layout_layer(&g->layout, layer, &layout))
         r = new_storage(g, &layout, layer, &g->layer[layer]);
-    }
     *out = g->layer[layer];
     return r;
 }
@@ -206,8 +201,7 @@ static CUresult new_array(struct em_graphics *g, unsigned index, unsigned level,
         return r;
     size_t *extents[] = {&d.Width, &d.Height, &d.Depth};
     for (unsigned i = 0; i < 3; i++)
-        if (*extents[i])
-            *extents[i] = *extents[i] >> level ? *extents[i] >> level : 1;
+        *extents[i] = dm_layout_minify(*extents[i], level);
     struct em_array *a;
     if ((r = em_array_start(g->object.context, &d, storage, level, &a)))
         return r;

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "format.h"
 #include "layout.h"
+#include "sparse.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Every element of the shapes dumped from an H100 against dm_layout_locate, and the same bytes
-// through dm_box_copy. The dump ends inside its last record: of that one, the slots that are there
-// are compared.
+// through dm_box_copy; the tiles of those that can be sparse against dm_layout_tile_runs. The dump
+// ends inside its last record: of that one, the slots that are there are compared.
 #include "box.h"
 #include "check.h"
 #include "layout.h"
+#include "sparse.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -65,6 +66,89 @@ static void check_locate(const struct header *h, const struct dm_layout *layout,
     CHECK_EQ(filled + cut, id, "elements of %s", where);
 }
 
+// Checks the runs of one tile: the card's elements that lie in them are those of the tile, all of
+// them. `id` is that of the level's first element. Returns the bytes of the runs.
+static uint64_t check_tile(const struct header *h, const struct dm_layout *layout,
+                           const struct dm_sparse *sparse, const struct dm_tile *tile, uint32_t id,
+                           const uint32_t *slot)
+{
+    const struct dm_layout_level *v = &layout->level[tile->level];
+    const uint64_t first[3] = {(uint64_t)tile->at[0] * sparse->tile_width_px,
+                               (uint64_t)tile->at[1] * sparse->tile_height_px,
+                               (uint64_t)tile->at[2] * sparse->tile_depth};
+    const uint64_t size[3] = {sparse->tile_width_px, sparse->tile_height_px, sparse->tile_depth};
+    const uint64_t level[3] = {v->width_el, v->height_el, v->depth};
+    struct dm_tile_run runs[DM_TILE_RUNS_MAX];
+    unsigned count = dm_layout_tile_runs(layout, sparse, tile, runs);
+    uint64_t want = 1, found = 0, foreign = 0, run_B = 0, end_B = 0;
+
+    id += tile->layer * v->width_el * v->height_el;
+    for (unsigned i = 0; i < 3; i++)
+        want *= first[i] + size[i] < level[i] ? size[i] : level[i] - first[i];
+    for (unsigned r = 0; r < count; r++) {
+        CHECK_EQ(runs[r].tile_B >= end_B, true, "run %u of a tile begins in the one before", r);
+        end_B = runs[r].tile_B + runs[r].size_B;
+        run_B += runs[r].size_B;
+        for (uint64_t at = runs[r].array_B / h->element_B, n = runs[r].size_B / h->element_B; n;
+             at++, n--) {
+            uint64_t rest = at < h->slots ? slot[at] : 0;
+            bool inside = true;
+
+            if (h->element_B >= 4)
+                rest &= 0x0fffffff;
+            if (!rest)
+                continue;
+            found++;
+            rest -= id; // wraps for elements of other levels and layers, which are then outside
+            for (unsigned i = 0; i < 3; i++) {
+                uint64_t at_el = i < 2 ? rest % level[i] : rest;
+
+                inside &= at_el - first[i] < size[i];
+                rest /= level[i];
+            }
+            foreign += !inside;
+        }
+    }
+    CHECK_EQ(end_B <= DM_TILE_B, true, "a tile of level %u ends at %" PRIu64, tile->level, end_B);
+    CHECK_EQ(foreign, 0, "foreign elements in tile %u, %u, %u of level %u", tile->at[0],
+             tile->at[1], tile->at[2], tile->level);
+    CHECK_EQ(found, want, "elements in tile %u, %u, %u of level %u", tile->at[0], tile->at[1],
+             tile->at[2], tile->level);
+    return run_B;
+}
+
+// Checks dm_layout_tile_runs for every tile of the shape, if it can be sparse. Returns the number
+// of tiles.
+static unsigned check_tiles(const struct header *h, const struct dm_layout *layout,
+                            const uint32_t *slot, const char *where)
+{
+    struct dm_sparse sparse;
+    unsigned count = 0;
+    uint32_t id = 1;
+
+    if (dm_sparse_init(&sparse, layout))
+        return 0;
+    for (uint32_t level = 0; level < sparse.miptail_first_level; level++) {
+        const struct dm_layout_level *v = &layout->level[level];
+        uint32_t tiles[3];
+        uint64_t level_B = 0;
+
+        dm_sparse_tiles(&sparse, layout, level, tiles);
+        for (uint32_t layer = 0; layer < layout->layers; layer++)
+            for (uint32_t z = 0; z < tiles[2]; z++)
+                for (uint32_t y = 0; y < tiles[1]; y++)
+                    for (uint32_t x = 0; x < tiles[0]; x++, count++) {
+                        struct dm_tile tile = {level, layer, {x, y, z}};
+
+                        level_B += check_tile(h, layout, &sparse, &tile, id, slot);
+                    }
+        CHECK_EQ(level_B, v->size_B * layout->layers, "bytes of all tiles of level %u of %s", level,
+                 where);
+        id += v->width_el * v->height_el * (uint32_t)dm_layout_depth(layout, level);
+    }
+    return count;
+}
+
 // Copies all levels into a block-linear image and compares it with the card's; then reads them
 // back.
 static void check_copies(const struct header *h, const struct dm_layout *layout,
@@ -111,7 +195,7 @@ int main(int argc, char **argv)
 {
     gzFile f = argc > 1 ? gzopen(argv[1], "rb") : NULL;
     struct header h;
-    unsigned shapes = 0, cut = 0;
+    unsigned shapes = 0, cut = 0, tiles = 0;
 
     if (!f) {
         fprintf(stderr, "usage: %s tiling.bin.gz\n", argv[0]);
@@ -148,12 +232,15 @@ int main(int argc, char **argv)
         CHECK_EQ((uint64_t)h.slots * h.element_B <= layout.total_B, true, "%s", where);
         check_locate(&h, &layout, slot, slots, where);
         check_copies(&h, &layout, slot, slots, where);
+        if (slots == h.slots)
+            tiles += check_tiles(&h, &layout, slot, where);
         free(slot);
         shapes++;
     }
     gzclose(f);
-    printf("%u shapes\n", shapes);
+    printf("%u shapes, %u tiles\n", shapes, tiles);
     CHECK_EQ(shapes, 40, "shapes in the dump");
     CHECK_EQ(cut, 1, "shapes cut short");
+    CHECK_EQ(tiles > 0, true, "tiles in the dump");
     return check_result("tiling");
 }

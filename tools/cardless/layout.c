@@ -6,6 +6,7 @@
 #include "format.h"
 #include "layout.h"
 #include "layout_picture.h"
+#include "sparse.h"
 
 #include <errno.h>
 #include <getopt.h>

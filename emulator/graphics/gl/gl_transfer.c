@@ -48,10 +48,11 @@ static struct em_gl_bytes bytes_of(const struct em_gl_shadow *m, unsigned level)
         return (struct em_gl_bytes){
             .base = (void *)(uintptr_t)m->address, .width = m->size_B, .height = 1, .depth = 1};
     const struct dm_layout_level *l = &m->layout.level[level];
+    struct dm_layout_rows rows = dm_layout_rows(&m->layout, level);
     return (struct em_gl_bytes){
-        .base = (void *)(uintptr_t)(m->address + l->offset_B),
-        .pitch_B = l->pitch_B,
-        .slice_B = m->layout.layered || m->layout.cube ? l->layer_stride_B : l->slice_B,
+        .base = (void *)(uintptr_t)(m->address + rows.offset_B),
+        .pitch_B = rows.pitch_B,
+        .slice_B = rows.slice_B,
         .width = l->width_el,
         .height = l->height_el,
         .depth = (uint32_t)dm_layout_depth(&m->layout, level),
