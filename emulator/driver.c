@@ -101,6 +101,7 @@ static CUresult start(void)
 {
     em_config();
     em_trace_start();
+    em_diagnostics_start();
     em_lock();
     em_funnel.policy = em_config()->policy == EM_PARALLEL ? &em_policy_parallel : &em_policy_eager;
     em_unlock();

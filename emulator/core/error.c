@@ -129,6 +129,17 @@ static void write_text(enum em_diagnostic id, const char *entry, const char *whe
     }
 }
 
+void em_diagnostics_start(void)
+{
+    const struct em_config *config = em_config();
+    if (config->sink != EM_SINK_JSON)
+        return;
+    em_cancel_off();
+    pthread_mutex_lock(&sink.lock);
+    em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", config->sink_path, "", 0);
+    pthread_mutex_unlock(&sink.lock);
+}
+
 static void say(enum em_diagnostic id, CUresult code, const char *format, va_list args)
 {
     int saved = errno;

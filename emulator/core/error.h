@@ -25,6 +25,10 @@ enum em_diagnostic {
         em_explain(em_code_, __VA_ARGS__);                                                         \
         em_code_;                                                                                  \
     })
+// Creates the file of CARDLESS_DIAGNOSTICS=json:FILE, so that a program that made no mistake leaves
+// an empty file, and a missing file means that no program called cuInit.
+void em_diagnostics_start(void);
+
 void em_explain(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 // Reports mistake `EM_DIAG_id` of the catalogue and returns `code`, which is CUDA_SUCCESS where the

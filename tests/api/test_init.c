@@ -2,6 +2,7 @@
 // cuInit: its flags, threads, forks, and the settings that say which devices there are.
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "../harness.h"
 
@@ -15,6 +16,23 @@ TEST(flags)
     EXPECT_ERROR(cuInit(1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuDeviceGetCount(&count));
     EXPECT_EQ(count, 1);
+}
+
+// A file that does not exist means that nothing ran: how-to/test-*-in-ci.md relies on it.
+TEST(diagnostics_file)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/tmp/cardless-init-%ld.json", (long)getpid());
+    unlink(path);
+    char sink[80];
+    snprintf(sink, sizeof sink, "json:%s", path);
+    test_setting("CARDLESS_DIAGNOSTICS", sink);
+    EXPECT(stat(path, &status) != 0);
+    EXPECT_OK(cuInit(0));
+    EXPECT_EQ(stat(path, &status), 0);
+    EXPECT_EQ(status.st_size, 0);
+    unlink(path);
 }
 
 static void *init_in_thread(void *out)
@@ -291,7 +309,7 @@ TEST(misspelt_settings)
     EXPECT_EQ(said_of("CARDLESS_SEED", "0x10")[0], 0);
 }
 
-TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(flags), CASE(threads),
-      CASE(fork_before_init), CASE(fork_after_init), CASE(fork_among_threads),
+TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(flags), CASE(diagnostics_file),
+      CASE(threads), CASE(fork_before_init), CASE(fork_after_init), CASE(fork_among_threads),
       CASE(fork_leaves_cancelling_alone), CASE(exit_handlers_still_work), CASE(no_devices),
       CASE(unknown_device), CASE(several_devices), CASE(profile_file), CASE(profile_file_bad))
