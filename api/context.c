@@ -168,7 +168,7 @@ CUresult api_cuCtxSynchronize_v2(CUcontext ctx)
     CUresult r = em_context_get(ctx, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
     if (r)
         return r;
-    r = __atomic_load_n(&c->error_state, __ATOMIC_ACQUIRE) ? em_context_error(c)
+    r = em_context_error_state(c) ? em_context_error(c)
                                                            : em_context_synchronize(c);
     em_context_put(c);
     return r;

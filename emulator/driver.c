@@ -11,14 +11,18 @@
 #include "alloc.h"
 #include "call.h"
 #include "config.h"
+#include "context.h"
 #include "device.h"
-#include "scheduler.h"
+#include "graphics.h"
 #include "guard.h"
 #include "journal.h"
 #include "lock.h"
+#include "memory.h"
 #include "memory_device.h"
 #include "pkey.h"
 #include "policy.h"
+#include "scheduler.h"
+#include "stream.h"
 #include "trace.h"
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
@@ -105,6 +109,9 @@ static CUresult start(void)
     em_lock();
     em_funnel.policy = em_config()->policy == EM_PARALLEL ? &em_policy_parallel : &em_policy_eager;
     em_unlock();
+    em_streams_start();
+    em_graphics_start();
+    em_memory_start();
     CUresult r = em_context_threads_start();
     if (!r)
         r = start_guard();

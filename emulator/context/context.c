@@ -8,45 +8,22 @@
 #include "call.h"
 #include "context_stack.h"
 #include "device.h"
-#include "graphics.h"
 #include "lock.h"
-#include "memory.h"
 #include "primary.h"
-#include "stream.h"
 
 static struct em_context *alive; // guarded by em_lock
 static uint64_t last_id;
 static pthread_cond_t ended =
     PTHREAD_COND_INITIALIZER; // with em_lock: a context's `ending` became false
 
-CUresult em_context_error(struct em_context *context)
-{
-    char text[96], when[64];
-    int trouble = __atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE);
-    if (trouble == EM_STICKY)
-        return em_fail(context->sticky,
-                       "an earlier asynchronous operation failed in CUcontext #%u; nothing works "
-                       "in it until it is destroyed",
-                       context->object.number);
-    em_object_text(&context->object, text, sizeof text);
-    em_call_text(context->died_call, when, sizeof when);
-    return em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "%s%s was destroyed by %s in %s",
-                   context->primary ? "the primary context " : "", text, context->died_by, when);
-}
+static const struct em_context_observer *observers[EM_OBSERVER_COUNT]; // guarded by em_lock
 
-void em_context_set_sticky(struct em_context *context, CUresult code)
+void em_context_observe(enum em_context_observers who, const struct em_context_observer *observer)
 {
-    int fine = EM_FINE;
-    // `sticky` is written first by whoever wins; a reader sees it because `trouble` is stored after
-    // it.
-    static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&writing);
-    if (__atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE) == EM_FINE) {
-        context->sticky = code;
-        __atomic_compare_exchange_n(&context->error_state, &fine, EM_STICKY, false,
-                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-    }
-    pthread_mutex_unlock(&writing);
+    em_assert_unlocked();
+    em_lock();
+    observers[who] = observer;
+    em_unlock();
 }
 
 static void context_finish(struct em_object *object)
@@ -61,15 +38,15 @@ CUresult em_context_new(struct em_device *device, bool primary, struct em_contex
     struct em_context *c = dm_calloc(1, sizeof *c);
     if (!c)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a context");
-    CUresult r = em_object_start(&c->object, EM_CONTEXT, NULL, context_finish);
+    CUresult r = em_object_start(&c->base.object, EM_CONTEXT, NULL, context_finish);
     if (r) {
         dm_free(c);
         return r;
     }
     c->device = device;
-    c->primary = primary;
+    c->base.primary = primary;
     c->api_version = EM_CONTEXT_API_VERSION;
-    c->error_state = EM_DESTROYED;
+    c->base.error_state = EM_DESTROYED;
     *out = c;
     return CUDA_SUCCESS;
 }
@@ -78,7 +55,6 @@ void em_context_begin(struct em_context *c, unsigned flags)
 {
     c->flags = flags;
     c->id = ++last_id;
-    c->sticky = CUDA_SUCCESS;
     c->cache_config = CU_FUNC_CACHE_PREFER_NONE;
     for (int i = 0; i < DM_LIMIT_COUNT; i++)
         c->limit[i] = c->device->profile.limit[i].initial;
@@ -87,7 +63,7 @@ void em_context_begin(struct em_context *c, unsigned flags)
     if (alive)
         alive->previous = c;
     alive = c;
-    __atomic_store_n(&c->error_state, EM_FINE, __ATOMIC_RELEASE);
+    em_context_base_begin(c);
 }
 
 static void forget_peer(struct em_context *c, const struct em_context *peer)
@@ -97,23 +73,47 @@ static void forget_peer(struct em_context *c, const struct em_context *peer)
             c->peers[i--] = c->peers[--c->peer_count];
 }
 
+// The three steps of an end, each in the order of enum em_context_observers.
+
+static void finish_all(struct em_context *c)
+{
+    em_assert_unlocked();
+    for (int i = 0; i < EM_OBSERVER_COUNT; i++) {
+        if (observers[i] && observers[i]->finish)
+            observers[i]->finish(c);
+    }
+}
+
+static void stop_all(struct em_context *c)
+{
+    em_assert_locked();
+    for (int i = 0; i < EM_OBSERVER_COUNT; i++) {
+        if (observers[i] && observers[i]->stop)
+            observers[i]->stop(c);
+    }
+}
+
+static void release_all(struct em_context *c)
+{
+    em_assert_locked();
+    for (int i = 0; i < EM_OBSERVER_COUNT; i++) {
+        if (observers[i] && observers[i]->release)
+            observers[i]->release(c);
+    }
+}
+
 void em_context_end(struct em_context *c)
 {
+    em_assert_locked();
     c->ending = true;
-    c->died_call = em_call_now();
-    c->died_by = em_entry_name();
-    // What is in its streams runs to the end while the context is still good; what a careless
-    // thread would add meanwhile is refused (`ending`).
+    em_context_base_end(c);
+    // Work in its streams runs to the end while the context is still usable. Work that another
+    // thread would add meanwhile is refused because of `ending`.
     em_unlock();
-    em_streams_finish(c);
-    em_graphics_leave(c);
+    finish_all(c);
     em_lock();
-    __atomic_store_n(&c->error_state, EM_DESTROYED, __ATOMIC_RELEASE);
-    while (c->streams || c->default_stream) {
-        em_unlock();
-        em_streams_finish(c);
-        em_lock();
-    }
+    __atomic_store_n(&c->base.error_state, EM_DESTROYED, __ATOMIC_RELEASE);
+    stop_all(c);
     if (c->previous)
         c->previous->next = c->next;
     else
@@ -126,11 +126,10 @@ void em_context_end(struct em_context *c)
     dm_free(c->peers);
     c->peers = NULL;
     c->peer_count = 0;
-    // The newest first: what was made from something else goes before it.
-    while (c->objects)
-        em_object_retire(c->objects);
-    while (c->allocations)
-        em_memory_leave(c->allocations);
+    // The newest first: an object goes before the one that it was made from.
+    while (c->base.objects)
+        em_object_retire(c->base.objects);
+    release_all(c);
     c->ending = false;
     pthread_cond_broadcast(&ended);
 }
@@ -150,7 +149,7 @@ CUresult em_context_create(struct em_device *device, unsigned flags, CUcontext *
         goto unlock;
     r = em_stack_push(c);
     if (r) {
-        em_object_retire(&c->object);
+        em_object_retire(&c->base.object);
         goto unlock;
     }
     c->usage = 1;
@@ -164,8 +163,8 @@ unlock:
 // Ends a created context and its handle. Precondition: em_lock held, which is released meanwhile.
 static void destroy(struct em_context *c)
 {
-    em_object_ref(&c->object);
-    em_object_retire(&c->object); // from here on no other thread finds it
+    em_object_ref(&c->base.object);
+    em_object_retire(&c->base.object); // from here on no other thread finds it
     em_context_end(c);
     // "If ctx is current to the calling thread then ctx will also be popped from the current
     // thread's context stack. If ctx is current to other threads, then ctx will remain current to
@@ -173,7 +172,7 @@ static void destroy(struct em_context *c)
     // CUDA_ERROR_CONTEXT_IS_DESTROYED."
     if (em_self.current == c)
         em_stack_pop();
-    em_object_unref(&c->object);
+    em_object_unref(&c->base.object);
 }
 
 CUresult em_context_destroy(CUcontext handle)
@@ -181,11 +180,11 @@ CUresult em_context_destroy(CUcontext handle)
     struct em_context *c;
     em_lock();
     CUresult r = em_object_get(EM_CONTEXT, handle, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
-    if (!r && c->primary)
+    if (!r && c->base.primary)
         r = em_fail(CUDA_ERROR_INVALID_CONTEXT,
                     "CUcontext #%u is the primary context of device %d, which "
                     "cuDevicePrimaryCtxRelease ends",
-                    c->object.number, c->device->ordinal);
+                    c->base.object.number, c->device->ordinal);
     if (!r)
         destroy(c);
     em_unlock();
@@ -212,10 +211,10 @@ CUresult em_context_detach(CUcontext handle)
     // must be current to the calling thread."
     if (!c || em_context_handle(c) != handle)
         r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not current in this thread");
-    else if (c->primary && !c->attached)
+    else if (c->base.primary && !c->attached)
         r = em_fail(CUDA_ERROR_INVALID_CONTEXT,
                     "nothing is attached to the primary context of device %d", c->device->ordinal);
-    else if (c->error_state == EM_DESTROYED || c->ending)
+    else if (c->base.error_state == EM_DESTROYED || c->ending)
         r = em_context_error(c);
     if (r)
         goto unlock;
@@ -224,7 +223,7 @@ CUresult em_context_detach(CUcontext handle)
     // "Decrements the usage count of the context ctx, and destroys the context if the usage count
     // goes to 0."
     if (!--c->usage) {
-        if (!c->primary)
+        if (!c->base.primary)
             destroy(c);
         else
             em_primary_end(c);
@@ -245,7 +244,7 @@ CUresult em_context_get(CUcontext handle, CUresult code, struct em_context **out
         r = em_object_get(EM_CONTEXT, handle, code, out);
     }
     if (!r)
-        em_object_ref(&(*out)->object);
+        em_object_ref(&(*out)->base.object);
     em_unlock();
     return r;
 }
@@ -253,7 +252,7 @@ CUresult em_context_get(CUcontext handle, CUresult code, struct em_context **out
 void em_context_put(struct em_context *context)
 {
     em_lock();
-    em_object_unref(&context->object);
+    em_object_unref(&context->base.object);
     em_unlock();
 }
 
@@ -269,7 +268,7 @@ bool em_context_has_peer(const struct em_context *c, const struct em_context *pe
 static CUresult get_peer(CUcontext handle, struct em_context **out)
 {
     CUresult r = em_object_get(EM_CONTEXT, handle, CUDA_ERROR_INVALID_CONTEXT, out);
-    return r || !(*out)->error_state ? r : em_context_error(*out);
+    return r || !(*out)->base.error_state ? r : em_context_error(*out);
 }
 
 CUresult em_context_enable_peer(CUcontext handle)
@@ -287,8 +286,8 @@ CUresult em_context_enable_peer(CUcontext handle)
                     c->device->ordinal);
     else if (em_context_has_peer(c, peer))
         r = em_fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
-                    "CUcontext #%u may already use memory of CUcontext #%u", c->object.number,
-                    peer->object.number);
+                    "CUcontext #%u may already use memory of CUcontext #%u", c->base.object.number,
+                    peer->base.object.number);
     else if (!(more = dm_realloc(c->peers, (c->peer_count + 1) * sizeof(struct em_context *))))
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a peer");
     else
@@ -306,17 +305,15 @@ CUresult em_context_disable_peer(CUcontext handle)
     if (!r && (peer->device == c->device || !em_context_has_peer(c, peer)))
         r = em_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
                     "CUcontext #%u was not given access to memory of CUcontext #%u",
-                    c->object.number, peer->object.number);
+                    c->base.object.number, peer->base.object.number);
     if (!r)
         forget_peer(c, peer);
     em_unlock();
     return r;
 }
 
-struct em_context *em_context_with_work(uint64_t up_to)
+struct em_context *em_context_next(const struct em_context *context)
 {
-    struct em_context *c = alive;
-    while (c && !em_context_is_pending(c, up_to))
-        c = c->next;
-    return c;
+    em_assert_locked();
+    return context ? context->next : alive;
 }

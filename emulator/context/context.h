@@ -4,31 +4,25 @@
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "object.h"
+#include "context_base.h"
 #include "profile.h"
 
 struct em_device;
 struct em_stream;
-
-enum em_error_state { EM_FINE, EM_DESTROYED, EM_STICKY };
 
 // What cuCtxGetApiVersion answers: the version of the interface whose contexts all creating
 // functions make.
 enum { EM_CONTEXT_API_VERSION = 3020 };
 
 struct em_context {
-    struct em_object object; // type EM_CONTEXT
+    struct em_context_base base;
     struct em_device *device;
-    bool primary;
-    int error_state; // enum em_error_state; not EM_FINE: most calls fail. Written with a release
-                     // store
-    CUresult sticky; // with EM_STICKY: the asynchronous error that every call returns
     unsigned flags;  // CU_CTX_*
     unsigned api_version;
     uint64_t id;
-    struct em_object *objects;        // all that was created in it; destroyed with it
     struct em_stream *default_stream; // CU_STREAM_LEGACY
     struct em_stream *streams;        // all, the default ones included (stream.h)
     uint64_t tickets;                 // the last one handed out to a command in it (command.h)
@@ -47,21 +41,35 @@ struct em_context {
     struct em_context **peers;          // contexts whose memory it may use: cuCtxEnablePeerAccess
     uint32_t peer_count;
     bool ending; // em_context_end is at work
-    uint64_t died_call;
-    const char *died_by;
 };
+_Static_assert(offsetof(struct em_context, base) == 0, "em_context_base() relies on it");
 
-// Why a context cannot be used: CUDA_ERROR_CONTEXT_IS_DESTROYED or its sticky error, with a
-// sentence. Takes no lock.
-CUresult em_context_error(struct em_context *context) __attribute__((cold));
+// The next living context after `context`, or the first one for NULL; NULL at the end.
+// Precondition: em_lock held.
+struct em_context *em_context_next(const struct em_context *context);
 
-// Makes `code` stick to the context: an asynchronous error after which nothing works until it is
-// destroyed. Takes no lock; the first one stays.
-void em_context_set_sticky(struct em_context *context, CUresult code);
-
-// A living context with commands up to this ticket that are not complete, or NULL. Precondition:
-// em_lock held.
-struct em_context *em_context_with_work(uint64_t up_to);
+// The rooms above own things of a context: streams, memory, mapped graphics resources. Each
+// registers an observer when the driver starts, and takes part in the end of every context. The
+// observers are called in the order of this enum, whatever the order of registration.
+enum em_context_observers {
+    EM_OBSERVER_STREAM,   // work first: what it uses is still there
+    EM_OBSERVER_GRAPHICS, // then bytes go back to the graphics APIs
+    EM_OBSERVER_MEMORY,   // memory last: objects refer to it
+    EM_OBSERVER_COUNT
+};
+struct em_context_observer {
+    // The context still works, but no new call finds it. Completes and gives back what the program
+    // would see missing. Precondition: em_lock NOT held. May be NULL, like the next two.
+    void (*finish)(struct em_context *context);
+    // The context is destroyed, its objects are not: ends what other threads have added since.
+    // Precondition: em_lock held, which may be released meanwhile.
+    void (*stop)(struct em_context *context);
+    // The context's objects are retired: ends what belongs to the context without being an object.
+    // Precondition: em_lock held.
+    void (*release)(struct em_context *context);
+};
+// `observer` must stay valid. Precondition: em_lock NOT held.
+void em_context_observe(enum em_context_observers who, const struct em_context_observer *observer);
 
 // All functions below: precondition: em_lock NOT held, where they do not say otherwise.
 
@@ -86,7 +94,7 @@ CUresult em_context_set_current(CUcontext handle); // NULL: pops
 
 static inline CUcontext em_context_handle(const struct em_context *context)
 {
-    return context ? (CUcontext)(uintptr_t)context->object.handle : NULL;
+    return context ? (CUcontext)(uintptr_t)context->base.object.handle : NULL;
 }
 
 // cuCtxEnablePeerAccess, cuCtxDisablePeerAccess, for the current context.

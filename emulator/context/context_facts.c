@@ -24,7 +24,7 @@ CUresult em_context_id(CUcontext handle, unsigned long long *out)
     if (r)
         return r;
     em_lock();
-    if (c->error_state == EM_DESTROYED)
+    if (c->base.error_state == EM_DESTROYED)
         r = em_context_error(c);
     else
         *out = c->id;
@@ -40,9 +40,8 @@ CUresult em_context_api_version(CUcontext handle, unsigned *out)
     if (r)
         return r;
     em_lock();
-    if (c->error_state == EM_DESTROYED)
-        r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "CUcontext #%u was destroyed by %s",
-                    c->object.number, c->died_by);
+    if (c->base.error_state == EM_DESTROYED)
+        r = em_context_gone(c, CUDA_ERROR_INVALID_CONTEXT);
     else
         *out = c->api_version;
     em_unlock();

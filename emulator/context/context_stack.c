@@ -21,7 +21,7 @@ static void thread_ends(void *value)
     struct em_context_stack *stack = value;
     em_lock();
     while (stack->count)
-        em_object_unref(&stack->items[--stack->count]->object);
+        em_object_unref(&stack->items[--stack->count]->base.object);
     em_unlock();
     em_self.stack = NULL;
     em_self.current = NULL;
@@ -52,7 +52,7 @@ CUresult em_stack_push(struct em_context *context)
         pthread_setspecific(key, s); // fails only the first time, for want of memory; then the
                                      // stack is not freed with the thread
     }
-    em_object_ref(&context->object);
+    em_object_ref(&context->base.object);
     s->items[s->count++] = em_self.current = context;
     return CUDA_SUCCESS;
 }
@@ -62,7 +62,7 @@ void em_stack_pop(void)
     struct em_context_stack *s = em_self.stack;
     struct em_context *top = s->items[--s->count];
     em_self.current = s->count ? s->items[s->count - 1] : NULL;
-    em_object_unref(&top->object);
+    em_object_unref(&top->base.object);
 }
 
 // Finds the context that a thread wants to make current.
@@ -120,9 +120,9 @@ CUresult em_context_set_current(CUcontext handle)
     // "If there exists a context current to the calling CPU thread, it is replaced"
     struct em_context *old = em_self.current;
     struct em_context_stack *s = em_self.stack;
-    em_object_ref(&c->object);
+    em_object_ref(&c->base.object);
     s->items[s->count - 1] = em_self.current = c;
-    em_object_unref(&old->object);
+    em_object_unref(&old->base.object);
 unlock:
     em_unlock();
     return r;

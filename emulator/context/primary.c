@@ -13,7 +13,7 @@ static bool is_active(const struct em_device *device)
 {
     if (device->primary)
         em_context_wait_end(device->primary);
-    return device->primary && device->primary->error_state != EM_DESTROYED;
+    return device->primary && device->primary->base.error_state != EM_DESTROYED;
 }
 
 // "The primary context always maps host memory": CU_CTX_MAP_HOST shows in its flags though it

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "context.h"
+#include "context_base.h"
 #include "error.h"
 #include "lock.h"
 
@@ -77,7 +77,7 @@ static inline CUresult em_need_init(void)
 static inline CUresult em_need_context(void)
 {
     struct em_context *c = em_self.current;
-    return em_likely(c && !__atomic_load_n(&c->error_state, __ATOMIC_ACQUIRE)) ? CUDA_SUCCESS
+    return em_likely(c && !em_context_error_state(c)) ? CUDA_SUCCESS
                                                                                : em_no_context();
 }
 

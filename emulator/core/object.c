@@ -8,7 +8,7 @@
 
 #include "alloc.h"
 #include "call.h"
-#include "context.h"
+#include "context_base.h"
 #include "lock.h"
 
 struct dm_mutex em_mutex = DM_MUTEX_INITIALIZER;
@@ -102,7 +102,7 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
 {
     uint32_t index;
     // Another thread may have destroyed the context since this call found it alive.
-    if (context && __atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE) == EM_DESTROYED)
+    if (context && em_context_error_state(context) == EM_DESTROYED)
         return em_context_error(context);
     CUresult r = take_slot(&index);
     if (r)
@@ -120,7 +120,7 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
         .finish = finish,
     };
     if (context)
-        em_object_ref(&context->object);
+        em_object_ref(&em_context_base(context)->object);
     slot->object = object;
     slot->type = type;
     slot->number = object->number;
@@ -128,10 +128,11 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
     slot->born_by = object->born_by;
     table.live[type]++;
     if (context) {
-        object->next = context->objects;
+        struct em_context_base *base = em_context_base(context);
+        object->next = base->objects;
         if (object->next)
             object->next->previous = object;
-        context->objects = object;
+        base->objects = object;
     }
     return CUDA_SUCCESS;
 }
@@ -155,7 +156,7 @@ void em_object_retire(struct em_object *object)
         if (object->previous)
             object->previous->next = object->next;
         else
-            object->context->objects = object->next;
+            em_context_base(object->context)->objects = object->next;
         if (object->next)
             object->next->previous = object->previous;
         object->previous = object->next = NULL;
@@ -175,7 +176,7 @@ void em_object_unref(struct em_object *object)
     struct em_context *context = object->context;
     object->finish(object);
     if (context)
-        em_object_unref(&context->object);
+        em_object_unref(&em_context_base(context)->object);
 }
 
 struct em_object *em_object_peek(enum em_type type, uint64_t handle)

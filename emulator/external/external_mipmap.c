@@ -6,6 +6,7 @@
 #include "array.h"
 #include "call.h"
 #include "config.h"
+#include "context.h"
 #include "external_object.h"
 #include "journal.h"
 #include "lock.h"

@@ -197,9 +197,9 @@ void em_graphics_bring(bool waits);
 // held.
 void em_graphics_touch_all(struct em_context *context, bool write);
 
-// A context ends, and its streams are empty: what CUDA has written to its mapped resources goes to
-// graphics. Takes the lock: precondition: em_lock NOT held.
-void em_graphics_leave(struct em_context *context);
+// Registers an observer of the end of contexts, which writes back what CUDA has written to mapped
+// resources. Called when the driver starts. Precondition: em_lock NOT held.
+void em_graphics_start(void);
 
 // The backend's owner of a handle, if it is a resource of that backend; NULL otherwise.
 // Precondition: em_lock held.

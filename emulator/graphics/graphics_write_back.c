@@ -3,6 +3,7 @@
 // those that are never unmapped, those that are used while they are not mapped, and all when their
 // context ends.
 #include "command.h"
+#include "context.h"
 #include "graphics_resource.h"
 #include "lock.h"
 #include "quirk.h"
@@ -114,9 +115,15 @@ static bool must_leave(const struct em_graphics *g, const struct em_context *con
            !g->releasing;
 }
 
-void em_graphics_leave(struct em_context *context)
+static void leave_context(struct em_context *context)
 {
     settle(must_leave, context);
+}
+
+void em_graphics_start(void)
+{
+    static const struct em_context_observer observer = {.finish = leave_context};
+    em_context_observe(EM_OBSERVER_GRAPHICS, &observer);
 }
 
 // ---- launches ----

@@ -57,7 +57,7 @@ static void link_to_context(struct em_allocation *a)
     a->previous = a->next = NULL;
     if (!a->context)
         return;
-    em_object_ref(&a->context->object);
+    em_object_ref(&a->context->base.object);
     a->next = a->context->allocations;
     if (a->next)
         a->next->previous = a;
@@ -74,13 +74,13 @@ static void unlink_from_context(struct em_allocation *a)
         a->context->allocations = a->next;
     if (a->next)
         a->next->previous = a->previous;
-    em_object_unref(&a->context->object);
+    em_object_unref(&a->context->base.object);
 }
 
 CUresult em_memory_enter(struct em_allocation *a)
 {
     // Another thread may have destroyed the context since this call found it alive.
-    if (a->context && __atomic_load_n(&a->context->error_state, __ATOMIC_ACQUIRE) == EM_DESTROYED)
+    if (a->context && em_context_error_state(a->context) == EM_DESTROYED)
         return em_context_error(a->context);
     int r = dm_rangemap_insert(&map, a->base, a->size, a);
     if (r == -ENOMEM)
@@ -320,4 +320,19 @@ void em_memory_written(uint64_t address, uint64_t size, CUresult result)
     struct em_allocation *a = at(address);
     if (a)
         em_memory_touch(a, address, size, em_touch_end(result));
+}
+
+// ---- the end of a context ----
+
+static void release_context(struct em_context *context)
+{
+    em_assert_locked();
+    while (context->allocations)
+        em_memory_leave(context->allocations);
+}
+
+void em_memory_start(void)
+{
+    static const struct em_context_observer observer = {.release = release_context};
+    em_context_observe(EM_OBSERVER_MEMORY, &observer);
 }

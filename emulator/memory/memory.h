@@ -105,6 +105,9 @@ CUresult em_memory_enter(struct em_allocation *a);
 // Takes `a` out of the map, keeps its history for sentences, calls a->release. Precondition:
 // em_lock held.
 void em_memory_leave(struct em_allocation *a);
+// Registers an observer of the end of contexts, which ends their allocations. Called when the
+// driver starts. Precondition: em_lock NOT held.
+void em_memory_start(void);
 
 // The allocation that holds [address, address + size), or NULL. Precondition: em_lock held.
 struct em_allocation *em_memory_find(uint64_t address, uint64_t size);

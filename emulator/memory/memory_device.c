@@ -184,7 +184,7 @@ static const char *ended_by(enum em_memory_kind kind)
 CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to)
 {
     CUresult r = CUDA_SUCCESS;
-    em_object_ref(&context->object);
+    em_object_ref(&context->base.object);
     while (!r && em_context_is_pending(context, up_to)) {
         if (em_self.inside)
             r = em_fail(
@@ -193,7 +193,7 @@ CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to)
         else
             em_wait_progress();
     }
-    em_object_unref(&context->object);
+    em_object_unref(&context->base.object);
     return r;
 }
 

@@ -57,7 +57,7 @@ static bool known(CUpointer_attribute attribute, const struct em_allocation *a, 
     *here = true;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-        put_word(data, a->context ? a->context->object.handle : 0);
+        put_word(data, a->context ? a->context->base.object.handle : 0);
         return true;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         put_int(data, memory_type(a));

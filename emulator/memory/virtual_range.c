@@ -6,6 +6,7 @@
 #include "scheduler.h"
 #include "memory_device.h"
 #include "space.h"
+#include "stream.h"
 #include "virtual_memory.h"
 
 struct em_physical_object *em_mapped_object(const struct em_allocation *a)

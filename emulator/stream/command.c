@@ -68,7 +68,7 @@ static bool is_turn(const struct em_stream *s, uint64_t ticket)
 
 static bool context_failed(const struct em_context *context)
 {
-    return __atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE) != EM_FINE;
+    return em_context_error_state(context) != EM_FINE;
 }
 
 bool em_stream_can_run(struct em_stream *s)
@@ -97,11 +97,10 @@ static bool can_run_in(struct em_stream *s, int place)
 // ---- running ----
 
 // What a context that has failed answers.
-static CUresult context_result(const struct em_context *context)
+static CUresult context_result(struct em_context *context)
 {
-    return __atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE) == EM_STICKY
-               ? context->sticky
-               : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    CUresult r = em_context_error_code(context);
+    return r ? r : CUDA_ERROR_CONTEXT_IS_DESTROYED; // destroyed, and begun again since
 }
 
 // Precondition: em_lock NOT held.

@@ -105,7 +105,7 @@ CUresult em_event_get(CUevent handle, struct em_event **out)
         return em_not_ready();
     em_lock_briefly();
     CUresult r = em_object_get(EM_EVENT, handle, CUDA_ERROR_INVALID_HANDLE, out);
-    if (!r && __atomic_load_n(&(*out)->object.context->error_state, __ATOMIC_ACQUIRE))
+    if (!r && em_context_error_state((*out)->object.context))
         r = em_context_error((*out)->object.context);
     if (!r)
         em_object_ref(&(*out)->object);
@@ -301,7 +301,7 @@ static bool is_done(const struct em_event *e)
 static CUresult trouble_of(const struct em_event *e)
 {
     struct em_context *context = e->object.context;
-    return __atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE) ? em_context_error(context)
+    return em_context_error_state(context) ? em_context_error(context)
                                                                     : CUDA_SUCCESS;
 }
 

@@ -76,7 +76,7 @@ static CUresult new_without_handle(struct em_context *context, enum em_stream_ki
                                    unsigned flags, struct em_stream **out)
 {
     // Another thread may have destroyed the context since this call found it alive.
-    if (__atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE) == EM_DESTROYED)
+    if (em_context_error_state(context) == EM_DESTROYED)
         return em_context_error(context);
     struct em_stream *s = new_stream(kind, flags, 0);
     if (!s)
@@ -89,7 +89,7 @@ static CUresult new_without_handle(struct em_context *context, enum em_stream_ki
         .context = context,
         .finish = finish_stream,
     };
-    em_object_ref(&context->object);
+    em_object_ref(&context->base.object);
     link_stream(s, context);
     *out = s;
     return CUDA_SUCCESS;
@@ -209,7 +209,7 @@ CUresult em_stream_get(CUstream handle, struct em_stream **out)
         r = em_object_get(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, out);
     else if (!(r = em_need_context()))
         r = get_default(em_self.current, handle == CU_STREAM_PER_THREAD, out);
-    if (!r && __atomic_load_n(&(*out)->object.context->error_state, __ATOMIC_ACQUIRE))
+    if (!r && em_context_error_state((*out)->object.context))
         r = em_context_error((*out)->object.context);
     if (!r)
         em_object_ref(&(*out)->object);
@@ -284,7 +284,7 @@ static CUresult outcome(struct em_stream *s)
     if (s->dead)
         return em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed");
     struct em_context *context = s->object.context;
-    if (__atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE))
+    if (em_context_error_state(context))
         return em_context_error(context);
     CUresult r = take_failure(s);
     if (s->kind == EM_STREAM_LEGACY) {
@@ -343,11 +343,20 @@ bool em_context_is_pending(const struct em_context *context, uint64_t up_to)
     return false;
 }
 
+struct em_context *em_context_with_work(uint64_t up_to)
+{
+    em_assert_locked();
+    struct em_context *c = em_context_next(NULL);
+    while (c && !em_context_is_pending(c, up_to))
+        c = em_context_next(c);
+    return c;
+}
+
 CUresult em_context_synchronize(struct em_context *context)
 {
     CUresult r = CUDA_SUCCESS;
     em_lock();
-    em_object_ref(&context->object);
+    em_object_ref(&context->base.object);
     uint64_t up_to = context->tickets;
     while (!r && em_context_is_pending(context, up_to)) {
         if (em_self.inside)
@@ -355,13 +364,13 @@ CUresult em_context_synchronize(struct em_context *context)
         else
             em_wait_progress();
     }
-    if (!r && __atomic_load_n(&context->error_state, __ATOMIC_ACQUIRE))
+    if (!r && em_context_error_state(context))
         r = em_context_error(context);
     for (struct em_stream *s = context->streams; s && !r; s = s->next)
         r = take_failure(s);
     em_pools_synchronized();
     em_ordered();
-    em_object_unref(&context->object);
+    em_object_unref(&context->base.object);
     em_unlock();
     em_graphics_settle();
     return r;
@@ -402,4 +411,22 @@ void em_streams_finish(struct em_context *context)
     context->barrier = NULL;
     em_progress();
     em_unlock();
+}
+
+// A careless thread may have made streams since em_streams_finish.
+static void stop_streams(struct em_context *context)
+{
+    em_assert_locked();
+    while (context->streams || context->default_stream) {
+        em_unlock();
+        em_streams_finish(context);
+        em_lock();
+    }
+}
+
+void em_streams_start(void)
+{
+    static const struct em_context_observer observer = {.finish = em_streams_finish,
+                                                        .stop = stop_streams};
+    em_context_observe(EM_OBSERVER_STREAM, &observer);
 }

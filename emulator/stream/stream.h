@@ -71,6 +71,8 @@ CUresult em_context_synchronize(struct em_context *context);
 // Whether a command of the context with a ticket up to this one is not complete. Precondition:
 // em_lock held.
 bool em_context_is_pending(const struct em_context *context, uint64_t up_to);
+// A living context that has such commands, or NULL. Precondition: em_lock held.
+struct em_context *em_context_with_work(uint64_t up_to);
 // A stream without a handle, not ordered with the legacy stream, that lives while something is in
 // it. Precondition: em_lock held.
 CUresult em_stream_new_hidden(struct em_context *context, struct em_stream **out);
@@ -79,6 +81,8 @@ CUresult em_stream_new_hidden(struct em_context *context, struct em_stream **out
 // waits for the outside, and ends the default streams. Called once, before the context's objects
 // are retired, when no new call can find the context. Precondition: em_lock NOT held.
 void em_streams_finish(struct em_context *context);
+// Registers the streams' part as an observer. Called when the driver starts.
+void em_streams_start(void);
 
 enum { EM_PRIORITY_LEAST = 0, EM_PRIORITY_GREATEST = -5 };
 int em_stream_clamp_priority(int priority);

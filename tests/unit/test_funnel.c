@@ -32,9 +32,9 @@ static void free_context(struct em_object *object)
 static struct em_context *new_context(void)
 {
     struct em_context *c = dm_calloc(1, sizeof *c);
-    c->object.type = EM_CONTEXT;
-    c->object.references = 1;
-    c->object.finish = free_context;
+    c->base.object.type = EM_CONTEXT;
+    c->base.object.references = 1;
+    c->base.object.finish = free_context;
     em_self.current = c;
     return c;
 }
@@ -42,9 +42,9 @@ static void end_context(struct em_context *c)
 {
     em_streams_finish(c);
     em_lock();
-    while (c->objects)
-        em_object_retire(c->objects);
-    em_object_unref(&c->object);
+    while (c->base.objects)
+        em_object_retire(c->base.objects);
+    em_object_unref(&c->base.object);
     em_unlock();
     em_self.current = NULL;
 }

@@ -20,7 +20,7 @@ static struct row *rows; // guarded by em_lock
 // Rows whose resource has gone with its context are dropped on the way. Precondition: em_lock held.
 static struct row **find(unsigned buffer)
 {
-    uint64_t context = em_self.current->object.handle;
+    uint64_t context = em_context_base(em_self.current)->object.handle;
     struct row **at = &rows;
     while (*at) {
         struct row *row = *at;
@@ -67,7 +67,7 @@ CUresult em_gl_old_register(unsigned buffer)
         dm_free(row);
         return r;
     }
-    row->context = em_self.current->object.handle;
+    row->context = em_context_base(em_self.current)->object.handle;
     row->buffer = buffer;
     em_lock();
     row->next = rows;

@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "context.h"
 #include "device.h"
 #include "gl_shadow.h"
 #include "gl_window.h"
