@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Allocation wrappers with the tests' countdown, and raw memory system calls.
+// Allocation wrappers with the tests' countdown and counters, and raw memory system calls.
 #include "alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <linux/falloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -43,9 +44,36 @@ bool dm_alloc_failed(void)
     return atomic_load(&failed);
 }
 
+uint64_t dm_alloc_countdown(void)
+{
+    return atomic_load(&countdown);
+}
+
+static _Atomic bool counting;
+static _Atomic int64_t live_count, live_bytes;
+
+static void *count_block(void *p, int64_t sign)
+{
+    if (__builtin_expect(atomic_load_explicit(&counting, memory_order_relaxed), 0) && p) {
+        atomic_fetch_add(&live_count, sign);
+        atomic_fetch_add(&live_bytes, sign * (int64_t)malloc_usable_size(p));
+    }
+    return p;
+}
+
+void dm_alloc_count(void)
+{
+    atomic_store(&counting, true);
+}
+
+struct dm_alloc_live dm_alloc_live(void)
+{
+    return (struct dm_alloc_live){atomic_load(&live_count), atomic_load(&live_bytes)};
+}
+
 void *dm_alloc(size_t size)
 {
-    return fails_now() ? NULL : malloc(size ? size : 1);
+    return fails_now() ? NULL : count_block(malloc(size ? size : 1), 1);
 }
 
 void *dm_calloc(size_t count, size_t size)
@@ -53,17 +81,22 @@ void *dm_calloc(size_t count, size_t size)
     size_t bytes;
     if (fails_now() || __builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    return calloc(1, bytes ? bytes : 1);
+    return count_block(calloc(1, bytes ? bytes : 1), 1);
 }
 
 void *dm_realloc(void *p, size_t size)
 {
-    return fails_now() ? NULL : realloc(p, size ? size : 1);
+    if (fails_now())
+        return NULL;
+    count_block(p, -1);
+    void *moved = realloc(p, size ? size : 1);
+    count_block(moved ? moved : p, 1);
+    return moved;
 }
 
 void dm_free(void *p)
 {
-    free(p);
+    free(count_block(p, -1));
 }
 
 static int raw_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Allocation and the memory system calls of this room and the emulator, behind a countdown that
-// tests use to make the n-th one fail.
+// Allocation and the memory system calls of device-model and emulator. Tests count them, and make
+// the n-th one fail.
 #pragma once
 
 #include <stdbool.h>
@@ -20,6 +20,17 @@ void dm_alloc_fail_after(uint64_t n);
 // Whether the allocation that was counted down to has failed since the last dm_alloc_fail_after.
 // Also turns the countdown off.
 bool dm_alloc_failed(void);
+// How many allocations are left until the one that fails; 0 if the countdown is off.
+uint64_t dm_alloc_countdown(void);
+
+// Test hook: counts what dm_alloc and its kin hand out from the first dm_alloc_count on. Call it
+// before the first allocation, because frees of older blocks are counted too.
+struct dm_alloc_live {
+    int64_t count; // blocks that are allocated now
+    int64_t bytes; // their size, as the C library rounds it up
+};
+void dm_alloc_count(void);
+struct dm_alloc_live dm_alloc_live(void);
 
 // System calls that take memory, counted like allocations. 0 or a negative errno.
 // They are made without the C library's wrapper, so that a sanitizer neither sees nor limits them.
