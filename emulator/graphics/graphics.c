@@ -250,12 +250,16 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner,
         (g->map_flags - 1)) // silicon: both are none (recorded: tests/silicon random_graphics)
         g->map_flags = CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE;
     em_lock();
-    if (shape->kind == EM_GRAPHICS_IMAGE && (r = plan_image(g)))
-        goto fail;
-    if ((r = em_graphics_memory_new(em_self.current->device, shape,
-                                    shape->kind == EM_GRAPHICS_IMAGE ? g->layout.total_B
-                                                                     : em_graphics_reach_B(shape),
-                                    &g->memory)))
+    uint64_t size_B;
+    if (shape->kind == EM_GRAPHICS_IMAGE) {
+        r = plan_image(g);
+        size_B = g->layout.total_B;
+    } else {
+        r = em_graphics_capacity(shape, &size_B);
+    }
+    if (!r)
+        r = em_graphics_memory_new(em_self.current->device, shape, size_B, &g->memory);
+    if (r)
         goto fail;
     if ((r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish)))
         goto fail;

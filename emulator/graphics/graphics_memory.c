@@ -14,12 +14,12 @@ static CUresult no_memory(uint64_t size_B)
                    (unsigned long long)size_B);
 }
 
-uint64_t em_graphics_reach_B(const struct em_graphics_shape *shape)
+CUresult em_graphics_capacity(const struct em_graphics_shape *shape, uint64_t *capacity_B)
 {
-    uint64_t size_B = shape->size_B;
-    if (em_quirk(GRAPHICS_BUFFER_GRAINS))
-        em_round_up(size_B, DM_HEAP_GRAIN, &size_B);
-    return size_B;
+    *capacity_B = shape->size_B;
+    if (em_quirk(GRAPHICS_BUFFER_GRAINS) && !em_round_up(shape->size_B, DM_HEAP_GRAIN, capacity_B))
+        return no_memory(shape->size_B);
+    return CUDA_SUCCESS;
 }
 
 CUresult em_graphics_memory_new(const struct em_device *on, const struct em_graphics_shape *shape,
@@ -92,9 +92,9 @@ static uint64_t draw(void)
 static bool open_elsewhere(struct em_graphics_window *w)
 {
     const struct em_graphics_memory *m = w->memory;
-    uint64_t within = m->physical_offset & (DM_PAGE - 1), size_B, pages_B;
+    uint64_t within = m->physical_offset & (DM_PAGE - 1), size_B, pages_B, guarded_B;
     if (!em_add(m->size_B, within, &size_B) || !em_round_up(size_B, DM_PAGE, &pages_B) ||
-        !em_round_up(size_B + DM_GUARD, DM_GUARD, &w->reserved_B))
+        !em_add(size_B, DM_GUARD, &guarded_B) || !em_round_up(guarded_B, DM_GUARD, &w->reserved_B))
         return false;
     uint64_t places =
         em_space.size > w->reserved_B ? (em_space.size - w->reserved_B) / DM_GUARD : 0;

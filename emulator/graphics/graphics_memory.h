@@ -45,6 +45,7 @@ CUresult em_graphics_window_open(struct em_graphics_memory *memory, bool elsewhe
                                  struct em_graphics_window **out);
 void em_graphics_window_unref(struct em_graphics_window *window);
 
-// How many bytes of a buffer can be used. The driver gives whole pages: a copy may go past the
-// buffer's end up to the next one.
-uint64_t em_graphics_reach_B(const struct em_graphics_shape *shape);
+// The bytes that a mapped buffer occupies. The driver rounds up to whole pages, so a copy may go
+// past the buffer's end up to the next page boundary. CUDA_ERROR_OUT_OF_MEMORY if rounding up
+// overflows.
+CUresult em_graphics_capacity(const struct em_graphics_shape *shape, uint64_t *capacity_B);

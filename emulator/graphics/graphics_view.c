@@ -39,7 +39,7 @@ static CUresult begin_buffer(struct em_graphics *g)
     if (!a)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
     a->base = g->window->address;
-    a->size = em_graphics_reach_B(&g->shape);
+    a->size = g->memory->size_B;
     a->kind = EM_MEMORY_GRAPHICS;
     a->context = g->object.context;
     a->device = g->object.context->device->ordinal;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The virtual graphics API by itself: buffers, textures, commands and their clock.
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include "../mistakes/virtual.h"
 
@@ -43,6 +44,65 @@ TEST(buffers)
     EXPECT_ERROR(cardlessBufferDestroy(a), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cardlessTextureDestroy((cardlessTexture)b), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cardlessFillBuffer((cardlessBuffer)0x1234, 0, 1, 0), CUDA_ERROR_INVALID_HANDLE);
+}
+
+// Sizes just below 2^64, which overflow when they are rounded up to pages.
+static void refuse_huge_buffers(const char *personality)
+{
+    test_setting("CARDLESS_PERSONALITY", personality);
+    MUST(cuInit(0));
+    static const size_t sizes[] = {SIZE_MAX,       SIZE_MAX - 81,   SIZE_MAX - 511,
+                                   SIZE_MAX - 512, SIZE_MAX - 4095, SIZE_MAX - (2 << 20),
+                                   SIZE_MAX / 2};
+    cardlessBuffer b, small = virtual_buffer(64);
+    MUST(cardlessFillBuffer(small, 0, 64, 7));
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        EXPECT_ERROR(cardlessBufferCreate(&b, sizes[i]), CUDA_ERROR_OUT_OF_MEMORY);
+        EXPECT_ERROR(cardlessBufferResize(small, sizes[i]), CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    EXPECT_EQ(byte_of(small, 63), 7);
+    EXPECT_ERROR(cardlessFillBuffer(small, 64, 1, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(huge_buffers_manual)
+{
+    refuse_huge_buffers("manual");
+}
+
+TEST(huge_buffers_driver)
+{
+    refuse_huge_buffers("driver-580");
+}
+
+// Takes the right to touch device memory away. Returns false if there is none.
+static bool withdraw_device_memory(void)
+{
+    char line[512];
+    bool any = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long first, end;
+        if ((strstr(line, "memfd:cardless-arena") || strstr(line, "memfd:cardless-memory")) &&
+            sscanf(line, "%lx-%lx", &first, &end) == 2)
+            any |= !mprotect((void *)first, end - first, PROT_NONE);
+    }
+    if (maps)
+        fclose(maps);
+    return any;
+}
+
+// A command that faults fails the call that runs it; it does not end the process.
+TEST(commands_that_fault)
+{
+    MUST(cuInit(0));
+    cardlessBuffer b = virtual_buffer(8 << 20);
+    EXPECT(withdraw_device_memory());
+    MUST(cardlessFillBuffer(b, 0, 8 << 20, 1));
+    EXPECT_ERROR(cardlessFinish(), CUDA_ERROR_UNKNOWN);
+    EXPECT_OK(cardlessFinish());
+    MUST(cardlessFillBuffer(b, 0, 8 << 20, 1));
+    EXPECT_ERROR(cardlessQuery(), CUDA_ERROR_UNKNOWN);
+    EXPECT_OK(cardlessQuery());
 }
 
 TEST(clock)
@@ -238,4 +298,5 @@ TEST(large_objects)
 }
 
 TESTS(CASE(large_objects), CASE(lookup), CASE(buffers), CASE(clock), CASE(textures), CASE(boxes),
-      CASE(new_objects), CASE(waiting_in_a_host_function))
+      CASE(new_objects), CASE(waiting_in_a_host_function), CASE(huge_buffers_manual),
+      CASE(huge_buffers_driver), CASE(commands_that_fault))

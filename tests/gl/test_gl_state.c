@@ -18,11 +18,23 @@ enum {
 static GLenum names[NAMES_MAX];
 static unsigned name_count;
 
+// Whether a name asks how much memory is free (GL_ATI_meminfo, GL_NVX_gpu_memory_info). This is not
+// state of the context: it differs from call to call. Mesa 25's llvmpipe lists both extensions
+// and returns uninitialised values.
+static bool is_free_memory(GLenum name)
+{
+    return (name >= GL_VBO_FREE_MEMORY_ATI && name <= GL_RENDERBUFFER_FREE_MEMORY_ATI) ||
+           (name >= GL_GPU_MEMORY_INFO_DEDICATED_VIDMEM_NVX &&
+            name <= GL_GPU_MEMORY_INFO_EVICTED_MEMORY_NVX);
+}
+
 // The names that this context knows.
 static void collect_names(void)
 {
     static GLint values[VALUES_MAX];
     for (GLenum name = FIRST_NAME; name < NAMES_END && name_count < NAMES_MAX; name++) {
+        if (is_free_memory(name))
+            continue;
         glGetIntegerv(name, values);
         if (!glGetError())
             names[name_count++] = name;

@@ -78,15 +78,18 @@ static CUresult make_shadow(struct em_gl_object *o, const struct em_graphics_sha
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
     *m = (struct em_gl_shadow){
         .references = 1, .object = o, .shape = *shape, .device = device, .size_B = shape->size_B};
-    CUresult r = image ? em_graphics_layout(shape, &m->layout) : CUDA_SUCCESS;
+    uint64_t memory_B;
+    CUresult r =
+        image ? em_graphics_layout(shape, &m->layout) : em_graphics_capacity(shape, &memory_B);
+    if (image)
+        memory_B = m->layout.total_B;
     em_lock();
     m->level_count =
         image ? (o->image.levels < m->layout.levels ? o->image.levels : m->layout.levels) : 1;
     if (!r && !(m->levels = dm_calloc(m->level_count, sizeof *m->levels)))
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
     if (!r)
-        r = em_graphics_memory_new(
-            device, shape, image ? m->layout.total_B : em_graphics_reach_B(shape), &m->memory);
+        r = em_graphics_memory_new(device, shape, memory_B, &m->memory);
     if (!r) {
         m->address = m->memory->address;
         m->next = shadows;

@@ -229,10 +229,16 @@ unlock:
 
 // Runs all commands up to a tick, and waits for the CUDA work that they wait for, and `end` too.
 // Precondition: em_lock held, which is released meanwhile.
-static void run_and_wait(uint64_t tick, const struct em_virtual_end *end)
+static CUresult run_and_wait(uint64_t tick, const struct em_virtual_end *end)
 {
-    while (!em_virtual_run(tick) || (end && em_virtual_end_waits(end)))
+    bool all;
+    CUresult r = em_virtual_run(tick, &all);
+    while (!all || (end && em_virtual_end_waits(end))) {
         em_wait_progress();
+        CUresult later = em_virtual_run(tick, &all);
+        r = r ? r : later;
+    }
+    return r;
 }
 
 struct read {
@@ -255,8 +261,7 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
     look_for_mapped(end, "a read of");
     end->after = end->storage->unmaps;
     em_virtual_storage_ref(end->storage); // the object may be resized while the lock is free
-    CUresult r = CUDA_SUCCESS;
-    run_and_wait(em_virtual_tick(), end);
+    CUresult r = run_and_wait(em_virtual_tick(), end);
     struct read read = {
         .to = {.base = bytes, .pitch_B = extent.width_B, .slice_B = extent.width_B * extent.height},
         .from = em_virtual_surface(end),
@@ -301,17 +306,18 @@ CUresult em_virtual_read_texture(cardlessTexture texture, unsigned level, const 
 CUresult em_virtual_finish(void)
 {
     em_lock();
-    run_and_wait(em_virtual_issued(), NULL);
+    CUresult r = run_and_wait(em_virtual_issued(), NULL);
     em_unlock();
-    return CUDA_SUCCESS;
+    return r;
 }
 
 CUresult em_virtual_query(void)
 {
     em_lock();
-    bool all = em_virtual_run(em_virtual_issued());
+    bool all;
+    CUresult r = em_virtual_run(em_virtual_issued(), &all);
     em_unlock();
-    return all ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return r ? r : all ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 void em_virtual_clock(uint64_t *issued, uint64_t *done)

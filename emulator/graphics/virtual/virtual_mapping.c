@@ -74,12 +74,13 @@ static void keep_bytes(struct registered *r)
 static CUresult acquire(void *owner, uint64_t fence, unsigned flags)
 {
     struct registered *r = owner;
-    em_virtual_run(fence);
+    bool all;
+    CUresult result = em_virtual_run(fence, &all);
     r->flags = flags;
     r->acquired = true;
     if (r->written)
         keep_bytes(r);
-    return CUDA_SUCCESS;
+    return result;
 }
 
 static void touch(void *owner, const struct em_graphics_part *part, enum em_touch touch)

@@ -8,6 +8,7 @@
 #include "context.h"
 #include "device.h"
 #include "error.h"
+#include "guard.h"
 #include "heap.h"
 #include "kn_copy.h"
 #include "pkey.h"
@@ -61,11 +62,17 @@ CUresult em_virtual_storage_new(const struct em_graphics_shape *shape,
     s->references = 1;
     s->shape = *shape;
     s->shape.layout = DM_LAYOUT_BLOCK_LINEAR;
-    CUresult r = shape->kind == EM_GRAPHICS_IMAGE ? plan(s) : CUDA_SUCCESS;
-    // A mapped buffer reaches as far as the card lets it.
-    uint64_t size_B =
-        shape->kind == EM_GRAPHICS_IMAGE ? s->layout.total_B : em_graphics_reach_B(shape);
-    if (r || (r = em_graphics_memory_new(&em_devices[0], shape, size_B, &s->memory))) {
+    uint64_t size_B;
+    CUresult r;
+    if (shape->kind == EM_GRAPHICS_IMAGE) {
+        r = plan(s);
+        size_B = s->layout.total_B;
+    } else {
+        r = em_graphics_capacity(shape, &size_B);
+    }
+    if (!r)
+        r = em_graphics_memory_new(&em_devices[0], shape, size_B, &s->memory);
+    if (r) {
         dm_free(s);
         return r;
     }
@@ -174,15 +181,32 @@ static void copy(const struct em_virtual_command *c)
     dm_box_copy(&to, c->to.at, &from, c->from.at, c->extent);
 }
 
-bool em_virtual_run(uint64_t tick)
+static void run_command(void *arg)
+{
+    const struct em_virtual_command *c = arg;
+    if (c->repeat_B)
+        fill(c);
+    else
+        copy(c);
+}
+
+static CUresult faulted(const struct em_virtual_command *c, const struct dm_fault *fault)
+{
+    char text[160];
+    dm_fault_text(fault, text, sizeof text);
+    return em_fail(CUDA_ERROR_UNKNOWN, "command %llu of the virtual graphics API faulted: %s",
+                   (unsigned long long)c->tick, text);
+}
+
+CUresult em_virtual_run(uint64_t tick, bool *all)
 {
     uint32_t keys = dm_pkey_enter();
     struct em_virtual_command *c;
+    CUresult r = CUDA_SUCCESS;
     while ((c = list.first) && c->tick <= tick && !waits(c)) {
-        if (c->repeat_B)
-            fill(c);
-        else
-            copy(c);
+        struct dm_fault fault;
+        if (dm_guarded(run_command, c, &fault) && !r)
+            r = faulted(c, &fault);
         list.first = c->next;
         if (!list.first)
             list.last = NULL;
@@ -191,5 +215,6 @@ bool em_virtual_run(uint64_t tick)
         dm_free(c);
     }
     dm_pkey_leave(keys);
-    return !c || c->tick > tick;
+    *all = !c || c->tick > tick;
+    return r;
 }

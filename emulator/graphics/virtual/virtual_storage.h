@@ -57,7 +57,8 @@ uint64_t em_virtual_tick(void);
 uint64_t em_virtual_issued(void), em_virtual_done(void);
 // Whether all commands up to a tick could run now.
 bool em_virtual_can_run(uint64_t tick);
-// Runs them, as far as they can. Whether all have run.
-bool em_virtual_run(uint64_t tick);
+// Runs all commands up to a tick, until one has to wait. `*all`: every one has run. A command that
+// faults counts as run; the first fault is the result (CUDA_ERROR_UNKNOWN).
+CUresult em_virtual_run(uint64_t tick, bool *all);
 // Whether an end waits for CUDA work.
 bool em_virtual_end_waits(const struct em_virtual_end *end);
