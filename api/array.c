@@ -92,7 +92,8 @@ CUresult api_cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int 
     return em_array_plane(hArray, planeIdx, pPlaneArray);
 }
 
-CUresult api_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream)
+CUresult api_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count,
+                                struct em_stream *hStream)
 {
     if (!mapInfoList || !count)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "mapInfoList %p of %u entries",

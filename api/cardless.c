@@ -13,7 +13,7 @@
 // given is not, and traces.
 #define CALL(name, argument, work)                                                                 \
     do {                                                                                           \
-        static const struct em_entry entry = {#name, ""};                                          \
+        static const struct em_entry entry = {#name, "", 0};                                       \
         const struct em_entry *outer = em_begin(&entry);                                           \
         CUresult r = em_need_init();                                                               \
         if (!r)                                                                                    \
@@ -25,7 +25,7 @@
 
 EXPORT CUresult cardlessGetVersion(unsigned *version)
 {
-    static const struct em_entry entry = {"cardlessGetVersion", ""};
+    static const struct em_entry entry = {"cardlessGetVersion", "", 0};
     const struct em_entry *outer = em_begin(&entry);
     CUresult r = version ? CUDA_SUCCESS : em_null("version");
     if (!r)

@@ -26,8 +26,8 @@ static struct em_end array_at(CUarray array, size_t offset_B)
     return (struct em_end){.kind = EM_END_ARRAY, .array = array, .x_B = offset_B};
 }
 
-static CUresult run_of_bytes(struct em_end dst, struct em_end src, size_t bytes, CUstream stream,
-                             bool async)
+static CUresult run_of_bytes(struct em_end dst, struct em_end src, size_t bytes,
+                             struct em_stream *stream, bool async)
 {
     struct em_copy copy = {.dst = dst, .src = src, .width_B = bytes, .height = 1, .depth = 1};
     return em_copy(&copy, stream, async);
@@ -35,48 +35,50 @@ static CUresult run_of_bytes(struct em_end dst, struct em_end src, size_t bytes,
 
 // ---- runs of bytes
 
-CUresult api_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream default_stream)
+CUresult api_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
+                      struct em_stream *default_stream)
 {
     return run_of_bytes(any(dst), any(src), ByteCount, default_stream, false);
 }
 
-CUresult api_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
+CUresult api_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
+                           struct em_stream *hStream)
 {
     return run_of_bytes(any(dst), any(src), ByteCount, hStream, true);
 }
 
 CUresult api_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
-                             CUstream default_stream)
+                             struct em_stream *default_stream)
 {
     return run_of_bytes(device(dstDevice), host(srcHost), ByteCount, default_stream, false);
 }
 
 CUresult api_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
-                                  CUstream hStream)
+                                  struct em_stream *hStream)
 {
     return run_of_bytes(device(dstDevice), host(srcHost), ByteCount, hStream, true);
 }
 
 CUresult api_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
-                             CUstream default_stream)
+                             struct em_stream *default_stream)
 {
     return run_of_bytes(host(dstHost), device(srcDevice), ByteCount, default_stream, false);
 }
 
 CUresult api_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
-                                  CUstream hStream)
+                                  struct em_stream *hStream)
 {
     return run_of_bytes(host(dstHost), device(srcDevice), ByteCount, hStream, true);
 }
 
 CUresult api_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
-                             CUstream default_stream)
+                             struct em_stream *default_stream)
 {
     return run_of_bytes(device(dstDevice), device(srcDevice), ByteCount, default_stream, false);
 }
 
 CUresult api_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
-                                  CUstream hStream)
+                                  struct em_stream *hStream)
 {
     return run_of_bytes(device(dstDevice), device(srcDevice), ByteCount, hStream, true);
 }
@@ -84,47 +86,47 @@ CUresult api_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, 
 // ---- arrays and runs of bytes: a run lies in the first row of an array
 
 CUresult api_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
-                             size_t ByteCount, CUstream default_stream)
+                             size_t ByteCount, struct em_stream *default_stream)
 {
     return run_of_bytes(array_at(dstArray, dstOffset), device(srcDevice), ByteCount, default_stream,
                         false);
 }
 
 CUresult api_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
-                             size_t ByteCount, CUstream default_stream)
+                             size_t ByteCount, struct em_stream *default_stream)
 {
     return run_of_bytes(device(dstDevice), array_at(srcArray, srcOffset), ByteCount, default_stream,
                         false);
 }
 
 CUresult api_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
-                             size_t ByteCount, CUstream default_stream)
+                             size_t ByteCount, struct em_stream *default_stream)
 {
     return run_of_bytes(array_at(dstArray, dstOffset), host(srcHost), ByteCount, default_stream,
                         false);
 }
 
 CUresult api_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
-                                  size_t ByteCount, CUstream hStream)
+                                  size_t ByteCount, struct em_stream *hStream)
 {
     return run_of_bytes(array_at(dstArray, dstOffset), host(srcHost), ByteCount, hStream, true);
 }
 
 CUresult api_cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
-                             CUstream default_stream)
+                             struct em_stream *default_stream)
 {
     return run_of_bytes(host(dstHost), array_at(srcArray, srcOffset), ByteCount, default_stream,
                         false);
 }
 
 CUresult api_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset,
-                                  size_t ByteCount, CUstream hStream)
+                                  size_t ByteCount, struct em_stream *hStream)
 {
     return run_of_bytes(host(dstHost), array_at(srcArray, srcOffset), ByteCount, hStream, true);
 }
 
 CUresult api_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
-                             size_t ByteCount, CUstream default_stream)
+                             size_t ByteCount, struct em_stream *default_stream)
 {
     return run_of_bytes(array_at(dstArray, dstOffset), array_at(srcArray, srcOffset), ByteCount,
                         default_stream, false);
@@ -167,12 +169,12 @@ static CUresult box_end(CUmemorytype type, const void *host_pointer, CUdeviceptr
     return CUDA_SUCCESS;
 }
 
-static CUresult copy_box(struct em_copy *copy, CUresult ends, CUstream stream, bool async)
+static CUresult copy_box(struct em_copy *copy, CUresult ends, struct em_stream *stream, bool async)
 {
     return ends ? ends : em_copy(copy, stream, async);
 }
 
-static CUresult copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool async)
+static CUresult copy_2d(const CUDA_MEMCPY2D *p, struct em_stream *stream, bool async)
 {
     struct em_copy copy = {.width_B = p->WidthInBytes, .height = p->Height, .depth = 1};
     if (!p->WidthInBytes || !p->Height)
@@ -185,7 +187,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool async)
     return copy_box(&copy, r, stream, async);
 }
 
-static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
+static CUresult copy_3d(const CUDA_MEMCPY3D *p, struct em_stream *stream, bool async)
 {
     struct em_copy copy = {.width_B = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
     if (!p->WidthInBytes || !p->Height || !p->Depth)
@@ -199,29 +201,29 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
     return copy_box(&copy, r, stream, async);
 }
 
-CUresult api_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, CUstream default_stream)
+CUresult api_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, struct em_stream *default_stream)
 {
     return copy_2d(pCopy, default_stream, false);
 }
 
 // "cuMemcpy2D may fail for pitches that were not computed by cuMemAllocPitch; cuMemcpy2DUnaligned
 // does not have this restriction". Here neither has.
-CUresult api_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy, CUstream default_stream)
+CUresult api_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy, struct em_stream *default_stream)
 {
     return copy_2d(pCopy, default_stream, false);
 }
 
-CUresult api_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+CUresult api_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, struct em_stream *hStream)
 {
     return copy_2d(pCopy, hStream, true);
 }
 
-CUresult api_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy, CUstream default_stream)
+CUresult api_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy, struct em_stream *default_stream)
 {
     return copy_3d(pCopy, default_stream, false);
 }
 
-CUresult api_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+CUresult api_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, struct em_stream *hStream)
 {
     return copy_3d(pCopy, hStream, true);
 }
@@ -241,7 +243,7 @@ static CUresult check_context(CUcontext context)
 }
 
 static CUresult between(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
-                        CUcontext src_context, size_t bytes, CUstream stream, bool async)
+                        CUcontext src_context, size_t bytes, struct em_stream *stream, bool async)
 {
     CUresult r = check_context(dst_context);
     if (r || (r = check_context(src_context)))
@@ -250,18 +252,18 @@ static CUresult between(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
 }
 
 CUresult api_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
-                          CUcontext srcContext, size_t ByteCount, CUstream default_stream)
+                          CUcontext srcContext, size_t ByteCount, struct em_stream *default_stream)
 {
     return between(dstDevice, dstContext, srcDevice, srcContext, ByteCount, default_stream, false);
 }
 
 CUresult api_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
-                               CUcontext srcContext, size_t ByteCount, CUstream hStream)
+                               CUcontext srcContext, size_t ByteCount, struct em_stream *hStream)
 {
     return between(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, true);
 }
 
-static CUresult box_between(const CUDA_MEMCPY3D_PEER *p, CUstream stream, bool async)
+static CUresult box_between(const CUDA_MEMCPY3D_PEER *p, struct em_stream *stream, bool async)
 {
     CUresult r = check_context(p->dstContext);
     if (r || (r = check_context(p->srcContext)))
@@ -294,12 +296,12 @@ static CUresult box_between(const CUDA_MEMCPY3D_PEER *p, CUstream stream, bool a
     return copy_3d(&copy, stream, async);
 }
 
-CUresult api_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy, CUstream default_stream)
+CUresult api_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy, struct em_stream *default_stream)
 {
     return box_between(pCopy, default_stream, false);
 }
 
-CUresult api_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
+CUresult api_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, struct em_stream *hStream)
 {
     return box_between(pCopy, hStream, true);
 }

@@ -6,7 +6,7 @@
 
 CUresult api_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
                                 CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
-                                size_t *failIdx, CUstream hStream)
+                                size_t *failIdx, struct em_stream *hStream)
 {
     size_t fail;
     CUresult r =
@@ -18,14 +18,14 @@ CUresult api_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *si
 
 CUresult api_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
                                    size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs,
-                                   size_t numAttrs, CUstream hStream)
+                                   size_t numAttrs, struct em_stream *hStream)
 {
     return api_cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, NULL,
                                   hStream);
 }
 
 CUresult api_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
-                                  unsigned long long flags, CUstream hStream)
+                                  unsigned long long flags, struct em_stream *hStream)
 {
     size_t fail;
     CUresult r = em_copy_batch_3d(opList, numOps, flags, hStream, &fail);
@@ -35,7 +35,7 @@ CUresult api_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
 }
 
 CUresult api_cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
-                                     unsigned long long flags, CUstream hStream)
+                                     unsigned long long flags, struct em_stream *hStream)
 {
     return api_cuMemcpy3DBatchAsync(numOps, opList, NULL, flags, hStream);
 }

@@ -9,12 +9,6 @@
 
 _Static_assert(sizeof(CUeglFrame) == sizeof(struct em_egl_frame), "a frame has one form");
 
-// No stream is the default one.
-static CUstream stream_of(const CUstream *stream)
-{
-    return stream ? *stream : NULL;
-}
-
 static CUresult connect(CUeglStreamConnection *conn, EGLStreamKHR stream, enum em_egl_role role)
 {
     uint64_t handle = 0;
@@ -46,11 +40,15 @@ CUresult api_cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKH
     return connect(conn, stream, EM_EGL_PRODUCER);
 }
 
-// Silicon looks at the connection before it looks for a context.
-static CUresult need(const CUeglStreamConnection *conn, uint64_t *handle)
+static uint64_t connection_of(const CUeglStreamConnection *conn)
 {
-    *handle = (uint64_t)(uintptr_t)*conn;
-    if (!*handle)
+    return (uint64_t)(uintptr_t)*conn;
+}
+
+// The driver checks the connection before it checks for a context.
+static CUresult need(const CUeglStreamConnection *conn)
+{
+    if (!*conn)
         return em_null_handle("conn");
     CUresult r = em_need_init();
     return r ? r : em_need_context();
@@ -58,52 +56,67 @@ static CUresult need(const CUeglStreamConnection *conn, uint64_t *handle)
 
 CUresult api_cuEGLStreamConsumerDisconnect(CUeglStreamConnection *conn)
 {
-    uint64_t handle;
-    CUresult r = need(conn, &handle);
-    return r ? r : em_egl_disconnect(handle, EM_EGL_CONSUMER);
+    CUresult r = need(conn);
+    return r ? r : em_egl_disconnect(connection_of(conn), EM_EGL_CONSUMER);
 }
 
 CUresult api_cuEGLStreamProducerDisconnect(CUeglStreamConnection *conn)
 {
-    uint64_t handle;
-    CUresult r = need(conn, &handle);
-    return r ? r : em_egl_disconnect(handle, EM_EGL_PRODUCER);
+    CUresult r = need(conn);
+    return r ? r : em_egl_disconnect(connection_of(conn), EM_EGL_PRODUCER);
+}
+
+CUresult api_check_cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn,
+                                                   CUgraphicsResource *pCudaResource,
+                                                   unsigned int timeout)
+{
+    return need(conn);
 }
 
 CUresult api_cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn,
-                                             CUgraphicsResource *pCudaResource, CUstream *pStream,
-                                             unsigned int timeout)
+                                             CUgraphicsResource *pCudaResource,
+                                             struct em_stream *pStream, unsigned int timeout)
 {
-    uint64_t handle;
-    CUresult r = need(conn, &handle);
-    return r ? r : em_egl_acquire(handle, pCudaResource, stream_of(pStream), timeout);
+    return em_egl_acquire(connection_of(conn), pCudaResource, pStream, timeout);
+}
+
+CUresult api_check_cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn,
+                                                   CUgraphicsResource pCudaResource)
+{
+    return need(conn);
 }
 
 CUresult api_cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn,
-                                             CUgraphicsResource pCudaResource, CUstream *pStream)
+                                             CUgraphicsResource pCudaResource,
+                                             struct em_stream *pStream)
 {
-    uint64_t handle;
-    CUresult r = need(conn, &handle);
-    return r ? r : em_egl_release(handle, pCudaResource, stream_of(pStream));
+    return em_egl_release(connection_of(conn), pCudaResource, pStream);
+}
+
+CUresult api_check_cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglFrame eglframe)
+{
+    return need(conn);
 }
 
 CUresult api_cuEGLStreamProducerPresentFrame(CUeglStreamConnection *conn, CUeglFrame eglframe,
-                                             CUstream *pStream)
+                                             struct em_stream *pStream)
 {
     struct em_egl_frame frame;
-    uint64_t handle;
     memcpy(&frame, &eglframe, sizeof frame);
-    CUresult r = need(conn, &handle);
-    return r ? r : em_egl_present(handle, &frame, stream_of(pStream));
+    return em_egl_present(connection_of(conn), &frame, pStream);
+}
+
+CUresult api_check_cuEGLStreamProducerReturnFrame(CUeglStreamConnection *conn, CUeglFrame *eglframe)
+{
+    return need(conn);
 }
 
 CUresult api_cuEGLStreamProducerReturnFrame(CUeglStreamConnection *conn, CUeglFrame *eglframe,
-                                            CUstream *pStream)
+                                            struct em_stream *pStream)
 {
     struct em_egl_frame frame;
-    uint64_t handle;
-    CUresult r = need(conn, &handle);
-    if (!r && !(r = em_egl_return(handle, &frame, stream_of(pStream))))
+    CUresult r = em_egl_return(connection_of(conn), &frame, pStream);
+    if (!r)
         memcpy(eglframe, &frame, sizeof frame);
     return r;
 }

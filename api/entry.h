@@ -9,6 +9,7 @@
 #include "api_exports.h"
 #include "call.h"
 #include "reach.h"
+#include "stream.h"
 #include "trace.h"
 
 #define EM_EXPORT __attribute__((visibility("default")))
@@ -17,4 +18,14 @@
 static inline CUstream em_per_thread(CUstream stream)
 {
     return stream ? stream : CU_STREAM_PER_THREAD;
+}
+
+// Finds the stream that a call names and takes a reference to it. This is the one place where a
+// call meets its stream, so that `entry->capture` can be checked here against a stream that is
+// being captured; as long as cuStreamBeginCapture is not supported there is none.
+static inline CUresult api_open_stream(const struct em_entry *entry, CUstream handle,
+                                       struct em_stream **out)
+{
+    (void)entry;
+    return em_stream_get(handle, out);
 }

@@ -28,64 +28,48 @@ CUresult api_cuEventDestroy_v2(CUevent hEvent)
     return em_event_destroy(hEvent);
 }
 
-static CUresult record(CUevent event, CUstream stream, unsigned flags)
+CUresult api_cuEventRecord(CUevent hEvent, struct em_stream *hStream)
 {
-    struct em_stream *s;
+    return api_cuEventRecordWithFlags(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
+}
+
+CUresult api_cuEventRecordWithFlags(CUevent hEvent, struct em_stream *hStream, unsigned int flags)
+{
     struct em_event *e;
-    CUresult r = em_stream_get(stream, &s);
+    CUresult r = em_event_get(hEvent, &e);
     if (r)
         return r;
-    r = em_event_get(event, &e);
-    if (r)
-        goto put_stream;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "flags %#x: only CU_EVENT_RECORD_EXTERNAL (0x1) is one", flags);
+                    "unknown flags %#x; the only valid flag is CU_EVENT_RECORD_EXTERNAL (0x1)",
+                    flags);
     // "CU_EVENT_RECORD_EXTERNAL: … This flag is invalid outside of stream capture."
     else if (flags)
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
-                    "CU_EVENT_RECORD_EXTERNAL is for streams under capture only");
+                    "CU_EVENT_RECORD_EXTERNAL is valid only in a stream that is being captured");
     else
-        r = em_event_record(e, s);
+        r = em_event_record(e, hStream);
     em_event_put(e);
-put_stream:
-    em_stream_put(s);
     return r;
 }
 
-CUresult api_cuEventRecord(CUevent hEvent, CUstream hStream)
+CUresult api_cuStreamWaitEvent(struct em_stream *hStream, CUevent hEvent, unsigned int Flags)
 {
-    return record(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
-}
-
-CUresult api_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
-{
-    return record(hEvent, hStream, flags);
-}
-
-CUresult api_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
-{
-    struct em_stream *s;
     struct em_event *e;
-    CUresult r = em_stream_get(hStream, &s);
+    if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "unknown flags %#x; the only valid flag is CU_EVENT_WAIT_EXTERNAL (0x1)",
+                       Flags);
+    CUresult r = em_event_get(hEvent, &e);
     if (r)
         return r;
-    if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x: only CU_EVENT_WAIT_EXTERNAL (0x1) is one",
-                    Flags);
-    if (!r)
-        r = em_event_get(hEvent, &e);
-    if (r)
-        goto put_stream;
     // "CU_EVENT_WAIT_EXTERNAL: … This flag is invalid outside of stream capture."
     if (Flags)
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
-                    "CU_EVENT_WAIT_EXTERNAL is for streams under capture only");
+                    "CU_EVENT_WAIT_EXTERNAL is valid only in a stream that is being captured");
     else
-        r = em_event_wait(e, s);
+        r = em_event_wait(e, hStream);
     em_event_put(e);
-put_stream:
-    em_stream_put(s);
     return r;
 }
 

@@ -40,23 +40,23 @@ CUresult api_cuGLRegisterBufferObject(GLuint buffer)
 }
 
 CUresult api_cuGLMapBufferObject_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer,
-                                    CUstream default_stream)
+                                    struct em_stream *default_stream)
 {
     return em_gl_old_map(buffer, default_stream, dptr, size);
 }
 
 CUresult api_cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer,
-                                         CUstream hStream)
+                                         struct em_stream *hStream)
 {
     return em_gl_old_map(buffer, hStream, dptr, size);
 }
 
-CUresult api_cuGLUnmapBufferObject(GLuint buffer)
+CUresult api_cuGLUnmapBufferObject(GLuint buffer, struct em_stream *default_stream)
 {
-    return em_gl_old_unmap(buffer, NULL);
+    return em_gl_old_unmap(buffer, default_stream);
 }
 
-CUresult api_cuGLUnmapBufferObjectAsync(GLuint buffer, CUstream hStream)
+CUresult api_cuGLUnmapBufferObjectAsync(GLuint buffer, struct em_stream *hStream)
 {
     return em_gl_old_unmap(buffer, hStream);
 }

@@ -43,14 +43,24 @@ CUresult api_cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource resource, unsig
     return em_graphics_set_flags(resource, flags);
 }
 
+CUresult api_check_cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources)
+{
+    return em_graphics_check_list(count, resources);
+}
+
 CUresult api_cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources,
-                                    CUstream hStream)
+                                    struct em_stream *hStream)
 {
     return em_graphics_map(count, resources, hStream);
 }
 
+CUresult api_check_cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources)
+{
+    return em_graphics_check_list(count, resources);
+}
+
 CUresult api_cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources,
-                                      CUstream hStream)
+                                      struct em_stream *hStream)
 {
     return em_graphics_unmap(count, resources, hStream);
 }

@@ -8,6 +8,7 @@
 #include "managed.h"
 #include "quirk.h"
 #include "reach.h"
+#include "stream.h"
 
 // "flags … must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST"; "If bytesize is 0,
 // cuMemAllocManaged returns CUDA_ERROR_INVALID_VALUE."
@@ -109,7 +110,7 @@ CUresult api_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, 
 // ---- prefetches and discards
 
 static CUresult prefetch(CUdeviceptr address, size_t count, CUmemLocation location, unsigned flags,
-                         CUstream hStream)
+                         struct em_stream *hStream)
 {
     if (flags)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#x; they must be 0", flags);
@@ -118,26 +119,26 @@ static CUresult prefetch(CUdeviceptr address, size_t count, CUmemLocation locati
 }
 
 CUresult api_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
-                                   unsigned int flags, CUstream hStream)
+                                   unsigned int flags, struct em_stream *hStream)
 {
     return prefetch(devPtr, count, location, flags, hStream);
 }
 
 CUresult api_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
-                                CUstream hStream)
+                                struct em_stream *hStream)
 {
     return prefetch(devPtr, count, of_ordinal(dstDevice), 0, hStream);
 }
 
 static CUresult check_batch(const struct em_managed_batch *b, unsigned long long flags,
-                            CUstream hStream)
+                            struct em_stream *hStream)
 {
     if (!b->count || !b->dptrs || !b->sizes)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a batch needs dptrs, sizes and a count");
     if (flags)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#llx; they must be 0", flags);
     // "hStream … Cannot be legacy NULL stream."
-    if (!hStream || hStream == CU_STREAM_LEGACY)
+    if (hStream->kind == EM_STREAM_LEGACY)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a batch cannot run in the legacy NULL stream");
     return CUDA_SUCCESS;
 }
@@ -169,7 +170,8 @@ static CUresult check_locations(const struct em_managed_batch *b)
 
 static CUresult prefetch_batch(CUdeviceptr *dptrs, size_t *sizes, size_t count,
                                CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
-                               size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+                               size_t numPrefetchLocs, unsigned long long flags,
+                               struct em_stream *hStream)
 {
     struct em_managed_batch b = {dptrs,        sizes,           count,
                                  prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
@@ -182,7 +184,7 @@ static CUresult prefetch_batch(CUdeviceptr *dptrs, size_t *sizes, size_t count,
 CUresult api_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
                                      CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
                                      size_t numPrefetchLocs, unsigned long long flags,
-                                     CUstream hStream)
+                                     struct em_stream *hStream)
 {
     return prefetch_batch(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,
                           flags, hStream);
@@ -193,14 +195,14 @@ CUresult api_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t c
 CUresult api_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
                                                CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
                                                size_t numPrefetchLocs, unsigned long long flags,
-                                               CUstream hStream)
+                                               struct em_stream *hStream)
 {
     return prefetch_batch(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,
                           flags, hStream);
 }
 
 CUresult api_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
-                                    unsigned long long flags, CUstream hStream)
+                                    unsigned long long flags, struct em_stream *hStream)
 {
     struct em_managed_batch b = {.dptrs = dptrs, .sizes = sizes, .count = count};
     CUresult r = check_batch(&b, flags, hStream);

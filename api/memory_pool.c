@@ -160,7 +160,7 @@ CUresult api_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
 
 // From `pool`, or where that is NULL from the current pool of the stream's device.
 static CUresult allocate(CUdeviceptr *dptr, size_t bytesize, const CUmemoryPool *pool,
-                         CUstream hStream)
+                         struct em_stream *hStream)
 {
     uint64_t address;
     CUresult r = em_pool_alloc_async(pool, bytesize, hStream, &address);
@@ -168,20 +168,26 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytesize, const CUmemoryPool 
     return r;
 }
 
-CUresult api_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+CUresult api_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, struct em_stream *hStream)
 {
     return allocate(dptr, bytesize, NULL, hStream);
 }
 
 CUresult api_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
-                                     CUstream hStream)
+                                     struct em_stream *hStream)
 {
     return allocate(dptr, bytesize, &pool, hStream);
 }
 
-CUresult api_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+// Freeing address 0 does nothing, in any stream.
+CUresult api_check_cuMemFreeAsync(CUdeviceptr dptr)
 {
-    return dptr ? em_pool_free_async(dptr, hStream) : CUDA_SUCCESS;
+    return dptr ? CUDA_SUCCESS : API_DONE;
+}
+
+CUresult api_cuMemFreeAsync(CUdeviceptr dptr, struct em_stream *hStream)
+{
+    return em_pool_free_async(dptr, hStream);
 }
 
 // ---- sharing

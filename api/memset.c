@@ -6,42 +6,48 @@
 #include "command.h"
 #include "fill.h"
 
-CUresult api_cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
+CUresult api_cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N,
+                           struct em_stream *hStream)
 {
     return em_memory_fill(
         &(struct em_fill){.address = dstDevice, .width = N, .height = 1, .value = uc, .value_B = 1},
         hStream, EM_SUBMIT_SYNC);
 }
 
-CUresult api_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
+CUresult api_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N,
+                             struct em_stream *hStream)
 {
     return em_memory_fill(
         &(struct em_fill){.address = dstDevice, .width = N, .height = 1, .value = uc, .value_B = 1},
         hStream, EM_SUBMIT_ASYNC);
 }
 
-CUresult api_cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
+CUresult api_cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N,
+                            struct em_stream *hStream)
 {
     return em_memory_fill(
         &(struct em_fill){.address = dstDevice, .width = N, .height = 1, .value = us, .value_B = 2},
         hStream, EM_SUBMIT_SYNC);
 }
 
-CUresult api_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
+CUresult api_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N,
+                              struct em_stream *hStream)
 {
     return em_memory_fill(
         &(struct em_fill){.address = dstDevice, .width = N, .height = 1, .value = us, .value_B = 2},
         hStream, EM_SUBMIT_ASYNC);
 }
 
-CUresult api_cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
+CUresult api_cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N,
+                            struct em_stream *hStream)
 {
     return em_memory_fill(
         &(struct em_fill){.address = dstDevice, .width = N, .height = 1, .value = ui, .value_B = 4},
         hStream, EM_SUBMIT_SYNC);
 }
 
-CUresult api_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
+CUresult api_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N,
+                              struct em_stream *hStream)
 {
     return em_memory_fill(
         &(struct em_fill){.address = dstDevice, .width = N, .height = 1, .value = ui, .value_B = 4},
@@ -49,42 +55,42 @@ CUresult api_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, 
 }
 
 CUresult api_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-                             size_t Height, CUstream hStream)
+                             size_t Height, struct em_stream *hStream)
 {
     return em_memory_fill(&(struct em_fill){dstDevice, dstPitch, Width, Height, uc, 1}, hStream,
                           EM_SUBMIT_SYNC);
 }
 
 CUresult api_cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc,
-                               size_t Width, size_t Height, CUstream hStream)
+                               size_t Width, size_t Height, struct em_stream *hStream)
 {
     return em_memory_fill(&(struct em_fill){dstDevice, dstPitch, Width, Height, uc, 1}, hStream,
                           EM_SUBMIT_ASYNC);
 }
 
 CUresult api_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
-                              size_t Width, size_t Height, CUstream hStream)
+                              size_t Width, size_t Height, struct em_stream *hStream)
 {
     return em_memory_fill(&(struct em_fill){dstDevice, dstPitch, Width, Height, us, 2}, hStream,
                           EM_SUBMIT_SYNC);
 }
 
 CUresult api_cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
-                                size_t Width, size_t Height, CUstream hStream)
+                                size_t Width, size_t Height, struct em_stream *hStream)
 {
     return em_memory_fill(&(struct em_fill){dstDevice, dstPitch, Width, Height, us, 2}, hStream,
                           EM_SUBMIT_ASYNC);
 }
 
 CUresult api_cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-                              size_t Height, CUstream hStream)
+                              size_t Height, struct em_stream *hStream)
 {
     return em_memory_fill(&(struct em_fill){dstDevice, dstPitch, Width, Height, ui, 4}, hStream,
                           EM_SUBMIT_SYNC);
 }
 
 CUresult api_cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui,
-                                size_t Width, size_t Height, CUstream hStream)
+                                size_t Width, size_t Height, struct em_stream *hStream)
 {
     return em_memory_fill(&(struct em_fill){dstDevice, dstPitch, Width, Height, ui, 4}, hStream,
                           EM_SUBMIT_ASYNC);

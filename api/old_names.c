@@ -149,18 +149,19 @@ static CUresult narrow_mapping(CUresult r, CUdeviceptr wide, size_t size, CUdevi
 #endif
 
 #if API_HAS_cuGLMapBufferObject
-CUresult api_cuGLMapBufferObject(CUdeviceptr_v1 *dptr, unsigned int *size, GLuint buffer)
+CUresult api_cuGLMapBufferObject(CUdeviceptr_v1 *dptr, unsigned int *size, GLuint buffer,
+                                 struct em_stream *default_stream)
 {
     CUdeviceptr wide = 0;
     size_t wide_size = 0;
-    CUresult r = api_cuGLMapBufferObject_v2(&wide, &wide_size, buffer, NULL);
+    CUresult r = api_cuGLMapBufferObject_v2(&wide, &wide_size, buffer, default_stream);
     return narrow_mapping(r, wide, wide_size, dptr, size);
 }
 #endif
 
 #if API_HAS_cuGLMapBufferObjectAsync
 CUresult api_cuGLMapBufferObjectAsync(CUdeviceptr_v1 *dptr, unsigned int *size, GLuint buffer,
-                                      CUstream hStream)
+                                      struct em_stream *hStream)
 {
     CUdeviceptr wide = 0;
     size_t wide_size = 0;
@@ -194,23 +195,23 @@ static CUDA_MEMCPY2D widen_2d(const CUDA_MEMCPY2D_v1 *c)
 #endif
 
 #if API_HAS_cuMemcpy2D
-CUresult api_cuMemcpy2D(const CUDA_MEMCPY2D_v1 *pCopy)
+CUresult api_cuMemcpy2D(const CUDA_MEMCPY2D_v1 *pCopy, struct em_stream *default_stream)
 {
     CUDA_MEMCPY2D wide = widen_2d(pCopy);
-    return api_cuMemcpy2D_v2(&wide, CU_STREAM_LEGACY);
+    return api_cuMemcpy2D_v2(&wide, default_stream);
 }
 #endif
 
 #if API_HAS_cuMemcpy2DUnaligned
-CUresult api_cuMemcpy2DUnaligned(const CUDA_MEMCPY2D_v1 *pCopy)
+CUresult api_cuMemcpy2DUnaligned(const CUDA_MEMCPY2D_v1 *pCopy, struct em_stream *default_stream)
 {
     CUDA_MEMCPY2D wide = widen_2d(pCopy);
-    return api_cuMemcpy2DUnaligned_v2(&wide, CU_STREAM_LEGACY);
+    return api_cuMemcpy2DUnaligned_v2(&wide, default_stream);
 }
 #endif
 
 #if API_HAS_cuMemcpy2DAsync
-CUresult api_cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1 *pCopy, CUstream hStream)
+CUresult api_cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1 *pCopy, struct em_stream *hStream)
 {
     CUDA_MEMCPY2D wide = widen_2d(pCopy);
     return api_cuMemcpy2DAsync_v2(&wide, hStream);
@@ -251,15 +252,15 @@ static CUDA_MEMCPY3D widen_3d(const CUDA_MEMCPY3D_v1 *c)
 #endif
 
 #if API_HAS_cuMemcpy3D
-CUresult api_cuMemcpy3D(const CUDA_MEMCPY3D_v1 *pCopy)
+CUresult api_cuMemcpy3D(const CUDA_MEMCPY3D_v1 *pCopy, struct em_stream *default_stream)
 {
     CUDA_MEMCPY3D wide = widen_3d(pCopy);
-    return api_cuMemcpy3D_v2(&wide, CU_STREAM_LEGACY);
+    return api_cuMemcpy3D_v2(&wide, default_stream);
 }
 #endif
 
 #if API_HAS_cuMemcpy3DAsync
-CUresult api_cuMemcpy3DAsync(const CUDA_MEMCPY3D_v1 *pCopy, CUstream hStream)
+CUresult api_cuMemcpy3DAsync(const CUDA_MEMCPY3D_v1 *pCopy, struct em_stream *hStream)
 {
     CUDA_MEMCPY3D wide = widen_3d(pCopy);
     return api_cuMemcpy3DAsync_v2(&wide, hStream);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "Stream Management", without capture. A stream argument is resolved by
-// em_stream_get: only the default streams need a current context, so that what takes a created
-// stream works in a thread without one, as on the card.
+// The manual's chapter "Stream Management", without capture.
 #include "api_bodies.h"
 #include "call.h"
+#include "context.h"
+#include "device.h"
 #include "host_function.h"
 #include "managed.h"
 #include "stream.h"
@@ -37,6 +37,7 @@ CUresult api_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, 
     return create(phStream, flags, priority);
 }
 
+// Takes the handle, not the stream: destroying ends the handle and asks nothing of the stream.
 CUresult api_cuStreamDestroy_v2(CUstream hStream)
 {
     struct em_stream *s;
@@ -49,178 +50,105 @@ CUresult api_cuStreamDestroy_v2(CUstream hStream)
     return em_fail(CUDA_ERROR_INVALID_HANDLE, "a default stream cannot be destroyed");
 }
 
-CUresult api_cuStreamQuery(CUstream hStream)
+CUresult api_cuStreamQuery(struct em_stream *hStream)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
-    if (r)
-        return r;
-    r = em_stream_query(s);
-    em_stream_put(s);
-    return r;
+    return em_stream_query(hStream);
 }
 
-CUresult api_cuStreamSynchronize(CUstream hStream)
+CUresult api_cuStreamSynchronize(struct em_stream *hStream)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
-    if (r)
-        return r;
-    r = em_stream_synchronize(s);
-    em_stream_put(s);
-    return r;
+    return em_stream_synchronize(hStream);
 }
 
 // ---- properties ----
 
-CUresult api_cuStreamGetPriority(CUstream hStream, int *priority)
+CUresult api_cuStreamGetPriority(struct em_stream *hStream, int *priority)
 {
-    struct em_stream_facts f;
-    CUresult r = em_stream_facts(hStream, &f);
-    if (r)
-        return r;
-    *priority = f.priority;
+    *priority = hStream->priority;
     return CUDA_SUCCESS;
 }
 
-CUresult api_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+CUresult api_cuStreamGetFlags(struct em_stream *hStream, unsigned int *flags)
 {
-    struct em_stream_facts f;
-    CUresult r = em_stream_facts(hStream, &f);
-    if (r)
-        return r;
-    *flags = f.flags;
+    *flags = hStream->flags;
     return CUDA_SUCCESS;
 }
 
-CUresult api_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+CUresult api_cuStreamGetId(struct em_stream *hStream, unsigned long long *streamId)
 {
-    struct em_stream_facts f;
-    CUresult r = em_stream_facts(hStream, &f);
-    if (r)
-        return r;
-    *streamId = f.id;
+    *streamId = hStream->id;
     return CUDA_SUCCESS;
 }
 
-CUresult api_cuStreamGetDevice(CUstream hStream, CUdevice *device)
+CUresult api_cuStreamGetDevice(struct em_stream *hStream, CUdevice *device)
 {
-    struct em_stream_facts f;
-    CUresult r = em_stream_facts(hStream, &f);
-    if (r)
-        return r;
-    *device = f.device;
+    *device = hStream->object.context->device->ordinal;
     return CUDA_SUCCESS;
 }
 
-CUresult api_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+CUresult api_cuStreamGetCtx(struct em_stream *hStream, CUcontext *pctx)
 {
-    struct em_stream_facts f;
-    CUresult r = em_stream_facts(hStream, &f);
-    if (r)
-        return r;
-    *pctx = f.context;
+    *pctx = em_context_handle(hStream->object.context);
     return CUDA_SUCCESS;
 }
 
-// Either result may be left out. There are no green contexts, which no stream then belongs to.
-CUresult api_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
+// Either output may be NULL. No stream belongs to a green context, because there are none.
+CUresult api_cuStreamGetCtx_v2(struct em_stream *hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 {
-    struct em_stream_facts f;
-    CUresult r = em_stream_facts(hStream, &f);
-    if (r)
-        return r;
     if (pCtx)
-        *pCtx = f.context;
+        *pCtx = em_context_handle(hStream->object.context);
     if (pGreenCtx)
         *pGreenCtx = NULL;
     return CUDA_SUCCESS;
 }
 
 // "*phCtx is set to NULL if the stream is not associated with a green context".
-CUresult api_cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx)
+CUresult api_cuStreamGetGreenCtx(struct em_stream *hStream, CUgreenCtx *phCtx)
 {
-    struct em_stream_facts f;
-    CUresult r = em_stream_facts(hStream, &f);
-    if (r)
-        return r;
     *phCtx = NULL;
     return CUDA_SUCCESS;
 }
 
 // ---- attributes ----
 
-CUresult api_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+CUresult api_cuStreamGetAttribute(struct em_stream *hStream, CUstreamAttrID attr,
                                   CUstreamAttrValue *value_out)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
-    if (r)
-        return r;
-    r = em_stream_get_attribute(s, attr, value_out);
-    em_stream_put(s);
-    return r;
+    return em_stream_get_attribute(hStream, attr, value_out);
 }
 
-CUresult api_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+CUresult api_cuStreamSetAttribute(struct em_stream *hStream, CUstreamAttrID attr,
                                   const CUstreamAttrValue *value)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
-    if (r)
-        return r;
-    r = em_stream_set_attribute(s, attr, value);
-    em_stream_put(s);
-    return r;
+    return em_stream_set_attribute(hStream, attr, value);
 }
 
-CUresult api_cuStreamCopyAttributes(CUstream dst, CUstream src)
+CUresult api_cuStreamCopyAttributes(struct em_stream *dst, struct em_stream *src)
 {
-    struct em_stream *to, *from;
-    CUresult r = em_stream_get(dst, &to);
-    if (r)
-        return r;
-    r = em_stream_get(src, &from);
-    if (!r) {
-        r = em_stream_copy_attributes(to, from);
-        em_stream_put(from);
-    }
-    em_stream_put(to);
-    return r;
+    return em_stream_copy_attributes(dst, src);
 }
 
 // ---- functions of the program ----
 
-CUresult api_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+CUresult api_cuLaunchHostFunc(struct em_stream *hStream, CUhostFn fn, void *userData)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
-    if (r)
-        return r;
-    r = em_host_function(s, fn, userData);
-    em_stream_put(s);
-    return r;
+    return em_host_function(hStream, fn, userData);
 }
 
-CUresult api_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
-                                 unsigned int flags)
+// The callback receives the handle that the program passed, so this body takes it beside the
+// stream.
+CUresult api_cuStreamAddCallback(struct em_stream *hStream, CUstream hStream_handle,
+                                 CUstreamCallback callback, void *userData, unsigned int flags)
 {
-    struct em_stream *s;
-    CUresult r = em_stream_get(hStream, &s);
-    if (r)
-        return r;
     // "flags: Reserved for future use, must be 0"
     if (flags)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x of a callback must be 0", flags);
-    else
-        r = em_stream_callback(s, hStream, callback, userData);
-    em_stream_put(s);
-    return r;
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#x) of a callback must be 0", flags);
+    return em_stream_callback(hStream, hStream_handle, callback, userData);
 }
 
 // ---- managed memory ----
 
-CUresult api_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+CUresult api_cuStreamAttachMemAsync(struct em_stream *hStream, CUdeviceptr dptr, size_t length,
                                     unsigned int flags)
 {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
@@ -246,12 +174,8 @@ CUresult api_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 }
 
 // As no capture can be begun, no stream is capturing.
-CUresult api_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+CUresult api_cuStreamIsCapturing(struct em_stream *hStream, CUstreamCaptureStatus *captureStatus)
 {
-    struct em_stream_facts f;
-    CUresult r = em_stream_facts(hStream, &f);
-    if (r)
-        return r;
     *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }

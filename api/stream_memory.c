@@ -17,31 +17,31 @@ static CUresult need_v1(enum dm_attribute attribute)
                    em_entry_name());
 }
 
-CUresult api_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+CUresult api_cuStreamWaitValue32_v2(struct em_stream *stream, CUdeviceptr addr, cuuint32_t value,
                                     unsigned int flags)
 {
     return em_memory_operation(stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, value, flags);
 }
 
-CUresult api_cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+CUresult api_cuStreamWaitValue64_v2(struct em_stream *stream, CUdeviceptr addr, cuuint64_t value,
                                     unsigned int flags)
 {
     return em_memory_operation(stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags);
 }
 
-CUresult api_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+CUresult api_cuStreamWriteValue32_v2(struct em_stream *stream, CUdeviceptr addr, cuuint32_t value,
                                      unsigned int flags)
 {
     return em_memory_operation(stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, value, flags);
 }
 
-CUresult api_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+CUresult api_cuStreamWriteValue64_v2(struct em_stream *stream, CUdeviceptr addr, cuuint64_t value,
                                      unsigned int flags)
 {
     return em_memory_operation(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags);
 }
 
-CUresult api_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
+CUresult api_cuStreamBatchMemOp_v2(struct em_stream *stream, unsigned int count,
                                    CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
     // "flags: Reserved for future expansion; must be 0."
@@ -55,35 +55,35 @@ CUresult api_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
     return em_memory_operations(stream, count, paramArray);
 }
 
-CUresult api_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+CUresult api_cuStreamWaitValue32(struct em_stream *stream, CUdeviceptr addr, cuuint32_t value,
                                  unsigned int flags)
 {
     CUresult r = need_v1(DM_ATTRIBUTE_can_use_stream_mem_ops_v1);
     return r ? r : api_cuStreamWaitValue32_v2(stream, addr, value, flags);
 }
 
-CUresult api_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+CUresult api_cuStreamWaitValue64(struct em_stream *stream, CUdeviceptr addr, cuuint64_t value,
                                  unsigned int flags)
 {
     CUresult r = need_v1(DM_ATTRIBUTE_can_use_64_bit_stream_mem_ops_v1);
     return r ? r : api_cuStreamWaitValue64_v2(stream, addr, value, flags);
 }
 
-CUresult api_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+CUresult api_cuStreamWriteValue32(struct em_stream *stream, CUdeviceptr addr, cuuint32_t value,
                                   unsigned int flags)
 {
     CUresult r = need_v1(DM_ATTRIBUTE_can_use_stream_mem_ops_v1);
     return r ? r : api_cuStreamWriteValue32_v2(stream, addr, value, flags);
 }
 
-CUresult api_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+CUresult api_cuStreamWriteValue64(struct em_stream *stream, CUdeviceptr addr, cuuint64_t value,
                                   unsigned int flags)
 {
     CUresult r = need_v1(DM_ATTRIBUTE_can_use_64_bit_stream_mem_ops_v1);
     return r ? r : api_cuStreamWriteValue64_v2(stream, addr, value, flags);
 }
 
-CUresult api_cuStreamBatchMemOp(CUstream stream, unsigned int count,
+CUresult api_cuStreamBatchMemOp(struct em_stream *stream, unsigned int count,
                                 CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
     CUresult r = need_v1(DM_ATTRIBUTE_can_use_stream_mem_ops_v1);

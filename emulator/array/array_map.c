@@ -240,17 +240,13 @@ static CUresult make_entry(const CUarrayMapInfo *m, struct entry *e)
     return CUDA_SUCCESS;
 }
 
-CUresult em_array_map(const CUarrayMapInfo *list, unsigned count, CUstream handle)
+CUresult em_array_map(const CUarrayMapInfo *list, unsigned count, struct em_stream *stream)
 {
     struct map_command c = {.command = {.ops = &map_ops, .size_B = sizeof c}, .count = count};
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    if (r)
-        return r;
-    if (!(c.entries = dm_calloc(count, sizeof *c.entries))) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for %u mappings", count);
-        goto put;
-    }
+    CUresult r = CUDA_SUCCESS;
+    c.entries = dm_calloc(count, sizeof *c.entries);
+    if (!c.entries)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u mappings", count);
     em_lock();
     for (unsigned i = 0; i < count && !r; i++)
         r = make_entry(&list[i], &c.entries[i]);
@@ -259,7 +255,5 @@ CUresult em_array_map(const CUarrayMapInfo *list, unsigned count, CUstream handl
     em_unlock();
     if (!r)
         r = em_submit(stream, &c.command, EM_SUBMIT_ASYNC);
-put:
-    em_stream_put(stream);
     return r;
 }

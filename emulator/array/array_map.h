@@ -4,6 +4,8 @@
 #pragma once
 #include <cuda.h>
 
+struct em_stream;
+
 // All entries are checked before the first one is carried out; they take effect in stream order.
 // Takes the lock.
-CUresult em_array_map(const CUarrayMapInfo *list, unsigned count, CUstream stream);
+CUresult em_array_map(const CUarrayMapInfo *list, unsigned count, struct em_stream *stream);

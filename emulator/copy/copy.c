@@ -384,18 +384,15 @@ static bool found_later(const struct copy_command *c, CUresult r)
            c->dst.storage && e->width_B * e->height * e->depth <= STAGED_MOST_B;
 }
 
-CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
+CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool async)
 {
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    if (r)
-        return r;
     struct copy_command c = {
         .command = {.ops = &copy_ops, .size_B = sizeof c},
         .extent = {copy->width_B, copy->height, copy->depth},
     };
     if (is_empty(copy))
-        goto put;
+        return CUDA_SUCCESS;
+    CUresult r;
     em_lock();
     if (!(r = check_end(&copy->dst, copy, true, "destination", &c.dst)) &&
         !(r = check_end(&copy->src, copy, false, "source", &c.src))) {
@@ -421,7 +418,5 @@ CUresult em_copy(const struct em_copy *copy, CUstream handle, bool async)
         em_ordered();
         em_graphics_settle();
     }
-put:
-    em_stream_put(stream);
     return r;
 }

@@ -35,4 +35,4 @@ struct em_copy {
 // Checks a copy and pushes it into `stream`. With `async` it returns before the copy is done,
 // unless the program's own pageable memory takes part. A copy of nothing is CUDA_SUCCESS whatever
 // else is wrong with it. Takes the lock: precondition: em_lock NOT held.
-CUresult em_copy(const struct em_copy *copy, CUstream stream, bool async);
+CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool async);

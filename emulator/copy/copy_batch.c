@@ -9,11 +9,12 @@
 #include "copy.h"
 #include "device.h"
 #include "lock.h"
+#include "stream.h"
 
 // "This API does not support the NULL stream" nor the legacy one that it stands for.
-static CUresult check_stream(CUstream stream)
+static CUresult check_stream(const struct em_stream *stream)
 {
-    return !stream || stream == CU_STREAM_LEGACY
+    return stream->kind == EM_STREAM_LEGACY
                ? em_fail(CUDA_ERROR_INVALID_VALUE, "a batch does not go into the default stream")
                : CUDA_SUCCESS;
 }
@@ -60,7 +61,7 @@ static CUresult check_attributes(const CUmemcpyAttributes *attrs, const size_t *
 
 CUresult em_copy_batch(const CUdeviceptr *dsts, const CUdeviceptr *srcs, const size_t *sizes,
                        size_t count, const CUmemcpyAttributes *attrs, const size_t *attr_starts,
-                       size_t attr_count, CUstream stream, size_t *fail)
+                       size_t attr_count, struct em_stream *stream, size_t *fail)
 {
     *fail = SIZE_MAX;
     if (!dsts || !srcs || !sizes || !attrs || !attr_starts || !count)
@@ -155,7 +156,7 @@ static CUresult end_of(const CUmemcpy3DOperand *operand, const CUextent3D *exten
                 : em_fail(CUDA_ERROR_INVALID_VALUE, "a position that wraps around 64 bits");
 }
 
-static CUresult run_op(const CUDA_MEMCPY3D_BATCH_OP *op, uint64_t unit, CUstream stream)
+static CUresult run_op(const CUDA_MEMCPY3D_BATCH_OP *op, uint64_t unit, struct em_stream *stream)
 {
     struct em_copy copy = {.height = op->extent.height, .depth = op->extent.depth};
     CUresult r = end_of(&op->src, &op->extent, unit, &copy.src);
@@ -168,7 +169,7 @@ static CUresult run_op(const CUDA_MEMCPY3D_BATCH_OP *op, uint64_t unit, CUstream
 }
 
 CUresult em_copy_batch_3d(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, unsigned long long flags,
-                          CUstream stream, size_t *fail)
+                          struct em_stream *stream, size_t *fail)
 {
     uint64_t unit;
     *fail = SIZE_MAX;

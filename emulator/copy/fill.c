@@ -156,18 +156,15 @@ static CUresult check_shape(const struct em_fill *f)
     return CUDA_SUCCESS;
 }
 
-CUresult em_memory_fill(const struct em_fill *fill, CUstream handle, int how)
+CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, int how)
 {
     struct fill_command c = {.command = {.ops = &fill_ops, .size_B = sizeof c}, .fill = *fill};
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    if (r)
-        return r;
     // Nothing to fill: then no address is looked at.
     if (!fill->width || !fill->height)
-        goto put;
-    if ((r = check_shape(fill)))
-        goto put;
+        return CUDA_SUCCESS;
+    CUresult r = check_shape(fill);
+    if (r)
+        return r;
     em_lock();
     r = check_memory(&c, stream->object.context);
     bool waits = c.watched && em_stream_must_wait(stream);
@@ -176,7 +173,5 @@ CUresult em_memory_fill(const struct em_fill *fill, CUstream handle, int how)
         em_graphics_bring(waits);
     if (!r)
         r = em_submit(stream, &c.command, how);
-put:
-    em_stream_put(stream);
     return r;
 }

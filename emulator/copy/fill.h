@@ -4,6 +4,8 @@
 #include <cuda.h>
 #include <stdint.h>
 
+struct em_stream;
+
 struct em_fill {
     uint64_t address;
     uint64_t pitch_B;       // from row to row; unused for one row
@@ -14,4 +16,4 @@ struct em_fill {
 
 // Checks the fill and runs it in stream order; `how` is EM_SUBMIT_SYNC or EM_SUBMIT_ASYNC. Takes
 // the lock.
-CUresult em_memory_fill(const struct em_fill *fill, CUstream stream, int how);
+CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, int how);

@@ -269,52 +269,40 @@ static CUresult batch_step(struct em_context *context, const CUstreamBatchMemOpP
     }
 }
 
-CUresult em_memory_operation(CUstream handle, CUstreamBatchMemOpType operation, uint64_t address,
-                             uint64_t value, unsigned flags)
+CUresult em_memory_operation(struct em_stream *stream, CUstreamBatchMemOpType operation,
+                             uint64_t address, uint64_t value, unsigned flags)
 {
     struct operations o = {.command.size_B = sizeof o, .count = 1};
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    if (r)
-        return r;
     em_lock();
-    r = word_step(stream->object.context, operation, address, value, flags, &o.one);
+    CUresult r = word_step(stream->object.context, operation, address, value, flags, &o.one);
     em_unlock();
     if (!r)
         touch(&o);
     o.command.ops = o.one.kind == STEP_WAIT ? &wait_ops : &write_ops;
     if (!r)
         r = em_submit(stream, &o.command, EM_SUBMIT_ASYNC);
-    em_stream_put(stream);
     return r;
 }
 
-CUresult em_memory_operations(CUstream handle, unsigned count,
+CUresult em_memory_operations(struct em_stream *stream, unsigned count,
                               const CUstreamBatchMemOpParams *operations)
 {
     struct operations o = {.command = {.ops = &batch_ops, .size_B = sizeof o}, .count = count};
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    if (r)
-        return r;
+    CUresult r = CUDA_SUCCESS;
     if (!count)
-        goto put;
-    if (!(o.steps = dm_calloc(count, sizeof *o.steps))) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for %u stream memory operations",
-                    count);
-        goto put;
-    }
+        return CUDA_SUCCESS;
+    o.steps = dm_calloc(count, sizeof *o.steps);
+    if (!o.steps)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory for %u stream memory operations", count);
     em_lock();
     for (unsigned i = 0; i < count && !r; i++)
         r = batch_step(stream->object.context, &operations[i], &o.steps[i]);
     em_unlock();
     if (r) {
         dm_free(o.steps);
-        goto put;
+        return r;
     }
     touch(&o);
-    r = em_submit(stream, &o.command, EM_SUBMIT_ASYNC);
-put:
-    em_stream_put(stream);
-    return r;
+    return em_submit(stream, &o.command, EM_SUBMIT_ASYNC);
 }

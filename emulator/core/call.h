@@ -12,10 +12,20 @@
 #include "error.h"
 #include "lock.h"
 
-// What the table says of an entry point; the generator makes one for each exported symbol.
+// How an entry point behaves while a stream is being captured; the column `capture` of the table.
+// No bit: capture does not affect it, or its behaviour is not known.
+enum em_capture {
+    EM_CAPTURE_NODE = 1,   // becomes a node if its stream is captured
+    EM_CAPTURE_LEGACY = 2, // works in the default stream, which must not depend on a capture
+    EM_CAPTURE_NEVER = 4,  // not allowed for a stream (or context) that is captured
+    EM_CAPTURE_UNSAFE = 8, // not allowed while a capture is in a mode that forbids unsafe calls
+};
+
+// Facts of the table about an entry point; the generator makes one for each exported symbol.
 struct em_entry {
     const char *name;      // the exported name
     const char *arguments; // for the trace: one item an argument, as emulator/core/trace.c reads it
+    unsigned capture;      // enum em_capture
 };
 
 // This thread's state. `calls` counts this thread's calls; a call's number is thread << 40 | count.

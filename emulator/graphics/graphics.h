@@ -165,8 +165,13 @@ CUresult em_graphics_check_flags(enum em_graphics_kind kind, unsigned flags);
 
 // The entry points. NULL handles and lists are checked here; where a result goes is checked before.
 // All take the lock.
-CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CUstream stream);
-CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, CUstream stream);
+// Whether a list names resources that can be mapped or unmapped. The driver checks the list before
+// it looks for a context and a stream.
+CUresult em_graphics_check_list(unsigned count, const CUgraphicsResource *resources);
+CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources,
+                         struct em_stream *stream);
+CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources,
+                           struct em_stream *stream);
 CUresult em_graphics_pointer(CUgraphicsResource resource, CUdeviceptr *address,
                              size_t *size); // both may be NULL
 CUresult em_graphics_array(CUgraphicsResource resource, unsigned index, unsigned level,

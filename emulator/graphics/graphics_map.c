@@ -126,27 +126,51 @@ static void drop(struct batch *b)
         dm_free(b->commands);
 }
 
-// Finds the resources of a list. "count must be greater than zero": silicon refuses 0 and NULL
-// before it looks for a context. Precondition: em_lock held.
+// "count must be greater than zero": the driver refuses 0 and NULL before it looks for a context.
+static CUresult check_count(unsigned count, const CUgraphicsResource *resources)
+{
+    return count && resources ? CUDA_SUCCESS
+                              : em_fail(CUDA_ERROR_INVALID_VALUE, "a list of %u graphics resources",
+                                        resources ? count : 0);
+}
+
+// Finds a resource that can be mapped. Precondition: em_lock held.
+static CUresult find_mappable(CUgraphicsResource resource, struct em_graphics **out)
+{
+    char text[160];
+    CUresult r = em_graphics_get(resource, out);
+    if (!r && (*out)->shape.standing)
+        r = em_fail(CUDA_ERROR_UNKNOWN, "%s is not mapped: CUDA has it as long as it is registered",
+                    em_graphics_text(*out, text, sizeof text));
+    return r;
+}
+
+CUresult em_graphics_check_list(unsigned count, const CUgraphicsResource *resources)
+{
+    struct em_graphics *g;
+    CUresult r = check_count(count, resources);
+    em_lock();
+    for (unsigned i = 0; i < count && !r; i++)
+        r = find_mappable(resources[i], &g);
+    em_unlock();
+    return r;
+}
+
+// Finds the resources of a list and takes a reference to each. Precondition: em_lock held.
 static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResource *resources)
 {
     b->count = 0;
     b->commands = b->few;
-    if (!count || !resources)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a list of %u graphics resources",
-                       resources ? count : 0);
+    CUresult r = check_count(count, resources);
+    if (r)
+        return r;
     if (count > sizeof b->few / sizeof *b->few &&
         !(b->commands = dm_alloc((size_t)count * sizeof *b->commands)))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "no host memory for a list of %u graphics resources", count);
+                       "out of host memory for a list of %u graphics resources", count);
     for (unsigned i = 0; i < count; i++) {
         struct em_graphics *g;
-        char text[160];
-        CUresult r = em_graphics_get(resources[i], &g);
-        if (!r && g->shape.standing)
-            r = em_fail(CUDA_ERROR_UNKNOWN,
-                        "%s is not mapped: CUDA has it as long as it is registered",
-                        em_graphics_text(g, text, sizeof text));
+        r = find_mappable(resources[i], &g);
         if (r) {
             drop(b);
             return r;
@@ -157,26 +181,19 @@ static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResourc
     return CUDA_SUCCESS;
 }
 
-// The stream to map or unmap in. Silicon: a resource is mapped and unmapped in streams of the
-// context that registered it, whichever context is current (recorded: tests/silicon
-// random_graphics, contexts). Precondition: em_lock NOT held.
-static CUresult get_stream(const struct batch *b, CUstream handle, struct em_stream **out)
+// A resource is mapped and unmapped in streams of the context that registered it, whichever context
+// is current (recorded: tests/silicon random_graphics, contexts).
+static CUresult check_context(const struct batch *b, const struct em_stream *stream)
 {
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    for (unsigned i = 0; !r && i < b->count; i++) {
+    for (unsigned i = 0; i < b->count; i++) {
         const struct em_graphics *g = b->commands[i].graphics;
         char text[160];
-        if (g->object.context == stream->object.context)
-            continue;
-        em_stream_put(stream);
-        return em_fail(CUDA_ERROR_INVALID_HANDLE,
-                       "%s was registered in a context other than the stream's",
-                       em_graphics_text(g, text, sizeof text));
+        if (g->object.context != stream->object.context)
+            return em_fail(CUDA_ERROR_INVALID_HANDLE,
+                           "%s was registered in a context other than the stream's",
+                           em_graphics_text(g, text, sizeof text));
     }
-    if (!r)
-        *out = stream;
-    return r;
+    return CUDA_SUCCESS;
 }
 
 // Looks at the whole list before anything changes: all are mapped or none is. Precondition: em_lock
@@ -312,9 +329,9 @@ static CUresult begin_all(struct batch *b)
     return r;
 }
 
-CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CUstream handle)
+CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources,
+                         struct em_stream *stream)
 {
-    struct em_stream *stream = NULL;
     struct batch b;
     unsigned twice;
     em_lock();
@@ -322,7 +339,7 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
     em_unlock();
     if (r)
         return r;
-    r = get_stream(&b, handle, &stream);
+    r = check_context(&b, stream);
     em_lock();
     if (!r)
         r = look_at_states(&b, false);
@@ -344,8 +361,6 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources, CU
     em_lock();
     drop(&b);
     em_unlock();
-    if (stream)
-        em_stream_put(stream);
     return r;
 }
 
@@ -367,16 +382,16 @@ static void end_all(struct batch *b, unsigned stuck_from)
     }
 }
 
-CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, CUstream handle)
+CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources,
+                           struct em_stream *stream)
 {
-    struct em_stream *stream = NULL;
     struct batch b;
     em_lock();
     CUresult r = collect(&b, count, resources);
     em_unlock();
     if (r)
         return r;
-    r = get_stream(&b, handle, &stream);
+    r = check_context(&b, stream);
     em_lock();
     if (!r)
         r = look_at_states(&b, true);
@@ -406,7 +421,5 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources, 
     em_lock();
     drop(&b);
     em_unlock();
-    if (stream)
-        em_stream_put(stream);
     return r;
 }

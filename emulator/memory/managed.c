@@ -93,20 +93,14 @@ static const struct em_command_ops attach_ops = {.name = "attachment of managed 
                                                  .run = run_nothing};
 static const struct em_command_ops discard_ops = {.name = "discard", .run = run_nothing};
 
-static CUresult submit(CUstream handle, const struct em_command_ops *ops)
+static CUresult submit(struct em_stream *stream, const struct em_command_ops *ops)
 {
     struct em_command c = {.ops = ops, .size_B = sizeof c};
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    if (r)
-        return r;
-    r = em_submit(stream, &c, EM_SUBMIT_ASYNC);
-    em_stream_put(stream);
-    return r;
+    return em_submit(stream, &c, EM_SUBMIT_ASYNC);
 }
 
 CUresult em_managed_prefetch(uint64_t address, uint64_t size, CUmemLocation location,
-                             CUstream stream)
+                             struct em_stream *stream)
 {
     struct em_allocation *a;
     em_lock();
@@ -117,7 +111,7 @@ CUresult em_managed_prefetch(uint64_t address, uint64_t size, CUmemLocation loca
     return r ? r : submit(stream, &prefetch_ops);
 }
 
-CUresult em_managed_run_batch(const struct em_managed_batch *b, CUstream stream)
+CUresult em_managed_run_batch(const struct em_managed_batch *b, struct em_stream *stream)
 {
     struct em_allocation *a;
     CUresult r = CUDA_SUCCESS;
@@ -154,7 +148,8 @@ static CUresult check_attach(uint64_t address, uint64_t size)
 
 // The host and all streams reach managed memory at all times here, which is one of the ways that
 // the manual allows: attaching only orders.
-CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags, CUstream stream)
+CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags,
+                           struct em_stream *stream)
 {
     em_lock();
     CUresult r = check_attach(address, size);
@@ -163,7 +158,7 @@ CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags, CUst
         return r;
     // "It is an error to attach memory to the NULL stream": with CU_MEM_ATTACH_SINGLE it is a
     // stream that it is attached to.
-    if (flags == CU_MEM_ATTACH_SINGLE && (!stream || stream == CU_STREAM_LEGACY))
+    if (flags == CU_MEM_ATTACH_SINGLE && stream->kind == EM_STREAM_LEGACY)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "memory cannot be attached to the NULL stream alone");
     return submit(stream, &attach_ops);

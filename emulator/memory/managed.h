@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct em_stream;
+
 // All take the lock. What is not managed memory is CUDA_ERROR_INVALID_VALUE.
 
 // cuMemAllocManaged in the current context; size is not 0.
@@ -15,9 +17,10 @@ CUresult em_managed_alloc(uint64_t size, unsigned flags, uint64_t *out);
 CUresult em_managed_advise(uint64_t address, uint64_t size, CUmem_advise advice,
                            CUmemLocation location, bool lenient);
 CUresult em_managed_prefetch(uint64_t address, uint64_t size, CUmemLocation location,
-                             CUstream stream);
+                             struct em_stream *stream);
 // cuStreamAttachMemAsync; `flags` is one of CU_MEM_ATTACH_*.
-CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags, CUstream stream);
+CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags,
+                           struct em_stream *stream);
 
 // Ranges that are discarded, and prefetched where there are locations.
 struct em_managed_batch {
@@ -28,7 +31,7 @@ struct em_managed_batch {
     const size_t *firsts; // from which operation on each location holds: 0, then ascending
     size_t location_count;
 };
-CUresult em_managed_run_batch(const struct em_managed_batch *batch, CUstream stream);
+CUresult em_managed_run_batch(const struct em_managed_batch *batch, struct em_stream *stream);
 
 // cuMemRangeGetAttributes; the attributes and their room are checked.
 CUresult em_managed_attributes(uint64_t address, uint64_t size, size_t count,

@@ -224,23 +224,6 @@ void em_stream_put(struct em_stream *s)
     em_unlock();
 }
 
-CUresult em_stream_facts(CUstream handle, struct em_stream_facts *out)
-{
-    struct em_stream *s;
-    CUresult r = em_stream_get(handle, &s);
-    if (r)
-        return r;
-    *out = (struct em_stream_facts){
-        .flags = s->flags,
-        .priority = s->priority,
-        .id = s->id,
-        .device = s->object.context->device->ordinal,
-        .context = em_context_handle(s->object.context),
-    };
-    em_stream_put(s);
-    return CUDA_SUCCESS;
-}
-
 // ---- waiting ----
 
 static bool is_pending(const struct em_stream *s, uint64_t up_to)

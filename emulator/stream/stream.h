@@ -45,16 +45,6 @@ struct em_stream {
 CUresult em_stream_get(CUstream handle, struct em_stream **out);
 void em_stream_put(struct em_stream *stream);
 
-// What can be asked of a stream at any time. Precondition: em_lock NOT held.
-struct em_stream_facts {
-    unsigned flags;
-    int priority;
-    uint64_t id;
-    CUdevice device;
-    CUcontext context;
-};
-CUresult em_stream_facts(CUstream handle, struct em_stream_facts *out);
-
 // cuStreamCreate…: checked arguments. `priority` is clamped to the range of the context's device.
 CUresult em_stream_create(struct em_context *context, unsigned flags, int priority, CUstream *out);
 // cuStreamDestroy: the handle is invalid at once, what is in the stream runs on.

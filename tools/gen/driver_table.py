@@ -23,16 +23,20 @@ PARTS = 4  # how many entry_N.c: each compiles for itself, so a build can use se
 GENERATED = '// SPDX-License-Identifier: MIT\n// Made by tools/gen/driver_table.py from api/table/driver.def; change those.\n'
 
 ANSWERS = ('unsupported', 'impl', 'same', 'narrow', 'declared')
-CHECKS = ('init', 'ctx', 'ctx?', 'cur', 'null')
-FLAGS = ('ptsz', 'ptds', 'old', 'deprecated', 'is', 'as')
+CHECKS = ('init', 'ctx', 'ctx?', 'cur', 'null', 'own', 'stream')
+CAPTURE = ('node', 'legacy', 'never', 'unsafe')
+FLAGS = ('ptsz', 'ptds', 'default', 'old', 'deprecated', 'is', 'as')
 # The oldest per-thread twins came with CUDA 7.0; cuGetProcAddress knows none from before.
 FIRST_TWIN = 7000
 
 
 class Argument:
     def __init__(self, text):
-        self.mark = text[-1] if text[-1] in '!@' else ''
-        text = text.rstrip('!@').strip()
+        marks = re.search('[!@#]*$', text).group()
+        self.mark = marks.strip('#')
+        # A stream that the wrapper resolves; '##': the body gets the handle too.
+        self.stream, self.handle_too = '#' in marks, '##' in marks
+        text = text.rstrip('!@#').strip()
         array = re.fullmatch(r'(.*)\[(\w+)\]', text)
         self.count = array.group(2) if array else None
         text = array.group(1) if array else text
@@ -41,6 +45,15 @@ class Argument:
             raise ValueError(f'cannot read argument "{text}"')
         self.type, self.name = found.group(1).strip(), found.group(2)
         self.text = text
+        if self.stream and self.type not in ('CUstream', 'CUstream *'):
+            raise ValueError(f'{self.name}: only a stream can be marked with #')
+
+    def body_text(self):
+        """The parameter of the body."""
+        if not self.stream:
+            return self.text
+        handle = f', CUstream {self.name}_handle' if self.handle_too else ''
+        return f'struct em_stream *{self.name}{handle}'
 
     def kind(self):
         """How the trace prints it: one letter, read by emulator/core/trace.c."""
@@ -94,9 +107,9 @@ def split_arguments(text):
 class Row:
     def __init__(self, line, chapter, header):
         columns = [c.strip() for c in line.split('|')]
-        if len(columns) != 6:
-            raise ValueError('a row has 6 columns')
-        self.answer, self.name, since, checks, flags, arguments = columns
+        if len(columns) != 7:
+            raise ValueError('a row has 7 columns')
+        self.answer, self.name, since, checks, capture, flags, arguments = columns
         self.chapter, self.header = chapter, header
         if self.answer not in ANSWERS:
             raise ValueError(f'unknown answer "{self.answer}"')
@@ -107,6 +120,10 @@ class Row:
         for c in self.checks:
             if c not in CHECKS:
                 raise ValueError(f'unknown check "{c}"')
+        self.capture = None if capture == '?' else [] if capture == '-' else capture.split()
+        for c in self.capture or []:
+            if c not in CAPTURE:
+                raise ValueError(f'unknown word about capture "{c}"')
         self.flags = {}
         for f in [] if flags == '-' else flags.split():
             key, _, value = f.partition('=')
@@ -121,11 +138,13 @@ class Row:
         marked = any(a.mark for a in self.arguments)
         if marked != ('null' in self.checks):
             raise ValueError('`null` is among the checks if and only if an argument is marked')
+        self.streams = [a for a in self.arguments if a.stream]
+        if bool(self.streams) != ('stream' in self.checks):
+            raise ValueError('`stream` is among the checks if and only if an argument is marked with #')
         if (self.answer in ('same', 'narrow')) != ('as' in self.flags):
             raise ValueError('`same` and `narrow` go with as=NAME')
         if self.unknown and self.answer != 'unsupported':
             raise ValueError('a row without a prototype cannot be implemented')
-        self.streams = [a.name for a in self.arguments if a.type == 'CUstream']
         if 'ptsz' in self.flags and not self.streams and self.name not in STREAM_INSIDE:
             raise ValueError('a `_ptsz` twin needs a stream argument')
         self.base = re.sub(r'_v\d$', '', self.name)
@@ -145,14 +164,25 @@ class Row:
 STREAM_INSIDE = {'cuLaunchKernelEx', 'cuGraphInstantiateWithParams'}
 
 
+def logical_lines(path):
+    """Lines with their numbers, without comments; indented lines continue the one before."""
+    first, text = 0, ''
+    for number, line in enumerate(open(path, encoding='utf-8'), 1):
+        if line[0].isspace() and line.strip():
+            text += ' ' + line.strip()
+            continue
+        if text:
+            yield first, text
+        first, text = number, '' if line.startswith('#') else line.strip()
+    if text:
+        yield first, text
+
+
 class Table:
     def __init__(self, path):
         self.rows, self.by_name, self.declared = [], {}, []
         chapter = header = None
-        for number, line in enumerate(open(path, encoding='utf-8'), 1):
-            line = line.strip()
-            if not line or line.startswith('#'):
-                continue
+        for number, line in logical_lines(path):
             try:
                 if line.startswith('chapter '):
                     chapter, header = [c.strip() for c in line[len('chapter '):].split('|')]
@@ -180,13 +210,15 @@ class Table:
         return sorted([r.name for r in self.rows] + [f'{r.name}_{r.twin}' for r in self.rows if r.twin])
 
 
-def takes_default_stream(row):
-    return row.twin == 'ptds' or row.name in STREAM_INSIDE
+def takes_default_stream(table, row):
+    if row.answer == 'narrow':
+        return takes_default_stream(table, table.by_name[row.flags['as']])
+    return row.twin == 'ptds' or row.name in STREAM_INSIDE or 'default' in row.flags
 
 
-def body_arguments(row):
-    extra = ['CUstream default_stream'] if takes_default_stream(row) else []
-    return ', '.join([a.text for a in row.arguments] + extra) or 'void'
+def body_arguments(table, row):
+    extra = ['struct em_stream *default_stream'] if takes_default_stream(table, row) else []
+    return ', '.join([a.body_text() for a in row.arguments] + extra) or 'void'
 
 
 CHECK_CALLS = {'init': 'em_need_init()', 'ctx': 'em_need_context()', 'ctx?': 'em_need_context_if_any()', 'cur': 'em_need_current()'}
@@ -203,38 +235,77 @@ def trace_value(argument):
     return f'(uint64_t){argument.name}'
 
 
+def check_lines(row, check):
+    """One check of the column `checks`, but for `own` and `stream`."""
+    if check != 'null':
+        return ['    if (!r)', f'        r = {CHECK_CALLS[check]};']
+    lines = []
+    for a in row.marked():
+        refuse = 'em_null_handle' if a.mark == '@' else 'em_null'
+        lines += [f'    if (!r && !{a.name})', f'        r = {refuse}("{a.name}");']
+    return lines
+
+
+def own_lines(row):
+    given = ', '.join(a.name for a in row.arguments if not a.stream)
+    return ['    if (!r)', f'        r = api_check_{row.name}({given});']
+
+
+def readable_lines(row):
+    lines = []
+    for a in row.arguments:
+        if a.count:
+            lines += ['    if (!r)', f'        r = em_readable("{a.name}", {a.name}, {a.count}, sizeof *{a.name});']
+    return lines
+
+
+def stream_handle(argument, twin):
+    handle = f'({argument.name} ? *{argument.name} : NULL)' if argument.type.endswith('*') else argument.name
+    return f'em_per_thread({handle})' if twin == 'ptsz' else handle
+
+
 def wrapper(table, row, twin):
     name = f'{row.name}_{twin}' if twin else row.name
     implemented = table.implemented(row)
     target = table.by_name[table.body(row)]
     lines = [f'EM_EXPORT CUresult {name}({row.c_arguments()})', '{']
     described = ' '.join(f'{a.name}:{a.kind()}' for a in row.arguments)
-    lines.append(f'    static const struct em_entry entry = {{"{name}", "{described}"}};')
+    capture = ' | '.join(f'EM_CAPTURE_{c.upper()}' for c in row.capture or []) or '0'
+    lines.append(f'    static const struct em_entry entry = {{"{name}", "{described}", {capture}}};')
+    streams = [(f'{a.name}_stream', stream_handle(a, twin)) for a in row.streams] if implemented else []
+    if implemented and takes_default_stream(table, target):
+        streams.append(('default_stream', 'CU_STREAM_PER_THREAD' if twin else 'CU_STREAM_LEGACY'))
     if not implemented:
         lines.append('    static bool said;')
+    for stream, _ in streams:
+        lines.append(f'    struct em_stream *{stream} = NULL;')
     lines.append('    const struct em_entry *outer = em_begin(&entry);')
     lines.append('    CUresult r = CUDA_SUCCESS;')
     for check in row.checks:
-        if check == 'null':
-            for a in row.marked():
-                refuse = 'em_null_handle' if a.mark == '@' else 'em_null'
-                lines += [f'    if (!r && !{a.name})', f'        r = {refuse}("{a.name}");']
-        else:
-            lines += ['    if (!r)', f'        r = {CHECK_CALLS[check]};']
+        if check not in ('own', 'stream'):
+            lines += check_lines(row, check)
     if implemented:
-        for a in row.arguments:
-            if a.count:
-                lines += ['    if (!r)', f'        r = em_readable("{a.name}", {a.name}, {a.count}, sizeof *{a.name});']
-    given = [a.name for a in row.arguments]
-    if twin == 'ptsz':
-        given = [f'em_per_thread({a})' if a in row.streams else a for a in given]
-    if takes_default_stream(target):
-        given.append('CU_STREAM_PER_THREAD' if twin else 'CU_STREAM_LEGACY')
+        lines += readable_lines(row)
+        if 'own' in row.checks:
+            lines += own_lines(target)
+        for stream, handle in streams:
+            lines += ['    if (!r)', f'        r = api_open_stream(&entry, {handle}, &{stream});']
+    given = []
+    for a in row.arguments:
+        given.append(f'{a.name}_stream' if a.stream else a.name)
+        if a.handle_too:
+            given.append(stream_handle(a, twin))
+    if implemented and takes_default_stream(table, target):
+        given.append('default_stream')
     lines.append('    if (!r)')
     if implemented:
         lines.append(f'        r = api_{target.name}({", ".join(given)});')
     else:
         lines.append('        r = em_unsupported(&entry, &said);')
+    for stream, _ in reversed(streams):
+        lines += [f'    if ({stream})', f'        em_stream_put({stream});']
+    if implemented and 'own' in row.checks:
+        lines += ['    if (r == API_DONE)', '        r = CUDA_SUCCESS;']
     lines.append('    if (em_unlikely(em_tracing))')
     values = ', '.join(trace_value(a) for a in row.arguments) or '0'
     lines.append(f'        em_trace(&entry, r, (const uint64_t[]){{{values}}});')
@@ -272,12 +343,17 @@ def write_exports(table, path):
 
 
 def write_bodies(table, path):
-    text = GENERATED + '#pragma once\n#include "foreign_types.h"\n\n'
+    text = GENERATED + '#pragma once\n#include "foreign_types.h"\n\nstruct em_stream;\n\n'
+    text += '// What api_check_NAME returns if the call is complete without its stream.\n'
+    text += '#define API_DONE ((CUresult)-1)\n\n'
     for row in table.rows:
         if row.answer in ('unsupported', 'same'):
             continue
         if table.implemented(row):
-            text += f'#define API_HAS_{row.name} 1\nCUresult api_{row.name}({body_arguments(row)});\n'
+            text += f'#define API_HAS_{row.name} 1\nCUresult api_{row.name}({body_arguments(table, row)});\n'
+            if 'own' in row.checks:
+                own = ', '.join(a.text for a in row.arguments if not a.stream)
+                text += f'CUresult api_check_{row.name}({own});\n'
         else:
             text += f'#define API_HAS_{row.name} 0\n'
     write(path, text)

@@ -135,15 +135,13 @@ static void present(struct em_egl_stream *s, struct em_egl_kept *f)
     em_egl_push(&s->forth, f);
 }
 
-CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame, CUstream on)
+CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame,
+                        struct em_stream *stream)
 {
     struct em_egl_link *l;
-    struct em_stream *stream;
     struct em_egl_kept *f = NULL;
     struct em_egl_stream *s = NULL;
-    CUresult r = em_stream_get(on, &stream);
-    if (r)
-        return r;
+    CUresult r;
     em_lock();
     if ((r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l)) || (r = em_egl_keep(frame, &f)))
         goto unlock;
@@ -164,7 +162,6 @@ unlock:
     if (s)
         em_object_unref(&s->object);
     em_unlock();
-    em_stream_put(stream);
     return r;
 }
 
@@ -218,16 +215,13 @@ static CUresult view_of(struct em_egl_link *l, const struct em_egl_kept *f,
     return CUDA_SUCCESS;
 }
 
-CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, CUstream on,
+CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, struct em_stream *stream,
                         uint32_t timeout_us)
 {
     struct em_egl_link *l;
-    struct em_stream *stream;
     struct em_egl_view *v;
     struct em_egl_stream *s = NULL;
-    CUresult r = em_stream_get(on, &stream);
-    if (r)
-        return r;
+    CUresult r;
     em_lock();
     if ((r = em_egl_get_open_link(connection, EM_EGL_CONSUMER, &l)))
         goto unlock;
@@ -258,7 +252,6 @@ unlock:
     if (s)
         em_object_unref(&s->object);
     em_unlock();
-    em_stream_put(stream);
     return r;
 }
 
@@ -278,14 +271,11 @@ static CUresult get_held(const struct em_egl_link *l, CUgraphicsResource resourc
     return CUDA_SUCCESS;
 }
 
-CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, CUstream on)
+CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, struct em_stream *stream)
 {
     struct em_egl_link *l;
     struct em_egl_view *v;
-    struct em_stream *stream;
-    CUresult r = em_stream_get(on, &stream);
-    if (r)
-        return r;
+    CUresult r;
     em_lock();
     if ((r = em_egl_get_link(connection, EM_EGL_CONSUMER, CUDA_ERROR_NOT_SUPPORTED, &l)) ||
         (r = get_held(l, resource, &v)))
@@ -316,18 +306,14 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, CUstre
     em_egl_unref(f);
 unlock:
     em_unlock();
-    em_stream_put(stream);
     return r;
 }
 
-CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, CUstream on)
+CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, struct em_stream *stream)
 {
     struct em_egl_link *l;
-    struct em_stream *stream;
     struct em_egl_kept *f;
-    CUresult r = em_stream_get(on, &stream);
-    if (r)
-        return r;
+    CUresult r;
     em_lock();
     if ((r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l)))
         goto unlock;
@@ -347,6 +333,5 @@ CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, CUstream o
     em_object_unref(&s->object);
 unlock:
     em_unlock();
-    em_stream_put(stream);
     return r;
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct em_stream;
+
 // CUeglFrame, whose header needs EGL's.
 struct em_egl_frame {
     uint64_t plane[3]; // arrays, or addresses of pitched memory
@@ -34,16 +36,17 @@ CUresult em_egl_disconnect(uint64_t connection, enum em_egl_role role);
 
 // Puts a frame into the stream, when there is room; the consumer's work on it begins when what is
 // in `on` now is complete.
-CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame, CUstream on);
+CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame,
+                        struct em_stream *stream);
 // Takes the next frame, for which it waits up to `timeout_us` microseconds (UINT32_MAX: for ever),
 // or the last one again; what is put into `on` afterwards comes after the producer's work.
-CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, CUstream on,
+CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, struct em_stream *stream,
                         uint32_t timeout_us);
 // Gives it back: when there is a newer one, the producer may have it, and use it when what is in
 // `on` now is complete.
-CUresult em_egl_release(uint64_t connection, CUgraphicsResource frame, CUstream on);
+CUresult em_egl_release(uint64_t connection, CUgraphicsResource frame, struct em_stream *stream);
 // The oldest frame that came back.
-CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, CUstream on);
+CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, struct em_stream *stream);
 
 // What the consumer sees of the frame behind a resource (`out` may be NULL). False: the handle is
 // no such frame.

@@ -95,7 +95,8 @@ CUresult em_gl_old_set_flags(unsigned buffer, unsigned flags)
     return r ? r : em_graphics_set_flags(resource, flags);
 }
 
-CUresult em_gl_old_map(unsigned buffer, CUstream stream, CUdeviceptr *address, size_t *size)
+CUresult em_gl_old_map(unsigned buffer, struct em_stream *stream, CUdeviceptr *address,
+                       size_t *size)
 {
     CUgraphicsResource resource;
     if (address)
@@ -106,7 +107,7 @@ CUresult em_gl_old_map(unsigned buffer, CUstream stream, CUdeviceptr *address, s
     return em_graphics_pointer(resource, address, size);
 }
 
-CUresult em_gl_old_unmap(unsigned buffer, CUstream stream)
+CUresult em_gl_old_unmap(unsigned buffer, struct em_stream *stream)
 {
     CUgraphicsResource resource;
     CUresult r = get(buffer, &resource);

@@ -4,6 +4,8 @@
 #pragma once
 #include <cuda.h>
 
+struct em_stream;
+
 // cuGraphicsGLRegisterBuffer, cuGraphicsGLRegisterImage in the current context. Take the lock.
 CUresult em_gl_register_buffer(unsigned buffer, unsigned flags, CUgraphicsResource *out);
 CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags,
@@ -30,5 +32,6 @@ CUresult em_gl_devices(unsigned list, unsigned room, CUdevice *devices, unsigned
 CUresult em_gl_old_register(unsigned buffer);
 CUresult em_gl_old_unregister(unsigned buffer);
 CUresult em_gl_old_set_flags(unsigned buffer, unsigned flags);
-CUresult em_gl_old_map(unsigned buffer, CUstream stream, CUdeviceptr *address, size_t *size);
-CUresult em_gl_old_unmap(unsigned buffer, CUstream stream);
+CUresult em_gl_old_map(unsigned buffer, struct em_stream *stream, CUdeviceptr *address,
+                       size_t *size);
+CUresult em_gl_old_unmap(unsigned buffer, struct em_stream *stream);

@@ -238,21 +238,16 @@ CUresult em_pool_choose(const CUmemLocation *location, CUmemoryPool handle)
     return r;
 }
 
-CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, CUstream hStream,
+CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, struct em_stream *stream,
                              uint64_t *out)
 {
-    struct em_stream *stream;
     struct em_pool *p;
-    CUresult r = em_stream_get(hStream, &stream);
-    if (r)
-        return r;
     CUmemLocation l = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
                        .id = stream->object.context->device->ordinal};
     em_lock();
-    r = handle ? em_pool_get(*handle, &p) : current_of(&l, &p);
+    CUresult r = handle ? em_pool_get(*handle, &p) : current_of(&l, &p);
     if (!r)
         r = em_pool_alloc(p, size, out);
     em_unlock();
-    em_stream_put(stream);
     return r;
 }

@@ -14,6 +14,8 @@
 #include "physical.h"
 #include "rangemap.h"
 
+struct em_stream;
+
 struct em_device;
 struct em_import;
 
@@ -81,12 +83,12 @@ CUresult em_pool_get_access(CUmemoryPool handle, const CUmemLocation *location,
 
 // Allocates in stream order, from the current pool of the stream's device where `handle` is NULL;
 // size 0 gives address 0. Takes the lock.
-CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, CUstream stream,
+CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, struct em_stream *stream,
                              uint64_t *out);
 // The same. Precondition: em_lock held.
 CUresult em_pool_alloc(struct em_pool *pool, uint64_t size, uint64_t *out);
 // cuMemFreeAsync; address is not 0. Takes the lock.
-CUresult em_pool_free_async(uint64_t address, CUstream stream);
+CUresult em_pool_free_async(uint64_t address, struct em_stream *stream);
 // Gives unused blocks back while at least `keep_B` stay reserved. Precondition: em_lock held.
 void em_pool_trim(struct em_pool *pool, uint64_t keep_B);
 void em_pools_trim(void);

@@ -320,13 +320,10 @@ static CUresult take_piece(uint64_t address, struct piece **out)
     return CUDA_SUCCESS;
 }
 
-CUresult em_pool_free_async(uint64_t address, CUstream handle)
+CUresult em_pool_free_async(uint64_t address, struct em_stream *stream)
 {
     struct free_command c = {.command = {.ops = &free_ops, .size_B = sizeof c}};
-    struct em_stream *stream;
-    CUresult r = em_stream_get(handle, &stream);
-    if (r)
-        return r;
+    CUresult r = CUDA_SUCCESS;
     em_lock();
     struct em_allocation *a = em_memory_find(address, 0);
     bool pooled = a && a->kind == EM_MEMORY_POOLED && a->release == release;
@@ -341,6 +338,5 @@ CUresult em_pool_free_async(uint64_t address, CUstream handle)
         r = em_memory_free(address);
     else if (!r)
         r = em_submit(stream, &c.command, EM_SUBMIT_ASYNC);
-    em_stream_put(stream);
     return r;
 }
