@@ -21,6 +21,8 @@
 const uint8_t dm_llvmpipe_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
                                       0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
 
+const char dm_pool_magic[8] = "CLPOOL\0";
+
 uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_header *own)
 {
     struct dm_own_header copy = *own;
@@ -92,6 +94,11 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
     ssize_t got = pread(fd, &h, sizeof h, 0);
     if (got < (ssize_t)sizeof h.mesa)
         return;
+    if (!memcmp(&h, dm_pool_magic, sizeof dm_pool_magic)) {
+        info->kind = DM_FD_POOL;
+        info->what = "a memory pool exported by Cardless";
+        return;
+    }
     bool own = got == (ssize_t)sizeof h && memcmp(h.own.magic, "CARDLESS", 8) == 0;
     bool mesa = h.mesa.offset >= sizeof h.mesa && h.mesa.offset < file_size &&
                 h.mesa.offset % 16 == 0 && h.mesa.size == file_size &&

@@ -12,6 +12,7 @@ enum dm_fd_kind {
     DM_FD_OWN,         // memory exported by this library, here or in another process
     DM_FD_MESA,        // a memfd with the header of Mesa's software drivers
     DM_FD_SWIFTSHADER, // a memfd of SwiftShader's Vulkan: payload at 0
+    DM_FD_POOL,        // the file of a memory pool of this library: it is imported as a pool only
     DM_FD_MEMFD,       // a memfd without a header we know: payload at 0
     DM_FD_SHM,         // POSIX shared memory, or another file on a tmpfs
     DM_FD_DMABUF,
@@ -38,6 +39,8 @@ struct dm_own_header {
         identity; // the same number in every process, never used twice on a machine in practice
 };
 enum { DM_HEADER_SIZE = 4096, DM_OWN_VERSION = 2 };
+// The first bytes of a memory pool's file.
+extern const char dm_pool_magic[8];
 uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_header *own);
 
 struct dm_import_info {

@@ -21,6 +21,7 @@
 #include "memory_device.h"
 #include "pkey.h"
 #include "policy.h"
+#include "pool.h"
 #include "scheduler.h"
 #include "stream.h"
 #include "trace.h"
@@ -112,6 +113,7 @@ static CUresult start(void)
     em_streams_start();
     em_graphics_start();
     em_memory_start();
+    em_pools_start();
     CUresult r = em_context_threads_start();
     if (!r)
         r = start_guard();

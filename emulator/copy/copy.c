@@ -19,6 +19,7 @@
 #include "quirk.h"
 #include "workers.h"
 #include "stream.h"
+#include "synchronised.h"
 
 // From this size on the system calls of dm_guarded_foreign do not matter to a copy of the program's
 // own memory.
@@ -416,7 +417,7 @@ CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool asyn
         r = CUDA_SUCCESS;
     if (wait) {
         em_ordered();
-        em_graphics_settle();
+        em_synchronised(EM_SYNC_COPY);
     }
     return r;
 }

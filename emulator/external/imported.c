@@ -164,9 +164,10 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
             M01, CUDA_ERROR_INVALID_HANDLE,
             "handle.fd = %d belongs to the driver since CUexternalMemory #%u took it over", fd,
             before->number);
-    if (desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD && em_pool_is_file(fd))
-        return refuse_pool(fd);
     int status = dm_import_recognise(fd, &info);
+    if (!status && info.kind == DM_FD_POOL &&
+        desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
+        return refuse_pool(fd);
     if (status && desc->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD)
         return refuse(fd, &info);
     CUresult r = check_kind(fd, desc, &info);

@@ -9,7 +9,6 @@
 #include "call.h"
 #include "command.h"
 #include "config.h"
-#include "egl_stream.h"
 #include "graphics_resource.h"
 #include "journal.h"
 #include "lock.h"
@@ -18,12 +17,18 @@
 
 // ---- handles ----
 
+struct em_graphics_frame *em_graphics_frame(CUgraphicsResource resource)
+{
+    em_assert_locked();
+    return (struct em_graphics_frame *)em_object_peek(EM_EGL_FRAME, (uint64_t)(uintptr_t)resource);
+}
+
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out)
 {
     // A binding that loses the out-parameter of registration shows up here.
     if (!handle)
         return em_mistake(G15, CUDA_ERROR_INVALID_HANDLE, "the CUgraphicsResource is NULL");
-    if (em_egl_is_frame(handle, NULL))
+    if (em_graphics_frame(handle))
         return em_fail(CUDA_ERROR_UNKNOWN,
                        "this is a frame of an EGLStream: cuGraphicsResourceGetMappedEglFrame tells "
                        "all that there is of it");
@@ -142,7 +147,7 @@ static void graphics_finish(struct em_object *object)
         em_graphics_give_back(g, g->sequence, g->ops->held_back);
     }
     if (g->shape.standing)
-        __atomic_fetch_sub(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+        em_graphics_count_standing(-1);
     em_journal_end(g->journal);
     if (g->ops->close)
         g->ops->close(g->owner);
@@ -271,7 +276,7 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner,
         return r;
     }
     if (shape->standing)
-        __atomic_fetch_add(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+        em_graphics_count_standing(1);
     begin_report(g);
     *out = (CUgraphicsResource)(uintptr_t)g->object.handle;
     em_unlock();
@@ -302,8 +307,8 @@ CUresult em_graphics_unregister(CUgraphicsResource resource)
 {
     struct em_graphics *g = NULL;
     em_lock();
-    if (em_egl_is_frame(resource,
-                        NULL)) { // silicon: nothing happens; it ends with the consumer's connection
+    if (em_graphics_frame(resource)) {
+        // The driver does nothing: the frame ends with the consumer's connection.
         em_unlock();
         return CUDA_SUCCESS;
     }
@@ -335,7 +340,7 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
     struct em_graphics *g;
     char text[160];
     em_lock();
-    bool stream_frame = em_egl_is_frame(resource, NULL);
+    bool stream_frame = em_graphics_frame(resource);
     CUresult r = stream_frame ? CUDA_SUCCESS : em_graphics_get(resource, &g);
     // "If flags is not one of the above values then CUDA_ERROR_INVALID_VALUE is returned"; silicon
     // looks at that first.

@@ -180,18 +180,6 @@ CUresult em_graphics_mipmap(CUgraphicsResource resource, CUmipmappedArray *out);
 CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags);
 CUresult em_graphics_unregister(CUgraphicsResource resource);
 
-// The program has waited for work of CUDA's: what that has written to standing resources goes to
-// graphics, and what graphics has written since is seen by later work. So it is with resources that
-// are used while they are not mapped, which `driver-580` allows. Takes the lock: precondition:
-// em_lock NOT held.
-extern unsigned em_graphics_standing; // how many there are
-void em_graphics_settle_all(void);
-static inline void em_graphics_settle(void)
-{
-    if (__builtin_expect(__atomic_load_n(&em_graphics_standing, __ATOMIC_RELAXED) != 0, 0))
-        em_graphics_settle_all();
-}
-
 // For those who submit a command that touches allocations or arrays that are watched, behind the
 // touches: gets the bytes that it needs from graphics. `waits`: the command may run later, so that
 // others read before it writes: what it will write is got too. Takes the lock: precondition:
@@ -202,9 +190,26 @@ void em_graphics_bring(bool waits);
 // held.
 void em_graphics_touch_all(struct em_context *context, bool write);
 
-// Registers an observer of the end of contexts, which writes back what CUDA has written to mapped
-// resources. Called when the driver starts. Precondition: em_lock NOT held.
+// Observes the end of contexts: then bytes that CUDA has written to mapped resources are written
+// back. Listens for synchronisation: then the same happens to resources that are never unmapped
+// and to those that are used while they are not mapped, which `driver-580` allows; bytes that
+// graphics writes from then on are seen by later work. Called when the driver starts.
+// Precondition: em_lock NOT held.
 void em_graphics_start(void);
+
+// A resource that is a frame of a stream. It is mapped from the time it is acquired until it is
+// released, and CUDA shows its planes instead of one pointer or one list of arrays.
+struct em_graphics_frame;
+struct em_graphics_frame_ops {
+    // Whether the planes are arrays; else they are pitched memory. Precondition: em_lock held.
+    bool (*has_arrays)(const struct em_graphics_frame *frame);
+};
+struct em_graphics_frame {
+    struct em_object object; // type EM_EGL_FRAME
+    const struct em_graphics_frame_ops *ops;
+};
+// The frame of a handle, or NULL if the handle is not a frame's. Precondition: em_lock held.
+struct em_graphics_frame *em_graphics_frame(CUgraphicsResource resource);
 
 // The backend's owner of a handle, if it is a resource of that backend; NULL otherwise.
 // Precondition: em_lock held.

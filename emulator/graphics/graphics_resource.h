@@ -87,3 +87,6 @@ CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, bool ke
 // What CUDA has written to a loose or standing resource goes to graphics. em_lock may be released
 // meanwhile; the caller has a reference.
 void em_graphics_settle_one(struct em_graphics *g);
+
+// Counts resources whose bytes are written back when the program synchronises. `change`: 1 or -1.
+void em_graphics_count_standing(int change);

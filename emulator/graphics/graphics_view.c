@@ -6,7 +6,6 @@
 #include "alloc.h"
 #include "config.h"
 #include "device.h"
-#include "egl_stream.h"
 #include "error.h"
 #include "graphics_resource.h"
 #include "lock.h"
@@ -232,10 +231,10 @@ CUresult em_graphics_array(CUgraphicsResource resource, unsigned index, unsigned
 {
     struct em_graphics *g;
     char text[160];
-    bool arrays;
     em_lock();
+    const struct em_graphics_frame *frame = em_graphics_frame(resource);
     CUresult r =
-        em_egl_is_frame(resource, &arrays) && !arrays
+        frame && !frame->ops->has_arrays(frame)
             ? em_fail(CUDA_ERROR_NOT_MAPPED_AS_ARRAY, "a frame of pitched memory has no arrays")
             : get_image(resource, "an array", &g);
     if (r)

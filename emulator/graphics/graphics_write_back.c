@@ -7,9 +7,18 @@
 #include "graphics_resource.h"
 #include "lock.h"
 #include "quirk.h"
+#include "synchronised.h"
 
 static struct em_graphics *first_mapped; // all resources that are mapped or loose
-unsigned em_graphics_standing;           // with the loose ones
+
+// `wanted` counts the resources that are never unmapped or are used without being mapped.
+static void settle_all(void);
+static struct em_sync_listener listener = {.after_copies = true, .synchronised = settle_all};
+
+void em_graphics_count_standing(int change)
+{
+    __atomic_fetch_add(&listener.wanted, (unsigned)change, __ATOMIC_RELAXED);
+}
 
 void em_graphics_link(struct em_graphics *g)
 {
@@ -40,7 +49,7 @@ bool em_graphics_loosen(struct em_graphics *g)
         return false;
     g->loose = true;
     em_graphics_link(g);
-    __atomic_fetch_add(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+    em_graphics_count_standing(1);
     g->sequence++;
     g->flags = g->map_flags;
     em_graphics_take(g, g->sequence, g->fence, g->flags);
@@ -51,7 +60,7 @@ void em_graphics_tighten(struct em_graphics *g)
 {
     g->loose = false;
     em_graphics_unlink(g);
-    __atomic_fetch_sub(&em_graphics_standing, 1, __ATOMIC_RELAXED);
+    em_graphics_count_standing(-1);
 }
 
 void em_graphics_settle_one(struct em_graphics *g)
@@ -104,7 +113,7 @@ static bool can_settle(const struct em_graphics *g, const struct em_context *unu
            !g->writes; // else a later wait will
 }
 
-void em_graphics_settle_all(void)
+static void settle_all(void)
 {
     settle(can_settle, NULL);
 }
@@ -124,6 +133,7 @@ void em_graphics_start(void)
 {
     static const struct em_context_observer observer = {.finish = leave_context};
     em_context_observe(EM_OBSERVER_GRAPHICS, &observer);
+    em_sync_listen(&listener);
 }
 
 // ---- launches ----

@@ -256,7 +256,7 @@ CUresult em_physical_import(int fd, CUmemGenericAllocationHandle *out)
     struct em_device_memory *memory;
     struct dm_physical *physical;
     int status = dm_import_recognise(fd, &info);
-    if (em_pool_is_file(fd))
+    if (!status && info.kind == DM_FD_POOL)
         return em_mistake(M12, CUDA_ERROR_NOT_SUPPORTED,
                           "file descriptor %d is of a memory pool, which "
                           "cuMemPoolImportFromShareableHandle takes",

@@ -8,10 +8,9 @@
 #include "alloc.h"
 #include "call.h"
 #include "error.h"
-#include "graphics.h"
 #include "event_shared.h"
 #include "lock.h"
-#include "pool.h"
+#include "synchronised.h"
 
 // ---- markers ----
 
@@ -336,9 +335,8 @@ CUresult em_event_synchronize(struct em_event *e)
     if (!r)
         r = trouble_of(e);
     unref_marker(m);
-    em_pools_synchronized();
     em_unlock();
-    em_graphics_settle();
+    em_synchronised(EM_SYNC_CALL);
     return r;
 }
 

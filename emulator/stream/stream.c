@@ -8,9 +8,8 @@
 #include "call.h"
 #include "device.h"
 #include "error.h"
-#include "graphics.h"
 #include "lock.h"
-#include "pool.h"
+#include "synchronised.h"
 
 static uint64_t last_id; // under em_lock
 
@@ -310,10 +309,9 @@ CUresult em_stream_synchronize(struct em_stream *s)
     }
     if (!r)
         r = outcome(s);
-    em_pools_synchronized();
     em_ordered();
     em_unlock();
-    em_graphics_settle();
+    em_synchronised(EM_SYNC_CALL);
     return r;
 }
 
@@ -351,11 +349,10 @@ CUresult em_context_synchronize(struct em_context *context)
         r = em_context_error(context);
     for (struct em_stream *s = context->streams; s && !r; s = s->next)
         r = take_failure(s);
-    em_pools_synchronized();
     em_ordered();
     em_object_unref(&context->base.object);
     em_unlock();
-    em_graphics_settle();
+    em_synchronised(EM_SYNC_CALL);
     return r;
 }
 

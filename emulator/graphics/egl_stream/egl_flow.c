@@ -49,7 +49,7 @@ static void finish_release(struct em_command *c)
 {
     struct frame_command *own = (struct frame_command *)c;
     own->frame->releases--;
-    em_object_unref(&own->view->object);
+    em_object_unref(&own->view->frame.object);
     em_egl_unref(own->frame);
 }
 
@@ -75,7 +75,7 @@ static CUresult order(const struct em_command_ops *ops, struct em_stream *on,
         .command = {.ops = ops, .size_B = sizeof c}, .frame = frame, .view = view};
     frame->references++;
     if (view) {
-        em_object_ref(&view->object);
+        em_object_ref(&view->frame.object);
         frame->releases++;
     }
     em_unlock();
@@ -105,7 +105,7 @@ static bool is_in(const struct em_egl_stream *s, const struct em_egl_frame *fram
             if (same(&f->data, frame))
                 return true;
     for (const struct em_egl_view *v = s->end[EM_EGL_CONSUMER]->views; v; v = v->next)
-        if (v->frame && same(&v->data, frame))
+        if (v->kept && same(&v->data, frame))
             return true;
     return s->current && same(&s->current->data, frame);
 }
@@ -207,7 +207,7 @@ static CUresult view_of(struct em_egl_link *l, const struct em_egl_kept *f,
         CUresult r = em_egl_view_open(l->object.context, l, f, &v);
         if (r)
             return r;
-        em_object_ref(&v->object);
+        em_object_ref(&v->frame.object);
         v->next = l->views;
         l->views = v;
     }
@@ -238,15 +238,15 @@ CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, struct em_
     }
     f->held = true;
     f->references++; // the view's
-    v->frame = f;
-    *out = (CUgraphicsResource)(uintptr_t)v->object.handle;
-    em_object_ref(&v->object);
-    if ((r = order(&acquire_ops, stream, f, NULL)) && v->frame == f) { // it can be acquired again
+    v->kept = f;
+    *out = (CUgraphicsResource)(uintptr_t)v->frame.object.handle;
+    em_object_ref(&v->frame.object);
+    if ((r = order(&acquire_ops, stream, f, NULL)) && v->kept == f) { // it can be acquired again
         f->held = false;
-        v->frame = NULL;
+        v->kept = NULL;
         em_egl_unref(f);
     }
-    em_object_unref(&v->object);
+    em_object_unref(&v->frame.object);
     em_progress(); // who waits for room looks again
 unlock:
     if (s)
@@ -266,7 +266,7 @@ static CUresult get_held(const struct em_egl_link *l, CUgraphicsResource resourc
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "the frame has come through another stream than EGLStreamKHR #%u",
                        l->stream->object.number);
-    if (!(*out)->frame)
+    if (!(*out)->kept)
         return em_fail(CUDA_ERROR_UNKNOWN, "the frame has been released");
     return CUDA_SUCCESS;
 }
@@ -281,13 +281,13 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, struct
         (r = get_held(l, resource, &v)))
         goto unlock;
     struct em_egl_stream *s = l->stream;
-    struct em_egl_kept *f = v->frame;
+    struct em_egl_kept *f = v->kept;
     f->references++; // while the lock is free
-    em_object_ref(&v->object);
+    em_object_ref(&v->frame.object);
     em_object_ref(&s->object);
-    if (!(r = order(&release_ops, stream, f, v)) && v->frame == f) {
+    if (!(r = order(&release_ops, stream, f, v)) && v->kept == f) {
         f->held = false;
-        v->frame = NULL;
+        v->kept = NULL;
         if (s->destroyed) {
             em_egl_unref(f);
         } else if (f !=
@@ -302,7 +302,7 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, struct
         }
     }
     em_object_unref(&s->object);
-    em_object_unref(&v->object);
+    em_object_unref(&v->frame.object);
     em_egl_unref(f);
 unlock:
     em_unlock();

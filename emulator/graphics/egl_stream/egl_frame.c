@@ -128,7 +128,7 @@ static void view_finish(struct em_object *object)
 {
     struct em_egl_view *v = (struct em_egl_view *)object;
     close_planes(v);
-    em_egl_unref(v->frame);
+    em_egl_unref(v->kept);
     for (unsigned i = 0; i < EM_EGL_PLANES_MAX; i++)
         em_graphics_memory_unref(v->memory[i]);
     dm_free(v);
@@ -145,7 +145,7 @@ static void allocation_release(struct em_allocation *a)
 
 static CUresult open_array(struct em_egl_view *v, const struct em_egl_plane *p, unsigned i)
 {
-    CUresult r = em_array_start(v->object.context, &p->desc, p->storage, p->level, &v->array[i]);
+    CUresult r = em_array_start(v->frame.object.context, &p->desc, p->storage, p->level, &v->array[i]);
     if (r)
         return r;
     v->array[i]->lent = true;
@@ -158,7 +158,7 @@ static CUresult open_array(struct em_egl_view *v, const struct em_egl_plane *p, 
 // the frame has, which must be there.
 static CUresult open_memory(struct em_egl_view *v, const struct em_egl_plane *p, unsigned i)
 {
-    struct em_context *context = v->object.context;
+    struct em_context *context = v->frame.object.context;
     uint64_t size_B = p->whole ? p->have_B : (uint64_t)v->shown.pitch * v->shown.height;
     if (!size_B || (!i && size_B > p->have_B))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
@@ -190,6 +190,13 @@ static CUresult open_memory(struct em_egl_view *v, const struct em_egl_plane *p,
     return CUDA_SUCCESS;
 }
 
+static bool has_arrays(const struct em_graphics_frame *frame)
+{
+    return ((const struct em_egl_view *)frame)->data.type == EM_EGL_ARRAY;
+}
+
+static const struct em_graphics_frame_ops frame_ops = {.has_arrays = has_arrays};
+
 CUresult em_egl_view_open(struct em_context *context, const void *owner,
                           const struct em_egl_kept *kept, struct em_egl_view **out)
 {
@@ -199,12 +206,13 @@ CUresult em_egl_view_open(struct em_context *context, const void *owner,
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "a frame of colour format CU_EGL_COLOR_FORMAT_R cannot be acquired");
     struct em_egl_view *v = dm_calloc(1, sizeof *v);
-    CUresult r = v ? em_object_start(&v->object, EM_EGL_FRAME, context, view_finish)
+    CUresult r = v ? em_object_start(&v->frame.object, EM_EGL_FRAME, context, view_finish)
                    : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a frame");
     if (r) {
         dm_free(v);
         return r;
     }
+    v->frame.ops = &frame_ops;
     v->owner = owner;
     v->data = v->shown = *f;
     v->shown.depth = 0;
@@ -227,9 +235,9 @@ CUresult em_egl_view_open(struct em_context *context, const void *owner,
 
 void em_egl_view_end(struct em_egl_view *v)
 {
-    em_egl_unref(v->frame);
-    v->frame = NULL;
+    em_egl_unref(v->kept);
+    v->kept = NULL;
     close_planes(v);
-    if (em_object_peek(EM_EGL_FRAME, v->object.handle))
-        em_object_retire(&v->object);
+    if (em_object_peek(EM_EGL_FRAME, v->frame.object.handle))
+        em_object_retire(&v->frame.object);
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include "array.h"
 #include "egl_stream.h"
+#include "graphics.h"
 
 struct dm_physical;
 struct em_allocation;
@@ -41,13 +42,13 @@ void em_egl_unref(struct em_egl_kept *kept);
 // What a consumer has of the frames that show the same memory: a resource, with addresses and
 // arrays of its own for the producer's bytes.
 struct em_egl_view {
-    struct em_object object; // type EM_EGL_FRAME
-    const void *owner;       // the connection
+    struct em_graphics_frame frame;
+    const void *owner; // the connection
     struct em_egl_frame data, shown;
     struct em_graphics_memory *memory[EM_EGL_PLANES_MAX];
     struct em_allocation *allocation[EM_EGL_PLANES_MAX];
     struct em_array *array[EM_EGL_PLANES_MAX];
-    struct em_egl_kept *frame; // that is acquired: a reference; NULL: it was released
+    struct em_egl_kept *kept;  // the acquired frame: a reference; NULL: it was released
     struct em_egl_view *next;  // of the connection
 };
 

@@ -6,6 +6,7 @@
 #include "call.h"
 #include "command.h"
 #include "egl_connection.h"
+#include "graphics.h"
 #include "lock.h"
 #include "quirk.h"
 
@@ -109,7 +110,7 @@ static void cut(struct em_egl_link *l)
     for (struct em_egl_view *v; (v = l->views);) {
         l->views = v->next;
         em_egl_view_end(v);
-        em_object_unref(&v->object);
+        em_object_unref(&v->frame.object);
     }
     if (s->end[l->role] != l)
         return;
@@ -214,19 +215,9 @@ CUresult em_egl_disconnect(uint64_t connection, enum em_egl_role role)
 bool em_egl_frame(CUgraphicsResource resource, struct em_egl_frame *out)
 {
     em_lock();
-    const struct em_egl_view *v =
-        (const struct em_egl_view *)em_object_peek(EM_EGL_FRAME, (uint64_t)(uintptr_t)resource);
+    const struct em_egl_view *v = (const struct em_egl_view *)em_graphics_frame(resource);
     if (v && out)
         *out = v->shown;
     em_unlock();
-    return v;
-}
-
-bool em_egl_is_frame(CUgraphicsResource resource, bool *arrays)
-{
-    const struct em_egl_view *v =
-        (const struct em_egl_view *)em_object_peek(EM_EGL_FRAME, (uint64_t)(uintptr_t)resource);
-    if (v && arrays)
-        *arrays = v->data.type == EM_EGL_ARRAY;
     return v;
 }

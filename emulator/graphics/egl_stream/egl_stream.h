@@ -51,5 +51,3 @@ CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, struct em_
 // What the consumer sees of the frame behind a resource (`out` may be NULL). False: the handle is
 // no such frame.
 bool em_egl_frame(CUgraphicsResource resource, struct em_egl_frame *out);
-// The same question for those who hold the lock; whether its planes are arrays (may be NULL).
-bool em_egl_is_frame(CUgraphicsResource resource, bool *arrays);

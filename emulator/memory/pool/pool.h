@@ -91,14 +91,7 @@ CUresult em_pool_alloc(struct em_pool *pool, uint64_t size, uint64_t *out);
 CUresult em_pool_free_async(uint64_t address, struct em_stream *stream);
 // Gives unused blocks back while at least `keep_B` stay reserved. Precondition: em_lock held.
 void em_pool_trim(struct em_pool *pool, uint64_t keep_B);
-void em_pools_trim(void);
 
-// How many pools may have memory to give back. Guarded by em_lock.
-extern unsigned em_pools_loose;
-// Something has synchronised: unused memory above each pool's threshold goes back. Precondition:
-// em_lock held.
-static inline void em_pools_synchronized(void)
-{
-    if (em_pools_loose)
-        em_pools_trim();
-}
+// Listens for synchronisation: then unused memory above each pool's threshold goes back. Called
+// when the driver starts. Precondition: em_lock NOT held.
+void em_pools_start(void);

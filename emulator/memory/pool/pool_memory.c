@@ -9,6 +9,7 @@
 #include "lock.h"
 #include "memory_device.h"
 #include "stream.h"
+#include "synchronised.h"
 
 enum { GRAIN = 512 };
 
@@ -21,7 +22,10 @@ struct piece {
 };
 
 static struct em_pool *all;
-unsigned em_pools_loose;
+
+// `wanted` counts what was freed since the last trim.
+static void trim_pools(void);
+static struct em_sync_listener listener = {.synchronised = trim_pools};
 
 void em_pools_enter(struct em_pool *p)
 {
@@ -153,12 +157,20 @@ void em_pool_release_memory(struct em_pool *p)
     p->base = 0;
 }
 
-void em_pools_trim(void)
+static void trim_pools(void)
 {
+    em_assert_unlocked();
+    em_lock();
     for (struct em_pool *p = all; p; p = p->next)
         if (!p->imported)
             trim_to_threshold(p);
-    em_pools_loose = 0;
+    __atomic_store_n(&listener.wanted, 0, __ATOMIC_RELAXED);
+    em_unlock();
+}
+
+void em_pools_start(void)
+{
+    em_sync_listen(&listener);
 }
 
 // Gives the pool its addresses.
@@ -197,7 +209,7 @@ static void give_back(struct piece *piece)
 {
     struct em_pool *p = piece->pool;
     dm_rangemap_remove(&p->taken, piece->at, NULL);
-    em_pools_loose++;
+    __atomic_fetch_add(&listener.wanted, 1, __ATOMIC_RELAXED);
     em_object_unref(&p->object);
     dm_free(piece);
 }

@@ -17,7 +17,6 @@
 #include "pool_memory.h"
 
 enum { FILE_VERSION = 1 };
-static const char file_magic[8] = "CLPOOL\0";
 static const char pointer_magic[8] = "CLPTR\0\0";
 
 // At the start of the file.
@@ -80,7 +79,7 @@ CUresult em_pool_make_file(struct em_pool *p)
         .identity = p->identity,
         .room_B = p->room_B,
     };
-    memcpy(head.magic, file_magic, sizeof head.magic);
+    memcpy(head.magic, dm_pool_magic, sizeof head.magic);
     if ((r = dm_sys_ftruncate(fd, EM_POOL_FILE_HEAD + p->room_B)))
         goto close_fd;
     if (pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
@@ -124,13 +123,6 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
     return r;
 }
 
-bool em_pool_is_file(int fd)
-{
-    struct file_head head;
-    return pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
-           !memcmp(head.magic, file_magic, sizeof head.magic);
-}
-
 // Whether `fd` is a pool's file; *head is read.
 static CUresult recognise(int fd, struct file_head *head)
 {
@@ -140,8 +132,8 @@ static CUresult recognise(int fd, struct file_head *head)
         return em_fail(CUDA_ERROR_UNKNOWN, "%d is no open file descriptor", fd);
     if (r)
         return em_fail(CUDA_ERROR_UNKNOWN, "descriptor %d is %s, not a memory pool", fd, info.what);
-    if (pread(fd, head, sizeof *head, 0) != (ssize_t)sizeof *head ||
-        memcmp(head->magic, file_magic, sizeof head->magic))
+    if (info.kind != DM_FD_POOL ||
+        pread(fd, head, sizeof *head, 0) != (ssize_t)sizeof *head)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "descriptor %d is %s, not a memory pool", fd,
                        info.what);
     if (head->version != FILE_VERSION || head->device < 0 || head->device >= em_device_count ||

@@ -10,8 +10,6 @@
 // Gives a new pool its file. CUDA_ERROR_OUT_OF_MEMORY. Precondition: em_lock held.
 CUresult em_pool_make_file(struct em_pool *pool);
 
-// Whether a descriptor is of a shared pool's file, of any process.
-bool em_pool_is_file(int fd);
 // A new descriptor of the pool; the caller closes it. Takes the lock.
 CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd);
 // The pool that a descriptor stands for. The descriptor stays the caller's. Takes the lock.
