@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "quirk.h"
+
 static struct em_config config;
 static pthread_once_t config_once = PTHREAD_ONCE_INIT;
 
@@ -22,10 +24,12 @@ static void unknown_value(const char *name, const char *value, const char *allow
 
 static void read_personality(const char *value)
 {
-    if (!strcmp(value, "driver-580"))
+    if (!strcmp(value, "driver-580")) {
         config.personality = EM_DRIVER_580;
-    else if (strcmp(value, "manual"))
+        config.quirks = UINT64_MAX;
+    } else if (strcmp(value, "manual")) {
         unknown_value("CARDLESS_PERSONALITY", value, "manual or driver-580");
+    }
 }
 
 static void read_overlap(const char *value)
@@ -78,6 +82,42 @@ static void read_policy(const char *value)
         config.policy = EM_PARALLEL;
     else if (strcmp(value, "eager"))
         unknown_value("CARDLESS_POLICY", value, "eager or parallel");
+}
+
+static const char *const quirk_names[] = {
+#define EM_QUIRK(name, section, manual, driver, recording) #name,
+#include "quirks.def"
+#undef EM_QUIRK
+};
+
+static void switch_quirk(const char *name, size_t length, bool driver)
+{
+    for (unsigned i = 0; i < EM_QUIRK_COUNT; i++) {
+        if (strlen(quirk_names[i]) != length || strncmp(quirk_names[i], name, length))
+            continue;
+        if (driver)
+            config.quirks |= UINT64_C(1) << i;
+        else
+            config.quirks &= ~(UINT64_C(1) << i);
+        return;
+    }
+    fprintf(stderr,
+            "cardless: CARDLESS_QUIRKS: there is no disagreement named %.*s; "
+            "docs/disagreements.md lists them\n",
+            (int)length, name);
+}
+
+// A list of names separated by commas: NAME follows the driver, -NAME follows the manual. Rows that
+// are not listed follow the personality. Precondition: config.personality is known.
+static void read_quirks(const char *value)
+{
+    while (*value) {
+        bool driver = *value != '-';
+        value += !driver;
+        size_t length = strcspn(value, ",");
+        switch_quirk(value, length, driver);
+        value += length + (value[length] == ',');
+    }
 }
 
 // 32 hexadecimal digits, with or without dashes.
@@ -148,6 +188,7 @@ static const struct setting {
     void (*read)(const char *value); // NULL: the tools' own, or the tests'
 } settings[] = {
     {"CARDLESS_PERSONALITY", read_personality},
+    {"CARDLESS_QUIRKS", read_quirks}, // after the personality
     {"CARDLESS_OVERLAP", read_overlap},
     {"CARDLESS_DIAGNOSTICS", read_diagnostics},
     {"CARDLESS_SEED", read_seed},

@@ -12,12 +12,13 @@ enum em_sink { EM_SINK_OFF, EM_SINK_TEXT, EM_SINK_JSON };
 
 struct em_config {
     enum em_personality personality; // CARDLESS_PERSONALITY=manual|driver-580
-    enum em_overlap overlap;         // CARDLESS_OVERLAP=distinct|same
-    enum em_sink sink;               // CARDLESS_DIAGNOSTICS=off|text|json:FILE
-    const char *sink_path;           // the FILE of json:FILE, or NULL
-    const char *devices;    // CARDLESS_DEVICES=NAME[,NAME…], or NULL for the default device
-    const char *trace_path; // CARDLESS_TRACE=FILE, or NULL
-    bool report;            // CARDLESS_REPORT=1: what was mapped where, on stderr at exit
+    uint64_t quirks; // bit EM_QUIRK_x: x follows the driver (personality and CARDLESS_QUIRKS)
+    enum em_overlap overlap; // CARDLESS_OVERLAP=distinct|same
+    enum em_sink sink;       // CARDLESS_DIAGNOSTICS=off|text|json:FILE
+    const char *sink_path;   // the FILE of json:FILE, or NULL
+    const char *devices;     // CARDLESS_DEVICES=NAME[,NAME…], or NULL for the default device
+    const char *trace_path;  // CARDLESS_TRACE=FILE, or NULL
+    bool report;             // CARDLESS_REPORT=1: what was mapped where, on stderr at exit
     uint64_t fail_alloc; // CARDLESS_FAIL_ALLOC=N: the N-th allocation after cuInit fails; 0: none
     enum em_policy_name policy; // CARDLESS_POLICY=eager|parallel
     bool have_seed;             // CARDLESS_SEED=N

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The personality table: em_quirk(NAME) tells whether to do as driver 580 does where the manual
-// says otherwise.
+// The table of disagreements between the manual and driver 580. em_quirk(NAME) is true if that row
+// follows the driver: all rows do under CARDLESS_PERSONALITY=driver-580, none does under `manual`,
+// and CARDLESS_QUIRKS switches single rows.
 #pragma once
 #include "config.h"
 
@@ -11,4 +12,6 @@ enum em_quirk_id {
     EM_QUIRK_COUNT
 };
 
-#define em_quirk(name) ((void)EM_QUIRK_##name, em_config()->personality == EM_DRIVER_580)
+_Static_assert(EM_QUIRK_COUNT <= 64, "em_config.quirks has one bit for each row");
+
+#define em_quirk(name) ((em_config()->quirks >> EM_QUIRK_##name & 1) != 0)

@@ -22,6 +22,8 @@ static const char usage[] =
     "\n"
     "  --personality manual|driver-580  where the manual and the driver disagree, do as this one "
     "says (manual)\n"
+    "  --quirks [-]NAME[,[-]NAME…]      single disagreements that follow the driver, or (-) the "
+    "manual\n"
     "  --devices NAME[,NAME…]           which cards there are: h100, rtx3080, t4 … or a .dev file "
     "(h100)\n"
     "  --diagnostics off|text|json:F    where mistakes are reported (text, on stderr)\n"
@@ -172,6 +174,7 @@ int cmd_run(int argc, char **argv)
 {
     static const struct option options[] = {
         {"personality", required_argument, NULL, 'p'},
+        {"quirks", required_argument, NULL, 'q'},
         {"devices", required_argument, NULL, 'd'},
         {"diagnostics", required_argument, NULL, 'g'},
         {"overlap", required_argument, NULL, 'o'},
@@ -191,6 +194,9 @@ int cmd_run(int argc, char **argv)
         case 'p':
             good = one_of("personality", optarg, "manual", "driver-580") &&
                    !setenv("CARDLESS_PERSONALITY", optarg, 1);
+            break;
+        case 'q':
+            good = !setenv("CARDLESS_QUIRKS", optarg, 1);
             break;
         case 'd':
             good = !setenv("CARDLESS_DEVICES", optarg, 1);
