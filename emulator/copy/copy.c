@@ -24,9 +24,8 @@
 // From this size on the system calls of dm_guarded_foreign do not matter to a copy of the program's
 // own memory.
 enum { LARGE_PAGEABLE_B = 256 << 10 };
-// So many bytes of pageable memory at most fit the driver's staging memory (a card took 924 KiB in
-// one go, and 2.6 MiB not).
-enum { STAGED_MOST_B = 1 << 20 };
+// The size of the driver's staging memory for pageable memory (recorded: staged_copies).
+enum { STAGED_MOST_B = 2 << 20 };
 
 // An end that has been checked.
 struct place {

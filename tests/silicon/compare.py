@@ -58,9 +58,7 @@ def run(program, groups=(), **environment):
 
 def agrees(card, ours):
     """Whether our line is the card's, or an answer in a case that crashed the card's driver."""
-    if card is not None and "CRASH" in card:
-        return ours is not None and "CRASH" not in ours
-    return ours == card
+    return ours == card or ("CRASH" in card and ours is not None and "CRASH" not in ours)
 
 
 def main():

@@ -110,17 +110,26 @@ bool em_egl_color_takes(unsigned color, unsigned format)
     return false;
 }
 
+bool em_egl_color_can_be_acquired(unsigned color, unsigned format)
+{
+    enum { COLOR_R = 0x09, COLOR_RG = 0x11 };
+    return !(color == COLOR_R && format == CU_AD_FORMAT_UNSIGNED_INT8) &&
+           !(color == COLOR_RG && format == CU_AD_FORMAT_HALF);
+}
+
 void em_egl_color_as_told(unsigned *color, unsigned *format)
 {
-    // Two planes of 8 bits, chroma in one order, and the same in the other.
+    // Pairs of formats with two planes that differ in the order of chroma.
     static const struct {
         uint8_t first, other, count;
     } orders[] = {{0x01, 0x15, 1}, {0x03, 0x14, 1}, {0x0b, 0x13, 1},
                   {0x24, 0x2a, 3}, {0x53, 0x54, 1}, {0x57, 0x58, 1}};
     size_t row = row_of(*color);
-    // Formats of 10 bits that take samples of any kind.
-    if (row != NONE && rows[row].formats == ANY && *color >= 0x5b)
-        *format = CU_AD_FORMAT_UNSIGNED_INT16;
+    // Color formats that take samples of any kind report the kind that they stand for.
+    if (row != NONE && rows[row].formats == ANY)
+        *format = *color >= 0x5b ? CU_AD_FORMAT_UNSIGNED_INT16 : CU_AD_FORMAT_UNSIGNED_INT8;
+    if (*format != CU_AD_FORMAT_UNSIGNED_INT8)
+        return;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         unsigned first = orders[i].first, other = orders[i].other, count = orders[i].count;
         if (*color >= first && *color < first + count) {

@@ -10,6 +10,8 @@ unsigned em_egl_color_planes(unsigned color);
 bool em_egl_color_has_channels(unsigned color, unsigned channels);
 // Whether the samples may be of that CUarray_format.
 bool em_egl_color_takes(unsigned color, unsigned format);
+// Whether a consumer can acquire such a frame (recorded: egl_streams, group colors).
+bool em_egl_color_can_be_acquired(unsigned color, unsigned format);
 // What the driver tells a consumer of a frame's colour and array format, which is not always what
 // the producer gave.
 void em_egl_color_as_told(unsigned *color, unsigned *format);

@@ -29,6 +29,8 @@ struct em_egl_stream {
 struct em_egl_link {
     struct em_object object; // type EM_EGL_CONNECTION
     enum em_egl_role role;
+    // How the driver refused to connect it (EGL_REFUSED_CONNECTIONS).
+    enum { EM_EGL_CONNECTED, EM_EGL_TOO_EARLY, EM_EGL_REFUSED } refusal;
     struct em_egl_stream *stream; // a reference
     struct em_egl_view *views;    // of a consumer: a reference to each
 };

@@ -200,11 +200,11 @@ static const struct em_graphics_frame_ops frame_ops = {.has_arrays = has_arrays}
 CUresult em_egl_view_open(struct em_context *context, const void *owner,
                           const struct em_egl_kept *kept, struct em_egl_view **out)
 {
-    enum { COLOR_R = 9 };
     const struct em_egl_frame *f = &kept->data;
-    if (f->color == COLOR_R) // silicon: it can be presented only
+    if (!em_egl_color_can_be_acquired(f->color, f->format))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "a frame of colour format CU_EGL_COLOR_FORMAT_R cannot be acquired");
+                       "eglColorFormat %#x with cuFormat %#x can be presented but not acquired",
+                       f->color, f->format);
     struct em_egl_view *v = dm_calloc(1, sizeof *v);
     CUresult r = v ? em_object_start(&v->frame.object, EM_EGL_FRAME, context, view_finish)
                    : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a frame");

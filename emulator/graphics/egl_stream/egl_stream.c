@@ -112,9 +112,10 @@ static void cut(struct em_egl_link *l)
         em_egl_view_end(v);
         em_object_unref(&v->frame.object);
     }
-    if (s->end[l->role] != l)
+    if (s->end[l->role] != l && l->refusal != EM_EGL_TOO_EARLY)
         return;
-    s->end[l->role] = NULL;
+    if (s->end[l->role] == l)
+        s->end[l->role] = NULL;
     s->destroyed = true; // EGL_STREAM_STATE_DISCONNECTED_KHR: nobody connects to it again
     empty(s);
 }
@@ -170,6 +171,9 @@ CUresult em_egl_connect(void *stream, enum em_egl_role role, uint64_t *connectio
     em_object_ref(&s->object);
     if (!refused)
         s->end[role] = l;
+    else
+        l->refusal =
+            role == EM_EGL_PRODUCER && !s->end[EM_EGL_CONSUMER] ? EM_EGL_TOO_EARLY : EM_EGL_REFUSED;
     *connection = l->object.handle;
 unlock:
     em_unlock();
@@ -203,6 +207,10 @@ CUresult em_egl_disconnect(uint64_t connection, enum em_egl_role role)
     CUresult r = em_egl_get_link(
         connection, role, role == EM_EGL_CONSUMER ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_VALUE,
         &l);
+    // The driver disconnects a connection that was refused because the stream had no consumer, and
+    // no other refused one (recorded: egl_streams, group order).
+    if (!r && l->refusal == EM_EGL_REFUSED)
+        r = em_fail(CUDA_ERROR_UNKNOWN, "CUeglStreamConnection #%u was refused", l->object.number);
     if (!r || (l && em_quirk(EGL_WRONG_SIDE))) {
         cut(l);
         em_object_retire(&l->object);
