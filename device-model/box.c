@@ -3,6 +3,7 @@
 #include "box.h"
 
 #include "kn.h"
+#include "tiled.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 struct view {
     uint8_t *start; // linear: the box's first byte; tiled: the surface's
     bool tiled;
-    struct kn_tiled desc; // tiled only, as is `at`
+    struct kn_tiled shape; // tiled only, as is `at`
     struct dm_position at;
     uint64_t pitch_B, slice_B; // linear only
 };
@@ -83,10 +84,7 @@ static struct view view_of(const struct dm_surface *s, struct dm_position at)
         view.slice_B = rows.slice_B;
         view.tiled = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
         if (view.tiled) {
-            view.desc = (struct kn_tiled){.width_gob = v->width_gob,
-                                          .height_gob = v->height_gob,
-                                          .block_height_log2 = v->block_height_log2_gob,
-                                          .block_depth_log2 = v->block_depth_log2_gob};
+            view.shape = dm_level_tiled(v);
             if (layout->layered) {
                 view.start += at.z * v->layer_stride_B;
                 view.at.z = 0;
@@ -96,6 +94,21 @@ static struct view view_of(const struct dm_surface *s, struct dm_position at)
     }
     view.start += at.z * view.slice_B + at.y * view.pitch_B + at.x_B;
     return view;
+}
+
+static struct kn_surface surface_of(const struct view *v)
+{
+    return (struct kn_surface){v->start, v->shape, v->at.x_B, v->at.y, v->at.z};
+}
+
+static struct kn_linear linear_of(const struct view *v)
+{
+    return (struct kn_linear){v->start, v->pitch_B, v->slice_B};
+}
+
+static struct kn_box box_of(struct dm_box_extent e)
+{
+    return (struct kn_box){e.width_B, e.height, e.depth};
 }
 
 static uint64_t span_B(const struct view *v, struct dm_box_extent e)
@@ -124,12 +137,13 @@ static void move_overlapping(const struct view *d, const struct view *s, struct 
 static void copy_linear(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
     uintptr_t d0 = (uintptr_t)d->start, s0 = (uintptr_t)s->start;
+    struct kn_linear to = linear_of(d), from = linear_of(s);
+    struct kn_box box = box_of(e);
 
     if (d0 < s0 + span_B(s, e) && s0 < d0 + span_B(d, e))
         move_overlapping(d, s, e);
     else
-        kn_copy_box(d->start, d->pitch_B, d->slice_B, s->start, s->pitch_B, s->slice_B, e.width_B,
-                    e.height, e.depth);
+        kn_copy_box(&to, &from, &box);
 }
 
 // The part of an extent in pieces that end at multiples of `unit` in the destination, the i-th of
@@ -163,6 +177,7 @@ static void retile_overlapping(const struct view *d, const struct view *s, struc
 {
     enum { WIDTH_B = 512, ROWS = 8 };
     _Alignas(64) uint8_t stage[WIDTH_B * ROWS];
+    struct kn_linear buffer = {stage, WIDTH_B, 0};
     const struct dm_position *to = &d->at, *from = &s->at;
     struct pieces across = pieces_of(e.width_B, WIDTH_B, to->x_B, from->x_B),
                   down = pieces_of(e.height, ROWS, to->y, from->y);
@@ -175,10 +190,13 @@ static void retile_overlapping(const struct view *d, const struct view *s, struc
             uint64_t y = piece(&down, j, &rows);
             for (uint64_t i = 0; i < across.count; i++) {
                 uint64_t x_B = piece(&across, i, &width_B);
-                kn_untile_box(s->start, &s->desc, from->x_B + x_B, from->y + y, from->z + z, stage,
-                              WIDTH_B, 0, width_B, rows, 1);
-                kn_tile_box(d->start, &d->desc, to->x_B + x_B, to->y + y, to->z + z, stage, WIDTH_B,
-                            0, width_B, rows, 1);
+                struct kn_box box = {width_B, rows, 1};
+                struct kn_surface src = {s->start, s->shape, from->x_B + x_B, from->y + y,
+                                         from->z + z};
+                struct kn_surface dst = {d->start, d->shape, to->x_B + x_B, to->y + y, to->z + z};
+
+                kn_untile_box(&buffer, &src, &box);
+                kn_tile_box(&dst, &buffer, &box);
             }
         }
     }
@@ -197,17 +215,18 @@ static bool overlap(const struct view *d, const struct view *s, struct dm_box_ex
 
 static void copy_views(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
+    struct kn_surface dst = surface_of(d), src = surface_of(s);
+    struct kn_linear to = linear_of(d), from = linear_of(s);
+    struct kn_box box = box_of(e);
+
     if (d->tiled && s->tiled && overlap(d, s, e))
         retile_overlapping(d, s, e);
     else if (d->tiled && s->tiled)
-        kn_retile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, &s->desc,
-                      s->at.x_B, s->at.y, s->at.z, e.width_B, e.height, e.depth);
+        kn_retile_box(&dst, &src, &box);
     else if (d->tiled)
-        kn_tile_box(d->start, &d->desc, d->at.x_B, d->at.y, d->at.z, s->start, s->pitch_B,
-                    s->slice_B, e.width_B, e.height, e.depth);
+        kn_tile_box(&dst, &from, &box);
     else if (s->tiled)
-        kn_untile_box(s->start, &s->desc, s->at.x_B, s->at.y, s->at.z, d->start, d->pitch_B,
-                      d->slice_B, e.width_B, e.height, e.depth);
+        kn_untile_box(&to, &src, &box);
     else
         copy_linear(d, s, e);
 }
@@ -270,13 +289,14 @@ static void fill_tiled(const struct view *v, struct dm_box_extent e, const void 
 {
     enum { ROW_B = 1024 };
     uint8_t row[ROW_B];
+    struct kn_linear repeated = {row, 0, 0};
 
     fill_rows(row, ROW_B, ROW_B, 1, value, value_B);
     for (uint64_t x_B = 0; x_B < e.width_B; x_B += ROW_B) {
         uint64_t width_B = e.width_B - x_B < ROW_B ? e.width_B - x_B : ROW_B;
+        struct kn_surface part = {v->start, v->shape, v->at.x_B + x_B, v->at.y, v->at.z};
 
-        kn_tile_box(v->start, &v->desc, v->at.x_B + x_B, v->at.y, v->at.z, row, 0, 0, width_B,
-                    e.height, e.depth);
+        kn_tile_box(&part, &repeated, &(struct kn_box){width_B, e.height, e.depth});
     }
 }
 

@@ -3,6 +3,7 @@
 #include "layout.h"
 
 #include "arithmetic.h"
+#include "tiled.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -261,41 +262,24 @@ uint64_t dm_layout_depth(const struct dm_layout *layout, uint32_t level)
     return layout->layered ? layout->layers : layout->level[level].depth;
 }
 
-// Byte (x, y) of a GOB: bit 8 is x5, 7 y2, 6 x4, 5 y1, 4 y0, 3 to 0 x3 to x0.
-static uint64_t gob_byte(uint64_t x_B, uint64_t y)
-{
-    return (x_B & 32) << 3 | (y & 4) << 5 | (x_B & 16) << 2 | (y & 3) << 4 | (x_B & 15);
-}
-
-// GOBs of a block run y, then z; blocks run x, then y, then z.
-static uint64_t block_linear_B(const struct dm_layout_level *v, uint64_t x_B, uint64_t y,
-                               uint64_t z)
-{
-    unsigned a = v->block_height_log2_gob, b = v->block_depth_log2_gob;
-    uint64_t y_gob = y / DM_GOB_HEIGHT;
-    uint64_t block =
-        ((z >> b) * (v->height_gob >> a) + (y_gob >> a)) * v->width_gob + x_B / DM_GOB_WIDTH_B;
-    uint64_t gob = (z & ((1u << b) - 1)) << a | (y_gob & ((1u << a) - 1));
-
-    return ((block << (a + b)) + gob) * DM_GOB_B + gob_byte(x_B, y);
-}
-
 uint64_t dm_layout_locate_B(const struct dm_layout *layout, uint32_t level, uint64_t x_B,
                             uint64_t y, uint64_t z)
 {
     const struct dm_layout_level *v;
-    uint64_t layer, slice;
+    uint64_t layer_B, slice;
+    struct kn_tiled tiled;
 
     if (level >= layout->levels || z >= dm_layout_depth(layout, level))
         return DM_LAYOUT_NOWHERE;
     v = &layout->level[level];
     if (x_B >= (uint64_t)v->width_el * layout->element_B || y >= v->height_el)
         return DM_LAYOUT_NOWHERE;
-    layer = layout->layered ? z : 0;
+    layer_B = v->offset_B + (layout->layered ? z : 0) * v->layer_stride_B;
     slice = layout->layered ? 0 : z;
-    if (layout->kind == DM_LAYOUT_BLOCK_LINEAR)
-        return v->offset_B + layer * v->layer_stride_B + block_linear_B(v, x_B, y, slice);
-    return v->offset_B + layer * v->layer_stride_B + slice * v->slice_B + y * v->pitch_B + x_B;
+    if (layout->kind != DM_LAYOUT_BLOCK_LINEAR)
+        return layer_B + slice * v->slice_B + y * v->pitch_B + x_B;
+    tiled = dm_level_tiled(v);
+    return layer_B + kn_tiled_offset_B(&tiled, x_B, y, slice);
 }
 
 uint64_t dm_layout_locate(const struct dm_layout *layout, uint32_t level, uint64_t x_el, uint64_t y,

@@ -186,31 +186,30 @@ static void run_plan(const struct plan *plan, void *dst, const void *src, uint64
     }
 }
 
-void kn_convert_rows_by(const struct kn_dsp *dsp, void *dst, uint64_t dst_pitch_B,
-                        struct kn_format dst_format, const void *src, uint64_t src_pitch_B,
-                        struct kn_format src_format, uint64_t width, uint64_t rows)
+void kn_convert_rows_by(const struct kn_dsp *dsp, const struct kn_texels *dst,
+                        const struct kn_texels *src, uint64_t width, uint64_t rows)
 {
-    uint32_t dst_B = kn_format_B(dst_format), src_B = kn_format_B(src_format);
     struct plan plan;
 
-    if (!dst_B || !src_B || !width)
+    if (!kn_format_B(dst->format) || !kn_format_B(src->format) || !width)
         return;
-    make_plan(&plan, dsp, dst_format, src_format, width);
+    make_plan(&plan, dsp, dst->format, src->format, width);
     for (uint64_t row = 0; row < rows; row++)
-        run_plan(&plan, (uint8_t *)dst + row * dst_pitch_B,
-                 (const uint8_t *)src + row * src_pitch_B, width);
+        run_plan(&plan, (uint8_t *)dst->first + row * dst->pitch_B,
+                 (const uint8_t *)src->first + row * src->pitch_B, width);
 }
 
-void kn_convert_rows(void *dst, uint64_t dst_pitch_B, struct kn_format dst_format, const void *src,
-                     uint64_t src_pitch_B, struct kn_format src_format, uint64_t width,
+void kn_convert_rows(const struct kn_texels *dst, const struct kn_texels *src, uint64_t width,
                      uint64_t rows)
 {
-    kn_convert_rows_by(kn_dsp(), dst, dst_pitch_B, dst_format, src, src_pitch_B, src_format, width,
-                       rows);
+    kn_convert_rows_by(kn_dsp(), dst, src, width, rows);
 }
 
 void kn_convert_row(void *dst, struct kn_format dst_format, const void *src,
                     struct kn_format src_format, uint64_t count)
 {
-    kn_convert_rows(dst, 0, dst_format, src, 0, src_format, count, 1);
+    struct kn_texels to = {dst, 0, dst_format};
+    struct kn_texels from = {(void *)(uintptr_t)src, 0, src_format};
+
+    kn_convert_rows(&to, &from, count, 1);
 }

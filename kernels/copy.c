@@ -40,36 +40,43 @@ void kn_move(void *dst, const void *src, uint64_t size_B)
 void kn_copy_rows(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
                   uint64_t width_B, uint64_t rows)
 {
-    kn_copy_box(dst, dst_pitch_B, 0, src, src_pitch_B, 0, width_B, rows, 1);
+    struct kn_linear to = {dst, dst_pitch_B, 0};
+    struct kn_linear from = {(uint8_t *)(uintptr_t)src, src_pitch_B, 0};
+
+    kn_copy_box(&to, &from, &(struct kn_box){width_B, rows, 1});
 }
 
-void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const void *src,
-                 uint64_t src_pitch_B, uint64_t src_slice_B, uint64_t width_B, uint64_t rows,
-                 uint64_t slices)
+void kn_copy_box(const struct kn_linear *dst, const struct kn_linear *src, const struct kn_box *box)
 {
     const struct kn_copy_dsp *dsp = &kn_dsp()->copy;
-    uint8_t *d = dst;
-    const uint8_t *s = src;
+    struct kn_linear d = *dst, s = *src;
+    struct kn_box b = *box;
 
-    if (!width_B || !rows || !slices)
+    if (!b.width_B || !b.rows || !b.slices)
         return;
-    // A dimension without gaps folds into the one below it; one that has a single step folds away.
-    if (rows == 1) {
-        rows = slices, slices = 1;
-        dst_pitch_B = dst_slice_B, src_pitch_B = src_slice_B;
-    } else if (slices > 1 && dst_slice_B == dst_pitch_B * rows &&
-               src_slice_B == src_pitch_B * rows) {
-        rows *= slices, slices = 1;
+    // Drop a dimension with a single step, and merge one without gaps with the one below it.
+    if (b.rows == 1) {
+        b.rows = b.slices;
+        b.slices = 1;
+        d.pitch_B = d.slice_B;
+        s.pitch_B = s.slice_B;
+    } else if (b.slices > 1 && d.slice_B == d.pitch_B * b.rows && s.slice_B == s.pitch_B * b.rows) {
+        b.rows *= b.slices;
+        b.slices = 1;
     }
-    if (rows > 1 && dst_pitch_B == width_B && src_pitch_B == width_B)
-        width_B *= rows, rows = 1;
+    if (b.rows > 1 && d.pitch_B == b.width_B && s.pitch_B == b.width_B) {
+        b.width_B *= b.rows;
+        b.rows = 1;
+    }
 
-    for (uint64_t slice = 0; slice < slices; slice++) {
-        if (rows == 1)
-            dsp->copy(d, s, width_B);
+    for (uint64_t slice = 0; slice < b.slices; slice++) {
+        if (b.rows == 1)
+            dsp->copy(d.first, s.first, b.width_B);
         else
-            dsp->rows(d, dst_pitch_B, s, src_pitch_B, width_B, rows);
-        if (slice + 1 < slices)
-            d += dst_slice_B, s += src_slice_B;
+            dsp->rows(d.first, d.pitch_B, s.first, s.pitch_B, b.width_B, b.rows);
+        if (slice + 1 < b.slices) {
+            d.first += d.slice_B;
+            s.first += s.slice_B;
+        }
     }
 }

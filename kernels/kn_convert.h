@@ -60,6 +60,13 @@ struct kn_format {
     bool bgr;         // the order is B, G, R, A (3 or 4 channels)
 };
 
+// Rows of elements, `pitch_B` apart. If they are the source, they are only read.
+struct kn_texels {
+    void *first;
+    uint64_t pitch_B;
+    struct kn_format format;
+};
+
 #define KN_FORMAT(kind, channels) ((struct kn_format){KN_KIND_##kind, channels, false})
 #define KN_FORMAT_BGR(kind, channels) ((struct kn_format){KN_KIND_##kind, channels, true})
 
@@ -71,8 +78,7 @@ uint32_t kn_format_B(struct kn_format format);
 void kn_convert_row(void *dst, struct kn_format dst_format, const void *src,
                     struct kn_format src_format, uint64_t count);
 
-// The same for `rows` rows of `width` elements that start `*_pitch_B` apart. The padding between
+// The same for `rows` rows of `width` elements. The padding between
 // rows is neither read nor written.
-void kn_convert_rows(void *dst, uint64_t dst_pitch_B, struct kn_format dst_format, const void *src,
-                     uint64_t src_pitch_B, struct kn_format src_format, uint64_t width,
+void kn_convert_rows(const struct kn_texels *dst, const struct kn_texels *src, uint64_t width,
                      uint64_t rows);

@@ -3,7 +3,7 @@
 // nothing.
 #pragma once
 
-#include <stdint.h>
+#include "kn_box.h"
 
 // Copies `size_B` bytes. The two ranges do not overlap.
 void kn_copy(void *dst, const void *src, uint64_t size_B);
@@ -17,7 +17,6 @@ void kn_move(void *dst, const void *src, uint64_t size_B);
 void kn_copy_rows(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
                   uint64_t width_B, uint64_t rows);
 
-// The same over `slices` slices that start `*_slice_B` apart.
-void kn_copy_box(void *dst, uint64_t dst_pitch_B, uint64_t dst_slice_B, const void *src,
-                 uint64_t src_pitch_B, uint64_t src_slice_B, uint64_t width_B, uint64_t rows,
-                 uint64_t slices);
+// The same for all slices of a box.
+void kn_copy_box(const struct kn_linear *dst, const struct kn_linear *src,
+                 const struct kn_box *box);

@@ -15,16 +15,12 @@ typedef void kn_copy_rows_fn(void *dst, uint64_t dst_pitch_B, const void *src, u
 typedef void kn_fill_fn(void *dst, uint32_t pattern, uint64_t size_B);
 typedef void kn_fill_rows_fn(void *dst, uint64_t pitch_B, uint32_t pattern, uint64_t width_B,
                              uint64_t rows);
-typedef void kn_tile_fn(void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y,
-                        uint64_t z, const void *linear, uint64_t pitch_B, uint64_t slice_B,
-                        uint64_t width_B, uint64_t rows, uint64_t slices);
-typedef void kn_untile_fn(const void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y,
-                          uint64_t z, void *linear, uint64_t pitch_B, uint64_t slice_B,
-                          uint64_t width_B, uint64_t rows, uint64_t slices);
-typedef void kn_retile_fn(void *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B,
-                          uint64_t dst_y, uint64_t dst_z, const void *src,
-                          const struct kn_tiled *src_desc, uint64_t src_x_B, uint64_t src_y,
-                          uint64_t src_z, uint64_t width_B, uint64_t rows, uint64_t slices);
+typedef void kn_tile_fn(const struct kn_surface *dst, const struct kn_linear *src,
+                        const struct kn_box *box);
+typedef void kn_untile_fn(const struct kn_linear *dst, const struct kn_surface *src,
+                          const struct kn_box *box);
+typedef void kn_retile_fn(const struct kn_surface *dst, const struct kn_surface *src,
+                          const struct kn_box *box);
 
 // Conversions go by way of a 32-bit form, of one class or the other. `count` is in channels, a
 // multiple of `channels`. Rows of elements of any alignment; no overlap.
@@ -47,10 +43,9 @@ struct kn_repack {
 #define KN_REPACK_SHORT 16
 void kn_repack_prepare(struct kn_repack *how, unsigned channel_B);
 struct kn_dsp;
-// kn_convert_rows() with a table of one's choice.
-void kn_convert_rows_by(const struct kn_dsp *dsp, void *dst, uint64_t dst_pitch_B,
-                        struct kn_format dst_format, const void *src, uint64_t src_pitch_B,
-                        struct kn_format src_format, uint64_t width, uint64_t rows);
+// kn_convert_rows() with the functions of a given table.
+void kn_convert_rows_by(const struct kn_dsp *dsp, const struct kn_texels *dst,
+                        const struct kn_texels *src, uint64_t width, uint64_t rows);
 typedef void kn_repack_fn(void *dst, const void *src, const struct kn_repack *how, uint64_t count);
 
 struct kn_copy_dsp {

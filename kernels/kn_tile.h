@@ -1,21 +1,56 @@
 // SPDX-License-Identifier: MIT
-// Copies between linear memory and NVIDIA's block-linear layout (Turing to Hopper byte order), and
-// between two block-linear surfaces.
+// Copies between linear memory and NVIDIA's block-linear layout (byte order of Turing to Hopper),
+// and between two block-linear surfaces. x is in bytes (element position times element size), y in
+// rows, z in slices.
 //
-// A GOB is 64 bytes x 8 rows = 512 bytes; byte (x, y) of a GOB lies at  x5 y2 x4 y1 y0 x3 x2 x1 x0
-// (most significant bit first). A block is 1 GOB wide, 2^block_height_log2 GOBs high and
-// 2^block_depth_log2 slices deep; GOBs inside a block run y then z, blocks run x, then y, then z. x
-// is in bytes (element position times element size), y in rows, z in slices.
+// tests/layout/drawings.c compares the two drawings below with kn_tiled_offset_B.
+//
+// A GOB is 64 bytes x 8 rows. Each cell of the drawing is 16 bytes of one row, and the number is
+// its place in the GOB's 512 bytes, in units of 16 bytes. Two cells on top of each other are a
+// sector of 32 bytes (2n and 2n + 1), four are a line of 64 bytes.
+//
+//   x      0    16    32    48
+//       +-----+-----+-----+-----+
+// y = 0 |   0 |   4 |  16 |  20 |
+//     1 |   1 |   5 |  17 |  21 |
+//       +-----+-----+-----+-----+
+//     2 |   2 |   6 |  18 |  22 |
+//     3 |   3 |   7 |  19 |  23 |
+//       +-----+-----+-----+-----+
+//     4 |   8 |  12 |  24 |  28 |
+//     5 |   9 |  13 |  25 |  29 |
+//       +-----+-----+-----+-----+
+//     6 |  10 |  14 |  26 |  30 |
+//     7 |  11 |  15 |  27 |  31 |
+//       +-----+-----+-----+-----+
+//
+// So the bits of an offset in a GOB are, from bit 8 down:  x5 y2 x4 y1 y0 x3 x2 x1 x0.
+//
+// A block is one GOB wide, 2^block_height_log2 GOBs high and 2^block_depth_log2 slices deep. The
+// GOBs of a block follow each other down, then to the next slice; blocks follow each other to the
+// right, then down, then to the next slices. A surface of 3 x 4 GOBs and 2 slices, with blocks 2
+// GOBs high and 2 slices deep, has its GOBs in this order:
+//
+//         slice 0           slice 1
+//       +----+----+----+  +----+----+----+
+// y = 0 |  0 |  4 |  8 |  |  2 |  6 | 10 |
+//     8 |  1 |  5 |  9 |  |  3 |  7 | 11 |
+//       +----+----+----+  +----+----+----+
+//    16 | 12 | 16 | 20 |  | 14 | 18 | 22 |
+//    24 | 13 | 17 | 21 |  | 15 | 19 | 23 |
+//       +----+----+----+  +----+----+----+
 #pragma once
 
 #include <stdint.h>
+
+#include "kn_box.h"
 
 #define KN_GOB_WIDTH_B 64u
 #define KN_GOB_HEIGHT 8u
 #define KN_GOB_B 512u
 
-// One block-linear surface: a level of one layer, or of a 3D array. Its depth is not needed to find
-// a byte.
+// The shape of a block-linear surface: a level of one layer, or of a 3D array. The depth is missing
+// because no offset depends on it.
 struct kn_tiled {
     uint32_t width_gob;  // width in GOBs (= blocks)
     uint32_t height_gob; // height in GOBs, rounded up to whole blocks
@@ -23,7 +58,15 @@ struct kn_tiled {
     uint8_t block_depth_log2;
 };
 
-// Where byte x_B of row y, slice z lies, from the surface's start.
+// A box in a block-linear surface: its first byte is x_B of row y of slice z. If it is the source
+// of a copy, its bytes are only read.
+struct kn_surface {
+    uint8_t *base; // offset 0 of the surface
+    struct kn_tiled tiled;
+    uint64_t x_B, y, z;
+};
+
+// Offset of byte x_B of row y of slice z from the surface's start.
 static inline uint64_t kn_tiled_offset_B(const struct kn_tiled *t, uint64_t x_B, uint64_t y,
                                          uint64_t z)
 {
@@ -36,6 +79,12 @@ static inline uint64_t kn_tiled_offset_B(const struct kn_tiled *t, uint64_t x_B,
            (y & 3) << 4 | (x_B & 15);
 }
 
+// Distance from a GOB to the next one to its right: one block.
+static inline uint64_t kn_tiled_step_B(const struct kn_tiled *t)
+{
+    return (uint64_t)KN_GOB_B << (t->block_height_log2 + t->block_depth_log2);
+}
+
 // Bytes of `slices` slices, rounded up to whole blocks.
 static inline uint64_t kn_tiled_size_B(const struct kn_tiled *t, uint64_t slices)
 {
@@ -45,20 +94,15 @@ static inline uint64_t kn_tiled_size_B(const struct kn_tiled *t, uint64_t slices
     return depth * t->height_gob * t->width_gob * KN_GOB_B;
 }
 
-// Copies the box at (x_B, y, z) of `width_B` bytes x `rows` x `slices` from linear memory into the
-// surface, and back. `linear` is the box's first byte; its rows start `pitch_B` apart and its
-// slices `slice_B` apart. The box lies inside the surface, and the two memories do not overlap. No
-// byte outside the box is written, and none outside it is made to matter.
-void kn_tile_box(void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y, uint64_t z,
-                 const void *linear, uint64_t pitch_B, uint64_t slice_B, uint64_t width_B,
-                 uint64_t rows, uint64_t slices);
-void kn_untile_box(const void *tiled, const struct kn_tiled *desc, uint64_t x_B, uint64_t y,
-                   uint64_t z, void *linear, uint64_t pitch_B, uint64_t slice_B, uint64_t width_B,
-                   uint64_t rows, uint64_t slices);
+// Copies a box from linear memory into a surface (tile), and back (untile). The box must lie inside
+// the surface, and the two memories must not overlap. No byte outside the box is written, and bytes
+// outside the box do not influence the result. A box without bytes copies nothing.
+void kn_tile_box(const struct kn_surface *dst, const struct kn_linear *src,
+                 const struct kn_box *box);
+void kn_untile_box(const struct kn_linear *dst, const struct kn_surface *src,
+                   const struct kn_box *box);
 
-// Copies a box from one surface to another (or within one, where the boxes do not overlap). The
-// block shapes may differ. Nothing larger than a few GOBs is staged, on the stack.
-void kn_retile_box(void *dst, const struct kn_tiled *dst_desc, uint64_t dst_x_B, uint64_t dst_y,
-                   uint64_t dst_z, const void *src, const struct kn_tiled *src_desc,
-                   uint64_t src_x_B, uint64_t src_y, uint64_t src_z, uint64_t width_B,
-                   uint64_t rows, uint64_t slices);
+// Copies a box from one surface to another, or within one surface if the boxes do not overlap. The
+// block shapes may differ. Uses at most a few GOBs of stack as a buffer.
+void kn_retile_box(const struct kn_surface *dst, const struct kn_surface *src,
+                   const struct kn_box *box);

@@ -167,4 +167,4 @@ KN_INLINE void store_s16(uint8_t *p, struct vi4 n)
     vst1q_u8(p + 16, vreinterpretq_u8_s16(narrow_s(n.v[2], n.v[3])));
 }
 
-#include "convert_template.h"
+#include "convert.inc.h"

@@ -2,15 +2,10 @@
 // The tile family with 16-byte registers. A 64-byte line of a GOB holds a 16-byte column of four
 // rows, which are four registers: there is nothing to shuffle, and all loads and stores come in
 // neighbouring pairs that the compiler joins.
+#include "gob.h"
 #include "kn_arm.h"
-#include "small.h"
 
 #include <arm_neon.h>
-
-KN_INLINE unsigned piece_B(unsigned column, unsigned row)
-{
-    return (column & 2) << 7 | (row & 4) << 5 | (column & 1) << 6 | (row & 3) << 4;
-}
 
 // Four rows of 64 bytes at a time: all are loaded, in the order of rows, before the first is
 // stored, in the order of lines.
@@ -28,7 +23,7 @@ KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, i
         for (unsigned column = 0; column < 4; column++)
 #pragma GCC unroll 4
             for (unsigned row = 0; row < 4; row++)
-                vst1q_u8(gob + piece_B(column, half + row), v[column][row]);
+                vst1q_u8(gob + gob_cell_B(column, half + row), v[column][row]);
     }
 }
 
@@ -41,7 +36,7 @@ KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B,
         for (unsigned column = 0; column < 4; column++)
 #pragma GCC unroll 4
             for (unsigned row = 0; row < 4; row++)
-                v[column][row] = vld1q_u8(gob + piece_B(column, half + row));
+                v[column][row] = vld1q_u8(gob + gob_cell_B(column, half + row));
 #pragma GCC unroll 4
         for (unsigned row = 0; row < 4; row++)
 #pragma GCC unroll 4
@@ -63,7 +58,7 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
 }
 
 #define TILE_STREAM 0
-#include "tile_strip.h"
+#include "tile_row.inc.h"
 #define TILE_FENCE() ((void)0)
 #define TILE_SUFFIX(name) name##_neon
-#include "tile_template.h"
+#include "tile_box.inc.h"

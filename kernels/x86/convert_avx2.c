@@ -102,6 +102,6 @@ KN_INLINE VI v_place(VI v)
 #define LOAD_2LANES(p) _mm_loadu_si128((const __m128i *)(p))
 #define IN_ORDER8(v) _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
 #define IN_ORDER16(v) _mm256_permute4x64_epi64(v, 0xd8)
-#include "convert_pack.h"
+#include "convert_pack.inc.h"
 
-#include "convert_template.h"
+#include "convert.inc.h"

@@ -121,6 +121,6 @@ void kn_encode_srgb8_avx512(void *dst, const void *src, uint64_t count, unsigned
     _mm512_permutexvar_epi32(                                                                      \
         _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v)
 #define IN_ORDER16(v) _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), v)
-#include "convert_pack.h"
+#include "convert_pack.inc.h"
 
-#include "convert_template.h"
+#include "convert.inc.h"

@@ -5,4 +5,4 @@
 #define VEC_SET(pattern) _mm256_set1_epi32((int)(pattern))
 #define VEC_STORE(p, v) _mm256_storeu_si256((__m256i *)(p), v)
 #define FILL_SUFFIX(name) name##_avx2
-#include "fill_template.h"
+#include "fill.inc.h"

@@ -5,4 +5,4 @@
 #define VEC_SET(pattern) _mm512_set1_epi32((int)(pattern))
 #define VEC_STORE(p, v) _mm512_storeu_si512(p, v)
 #define FILL_SUFFIX(name) name##_avx512
-#include "fill_template.h"
+#include "fill.inc.h"

@@ -30,4 +30,4 @@ KN_INLINE void repack_step(uint8_t *dst, unsigned out_B, const uint8_t *src, uns
 
 #define REPACK_GROUPS 2
 #define REPACK_SUFFIX(name) name##_avx2
-#include "repack_template.h"
+#include "repack.inc.h"

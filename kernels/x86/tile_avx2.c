@@ -2,15 +2,10 @@
 // The tile family with 32-byte registers. A 64-byte line of a GOB holds a 16-byte column of four
 // rows, so half a line is the same column of two rows: a 16-byte load and an insert from memory
 // make it, which cost no shuffle port.
+#include "gob.h"
 #include "kn_x86.h"
-#include "small.h"
 
 #include <immintrin.h>
-
-KN_INLINE unsigned piece_B(unsigned column, unsigned row)
-{
-    return (column & 2) << 7 | (row & 4) << 5 | (column & 1) << 6 | (row & 3) << 4;
-}
 
 KN_INLINE __m256i pair(const uint8_t *low, const uint8_t *high)
 {
@@ -28,7 +23,7 @@ KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, i
             for (unsigned i = 0; i < 4; i++) {
                 unsigned c = column + i / 2, r = row + i % 2 * 2;
                 const uint8_t *src = linear + r * pitch_B + c * 16;
-                __m256i *dst = (__m256i *)(gob + piece_B(c, r));
+                __m256i *dst = (__m256i *)(gob + gob_cell_B(c, r));
                 if (stream)
                     _mm256_stream_si256(dst, pair(src, src + pitch_B));
                 else
@@ -42,7 +37,7 @@ KN_INLINE void gob_untile(const uint8_t *gob, uint8_t *linear, uint64_t pitch_B,
     for (unsigned row = 0; row < 8; row++)
 #pragma GCC unroll 2
         for (unsigned column = 0; column < 4; column += 2) {
-            const uint8_t *src = gob + piece_B(column, row);
+            const uint8_t *src = gob + gob_cell_B(column, row);
             __m256i *dst = (__m256i *)(linear + row * pitch_B + column * 16);
             if (stream)
                 _mm256_stream_si256(dst, pair(src, src + 64));
@@ -63,7 +58,7 @@ KN_INLINE void gob_copy(uint8_t *dst, const uint8_t *src, int stream)
 }
 
 #define TILE_STREAM 1
-#include "tile_strip.h"
+#include "tile_row.inc.h"
 #define TILE_FENCE() _mm_sfence()
 #define TILE_SUFFIX(name) name##_avx2
-#include "tile_template.h"
+#include "tile_box.inc.h"

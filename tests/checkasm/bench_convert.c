@@ -10,7 +10,9 @@ static void run_convert(const struct kn_dsp *dsp, const struct ca_bench *b, uint
 {
     const struct kn_dsp *d = dsp ? dsp : kn_dsp_for(0);
 
-    kn_convert_rows_by(d, dst, 0, b->dst_format, src, 0, b->src_format, b->width_B, 1);
+    kn_convert_rows_by(d, &(struct kn_texels){dst, 0, b->dst_format},
+                       &(struct kn_texels){(void *)(uintptr_t)src, 0, b->src_format}, b->width_B,
+                       1);
 }
 
 static const char *text(struct kn_format f)

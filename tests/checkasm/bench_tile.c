@@ -14,8 +14,7 @@ static void run_tile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t
     const struct ca_box *s = &b->box;
 
     if (dsp)
-        dsp->tile.tile(dst, &s->desc, s->x_B, s->y, s->z, src, s->pitch_B, s->slice_B, s->width_B,
-                       s->rows, s->slices);
+        ca_tile(dsp, s, dst, src);
     else
         host_memcpy(dst, src, b->bytes);
 }
@@ -26,8 +25,7 @@ static void run_untile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8
     const struct ca_box *s = &b->box;
 
     if (dsp)
-        dsp->tile.untile(src, &s->desc, s->x_B, s->y, s->z, dst, s->pitch_B, s->slice_B, s->width_B,
-                         s->rows, s->slices);
+        ca_untile(dsp, s, dst, src);
     else
         host_memcpy(dst, src, b->bytes);
 }
@@ -36,14 +34,14 @@ static void run_retile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8
                        const uint8_t *src)
 {
     const struct ca_box *s = &b->box;
-    struct kn_tiled from = s->desc;
+    struct ca_box from = *s;
 
     // The other surface has lower blocks, and its box may start elsewhere in a GOB (value_B).
-    if (from.block_height_log2)
-        from.block_height_log2--;
+    if (from.desc.block_height_log2)
+        from.desc.block_height_log2--;
+    from.x_B += b->value_B;
     if (dsp)
-        dsp->tile.retile(dst, &s->desc, s->x_B, s->y, s->z, src, &from, s->x_B + b->value_B, s->y,
-                         s->z, s->width_B, s->rows, s->slices);
+        ca_retile(dsp, s, dst, &from, src);
     else
         host_memcpy(dst, src, b->bytes);
 }

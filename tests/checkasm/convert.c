@@ -207,10 +207,10 @@ static void check_between(const struct kn_dsp *dsp, const struct kn_dsp *c, stru
                d = at + (first ? 0 : from_B), s = at + (first ? to_B : 0);
         ca_random_bytes(m->a.base + at, (rows - 1) * pitch_B + to_B + from_B);
         memcpy(m->b.base, m->a.base, m->a.size_B);
-        kn_convert_rows_by(dsp, m->a.base + d, pitch_B, to, m->a.base + s, pitch_B, from, width,
-                           rows);
-        kn_convert_rows_by(c, m->b.base + d, pitch_B, to, m->b.base + s, pitch_B, from, width,
-                           rows);
+        kn_convert_rows_by(dsp, &(struct kn_texels){m->a.base + d, pitch_B, to},
+                           &(struct kn_texels){m->a.base + s, pitch_B, from}, width, rows);
+        kn_convert_rows_by(c, &(struct kn_texels){m->b.base + d, pitch_B, to},
+                           &(struct kn_texels){m->b.base + s, pitch_B, from}, width, rows);
         ca_same("convert_rows", &m->a, &m->b, "%s to %s between its rows, %llu x %llu",
                 name_of(from.kind), name_of(to.kind), (unsigned long long)width,
                 (unsigned long long)rows);

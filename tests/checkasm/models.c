@@ -70,15 +70,18 @@ static void check_tile(unsigned rounds)
                         else
                             b.base[tiled + at] = source.base[other + from[element(&t, x, y, z)]];
                     }
+            struct kn_surface tiled_dst = ca_surface(&s, a.base + tiled),
+                              same_src = ca_surface(&s, source.base + tiled),
+                              other_src = ca_surface(&t, source.base + other);
+            struct kn_linear linear_dst = ca_linear(&s, a.base + linear),
+                             linear_src = ca_linear(&s, source.base + linear);
+            struct kn_box box = ca_extent(&s);
             if (what == 0)
-                kn_tile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + linear,
-                            s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
+                kn_tile_box(&tiled_dst, &linear_src, &box);
             else if (what == 1)
-                kn_untile_box(source.base + tiled, &s.desc, s.x_B, s.y, s.z, a.base + linear,
-                              s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
+                kn_untile_box(&linear_dst, &same_src, &box);
             else
-                kn_retile_box(a.base + tiled, &s.desc, s.x_B, s.y, s.z, source.base + other,
-                              &t.desc, t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
+                kn_retile_box(&tiled_dst, &other_src, &box);
             ca_same(what == 0   ? "kn_tile_box"
                     : what == 1 ? "kn_untile_box"
                                 : "kn_retile_box",
@@ -124,8 +127,9 @@ static void check_copy_box(unsigned rounds)
         if (slices == 1 && ca_below(2))
             kn_copy_rows(a.base + at[0], pitch[0], source.base + at[1], pitch[1], width_B, rows);
         else
-            kn_copy_box(a.base + at[0], pitch[0], slice[0], source.base + at[1], pitch[1], slice[1],
-                        width_B, rows, slices);
+            kn_copy_box(&(struct kn_linear){a.base + at[0], pitch[0], slice[0]},
+                        &(struct kn_linear){source.base + at[1], pitch[1], slice[1]},
+                        &(struct kn_box){width_B, rows, slices});
         ca_same("kn_copy_box", &a, &b, "%llux%llux%llu", (unsigned long long)width_B,
                 (unsigned long long)rows, (unsigned long long)slices);
     }

@@ -247,8 +247,8 @@ static void check_rows(const struct kn_dsp *dsp, unsigned rounds)
                 memcpy(source.base + from + 4 * k, &v, 4);
             }
         ca_arena_seal(&source);
-        kn_convert_rows_by(dsp, a.base + to, dst_pitch_B, d, source.base + from, src_pitch_B, s,
-                           width, rows);
+        kn_convert_rows_by(dsp, &(struct kn_texels){a.base + to, dst_pitch_B, d},
+                           &(struct kn_texels){source.base + from, src_pitch_B, s}, width, rows);
         for (uint64_t y = 0; y < rows; y++)
             for (uint64_t x = 0; x < width; x++)
                 model_element(b.base + to + y * dst_pitch_B + x * dst_B, d,

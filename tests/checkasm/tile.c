@@ -15,10 +15,8 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_random_box(&s, a->size_B);
         tiled = ca_place_tiled(a, &s.desc, s.depth);
         linear = ca_arena_place(source, s.linear_B);
-        dsp->tile.tile(a->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B,
-                       s.slice_B, s.width_B, s.rows, s.slices);
-        c->tile.tile(b->base + tiled, &s.desc, s.x_B, s.y, s.z, source->base + linear, s.pitch_B,
-                     s.slice_B, s.width_B, s.rows, s.slices);
+        ca_tile(dsp, &s, a->base + tiled, source->base + linear);
+        ca_tile(c, &s, b->base + tiled, source->base + linear);
         ca_same("tile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
     ca_begin("untile_box");
@@ -29,10 +27,8 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_random_box(&s, a->size_B);
         tiled = ca_place_tiled(source, &s.desc, s.depth);
         linear = ca_arena_place(a, s.linear_B);
-        dsp->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, a->base + linear,
-                         s.pitch_B, s.slice_B, s.width_B, s.rows, s.slices);
-        c->tile.untile(source->base + tiled, &s.desc, s.x_B, s.y, s.z, b->base + linear, s.pitch_B,
-                       s.slice_B, s.width_B, s.rows, s.slices);
+        ca_untile(dsp, &s, a->base + linear, source->base + tiled);
+        ca_untile(c, &s, b->base + linear, source->base + tiled);
         ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
     }
     ca_begin("retile_box");
@@ -44,10 +40,8 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         ca_random_box_like(&t, &s, a->size_B);
         to = ca_place_tiled(a, &s.desc, s.depth);
         from = ca_place_tiled(source, &t.desc, t.depth);
-        dsp->tile.retile(a->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc,
-                         t.x_B, t.y, t.z, s.width_B, s.rows, s.slices);
-        c->tile.retile(b->base + to, &s.desc, s.x_B, s.y, s.z, source->base + from, &t.desc, t.x_B,
-                       t.y, t.z, s.width_B, s.rows, s.slices);
+        ca_retile(dsp, &s, a->base + to, &t, source->base + from);
+        ca_retile(c, &s, b->base + to, &t, source->base + from);
         ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&s),
                 CA_BOX_VALUES(&t));
     }
@@ -91,36 +85,28 @@ static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct
         linear = ca_arena_place(a, s.linear_B + 64) & ~(size_t)3;
         switch (ca_below(4)) {
         case 0:
-            dsp->tile.untile(from, &s.desc, s.x_B, s.y, 0, a->base + linear, s.pitch_B, 0,
-                             s.width_B, s.rows, 1);
-            c->tile.untile(from, &s.desc, s.x_B, s.y, 0, b->base + linear, s.pitch_B, 0, s.width_B,
-                           s.rows, 1);
+            ca_untile(dsp, &s, a->base + linear, from);
+            ca_untile(c, &s, b->base + linear, from);
             ca_same("untile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
             break;
         case 1:
-            dsp->tile.tile(to[0], &s.desc, s.x_B, s.y, 0, source->base + linear, s.pitch_B, 0,
-                           s.width_B, s.rows, 1);
-            c->tile.tile(to[1], &s.desc, s.x_B, s.y, 0, source->base + linear, s.pitch_B, 0,
-                         s.width_B, s.rows, 1);
+            ca_tile(dsp, &s, to[0], source->base + linear);
+            ca_tile(c, &s, to[1], source->base + linear);
             ca_same("tile_box", a, b, CA_BOX_FORMAT, CA_BOX_VALUES(&s));
             break;
         case 2:
             ca_random_box_like(&t, &s, a->size_B / 2);
             linear = ca_place_tiled(a, &t.desc, t.depth);
-            dsp->tile.retile(a->base + linear, &t.desc, t.x_B, t.y, t.z, from, &s.desc, s.x_B, s.y,
-                             0, s.width_B, s.rows, 1);
-            c->tile.retile(b->base + linear, &t.desc, t.x_B, t.y, t.z, from, &s.desc, s.x_B, s.y, 0,
-                           s.width_B, s.rows, 1);
+            ca_retile(dsp, &t, a->base + linear, &s, from);
+            ca_retile(c, &t, b->base + linear, &s, from);
             ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&t),
                     CA_BOX_VALUES(&s));
             break;
         default:
             ca_random_box_like(&t, &s, a->size_B / 2);
             linear = ca_place_tiled(source, &t.desc, t.depth);
-            dsp->tile.retile(to[0], &s.desc, s.x_B, s.y, 0, source->base + linear, &t.desc, t.x_B,
-                             t.y, t.z, s.width_B, s.rows, 1);
-            c->tile.retile(to[1], &s.desc, s.x_B, s.y, 0, source->base + linear, &t.desc, t.x_B,
-                           t.y, t.z, s.width_B, s.rows, 1);
+            ca_retile(dsp, &s, to[0], &t, source->base + linear);
+            ca_retile(c, &s, to[1], &t, source->base + linear);
             ca_same("retile_box", a, b, CA_BOX_FORMAT " from " CA_BOX_FORMAT, CA_BOX_VALUES(&s),
                     CA_BOX_VALUES(&t));
         }
@@ -152,10 +138,8 @@ static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
             uint64_t x_B = s.x_B;
             s.x_B = t.x_B, t.x_B = x_B;
         }
-        dsp->tile.retile(a->base + at, &s.desc, s.x_B, s.y, s.z, a->base + at, &t.desc, t.x_B, t.y,
-                         t.z, s.width_B, s.rows, s.slices);
-        c->tile.retile(b->base + at, &s.desc, s.x_B, s.y, s.z, b->base + at, &t.desc, t.x_B, t.y,
-                       t.z, s.width_B, s.rows, s.slices);
+        ca_retile(dsp, &s, a->base + at, &t, a->base + at);
+        ca_retile(c, &s, b->base + at, &t, b->base + at);
         ca_same("retile_box", a, b, CA_BOX_FORMAT " from x = %llu", CA_BOX_VALUES(&s),
                 (unsigned long long)t.x_B);
     }

@@ -22,6 +22,53 @@ struct ca_box {
         (unsigned long long)(s)->x_B, (unsigned long long)(s)->y, (unsigned long long)(s)->z,      \
         (unsigned long long)(s)->pitch_B
 
+// The places of the box: in a surface that starts at `base`, and in linear memory from `first` on.
+static inline struct kn_surface ca_surface(const struct ca_box *s, const void *base)
+{
+    return (struct kn_surface){(uint8_t *)(uintptr_t)base, s->desc, s->x_B, s->y, s->z};
+}
+
+static inline struct kn_linear ca_linear(const struct ca_box *s, const void *first)
+{
+    return (struct kn_linear){(uint8_t *)(uintptr_t)first, s->pitch_B, s->slice_B};
+}
+
+static inline struct kn_box ca_extent(const struct ca_box *s)
+{
+    return (struct kn_box){s->width_B, s->rows, s->slices};
+}
+
+// One call of a function of a table: `to` and `from` are the starts of the surface or of the linear
+// memory. Retiling takes the extent from the first box.
+static inline void ca_tile(const struct kn_dsp *dsp, const struct ca_box *s, void *to,
+                           const void *from)
+{
+    struct kn_surface dst = ca_surface(s, to);
+    struct kn_linear src = ca_linear(s, from);
+    struct kn_box box = ca_extent(s);
+
+    dsp->tile.tile(&dst, &src, &box);
+}
+
+static inline void ca_untile(const struct kn_dsp *dsp, const struct ca_box *s, void *to,
+                             const void *from)
+{
+    struct kn_linear dst = ca_linear(s, to);
+    struct kn_surface src = ca_surface(s, from);
+    struct kn_box box = ca_extent(s);
+
+    dsp->tile.untile(&dst, &src, &box);
+}
+
+static inline void ca_retile(const struct kn_dsp *dsp, const struct ca_box *s, void *to,
+                             const struct ca_box *t, const void *from)
+{
+    struct kn_surface dst = ca_surface(s, to), src = ca_surface(t, from);
+    struct kn_box box = ca_extent(s);
+
+    dsp->tile.retile(&dst, &src, &box);
+}
+
 // A surface and a linear box that each fit in `limit_B`.
 void ca_random_box(struct ca_box *box, uint64_t limit_B);
 // Another surface with a box of the same extent.

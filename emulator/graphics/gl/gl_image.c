@@ -154,9 +154,12 @@ static void read_part(const struct gl_functions *gl, struct call *c, uint32_t fa
         return;
     }
     read_level(gl, c, face, copy, e.width, e.height);
-    kn_copy_box(to, c->bytes->pitch_B, c->bytes->slice_B,
-                copy + b->z * slice_B + b->y * row_B + b->x * element_B, row_B, slice_B,
-                b->width * element_B, b->height, b->depth);
+    struct kn_linear dst = {to, c->bytes->pitch_B, c->bytes->slice_B};
+    struct kn_linear src = {.first =
+                                (uint8_t *)copy + b->z * slice_B + b->y * row_B + b->x * element_B,
+                            .pitch_B = row_B,
+                            .slice_B = slice_B};
+    kn_copy_box(&dst, &src, &(struct kn_box){b->width * element_B, b->height, b->depth});
     dm_free(copy);
 }
 

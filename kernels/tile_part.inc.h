@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Parts of a GOB in pieces of up to 16 bytes, for instruction sets without byte masks. The file
-// that includes this has piece_B().
+// Parts of a GOB, in pieces of up to 16 bytes, for instruction sets without byte masks.
+#include "gob.h"
 
-// Bytes x0 to x1 of rows y0 to y1 of a GOB; `linear` is where (x0, y0) is.
+// Bytes x0 to x1 of rows y0 to y1 of a GOB. `linear` points to (x0, y0).
 static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, unsigned x0,
                           unsigned x1, unsigned y0, unsigned y1)
 {
@@ -11,10 +11,10 @@ static void gob_tile_part(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B,
         next = (x | 15) + 1 < x1 ? (x | 15) + 1 : x1;
         if (next - x == 16)
             for (unsigned y = y0; y < y1; y++, src += pitch_B)
-                memcpy(gob + piece_B(x >> 4, y), src, 16);
+                memcpy(gob + gob_cell_B(x >> 4, y), src, 16);
         else
             for (unsigned y = y0; y < y1; y++, src += pitch_B)
-                kn_copy_upto16(gob + piece_B(x >> 4, y) + (x & 15), src, next - x);
+                kn_copy_upto16(gob + gob_cell_B(x >> 4, y) + (x & 15), src, next - x);
     }
 }
 
@@ -26,9 +26,9 @@ static void gob_untile_part(const uint8_t *gob, uint8_t *linear, uint64_t pitch_
         next = (x | 15) + 1 < x1 ? (x | 15) + 1 : x1;
         if (next - x == 16)
             for (unsigned y = y0; y < y1; y++, dst += pitch_B)
-                memcpy(dst, gob + piece_B(x >> 4, y), 16);
+                memcpy(dst, gob + gob_cell_B(x >> 4, y), 16);
         else
             for (unsigned y = y0; y < y1; y++, dst += pitch_B)
-                kn_copy_upto16(dst, gob + piece_B(x >> 4, y) + (x & 15), next - x);
+                kn_copy_upto16(dst, gob + gob_cell_B(x >> 4, y) + (x & 15), next - x);
     }
 }
