@@ -13,7 +13,6 @@
 #include "memory_device.h"
 #include "exporter.h"
 #include "pkey.h"
-#include "pool_share.h"
 #include "quirk.h"
 
 // The descriptors that belong to the driver: numbers that the program must not use any more.

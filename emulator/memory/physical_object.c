@@ -12,7 +12,6 @@
 #include "lock.h"
 #include "memory.h"
 #include "memory_device.h"
-#include "pool_share.h"
 #include "quirk.h"
 #include "virtual_memory.h"
 
