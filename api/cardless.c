@@ -14,23 +14,25 @@
 #define CALL(name, argument, work)                                                                 \
     do {                                                                                           \
         static const struct em_entry entry = {#name, "", 0};                                       \
-        const struct em_entry *outer = em_begin(&entry);                                           \
-        CUresult r = em_need_init();                                                               \
+        struct em_thread *self = em_thread();                                                      \
+        const struct em_entry *outer = em_begin(self, &entry);                                     \
+        CUresult r = em_thread_need_init(self);                                                    \
         if (!r)                                                                                    \
             r = (argument) ? (work) : em_null(#argument);                                          \
         if (em_unlikely(em_tracing))                                                               \
             em_trace(&entry, r, (const uint64_t[]){0});                                            \
-        return em_end(outer, r);                                                                   \
+        return em_end(self, outer, r);                                                             \
     } while (0)
 
 EXPORT CUresult cardlessGetVersion(unsigned *version)
 {
     static const struct em_entry entry = {"cardlessGetVersion", "", 0};
-    const struct em_entry *outer = em_begin(&entry);
+    struct em_thread *self = em_thread();
+    const struct em_entry *outer = em_begin(self, &entry);
     CUresult r = version ? CUDA_SUCCESS : em_null("version");
     if (!r)
         *version = CARDLESS_VERSION;
-    return em_end(outer, r);
+    return em_end(self, outer, r);
 }
 
 EXPORT CUresult cardlessBufferCreate(cardlessBuffer *buffer, size_t size)

@@ -161,14 +161,13 @@ CUresult api_cuStreamAttachMemAsync(struct em_stream *hStream, CUdeviceptr dptr,
 
 // ---- capture: there is none yet ----
 
-static __thread CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-
 CUresult api_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-    CUstreamCaptureMode before = capture_mode;
+    // CU_STREAM_CAPTURE_MODE_GLOBAL, a thread's mode at first, is 0.
+    CUstreamCaptureMode before = (CUstreamCaptureMode)em_self.capture_mode;
     if ((unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no capture mode", (int)*mode);
-    capture_mode = *mode;
+    em_self.capture_mode = (int)*mode;
     *mode = before;
     return CUDA_SUCCESS;
 }

@@ -18,15 +18,13 @@
 #define SEGV_PKUERR 4
 #endif
 
-// The innermost dm_guarded() of a thread. Initial-exec: the handler must not allocate thread-local
-// storage.
+// The innermost dm_guarded() of a thread.
 struct frame {
     sigjmp_buf back;
     struct frame *outer;
     uint32_t pkru;
     struct dm_fault fault;
 };
-static __thread struct frame *innermost __attribute__((tls_model("initial-exec")));
 static _Atomic(void (*)(const struct dm_fault *)) describe_hook;
 
 // The kernel's own struct sigaction. It is used without the C library because a sanitizer's wrapper
@@ -46,9 +44,57 @@ struct chain {
 };
 static struct chain chains[2];
 static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
-// 1 + the entry of the chain that this thread is calling, 0 = none: a later handler may call ours,
-// thinking it the previous one, and then wants the entry below its own.
-static __thread int chain_at __attribute__((tls_model("initial-exec")));
+
+// State of a thread that the handler needs. It is not in __thread variables: a library that is
+// loaded late gets their memory from malloc at a thread's first access (the model that makes it
+// early, initial-exec, cannot be loaded into every program), and a handler must not call malloc.
+//
+// The innermost frame is the value of a key, which pthread_getspecific only reads.
+static pthread_key_t innermost_key;
+static pthread_once_t innermost_once = PTHREAD_ONCE_INIT;
+static int innermost_error; // of pthread_key_create, negative
+
+// A thread that is in the handler has an entry here. `at` is 1 + the entry of the chain that it is
+// calling: a later handler may call ours, thinking it the previous one, and then wants the entry
+// below its own. If all entries are taken, such a handler gets the default action.
+enum { HANDLING_MOST = 64 };
+static struct handling {
+    _Atomic int thread; // 0: free
+    int at;
+} handling[HANDLING_MOST];
+
+static void make_innermost_key(void)
+{
+    innermost_error = -pthread_key_create(&innermost_key, NULL);
+}
+
+static int have_innermost_key(void)
+{
+    pthread_once(&innermost_once, make_innermost_key);
+    return innermost_error;
+}
+
+// The calling thread's entry, or NULL.
+static struct handling *find_handling(int thread)
+{
+    for (int i = 0; i < HANDLING_MOST; i++)
+        if (atomic_load(&handling[i].thread) == thread)
+            return &handling[i];
+    return NULL;
+}
+
+// A new entry for the calling thread, or NULL if all are taken.
+static struct handling *new_handling(int thread)
+{
+    for (int i = 0; i < HANDLING_MOST; i++) {
+        int free = 0;
+        if (atomic_compare_exchange_strong(&handling[i].thread, &free, thread)) {
+            handling[i].at = 0;
+            return &handling[i];
+        }
+    }
+    return NULL;
+}
 
 #if defined(__x86_64__)
 #define KERNEL_SA_RESTORER 0x04000000ul
@@ -147,14 +193,15 @@ static void default_action(int sig, bool by_access)
         syscall(SYS_tgkill, (long)getpid(), syscall(SYS_gettid), (long)sig);
 }
 
-static void pass_on(int sig, siginfo_t *info, void *context, bool by_access)
+// `at`: 1 + the entry of the chain to call, 0 if there is none.
+static void pass_on(int sig, siginfo_t *info, void *context, bool by_access, int at)
 {
     struct chain *chain = chain_of(sig);
-    if (chain_at <= 0) {
+    if (at <= 0) {
         default_action(sig, by_access);
         return;
     }
-    struct action *a = &chain->previous[chain_at - 1];
+    struct action *a = &chain->previous[at - 1];
     void (*handler)(int, siginfo_t *, void *) = a->handler;
     if ((void *)handler == (void *)SIG_IGN) {
         // The kernel does not let a process ignore a fault of its own.
@@ -181,13 +228,15 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
                                                                        void *context)
 {
     bool by_access = info->si_code > 0; // 0 and below: sent by kill, sigqueue …
-    struct frame *frame = innermost;
+    struct frame *frame = pthread_getspecific(innermost_key);
     if (by_access && frame) {
         fill_fault(&frame->fault, sig, info, context);
         siglongjmp(frame->back, 1);
     }
 
-    int saved = errno, at = chain_at;
+    int saved = errno, thread = (int)syscall(SYS_gettid);
+    struct handling *own = find_handling(thread), *fresh = own ? NULL : new_handling(thread);
+    int at = own ? own->at : 0;
     // The kernel's signal frame lies right where a caller's frame would and begins with the
     // ucontext (x86-64) or the siginfo (AArch64): so this tells the kernel's call from that of a
     // later handler which passes on to us.
@@ -198,8 +247,10 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
 #else
     bool outermost = false;
 #endif
-    outermost |= at == 0;
-    chain_at = outermost ? atomic_load(&chain_of(sig)->count) : at - 1;
+    outermost |= at == 0 && (own || fresh);
+    int next = outermost ? atomic_load(&chain_of(sig)->count) : at - 1;
+    if (own || fresh)
+        (own ? own : fresh)->at = next;
     if (by_access && outermost) {
         void (*describe)(const struct dm_fault *) = atomic_load(&describe_hook);
         if (describe) {
@@ -208,8 +259,11 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
             describe(&f);
         }
     }
-    pass_on(sig, info, context, by_access);
-    chain_at = at;
+    pass_on(sig, info, context, by_access, next);
+    if (own)
+        own->at = at;
+    if (fresh)
+        atomic_store(&fresh->thread, 0);
     errno = saved;
 }
 
@@ -242,8 +296,11 @@ int dm_guard_init(void)
 
 int dm_guard_reassert(void)
 {
+    int r = have_innermost_key();
+    if (r)
+        return r;
     pthread_mutex_lock(&installing);
-    int r = install(SIGSEGV);
+    r = install(SIGSEGV);
     if (!r)
         r = install(SIGBUS);
     pthread_mutex_unlock(&installing);
@@ -272,10 +329,13 @@ void dm_fault_describe(void (*describe)(const struct dm_fault *fault))
 int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
 {
     struct frame frame;
+    int r = have_innermost_key();
+    if (r)
+        return r;
     frame.pkru = dm_pkey_bits ? dm_pkru_read() : 0;
-    frame.outer = innermost;
+    frame.outer = pthread_getspecific(innermost_key);
     if (__builtin_expect(sigsetjmp(frame.back, 0), 0)) {
-        innermost = frame.outer;
+        pthread_setspecific(innermost_key, frame.outer);
         // We come out of a signal handler, which runs with the kernel's default rights.
         if (dm_pkey_bits)
             dm_pkru_write(frame.pkru);
@@ -283,11 +343,13 @@ int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
             *fault = frame.fault;
         return -EFAULT;
     }
-    innermost = &frame;
+    r = pthread_setspecific(innermost_key, &frame);
+    if (r)
+        return -r;
     atomic_signal_fence(memory_order_seq_cst);
     fn(arg);
     atomic_signal_fence(memory_order_seq_cst);
-    innermost = frame.outer;
+    pthread_setspecific(innermost_key, frame.outer);
     return 0;
 }
 

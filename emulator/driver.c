@@ -44,7 +44,7 @@ static bool cancel_was_off; // in the thread that forks; under em_lock
 
 static void before_fork(void)
 {
-    bool off = em_cancelling.off;
+    bool off = em_self.cancel_off;
     em_cancel_off();
     pthread_mutex_lock(&starting);
     em_lock();
@@ -61,7 +61,7 @@ static void after_fork(void)
     em_unlock();
     pthread_mutex_unlock(&starting);
     if (!off) // the fork was not inside of a call, whose end restores it
-        em_cancel_restore();
+        em_cancel_restore(em_thread());
 }
 
 static void in_child(void)

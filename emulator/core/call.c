@@ -7,7 +7,6 @@
 
 #include "trace.h"
 
-__thread struct em_thread em_self __attribute__((tls_model("initial-exec")));
 int em_driver_state;
 bool em_tracing;
 

@@ -11,6 +11,7 @@
 #include "context_base.h"
 #include "error.h"
 #include "lock.h"
+#include "thread.h"
 
 // How an entry point behaves while a stream is being captured; the column `capture` of the table.
 // No bit: capture does not affect it, or its behaviour is not known.
@@ -27,17 +28,6 @@ struct em_entry {
     const char *arguments; // for the trace: one item an argument, as emulator/core/trace.c reads it
     unsigned capture;      // enum em_capture
 };
-
-// This thread's state. `calls` counts this thread's calls; a call's number is thread << 40 | count.
-struct em_thread {
-    const struct em_entry *entry; // the call in progress, or NULL
-    uint64_t calls;
-    uint64_t number;            // of this thread from 1; 0 until the first call
-    struct em_context *current; // top of the context stack, or NULL
-    struct em_context_stack *stack;
-    bool inside; // a host function runs in this thread: it may not call what needs a context
-};
-extern __thread struct em_thread em_self __attribute__((tls_model("initial-exec")));
 
 enum em_driver_state { EM_DRIVER_OFF, EM_DRIVER_READY, EM_DRIVER_FORKED, EM_DRIVER_GONE };
 extern int em_driver_state; // enum em_driver_state; written with a release store by em_init
@@ -62,52 +52,70 @@ static inline bool em_all_zero(const unsigned *words, size_t count)
     return true;
 }
 
-// Begins a call; returns the call that this one is inside of (a host callback's), to be given to
-// em_end.
-static inline const struct em_entry *em_begin(const struct em_entry *entry)
+// Begins a call. Returns the call that this one is inside of (a host callback's), or NULL; pass it
+// to em_end.
+static inline const struct em_entry *em_begin(struct em_thread *self, const struct em_entry *entry)
 {
-    const struct em_entry *outer = em_self.entry;
-    if (__builtin_expect(!em_self.number, 0))
+    const struct em_entry *outer = self->entry;
+    if (em_unlikely(!self->number))
         em_thread_start();
-    em_self.entry = entry;
-    em_self.calls++;
+    self->entry = entry;
+    self->calls++;
     return outer;
 }
 
+// The checks of the table. The forms with `self` are for callers that have it at hand.
+
 // "CUDA_ERROR_NOT_INITIALIZED: cuInit has not been called".
-static inline CUresult em_need_init(void)
+static inline CUresult em_thread_need_init(const struct em_thread *self)
 {
     return em_likely(__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) == EM_DRIVER_READY &&
-                     !em_self.inside)
+                     !self->inside)
                ? CUDA_SUCCESS
                : em_not_ready();
 }
 
-// There is a current context, it is alive, and no asynchronous error is stuck to it.
+static inline CUresult em_need_init(void)
+{
+    return em_thread_need_init(em_thread());
+}
+
+// A context is current and alive, and has no sticky error.
+static inline CUresult em_thread_need_context(const struct em_thread *self)
+{
+    return em_likely(self->current && em_context_error_state(self->current) == EM_FINE)
+               ? CUDA_SUCCESS
+               : em_no_context();
+}
+
 static inline CUresult em_need_context(void)
 {
-    struct em_context *c = em_self.current;
-    return em_likely(c && !em_context_error_state(c)) ? CUDA_SUCCESS
-                                                                               : em_no_context();
+    return em_thread_need_context(em_thread());
 }
 
-// Where a context is current, it is alive, and no asynchronous error is stuck to it.
-static inline CUresult em_need_context_if_any(void)
+// If a context is current, it is alive and has no sticky error.
+static inline CUresult em_thread_need_context_if_any(const struct em_thread *self)
 {
-    return em_self.current ? em_need_context() : CUDA_SUCCESS;
+    return self->current ? em_thread_need_context(self) : CUDA_SUCCESS;
 }
 
-// There is a current context, be it a destroyed one.
+// A context is current, possibly a destroyed one.
+static inline CUresult em_thread_need_current(const struct em_thread *self)
+{
+    return em_likely(self->current) ? CUDA_SUCCESS : em_no_context();
+}
+
 static inline CUresult em_need_current(void)
 {
-    return em_likely(em_self.current) ? CUDA_SUCCESS : em_no_context();
+    return em_thread_need_current(em_thread());
 }
 
-static inline CUresult em_end(const struct em_entry *outer, CUresult result)
+// Ends a call.
+static inline CUresult em_end(struct em_thread *self, const struct em_entry *outer, CUresult result)
 {
-    em_self.entry = outer;
+    self->entry = outer;
     if (!outer) // else the call that this one is inside of goes on
-        em_cancel_restore();
+        em_cancel_restore(self);
     return result;
 }
 

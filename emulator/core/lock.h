@@ -5,32 +5,26 @@
 #include <stdbool.h>
 
 #include "mutex.h"
+#include "thread.h"
 
 extern struct dm_mutex em_mutex;
 
-// A thread that pthread_cancel ends inside of the driver would leave locks behind: from its first
-// lock on a call cannot be cancelled, until it returns.
-struct em_cancelling {
-    bool off;
-    int before; // what pthread_setcancelstate gave
-};
-extern __thread struct em_cancelling em_cancelling __attribute__((tls_model("initial-exec")));
-
 static inline void em_cancel_off(void)
 {
-    if (em_cancelling.off)
+    struct em_thread *self = em_thread();
+    if (self->cancel_off)
         return;
-    em_cancelling.off = true;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &em_cancelling.before);
+    self->cancel_off = true;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &self->cancel_before);
 }
 
-// The call returns.
-static inline void em_cancel_restore(void)
+// For a call that returns.
+static inline void em_cancel_restore(struct em_thread *self)
 {
-    if (!em_cancelling.off)
+    if (!self->cancel_off)
         return;
-    em_cancelling.off = false;
-    pthread_setcancelstate(em_cancelling.before, NULL);
+    self->cancel_off = false;
+    pthread_setcancelstate(self->cancel_before, NULL);
 }
 
 static inline void em_lock(void)

@@ -12,7 +12,6 @@
 #include "lock.h"
 
 struct dm_mutex em_mutex = DM_MUTEX_INITIALIZER;
-__thread struct em_cancelling em_cancelling __attribute__((tls_model("initial-exec")));
 
 // A handle: 0xCD (no canonical address begins so), 8 bits of type, 24 of generation, 24 of slot.
 #define HANDLE_MARK UINT64_C(0xCD)

@@ -93,7 +93,8 @@ static void join(struct em_advice_map *m)
 static void apply(struct advice *a, CUmem_advise advice, CUmemLocation l)
 {
     bool device = l.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    uint64_t bit = device && l.id < 64 ? UINT64_C(1) << l.id : 0;
+    // Advice without a location ignores the id, so it may be any number here.
+    uint64_t bit = device && (unsigned)l.id < 64 ? UINT64_C(1) << l.id : 0;
     switch (advice) {
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
     case CU_MEM_ADVISE_UNSET_READ_MOSTLY:

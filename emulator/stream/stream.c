@@ -13,7 +13,6 @@
 
 static uint64_t last_id; // under em_lock
 
-static __thread struct em_stream *streams_of_thread;
 static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
@@ -129,13 +128,13 @@ CUresult em_stream_destroy(CUstream handle)
 
 // ---- per-thread default streams ----
 
-static void end_thread(void *unused)
+static void end_thread(void *argument)
 {
-    (void)unused;
+    struct em_thread *self = argument;
     em_lock();
-    while (streams_of_thread) {
-        struct em_stream *s = streams_of_thread;
-        streams_of_thread = s->next_of_thread;
+    while (self->streams) {
+        struct em_stream *s = self->streams;
+        self->streams = s->next_of_thread;
         em_object_unref(&s->object);
     }
     em_unlock();
@@ -149,7 +148,8 @@ static void make_thread_end(void)
 // The calling thread's default stream in a context. Precondition: em_lock held.
 static CUresult get_of_thread(struct em_context *context, struct em_stream **out)
 {
-    for (struct em_stream **at = &streams_of_thread; *at;) {
+    struct em_thread *self = em_thread();
+    for (struct em_stream **at = &self->streams; *at;) {
         struct em_stream *s = *at;
         if (s->dead) {
             *at = s->next_of_thread;
@@ -165,9 +165,9 @@ static CUresult get_of_thread(struct em_context *context, struct em_stream **out
     CUresult r = new_without_handle(context, EM_STREAM_OF_THREAD, CU_STREAM_DEFAULT, out);
     if (r)
         return r;
-    (*out)->next_of_thread = streams_of_thread;
-    streams_of_thread = *out;
-    pthread_setspecific(thread_end, &streams_of_thread);
+    (*out)->next_of_thread = self->streams;
+    self->streams = *out;
+    pthread_setspecific(thread_end, self);
     return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Managed memory, advice and prefetches.
+#include <limits.h>
+
 #include "../harness.h"
 
 static const CUmemLocation device_0 = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
@@ -65,6 +67,27 @@ TEST(advice)
     EXPECT_EQ(by[0], 0);
     EXPECT_EQ(by[1], CU_DEVICE_INVALID);
     EXPECT_EQ(by[2], CU_DEVICE_INVALID);
+}
+
+// Advice without a location ignores the id; advice with one refuses an id that is no device.
+TEST(advice_with_odd_ids)
+{
+    static const int ids[] = {-5, INT_MIN, 64, INT_MAX};
+    CUdeviceptr p = managed(4096);
+    for (unsigned i = 0; i < sizeof ids / sizeof *ids; i++) {
+        CUmemLocation l = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = ids[i]};
+        EXPECT_OK(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, l));
+        EXPECT_EQ(number(p, 4096, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY), 1);
+        EXPECT_OK(cuMemAdvise(p, 4096, CU_MEM_ADVISE_UNSET_READ_MOSTLY, l));
+        EXPECT_OK(cuMemAdvise(p, 4096, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, l));
+        EXPECT_ERROR(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, l),
+                     CUDA_ERROR_INVALID_VALUE);
+        EXPECT_ERROR(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, l),
+                     CUDA_ERROR_INVALID_VALUE);
+        EXPECT_ERROR(cuMemAdvise(p, 4096, CU_MEM_ADVISE_UNSET_ACCESSED_BY, l),
+                     CUDA_ERROR_INVALID_VALUE);
+    }
+    EXPECT_OK(cuMemFree(p));
 }
 
 TEST(advice_refused)
@@ -153,5 +176,6 @@ TEST(range_attributes)
     EXPECT_ERROR(cuMemRangeGetAttribute(v, 4, list[0], p, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-TESTS(CASE(both_sides), CASE(refused), CASE(advice), CASE(advice_refused),
-      CASE(advice_as_the_driver), CASE(prefetch), CASE(prefetch_batch), CASE(range_attributes))
+TESTS(CASE(both_sides), CASE(refused), CASE(advice), CASE(advice_with_odd_ids),
+      CASE(advice_refused), CASE(advice_as_the_driver), CASE(prefetch), CASE(prefetch_batch),
+      CASE(range_attributes))

@@ -221,7 +221,12 @@ def body_arguments(table, row):
     return ', '.join([a.body_text() for a in row.arguments] + extra) or 'void'
 
 
-CHECK_CALLS = {'init': 'em_need_init()', 'ctx': 'em_need_context()', 'ctx?': 'em_need_context_if_any()', 'cur': 'em_need_current()'}
+CHECK_CALLS = {
+    'init': 'em_thread_need_init(self)',
+    'ctx': 'em_thread_need_context(self)',
+    'ctx?': 'em_thread_need_context_if_any(self)',
+    'cur': 'em_thread_need_current(self)',
+}
 
 
 def trace_value(argument):
@@ -279,7 +284,8 @@ def wrapper(table, row, twin):
         lines.append('    static bool said;')
     for stream, _ in streams:
         lines.append(f'    struct em_stream *{stream} = NULL;')
-    lines.append('    const struct em_entry *outer = em_begin(&entry);')
+    lines.append('    struct em_thread *self = em_thread();')
+    lines.append('    const struct em_entry *outer = em_begin(self, &entry);')
     lines.append('    CUresult r = CUDA_SUCCESS;')
     for check in row.checks:
         if check not in ('own', 'stream'):
@@ -309,7 +315,7 @@ def wrapper(table, row, twin):
     lines.append('    if (em_unlikely(em_tracing))')
     values = ', '.join(trace_value(a) for a in row.arguments) or '0'
     lines.append(f'        em_trace(&entry, r, (const uint64_t[]){{{values}}});')
-    lines.append('    return em_end(outer, r);')
+    lines.append('    return em_end(self, outer, r);')
     lines.append('}')
     return '\n'.join(lines) + '\n'
 
