@@ -121,7 +121,12 @@ static void print_report(void)
                                          [EM_JOURNAL_BUFFER] = "    ",
                                          [EM_JOURNAL_MIPMAP] = "    ",
                                          [EM_JOURNAL_GRAPHICS] = "  "};
-    fprintf(stderr, "cardless: what was imported and mapped\n");
+    if (!journal.count && !journal.dropped) {
+        fprintf(stderr, "cardless: report: this program imported no external memory and registered "
+                        "no graphics resource\n");
+        return;
+    }
+    fprintf(stderr, "cardless: report: imports, mappings and graphics resources\n");
     for (uint32_t i = 0; i < journal.count; i++) {
         const struct entry *e = &journal.entries[i];
         char born[64], died[64];
@@ -133,8 +138,6 @@ static void print_report(void)
         else
             fprintf(stderr, ", never freed]\n");
     }
-    if (!journal.count)
-        fprintf(stderr, "  nothing\n");
     if (journal.dropped)
         fprintf(stderr, "  and %llu more\n", (unsigned long long)journal.dropped);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `cardless doctor`: what this machine has that interop code uses, and what follows from each
-// answer.
+// `cardless doctor`: lists the parts of this machine that interop programs use, and the consequence
+// of each one that is missing.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,12 @@
 
 static int missing;
 
-static void line(bool good, const char *what, const char *found, const char *follows)
+// Prints one finding. `consequence` may be NULL.
+static void line(bool good, const char *what, const char *found, const char *consequence)
 {
     printf("%-4s %-22s %s\n", good ? "ok" : "--", what, found);
-    if (follows && *follows)
-        printf("     %-22s -> %s\n", "", follows);
+    if (consequence && *consequence)
+        printf("     %-22s -> %s\n", "", consequence);
     missing += !good;
 }
 
@@ -34,28 +35,29 @@ static void look_at_library(void)
     char folder[PATH_MAX], path[PATH_MAX + 32];
     if (lib_folder(folder, sizeof folder)) {
         line(false, "software card", "libcuda.so.1 not found",
-             "it is neither beside this program nor where it was installed: build it (ninja -C "
-             "build)");
+             "it is neither next to this program nor in the installation folder: build it (ninja "
+             "-C build)");
         return;
     }
     snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     line(library, "software card", library ? path : dlerror(),
-         library ? NULL : "the library does not load here");
+         library ? NULL : "the dynamic loader rejects the library on this machine");
 }
 
 static void look_at_other_driver(void)
 {
-    // By soname, as a program without `cardless run` would load it.
+    // By soname, as a program that is started without `cardless run` loads it.
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     Dl_info where;
     void *symbol = library ? dlsym(library, "cuInit") : NULL;
     if (symbol && dladdr(symbol, &where))
         line(true, "libcuda.so.1 by name", where.dli_fname,
-             "what a program loads without `cardless run`");
+             "programs that are started without `cardless run` load this library");
     else
-        line(true, "libcuda.so.1 by name", "none: no card's driver is installed",
-             "start programs with `cardless run`, or with LD_LIBRARY_PATH set to the folder below");
+        line(true, "libcuda.so.1 by name", "not installed",
+             "no NVIDIA driver here: start programs with `cardless run`, or set LD_LIBRARY_PATH to "
+             "the folder of the next line");
 }
 
 #ifdef HAVE_VULKAN
@@ -101,12 +103,11 @@ static void look_at_vulkan_devices(PFN_vkGetInstanceProcAddr get, VkInstance ins
         snprintf(text, sizeof text, "%s%s", p.deviceName,
                  p.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? " (on the CPU)" : "");
         line(memory, "Vulkan device", text,
-             memory
-                 ? semaphore ? "exports memory and semaphores by file descriptor"
-                             : "exports memory by file descriptor; has no external semaphores: "
-                               "order work with fences and "
-                               "cuStreamSynchronize"
-                 : "cannot export memory by file descriptor: its images cannot be mapped in CUDA");
+             memory ? semaphore
+                          ? "exports memory and semaphores by file descriptor"
+                          : "exports memory by file descriptor, but no semaphores: order work "
+                            "with fences and cuStreamSynchronize"
+                    : "cannot export memory by file descriptor: CUDA cannot import its images");
     }
 }
 
@@ -127,8 +128,8 @@ static void look_at_vulkan(void)
                                  .pApplicationInfo = &application};
     VkInstance instance;
     if (create(&info, NULL, &instance)) {
-        line(false, "Vulkan", "the loader makes no instance",
-             "is an ICD installed? mesa-vulkan-drivers brings lavapipe");
+        line(false, "Vulkan", "vkCreateInstance fails",
+             "install a Vulkan driver: mesa-vulkan-drivers brings lavapipe");
         return;
     }
     look_at_vulkan_devices(get, instance);
@@ -139,8 +140,8 @@ static void look_at_vulkan(void)
 #else
 static void look_at_vulkan(void)
 {
-    line(false, "Vulkan", "not looked at",
-         "this program was built without the Vulkan headers (libvulkan-dev)");
+    line(false, "Vulkan", "not checked",
+         "this build has no Vulkan headers: install libvulkan-dev and build again");
 }
 #endif
 
@@ -150,9 +151,8 @@ static void look_at_vulkan_layer(void)
     bool there = !vulkan_layer_folder(folder, sizeof folder);
     line(there, "Vulkan layer",
          there ? folder : "not built: it needs the Vulkan headers (libvulkan-dev)",
-         there ? "`cardless run` compares CUDA's descriptors with the Vulkan images behind them"
-               : "mistakes that only the Vulkan side shows (B09, I04, I07, M06, M13) are not "
-                 "reported");
+         there ? "`cardless run` compares CUDA's descriptors with the Vulkan images they describe"
+               : "mistakes that need Vulkan's side (B09, I04, I07, M06, M13) are not reported");
 }
 
 static void look_at_library_by_name(const char *what, const char *soname, const char *follows)
@@ -167,26 +167,26 @@ static void look_at_kernel(void)
 {
     int fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
     line(fd >= 0, "/dev/udmabuf", fd >= 0 ? "can be opened" : strerror(errno),
-         fd >= 0 ? "dma-bufs can be made: cuMemGetHandleForAddressRange works"
-                 : "no dma-bufs here: such calls are refused as a card without them does");
+         fd >= 0 ? "dma-bufs work: so does cuMemGetHandleForAddressRange"
+                 : "no dma-bufs: calls that need them fail as on a card without dma-buf support");
     if (fd >= 0)
         close(fd);
     int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
     line(key >= 0, "protection keys", key >= 0 ? "the CPU has them" : strerror(errno),
          key >= 0 ? "host code that dereferences a device pointer faults, as with a card"
-                  : "host code that dereferences a device pointer goes unnoticed");
+                  : "host code that dereferences a device pointer does not fault");
     if (key >= 0)
         pkey_free(key);
     fd = memfd_create("doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     line(fd >= 0, "memfd", fd >= 0 ? "works" : strerror(errno),
-         fd >= 0 ? NULL : "device memory cannot be made or shared");
+         fd >= 0 ? NULL : "device memory can be neither allocated nor shared");
     if (fd >= 0)
         close(fd);
     void *space = mmap(NULL, UINT64_C(1) << 40, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     line(space != MAP_FAILED, "address space",
          space != MAP_FAILED ? "1 TiB can be reserved" : "1 TiB cannot be reserved",
-         space != MAP_FAILED ? NULL : "raise `ulimit -v`; a smaller address space is used");
+         space != MAP_FAILED ? NULL : "Cardless uses a smaller address space; raise `ulimit -v`");
     if (space != MAP_FAILED)
         munmap(space, UINT64_C(1) << 40);
 }
@@ -199,23 +199,48 @@ static void look_at_toolkit(void)
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         if (folders[i] && snprintf(path, sizeof path, "%s/include/cuda.h", folders[i]) > 0 &&
             !access(path, R_OK)) {
-            line(true, "CUDA toolkit", folders[i], "the ABI test compares our headers with it");
+            line(true, "CUDA toolkit", folders[i],
+                 "the ABI test compares Cardless's headers with it");
             return;
         }
     }
     line(
-        true, "CUDA toolkit", "none",
-        "not needed: compile driver-API programs with our include folder; the ABI test is skipped");
+        true, "CUDA toolkit", "not installed",
+        "not needed: compile driver-API programs with Cardless's headers; the ABI test is skipped");
+}
+
+static bool is_in_path(const char *name)
+{
+    const char *path = getenv("PATH");
+    char file[PATH_MAX];
+    for (const char *p = path ? path : ""; *p;) {
+        size_t n = strcspn(p, ":");
+        snprintf(file, sizeof file, "%.*s/%s", (int)n, p, name);
+        if (!access(file, X_OK))
+            return true;
+        p += n + (p[n] == ':');
+    }
+    return false;
+}
+
+// cuda.h gives many calls a suffix, so that a breakpoint at the name in the source never stops.
+static void look_at_debugger(void)
+{
+    bool gdb = is_in_path("gdb");
+    line(true, "gdb", gdb ? "installed" : "not installed",
+         "set breakpoints at exported names: cuda.h turns cuMemFree into cuMemFree_v2, so it is "
+         "`break cuMemFree_v2`");
 }
 
 int cmd_doctor(int argc, char **argv)
 {
     if (argc > 1) {
-        printf("usage: cardless doctor\n\nLooks at what this machine has (Vulkan, GL, dma-buf, "
-               "protection keys, toolkit) and says what follows.\n");
+        printf("usage: cardless doctor\n\nChecks this machine for the parts that interop programs "
+               "use (Vulkan, OpenGL, dma-bufs, protection keys, toolkit, debugger), and explains "
+               "the consequence of each one.\n");
         return strcmp(argv[1], "--help") && strcmp(argv[1], "-h") ? 2 : 0;
     }
-    look_at_other_driver(); // first: a library that is loaded already answers to its soname
+    look_at_other_driver(); // first: once our library is loaded, its soname finds it
     look_at_library();
     look_at_vulkan();
     look_at_vulkan_layer();
@@ -225,7 +250,13 @@ int cmd_doctor(int argc, char **argv)
                             "install libgl1 and libgl1-mesa-dri for OpenGL under X");
     look_at_kernel();
     look_at_toolkit();
-    printf("\n%d thing%s missing; a `--` is a limit, not an error\n", missing,
-           missing == 1 ? " is" : "s are");
+    look_at_debugger();
+    if (missing)
+        printf(
+            "\n%d part%s missing (--): this limits the programs that can run here, and is not an "
+            "error\n",
+            missing, missing == 1 ? " is" : "s are");
+    else
+        printf("\nnothing is missing\n");
     return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A careful reader of the few ELF tables that `cardless run` warns from. Every offset is checked
-// against the file's size.
+// Reads the few ELF tables that the warnings of `cardless run` need. Every offset is checked
+// against the file's size, because the file may be damaged or hostile.
 #include "elf_facts.h"
 
 #include <elf.h>
@@ -17,7 +17,7 @@ struct image {
     uint64_t size_B;
 };
 
-// A pointer to `count` items of `item_B` bytes at `offset`, or NULL where they are not all inside
+// A pointer to `count` items of `item_B` bytes at `offset`, or NULL if they are not all inside
 // the file.
 static const void *at(const struct image *f, uint64_t offset, uint64_t count, uint64_t item_B)
 {
@@ -28,7 +28,7 @@ static const void *at(const struct image *f, uint64_t offset, uint64_t count, ui
     return f->bytes + offset;
 }
 
-// The string at `index` of a string table, or "" where it is not terminated inside it.
+// The string at `index` of a string table, or "" if it does not end inside the table.
 static const char *string_at(const struct image *f, uint64_t table, uint64_t table_B,
                              uint64_t index)
 {
@@ -73,7 +73,7 @@ static void read_dynamic(const struct image *f, const Elf64_Ehdr *eh, const Elf6
         facts->needs_cuda |= !strncmp(name, "libcuda.so", 10);
         facts->needs_cudart |= !strncmp(name, "libcudart.so", 12);
     }
-    // ld.so(8): DT_RPATH comes before LD_LIBRARY_PATH, and is ignored where there is a DT_RUNPATH.
+    // ld.so(8): DT_RPATH comes before LD_LIBRARY_PATH, and is ignored if there is a DT_RUNPATH.
     if (has_rpath && !has_runpath)
         snprintf(facts->rpath, sizeof facts->rpath, "%s", string_at(f, strings, strings_B, rpath));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads of an ELF program what decides whether it will load our libcuda.so.1.
+// Facts about an ELF program that decide whether it loads our libcuda.so.1.
 #pragma once
 #include <limits.h>
 #include <stdbool.h>
@@ -11,9 +11,9 @@ struct elf_facts {
     bool needs_cudart;    // DT_NEEDED libcudart.so.*
     bool needs_cuda;      // DT_NEEDED libcuda.so.*
     bool is_setid;        // set-user-id or set-group-id: the loader ignores LD_LIBRARY_PATH
-    char rpath[PATH_MAX]; // DT_RPATH where it is in force (no DT_RUNPATH), else empty
+    char rpath[PATH_MAX]; // DT_RPATH if it has an effect (there is no DT_RUNPATH), else empty
 };
 
-// Fills *facts from the file. Never fails: what cannot be read is left false; a truncated or
-// hostile file is only less known.
+// Fills *facts from the file. Never fails: facts that cannot be read, from a truncated or hostile
+// file for example, stay false.
 void elf_read(const char *path, struct elf_facts *facts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `cardless info`: the software cards that a program would find, as a table.
+// `cardless info`: prints a table of the cards that a program finds.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <getopt.h>
@@ -13,10 +13,10 @@
 
 static const char usage[] = "usage: cardless info [--devices NAME[,NAME…]] [--attributes]\n"
                             "\n"
-                            "Shows the cards that a program run by `cardless run` finds; with "
-                            "--attributes, every attribute of each.\n";
+                            "Shows the cards that a program finds if `cardless run` starts it. "
+                            "--attributes also prints every attribute of each card.\n";
 
-// The entry points that the table is made of; the driver is opened as a program would open it.
+// The entry points that the table needs. The driver is opened as a program opens it.
 static struct {
     CUresult (*init)(unsigned);
     CUresult (*driver_version)(int *);
@@ -76,7 +76,7 @@ static int attribute(CUdevice device, CUdevice_attribute which)
 
 enum { WIDTH = 88 };
 
-// One line of the table.
+// Prints one line of the table.
 __attribute__((format(printf, 1, 2))) static void line(const char *format, ...)
 {
     char text[WIDTH + 1];
@@ -150,7 +150,7 @@ int cmd_info(int argc, char **argv)
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "cardless info takes no argument %s\n%s", argv[optind], usage);
+        fprintf(stderr, "cardless info: unexpected argument '%s'\n%s", argv[optind], usage);
         return 2;
     }
     if (open_driver())

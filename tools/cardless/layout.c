@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cardless layout: prints where levels, layers and rows of an array lie, and draws how a level is
-// tiled.
+// `cardless layout`: prints the layout of an array (levels, layers, rows) and draws the tiling of a
+// level.
 #include "cardless.h"
 
 #include "format.h"
@@ -51,8 +51,9 @@ static const struct kind {
     enum dm_layout_kind kind;
     const char *summary;
 } kinds[] = {
-    {"block-linear", DM_LAYOUT_BLOCK_LINEAR, "NVIDIA's, Turing to Hopper; as measured on an H100"},
-    {"pitch", DM_LAYOUT_PITCH, "rows one after the other"},
+    {"block-linear", DM_LAYOUT_BLOCK_LINEAR,
+     "NVIDIA's, from Turing to Hopper (measured on an H100)"},
+    {"pitch", DM_LAYOUT_PITCH, "linear rows"},
     {"llvmpipe", DM_LAYOUT_LLVMPIPE, "Mesa's llvmpipe and lavapipe"},
     {"swiftshader", DM_LAYOUT_SWIFTSHADER, "SwiftShader's Vulkan"},
 };
@@ -69,29 +70,30 @@ struct request {
 
 static void usage(FILE *to)
 {
-    fprintf(to, "usage: cardless layout WIDTH[xHEIGHT[xDEPTH]] [OPTION...]\n\n"
-                "  --format F      element format (rgba8); see the list below\n"
-                "  --channels N    channels, where the format does not settle them\n"
-                "  --levels N|all  mipmap levels (1)\n"
-                "  --layers N      a layered array\n"
-                "  --cubemap       cube faces: layers in sixes (6)\n"
-                "  --layout KIND   whose layout (block-linear)\n"
-                "  --pitch BYTES   pitch of a pitch layout (no gaps)\n"
-                "  --level N       level that is drawn (0)\n"
-                "  --slice N       slice or layer that is drawn (0)\n"
-                "  --no-picture    only the table\n"
-                "  --png FILE      also draw the level to a PNG file: colour is the place in "
-                "memory\n\nlayouts:\n");
+    fprintf(to,
+            "usage: cardless layout WIDTH[xHEIGHT[xDEPTH]] [OPTION...]\n\n"
+            "  --format F      element format (rgba8); see the list below\n"
+            "  --channels N    number of channels, if the format has several choices\n"
+            "  --levels N|all  number of mip levels (1)\n"
+            "  --layers N      number of layers of a layered array\n"
+            "  --cubemap       the layers are cube faces, six for each cube (6)\n"
+            "  --layout KIND   the layout; see the list below (block-linear)\n"
+            "  --pitch BYTES   distance between rows of a pitch layout (the length of a row)\n"
+            "  --level N       level to draw (0)\n"
+            "  --slice N       slice or layer to draw (0)\n"
+            "  --no-picture    print only the table\n"
+            "  --png FILE      also draw the level to a PNG file: the colour shows the place in "
+            "memory%s\n\nlayouts:\n",
+            layout_picture_has_png ? "" : " (not in this build: it has no libpng)");
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         fprintf(to, "  %-14s  %s\n", kinds[i].name, kinds[i].summary);
     fprintf(to, "formats:");
     for (unsigned i = 0; i < sizeof aliases / sizeof *aliases; i++)
         fprintf(to, " %s", aliases[i].name);
-    fprintf(to,
-            ",\n  and the names of the driver API without CU_AD_FORMAT_, such as SNORM_INT16X2\n");
+    fprintf(to, ",\n  and the driver API's names without CU_AD_FORMAT_, such as SNORM_INT16X2\n");
 }
 
-// `option` with the value it does not take, and what it does take.
+// Reports an invalid value of an option, and the values that are valid.
 static int refuse_value(const char *option, const char *value)
 {
     fprintf(stderr, "cardless layout: --%s does not take '%s'", option, value);
@@ -167,7 +169,7 @@ static bool parse_kind(const char *text, enum dm_layout_kind *kind)
     return false;
 }
 
-// Returns 0, or the exit status, negative where help was asked for.
+// Returns 0, or the exit status; -1 if the user asked for help.
 static int parse(int argc, char **argv, struct request *r)
 {
     enum {
@@ -244,6 +246,11 @@ static int parse(int argc, char **argv, struct request *r)
             r->picture = false;
             break;
         case PNG:
+            if (!layout_picture_has_png) {
+                fprintf(stderr, "cardless layout: --png needs libpng, and this build has none: "
+                                "install libpng-dev, then configure and build again\n");
+                return 2;
+            }
             r->png = optarg;
             break;
         case 'h':
@@ -266,13 +273,18 @@ static int parse(int argc, char **argv, struct request *r)
         r->channels = (uint32_t)channels;
     r->desc.element_B = dm_format_element_B(r->info, r->channels);
     r->desc.block_px = r->info->block_px;
-    if (!r->desc.element_B)
-        return refuse("the card makes no arrays of this format with so many channels",
-                      r->info->name);
+    if (!r->desc.element_B) {
+        fprintf(stderr,
+                "cardless layout: --channels %u: no card has arrays of format %s with "
+                "this number of channels\n",
+                r->channels, r->info->name);
+        return 2;
+    }
     if (r->desc.cube && !r->desc.layers)
         r->desc.layers = 6;
     if (r->desc.cube && (r->desc.layers % 6 || r->desc.width_px != r->desc.height_px))
-        return refuse("cube faces are square and come in sixes", argv[optind]);
+        return refuse("--cubemap needs equal width and height and a multiple of six layers",
+                      argv[optind]);
     if (r->whole_chain)
         r->desc.levels = dm_layout_levels_most(r->desc.width_px, r->desc.height_px, r->desc.depth);
     return 0;
@@ -347,16 +359,17 @@ int cmd_layout(int argc, char **argv)
         return status < 0 ? 0 : status;
     if (dm_layout_init(&layout, &r.desc)) {
         fprintf(stderr,
-                "cardless layout: there is no such array: no width, more levels than the extent "
-                "has (%u), depth and "
-                "layers together, "
-                "a pitch shorter than a row, or too large\n",
+                "cardless layout: no array can have this description: the width is 0, there are "
+                "more levels than the extent allows (%u), depth and layers are combined, the "
+                "pitch is shorter than a row, or the array is too large\n",
                 dm_layout_levels_most(r.desc.width_px, r.desc.height_px, r.desc.depth));
         return 1;
     }
     if (r.level >= layout.levels || r.z >= dm_layout_depth(&layout, r.level)) {
-        fprintf(stderr, "cardless layout: there is no level %u with slice %" PRIu64 "\n", r.level,
-                r.z);
+        fprintf(stderr,
+                "cardless layout: --level %u --slice %" PRIu64 ": the array has %u levels%s\n",
+                r.level, r.z, layout.levels,
+                r.level < layout.levels ? ", and this one has fewer slices or layers" : "");
         return 1;
     }
     printf("%s, %s with %u channel%s: %u bytes for %ux%u texel%s\n", kind_name(layout.kind),

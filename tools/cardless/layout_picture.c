@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Pictures of how one slice or layer of a level lies in memory, as text and as PNG.
+// Pictures of how one slice or layer of a level lies in memory: as text, and as PNG through libpng.
 #include "layout_picture.h"
-
-#include "png.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#if HAVE_LIBPNG
+#include <png.h>
+#endif
 
-enum { COLUMNS_MOST = 12, ROWS_MOST = 40, PNG_MOST = 2048, PNG_SCALE_MOST = 16 };
+enum { COLUMNS_MAX = 12, ROWS_MAX = 40, PNG_MAX_PX = 2048, PNG_SCALE_MAX = 16 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-// Which GOB of the level, counted in memory, holds the GOB at column x, row y of the slice.
+// The position in memory, in GOBs from the start of the level, of the GOB at column x, row y.
 static uint64_t gob_number(const struct dm_layout *l, uint32_t level, uint64_t x, uint64_t y,
                            uint64_t z)
 {
@@ -31,7 +32,7 @@ static void text_block_linear(FILE *to, const struct dm_layout *l, uint32_t leve
 {
     const struct dm_layout_level *v = &l->level[level];
     uint64_t rows_gob = (v->height_el + DM_GOB_HEIGHT - 1) / DM_GOB_HEIGHT;
-    uint64_t columns = smaller(v->width_gob, COLUMNS_MOST), rows = smaller(rows_gob, ROWS_MOST);
+    uint64_t columns = smaller(v->width_gob, COLUMNS_MAX), rows = smaller(rows_gob, ROWS_MAX);
     unsigned block_rows = 1u << v->block_height_log2_gob;
 
     fprintf(to, "\nlevel %u, %s %" PRIu64 ": the order of its GOBs in memory\n\n", level,
@@ -46,7 +47,7 @@ static void text_block_linear(FILE *to, const struct dm_layout *l, uint32_t leve
     }
     if (rows < rows_gob)
         fprintf(to, "   ... %" PRIu64 " more rows of GOBs\n", rows_gob - rows);
-    fprintf(to, "\ninside a GOB: the order of its 16-byte pieces\n\n");
+    fprintf(to, "\ninside a GOB: the order of its 16-byte cells\n\n");
     for (uint64_t y = 0; y < DM_GOB_HEIGHT; y++) {
         fprintf(to, "%6" PRIu64 " |", y);
         for (unsigned x = 0; x < 4; x++) // bit 8: x5, 7: y2, 6: x4, 5: y1, 4: y0
@@ -59,7 +60,7 @@ static void text_block_linear(FILE *to, const struct dm_layout *l, uint32_t leve
 static void text_linear(FILE *to, const struct dm_layout *l, uint32_t level, uint64_t z)
 {
     const struct dm_layout_level *v = &l->level[level];
-    uint64_t rows = smaller(v->height_el, ROWS_MOST), row_B = (uint64_t)v->width_el * l->element_B;
+    uint64_t rows = smaller(v->height_el, ROWS_MAX), row_B = (uint64_t)v->width_el * l->element_B;
 
     fprintf(to,
             "\nlevel %u, %s %" PRIu64 ": rows of %" PRIu64 " bytes and %" PRIu64
@@ -79,7 +80,10 @@ void layout_picture_text(FILE *to, const struct dm_layout *l, uint32_t level, ui
         text_linear(to, l, level, z);
 }
 
-// From blue over green to red as `part` goes from 0 to 1.
+#if HAVE_LIBPNG
+const bool layout_picture_has_png = true;
+
+// From blue through green to red as `part` goes from 0 to 1.
 static void colour(double part, double bright, uint8_t rgb[3])
 {
     double r = part < 0.5 ? 0 : 2 * part - 1, b = part < 0.5 ? 1 - 2 * part : 0, g = 1 - r - b;
@@ -89,8 +93,8 @@ static void colour(double part, double bright, uint8_t rgb[3])
     rgb[2] = (uint8_t)(bright * (40 + 215 * b));
 }
 
-// How bright an element is: brighter towards the end of its GOB, darker at the left and upper edge
-// of a GOB, darkest at the upper edge of a block.
+// Brightness of a pixel: it grows towards the end of a GOB, is low at the left and upper edge of a
+// GOB, and lowest at the upper edge of a block.
 static double light(const struct dm_layout *l, const struct dm_layout_level *v, uint64_t x,
                     uint64_t y, uint64_t at_B, bool left, bool top)
 {
@@ -106,23 +110,34 @@ static double light(const struct dm_layout *l, const struct dm_layout_level *v, 
     return 0.6 + 0.4 * (double)(at_B % DM_GOB_B) / DM_GOB_B;
 }
 
+static int write_png(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb)
+{
+    png_image png = {
+        .version = PNG_IMAGE_VERSION, .width = width, .height = height, .format = PNG_FORMAT_RGB};
+
+    errno = 0;
+    if (png_image_write_to_file(&png, path, 0, rgb, 0, NULL))
+        return 0;
+    return errno ? -errno : -EIO;
+}
+
 int layout_picture_png(const char *path, const struct dm_layout *l, uint32_t level, uint64_t z)
 {
     const struct dm_layout_level *v = &l->level[level];
-    uint64_t scale = PNG_SCALE_MOST, columns = smaller(v->width_el, PNG_MOST),
-             rows = smaller(v->height_el, PNG_MOST);
+    uint64_t scale = PNG_SCALE_MAX, columns = smaller(v->width_el, PNG_MAX_PX),
+             rows = smaller(v->height_el, PNG_MAX_PX);
     uint64_t first_B = UINT64_MAX, last_B = 0, width, height;
     uint8_t *rgb;
     int r;
 
-    while (scale > 1 && (columns * scale > PNG_MOST || rows * scale > PNG_MOST))
+    while (scale > 1 && (columns * scale > PNG_MAX_PX || rows * scale > PNG_MAX_PX))
         scale--;
     width = columns * scale;
     height = rows * scale;
     rgb = calloc(width * height, 3);
     if (!rgb)
         return -ENOMEM;
-    // Of levels larger than the picture, the upper left part is drawn.
+    // If the level is larger than the picture, only its upper left part is drawn.
     for (uint64_t y = 0; y < rows; y++)
         for (uint64_t x = 0; x < columns; x++) {
             uint64_t at_B = dm_layout_locate(l, level, x, y, z);
@@ -140,7 +155,16 @@ int layout_picture_png(const char *path, const struct dm_layout *l, uint32_t lev
             colour(part, light(l, v, x, y, at_B, px % scale == 0, py % scale == 0),
                    rgb + (py * width + px) * 3);
         }
-    r = png_write(path, (uint32_t)width, (uint32_t)height, rgb);
+    r = write_png(path, (uint32_t)width, (uint32_t)height, rgb);
     free(rgb);
     return r;
 }
+#else
+const bool layout_picture_has_png = false;
+
+int layout_picture_png(const char *path, const struct dm_layout *l, uint32_t level, uint64_t z)
+{
+    (void)path, (void)l, (void)level, (void)z;
+    return -ENOTSUP;
+}
+#endif

@@ -4,13 +4,17 @@
 
 #include "layout.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
-// Numbers in a grid: for block-linear levels the order of GOBs in memory and of 16-byte pieces in a
-// GOB, otherwise row offsets.
+// Prints numbers in a grid: for block-linear levels the order of the GOBs in memory, and of the
+// 16-byte cells in a GOB; for other levels the offsets of the rows.
 void layout_picture_text(FILE *to, const struct dm_layout *layout, uint32_t level, uint64_t z);
 
-// A PNG file: every element coloured by its place in the slice's memory (blue first, red last),
-// GOBs framed thinly and blocks strongly. Returns 0, or a negative errno.
+// Whether this build can write PNG files (it was built with libpng).
+extern const bool layout_picture_has_png;
+
+// Writes a PNG file: the colour of an element is its place in the slice's memory, from blue (first)
+// to red (last). GOBs have thin frames and blocks thick ones. Returns 0, or a negative errno.
 int layout_picture_png(const char *path, const struct dm_layout *layout, uint32_t level,
                        uint64_t z);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cardless: finds the sub-command and hands over.
+// The `cardless` program: finds the command and runs it.
 #include "cardless.h"
 
 #include <errno.h>
@@ -7,14 +7,14 @@
 #include <string.h>
 
 static const struct command {
-    const char *name; // behind "cardless "
+    const char *name; // after "cardless "
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
     {"cardless run", cmd_run, "run a CUDA program on the software card"},
-    {"cardless info", cmd_info, "the cards that such a program finds"},
-    {"cardless layout", cmd_layout, "where the elements of an array lie in memory"},
-    {"cardless doctor", cmd_doctor, "what this machine has for interop, and what follows"},
+    {"cardless info", cmd_info, "show the cards that programs find"},
+    {"cardless layout", cmd_layout, "show the memory layout of an array"},
+    {"cardless doctor", cmd_doctor, "check this machine for the parts that interop programs use"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands, PREFIX = sizeof "cardless " - 1 };
@@ -24,10 +24,10 @@ static void usage(FILE *to)
     fprintf(to, "usage: cardless COMMAND [ARGUMENT...]\n\n");
     for (unsigned i = 0; i < COMMAND_COUNT; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name + PREFIX, commands[i].summary);
-    fprintf(to, "\n`cardless COMMAND --help` tells more.\n");
+    fprintf(to, "\n`cardless COMMAND --help` explains the arguments.\n");
 }
 
-// `status`, or 1 where not all of the output could be written.
+// Returns `status`, or 1 if part of the output could not be written.
 static int written(int status)
 {
     if (!fflush(stdout) && !ferror(stdout))
@@ -49,10 +49,10 @@ int main(int argc, char **argv)
     }
     for (unsigned i = 0; i < COMMAND_COUNT; i++)
         if (!strcmp(argv[1], commands[i].name + PREFIX)) {
-            argv[1] = (char *)commands[i].name; // what getopt's messages begin with
+            argv[1] = (char *)commands[i].name; // getopt's messages begin with it
             return written(commands[i].run(argc - 1, argv + 1));
         }
-    fprintf(stderr, "cardless: there is no command '%s'\n\n", argv[1]);
+    fprintf(stderr, "cardless: unknown command '%s'\n\n", argv[1]);
     usage(stderr);
     return 2;
 }

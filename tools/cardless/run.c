@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `cardless run`: puts our libcuda.so.1 in front of the loader's path and becomes the program.
+// `cardless run`: puts our libcuda.so.1 first in the loader's path, then executes the program.
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -17,39 +17,41 @@
 static const char usage[] =
     "usage: cardless run [options] [--] program [argument …]\n"
     "\n"
-    "Runs a CUDA program on the software card. The program is not changed; this process becomes "
-    "it, so its exit code and signals are its own.\n"
+    "Runs an unmodified CUDA program on the software card. This process is replaced by the "
+    "program, "
+    "so exit status and signals are the program's.\n"
     "\n"
-    "  --personality manual|driver-580  where the manual and the driver disagree, do as this one "
-    "says (manual)\n"
-    "  --quirks [-]NAME[,[-]NAME…]      single disagreements that follow the driver, or (-) the "
-    "manual\n"
-    "  --devices NAME[,NAME…]           which cards there are: h100, rtx3080, t4 … or a .dev file "
-    "(h100)\n"
-    "  --diagnostics off|text|json:F    where mistakes are reported (text, on stderr)\n"
-    "  --overlap distinct|same          overlapping mappings of one external memory get their own "
-    "addresses or share them (distinct)\n"
-    "  --policy eager|parallel          parallel: large copies and fills use a second processor "
-    "core (eager)\n"
-    "  --report                         print what was imported and mapped where, when the program "
-    "ends\n"
-    "  --seed N                         vary what may vary, by this seed\n"
+    "  --personality manual|driver-580  if the manual and the driver disagree, follow this one "
+    "(manual)\n"
+    "  --quirks [-]NAME[,[-]NAME…]      follow the driver, or with - the manual, in single "
+    "disagreements\n"
+    "  --devices NAME[,NAME…]           the cards: h100, rtx3080, t4 … or a .dev file (h100)\n"
+    "  --diagnostics off|text|json:F    report mistakes as text on stderr, or as JSON to F (text)\n"
+    "  --overlap distinct|same          give overlapping mappings of one external memory their own "
+    "addresses, or the same ones (distinct)\n"
+    "  --policy eager|parallel          parallel: spread large copies and fills over processor "
+    "cores (eager)\n"
+    "  --report                         when the program ends, list its imports, mappings and "
+    "graphics resources\n"
+    "  --seed N                         vary addresses and order within the rules, from this "
+    "seed\n"
     "  --trace FILE                     write every call with its arguments and result to FILE\n"
-    "  --vulkan-layer on|off|noncoherent  note which Vulkan images stand behind imported memory "
-    "(on); noncoherent: host-visible Vulkan memory has\n"
-    "                                   to be flushed and invalidated\n";
+    "  --vulkan-layer on|off|noncoherent  record the Vulkan images in exported memory, to check "
+    "CUDA's descriptors (on);\n"
+    "                                   noncoherent: the program must also flush and invalidate "
+    "mapped Vulkan memory\n";
 
-// Finds `program` as execvp would. Returns 0, or -1 where it is not found.
-static int find_program(const char *program, char *out, size_t room)
+// Finds `program` as execvp does. Returns 0, or -1 if it is not found.
+static int find_program(const char *program, char *out, size_t capacity)
 {
     if (strchr(program, '/')) {
-        snprintf(out, room, "%s", program);
+        snprintf(out, capacity, "%s", program);
         return access(out, X_OK);
     }
     const char *path = getenv("PATH");
     for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
         size_t n = strcspn(p, ":");
-        snprintf(out, room, "%.*s/%s", (int)n, n ? p : ".", program);
+        snprintf(out, capacity, "%.*s/%s", (int)n, n ? p : ".", program);
         if (!access(out, X_OK))
             return 0;
         p += n + (p[n] == ':');
@@ -57,10 +59,10 @@ static int find_program(const char *program, char *out, size_t room)
     return -1;
 }
 
-// Whether one of the folders of an RPATH holds a libcuda.so.1 that is not ours. `$ORIGIN` is the
-// program's own folder.
+// Returns true if a folder of an RPATH holds a libcuda.so.1 that is not ours. `$ORIGIN` stands for
+// the program's own folder.
 static bool hides_us(const char *rpath, const char *program, const char *ours, char *found,
-                     size_t room)
+                     size_t capacity)
 {
     char origin[PATH_MAX];
     if (!realpath(program, origin))
@@ -80,7 +82,7 @@ static bool hides_us(const char *rpath, const char *program, const char *ours, c
         char full[PATH_MAX];
         if ((size_t)snprintf(file, sizeof file, "%s/libcuda.so.1", folder) < sizeof file &&
             !access(file, R_OK) && !(realpath(folder, full) && !strcmp(full, ours))) {
-            snprintf(found, room, "%s", file);
+            snprintf(found, capacity, "%s", file);
             return true;
         }
         p += n + (p[n] == ':');
@@ -148,7 +150,7 @@ static bool read_layer(const char *value, enum layer *out)
     return false;
 }
 
-// The program runs without the layer, too: only what was asked for by name must be there.
+// A missing layer is an error only if the user asked for it by name: programs run without it.
 static int start_layer(enum layer layer)
 {
     if (layer == LAYER_OFF)
@@ -157,8 +159,8 @@ static int start_layer(enum layer layer)
     if (layer == LAYER_ON)
         return 0;
     if (r)
-        fprintf(stderr, "cardless: the Vulkan layer is not there (it is built where Vulkan's "
-                        "headers, libvulkan-dev, are)\n");
+        fprintf(stderr, "cardless: --vulkan-layer noncoherent: this build has no Vulkan layer: "
+                        "install libvulkan-dev and build again\n");
     return r ? r : setenv("CARDLESS_VULKAN_MEMORY", "noncoherent", 1);
 }
 
@@ -243,7 +245,7 @@ int cmd_run(int argc, char **argv)
     if (!find_program(argv[optind], program, sizeof program))
         warn_about(program, ours);
     if (put_in_front("LD_LIBRARY_PATH", ours)) {
-        fprintf(stderr, "cardless: no memory for the environment\n");
+        fprintf(stderr, "cardless: out of memory for the environment\n");
         return 126;
     }
     if (start_layer(layer))

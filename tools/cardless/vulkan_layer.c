@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the Vulkan layer and turns it on: as an implicit layer in a folder that every Vulkan loader
-// looks into, enabled by a variable of ours. (Layers asked for by VK_INSTANCE_LAYERS make the
-// loader warn, and programs see that.)
+// Finds the Vulkan layer and switches it on, as an implicit layer in a folder that every Vulkan
+// loader searches, enabled by an environment variable of ours. (For layers in VK_INSTANCE_LAYERS
+// the loader prints warnings, which programs can see.)
 #include "vulkan_layer.h"
 
 #include <limits.h>
@@ -12,28 +12,27 @@
 
 #include "lib.h"
 
-int vulkan_layer_folder(char *out, size_t room)
+int vulkan_layer_folder(char *out, size_t capacity)
 {
-    static const char *const beside[] = {"vulkan-layer", "../vulkan-layer",
-                                         "cardless/vulkan-layer"};
+    static const char *const near[] = {"vulkan-layer", "../vulkan-layer", "cardless/vulkan-layer"};
     char library[PATH_MAX], path[PATH_MAX + 64], full[PATH_MAX];
     if (lib_folder(library, sizeof library))
         return -1;
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
         snprintf(path, sizeof path, "%s/%s/share/vulkan/implicit_layer.d/VkLayer_cardless.json",
-                 library, beside[i]);
+                 library, near[i]);
         if (access(path, R_OK) || !realpath(path, full))
             continue;
         // realpath: …/share/vulkan/implicit_layer.d/VkLayer_cardless.json
         for (int up = 0; up < 4; up++)
             *strrchr(full, '/') = 0;
-        int n = snprintf(out, room, "%s", full);
-        return n >= 0 && (size_t)n < room ? 0 : -1;
+        int n = snprintf(out, capacity, "%s", full);
+        return n >= 0 && (size_t)n < capacity ? 0 : -1;
     }
     return -1;
 }
 
-// A list whose first entry is ours. `before`: what is there already, or NULL.
+// Sets a list in the environment: our entry, then those of `before`, which may be NULL.
 static int put_first(const char *variable, const char *ours, const char *before)
 {
     char *value = NULL;
@@ -59,7 +58,7 @@ int vulkan_layer_enable(void)
     // should be used."
     if (put_first("XDG_DATA_DIRS", share, data && *data ? data : "/usr/local/share:/usr/share"))
         return -1;
-    // Newer loaders look there and nowhere else where it is set.
+    // If this is set, newer loaders search only there.
     if (instead && *instead && put_first("VK_IMPLICIT_LAYER_PATH", manifests, instead))
         return -1;
     return setenv("CARDLESS_VULKAN_LAYER", "1", 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where our Vulkan layer is, and the loader's environment that puts it into a program.
+// Finds our Vulkan layer, and sets the environment that makes the Vulkan loader use it.
 #pragma once
 #include <stddef.h>
 
-// The folder with the layer's library and manifest. 0, or -1 where it was not built.
-int vulkan_layer_folder(char *out, size_t room);
-// Sets the environment so that the Vulkan loader puts the layer into every instance. 0, or -1: not
-// built, or no memory.
+// Writes the folder of the layer's library and manifest. Returns 0, or -1 if it was not built.
+int vulkan_layer_folder(char *out, size_t capacity);
+// Sets the environment so that the Vulkan loader puts the layer into every instance. Returns 0, or
+// -1 if the layer was not built or memory ran out.
 int vulkan_layer_enable(void);

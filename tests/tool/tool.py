@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the commands of `cardless`: the report of a program, the table of cards, the check of the machine, and refusals."""
+import os
+import shlex
+import subprocess
+import sys
+
+WRAPPER = shlex.split(os.environ.get("MESON_EXE_WRAPPER", ""))
+TOOL, PROGRAM = sys.argv[1:3]
+
+
+def run(*arguments):
+    return subprocess.run([*WRAPPER, TOOL, *arguments], capture_output=True, text=True, timeout=30)
+
+
+# The report of a program that imports nothing is one sentence, and no failure.
+r = run("run", "--report", PROGRAM)
+assert r.returncode == 0, r
+assert r.stderr == "cardless: report: this program imported no external memory and registered no graphics resource\n", r
+r = run("run", "--report", PROGRAM, "import")
+assert r.returncode == 0, r
+assert "cardless: report: imports, mappings and graphics resources\n" in r.stderr and "never freed" in r.stderr, r
+assert "imported no" not in r.stderr, r
+r = run("run", PROGRAM)
+assert r.returncode == 0 and not r.stderr, r
+
+r = run("info", "--devices", "h100,t4")
+assert r.returncode == 0 and "2 devices" in r.stdout and "NVIDIA H100" in r.stdout, r
+r = run("doctor")
+assert r.returncode == 0 and "break cuMemFree_v2" in r.stdout, r
+
+for wrong, says in ((["bogus"], "unknown command 'bogus'"), (["info", "bogus"], "unexpected argument 'bogus'"),
+                    (["run", "--vulkan-layer", "bogus", PROGRAM], "on, off or noncoherent"),
+                    (["run", "--personality", "bogus", PROGRAM], "manual or driver-580")):
+    r = run(*wrong)
+    assert r.returncode == 2 and says in r.stderr, (wrong, r)
+for command in ("run", "info", "layout", "doctor"):
+    r = run(command, "--help")
+    assert r.returncode == 0 and r.stdout.startswith(f"usage: cardless {command}"), (command, r)
+print("cardless answers")
