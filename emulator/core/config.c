@@ -103,7 +103,7 @@ static void switch_quirk(const char *name, size_t length, bool driver)
     }
     fprintf(stderr,
             "cardless: CARDLESS_QUIRKS: there is no disagreement named %.*s; "
-            "docs/disagreements.md lists them\n",
+            "`tools/docs` makes the page of disagreements, which lists them\n",
             (int)length, name);
 }
 

@@ -80,9 +80,11 @@ TEST(g11_format)
 {
     gl_start(GL_CORE);
     CUgraphicsResource r;
+    // [G11 wrong]
     EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, gl_texture_2d(GL_DEPTH_COMPONENT24, 1, 16, 16),
                                            GL_TEXTURE_2D, 0),
                  CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(G11);
 }
 
@@ -111,10 +113,22 @@ TEST(g12_no_context)
 {
     gl_start(GL_CORE);
     CUgraphicsResource r;
+    // [G12 wrong]
     GLuint b = gl_buffer(64, NULL);
     gl_use(EGL_NO_CONTEXT);
     EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, b, 0), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+    // [end]
     EXPECT_DIAGNOSTIC(G12);
+}
+
+TEST(g11_g12_twin)
+{
+    gl_start(GL_CORE); // makes a context current in this thread
+    CUgraphicsResource r;
+    // [G11 G12 right]
+    EXPECT_OK(cuGraphicsGLRegisterImage(&r, gl_texture_2d(GL_RGBA8, 1, 16, 16), GL_TEXTURE_2D, 0));
+    // [end]
+    EXPECT_NO_DIAGNOSTIC();
 }
 
 // Each call that needs the context: 0 map, 1 unmap, 2 unregister, 3 devices, 4 init.
@@ -205,6 +219,6 @@ TEST(resized_and_registered_again)
 
 TESTS(CASE(g06_used_after_unmap), CASE(g09_written_read_only), CASE(g09_read_discarded),
       CASE(g09_twins), CASE(g07_mapped_by_opengl), CASE(g10_flags), CASE(g11_format),
-      CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g12_map), CASE(g12_unmap),
-      CASE(g12_unregister), CASE(g12_devices), CASE(g12_init), CASE(g13_deleted), CASE(g14_resized),
-      CASE(resized_and_registered_again))
+      CASE(g11_target), CASE(g11_no_storage), CASE(g12_no_context), CASE(g11_g12_twin),
+      CASE(g12_map), CASE(g12_unmap), CASE(g12_unregister), CASE(g12_devices), CASE(g12_init),
+      CASE(g13_deleted), CASE(g14_resized), CASE(resized_and_registered_again))

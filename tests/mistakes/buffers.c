@@ -11,8 +11,10 @@ static CUexternalMemory memory(void)
 
 TEST(b01_past_the_end)
 {
+    // [B01 wrong]
     CUexternalMemory m = memory();
     EXPECT_ERROR(try_buffer(m, 4096, EXTERNAL_B, 0), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(B01);
 }
 
@@ -27,8 +29,10 @@ TEST(b01_size_that_lies)
 
 TEST(b02_wraps)
 {
+    // [B02 wrong]
     CUexternalMemory m = memory();
     EXPECT_ERROR(try_buffer(m, 65536, ~0ull - 4095, 0), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(B02);
 }
 
@@ -42,59 +46,70 @@ TEST(b02_as_the_driver)
 
 TEST(b03_flags)
 {
+    // [B03 wrong]
     CUexternalMemory m = memory();
     EXPECT_ERROR(try_buffer(m, 0, 4096, 1), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(B03);
 }
 
 TEST(b04_alignment)
 {
+    // [B04 wrong]
     CUexternalMemory m = memory();
     EXPECT_OK(try_buffer(m, 100, 4096, 0));
+    // [end]
     EXPECT_DIAGNOSTIC(B04);
 }
 
 TEST(b01_to_b04_twin)
 {
+    // [B01 B02 B03 B04 right]
     CUexternalMemory m = memory();
     EXPECT_OK(try_buffer(m, 0, EXTERNAL_B, 0));
     EXPECT_OK(try_buffer(m, 65536, EXTERNAL_B - 65536, 0));
     EXPECT_OK(try_buffer(m, 256, 100, 0));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
-}
-
-static void write_one_read_other(bool order)
-{
-    CUexternalMemory m = memory();
-    unsigned char back[64];
-    CUdeviceptr a = map_buffer(m, 0, 65536), b = map_buffer(m, 4096, 65536);
-    EXPECT(a != b);
-    EXPECT_OK(cuMemsetD8(a, 7, 65536));
-    if (order)
-        EXPECT_OK(cuStreamSynchronize(NULL));
-    EXPECT_OK(cuMemcpyDtoH(back, b, sizeof back));
-    EXPECT_EQ(back[0], 7); // they are the same bytes all the same
 }
 
 TEST(b05_alias_without_order)
 {
-    write_one_read_other(false);
+    CUexternalMemory m = memory();
+    unsigned char back[64];
+    // [B05 wrong]
+    CUdeviceptr a = map_buffer(m, 0, 65536), b = map_buffer(m, 4096, 65536);
+    EXPECT_OK(cuMemsetD8(a, 7, 65536));
+    EXPECT_OK(cuMemcpyDtoH(back, b, sizeof back));
+    // [end]
+    EXPECT(a != b);
+    EXPECT_EQ(back[0], 7); // Cardless does order them
     EXPECT_DIAGNOSTIC(B05);
 }
 
 TEST(b05_twin)
 {
-    write_one_read_other(true);
+    CUexternalMemory m = memory();
+    unsigned char back[64];
+    // [B05 right]
+    CUdeviceptr a = map_buffer(m, 0, 65536), b = map_buffer(m, 4096, 65536);
+    EXPECT_OK(cuMemsetD8(a, 7, 65536));
+    EXPECT_OK(cuStreamSynchronize(NULL));
+    EXPECT_OK(cuMemcpyDtoH(back, b, sizeof back));
+    // [end]
+    EXPECT_EQ(back[0], 7);
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(b06_used_after_destroy)
 {
+    // [B06 wrong]
     CUexternalMemory m = memory();
     CUdeviceptr p = map_buffer(m, 0, 4096);
     EXPECT_OK(cuDestroyExternalMemory(m));
     EXPECT_OK(cuMemsetD8(p, 1, 4096));
     EXPECT_OK(cuMemFree(p));
+    // [end]
     EXPECT_DIAGNOSTIC(B06);
 }
 
@@ -111,19 +126,23 @@ TEST(b06_as_the_driver)
 
 TEST(b06_twin)
 {
+    // [B06 right]
     CUexternalMemory m = memory();
     CUdeviceptr p = map_buffer(m, 0, 4096);
     EXPECT_OK(cuMemsetD8(p, 1, 4096));
     EXPECT_OK(cuMemFree(p));
     EXPECT_OK(cuDestroyExternalMemory(m));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(b07_pointer_inside)
 {
     CUexternalMemory m = memory();
+    // [B07 wrong]
     CUdeviceptr p = map_buffer(m, 0, 65536);
     EXPECT_ERROR(cuMemFree(p + 256), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(B07);
     EXPECT_OK(cuMemFree(p));
 }
@@ -131,18 +150,33 @@ TEST(b07_pointer_inside)
 TEST(b07_twin)
 {
     CUexternalMemory m = memory();
+    // [B07 right]
     EXPECT_OK(cuMemFree(map_buffer(m, 256, 65536)));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(b08_destroyed_twice)
 {
     CUexternalMemory m = memory();
+    // [B08 wrong]
     EXPECT_OK(cuDestroyExternalMemory(m));
     EXPECT_ERROR(cuDestroyExternalMemory(m), CUDA_ERROR_INVALID_HANDLE);
+    // [end]
     EXPECT_DIAGNOSTIC(B08);
     EXPECT_ERROR(cuDestroyExternalMemory((CUexternalMemory)0x1234), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cuDestroyExternalMemory((CUexternalMemory)&m), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST(b08_twin)
+{
+    CUexternalMemory m = memory();
+    // [B08 right]
+    EXPECT_OK(cuDestroyExternalMemory(m));
+    m = NULL; // so that nothing destroys it again
+    // [end]
+    EXPECT(!m);
+    EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(overlap_same)
@@ -200,5 +234,5 @@ TEST(outlives_the_object)
 TESTS(CASE(b01_past_the_end), CASE(b01_size_that_lies), CASE(b02_wraps), CASE(b02_as_the_driver),
       CASE(b03_flags), CASE(b04_alignment), CASE(b01_to_b04_twin), CASE(b05_alias_without_order),
       CASE(b05_twin), CASE(b06_used_after_destroy), CASE(b06_as_the_driver), CASE(b06_twin),
-      CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(overlap_same),
-      CASE(truncated_by_its_producer), CASE(outlives_the_object))
+      CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(b08_twin),
+      CASE(overlap_same), CASE(truncated_by_its_producer), CASE(outlives_the_object))

@@ -18,16 +18,20 @@ static CUgraphicsResource texture(void)
 TEST(g01_map_twice)
 {
     CUgraphicsResource r = buffer();
+    // [G01 wrong]
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
     EXPECT_ERROR(cuGraphicsMapResources(1, &r, NULL), CUDA_ERROR_ALREADY_MAPPED);
+    // [end]
     EXPECT_DIAGNOSTIC(G01);
 }
 
 TEST(g02_duplicates)
 {
+    // [G02 wrong]
     CUgraphicsResource r = buffer(), twice[] = {r, r};
     CUdeviceptr p;
     EXPECT_ERROR(cuGraphicsMapResources(2, twice, NULL), CUDA_ERROR_INVALID_HANDLE);
+    // [end]
     EXPECT_DIAGNOSTIC(G02);
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL)); // nothing was mapped
     EXPECT_ERROR(cuGraphicsUnmapResources(2, twice, NULL), CUDA_ERROR_INVALID_HANDLE);
@@ -47,17 +51,21 @@ TEST(g02_as_the_driver)
 
 TEST(g03_unmap_unmapped)
 {
+    // [G03 wrong]
     CUgraphicsResource r = buffer();
     EXPECT_ERROR(cuGraphicsUnmapResources(1, &r, NULL), CUDA_ERROR_NOT_MAPPED);
+    // [end]
     EXPECT_DIAGNOSTIC(G03);
 }
 
 TEST(g04_pointer_of_image)
 {
+    // [G04 wrong]
     CUgraphicsResource r = texture();
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
     EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(NULL, NULL, r),
                  CUDA_ERROR_NOT_MAPPED_AS_POINTER);
+    // [end]
     EXPECT_DIAGNOSTIC(G04);
 }
 
@@ -74,8 +82,10 @@ TEST(g04_array_of_buffer)
 
 TEST(g05_pointer_while_unmapped)
 {
+    // [G05 wrong]
     CUgraphicsResource r = buffer();
     EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(NULL, NULL, r), CUDA_ERROR_NOT_MAPPED);
+    // [end]
     EXPECT_DIAGNOSTIC(G05);
 }
 
@@ -90,10 +100,12 @@ TEST(g05_array_while_unmapped)
 TEST(g06_pointer_after_unmap)
 {
     CUgraphicsResource r = buffer();
+    // [G06 wrong]
     CUdeviceptr p = mapped_pointer(r);
     EXPECT_OK(cuMemsetD8(p, 1, 4096));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
     EXPECT_ERROR(cuMemsetD8(p, 2, 4096), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(G06);
 }
 
@@ -154,9 +166,11 @@ TEST(g06_as_the_driver)
 TEST(g07_write_while_mapped)
 {
     test_context();
+    // [G07 wrong]
     cardlessBuffer b = virtual_buffer(4096);
     mapped_pointer(registered(b, 0));
     EXPECT_OK(cardlessFillBuffer(b, 0, 4096, 1));
+    // [end]
     EXPECT_DIAGNOSTIC(G07);
 }
 
@@ -175,11 +189,13 @@ TEST(g07_twin)
 {
     unsigned char back[4096];
     test_context();
+    // [G07 right]
     cardlessBuffer b = virtual_buffer(4096);
     CUgraphicsResource r = registered(b, 0);
     EXPECT_OK(cuMemsetD8(mapped_pointer(r), 5, 4096));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
     EXPECT_OK(cardlessReadBuffer(b, 0, 4096, back));
+    // [end]
     EXPECT_EQ(back[4095], 5);
     EXPECT_OK(cardlessFillBuffer(b, 0, 4096, 1));
     EXPECT_NO_DIAGNOSTIC();
@@ -188,9 +204,11 @@ TEST(g07_twin)
 TEST(g08_flags_while_mapped)
 {
     CUgraphicsResource r = buffer();
+    // [G08 wrong]
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
     EXPECT_ERROR(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY),
                  CUDA_ERROR_ALREADY_MAPPED);
+    // [end]
     EXPECT_DIAGNOSTIC(G08);
 }
 
@@ -204,11 +222,13 @@ TEST(g08_no_flags)
 TEST(g09_read_only_written)
 {
     test_context();
+    // [G09 wrong]
     cardlessBuffer b = virtual_buffer(4096);
     CUgraphicsResource r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
     EXPECT_OK(cardlessFillBuffer(b, 0, 4096, 9));
     EXPECT_OK(cuMemsetD8(mapped_pointer(r), 7, 4096));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+    // [end]
     EXPECT_DIAGNOSTIC(G09);
     EXPECT_EQ(byte_of(b, 100), 9); // as on the card, graphics does not see it
 }
@@ -248,9 +268,11 @@ TEST(g09_twin)
     cardlessBuffer b = virtual_buffer(4096);
     CUgraphicsResource r = registered(b, 0);
     CUdeviceptr p;
+    // [G09 right]
     EXPECT_OK(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY));
     EXPECT_OK(cuMemcpyDtoH(back, mapped_pointer(r), sizeof back));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
+    // [end]
     EXPECT_OK(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD));
     p = mapped_pointer(r);
     EXPECT_OK(cuMemsetD8(p, 3, 4096));
@@ -264,9 +286,11 @@ TEST(g10_flags_of_buffer)
 {
     CUgraphicsResource r;
     test_context();
+    // [G10 wrong]
     EXPECT_ERROR(
         cardlessRegisterBuffer(&r, virtual_buffer(64), CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST),
         CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(G10);
 }
 
@@ -293,8 +317,10 @@ TEST(g10_gather_of_layers)
 TEST(g13_unregister_mapped)
 {
     CUgraphicsResource r = buffer();
+    // [G13 wrong]
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
     EXPECT_ERROR(cuGraphicsUnregisterResource(r), CUDA_ERROR_ALREADY_MAPPED);
+    // [end]
     EXPECT_DIAGNOSTIC(G13);
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
     EXPECT_OK(cuGraphicsUnregisterResource(r));
@@ -326,12 +352,14 @@ TEST(g13_deleted_and_mapped)
 TEST(g13_twin)
 {
     test_context();
+    // [G13 right]
     cardlessBuffer b = virtual_buffer(4096);
     CUgraphicsResource r = registered(b, 0);
     EXPECT_OK(cuMemsetD8(mapped_pointer(r), 1, 4096));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
     EXPECT_OK(cuGraphicsUnregisterResource(r));
     EXPECT_OK(cardlessBufferDestroy(b));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
@@ -339,10 +367,12 @@ TEST(g14_resized)
 {
     size_t size = 0;
     test_context();
+    // [G14 wrong]
     cardlessBuffer b = virtual_buffer(4096);
     CUgraphicsResource r = registered(b, 0);
     EXPECT_OK(cardlessBufferResize(b, 100));
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
+    // [end]
     EXPECT_DIAGNOSTIC(G14);
     EXPECT_OK(cuGraphicsResourceGetMappedPointer(NULL, &size, r));
     EXPECT_EQ(size, 4096); // CUDA has what was registered
@@ -352,12 +382,14 @@ TEST(g14_twin)
 {
     size_t size = 0;
     test_context();
+    // [G14 right]
     cardlessBuffer b = virtual_buffer(4096);
     CUgraphicsResource r = registered(b, 0);
     EXPECT_OK(cuGraphicsUnregisterResource(r));
     EXPECT_OK(cardlessBufferResize(b, 100));
     r = registered(b, 0);
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
+    // [end]
     EXPECT_OK(cuGraphicsResourceGetMappedPointer(NULL, &size, r));
     EXPECT_EQ(size, 100);
     EXPECT_NO_DIAGNOSTIC();
@@ -365,9 +397,11 @@ TEST(g14_twin)
 
 TEST(g15_null_resource)
 {
+    // [G15 wrong]
     CUgraphicsResource r = NULL;
     test_context();
     EXPECT_ERROR(cuGraphicsMapResources(1, &r, NULL), CUDA_ERROR_INVALID_HANDLE);
+    // [end]
     EXPECT_DIAGNOSTIC(G15);
 }
 
@@ -375,7 +409,10 @@ TEST(g15_twin)
 {
     CUgraphicsResource r = NULL, same = (CUgraphicsResource)0x1;
     test_context();
+    // [G15 right]
     EXPECT_OK(cardlessRegisterBuffer(&r, virtual_buffer(64), 0));
+    EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
+    // [end]
     EXPECT(r != NULL); // success always gives a resource
     EXPECT_ERROR(cardlessRegisterBuffer(&same, NULL, 0), CUDA_ERROR_INVALID_HANDLE);
     EXPECT(same == (CUgraphicsResource)0x1); // failure writes nothing
@@ -386,9 +423,11 @@ static void ask_for_array(unsigned index, unsigned level)
 {
     CUgraphicsResource r = texture();
     CUarray a;
+    // [G17 wrong]
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
     EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&a, r, index, level),
                  CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(G17);
 }
 
@@ -409,6 +448,7 @@ TEST(g01_to_g17_twin)
     CUarray a;
     CUmipmappedArray m;
     test_context();
+    // [G01 G02 G03 G04 G05 G06 G08 G10 G17 right]
     CUgraphicsResource r[] = {
         registered(virtual_buffer(4096), CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD),
         registered_texture(virtual_texture(CARDLESS_TEXTURE_CUBE, 16, 16, 0, 0, 5),
@@ -426,6 +466,7 @@ TEST(g01_to_g17_twin)
     }
     EXPECT_OK(cuGraphicsUnregisterResource(r[0]));
     EXPECT_OK(cuGraphicsUnregisterResource(r[1]));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 

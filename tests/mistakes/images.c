@@ -26,36 +26,46 @@ static CUexternalMemory dedicated(size_t width, size_t height, size_t slices, un
 TEST(i01_depth_1)
 {
     CUexternalMemory m = memory();
+    // [I01 wrong]
     EXPECT_OK(try_image(m, image(64, 64, 1, 0, 1)));
+    // [end]
     EXPECT_DIAGNOSTIC(I01);
 }
 
 TEST(i01_twin)
 {
     CUexternalMemory m = memory();
+    // [I01 right]
     EXPECT_OK(try_image(m, image(64, 64, 0, 0, 1)));
     EXPECT_OK(try_image(m, image(64, 64, 1, CUDA_ARRAY3D_LAYERED, 1)));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(i02_layers_without_flag)
 {
+    // [I02 wrong]
     CUexternalMemory m = dedicated(64, 64, 4, 7);
     EXPECT_OK(try_image(m, image(64, 64, 4, 0, 7)));
+    // [end]
     EXPECT_DIAGNOSTIC(I02);
 }
 
 TEST(i02_twin)
 {
+    // [I02 right]
     CUexternalMemory m = dedicated(64, 64, 4, 7);
     EXPECT_OK(try_image(m, image(64, 64, 4, CUDA_ARRAY3D_LAYERED, 7)));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(i03_cubemaps)
 {
     CUexternalMemory m = memory();
+    // [I03 wrong]
     EXPECT_ERROR(try_image(m, image(64, 32, 6, CUDA_ARRAY3D_CUBEMAP, 1)), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(I03);
     EXPECT_ERROR(try_image(m, image(64, 64, 5, CUDA_ARRAY3D_CUBEMAP, 1)), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(try_image(m, image(64, 64, 7, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, 1)),
@@ -66,15 +76,19 @@ TEST(i03_cubemaps)
 TEST(i03_twin)
 {
     CUexternalMemory m = memory();
+    // [I03 right]
     EXPECT_OK(try_image(m, image(64, 64, 6, CUDA_ARRAY3D_CUBEMAP, 7)));
     EXPECT_OK(try_image(m, image(64, 64, 12, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, 1)));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(i05_other_number_of_levels)
 {
+    // [I05 wrong]
     CUexternalMemory m = dedicated(256, 256, 1, 9);
     EXPECT_OK(try_image(m, image(256, 256, 0, 0, 1)));
+    // [end]
     EXPECT_DIAGNOSTIC(I05);
 }
 
@@ -87,17 +101,21 @@ TEST(i05_more_levels_than_there_can_be)
 
 TEST(i05_twin)
 {
+    // [I05 right]
     CUexternalMemory m = dedicated(256, 256, 1, 9);
     EXPECT_OK(try_image(m, image(256, 256, 0, 0, 9)));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(i06_three_channels)
 {
     CUexternalMemory m = memory();
+    // [I06 wrong]
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
     d.arrayDesc.NumChannels = 3;
     EXPECT_ERROR(try_image(m, d), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(I06);
     d.arrayDesc.NumChannels = 4;
     d.arrayDesc.Format = (CUarray_format)0x7f;
@@ -108,9 +126,11 @@ TEST(i06_three_channels)
 TEST(i06_twin)
 {
     CUexternalMemory m = memory();
+    // [I06 right]
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
     d.arrayDesc.Format = CU_AD_FORMAT_FLOAT;
     EXPECT_OK(try_image(m, d));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
@@ -133,13 +153,17 @@ static CUresult surface_of_level_0(CUexternalMemory m, unsigned flags)
 
 TEST(i08_surface_without_flag)
 {
+    // [I08 wrong]
     EXPECT_OK(surface_of_level_0(memory(), 0)); // as NVIDIA's own sample does
+    // [end]
     EXPECT_DIAGNOSTIC(I08);
 }
 
 TEST(i08_twin)
 {
+    // [I08 right]
     EXPECT_OK(surface_of_level_0(memory(), CUDA_ARRAY3D_SURFACE_LDST));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
@@ -149,9 +173,11 @@ TEST(i09_level_destroyed_instead_of_parent)
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 7);
     CUmipmappedArray mip;
     CUarray level;
+    // [I09 wrong]
     MUST(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
     MUST(cuMipmappedArrayGetLevel(&level, mip, 0));
     EXPECT_OK(cuArrayDestroy(level));
+    // [end]
     EXPECT_DIAGNOSTIC(I09);
 }
 
@@ -162,8 +188,10 @@ TEST(i10_levels)
     CUDA_ARRAY3D_DESCRIPTOR desc;
     CUmipmappedArray mip;
     CUarray level;
+    // [I10 wrong]
     MUST(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
     EXPECT_ERROR(cuMipmappedArrayGetLevel(&level, mip, 7), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(I10);
     MUST(cuMipmappedArrayGetLevel(&level, mip, 3));
     EXPECT_OK(cuMipmappedArrayDestroy(mip));
@@ -174,6 +202,7 @@ TEST(i10_levels)
 TEST(i09_i10_twin)
 {
     CUexternalMemory m = memory();
+    // [I09 I10 right]
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 7);
     CUDA_ARRAY3D_DESCRIPTOR desc;
     CUmipmappedArray mip;
@@ -185,15 +214,18 @@ TEST(i09_i10_twin)
     EXPECT_OK(cuArray3DGetDescriptor(&desc, level));
     EXPECT_EQ(desc.Width, 1);
     EXPECT_OK(cuMipmappedArrayDestroy(mip));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(i11_does_not_fit)
 {
+    // [I11 wrong]
     CUexternalMemory m = memory();
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(1024, 1024, 0, 0, 1);
     d.offset = 65536;
     EXPECT_ERROR(try_image(m, d), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(I11);
 }
 
@@ -214,10 +246,12 @@ TEST(i11_misaligned)
 
 TEST(i11_twin)
 {
+    // [I11 right]
     CUexternalMemory m = memory();
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(1024, 512, 0, 0, 1);
     d.offset = 65536;
     EXPECT_OK(try_image(m, d));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 

@@ -7,10 +7,12 @@
 TEST(m01_descriptor_used_after_import)
 {
     test_context();
+    // [M01 wrong]
     int fd = own_fd(EXTERNAL_B);
     CUexternalMemory m = import(fd, EXTERNAL_B, 0);
     close(fd); // the mistake: it belongs to the driver
     EXPECT_OK(cuDestroyExternalMemory(m));
+    // [end]
     EXPECT_DIAGNOSTIC(M01);
 }
 
@@ -28,33 +30,48 @@ TEST(m01_descriptor_imported_again)
 TEST(m01_twin)
 {
     test_context();
+    // [M01 right]
     int fd = own_fd(EXTERNAL_B), mine = dup(fd);
     CUexternalMemory m = import(fd, EXTERNAL_B, 0);
     EXPECT_EQ(close(mine), 0);
     EXPECT_OK(cuDestroyExternalMemory(m));
+    // [end]
     EXPECT(fcntl(fd, F_GETFD) < 0); // the driver has closed it
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// Whether a case's own process, at its end, reports a descriptor that its failed import left open.
-static void leave_after_failed_import(bool close_it)
+static void leave_after_failed_import(void)
 {
     test_context();
-    int fd = eventfd(0, EFD_CLOEXEC);
+    // [M02 M12 wrong]
+    int fd = eventfd(0, EFD_CLOEXEC); // not memory
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(fd, 4096);
     CUexternalMemory m;
     EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_INVALID_HANDLE);
+    // [end]
     EXPECT(fcntl(fd, F_GETFD) >= 0);
-    if (close_it)
-        close(fd);
 }
 
-static void expect_at_exit(bool close_it, const char *ids)
+static void close_after_failed_import(void)
+{
+    test_context();
+    // [M02 right]
+    int fd = eventfd(0, EFD_CLOEXEC); // not memory
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(fd, 4096);
+    CUexternalMemory m;
+    if (cuImportExternalMemory(&m, &d) != CUDA_SUCCESS)
+        close(fd); // it is still yours
+    // [end]
+    EXPECT(fcntl(fd, F_GETFD) < 0);
+}
+
+// Runs `attempt` in a process of its own, which reports a leaked descriptor when it ends.
+static void expect_at_exit(void (*attempt)(void), const char *ids)
 {
     int status;
     pid_t child = fork();
     if (!child) {
-        leave_after_failed_import(close_it);
+        attempt();
         exit(test_failures != 0);
     }
     EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
@@ -63,17 +80,18 @@ static void expect_at_exit(bool close_it, const char *ids)
 
 TEST(m02_descriptor_leaks_after_failed_import)
 {
-    expect_at_exit(false, "M12 M02");
+    expect_at_exit(leave_after_failed_import, "M12 M02");
 }
 
 TEST(m02_twin)
 {
-    expect_at_exit(true, "M12");
+    expect_at_exit(close_after_failed_import, "M12");
 }
 
 TEST(m04_handle_and_name)
 {
     test_context();
+    // [M04 wrong]
     int object;
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(0, 4096);
     CUexternalMemory m;
@@ -81,12 +99,14 @@ TEST(m04_handle_and_name)
     d.handle.win32.handle = &object;
     d.handle.win32.name = &object;
     EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(M04);
 }
 
 TEST(m04_twin_is_m10_here)
 {
     test_context();
+    // [M04 right]
     int object;
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(0, 4096);
     CUexternalMemory m;
@@ -95,6 +115,7 @@ TEST(m04_twin_is_m10_here)
     d.handle.win32.handle = &object;
     EXPECT_ERROR(cuImportExternalMemory(&m, &d),
                  CUDA_ERROR_NOT_SUPPORTED); // right, but not on Linux
+    // [end]
     EXPECT_DIAGNOSTIC(M10);
 }
 
@@ -113,47 +134,59 @@ static CUresult import_d3d(unsigned flags)
 TEST(m05_resource_without_dedicated)
 {
     test_context();
+    // [M05 wrong]
     EXPECT_ERROR(import_d3d(0), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(M05);
 }
 
 TEST(m05_twin_is_m10_here)
 {
     test_context();
+    // [M05 right]
     EXPECT_ERROR(import_d3d(CUDA_EXTERNAL_MEMORY_DEDICATED), CUDA_ERROR_NOT_SUPPORTED);
+    // [end]
     EXPECT_DIAGNOSTIC(M10);
 }
 
 TEST(m06_dedicated_and_offset)
 {
     test_context();
+    // [M06 wrong]
     CUexternalMemory m = import(own_fd(EXTERNAL_B), EXTERNAL_B, CUDA_EXTERNAL_MEMORY_DEDICATED);
     EXPECT_ERROR(try_buffer(m, 65536, 65536, 0), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(M06);
 }
 
 TEST(m06_twin)
 {
     test_context();
+    // [M06 right]
     CUexternalMemory dedicated =
         import(own_fd(EXTERNAL_B), EXTERNAL_B, CUDA_EXTERNAL_MEMORY_DEDICATED);
     CUexternalMemory shared = import(own_fd(EXTERNAL_B), EXTERNAL_B, 0);
     EXPECT_OK(try_buffer(dedicated, 0, 65536, 0));
     EXPECT_OK(try_buffer(shared, 65536, 65536, 0));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(m07_size_of_the_resource)
 {
     test_context();
+    // [M07 wrong]
     import(mesa_memfd(73856), 65536, 0); // width * height * 4 of an image that the exporter pads
+    // [end]
     EXPECT_DIAGNOSTIC(M07);
 }
 
 TEST(m07_twin)
 {
     test_context();
+    // [M07 right]
     import(mesa_memfd(73856), 73856, 0);
+    // [end]
     import(mesa_memfd(73856 + 40), 73856, 0); // Mesa's own slack
     EXPECT_NO_DIAGNOSTIC();
 }
@@ -161,9 +194,11 @@ TEST(m07_twin)
 TEST(m08_descriptor_values)
 {
     test_context();
+    // [M08 wrong]
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(own_fd(EXTERNAL_B), 0);
     CUexternalMemory m;
     EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(M08);
     d.size = EXTERNAL_B;
     d.flags = 2;
@@ -180,29 +215,35 @@ TEST(m08_descriptor_values)
 TEST(m09_value_of_another_enumeration)
 {
     test_context();
+    // [M09 wrong]
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(own_fd(EXTERNAL_B), EXTERNAL_B);
     CUexternalMemory m;
     d.type = (CUexternalMemoryHandleType)0x200; // VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
     EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(M09);
 }
 
 TEST(m08_m09_m10_twin)
 {
     test_context();
+    // [M08 M09 M10 right]
     import(own_fd(EXTERNAL_B), EXTERNAL_B, 0);
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
 TEST(m10_not_on_this_platform)
 {
     test_context();
+    // [M10 wrong]
     int object;
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(0, 4096);
     CUexternalMemory m;
     d.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF;
     d.handle.nvSciBufObject = &object;
     EXPECT_ERROR(cuImportExternalMemory(&m, &d), CUDA_ERROR_NOT_SUPPORTED);
+    // [end]
     EXPECT_DIAGNOSTIC(M10);
 }
 
@@ -218,13 +259,17 @@ static void import_on_device(int ordinal)
 
 TEST(m11_another_device)
 {
+    // [M11 wrong]
     import_on_device(1);
+    // [end]
     EXPECT_DIAGNOSTIC(M11);
 }
 
 TEST(m11_twin)
 {
+    // [M11 right]
     import_on_device(0);
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
@@ -262,9 +307,11 @@ TEST(m12_as_the_driver)
 TEST(m12_twin)
 {
     test_context();
+    // [M12 right]
     import(plain_memfd(65536), 65536, 0);
     import(mesa_memfd(65536), 65536, 0);
     import(own_fd(EXTERNAL_B), EXTERNAL_B, 0);
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 
@@ -284,14 +331,18 @@ static CUresult export(unsigned types)
 TEST(m13_not_declared_exportable)
 {
     test_context();
+    // [M13 wrong]
     EXPECT_ERROR(export(CU_MEM_HANDLE_TYPE_NONE), CUDA_ERROR_INVALID_VALUE);
+    // [end]
     EXPECT_DIAGNOSTIC(M13);
 }
 
 TEST(m13_twin)
 {
     test_context();
+    // [M13 right]
     EXPECT_OK(export(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    // [end]
     EXPECT_NO_DIAGNOSTIC();
 }
 

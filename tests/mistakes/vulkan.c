@@ -182,20 +182,63 @@ static void map_told(struct told t)
         map_told((struct told){__VA_ARGS__});                                                      \
         EXPECT_STR(test_reported(), reported);                                                     \
     }
-#define TRANSFERS (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
 #define SAMPLED (VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT)
 IMAGE_TEST(m13_image_not_declared, "M13", .undeclared = true)
 IMAGE_TEST(i02_layers_forgotten, "I02", .layers = 4)
 IMAGE_TEST(i02_layers_as_slices, "I02", .layers = 4, .depth = 4)
-IMAGE_TEST(i04_color_target_without_flag, "I04", .more_usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT)
 IMAGE_TEST(i05_fewer_levels, "I05", .levels = 7, .cuda_levels = 6)
 IMAGE_TEST(i06_texels_of_another_size, "I06", .format = VK_FORMAT_R16G16B16A16_SFLOAT)
 IMAGE_TEST(i06_twin, "", .format = VK_FORMAT_R16G16B16A16_SFLOAT, .cuda_format = CU_AD_FORMAT_HALF)
-IMAGE_TEST(i07_linear, "I07", .tiling = VK_IMAGE_TILING_LINEAR, .usage = TRANSFERS)
 IMAGE_TEST(i07_surfaces_without_storage, "I07", .usage = SAMPLED,
            .flags = CUDA_ARRAY3D_SURFACE_LDST)
 IMAGE_TEST(i07_twin_without_surfaces, "", .usage = SAMPLED)
 IMAGE_TEST(i11_another_extent, "I11", .height = 32)
+
+TEST(i04_color_target_without_flag)
+{
+    // [I04 wrong]
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    struct shared s = share(&info);
+    EXPECT_OK(try_image(s.cuda, image(64, 64, 0, 0, 1)));
+    // [end]
+    EXPECT_DIAGNOSTIC(I04);
+}
+
+TEST(i04_twin)
+{
+    // [I04 right]
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    struct shared s = share(&info);
+    EXPECT_OK(try_image(s.cuda, image(64, 64, 0, CUDA_ARRAY3D_COLOR_ATTACHMENT, 1)));
+    // [end]
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(i07_linear)
+{
+    // [I07 wrong]
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.tiling = VK_IMAGE_TILING_LINEAR;
+    info.usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    struct shared s = share(&info);
+    EXPECT_OK(try_image(s.cuda, image(64, 64, 0, 0, 1)));
+    // [end]
+    EXPECT_DIAGNOSTIC(I07);
+}
+
+TEST(i07_twin)
+{
+    // [I07 right]
+    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
+    info.tiling = VK_IMAGE_TILING_OPTIMAL;
+    info.usage |= VK_IMAGE_USAGE_STORAGE_BIT;
+    struct shared s = share(&info);
+    EXPECT_OK(try_image(s.cuda, image(64, 64, 0, CUDA_ARRAY3D_SURFACE_LDST, 1)));
+    // [end]
+    EXPECT_NO_DIAGNOSTIC();
+}
 
 // Two images in one allocation; the second one is mapped at `offset` past where it is bound.
 static void two_images(uint64_t wrong_by)
@@ -292,10 +335,12 @@ static VkMappedMemoryRange whole(VkDeviceMemory memory)
 TEST(b09_no_flush)
 {
     VkDeviceMemory memory;
+    // [B09 wrong]
     CUdeviceptr p = host_memory(false, &memory);
     EXPECT_EQ(read_one(p, 900), 0); // these bytes nobody wrote
     EXPECT_NO_DIAGNOSTIC();
     EXPECT_EQ(read_one(p, 1000), 0); // stale, as with a card
+    // [end]
     EXPECT_DIAGNOSTIC(B09);
 }
 
@@ -311,10 +356,12 @@ TEST(b09_unmapped_without_flush)
 TEST(b09_twin)
 {
     VkDeviceMemory memory;
+    // [B09 right]
     CUdeviceptr p = host_memory(false, &memory);
     VkMappedMemoryRange range = whole(memory);
     VK(vkFlushMappedMemoryRanges(vk.device, 1, &range));
     EXPECT_EQ(read_one(p, 1000), 0x5a);
+    // [end]
     MUST(cuMemsetD8(p, 7, BUFFER_B));
     MUST(cuCtxSynchronize());
     EXPECT_EQ(mapped[1000], 0x5a); // not invalidated yet
@@ -511,9 +558,9 @@ TEST(hostile_records)
 TESTS(CASE(m06_dedicated_without_flag), CASE(m06_flag_without_dedicated), CASE(m06_twin),
       CASE(m06_twin_shared_memory), CASE(m07_a_few_bytes), CASE(m13_memory_not_declared),
       CASE(m13_image_not_declared), CASE(images_twin), CASE(i02_layers_forgotten),
-      CASE(i02_layers_as_slices), CASE(i04_color_target_without_flag), CASE(i05_fewer_levels),
-      CASE(i06_texels_of_another_size), CASE(i06_twin), CASE(i07_linear),
-      CASE(i07_surfaces_without_storage), CASE(i07_twin_without_surfaces),
+      CASE(i02_layers_as_slices), CASE(i04_color_target_without_flag), CASE(i04_twin),
+      CASE(i05_fewer_levels), CASE(i06_texels_of_another_size), CASE(i06_twin), CASE(i07_linear),
+      CASE(i07_twin), CASE(i07_surfaces_without_storage), CASE(i07_twin_without_surfaces),
       CASE(i11_offset_where_nothing_is_bound), CASE(i11_twin), CASE(i11_another_extent),
       CASE(i11_memory_of_a_buffer), CASE(destroyed_image), CASE(b09_no_flush),
       CASE(b09_unmapped_without_flush), CASE(b09_twin), CASE(b09_twin_coherent), CASE(b09_image),

@@ -1,46 +1,99 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes docs/reference/diagnostics.md from emulator/core/diagnostics.def.
+"""Makes the page of diagnostics from emulator/core/diagnostics.def and the tests (snippets.py).
 
-  tools/gen/diagnostics.py OUT [--check]
+  diagnostics.py PAGE
 """
 import os
 import re
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import snippets
+
+TABLE = os.path.join(snippets.ROOT, 'emulator', 'core', 'diagnostics.def')
 STRING = r'"((?:[^"\\]|\\.)*)"'
+# Diagnostics that no test can provoke, with the reason that the page gives.
+NO_SNIPPET = {'M03': 'Linux has no NT handles, so this one is never reported.'}
+# Diagnostics that need to know the Vulkan image.
+LAYER = {'B09', 'I04', 'I07'}
+CHAPTERS = {
+    'M': ('Importing memory', '`cuImportExternalMemory` and the calls that export'),
+    'B': ('Mapped buffers', '`cuExternalMemoryGetMappedBuffer`'),
+    'I': ('Mapped images', '`cuExternalMemoryGetMappedMipmappedArray` and the arrays that it returns'),
+    'G': ('Graphics resources', 'OpenGL and the virtual graphics API'),
+}
 HEAD = '''# Diagnostics
 
-Every mistake that Cardless reports has an id that does not change. *error*: the call returns a code, as the driver's does. *undefined*: the manual leaves it undefined,
-the driver may crash or corrupt. *portability*: works today, nobody promises that it will.
+Each mistake that Cardless reports has an id that never changes. Its severity says how a card treats it:
 
-    CARDLESS_DIAGNOSTICS=text          on standard error (the default)
-    CARDLESS_DIAGNOSTICS=off           nothing
+- *error*: the call returns a code, as the driver's does.
+- *undefined*: the manual leaves the result undefined; a card may crash or corrupt memory.
+- *portability*: it works today, and nobody promises that it will.
+
+Choose where diagnostics go:
+
+    CARDLESS_DIAGNOSTICS=text          standard error (the default)
+    CARDLESS_DIAGNOSTICS=off           nowhere
     CARDLESS_DIAGNOSTICS=json:FILE     one JSON object a line: id, severity, entry, call, result, text, advice
 
-B09, I04, I07, the reverse of M06 and what the real image has to do with I02, I05, I06, I11 and M13 are seen through [the Vulkan layer](vulkan-layer.md) only. M03 has no
-form on Linux and is never reported.
+Any other error is reported in a sentence without an id; in JSON its id is `GENERAL`.
 
-Errors that are not in this list are reported in a sentence without an id (`GENERAL` in JSON). Made from `emulator/core/diagnostics.def`.
+Cardless sees B09, I04 and I07 only through [the Vulkan layer](../reference/vulkan-layer.md). The same is true of M06
+if the flag is set without a dedicated allocation, and of the part of I02, I05, I06, I11 and M13 that compares a
+descriptor with the Vulkan image.
 
-| id | severity | what it is | what to do |
-|---|---|---|---|
+The snippets below are cut out of the tests that provoke each diagnostic, so they behave as the page says.
+They call these [helpers](#helpers); `EXTERNAL_B` is 4 MiB.
 '''
 
 
-def main():
-    text = open(os.path.join(ROOT, 'emulator', 'core', 'diagnostics.def')).read()
-    text = re.sub(r'^\s*//.*$', '', text, flags=re.M)
-    rows = re.findall(r'EM_DIAGNOSTIC\(\s*(\w+)\s*,\s*(\w+)\s*,\s*' + STRING + r'\s*,\s*' + STRING + r'\s*\)', text)
+def read():
+    """Rows of (id, severity, title, advice)."""
+    with open(TABLE, encoding='utf-8') as f:
+        text = re.sub(r'^\s*//.*$', '', f.read(), flags=re.M)
+    text = re.sub(r'"\s*\n\s*"', '', text)
+    pattern = r'EM_DIAGNOSTIC\(\s*(\w+)\s*,\s*(\w+)\s*,\s*' + STRING + r'\s*,\s*' + STRING + r'\s*\)'
+    rows = re.findall(pattern, text)
     if len(rows) != text.count('EM_DIAGNOSTIC('):
-        sys.exit('emulator/core/diagnostics.def has a row that does not parse')
-    page = HEAD + ''.join('| %s | %s | %s | %s |\n' % (i, s.lower(), t, a) for i, s, t, a in rows if i != 'GENERAL')
-    if '--check' in sys.argv:
-        if not os.path.exists(sys.argv[1]) or open(sys.argv[1]).read() != page:
-            sys.exit('%s is not up to date: run tools/gen/diagnostics.py' % sys.argv[1])
-        return
-    open(sys.argv[1], 'w').write(page)
+        sys.exit(f'{TABLE} has a row that does not parse')
+    return [(i, s.lower(), t, a) for i, s, t, a in rows if i != 'GENERAL']
 
 
-main()
+def sentence(text):
+    first = text.split()[0]
+    start = text[0].upper() if first.isalpha() and first != 'size' else text[0]
+    return start + text[1:] + ('' if text.endswith('.') else '.')
+
+
+def section(row, found):
+    name, severity, title, advice = row
+    out = ['', f'### {name}', '', f'**{sentence(title)}** ({severity})', '', f'*Fix:* {advice}.', '']
+    if name in LAYER:
+        out += ['Seen through [the Vulkan layer](../reference/vulkan-layer.md).', '']
+    if name in NO_SNIPPET:
+        return out + [NO_SNIPPET[name]]
+    for kind in ('wrong', 'right'):
+        s = found.get((name, kind))
+        if s is None:
+            sys.exit(f'{name} has no {kind} snippet: mark a region of a test with // [{name} {kind}]')
+        out += [f'{kind.capitalize()} (`{s.test}` in `{s.path}`):', '', '```c', s.code, '```', '']
+    return out[:-1]
+
+
+def page(rows, found):
+    out = ['', '| id | severity | mistake |', '|---|---|---|']
+    out += [f'| [{name}](#{name.lower()}) | {severity} | {title} |' for name, severity, title, _ in rows]
+    for letter, (title, calls) in CHAPTERS.items():
+        out += ['', f'## {title}', '', f'{sentence(calls)}']
+        for row in rows:
+            if row[0][0] == letter:
+                out += section(row, found)
+    out += ['', '## Helpers', '', 'Functions of the tests that the snippets call.', '',
+            '| function | meaning |', '|---|---|']
+    out += [f'| `{h}` | {text} |' for h, text in snippets.helpers_of(found).items()]
+    return HEAD + '\n'.join(out) + '\n'
+
+
+if __name__ == '__main__':
+    with open(sys.argv[1], 'w', encoding='utf-8') as out_file:
+        out_file.write(page(read(), snippets.read()))

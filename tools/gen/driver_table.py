@@ -8,8 +8,8 @@
     driver_table.py --procs FILE         the table behind cuGetProcAddress
     driver_table.py --public HEADER FILE the function half of a public header
     driver_table.py --names FILE         every exported name, one a line
-    driver_table.py --coverage [FILE]    docs/coverage.md; with --check: fail if the page is not up to date
-    driver_table.py --implement NAME…    turn rows to `impl` and renew the coverage page
+    driver_table.py --coverage PAGE      the page of the manual that lists every entry point (tools/docs)
+    driver_table.py --implement NAME…    turn rows to `impl`
 """
 import argparse
 import os
@@ -18,7 +18,6 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = os.path.join(ROOT, 'api', 'table', 'driver.def')
-COVERAGE = os.path.join(ROOT, 'docs', 'coverage.md')
 PARTS = 4  # how many entry_N.c: each compiles for itself, so a build can use several cores
 GENERATED = '// SPDX-License-Identifier: MIT\n// Made by tools/gen/driver_table.py from api/table/driver.def; change those.\n'
 
@@ -439,8 +438,8 @@ def coverage(table):
         chapters.setdefault(r.chapter, []).append(r)
     done = sum(table.implemented(r) for r in table.rows)
     out = ['# What is implemented', '',
-           'Made by `tools/gen/driver_table.py --coverage` from `api/table/driver.def`. Every entry point of the driver is exported. One that',
-           'is not implemented answers `CUDA_ERROR_NOT_SUPPORTED` and says so once; none answers success without doing the work.', '',
+           'Every entry point of the driver is exported. One that is not implemented returns `CUDA_ERROR_NOT_SUPPORTED` and says so',
+           'once; no entry point returns success without doing its work. Made from `api/table/driver.def`.', '',
            f'{done} of {len(table.rows)} entry points are implemented (`_ptsz` and `_ptds` twins, {len(table.names()) - len(table.rows)} of them,',
            'share the body of their row).', '', '| chapter of the manual | implemented | answered not-supported |', '|---|---:|---:|']
     for chapter, rows in chapters.items():
@@ -474,13 +473,11 @@ def main():
     p.add_argument('--procs', metavar='FILE')
     p.add_argument('--public', nargs=2, metavar=('HEADER', 'FILE'))
     p.add_argument('--names', metavar='FILE')
-    p.add_argument('--coverage', nargs='?', const=COVERAGE, metavar='FILE')
-    p.add_argument('--check', action='store_true')
+    p.add_argument('--coverage', metavar='PAGE')
     p.add_argument('--implement', nargs='+', metavar='NAME')
     a = p.parse_args()
     if a.implement:
         implement(a.table, a.implement)
-        a.coverage = a.coverage or COVERAGE
     table = Table(a.table)
     if a.entries:
         write_entries(table, a.entries)
@@ -495,11 +492,7 @@ def main():
     if a.names:
         write(a.names, '\n'.join(table.names()) + '\n')
     if a.coverage:
-        text = coverage(table)
-        if not a.check:
-            write(a.coverage, text)
-        elif open(a.coverage, encoding='utf-8').read() != text:
-            sys.exit(f'{a.coverage} is out of date: run tools/gen/driver_table.py --coverage')
+        write(a.coverage, coverage(table))
 
 
 if __name__ == '__main__':

@@ -1,49 +1,69 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/latency.md of what tests/bench/latency prints (tools/bench calls --page)."""
+"""Makes the page of call latencies from docs/measured/latency.txt, the output of tests/bench/latency.
+
+  latency_page.py DATA PAGE
+"""
 import re
 import statistics
 import sys
 
-# What a call is to stay below, in nanoseconds.
-TARGETS = {
-    "cuInit to first allocation": 5000000,
-    "cuDeviceGetAttribute": 50,
-    "cuPointerGetAttribute memory type": 50,
-    "cuMemAlloc+cuMemFree 4 KiB": 1000,
-    "cuExternalMemoryGetMappedBuffer+cuMemFree": 5000,
-    "the same, another range each time": 5000,
-    "cuExternalMemoryGetMappedMipmappedArray+Destroy": 5000,
+# The limits that a call must keep, in nanoseconds.
+LIMITS = {
+    'cuInit to first allocation': 5000000,
+    'cuDeviceGetAttribute': 50,
+    'cuPointerGetAttribute memory type': 50,
+    'cuMemAlloc+cuMemFree 4 KiB': 1000,
+    'cuExternalMemoryGetMappedBuffer+cuMemFree': 5000,
+    'the same, another range each time': 5000,
+    'cuExternalMemoryGetMappedMipmappedArray+Destroy': 5000,
 }
+HEAD = '''# How long calls take
+
+Medians of five runs of `tools/bench calls` on two cores of a shared host (Intel Xeon, 2.5 GHz), beside the time that the
+driver of an H100 took for the same call on its own machine. On Cardless a call returns when its work is done; on a card
+it may only have queued the work. The figures are in `docs/measured/latency.txt`; `tools/bench calls --record` measures again.
+
+| call | Cardless | the card's driver | ratio | limit |
+|---|---:|---:|---:|---:|
+'''
 
 
 def time(ns):
-    for unit, size in (("ms", 1e6), ("µs", 1e3)):
+    for unit, size in (('ms', 1e6), ('µs', 1e3)):
         if ns >= size:
-            return f"{ns / size:.3g} {unit}" if ns / size < 100 else f"{ns / size:.0f} {unit}"
-    return f"{ns:.0f} ns"
+            return f'{ns / size:.3g} {unit}' if ns / size < 100 else f'{ns / size:.0f} {unit}'
+    return f'{ns:.0f} ns'
 
 
-print("""# How long calls take
+def read(path):
+    """Each call's time on the card (None for memory, which is no time) and its times here."""
+    rows = {}
+    with open(path, encoding='utf-8') as f:
+        for line in f:
+            row = re.match(r'([^#\s].*?)\s{2,}([\d.]+)\s+([\d.]+|-)(?:\s+[\d.]+|-)?\s*$', line)
+            memory = re.match(r'(resident memory.*?)\s{2,}(\d+) KiB', line)
+            if memory:
+                rows.setdefault(memory[1], [None]).append(float(memory[2]))
+            elif row:
+                rows.setdefault(row[1], [row[3]]).append(float(row[2]))
+    return rows
 
-Medians of five runs of `tools/bench calls`, each of which takes medians, on two cores of a shared host (Intel Xeon, 2.5 GHz), beside what the driver of an H100 took for the same call on its own machine. A call here
-returns when its work is done, where a card's may only have queued it. Made by `tools/bench calls --page`.
 
-| call | here | the card's driver | ratio | wanted |
-|---|---:|---:|---:|---:|""")
-rows = {}
-for line in sys.stdin:
-    row = re.match(r"(.+?)\s{2,}([\d.]+)\s+([\d.]+|-)(?:\s+[\d.]+|-)?\s*$", line)
-    memory = re.match(r"(resident memory.*?)\s{2,}(\d+) KiB", line)
-    if memory:
-        rows.setdefault(memory.group(1), [None]).append(float(memory.group(2)))
-    elif row:
-        rows.setdefault(row.group(1), [row.group(3)]).append(float(row.group(2)))
-for name, (card, *ours) in rows.items():
-    mine = statistics.median(ours)
-    if card is None:
-        print(f"| {name} | {mine:.0f} KiB | | | 10 MiB |")
-        continue
-    theirs = None if card == "-" else float(card)
-    wanted = f"< {time(TARGETS[name])}" if name in TARGETS else ""
-    print(f"| {name} | {time(mine)} | {time(theirs) if theirs else ''} | {f'{mine / theirs:.2g}' if theirs else ''} | {wanted} |")
+def page(rows):
+    out = []
+    for name, (card, *times) in rows.items():
+        ours = statistics.median(times)
+        if card is None:
+            out.append(f'| {name} | {ours:.0f} KiB | | | 10 MiB |')
+            continue
+        theirs = None if card == '-' else float(card)
+        limit = f'< {time(LIMITS[name])}' if name in LIMITS else ''
+        out.append(f"| {name} | {time(ours)} | {time(theirs) if theirs else ''} "
+                   f"| {f'{ours / theirs:.2g}' if theirs else ''} | {limit} |")
+    return HEAD + '\n'.join(out) + '\n'
+
+
+if __name__ == '__main__':
+    with open(sys.argv[2], 'w', encoding='utf-8') as out_file:
+        out_file.write(page(read(sys.argv[1])))
