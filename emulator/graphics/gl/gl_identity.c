@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Whether a name is still that of an object that was opened: programs delete objects and get their
-// names again for others.
+// Whether a name still belongs to the object that was opened. A program may delete an object and
+// get the same name again for a new one.
 #include "gl_image.h"
+#include "gl_unit_pool.h"
 
-// Framebuffers tell objects apart by what they are. "An INVALID_OPERATION error is generated if
-// attachment is DEPTH_STENCIL_ATTACHMENT, and different objects are bound to the depth and stencil
-// attachment points": a call that fails leaves its result alone.
+// ---- framebuffers
+
+// A framebuffer compares objects, not names. "An INVALID_OPERATION error is generated if attachment
+// is DEPTH_STENCIL_ATTACHMENT, and different objects are bound to the depth and stencil attachment
+// points": a call that fails does not touch its result.
+//
+// Textures are attached only if no texture unit holds them, which is rare: as long as a framebuffer
+// of ours has a texture, glTexImage2D in the program's contexts may crash in Mesa. It walks the
+// framebuffers of all contexts in the share group and updates those that have the texture,
+// without a lock against the context that they belong to.
 static void attach(const struct gl_functions *gl, const struct em_gl_object *o, gl_enum point,
                    unsigned name)
 {
@@ -24,11 +32,10 @@ void em_gl_image_mark(const struct gl_functions *gl, struct em_gl_object *o)
     em_gl_failed(gl);
 }
 
-bool em_gl_image_is_named(const struct gl_functions *gl, const struct em_gl_object *o)
+static bool is_attached(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     gl_int name = -1;
-    if (!o->mark ||
-        !(o->kind == EM_GL_TEXTURE ? gl->IsTexture(o->name) : gl->IsRenderbuffer(o->name)))
+    if (!o->mark)
         return false;
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->mark);
     attach(gl, o, GL_STENCIL_ATTACHMENT, o->name);
@@ -39,6 +46,58 @@ bool em_gl_image_is_named(const struct gl_functions *gl, const struct em_gl_obje
     em_gl_failed(gl);
     return name == (gl_int)o->name;
 }
+
+// ---- texture units
+
+static gl_int get_compare_func(const struct gl_functions *gl, unsigned target, unsigned unit)
+{
+    gl_int func = 0;
+    gl->ActiveTexture(GL_TEXTURE0 + unit);
+    gl->GetTexParameteriv(target, GL_TEXTURE_COMPARE_FUNC, &func);
+    return func;
+}
+
+static void set_compare_func(const struct gl_functions *gl, unsigned target, unsigned unit,
+                             gl_int func)
+{
+    gl->ActiveTexture(GL_TEXTURE0 + unit);
+    gl->TexParameteri(target, GL_TEXTURE_COMPARE_FUNC, func);
+}
+
+// Sets a parameter of the texture that a unit holds, and looks whether the texture that has the
+// name changes too. The parameter is one that only depth textures use, which CUDA does not show;
+// it gets its value back at once.
+static bool is_held(const struct gl_functions *gl, const struct em_gl_object *o)
+{
+    unsigned target = o->image.target;
+    em_gl_failed(gl);
+    em_gl_unit_pool_use(em_gl_group_shelves(o->group), o->pool);
+    bool same = em_gl_texture_bind_named(gl, o);
+    if (same) {
+        gl_int own = get_compare_func(gl, target, o->holder);
+        gl_int other = own == GL_NEVER ? GL_ALWAYS : GL_NEVER;
+        if (get_compare_func(gl, target, 0) == own) {
+            set_compare_func(gl, target, o->holder, other);
+            same = get_compare_func(gl, target, 0) == other;
+            set_compare_func(gl, target, o->holder, own);
+        } else {
+            same = false;
+        }
+    }
+    gl->ActiveTexture(GL_TEXTURE0);
+    gl->BindTexture(target, 0);
+    em_gl_failed(gl);
+    return same;
+}
+
+bool em_gl_image_is_named(const struct gl_functions *gl, const struct em_gl_object *o)
+{
+    if (o->kind != EM_GL_TEXTURE)
+        return gl->IsRenderbuffer(o->name) && is_attached(gl, o);
+    return gl->IsTexture(o->name) && (o->holder ? is_held(gl, o) : is_attached(gl, o));
+}
+
+// ---- buffers
 
 // "An INVALID_VALUE error is generated if the same buffer object is bound to both readtarget and
 // writetarget and the ranges … overlap." Into another object the byte is copied, and put back: that

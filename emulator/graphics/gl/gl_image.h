@@ -11,7 +11,7 @@ void em_gl_image_drop(struct em_gl_group *group, const struct gl_functions *gl,
 
 // ---- gl_identity.c
 
-// Notes which object it is that has just been opened.
+// Notes which object has just been opened, if no texture unit holds it.
 void em_gl_image_mark(const struct gl_functions *gl, struct em_gl_object *o);
 // Whether the object's name is still its own.
 bool em_gl_image_is_named(const struct gl_functions *gl, const struct em_gl_object *o);
@@ -41,6 +41,9 @@ enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_
                                      struct em_gl_object *o);
 void em_gl_texture_drop(struct em_gl_group *group, const struct gl_functions *gl,
                         const struct em_gl_object *o);
+// Binds the texture that has the object's name now to unit 0 of the current context. Returns false,
+// with nothing bound, if it is not a texture of the object's target.
+bool em_gl_texture_bind_named(const struct gl_functions *gl, const struct em_gl_object *o);
 // Binds the texture in the active unit. False: it was held by nothing, and the program has deleted
 // it.
 bool em_gl_texture_select(const struct gl_functions *gl, const struct em_gl_object *o);

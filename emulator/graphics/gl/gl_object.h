@@ -47,8 +47,10 @@ struct em_gl_object {
     // What holds it: a vertex array, a texture unit (0: nothing does) of a pool, or a framebuffer.
     unsigned holder;
     struct em_gl_unit_pool *pool;
-    unsigned mark; // a framebuffer that knows it from others of its name (gl_identity.c)
-    bool silent;   // OpenGL looks for no errors in the group's context
+    // A framebuffer that tells it from other objects of its name (gl_identity.c): of a
+    // renderbuffer, and of a texture that no unit holds.
+    unsigned mark;
+    bool silent; // OpenGL looks for no errors in the group's context
     struct em_gl_job closing;
 };
 

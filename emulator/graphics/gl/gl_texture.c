@@ -122,6 +122,25 @@ static unsigned find_target(const struct gl_functions *gl, unsigned name)
     return 0;
 }
 
+bool em_gl_texture_bind_named(const struct gl_functions *gl, const struct em_gl_object *o)
+{
+    unsigned target = o->image.target;
+    gl_int bound = (gl_int)o->name;
+    gl->ActiveTexture(GL_TEXTURE0);
+    if (gl->BindTextureUnit) { // which takes the texture's own target
+        gl->BindTextureUnit(0, 0);
+        gl->BindTextureUnit(0, o->name);
+        gl->GetIntegerv(targets[slot_of(target)].binding, &bound);
+    } else {
+        gl->BindTexture(target, o->name);
+    }
+    if (!em_gl_failed(gl) && (unsigned)bound == o->name)
+        return true;
+    if (gl->BindTextureUnit)
+        gl->BindTextureUnit(0, 0);
+    return false;
+}
+
 // ---- levels
 
 unsigned em_gl_texture_face(const struct em_gl_object *o, uint32_t face)
@@ -253,7 +272,6 @@ enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_
     if (image->target == GL_TEXTURE_2D_MULTISAMPLE ||
         image->target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY)
         return EM_GL_MULTISAMPLE;
-    em_gl_image_mark(gl, o);
     o->holder =
         em_gl_unit_pool_take(em_gl_group_shelves(group), gl, slot_of(image->target), &o->pool);
     if (o->holder) {
@@ -262,6 +280,7 @@ enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_
         gl->BindTexture(image->target, o->name);
     } else {
         o->pool = NULL;
+        em_gl_image_mark(gl, o);
     }
     return em_gl_texture_select(gl, o) ? look_at_levels(gl, o) : EM_GL_MISSING;
 }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Objects that one thread specifies anew again and again while another thread registers and
+// unregisters them. Mesa updates all framebuffers of a share group that have a texture when the
+// texture is specified anew, without a lock against the contexts that the framebuffers belong to: a
+// driver that attached the program's textures to framebuffers of its own would crash here.
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "context.h"
+
+enum { OBJECTS = 4, ROUNDS = 2000, EXTENT_MAX = 20 };
+
+static GLuint objects[OBJECTS];
+static atomic_bool done;
+static EGLContext shared;
+
+static void *specify_textures(void *unused)
+{
+    gl_use(shared);
+    for (int i = 0; !atomic_load(&done); i++) {
+        int extent = 1 + i % EXTENT_MAX;
+        glBindTexture(GL_TEXTURE_2D, objects[i % OBJECTS]);
+        glTexImage2D(GL_TEXTURE_2D, 0, i % 2 ? GL_RGBA8 : GL_R32F, extent, extent, 0, GL_RGBA,
+                     GL_UNSIGNED_BYTE, NULL);
+    }
+    gl_use(EGL_NO_CONTEXT);
+    return unused;
+}
+
+static void *specify_renderbuffers(void *unused)
+{
+    gl_use(shared);
+    for (int i = 0; !atomic_load(&done); i++) {
+        int extent = 1 + i % EXTENT_MAX;
+        glBindRenderbuffer(GL_RENDERBUFFER, objects[i % OBJECTS]);
+        glRenderbufferStorage(GL_RENDERBUFFER, i % 2 ? GL_RGBA8 : GL_R32F, extent, extent);
+    }
+    gl_use(EGL_NO_CONTEXT);
+    return unused;
+}
+
+// Every object is registered twice: the second registration looks for the first one's shadow.
+static void register_twice(GLuint object, GLenum target)
+{
+    CUgraphicsResource r[2];
+    int count = 0;
+    for (int i = 0; i < 2; i++) {
+        CUresult result = cuGraphicsGLRegisterImage(&r[count], object, target, 0);
+        count += !result;
+        // Between two formats the object can look like neither.
+        EXPECT(!result || result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_UNKNOWN);
+    }
+    while (count--)
+        EXPECT_OK(cuGraphicsUnregisterResource(r[count]));
+}
+
+static void register_while_specified(GLenum target, void *(*specify)(void *))
+{
+    pthread_t thread;
+    test_setting("CARDLESS_DIAGNOSTICS", "off"); // every respecification would be one
+    EGLContext own = gl_start(GL_CORE);
+    shared = gl_new_context(GL_CORE, own);
+    for (int i = 0; i < OBJECTS; i++) {
+        if (target == GL_RENDERBUFFER) {
+            objects[i] = gl_renderbuffer(GL_RGBA8, 8, 8);
+            continue;
+        }
+        glGenTextures(1, &objects[i]);
+        glBindTexture(GL_TEXTURE_2D, objects[i]);
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    }
+    if (pthread_create(&thread, NULL, specify, NULL))
+        exit(1);
+    for (int i = 0; i < ROUNDS; i++)
+        register_twice(objects[i % OBJECTS], target);
+    atomic_store(&done, true);
+    pthread_join(thread, NULL);
+}
+
+TEST(textures_specified_meanwhile)
+{
+    register_while_specified(GL_TEXTURE_2D, specify_textures);
+}
+
+TEST(renderbuffers_specified_meanwhile)
+{
+    register_while_specified(GL_RENDERBUFFER, specify_renderbuffers);
+}
+
+TESTS(CASE(textures_specified_meanwhile), CASE(renderbuffers_specified_meanwhile))
