@@ -27,6 +27,37 @@ void em_storage_unref(struct em_storage *storage)
         storage->release(storage);
 }
 
+static const struct em_watch_ops *watch_storage(struct em_access *access)
+{
+    return ((const struct em_storage *)access->owner)->watch;
+}
+
+static void retain_storage(struct em_access *access)
+{
+    em_storage_ref(access->owner);
+}
+
+static void release_storage(struct em_access *access)
+{
+    em_storage_unref(access->owner);
+}
+
+static const struct em_access_ops storage_access_ops = {
+    .watch = watch_storage, .retain = retain_storage, .release = release_storage};
+
+struct em_access em_storage_access(struct em_storage *storage, uint32_t level,
+                                   struct dm_position at, struct dm_box_extent extent,
+                                   enum em_access_mode mode)
+{
+    em_storage_ref(storage);
+    return (struct em_access){.ops = &storage_access_ops,
+                              .mode = mode,
+                              .owner = storage,
+                              .at = at,
+                              .extent = extent,
+                              .level = level};
+}
+
 // Memory of the device's heap.
 struct heap_storage {
     struct em_storage storage;

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "access.h"
 #include "box.h"
 #include "layout.h"
 #include "object.h"
 #include "planes.h"
-#include "touch.h"
 
 struct em_device;
 
@@ -29,10 +29,7 @@ struct em_storage {
     // Called by a command that is about to read from it; NULL: nothing to do. Precondition: em_lock
     // NOT held.
     void (*before_read)(struct em_storage *);
-    // Told of copies before they read or write a box of a level; NULL: nobody asks. Precondition:
-    // em_lock held.
-    void (*watch)(struct em_storage *, uint32_t level, const struct dm_position *at,
-                  const struct dm_box_extent *extent, enum em_touch touch);
+    const struct em_watch_ops *watch; // of commands that access it; NULL: nobody watches
 };
 
 // What a descriptor and a number of levels come to.
@@ -127,15 +124,11 @@ CUresult em_array_was_lent(uint64_t handle, CUresult code);
 // mapped behind it (deferred, sparse). Precondition: em_lock held; while the surface is used a
 // reference to the storage is.
 CUresult em_array_surface(const struct em_array *array, struct dm_surface *out);
-// Tells who watches a storage what a command that has been checked will do with a box of a level.
-// Precondition: em_lock held.
-static inline void em_storage_touch(struct em_storage *s, uint32_t level,
-                                    const struct dm_position *at,
-                                    const struct dm_box_extent *extent, enum em_touch touch)
-{
-    if (s->watch)
-        s->watch(s, level, at, extent, touch);
-}
+// Makes an access of a box of a level, which takes a reference to the storage. To the watchers of a
+// storage access->owner is that storage. Precondition: em_lock held.
+struct em_access em_storage_access(struct em_storage *storage, uint32_t level,
+                                   struct dm_position at, struct dm_box_extent extent,
+                                   enum em_access_mode mode);
 void em_storage_ref(struct em_storage *storage);
 // Precondition: em_lock held.
 void em_storage_unref(struct em_storage *storage);

@@ -46,16 +46,29 @@ static void release(struct em_storage *storage)
     dm_free(s);
 }
 
-// "Reads of unmapped tiles return zero, writes to them are dropped": what such writes left is wiped
-// before something reads. Told of a write when it is submitted and when it is done.
-static void watch(struct em_storage *storage, uint32_t level, const struct dm_position *at,
-                  const struct dm_box_extent *extent, enum em_touch touch)
+// "Reads of unmapped tiles return zero, writes to them are dropped": the bytes that such writes
+// left are wiped before the next read. A write marks the storage when it is submitted and again
+// when it has ended, because a read may wipe in between.
+static void mark_dirty(const struct em_access *access)
 {
-    struct tiled_storage *s = storage->owner;
-    (void)level, (void)at, (void)extent;
-    if (touch != EM_TOUCH_READ)
+    struct tiled_storage *s = ((struct em_storage *)access->owner)->owner;
+    if (em_access_writes(access))
         __atomic_store_n(&s->dirty, true, __ATOMIC_RELAXED);
 }
+
+static bool begin_access(struct em_access *access)
+{
+    mark_dirty(access);
+    return false;
+}
+
+static void end_access(struct em_access *access, CUresult result)
+{
+    (void)result;
+    mark_dirty(access);
+}
+
+static const struct em_watch_ops watch_ops = {.begin = begin_access, .end = end_access};
 
 static void before_read(struct em_storage *storage)
 {
@@ -104,7 +117,7 @@ CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **o
     }
     pthread_mutex_init(&s->wiping, NULL);
     s->storage.address = s->window.va;
-    s->storage.watch = s->is_sparse ? watch : NULL;
+    s->storage.watch = s->is_sparse ? &watch_ops : NULL;
     s->storage.before_read = s->is_sparse ? before_read : NULL;
     s->storage.may_fault = !s->is_sparse; // nothing may be mapped there when a copy runs: it is to
                                           // fault, in any thread

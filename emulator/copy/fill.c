@@ -2,10 +2,11 @@
 // Checks fills as the card does, and runs them as commands.
 #include "fill.h"
 
+#include "access.h"
 #include "call.h"
 #include "command.h"
+#include "error.h"
 #include "fault.h"
-#include "graphics.h"
 #include "kn_fill.h"
 #include "lock.h"
 #include "memory_device.h"
@@ -17,8 +18,8 @@
 struct fill_command {
     struct em_command command;
     struct em_fill fill;
-    bool may_fault; // somebody else may take the bytes away meanwhile
-    bool watched;   // somebody wants to know when it is done
+    bool may_fault; // someone else may take the bytes away while the fill runs
+    struct em_access access;
 };
 
 static void fill_bytes(void *argument)
@@ -37,8 +38,9 @@ static void fill_bytes(void *argument)
     }
 }
 
-// Splits a large fill, parts[0], into rows, or into pages of the only one. Returns how many parts.
-static unsigned split(struct em_fill parts[EM_PARTS_MAX])
+// Splits a large fill, parts[0], into rows, or into pages if there is only one row. Returns the
+// number of parts.
+static unsigned split_fill(struct em_fill parts[EM_PARTS_MAX])
 {
     const struct em_fill all = *parts;
     uint64_t bytes = all.width * all.value_B * all.height;
@@ -50,10 +52,13 @@ static unsigned split(struct em_fill parts[EM_PARTS_MAX])
         uint64_t from, some;
         parts[i] = all;
         em_part(rows ? all.height : all.width, rows ? 1 : 4096, i, count, &from, &some);
-        if (rows)
-            parts[i].address += from * all.pitch_B, parts[i].height = some;
-        else
-            parts[i].address += from * all.value_B, parts[i].width = some;
+        if (rows) {
+            parts[i].address += from * all.pitch_B;
+            parts[i].height = some;
+        } else {
+            parts[i].address += from * all.value_B;
+            parts[i].width = some;
+        }
     }
     return count;
 }
@@ -64,36 +69,31 @@ static CUresult run_fill(struct em_command *command)
     struct em_fill parts[EM_PARTS_MAX];
     struct dm_fault fault;
     parts[0] = c->fill;
-    unsigned count = split(parts);
+    unsigned count = split_fill(parts);
     uint32_t rights = dm_pkey_enter();
-    int r = em_second_core_run(c->may_fault ? dm_guarded_foreign : dm_guarded, fill_bytes, parts,
-                               sizeof *parts, count, &fault);
+    em_guarded_fn *guarded = c->may_fault ? dm_guarded_foreign : dm_guarded;
+    int r = count == 1
+                ? guarded(fill_bytes, parts, &fault)
+                : em_second_core_run(guarded, fill_bytes, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(rights);
     return r ? em_device_fault("a fill", &fault, c->may_fault) : CUDA_SUCCESS;
 }
 
-// The bytes from the first to the last one of the fill. False: they pass 2^64.
-static bool span(const struct em_fill *f, uint64_t *size)
+static const struct em_command_ops fill_ops = {.name = "memset", .run = run_fill};
+
+// ---- checks ----
+
+// The bytes from the first to the last one of the fill. Returns false if they exceed 64 bits.
+static bool fill_span(const struct em_fill *f, uint64_t *size_B)
 {
     uint64_t rows_B, width_B;
     return em_mul(f->width, f->value_B, &width_B) && em_mul(f->height - 1, f->pitch_B, &rows_B) &&
-           em_add(rows_B, width_B, size);
+           em_add(rows_B, width_B, size_B);
 }
 
-static void finish_fill(struct em_command *command)
-{
-    const struct fill_command *c = (const struct fill_command *)command;
-    uint64_t size;
-    if (c->watched && span(&c->fill, &size))
-        em_memory_written(c->fill.address, size, command->result);
-}
-
-static const struct em_command_ops fill_ops = {
-    .name = "memset", .run = run_fill, .finish = finish_fill};
-
-// The driver computes the end of the last row modulo 2^64 and checks nothing but that: such a fill
-// succeeds if this end is in the memory. What it writes outside of that memory is not imitated:
-// here only the first row is written.
+// The driver computes the end of the last row modulo 2^64 and checks nothing else, so a fill that
+// exceeds 64 bits succeeds if this end lies in the memory. Cardless does not imitate the writes
+// outside of the memory: it writes the first row only.
 static bool wraps_into(struct em_fill *f, const struct em_allocation *a)
 {
     uint64_t width_B;
@@ -107,71 +107,92 @@ static bool wraps_into(struct em_fill *f, const struct em_allocation *a)
     return true;
 }
 
-// Precondition: em_lock held.
-static CUresult check_memory(struct fill_command *c, struct em_context *context)
+static CUresult check_fill_memory(struct fill_command *c, struct em_context *context)
 {
     struct em_fill *f = &c->fill;
     struct em_allocation *a = em_memory_find(f->address, 0);
-    uint64_t size;
-    if (!span(f, &size)) {
-        if (!a || !wraps_into(f, a) || !span(f, &size))
-            return em_fail(
-                CUDA_ERROR_INVALID_VALUE,
-                "%llu rows of %llu values, %llu bytes apart, pass the end of all addresses",
-                (unsigned long long)f->height, (unsigned long long)f->width,
-                (unsigned long long)f->pitch_B);
-    }
     struct em_reach reach;
-    CUresult r = em_memory_reach(context, f->address, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    uint64_t size_B;
+    if (!fill_span(f, &size_B) && (!a || !wraps_into(f, a) || !fill_span(f, &size_B)))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "the last address of %llu rows of %llu values, with a pitch of %llu bytes, "
+                       "exceeds 64 bits",
+                       (unsigned long long)f->height, (unsigned long long)f->width,
+                       (unsigned long long)f->pitch_B);
+    CUresult r = em_memory_reach(context, f->address, size_B, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
                                  "dstDevice", CUDA_ERROR_INVALID_VALUE, &reach);
     if (r)
         return r;
+    bool gaps = size_B != f->width * f->value_B * f->height;
     c->may_fault = reach.may_fault;
-    c->watched = reach.first->watch != NULL;
-    em_memory_touch(reach.first, f->address, size,
-                    size == f->width * f->value_B * f->height ? EM_TOUCH_WRITE
-                                                              : EM_TOUCH_WRITE_SOME);
+    c->access = em_memory_access(reach.first, f->address, size_B,
+                                 gaps ? EM_ACCESS_WRITE_SOME : EM_ACCESS_WRITE);
     return CUDA_SUCCESS;
 }
 
-static CUresult check_shape(const struct em_fill *f)
+static CUresult check_fill_shape(const struct em_fill *f)
 {
     uint64_t width_B;
-    // "dstDevice … must be aligned", to the size of a value; a pitch that is not used does not
-    // matter.
+    // "dstDevice … must be aligned", to the size of a value. The pitch does not matter if there is
+    // only one row.
     if (f->address % f->value_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "dstDevice %#llx is not aligned to the %u bytes of a value",
+                       "dstDevice (%#llx) is not a multiple of the size of a value (%u bytes)",
                        (unsigned long long)f->address, f->value_B);
     if (f->height < 2)
         return CUDA_SUCCESS;
     if (f->pitch_B % f->value_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "dstPitch %llu is not a multiple of the %u bytes of a value",
+                       "dstPitch (%llu) is not a multiple of the size of a value (%u bytes)",
                        (unsigned long long)f->pitch_B, f->value_B);
     if (!em_mul(f->width, f->value_B, &width_B) || f->pitch_B < width_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "dstPitch %llu is less than the %llu bytes of a row",
-                       (unsigned long long)f->pitch_B, (unsigned long long)f->width * f->value_B);
+                       "dstPitch (%llu bytes) is less than a row (%llu values of %u bytes)",
+                       (unsigned long long)f->pitch_B, (unsigned long long)f->width, f->value_B);
     return CUDA_SUCCESS;
+}
+
+// ---- the command ----
+
+static bool fills_nothing(const struct em_fill *fill)
+{
+    return !fill->width || !fill->height;
+}
+
+// Checks a fill that is not empty. The command owns nothing. Precondition: em_lock held.
+static CUresult prepare_fill(const struct em_fill *fill, struct em_context *context,
+                             struct fill_command *c)
+{
+    em_assert_locked();
+    c->command = (struct em_command){.ops = &fill_ops,
+                                     .size_B = sizeof *c,
+                                     .accesses_at = offsetof(struct fill_command, access),
+                                     .access_count = 1};
+    c->fill = *fill;
+    CUresult r = check_fill_shape(fill);
+    return r ? r : check_fill_memory(c, context);
+}
+
+CUresult em_fill_prepare(const struct em_fill *fill, struct em_context *context,
+                         struct em_command **out)
+{
+    struct fill_command c;
+    *out = NULL;
+    if (fills_nothing(fill))
+        return CUDA_SUCCESS;
+    CUresult r = prepare_fill(fill, context, &c);
+    return r ? r : em_command_clone(&c.command, out);
 }
 
 CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, int how)
 {
-    struct fill_command c = {.command = {.ops = &fill_ops, .size_B = sizeof c}, .fill = *fill};
-    // Nothing to fill: then no address is looked at.
-    if (!fill->width || !fill->height)
+    struct fill_command c;
+    if (fills_nothing(fill)) // the address is not checked then
         return CUDA_SUCCESS;
-    CUresult r = check_shape(fill);
-    if (r)
-        return r;
     em_lock();
-    r = check_memory(&c, stream->object.context);
-    bool waits = c.watched && em_stream_must_wait(stream);
-    em_unlock();
-    if (__builtin_expect(c.watched, 0))
-        em_graphics_bring(waits);
+    CUresult r = prepare_fill(fill, stream->object.context, &c);
     if (!r)
-        r = em_submit(stream, &c.command, how);
+        r = em_issue(stream, &c.command, how);
+    em_unlock();
     return r;
 }

@@ -2,40 +2,49 @@
 // Stream memory operations: words that streams wait for and write.
 #include "memory_operation.h"
 
+#include "access.h"
 #include "alloc.h"
 #include "call.h"
 #include "command.h"
 #include "device.h"
+#include "error.h"
 #include "fault.h"
-#include "graphics.h"
 #include "lock.h"
 #include "memory.h"
 #include "pkey.h"
 #include "stream.h"
+#include "workers.h"
 
 enum step_kind { STEP_WAIT, STEP_WRITE, STEP_BARRIER };
 
 struct step {
     enum step_kind kind;
     bool wide;      // 64 bits
-    bool may_fault; // somebody else may take the word away
+    bool may_fault; // someone else may take the word away
     unsigned condition;
     uint64_t address, value;
-    bool watched; // somebody wants to know of it
 };
 
-// A word is written, or waited for, by a command of one step; a batch is a command that goes on
-// where its last wait held it up.
+// A command of one step waits for a word or writes it. A batch has several: it goes on at the step
+// whose wait held it up. The steps and their accesses follow in the same block of memory, so that a
+// byte copy of the command is complete; steps[i] belongs to accesses[i].
 struct operations {
     struct em_command command;
-    struct step one;
-    struct step *steps; // `one`, or the batch's own; NULL: `one`
     unsigned count, done;
+    uint32_t steps_at; // bytes from the start of the command
+};
+
+// The smallest such block.
+struct one_operation {
+    struct operations operations;
+    struct step step;
+    struct em_access access;
 };
 
 // ---- the words
 
-struct access {
+// An attempt at a step.
+struct attempt {
     const struct step *step;
     bool met;
 };
@@ -55,12 +64,12 @@ static bool is_met(const struct step *s, uint64_t word)
     }
 }
 
-// Who else writes or reads the word is the program's affair, and it may do so in any way: no
-// business of ThreadSanitizer's, which looks at every atomic access but not at a volatile one here.
+// The program may access the word from other threads in any way it likes, so ThreadSanitizer must
+// not look here. It would check atomic accesses even with this attribute, but not volatile ones.
 // Aligned words are read and written in one piece.
-__attribute__((no_sanitize("thread"))) static void look(void *argument)
+__attribute__((no_sanitize("thread"))) static void read_word(void *argument)
 {
-    struct access *a = argument;
+    struct attempt *a = argument;
     const struct step *s = a->step;
     uint64_t word = s->wide ? *(const volatile uint64_t *)(uintptr_t)s->address
                             : *(const volatile uint32_t *)(uintptr_t)s->address;
@@ -68,9 +77,9 @@ __attribute__((no_sanitize("thread"))) static void look(void *argument)
     a->met = is_met(s, word);
 }
 
-__attribute__((no_sanitize("thread"))) static void store(void *argument)
+__attribute__((no_sanitize("thread"))) static void write_word(void *argument)
 {
-    const struct step *s = ((struct access *)argument)->step;
+    const struct step *s = ((struct attempt *)argument)->step;
     __atomic_thread_fence(__ATOMIC_RELEASE);
     if (s->wide)
         *(volatile uint64_t *)(uintptr_t)s->address = s->value;
@@ -78,16 +87,18 @@ __attribute__((no_sanitize("thread"))) static void store(void *argument)
         *(volatile uint32_t *)(uintptr_t)s->address = (uint32_t)s->value;
 }
 
-static int reach(const struct step *s, bool *met, struct dm_fault *fault)
+// Reads or writes the word of a step. Returns 0, or -EFAULT with the fault.
+static int try_step(const struct step *s, bool *met, struct dm_fault *fault)
 {
-    struct access a = {.step = s, .met = true};
+    struct attempt a = {.step = s, .met = true};
     if (s->kind == STEP_BARRIER) {
         *met = true;
-        return 0; // commands of a stream see each other's bytes, as do all that wait for them
+        return 0; // the commands of a stream see each other's bytes, and so do all that wait for
+                  // them
     }
     uint32_t rights = dm_pkey_enter();
-    int r = (s->may_fault ? dm_guarded_foreign : dm_guarded)(s->kind == STEP_WAIT ? look : store,
-                                                             &a, fault);
+    em_guarded_fn *guarded = s->may_fault ? dm_guarded_foreign : dm_guarded;
+    int r = guarded(s->kind == STEP_WAIT ? read_word : write_word, &a, fault);
     dm_pkey_leave(rights);
     *met = a.met;
     return r;
@@ -95,28 +106,29 @@ static int reach(const struct step *s, bool *met, struct dm_fault *fault)
 
 // ---- the command
 
-static const struct step *current(const struct operations *o)
+static struct step *steps_of(const struct operations *o)
 {
-    return (o->steps ? o->steps : &o->one) + o->done;
+    return (struct step *)((char *)o + o->steps_at);
 }
 
-// A word that faults ends the wait: `run` then says so.
-static bool ready(struct em_command *command)
+// A word that faults ends the wait, so that `run` reports it.
+static bool step_ready(struct em_command *command)
 {
-    const struct step *s = current((struct operations *)command);
+    const struct operations *o = (const struct operations *)command;
+    const struct step *s = &steps_of(o)[o->done];
     struct dm_fault fault;
     bool met;
-    return s->kind != STEP_WAIT || reach(s, &met, &fault) || met;
+    return s->kind != STEP_WAIT || try_step(s, &met, &fault) || met;
 }
 
-static CUresult run(struct em_command *command)
+static CUresult run_steps(struct em_command *command)
 {
     struct operations *o = (struct operations *)command;
     for (; o->done < o->count; o->done++) {
-        const struct step *s = current(o);
+        const struct step *s = &steps_of(o)[o->done];
         struct dm_fault fault;
         bool met;
-        if (reach(s, &met, &fault))
+        if (try_step(s, &met, &fault))
             return em_device_fault("a stream memory operation", &fault, s->may_fault);
         if (!met)
             return EM_RUN_AGAIN;
@@ -129,180 +141,207 @@ static unsigned word_B(const struct step *s)
     return s->wide ? 8 : 4;
 }
 
-// Tells who watches the words what is about to be done with them. Precondition: em_lock NOT held.
-static void touch(const struct operations *o)
+// The steps before the one that failed have completed.
+static void finish_steps(struct em_command *command)
 {
-    for (unsigned i = 0; i < o->count; i++) {
-        const struct step *s = (o->steps ? o->steps : &o->one) + i;
-        if (!s->watched)
-            continue;
-        em_lock();
-        struct em_allocation *a = em_memory_find(s->address, word_B(s));
-        if (a)
-            em_memory_touch(a, s->address, word_B(s),
-                            s->kind == STEP_WAIT ? EM_TOUCH_READ : EM_TOUCH_WRITE);
-        em_unlock();
-        em_graphics_bring(true);
-    }
-}
-
-static void finish(struct em_command *command)
-{
-    struct operations *o = (struct operations *)command;
-    for (unsigned i = 0; i < o->count; i++) {
-        const struct step *s = (o->steps ? o->steps : &o->one) + i;
-        if (s->watched && s->kind == STEP_WRITE)
-            em_memory_written(s->address, word_B(s), i < o->done ? CUDA_SUCCESS : command->result);
-    }
-    dm_free(o->steps);
+    const struct operations *o = (const struct operations *)command;
+    for (unsigned i = 0; i < o->done; i++)
+        em_access_end(&em_command_accesses(command)[i], CUDA_SUCCESS);
 }
 
 static const struct em_command_ops wait_ops = {
-    .name = "wait for a value", .ready = ready, .run = run, .polled = true};
-static const struct em_command_ops write_ops = {
-    .name = "write of a value", .run = run, .finish = finish};
+    .name = "wait for a value", .ready = step_ready, .run = run_steps, .polled = true};
+static const struct em_command_ops write_ops = {.name = "write of a value", .run = run_steps};
 static const struct em_command_ops batch_ops = {.name = "batch of memory operations",
-                                                .ready = ready,
-                                                .run = run,
-                                                .finish = finish,
+                                                .ready = step_ready,
+                                                .run = run_steps,
+                                                .finish = finish_steps,
                                                 .polled = true,
                                                 .resumes = true};
 
-// ---- what can be asked for
+// ---- checks
 
 static CUresult check_wait(const struct em_device *device, unsigned flags)
 {
     unsigned condition = flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH;
     if (condition > CU_STREAM_WAIT_VALUE_NOR)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "flags %#x: a wait is for GEQ (0), EQ (1), AND (2) or NOR (3)", flags);
+                       "flags %#x: the condition must be GEQ (0), EQ (1), AND (2) or NOR (3)",
+                       flags);
     // "Support for this can be queried with CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR."
     if (condition == CU_STREAM_WAIT_VALUE_NOR &&
         !em_device_attribute(device, DM_ATTRIBUTE_can_use_stream_wait_value_nor))
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "this device does not wait for NOR");
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "flags %#x: this device does not support waits for NOR", flags);
     // "Support for this operation is restricted to selected platforms and can be queried with
     // CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES."
     if (flags & CU_STREAM_WAIT_VALUE_FLUSH &&
         !em_device_attribute(device, DM_ATTRIBUTE_can_flush_remote_writes))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "CU_STREAM_WAIT_VALUE_FLUSH: this device cannot flush remote writes");
+                       "flags %#x: this device does not support CU_STREAM_WAIT_VALUE_FLUSH", flags);
     return CUDA_SUCCESS;
 }
 
-// Precondition: em_lock held.
-static CUresult check_word(struct em_context *context, struct step *s)
+static CUresult check_word(struct em_context *context, struct step *s, struct em_access *access)
 {
     if (s->wide &&
         !em_device_attribute(context->device, DM_ATTRIBUTE_can_use_64_bit_stream_mem_ops))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "this device has no 64-bit stream memory operations");
+                       "this device does not support 64-bit stream memory operations");
     if (s->address % word_B(s))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "addr %#llx is not aligned to the %u bytes of a word",
+                       "addr (%#llx) is not a multiple of the size of a word (%u bytes)",
                        (unsigned long long)s->address, word_B(s));
     // "If the memory was registered via cuMemHostRegister(), the device pointer should be obtained
     // with cuMemHostGetDevicePointer()."
+    bool wait = s->kind == STEP_WAIT;
     struct em_reach reach;
-    unsigned access =
-        s->kind == STEP_WAIT ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    CUresult r = em_memory_reach(context, s->address, word_B(s), access, "addr",
-                                 CUDA_ERROR_INVALID_VALUE, &reach);
+    CUresult r =
+        em_memory_reach(context, s->address, word_B(s),
+                        wait ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+                        "addr", CUDA_ERROR_INVALID_VALUE, &reach);
     if (r)
         return r;
     s->may_fault = reach.may_fault;
-    s->watched = reach.first->watch != NULL;
+    *access = em_memory_access(reach.first, s->address, word_B(s),
+                               wait ? EM_ACCESS_READ : EM_ACCESS_WRITE);
     return CUDA_SUCCESS;
 }
 
-// One word's operation as a step. Precondition: em_lock held.
-static CUresult word_step(struct em_context *context, CUstreamBatchMemOpType operation,
-                          uint64_t address, uint64_t value, unsigned flags, struct step *out)
+// One operation as the manual's chapter describes it.
+struct request {
+    CUstreamBatchMemOpType operation;
+    uint64_t address, value;
+    unsigned flags;
+};
+
+static CUresult word_step(struct em_context *context, const struct request *q, struct step *step,
+                          struct em_access *access)
 {
-    bool wait =
-        operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 || operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
-    bool wide =
-        operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 || operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
-    *out = (struct step){
+    bool wait = q->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+                q->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+    bool wide = q->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
+                q->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    *step = (struct step){
         .kind = wait ? STEP_WAIT : STEP_WRITE,
         .wide = wide,
-        .condition = flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH,
-        .address = address,
-        .value = wide ? value : (uint32_t)value,
+        .condition = q->flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH,
+        .address = q->address,
+        .value = wide ? q->value : (uint32_t)q->value,
     };
     CUresult r = CUDA_SUCCESS;
     if (wait)
-        r = check_wait(context->device, flags);
+        r = check_wait(context->device, q->flags);
     // CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is for the v1 operations alone.
-    else if (flags)
+    else if (q->flags)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "flags %#x: a write takes CU_STREAM_WRITE_VALUE_DEFAULT (0)", flags);
-    return r ? r : check_word(context, out);
+                    "flags %#x: a write takes CU_STREAM_WRITE_VALUE_DEFAULT (0)", q->flags);
+    return r ? r : check_word(context, step, access);
 }
 
-// Precondition: em_lock held.
 static CUresult batch_step(struct em_context *context, const CUstreamBatchMemOpParams *p,
-                           struct step *out)
+                           struct step *step, struct em_access *access)
 {
+    *access = (struct em_access){0};
     switch (p->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-        return word_step(context, p->operation, p->waitValue.address, p->waitValue.value64,
-                         p->waitValue.flags, out);
+        return word_step(context,
+                         &(struct request){p->operation, p->waitValue.address, p->waitValue.value64,
+                                           p->waitValue.flags},
+                         step, access);
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-        return word_step(context, p->operation, p->writeValue.address, p->writeValue.value64,
-                         p->writeValue.flags, out);
+        return word_step(context,
+                         &(struct request){p->operation, p->writeValue.address,
+                                           p->writeValue.value64, p->writeValue.flags},
+                         step, access);
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-        return em_fail(
-            CUDA_ERROR_NOT_SUPPORTED,
-            "CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES: this device cannot flush remote writes");
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "this device does not support CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES");
     case CU_STREAM_MEM_OP_BARRIER:
         if (p->memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU)
             return em_fail(CUDA_ERROR_INVALID_VALUE,
-                           "flags %#x: a barrier is of type SYS (0) or GPU (1)",
+                           "flags %#x: the type of a barrier must be SYS (0) or GPU (1)",
                            p->memoryBarrier.flags);
-        *out = (struct step){.kind = STEP_BARRIER};
+        *step = (struct step){.kind = STEP_BARRIER};
         return CUDA_SUCCESS;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "operation %d is no stream memory operation",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "operation %d is not a CUstreamBatchMemOpType",
                        (int)p->operation);
     }
+}
+
+// ---- prepare and issue
+
+static CUresult prepare_one(struct em_context *context, const struct request *q,
+                            struct one_operation *out)
+{
+    em_assert_locked();
+    *out = (struct one_operation){
+        .operations = {.command = {.size_B = sizeof *out,
+                                   .accesses_at = offsetof(struct one_operation, access),
+                                   .access_count = 1},
+                       .count = 1,
+                       .steps_at = offsetof(struct one_operation, step)}};
+    CUresult r = word_step(context, q, &out->step, &out->access);
+    out->operations.command.ops = out->step.kind == STEP_WAIT ? &wait_ops : &write_ops;
+    return r;
 }
 
 CUresult em_memory_operation(struct em_stream *stream, CUstreamBatchMemOpType operation,
                              uint64_t address, uint64_t value, unsigned flags)
 {
-    struct operations o = {.command.size_B = sizeof o, .count = 1};
+    const struct request q = {operation, address, value, flags};
+    struct one_operation o;
     em_lock();
-    CUresult r = word_step(stream->object.context, operation, address, value, flags, &o.one);
+    CUresult r = prepare_one(stream->object.context, &q, &o);
+    if (!r)
+        r = em_issue(stream, &o.operations.command, EM_SUBMIT_ASYNC);
     em_unlock();
-    if (!r)
-        touch(&o);
-    o.command.ops = o.one.kind == STEP_WAIT ? &wait_ops : &write_ops;
-    if (!r)
-        r = em_submit(stream, &o.command, EM_SUBMIT_ASYNC);
     return r;
 }
 
-CUresult em_memory_operations(struct em_stream *stream, unsigned count,
-                              const CUstreamBatchMemOpParams *operations)
+CUresult em_memory_operations_prepare(struct em_context *context, unsigned count,
+                                      const CUstreamBatchMemOpParams *list, struct em_command **out)
 {
-    struct operations o = {.command = {.ops = &batch_ops, .size_B = sizeof o}, .count = count};
-    CUresult r = CUDA_SUCCESS;
-    if (!count)
-        return CUDA_SUCCESS;
-    o.steps = dm_calloc(count, sizeof *o.steps);
-    if (!o.steps)
+    em_assert_locked();
+    const size_t accesses_at = sizeof(struct operations),
+                 steps_at = accesses_at + count * sizeof(struct em_access),
+                 size_B = steps_at + count * sizeof(struct step);
+    struct operations *o = dm_calloc(1, size_B);
+    if (!o)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory for %u stream memory operations", count);
-    em_lock();
+    *o = (struct operations){.command = {.ops = &batch_ops,
+                                         .size_B = (uint32_t)size_B,
+                                         .accesses_at = (uint16_t)accesses_at,
+                                         .access_count = (uint16_t)count},
+                             .count = count,
+                             .steps_at = (uint32_t)steps_at};
+    CUresult r = CUDA_SUCCESS;
     for (unsigned i = 0; i < count && !r; i++)
-        r = batch_step(stream->object.context, &operations[i], &o.steps[i]);
-    em_unlock();
+        r = batch_step(context, &list[i], &steps_of(o)[i], &em_command_accesses(&o->command)[i]);
     if (r) {
-        dm_free(o.steps);
+        dm_free(o);
         return r;
     }
-    touch(&o);
-    return em_submit(stream, &o.command, EM_SUBMIT_ASYNC);
+    *out = &o->command;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_memory_operations(struct em_stream *stream, unsigned count,
+                              const CUstreamBatchMemOpParams *list)
+{
+    struct em_command *command;
+    if (!count)
+        return CUDA_SUCCESS;
+    em_lock();
+    CUresult r = em_memory_operations_prepare(stream->object.context, count, list, &command);
+    if (!r) {
+        r = em_issue(stream, command, EM_SUBMIT_ASYNC);
+        dm_free(command);
+    }
+    em_unlock();
+    return r;
 }

@@ -21,23 +21,26 @@ struct mapped_storage {
     bool said_unflushed;
 };
 
-// Told of copies where the host's writes need a flush.
-static void storage_watch(struct em_storage *storage, uint32_t level, const struct dm_position *at,
-                          const struct dm_box_extent *extent, enum em_touch touch)
+// Watches reads of memory whose exporter must flush its host writes.
+static bool begin_access(struct em_access *access)
 {
+    const struct em_storage *storage = access->owner;
     struct mapped_storage *s = storage->owner;
-    struct dm_layout_box box = {.level = level,
-                                .x_B = at->x_B,
-                                .y = at->y,
-                                .z = at->z,
-                                .width_B = extent->width_B,
-                                .height = extent->height,
-                                .depth = extent->depth};
+    struct dm_layout_box box = {.level = access->level,
+                                .x_B = access->at.x_B,
+                                .y = access->at.y,
+                                .z = access->at.z,
+                                .width_B = access->extent.width_B,
+                                .height = access->extent.height,
+                                .depth = access->extent.depth};
     uint64_t first, end;
-    if (touch == EM_TOUCH_READ && !dm_layout_span(&storage->layout, &box, &first, &end))
+    if (!em_access_writes(access) && !dm_layout_span(&storage->layout, &box, &first, &end))
         em_exporter_look_at_read(s->imported, s->offset + first, s->offset + end,
                                  &s->said_unflushed);
+    return false;
 }
+
+static const struct em_watch_ops watch_ops = {.begin = begin_access};
 
 static void storage_release(struct em_storage *storage)
 {
@@ -197,7 +200,7 @@ CUresult em_external_map_mipmap(CUexternalMemory handle,
         .mapped = true,
         .owner = s,
         .release = storage_release,
-        .watch = em_exporter_needs_flush(e->imported) ? storage_watch : NULL,
+        .watch = em_exporter_needs_flush(e->imported) ? &watch_ops : NULL,
     };
     em_imported_ref(e->imported);
     char behind[256] = "";

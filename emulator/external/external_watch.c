@@ -40,10 +40,11 @@ static void note_write(struct em_external_mapping *m, uint64_t first, uint64_t e
     m->dirty_end = end > m->dirty_end ? end : m->dirty_end;
 }
 
-static void watch(struct em_allocation *a, uint64_t address, uint64_t size, enum em_touch touch)
+static bool begin_access(struct em_access *access)
 {
+    const struct em_allocation *a = access->owner;
     struct em_external_mapping *m = a->owner;
-    uint64_t first = m->offset + (address - a->base), end = first + size;
+    uint64_t first = m->offset + (access->address - a->base), end = first + access->size_B;
     // "Any existing buffers … mapped onto this object must no longer be used": the driver does not
     // mind, and under its personality nor do we.
     if (m->imported->destroyed && !m->said_destroyed && em_config()->personality == EM_MANUAL) {
@@ -52,13 +53,16 @@ static void watch(struct em_allocation *a, uint64_t address, uint64_t size, enum
                    "the buffer at %#llx is used after CUexternalMemory #%u was destroyed",
                    (unsigned long long)a->base, m->imported->number);
     }
-    if (em_touch_writes(touch))
+    if (em_access_writes(access)) {
         note_write(m, first, end);
-    if (touch != EM_TOUCH_READ)
-        return;
+        return false;
+    }
     look_for_alias(m, first, end);
     em_exporter_look_at_read(m->imported, first, end, &m->said_unflushed);
+    return false;
 }
+
+static const struct em_watch_ops watch_ops = {.begin = begin_access};
 
 static bool overlap(const struct em_external_mapping *a, const struct em_external_mapping *b)
 {
@@ -70,11 +74,11 @@ void em_external_watch(struct em_external_mapping *m)
     // Only mappings that share bytes, with each other or with a host that must flush, need to be
     // told of every use.
     if (em_exporter_needs_flush(m->imported))
-        m->allocation.watch = watch;
+        m->allocation.watch = &watch_ops;
     m->dirty_epoch = UINT64_MAX;
     for (struct em_external_mapping *o = m->imported->mappings; o; o = o->next)
         if (overlap(m, o))
-            m->allocation.watch = o->allocation.watch = watch;
+            m->allocation.watch = o->allocation.watch = &watch_ops;
     m->next = m->imported->mappings;
     m->imported->mappings = m;
 }
@@ -92,5 +96,5 @@ void em_external_unwatch(struct em_external_mapping *m)
 void em_external_watch_destroyed(struct em_imported *imported)
 {
     for (struct em_external_mapping *m = imported->mappings; m; m = m->next)
-        m->allocation.watch = watch;
+        m->allocation.watch = &watch_ops;
 }

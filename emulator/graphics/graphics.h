@@ -15,10 +15,10 @@
 //     for each backend in the call, in the calling
 //                thread, em_lock not held: graphics work issued before is complete when it returns.
 //                Then the resource is mapped; ops->acquire follows.
-//     touch      When a copy, a fill or a launch that reads or writes a mapped resource has been
-//     checked: ops->touch with the part of it; and
-//                again when a write is complete, or has failed. Before it is submitted, em_lock not
-//                held, ops->bring with the same part.
+//     access     A command that reads or writes a mapped resource is submitted: ops->access with
+//     the
+//                part of it, then ops->make_resident with the same part (em_lock not held). When a
+//                write has completed or failed, ops->written.
 //     unmap      Handles end at once; ops->release comes when all CUDA work that was in the stream
 //     is complete. unregister ops->close: also when the context ends, and then also while it is
 //     mapped (ops->release comes before it).
@@ -30,16 +30,16 @@
 //   - ops->held_back true (the virtual API, whose commands wait by themselves): both are commands
 //   of the stream, asynchronous; `ready` says when
 //     acquire may run.
-// A touch never comes before acquire where held_back is false; where it is true it may, and then
+// An access never comes before acquire where held_back is false; where it is true it may, and then
 // the bytes are not to be looked at yet.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "access.h"
 #include "layout.h"
 #include "object.h"
-#include "touch.h"
 
 struct em_allocation;
 struct em_graphics;
@@ -117,9 +117,10 @@ struct em_graphics_ops {
 
     // em_lock NOT held.
     enum em_graphics_health (*check)(void *owner);
-    // em_lock NOT held. Gets the bytes that a command needs which has been checked and is about to
-    // be submitted. `part` NULL: any byte, by code that cannot be watched.
-    void (*bring)(void *owner, const struct em_graphics_part *part, enum em_touch touch);
+    // em_lock NOT held. Fetches the bytes that a command needs before it is submitted. `part` NULL:
+    // any byte, by code that cannot be watched.
+    void (*make_resident)(void *owner, const struct em_graphics_part *part,
+                          enum em_access_mode mode);
 
     // All that follow: precondition: em_lock held.
 
@@ -135,10 +136,13 @@ struct em_graphics_ops {
     // CU_GRAPHICS_MAP_RESOURCE_FLAGS_* in force for this mapping: those of
     // cuGraphicsResourceSetMapFlags, and before its first call those of registration.
     CUresult (*acquire)(void *owner, uint64_t fence, unsigned flags);
-    // `part` NULL: any byte, by code that cannot be watched.
-    void (*touch)(void *owner, const struct em_graphics_part *part, enum em_touch touch);
+    // A command is about to use a part. NULL: any byte, by code that cannot be watched.
+    void (*access)(void *owner, const struct em_graphics_part *part, enum em_access_mode mode);
+    // A command that writes a part has completed; if `result` is an error it has failed, or never
+    // ran.
+    void (*written)(void *owner, const struct em_graphics_part *part, CUresult result);
     // What graphics has left there is not wanted: nothing needs to be fetched in this mapping.
-    // NULL: all is touched for reading instead. False: it is wanted all the same.
+    // NULL: nothing is fetched anyway. False: another mapping still needs it.
     bool (*discard)(void *owner);
     // CUDA is done with mapping `sequence`, counted from 1. keep: what it has written goes to the
     // graphics object, unless the mapping is READ_ONLY; else graphics must never see it. em_lock
@@ -180,15 +184,10 @@ CUresult em_graphics_mipmap(CUgraphicsResource resource, CUmipmappedArray *out);
 CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags);
 CUresult em_graphics_unregister(CUgraphicsResource resource);
 
-// For those who submit a command that touches allocations or arrays that are watched, behind the
-// touches: gets the bytes that it needs from graphics. `waits`: the command may run later, so that
-// others read before it writes: what it will write is got too. Takes the lock: precondition:
-// em_lock NOT held.
-void em_graphics_bring(bool waits);
-// For those who launch code that may use any pointer, array, texture or surface of the context:
-// tells every mapped resource of it, and gets the bytes. Takes the lock: precondition: em_lock NOT
-// held.
-void em_graphics_touch_all(struct em_context *context, bool write);
+// Tells every mapped resource of the context that code is launched which may use any pointer,
+// array, texture or surface of it, and makes their bytes resident. Takes the lock: precondition:
+// em_lock not held.
+void em_graphics_access_all(struct em_context *context, bool write);
 
 // Observes the end of contexts: then bytes that CUDA has written to mapped resources are written
 // back. Listens for synchronisation: then the same happens to resources that are never unmapped

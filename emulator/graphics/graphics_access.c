@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is noticed of the use of a mapped graphics resource by commands, and what its graphics API
-// is told of it.
+// The use of mapped graphics resources by commands: reports misuse, and tells the backend which
+// bytes a command needs and which it has written.
 #include "box.h"
 #include "config.h"
 #include "error.h"
@@ -8,19 +8,19 @@
 #include "lock.h"
 #include "pkey.h"
 
-static const uint8_t scrambled = 0xa5;
+static const uint8_t poison_byte = 0xa5;
 
 // "CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD: CUDA kernels … will write over the entire
-// contents, so none of the data previously stored in the resource will be preserved": what was
-// there is made unusable before CUDA sees it.
-static void scramble(struct em_graphics *g)
+// contents, so none of the data previously stored in the resource will be preserved": the old bytes
+// are poisoned before CUDA sees them.
+static void poison(struct em_graphics *g)
 {
     struct dm_surface bytes = {.base = (void *)(uintptr_t)g->memory->address,
                                .pitch_B = g->memory->size_B,
                                .slice_B = g->memory->size_B};
     uint32_t keys = dm_pkey_enter();
     dm_box_fill(&bytes, (struct dm_position){0}, (struct dm_box_extent){g->memory->size_B, 1, 1},
-                &scrambled, sizeof scrambled);
+                &poison_byte, sizeof poison_byte);
     dm_pkey_leave(keys);
 }
 
@@ -30,13 +30,14 @@ static bool discards(const struct em_graphics *g)
            !(g->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY);
 }
 
-static void look_for_misuse(struct em_graphics *g, const struct em_graphics_part *part,
-                            enum em_touch touch)
+// Reports reads before the first write of a WRITE_DISCARD mapping and writes of a READ_ONLY one.
+static void check_use(struct em_graphics *g, const struct em_graphics_part *part,
+                      enum em_access_mode mode)
 {
     char text[160];
     uint64_t first = g->shape.kind == EM_GRAPHICS_BUFFER ? part->offset_B : 0,
              end = g->shape.kind == EM_GRAPHICS_BUFFER ? first + part->size_B : 1;
-    if (touch == EM_TOUCH_READ) {
+    if (mode == EM_ACCESS_READ) {
         bool unwritten = first < g->written_first || end > g->written_end;
         if (!g->said_read && unwritten && discards(g)) {
             g->said_read = true;
@@ -59,88 +60,54 @@ static void look_for_misuse(struct em_graphics *g, const struct em_graphics_part
     g->written_end = empty || end > g->written_end ? end : g->written_end;
 }
 
-static void end_write(struct em_graphics *g, const struct em_graphics_part *part,
-                      enum em_touch touch)
+bool em_graphics_access_begin(struct em_graphics *g, const struct em_graphics_part *part,
+                              enum em_access_mode mode)
 {
-    g->writes -= g->writes != 0;
-    if (g->ops->touch)
-        g->ops->touch(g->owner, part, touch);
-}
-
-// What a thread's command needs, which has two ends at most.
-struct want {
-    struct em_graphics *graphics; // a reference
-    struct em_graphics_part part;
-    bool whole;
-    enum em_touch touch;
-};
-static __thread struct {
-    unsigned count;
-    struct want list[2];
-} wanted;
-
-static void want(struct em_graphics *g, const struct em_graphics_part *part, enum em_touch touch)
-{
-    if (wanted.count == sizeof wanted.list / sizeof *wanted.list)
-        return;
-    struct want *w = &wanted.list[wanted.count++];
-    *w = (struct want){.graphics = g, .whole = !part, .touch = touch};
-    if (part)
-        w->part = *part;
-    em_object_ref(&g->object);
-}
-
-void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part,
-                       enum em_touch touch)
-{
-    if (touch == EM_TOUCH_WRITTEN || touch == EM_TOUCH_UNWRITTEN) {
-        end_write(g, part, touch);
-        return;
-    }
-    if (part && touch != EM_TOUCH_READ)
-        g->writes++; // end_write follows
+    em_assert_locked();
+    if (part && mode != EM_ACCESS_READ)
+        g->writes++; // until em_graphics_access_end
     if (!g->mapped && !em_graphics_loosen(g))
-        return;
+        return false;
     bool strict = em_config()->personality == EM_MANUAL;
     bool spoil = strict && discards(g) && !g->scrambled;
     if (strict && part)
-        look_for_misuse(g, part, touch);
+        check_use(g, part, mode);
     g->scrambled |= spoil;
+    // Nothing may be fetched over the poison.
     if (spoil && g->ops->discard)
         spoil = g->ops->discard(g->owner);
-    else if (spoil && g->ops->touch)
-        g->ops->touch(
-            g->owner, NULL,
-            EM_TOUCH_READ); // a mirror has everything, so that nothing is fetched over what follows
     if (spoil && g->acquired == g->sequence)
-        scramble(g);
+        poison(g);
     else if (spoil)
         g->spoil = g->sequence;
-    if (g->ops->touch)
-        g->ops->touch(g->owner, part, touch);
-    if (g->ops->bring)
-        want(g, part, touch);
+    if (g->ops->access)
+        g->ops->access(g->owner, part, mode);
+    return g->ops->make_resident;
 }
 
-void em_graphics_bring(bool waits)
+void em_graphics_access_end(struct em_graphics *g, const struct em_graphics_part *part,
+                            enum em_access_mode mode, CUresult result)
 {
-    unsigned count = wanted.count;
-    if (!count)
+    em_assert_locked();
+    if (mode == EM_ACCESS_READ)
         return;
-    wanted.count = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const struct want *w = &wanted.list[i];
-        enum em_touch touch = waits && w->touch == EM_TOUCH_WRITE ? EM_TOUCH_WRITE_SOME : w->touch;
-        w->graphics->ops->bring(w->graphics->owner, w->whole ? NULL : &w->part, touch);
-    }
-    em_lock();
-    for (unsigned i = 0; i < count; i++)
-        em_object_unref(&wanted.list[i].graphics->object);
-    em_unlock();
+    g->writes--;
+    if (part && g->ops->written)
+        g->ops->written(g->owner, part, result);
+}
+
+void em_graphics_make_resident(struct em_graphics *g, const struct em_graphics_part *part,
+                               enum em_access_mode mode, bool may_wait)
+{
+    em_assert_unlocked();
+    // Others may read the bytes before this command overwrites them.
+    if (may_wait && mode == EM_ACCESS_WRITE)
+        mode = EM_ACCESS_WRITE_SOME;
+    g->ops->make_resident(g->owner, part, mode);
 }
 
 void em_graphics_view_acquired(struct em_graphics *g, uint64_t sequence)
 {
     if (g->spoil == sequence)
-        scramble(g);
+        poison(g);
 }

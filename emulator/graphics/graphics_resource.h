@@ -41,7 +41,7 @@ struct em_graphics {
     struct em_array **array;  // [layer * levels + level]: what was asked for, with a reference
     struct em_mipmap *mipmap; // likewise
 
-    // How the mapping was used (graphics_touch.c).
+    // How the mapping was used (graphics_access.c).
     bool scrambled, said_written, said_read;
     uint64_t spoil; // the mapping whose bytes are to be scrambled when they are CUDA's; it may have
                     // been unmapped before
@@ -56,9 +56,20 @@ CUresult em_graphics_view_begin(struct em_graphics *g);
 void em_graphics_view_end(struct em_graphics *g);
 // acquire has run: what was put off until then.
 void em_graphics_view_acquired(struct em_graphics *g, uint64_t sequence);
-// CUDA is about to use a part, NULL: anything.
-void em_graphics_touch(struct em_graphics *g, const struct em_graphics_part *part,
-                       enum em_touch touch);
+
+// A command is about to use a part of a resource; NULL: any part, by code that cannot be watched.
+// Returns whether em_graphics_make_resident must run before the command does. The caller holds a
+// reference until the end.
+bool em_graphics_access_begin(struct em_graphics *g, const struct em_graphics_part *part,
+                              enum em_access_mode mode);
+// Has the backend fetch the bytes that the command needs (em_watch_ops.make_resident).
+// Precondition: em_lock not held.
+void em_graphics_make_resident(struct em_graphics *g, const struct em_graphics_part *part,
+                               enum em_access_mode mode, bool may_wait);
+// The command has ended. `part` is NULL if the addresses that it used have ended before it: the
+// backend counted the write as complete when it took the bytes back.
+void em_graphics_access_end(struct em_graphics *g, const struct em_graphics_part *part,
+                            enum em_access_mode mode, CUresult result);
 
 // The resource of a handle.
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out);

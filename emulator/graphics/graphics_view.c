@@ -25,12 +25,59 @@ static void buffer_release(struct em_allocation *a)
     dm_free(a);
 }
 
-static void buffer_watch(struct em_allocation *a, uint64_t address, uint64_t size,
-                         enum em_touch touch)
+// An access of a mapped resource keeps the resource and the window that it goes through: the
+// command may end after the program has unmapped the resource, or unregistered it.
+static void begin_watching(struct em_access *access, struct em_graphics *g)
 {
-    em_graphics_touch(
-        a->owner, &(struct em_graphics_part){.offset_B = address - a->base, .size_B = size}, touch);
+    em_object_ref(&g->object);
+    g->window->references++;
+    access->watcher = g;
+    access->mark = (uint64_t)(uintptr_t)g->window;
 }
+
+static struct em_graphics_window *window_of(const struct em_access *access)
+{
+    return (struct em_graphics_window *)(uintptr_t)access->mark;
+}
+
+static void end_watching(struct em_access *access, const struct em_graphics_part *part,
+                         enum em_access_mode mode, CUresult result)
+{
+    struct em_graphics *g = access->watcher;
+    struct em_graphics_window *window = window_of(access);
+    em_graphics_access_end(g, g->window == window ? part : NULL, mode, result);
+    em_graphics_window_unref(window);
+    em_object_unref(&g->object);
+}
+
+static struct em_graphics_part part_of_buffer(const struct em_access *access)
+{
+    return (struct em_graphics_part){.offset_B = access->address - window_of(access)->address,
+                                     .size_B = access->size_B};
+}
+
+static bool buffer_begin(struct em_access *access)
+{
+    struct em_graphics *g = ((struct em_allocation *)access->owner)->owner;
+    begin_watching(access, g);
+    struct em_graphics_part part = part_of_buffer(access);
+    return em_graphics_access_begin(g, &part, access->mode);
+}
+
+static void buffer_make_resident(struct em_access *access, bool may_wait)
+{
+    struct em_graphics_part part = part_of_buffer(access);
+    em_graphics_make_resident(access->watcher, &part, access->mode, may_wait);
+}
+
+static void buffer_end(struct em_access *access, CUresult result)
+{
+    struct em_graphics_part part = part_of_buffer(access);
+    end_watching(access, &part, access->mode, result);
+}
+
+static const struct em_watch_ops buffer_watch_ops = {
+    .begin = buffer_begin, .make_resident = buffer_make_resident, .end = buffer_end};
 
 static CUresult begin_buffer(struct em_graphics *g)
 {
@@ -46,7 +93,7 @@ static CUresult begin_buffer(struct em_graphics *g)
     a->physical_offset = g->memory->physical_offset;
     a->owner = g;
     a->release = buffer_release;
-    a->watch = buffer_watch;
+    a->watch = &buffer_watch_ops;
     CUresult r = em_memory_enter(a);
     if (r) {
         dm_free(a);
@@ -98,28 +145,60 @@ static void image_release(struct em_storage *storage)
     dm_free(s);
 }
 
-static void image_watch(struct em_storage *storage, uint32_t level, const struct dm_position *at,
-                        const struct dm_box_extent *extent, enum em_touch touch)
+static struct em_graphics_part part_of_image(const struct em_access *access)
 {
-    struct image_storage *s = storage->owner;
+    const struct em_storage *storage = access->owner;
+    const struct image_storage *s = storage->owner;
     uint32_t element_B = storage->layout.element_B;
-    if (!s->graphics)
-        return;
-    if (touch == EM_TOUCH_WRITE &&
-        (at->x_B % element_B || extent->width_B % element_B)) // parts of texels
-        touch = EM_TOUCH_WRITE_SOME;
-    struct em_graphics_part part = {
-        .level = level,
-        .x = (uint32_t)(at->x_B / element_B),
-        .y = (uint32_t)at->y,
-        .z = (uint32_t)at->z + s->first_layer,
-        .width = (uint32_t)((at->x_B + extent->width_B + element_B - 1) / element_B -
-                            at->x_B / element_B),
-        .height = (uint32_t)extent->height,
-        .depth = (uint32_t)extent->depth,
+    struct dm_position at = access->at;
+    struct dm_box_extent extent = access->extent;
+    return (struct em_graphics_part){
+        .level = access->level,
+        .x = (uint32_t)(at.x_B / element_B),
+        .y = (uint32_t)at.y,
+        .z = (uint32_t)at.z + s->first_layer,
+        .width =
+            (uint32_t)((at.x_B + extent.width_B + element_B - 1) / element_B - at.x_B / element_B),
+        .height = (uint32_t)extent.height,
+        .depth = (uint32_t)extent.depth,
     };
-    em_graphics_touch(s->graphics, &part, touch);
 }
+
+// A write of parts of texels leaves other bytes of its box as they are.
+static enum em_access_mode mode_of_image(const struct em_access *access)
+{
+    uint32_t element_B = ((const struct em_storage *)access->owner)->layout.element_B;
+    bool whole = !(access->at.x_B % element_B || access->extent.width_B % element_B);
+    return access->mode == EM_ACCESS_WRITE && !whole ? EM_ACCESS_WRITE_SOME : access->mode;
+}
+
+static bool image_begin(struct em_access *access)
+{
+    struct em_graphics *g =
+        ((struct image_storage *)((struct em_storage *)access->owner)->owner)->graphics;
+    access->watcher = NULL;
+    if (!g)
+        return false;
+    begin_watching(access, g);
+    struct em_graphics_part part = part_of_image(access);
+    return em_graphics_access_begin(g, &part, mode_of_image(access));
+}
+
+static void image_make_resident(struct em_access *access, bool may_wait)
+{
+    struct em_graphics_part part = part_of_image(access);
+    em_graphics_make_resident(access->watcher, &part, mode_of_image(access), may_wait);
+}
+
+static void image_end(struct em_access *access, CUresult result)
+{
+    struct em_graphics_part part = part_of_image(access);
+    if (access->watcher)
+        end_watching(access, &part, mode_of_image(access), result);
+}
+
+static const struct em_watch_ops image_watch_ops = {
+    .begin = image_begin, .make_resident = image_make_resident, .end = image_end};
 
 static CUresult new_storage(struct em_graphics *g, const struct dm_layout *layout,
                             uint32_t first_layer, struct em_storage **out)
@@ -138,7 +217,7 @@ static CUresult new_storage(struct em_graphics *g, const struct dm_layout *layou
         .size_B = layout->total_B,
         .owner = s,
         .release = image_release,
-        .watch = image_watch,
+        .watch = &image_watch_ops,
     };
     *out = &s->storage;
     return CUDA_SUCCESS;

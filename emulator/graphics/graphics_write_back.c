@@ -138,8 +138,9 @@ void em_graphics_start(void)
 
 // ---- launches ----
 
-void em_graphics_touch_all(struct em_context *context, bool write)
+void em_graphics_access_all(struct em_context *context, bool write)
 {
+    const enum em_access_mode mode = write ? EM_ACCESS_WRITE_SOME : EM_ACCESS_READ;
     em_lock();
     for (struct em_graphics *g = first_mapped; g;) {
         if (g->object.context != context) {
@@ -147,10 +148,11 @@ void em_graphics_touch_all(struct em_context *context, bool write)
             continue;
         }
         em_object_ref(&g->object);
-        em_graphics_touch(g, NULL, write ? EM_TOUCH_WRITE_SOME : EM_TOUCH_READ);
-        em_unlock();
-        em_graphics_bring(true);
-        em_lock();
+        if (em_graphics_access_begin(g, NULL, mode)) {
+            em_unlock();
+            em_graphics_make_resident(g, NULL, mode, true);
+            em_lock();
+        }
         g = leave_for_next(g);
     }
     em_unlock();

@@ -16,6 +16,7 @@ static struct dm_rangemap map;          // of struct em_allocation
 static struct dm_rangemap reservations; // of the virtual memory chapter's owners
 static struct em_allocation *last_found;
 static uint64_t last_id;
+static uint64_t departures; // allocations that have left the map
 
 // What was freed, newest last; a ring.
 static struct past {
@@ -124,6 +125,7 @@ void em_memory_leave(struct em_allocation *a)
         .died_call = em_call_now(),
     };
     dm_rangemap_remove(&map, a->base, NULL);
+    departures++;
     if (last_found == a)
         last_found = NULL;
     unlink_from_context(a);
@@ -315,11 +317,31 @@ CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t 
     return CUDA_SUCCESS;
 }
 
-void em_memory_written(uint64_t address, uint64_t size, CUresult result)
+// ---- accesses of commands ----
+
+// Finds the allocation again if any has left the map since the access was made.
+static const struct em_watch_ops *watch_memory(struct em_access *access)
 {
-    struct em_allocation *a = at(address);
-    if (a)
-        em_memory_touch(a, address, size, em_touch_end(result));
+    em_assert_locked();
+    if (em_unlikely(access->epoch != departures)) {
+        access->owner = em_memory_find(access->address, access->size_B);
+        access->epoch = departures;
+    }
+    const struct em_allocation *a = access->owner;
+    return a ? a->watch : NULL;
+}
+
+static const struct em_access_ops memory_access_ops = {.watch = watch_memory};
+
+struct em_access em_memory_access(struct em_allocation *a, uint64_t address, uint64_t size_B,
+                                  enum em_access_mode mode)
+{
+    return (struct em_access){.ops = &memory_access_ops,
+                              .mode = mode,
+                              .owner = a,
+                              .address = address,
+                              .size_B = size_B,
+                              .epoch = departures};
 }
 
 // ---- the end of a context ----

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "access.h"
 #include "context.h"
 #include "physical.h"
-#include "touch.h"
 
 // What kind of memory an address is. The closed list; a text for sentences beside each.
 #define EM_MEMORY_KINDS(X)                                                                         \
@@ -64,8 +64,7 @@ struct em_allocation {
     // cuMemFree of an address in it, where several mappings share one allocation; NULL: the base
     // frees it.
     CUresult (*free_at)(struct em_allocation *, uint64_t address);
-    void (*watch)(struct em_allocation *, uint64_t address, uint64_t size,
-                  enum em_touch touch);    // told of copies and fills; NULL: nobody asks
+    const struct em_watch_ops *watch;      // of commands that access it; NULL: nobody watches
     struct em_allocation *previous, *next; // in the context's list
 };
 
@@ -86,17 +85,11 @@ static inline bool em_memory_may_fault(const struct em_allocation *a)
            a->kind == EM_MEMORY_REGISTERED || (a->physical && a->physical->may_shrink);
 }
 
-// Tells who watches an allocation what a command that has been checked will do with [address,
-// address + size). Precondition: em_lock held.
-static inline void em_memory_touch(struct em_allocation *a, uint64_t address, uint64_t size,
-                                   enum em_touch touch)
-{
-    if (a->watch)
-        a->watch(a, address, size, touch);
-}
-// The end of a write: where an allocation was watched that may be gone by now. Precondition:
-// em_lock held.
-void em_memory_written(uint64_t address, uint64_t size, CUresult result);
+// Makes an access of [address, address + size), which begins in `a`. The access holds no reference:
+// if the memory is freed before the command is submitted, nobody is told. To the watchers of an
+// allocation access->owner is that allocation. Precondition: em_lock held.
+struct em_access em_memory_access(struct em_allocation *a, uint64_t address, uint64_t size_B,
+                                  enum em_access_mode mode);
 
 // Enters `a` (caller-filled) into the map and its context's list; sets id, born_*.
 // CUDA_ERROR_OUT_OF_MEMORY without host memory, CUDA_ERROR_INVALID_VALUE if it overlaps what is

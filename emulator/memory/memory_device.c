@@ -47,6 +47,12 @@ CUresult em_space_start(void)
     return CUDA_SUCCESS;
 }
 
+bool em_is_device_address(uint64_t address)
+{
+    em_assert_locked();
+    return dm_space_contains(&em_space, address);
+}
+
 static CUresult start(const struct em_device *device)
 {
     uint64_t total_B = device->profile.total_memory;

@@ -17,6 +17,8 @@ struct em_device;
 extern struct dm_space em_space;
 // Makes it; once, when the driver starts.
 CUresult em_space_start(void);
+// Whether an address lies in it. Precondition: em_lock held: other threads reserve addresses.
+bool em_is_device_address(uint64_t address);
 
 struct em_device_memory {
     struct dm_vram vram;

@@ -41,16 +41,21 @@ bool em_accesses_begin(struct em_command *command, bool may_wait)
     return absent;
 }
 
+void em_access_end(struct em_access *access, CUresult result)
+{
+    em_assert_locked();
+    const struct em_watch_ops *watch = access->watch;
+    access->watch = NULL;
+    if (em_unlikely(watch) && watch->end)
+        watch->end(access, result);
+}
+
 void em_accesses_end(struct em_command *command, CUresult result)
 {
     em_assert_locked();
     struct em_access *list = em_command_accesses(command);
-    for (unsigned i = 0; i < command->access_count; i++) {
-        struct em_access *a = &list[i];
-        if (em_unlikely(a->watch) && a->watch->end)
-            a->watch->end(a, result);
-        a->watch = NULL;
-    }
+    for (unsigned i = 0; i < command->access_count; i++)
+        em_access_end(&list[i], result);
 }
 
 void em_accesses_retain(struct em_command *command)

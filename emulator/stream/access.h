@@ -87,6 +87,8 @@ bool em_accesses_begin(struct em_command *command, bool may_wait);
 // Tells the watchers that the command has ended. Does nothing for a command that was not begun.
 // Precondition: em_lock held.
 void em_accesses_end(struct em_command *command, CUresult result);
+// The same for one access that has ended before its command has. Precondition: em_lock held.
+void em_access_end(struct em_access *access, CUresult result);
 
 // Takes and drops the references that the accesses of a prepared command hold.
 // Precondition: em_lock held.

@@ -143,9 +143,9 @@ static CUresult run_for(struct em_stream *s, struct em_command *c)
 static void end_command(struct em_command *c, CUresult r)
 {
     c->result = r;
-    em_accesses_end(c, r);
     if (c->ops->finish)
         c->ops->finish(c);
+    em_accesses_end(c, r);
     em_command_release(c);
 }
 

@@ -55,14 +55,10 @@ def read_symbols(nm, archives):
     return defined, used
 
 
-# TODO: goes away when commands make their accesses resident themselves.
-EXCEPTIONS = {'em_graphics_bring'}
-
-
 def violations(below, defined, used):
     for room, obj, symbol in used:
         owner, owner_obj = defined.get(symbol, (room, obj))
-        if owner != room and owner not in below[room] and symbol not in EXCEPTIONS:
+        if owner != room and owner not in below[room]:
             yield f'{room}/{obj} uses {symbol} of {owner}/{owner_obj}'
 
 

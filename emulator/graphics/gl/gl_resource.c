@@ -78,15 +78,16 @@ static bool box_of(const struct em_gl_shadow *m, const struct em_graphics_part *
     return out->width;
 }
 
-static void touch(void *owner, const struct em_graphics_part *part, enum em_touch touch)
+static void written(void *owner, const struct em_graphics_part *part, CUresult result)
 {
     struct em_gl_shadow *m = ((struct resource *)owner)->shadow;
     struct em_gl_box box;
-    if (part && (touch == EM_TOUCH_WRITTEN || touch == EM_TOUCH_UNWRITTEN) && box_of(m, part, &box))
-        em_gl_shadow_end_write(m, owner, m->size_B ? 0 : part->level, &box, touch);
+    if (box_of(m, part, &box))
+        em_gl_shadow_end_write(m, owner, m->size_B ? 0 : part->level, &box, !result);
 }
 
-static void bring(void *owner, const struct em_graphics_part *part, enum em_touch touch)
+static void make_resident(void *owner, const struct em_graphics_part *part,
+                          enum em_access_mode mode)
 {
     struct resource *r = owner;
     struct em_gl_shadow *m = r->shadow;
@@ -96,7 +97,8 @@ static void bring(void *owner, const struct em_graphics_part *part, enum em_touc
     em_lock();
     em_gl_shadow_wait(m);
     if (r->mapped)
-        em_gl_shadow_bring(m, r, part && !m->size_B ? part->level : 0, part ? &box : NULL, touch);
+        em_gl_shadow_make_resident(m, r, part && !m->size_B ? part->level : 0, part ? &box : NULL,
+                                   mode);
     em_unlock();
 }
 
@@ -141,8 +143,8 @@ static const struct em_graphics_ops opengl = {
     .check = check,
     .text = text,
     .acquire = acquire,
-    .bring = bring,
-    .touch = touch,
+    .make_resident = make_resident,
+    .written = written,
     .discard = discard,
     .release = release,
     .copied = copied,
@@ -309,8 +311,8 @@ static const struct em_graphics_ops egl_image = {
     .check = check,
     .text = text,
     .acquire = acquire,
-    .bring = bring,
-    .touch = touch,
+    .make_resident = make_resident,
+    .written = written,
     .discard = discard,
     .release = release,
     .copied = copied,

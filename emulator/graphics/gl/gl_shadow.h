@@ -63,13 +63,13 @@ void em_gl_shadow_map(struct em_gl_shadow *shadow, bool keep);
 // the shadow mapped, and want it.
 bool em_gl_shadow_discard(struct em_gl_shadow *shadow);
 // In what follows `by` stands for one of the resources.
-// A command is about to read or write a box of a level (NULL: any byte): what of it must be there
-// is fetched. em_lock may be released meanwhile.
-void em_gl_shadow_bring(struct em_gl_shadow *shadow, const void *by, unsigned level,
-                        const struct em_gl_box *box, enum em_touch touch);
-// A write of such a box is over.
+// A command is about to read or write a box of a level (NULL: any byte): fetches the bytes that it
+// needs from OpenGL. May release em_lock meanwhile.
+void em_gl_shadow_make_resident(struct em_gl_shadow *shadow, const void *by, unsigned level,
+                                const struct em_gl_box *box, enum em_access_mode mode);
+// A write of such a box has ended. `complete` is false if it failed or never ran.
 void em_gl_shadow_end_write(struct em_gl_shadow *shadow, const void *by, unsigned level,
-                            const struct em_gl_box *box, enum em_touch touch);
+                            const struct em_gl_box *box, bool complete);
 // Waits until no other thread moves bytes; em_lock is released meanwhile.
 void em_gl_shadow_wait(struct em_gl_shadow *shadow);
 // A resource is unmapped: what CUDA has written goes to the GL, or (`push` false) does not. False:

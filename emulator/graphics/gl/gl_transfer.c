@@ -131,7 +131,7 @@ static void forget(struct em_gl_level *l, unsigned at)
 }
 
 void em_gl_shadow_end_write(struct em_gl_shadow *m, const void *by, unsigned level,
-                            const struct em_gl_box *box, enum em_touch touch)
+                            const struct em_gl_box *box, bool complete)
 {
     if (!m->maps || level >= m->level_count)
         return;
@@ -139,7 +139,7 @@ void em_gl_shadow_end_write(struct em_gl_shadow *m, const void *by, unsigned lev
     unsigned at = find_coming(l, by, box);
     if (at < l->coming.count && !--l->writes[at].uses)
         forget(l, at);
-    if (touch == EM_TOUCH_WRITTEN) {
+    if (complete) {
         em_gl_region_grow(&l->dirty, box);
     } else { // it may have begun, or nothing was fetched there because of it: the GL has it all
         l->have.count = 0;
@@ -257,14 +257,14 @@ static struct em_gl_box widen(const struct em_gl_level *l, const struct em_gl_bo
     return b;
 }
 
-// Plans the fetch that a touch asks for, and notes its outcome. `told`: of a write the end will be
-// told. False: nothing is to be fetched.
-static bool plan(struct fetch *f, const struct em_gl_box *box, enum em_touch touch, bool told)
+// Plans the fetch that an access asks for, and notes its outcome. `told`: of a write the end will
+// be told. False: nothing is to be fetched.
+static bool plan(struct fetch *f, const struct em_gl_box *box, enum em_access_mode mode, bool told)
 {
     struct em_gl_level *l = &f->shadow->levels[f->level];
     struct em_gl_box all = whole(f->shadow, f->level), area = *box;
-    bool writes = em_touch_writes(touch), exact = told && has_room(l), any = false;
-    if (!l->all && ((writes && !exact) || (touch != EM_TOUCH_WRITE && lacks(f, box)))) {
+    bool writes = mode != EM_ACCESS_READ, exact = told && has_room(l), any = false;
+    if (!l->all && ((writes && !exact) || (mode != EM_ACCESS_WRITE && lacks(f, box)))) {
         if (writes && !exact)
             area = all;
         else if (!writes)
@@ -281,14 +281,14 @@ static bool plan(struct fetch *f, const struct em_gl_box *box, enum em_touch tou
     return any;
 }
 
-static void bring_level(struct em_gl_shadow *m, const void *by, unsigned level,
-                        const struct em_gl_box *box, enum em_touch touch, bool told)
+static void make_level_resident(struct em_gl_shadow *m, const void *by, unsigned level,
+                                const struct em_gl_box *box, enum em_access_mode mode, bool told)
 {
     struct fetch f = {.shadow = m, .by = by, .level = level, .status = EM_GL_OK};
     // What is written now goes to the storage that the buffer has now: nowhere, if the program
     // gives it another one before unmap.
-    bool measure = m->size_B && !m->mapped_size_B && em_touch_writes(touch),
-         any = plan(&f, box, touch, told);
+    bool measure = m->size_B && !m->mapped_size_B && mode != EM_ACCESS_READ,
+         any = plan(&f, box, mode, told);
     uint64_t size_B = 0;
     if (any || measure) {
         begin_moving(m);
@@ -304,18 +304,18 @@ static void bring_level(struct em_gl_shadow *m, const void *by, unsigned level,
         m->to_cuda_B += f.moved * element_B(m);
         m->mapped_size_B = measure ? size_B : m->mapped_size_B;
     }
-    if (!told && em_touch_writes(touch))
+    if (!told && mode != EM_ACCESS_READ)
         em_gl_region_grow(&m->levels[level].dirty, box);
 }
 
-void em_gl_shadow_bring(struct em_gl_shadow *m, const void *by, unsigned level,
-                        const struct em_gl_box *box, enum em_touch touch)
+void em_gl_shadow_make_resident(struct em_gl_shadow *m, const void *by, unsigned level,
+                                const struct em_gl_box *box, enum em_access_mode mode)
 {
     if (box && level < m->level_count)
-        bring_level(m, by, level, box, touch, true);
+        make_level_resident(m, by, level, box, mode, true);
     for (level = 0; !box && level < m->level_count && m->maps; level++) {
         struct em_gl_box all = whole(m, level);
-        bring_level(m, by, level, &all, touch, false);
+        make_level_resident(m, by, level, &all, mode, false);
         em_gl_shadow_wait(m);
     }
 }

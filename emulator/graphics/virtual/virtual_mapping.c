@@ -83,11 +83,11 @@ static CUresult acquire(void *owner, uint64_t fence, unsigned flags)
     return result;
 }
 
-static void touch(void *owner, const struct em_graphics_part *part, enum em_touch touch)
+static void note_access(void *owner, const struct em_graphics_part *part, enum em_access_mode mode)
 {
     struct registered *r = owner;
     (void)part;
-    if (!em_touch_writes(touch))
+    if (mode == EM_ACCESS_READ)
         return;
     r->written = true;
     if (r->acquired)
@@ -130,7 +130,7 @@ static const struct em_graphics_ops virtual_graphics = {
     .unmapped = unmapped,
     .ready = ready,
     .acquire = acquire,
-    .touch = touch,
+    .access = note_access,
     .release = release,
     .close = close_registered,
 };

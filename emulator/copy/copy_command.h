@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// A copy that has been checked: what copy_check.c finds out and copy_run.c carries out.
+#pragma once
+#include "access.h"
+#include "box.h"
+#include "command.h"
+#include "copy.h"
+
+struct em_allocation;
+struct em_storage;
+
+// One end of a checked copy.
+struct em_copy_place {
+    struct dm_surface surface;
+    struct dm_position at;
+    struct em_storage *storage; // of an array; NULL: linear memory. The access holds a reference
+    bool pageable;              // the program's own memory, which the driver does not know
+    bool may_fault;             // someone else may take the bytes away while the copy runs
+};
+
+enum { EM_COPY_READS, EM_COPY_WRITES, EM_COPY_ACCESSES };
+
+struct em_copy_command {
+    struct em_command command;
+    struct dm_box_extent extent;
+    struct em_copy_place dst, src;
+    struct em_access access[EM_COPY_ACCESSES];
+};
+
+// Checks one end of a copy that is not empty and fills in its place and its access. `name` names
+// the end in messages. Precondition: em_lock held.
+CUresult em_copy_check_end(const struct em_copy *copy, bool is_dst, const char *name,
+                           struct em_copy_command *command);
+
+// em_command_ops.run of a copy.
+CUresult em_copy_run(struct em_command *command);
