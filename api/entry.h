@@ -27,5 +27,8 @@ static inline CUresult api_open_stream(const struct em_entry *entry, CUstream ha
                                        struct em_stream **out)
 {
     (void)entry;
-    return em_stream_get(handle, out);
+    CUresult r = em_stream_get(handle, out);
+    if (r)
+        *out = NULL; // it may have been found in a context that has failed: there is no reference
+    return r;
 }
