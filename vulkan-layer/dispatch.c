@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes and destroys instances and devices: follows the loader's chain and keeps the next
+// Creates and destroys instances and devices: follows the loader's chain and keeps the next
 // functions.
 #include "dispatch.h"
 
@@ -9,11 +9,9 @@
 
 #include "record.h"
 
-static struct {
-    pthread_mutex_t lock;
-    struct vl_instance *instances;
-    struct vl_device *devices;
-} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards the two tables
+static struct vl_instance *instances;
+static struct vl_device *devices;
 
 static void *key_of(const void *handle)
 {
@@ -22,21 +20,19 @@ static void *key_of(const void *handle)
 
 struct vl_instance *vl_instance_of(const void *handle)
 {
-    pthread_mutex_lock(&known.lock);
-    struct vl_instance *i = known.instances;
-    while (i && i->key != key_of(handle))
-        i = i->next;
-    pthread_mutex_unlock(&known.lock);
+    void *key = key_of(handle);
+    pthread_mutex_lock(&lock);
+    struct vl_instance *i = DM_TABLE_FIND(instances, &key);
+    pthread_mutex_unlock(&lock);
     return i;
 }
 
 struct vl_device *vl_device_of(const void *handle)
 {
-    pthread_mutex_lock(&known.lock);
-    struct vl_device *d = known.devices;
-    while (d && d->key != key_of(handle))
-        d = d->next;
-    pthread_mutex_unlock(&known.lock);
+    void *key = key_of(handle);
+    pthread_mutex_lock(&lock);
+    struct vl_device *d = DM_TABLE_FIND(devices, &key);
+    pthread_mutex_unlock(&lock);
     return d;
 }
 
@@ -46,7 +42,7 @@ VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *inf
                                                  const VkAllocationCallbacks *allocator,
                                                  VkInstance *out)
 {
-    // The loader's own struct; it is the loader's to see it advanced to the next layer.
+    // The loader's own struct: it expects each layer to advance it to the next one.
     VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)vl_find(
         info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
     while (link && link->function != VK_LAYER_LINK_INFO)
@@ -77,10 +73,15 @@ VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *inf
     VL_INSTANCE_FUNCTIONS(FILL)
     VL_INSTANCE_MEMORY_FUNCTIONS(FILL)
 #undef FILL
-    pthread_mutex_lock(&known.lock);
-    i->next = known.instances;
-    known.instances = i;
-    pthread_mutex_unlock(&known.lock);
+    pthread_mutex_lock(&lock);
+    int status = DM_TABLE_ADD(instances, key, i);
+    pthread_mutex_unlock(&lock);
+    if (status) {
+        i->DestroyInstance(*out, allocator);
+        *out = VK_NULL_HANDLE;
+        free(i);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     return VK_SUCCESS;
 }
 
@@ -92,14 +93,9 @@ static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance,
     struct vl_instance *i = vl_instance_of(instance);
     if (!i)
         return;
-    pthread_mutex_lock(&known.lock);
-    for (struct vl_instance **p = &known.instances; *p; p = &(*p)->next) {
-        if (*p == i) {
-            *p = i->next;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&known.lock);
+    pthread_mutex_lock(&lock);
+    DM_TABLE_REMOVE(instances, i);
+    pthread_mutex_unlock(&lock);
     i->DestroyInstance(instance, allocator);
     free(i);
 }
@@ -142,10 +138,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
     VL_DEVICE_MEMORY_FUNCTIONS(FILL)
 #undef FILL
     i->GetPhysicalDeviceMemoryProperties(physical, &d->memory);
-    pthread_mutex_lock(&known.lock);
-    d->next = known.devices;
-    known.devices = d;
-    pthread_mutex_unlock(&known.lock);
+    pthread_mutex_lock(&lock);
+    int status = DM_TABLE_ADD(devices, key, d);
+    pthread_mutex_unlock(&lock);
+    if (status) {
+        d->DestroyDevice(*out, allocator);
+        *out = VK_NULL_HANDLE;
+        free(d);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     return VK_SUCCESS;
 }
 const PFN_vkCreateDevice vl_hook_CreateDevice = create_device;
@@ -157,14 +158,9 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
     if (!d)
         return;
     vl_record_forget_device(d);
-    pthread_mutex_lock(&known.lock);
-    for (struct vl_device **p = &known.devices; *p; p = &(*p)->next) {
-        if (*p == d) {
-            *p = d->next;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&known.lock);
+    pthread_mutex_lock(&lock);
+    DM_TABLE_REMOVE(devices, d);
+    pthread_mutex_unlock(&lock);
     d->DestroyDevice(device, allocator);
     free(d);
 }

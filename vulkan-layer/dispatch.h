@@ -1,14 +1,42 @@
 // SPDX-License-Identifier: MIT
-// The next layer's (or the driver's) functions, for each instance and device that went through this
-// layer.
+// The next functions in the chain (another layer's or the driver's) of each instance and device
+// that was created through this layer.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
-// The closed lists of what this layer calls or intercepts; names without "vk". The second list of
-// each kind is intercepted only where memory is shown as non-coherent (noncoherent.h).
+#include "hash_table.h"
+
+// VK_KHR_map_memory2, for headers older than 1.3.247, and its names in Vulkan 1.4.
+#ifndef VK_KHR_map_memory2
+#define VK_STRUCTURE_TYPE_MEMORY_MAP_INFO_KHR ((VkStructureType)1000271000)
+#define VK_STRUCTURE_TYPE_MEMORY_UNMAP_INFO_KHR ((VkStructureType)1000271001)
+typedef VkFlags VkMemoryUnmapFlagsKHR;
+typedef struct VkMemoryMapInfoKHR {
+    VkStructureType sType;
+    const void *pNext;
+    VkMemoryMapFlags flags;
+    VkDeviceMemory memory;
+    VkDeviceSize offset, size;
+} VkMemoryMapInfoKHR;
+typedef struct VkMemoryUnmapInfoKHR {
+    VkStructureType sType;
+    const void *pNext;
+    VkMemoryUnmapFlagsKHR flags;
+    VkDeviceMemory memory;
+} VkMemoryUnmapInfoKHR;
+typedef VkResult(VKAPI_PTR *PFN_vkMapMemory2KHR)(VkDevice, const VkMemoryMapInfoKHR *, void **);
+typedef VkResult(VKAPI_PTR *PFN_vkUnmapMemory2KHR)(VkDevice, const VkMemoryUnmapInfoKHR *);
+#endif
+#ifndef VK_VERSION_1_4
+typedef PFN_vkMapMemory2KHR PFN_vkMapMemory2;
+typedef PFN_vkUnmapMemory2KHR PFN_vkUnmapMemory2;
+#endif
+
+// All functions that this layer calls or intercepts; names without "vk". The second list of each
+// kind is intercepted only if memory is presented as non-coherent (noncoherent.h).
 #define VL_INSTANCE_FUNCTIONS(X)                                                                   \
     X(DestroyInstance)                                                                             \
     X(CreateDevice)
@@ -33,7 +61,11 @@
     X(GetMemoryFdKHR)
 #define VL_DEVICE_MEMORY_FUNCTIONS(X)                                                              \
     X(MapMemory)                                                                                   \
+    X(MapMemory2)                                                                                  \
+    X(MapMemory2KHR)                                                                               \
     X(UnmapMemory)                                                                                 \
+    X(UnmapMemory2)                                                                                \
+    X(UnmapMemory2KHR)                                                                             \
     X(FlushMappedMemoryRanges)                                                                     \
     X(InvalidateMappedMemoryRanges)                                                                \
     X(GetImageMemoryRequirements)                                                                  \
@@ -52,36 +84,36 @@
 #define VL_MEMBER(name) PFN_vk##name name;
 
 struct vl_instance {
-    void *key; // the loader's dispatch table, which instance, physical devices, device and queues
-               // begin with
+    void *key; // the loader's dispatch table: the first word of the instance and of its physical
+               // devices
     VkInstance handle;
     PFN_vkGetInstanceProcAddr get;
-    PFN_GetPhysicalDeviceProcAddr get_physical; // NULL where the next one is too old for it
+    PFN_GetPhysicalDeviceProcAddr get_physical; // NULL if the next one is too old to have it
     VL_INSTANCE_FUNCTIONS(VL_MEMBER)
     VL_INSTANCE_MEMORY_FUNCTIONS(VL_MEMBER)
-    struct vl_instance *next;
+    UT_hash_handle hh;
 };
 
 struct vl_device {
-    void *key;
+    void *key; // the first word of the device and of its queues
     VkDevice handle;
     PFN_vkGetDeviceProcAddr get;
     VL_DEVICE_FUNCTIONS(VL_MEMBER)
     VL_DEVICE_MEMORY_FUNCTIONS(VL_MEMBER)
-    VkPhysicalDeviceMemoryProperties memory; // as the driver says it
-    struct vl_device *next;
+    VkPhysicalDeviceMemoryProperties memory; // as the driver reports it
+    UT_hash_handle hh;
 };
 #undef VL_MEMBER
 
-// Whether functions of the second lists are intercepted.
+// Returns true if the functions of the second lists are intercepted.
 bool vl_noncoherent(void);
 
-// Of a dispatchable handle; NULL: not one of ours. Valid until its destruction, which the program
-// must not let race with uses.
+// Find the instance or device of a dispatchable handle; NULL if it was not created through this
+// layer. Valid until the program destroys it.
 struct vl_instance *vl_instance_of(const void *handle);
 struct vl_device *vl_device_of(const void *handle);
 
-// The layer's own functions. Each exists where the next one has it.
+// The layer's own functions. A program gets one only if the next layer has that function, too.
 VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *info,
                                                  const VkAllocationCallbacks *allocator,
                                                  VkInstance *out);
@@ -92,7 +124,7 @@ VL_DEVICE_FUNCTIONS(VL_DECLARE)
 VL_DEVICE_MEMORY_FUNCTIONS(VL_DECLARE)
 #undef VL_DECLARE
 
-// The struct of that type in a pNext chain, or NULL.
+// Finds a struct by type in a pNext chain; NULL if there is none.
 static inline const void *vl_find(const void *chain, VkStructureType type)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext)

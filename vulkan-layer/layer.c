@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// VK_LAYER_CARDLESS_interop: what the Vulkan loader and libcuda.so.1 ask this library for. The
-// layer notes what images, buffers and memory are, and changes nothing of what a program gets from
-// Vulkan but where CARDLESS_VULKAN_MEMORY=noncoherent asks for it (noncoherent.c).
+// VK_LAYER_CARDLESS_interop: the functions that the Vulkan loader and libcuda.so.1 look up in this
+// library. The layer records images, buffers and memory. It does not change Vulkan's results,
+// except with CARDLESS_VULKAN_MEMORY=noncoherent (noncoherent.c).
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ struct hook {
 };
 #define HOOK(name) {"vk" #name, (PFN_vkVoidFunction)vl_hook_##name},
 
-// vl_hook_* are constants, but not to the compiler: so the tables are filled when asked.
+// The vl_hook_* are constants, but no constant expressions in C, so tables are filled at each
+// look-up.
 static PFN_vkVoidFunction find_in(const struct hook *hooks, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -67,8 +68,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetDeviceProcAddr(VkDevice device, co
     struct vl_device *d = vl_device_of(device);
     if (!d)
         return NULL;
-    // What the next one does not have, or not for this device's extensions, this layer does not
-    // have either.
+    // A function that the next layer lacks, or lacks because its extension is not enabled, must be
+    // missing here, too.
     PFN_vkVoidFunction next = d->get(device, name), ours = next ? device_hook(name) : NULL;
     return ours ? ours : next;
 }

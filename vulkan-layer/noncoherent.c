@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory types that look, and are, non-coherent: the host's view of mapped memory is a copy that
-// flushes and invalidations bring up to date.
+// Non-coherent memory types: the program maps a copy of the memory, and flushes and invalidations
+// move bytes between the two.
 #include "noncoherent.h"
 
 #include <stdlib.h>
@@ -23,8 +23,8 @@ bool vl_noncoherent(void)
     return mode;
 }
 
-// ---- memory types: those of the driver without HOST_COHERENT, then the same as they are. "Types
-// with a subset of the properties come first."
+// ---- memory types: the driver's without HOST_COHERENT, then the driver's. "Types with a subset of
+// the properties come first."
 
 static bool doubled(uint32_t count)
 {
@@ -101,8 +101,7 @@ static VKAPI_ATTR void VKAPI_CALL buffer_requirements(VkDevice device, VkBuffer 
 }
 const PFN_vkGetBufferMemoryRequirements vl_hook_GetBufferMemoryRequirements = buffer_requirements;
 
-// The four that take a struct of their own and have a name of Vulkan 1.1 or 1.3 beside that of the
-// extension.
+// These four take a struct, and have a name in Vulkan 1.1 or 1.3 as well as the extension's.
 #define REQUIREMENTS(function, name, Info)                                                         \
     static VKAPI_ATTR void VKAPI_CALL function(VkDevice device, const Info *info,                  \
                                                VkMemoryRequirements2 *out)                         \
@@ -148,7 +147,7 @@ const PFN_vkGetMemoryHostPointerPropertiesEXT vl_hook_GetMemoryHostPointerProper
 
 // ---- mapped memory
 
-// What a flush moves at once, as a cache does: a line that the host did not write is left alone.
+// A flush moves whole lines, as a cache does. Lines that the host did not write are not moved.
 enum { LINE_B = 64, SHADOW_ALIGNMENT = 4096 };
 
 void vl_shadow_finish(struct vl_shadow *s)
@@ -160,24 +159,24 @@ void vl_shadow_finish(struct vl_shadow *s)
 
 static bool shadow_start(struct vl_shadow *s, uint64_t offset, uint64_t size, void *real)
 {
-    // "ppData minus offset is a multiple of minMemoryMapAlignment", for the copy as for the
-    // original.
+    // "ppData minus offset is a multiple of minMemoryMapAlignment": the copy has the original's
+    // alignment.
     uint64_t lead = (uintptr_t)real % SHADOW_ALIGNMENT,
-             room = (lead + size + SHADOW_ALIGNMENT - 1) / SHADOW_ALIGNMENT * SHADOW_ALIGNMENT;
-    if (room < size || room > SIZE_MAX / 2 ||
-        !(s->storage = aligned_alloc(SHADOW_ALIGNMENT, 2 * room)))
+             capacity = (lead + size + SHADOW_ALIGNMENT - 1) / SHADOW_ALIGNMENT * SHADOW_ALIGNMENT;
+    if (capacity < size || capacity > SIZE_MAX / 2 ||
+        !(s->storage = aligned_alloc(SHADOW_ALIGNMENT, 2 * capacity)))
         return false;
     s->offset = offset;
     s->size = size;
     s->real = real;
     s->host = (unsigned char *)s->storage + lead;
-    s->before = s->host + room;
+    s->before = s->host + capacity;
     kn_copy(s->host, real, size);
     kn_copy(s->before, real, size);
     return true;
 }
 
-// The part of [offset, offset + size) that is mapped, counted from the start of the mapping.
+// Intersects [offset, offset + size) with the mapping. The result counts from the mapping's start.
 static bool clip(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint64_t *first,
                  uint64_t *end)
 {
@@ -193,8 +192,8 @@ static bool clip(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint
     return true;
 }
 
-// The next piece from *at on, no longer than a line, that the host has written; *at: its start.
-// Returns its end; 0: there is none.
+// Finds the next piece of at most a line, from *at on, that the host has written. Sets *at to its
+// start and returns its end; returns 0 if there is none.
 static uint64_t next_written(const struct vl_shadow *s, uint64_t *at, uint64_t end)
 {
     while (*at < end) {
@@ -254,40 +253,31 @@ static bool is_noncoherent(const struct vl_memory *m)
     return m && m->flags & DM_VULKAN_HOST_VISIBLE && !(m->flags & DM_VULKAN_HOST_COHERENT);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice device, VkDeviceMemory memory,
-                                                 VkDeviceSize offset, VkDeviceSize size,
-                                                 VkMemoryMapFlags flags, void **data)
+// Replaces the driver's mapping by a copy, if the program sees the memory as non-coherent. Returns
+// false if memory runs out.
+static bool shadow_map(struct vl_device *d, VkDeviceMemory memory, uint64_t offset, uint64_t size,
+                       void **data)
 {
-    struct vl_device *d = vl_device_of(device);
-    VkResult r = d->MapMemory(device, memory, offset, size, flags, data);
-    if (r)
-        return r;
+    bool good = true;
     pthread_mutex_lock(&vl_record_lock);
     struct vl_memory *m = vl_memory_find(d, memory);
-    bool failed = false;
     if (is_noncoherent(m) && !m->shadow.size && offset < m->size) {
-        failed = !shadow_start(&m->shadow, offset, size == VK_WHOLE_SIZE ? m->size - offset : size,
-                               *data);
-        if (!failed)
+        uint64_t mapped_B = size == VK_WHOLE_SIZE ? m->size - offset : size;
+        good = shadow_start(&m->shadow, offset, mapped_B, *data);
+        if (good)
             *data = m->shadow.host;
     }
     pthread_mutex_unlock(&vl_record_lock);
-    if (failed) {
-        d->UnmapMemory(device, memory);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return r;
+    return good;
 }
-const PFN_vkMapMemory vl_hook_MapMemory = map_memory;
 
-static VKAPI_ATTR void VKAPI_CALL unmap_memory(VkDevice device, VkDeviceMemory memory)
+static void shadow_unmap(struct vl_device *d, VkDeviceMemory memory)
 {
-    struct vl_device *d = vl_device_of(device);
     pthread_mutex_lock(&vl_record_lock);
     struct vl_memory *m = vl_memory_find(d, memory);
     uint64_t first, end;
     if (m && m->shadow.size) {
-        // Unmapping does not flush: what was not flushed before is lost.
+        // Unmapping does not flush: writes that were not flushed before are lost.
         if (vl_shadow_unflushed(&m->shadow, m->shadow.offset, m->shadow.size, &first, &end)) {
             m->shadow.lost_first = first;
             m->shadow.lost_end = end;
@@ -295,9 +285,57 @@ static VKAPI_ATTR void VKAPI_CALL unmap_memory(VkDevice device, VkDeviceMemory m
         vl_shadow_finish(&m->shadow);
     }
     pthread_mutex_unlock(&vl_record_lock);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice device, VkDeviceMemory memory,
+                                                 VkDeviceSize offset, VkDeviceSize size,
+                                                 VkMemoryMapFlags flags, void **data)
+{
+    struct vl_device *d = vl_device_of(device);
+    VkResult r = d->MapMemory(device, memory, offset, size, flags, data);
+    if (!r && !shadow_map(d, memory, offset, size, data)) {
+        d->UnmapMemory(device, memory);
+        r = VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return r;
+}
+const PFN_vkMapMemory vl_hook_MapMemory = map_memory;
+
+// VK_EXT_map_memory_placed: the program chooses the address, so there cannot be a copy.
+enum { MAP_PLACED = 1 };
+
+static VKAPI_ATTR VkResult VKAPI_CALL map_memory_2(VkDevice device, const VkMemoryMapInfoKHR *info,
+                                                   void **data)
+{
+    struct vl_device *d = vl_device_of(device);
+    VkResult r = (d->MapMemory2 ? d->MapMemory2 : d->MapMemory2KHR)(device, info, data);
+    if (!r && !(info->flags & MAP_PLACED) &&
+        !shadow_map(d, info->memory, info->offset, info->size, data)) {
+        d->UnmapMemory(device, info->memory);
+        r = VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return r;
+}
+const PFN_vkMapMemory2 vl_hook_MapMemory2 = map_memory_2;
+const PFN_vkMapMemory2KHR vl_hook_MapMemory2KHR = map_memory_2;
+
+static VKAPI_ATTR void VKAPI_CALL unmap_memory(VkDevice device, VkDeviceMemory memory)
+{
+    struct vl_device *d = vl_device_of(device);
+    shadow_unmap(d, memory);
     d->UnmapMemory(device, memory);
 }
 const PFN_vkUnmapMemory vl_hook_UnmapMemory = unmap_memory;
+
+static VKAPI_ATTR VkResult VKAPI_CALL unmap_memory_2(VkDevice device,
+                                                     const VkMemoryUnmapInfoKHR *info)
+{
+    struct vl_device *d = vl_device_of(device);
+    shadow_unmap(d, info->memory);
+    return (d->UnmapMemory2 ? d->UnmapMemory2 : d->UnmapMemory2KHR)(device, info);
+}
+const PFN_vkUnmapMemory2 vl_hook_UnmapMemory2 = unmap_memory_2;
+const PFN_vkUnmapMemory2KHR vl_hook_UnmapMemory2KHR = unmap_memory_2;
 
 static void for_ranges(struct vl_device *d, uint32_t count, const VkMappedMemoryRange *ranges,
                        void (*move)(struct vl_shadow *, uint64_t, uint64_t))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Notes what memory a program allocates and exports, and keeps the record in each exported file
-// true.
+// Records the memory that a program allocates and exports, and keeps the record in each exported
+// file up to date.
 #include "record.h"
 
 #include <fcntl.h>
@@ -12,17 +12,13 @@
 
 pthread_mutex_t vl_record_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct {
-    struct vl_memory *memories[VL_BUCKETS];
-    bool undeclared_export;
-} records;
+static struct vl_memory *memories;
+static bool undeclared_export;
 
 struct vl_memory *vl_memory_find(const struct vl_device *device, VkDeviceMemory handle)
 {
-    struct vl_memory *m = records.memories[vl_bucket(VL_NUMBER(handle))];
-    while (m && (m->handle != handle || m->device != device))
-        m = m->next_in_table;
-    return m;
+    struct vl_key key = VL_KEY(device, handle);
+    return DM_TABLE_FIND(memories, &key);
 }
 
 // ---- the record in the file
@@ -49,18 +45,18 @@ static bool is_kept(const struct vl_memory *m)
 
 void vl_memory_publish(struct vl_memory *m)
 {
-    // A program that closes all descriptors (a daemon) may by now have a file of its own under this
+    // A program that closes all descriptors (a daemon) may have opened another file under this
     // number.
     if (m->fd < 0 || !is_kept(m))
         return;
     struct dm_vulkan_facts facts;
     memset(&facts, 0, sizeof facts);
-    facts.memory = VL_NUMBER(m->handle);
+    facts.memory = m->key.handle;
     facts.size = m->size;
     facts.flags = m->flags;
     add_resources(&facts, m, DM_VULKAN_IMAGE);
     add_resources(&facts, m, DM_VULKAN_BUFFER);
-    // A file that takes no record is memory about which nothing is known, as without the layer.
+    // If the file has no space for a record, CUDA checks it as it does without the layer.
     dm_vulkan_facts_write(m->fd, &m->file, &facts);
 }
 
@@ -72,8 +68,8 @@ static bool is_imported(const VkMemoryAllocateInfo *info)
            vl_find(info->pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
 }
 
-static struct vl_memory *new_memory(struct vl_device *d, const VkMemoryAllocateInfo *info,
-                                    uint32_t type, bool noncoherent)
+static struct vl_memory *memory_create(struct vl_device *d, const VkMemoryAllocateInfo *info,
+                                       uint32_t type, bool noncoherent)
 {
     struct vl_memory *m = calloc(1, sizeof *m);
     if (!m)
@@ -84,7 +80,6 @@ static struct vl_memory *new_memory(struct vl_device *d, const VkMemoryAllocateI
         vl_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
     VkMemoryPropertyFlags properties =
         type < d->memory.memoryTypeCount ? d->memory.memoryTypes[type].propertyFlags : 0;
-    m->device = d;
     m->size = info->allocationSize;
     m->flags =
         (dedicated && (dedicated->image || dedicated->buffer) ? DM_VULKAN_DEDICATED : 0) |
@@ -107,22 +102,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device,
     bool noncoherent = false;
     drivers.memoryTypeIndex = vl_memory_type(d, info->memoryTypeIndex, &noncoherent);
     VkResult r = d->AllocateMemory(device, &drivers, allocator, out);
-    struct vl_memory *m = r ? NULL : new_memory(d, info, drivers.memoryTypeIndex, noncoherent);
+    struct vl_memory *m = r ? NULL : memory_create(d, info, drivers.memoryTypeIndex, noncoherent);
     if (!m)
         return r;
-    m->handle = *out;
+    m->key = VL_KEY(d, *out);
     pthread_mutex_lock(&vl_record_lock);
-    struct vl_memory **bucket = &records.memories[vl_bucket(VL_NUMBER(*out))];
-    m->next_in_table = *bucket;
-    *bucket = m;
+    // Out of memory for the table: the memory stays without a record, as without the layer.
+    if (DM_TABLE_FIND(memories, &m->key) || DM_TABLE_ADD(memories, key, m))
+        free(m);
     pthread_mutex_unlock(&vl_record_lock);
     return r;
 }
 const PFN_vkAllocateMemory vl_hook_AllocateMemory = allocate_memory;
 
-// Precondition: vl_record_lock held; the memory is in no table any more.
-static void memory_finish(struct vl_memory *m)
+// Precondition: vl_record_lock held.
+static void memory_destroy(struct vl_memory *m)
 {
+    DM_TABLE_REMOVE(memories, m);
     while (m->bound) {
         m->bound->memory = NULL;
         m->bound = m->bound->next_bound;
@@ -138,15 +134,9 @@ static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory me
 {
     struct vl_device *d = vl_device_of(device);
     pthread_mutex_lock(&vl_record_lock);
-    for (struct vl_memory **p = &records.memories[vl_bucket(VL_NUMBER(memory))]; *p;
-         p = &(*p)->next_in_table) {
-        struct vl_memory *m = *p;
-        if (m->handle != memory || m->device != d)
-            continue;
-        *p = m->next_in_table;
-        memory_finish(m);
-        break;
-    }
+    struct vl_memory *m = vl_memory_find(d, memory);
+    if (m)
+        memory_destroy(m);
     pthread_mutex_unlock(&vl_record_lock);
     d->FreeMemory(device, memory, allocator);
 }
@@ -160,7 +150,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_memory_fd(VkDevice device,
     bool given = !r && *fd >= 0;
     pthread_mutex_lock(&vl_record_lock);
     struct vl_memory *m = vl_memory_find(d, info->memory);
-    records.undeclared_export = m && !given && !(m->exportable & info->handleType);
+    undeclared_export = m && !given && !(m->exportable & info->handleType);
     if (m && given && !m->imported) {
         if (!(m->exportable & info->handleType))
             m->flags |= DM_VULKAN_UNDECLARED;
@@ -173,22 +163,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_memory_fd(VkDevice device,
 }
 const PFN_vkGetMemoryFdKHR vl_hook_GetMemoryFdKHR = get_memory_fd;
 
-// ---- ends, and libcuda's questions
+// ---- the end of a device, and the functions for libcuda.so.1
 
 void vl_record_forget_device(struct vl_device *device)
 {
     pthread_mutex_lock(&vl_record_lock);
-    for (size_t b = 0; b < VL_BUCKETS; b++) {
-        for (struct vl_memory **p = &records.memories[b]; *p;) {
-            struct vl_memory *m = *p;
-            if (m->device != device) {
-                p = &m->next_in_table;
-                continue;
-            }
-            *p = m->next_in_table;
-            memory_finish(m);
-        }
-    }
+    struct vl_memory *m, *next;
+    DM_TABLE_EACH (memories, m, next)
+        if (m->key.device == device)
+            memory_destroy(m);
     vl_resources_forget(device);
     pthread_mutex_unlock(&vl_record_lock);
 }
@@ -198,10 +181,10 @@ bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t s
 {
     bool found = false;
     pthread_mutex_lock(&vl_record_lock);
-    for (size_t b = 0; b < VL_BUCKETS && !found; b++)
-        for (struct vl_memory *m = records.memories[b]; m && !found; m = m->next_in_table)
-            if (m->fd >= 0 && m->file.dev == dev && m->file.ino == ino)
-                found = vl_shadow_unflushed(&m->shadow, offset, size, first, end);
+    struct vl_memory *m, *next;
+    DM_TABLE_EACH (memories, m, next)
+        if (!found && m->fd >= 0 && m->file.dev == dev && m->file.ino == ino)
+            found = vl_shadow_unflushed(&m->shadow, offset, size, first, end);
     pthread_mutex_unlock(&vl_record_lock);
     return found;
 }
@@ -209,7 +192,7 @@ bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t s
 bool vl_record_undeclared_export(void)
 {
     pthread_mutex_lock(&vl_record_lock);
-    bool r = records.undeclared_export;
+    bool r = undeclared_export;
     pthread_mutex_unlock(&vl_record_lock);
     return r;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is known of each memory object, image and buffer, and its way into the exported file.
+// Records of memory objects, images and buffers, which are written into exported files.
 #pragma once
 #include <pthread.h>
 
@@ -7,38 +7,47 @@
 #include "import.h"
 #include "vulkan_facts.h"
 
+// Handles that are not dispatchable are unique only within their device.
+struct vl_key {
+    const struct vl_device *device;
+    uint64_t handle;
+};
+
+// Such handles are pointers on 64-bit platforms and numbers on others.
+#define VL_NUMBER(handle) ((uint64_t)(handle))
+#define VL_KEY(device, handle) ((struct vl_key){(device), VL_NUMBER(handle)})
+
 struct vl_memory;
 
 struct vl_resource {
-    struct vl_device *device;
+    struct vl_key key;
     struct dm_vulkan_resource what;
-    struct vl_memory *memory;          // it is bound to, or NULL
-    struct vl_resource *next_in_table; // same bucket
-    struct vl_resource *next_bound;    // on the same memory
+    struct vl_memory *memory;       // bound to it, or NULL
+    struct vl_resource *next_bound; // on the same memory
+    UT_hash_handle hh;
 };
 
-// Host writes that the device does not see before they are flushed (noncoherent.c).
+// A copy of mapped memory that holds back host writes until they are flushed (noncoherent.c).
 struct vl_shadow {
     uint64_t offset, size;         // of the mapped range; size 0: not mapped
-    unsigned char *real;           // what the driver mapped
-    unsigned char *host;           // what the program writes to
-    unsigned char *before;         // the same as it was when host and device last agreed
-    void *storage;                 // of both
-    uint64_t lost_first, lost_end; // written and unmapped without a flush
+    unsigned char *real;           // the driver's mapping
+    unsigned char *host;           // the copy that the program reads and writes
+    unsigned char *before;         // `host` when host and device last agreed
+    void *storage;                 // holds `host` and `before`
+    uint64_t lost_first, lost_end; // bytes that were written, and unmapped without a flush
 };
 
 struct vl_memory {
-    struct vl_device *device;
-    VkDeviceMemory handle;
+    struct vl_key key;
     uint64_t size;
     uint32_t flags; // dm_vulkan_memory_flags
     VkExternalMemoryHandleTypeFlags exportable;
-    bool imported;              // from another API or process: not ours to describe
+    bool imported;              // from another API or process, which describes it
     int fd;                     // of the exported file, or -1
-    struct dm_import_info file; // behind fd
+    struct dm_import_info file; // of fd
     struct vl_resource *bound;
     struct vl_shadow shadow;
-    struct vl_memory *next_in_table;
+    UT_hash_handle hh;
 };
 
 // Guards all records. The next layer's functions are called without it.
@@ -46,21 +55,12 @@ extern pthread_mutex_t vl_record_lock;
 // Precondition: vl_record_lock held.
 struct vl_memory *vl_memory_find(const struct vl_device *device, VkDeviceMemory handle);
 
-// Brings the record in the exported file up to date. Precondition: vl_record_lock held.
+// Updates the record in the exported file. Precondition: vl_record_lock held.
 void vl_memory_publish(struct vl_memory *memory);
 
-// Tables by handle. Handles that are not dispatchable are pointers or 64-bit numbers, as the
-// platform has it.
-enum { VL_BUCKETS = 1024 };
-#define VL_NUMBER(handle) ((uint64_t)(handle))
-static inline size_t vl_bucket(uint64_t handle)
-{
-    return (handle * UINT64_C(0x9e3779b97f4a7c15)) >> 54;
-}
-
-// Forgets a device's images and buffers. Precondition: vl_record_lock held.
+// Removes the records of a device's images and buffers. Precondition: vl_record_lock held.
 void vl_resources_forget(struct vl_device *device);
-// Ends what a program left behind.
+// Removes all records of a device that is destroyed.
 void vl_record_forget_device(struct vl_device *device);
 
 // For libcuda.so.1 (struct dm_vulkan_layer).

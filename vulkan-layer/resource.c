@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Notes what images and buffers a program makes, and where it binds them.
+// Records the images and buffers that a program creates, and their bindings to memory.
 #include <stdlib.h>
 #include <string.h>
 
 #include "record.h"
 
-static struct vl_resource *all_images[VL_BUCKETS], *all_buffers[VL_BUCKETS];
+static struct vl_resource *images, *buffers;
 
 static struct vl_resource **table_of(enum dm_vulkan_resource_kind kind)
 {
-    return kind == DM_VULKAN_IMAGE ? all_images : all_buffers;
+    return kind == DM_VULKAN_IMAGE ? &images : &buffers;
 }
 
-// Where the resource hangs in its bucket; points to NULL where it is not known. Precondition:
-// vl_record_lock held.
-static struct vl_resource **resource_link(const struct vl_device *device,
-                                          enum dm_vulkan_resource_kind kind, uint64_t handle)
+// Precondition: vl_record_lock held.
+static struct vl_resource *resource_find(const struct vl_device *device,
+                                         enum dm_vulkan_resource_kind kind, uint64_t handle)
 {
-    struct vl_resource **r = &table_of(kind)[vl_bucket(handle)];
-    while (*r && ((*r)->what.handle != handle || (*r)->device != device))
-        r = &(*r)->next_in_table;
-    return r;
+    struct vl_key key = VL_KEY(device, handle);
+    return DM_TABLE_FIND(*table_of(kind), &key);
 }
 
 static void unbind(struct vl_resource *r)
@@ -53,7 +50,7 @@ static void describe_format(struct dm_vulkan_resource *what, VkFormat format)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (formats[i].number != number)
             continue;
-        // Zeroed before: the last byte stays 0.
+        // The struct was cleared, so the last byte stays 0.
         strncpy(what->format_name, formats[i].name, sizeof what->format_name - 1);
         what->element_B = formats[i].element_B;
         what->block_px = formats[i].block_px;
@@ -69,34 +66,36 @@ static uint16_t external_flags(VkExternalMemoryHandleTypeFlags types)
                                                                    : 0);
 }
 
-// Without memory for a record the resource is not known; nothing else follows.
+// Adds a record. If memory runs out, the resource stays without one, as without the layer.
 static void remember(struct vl_device *device, const struct dm_vulkan_resource *what)
 {
     struct vl_resource *r = calloc(1, sizeof *r);
     if (!r)
         return;
-    r->device = device;
+    r->key = VL_KEY(device, what->handle);
     r->what = *what;
+    struct vl_resource **table = table_of(what->kind);
     pthread_mutex_lock(&vl_record_lock);
-    struct vl_resource **bucket = &table_of(what->kind)[vl_bucket(what->handle)];
-    r->next_in_table = *bucket;
-    *bucket = r;
+    if (DM_TABLE_FIND(*table, &r->key) || DM_TABLE_ADD(*table, key, r))
+        free(r);
     pthread_mutex_unlock(&vl_record_lock);
 }
 
 static void forget(struct vl_device *device, enum dm_vulkan_resource_kind kind, uint64_t handle)
 {
+    struct vl_resource **table = table_of(kind);
     pthread_mutex_lock(&vl_record_lock);
-    struct vl_resource **link = resource_link(device, kind, handle), *r = *link;
+    struct vl_resource *r = resource_find(device, kind, handle);
     if (r) {
         unbind(r);
-        *link = r->next_in_table;
+        DM_TABLE_REMOVE(*table, r);
         free(r);
     }
     pthread_mutex_unlock(&vl_record_lock);
 }
 
-// What images and buffers have alike; the rest is 0, padding too, since all of it is hashed.
+// Fills in the fields that images and buffers share. The rest is 0, also the padding, because the
+// check sum of a record covers it.
 static void describe(struct dm_vulkan_resource *what, enum dm_vulkan_resource_kind kind,
                      uint64_t handle, VkExternalMemoryHandleTypeFlags types, uint32_t usage)
 {
@@ -162,11 +161,11 @@ static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, ui
                  VkDeviceMemory memory, uint64_t offset, bool plane)
 {
     pthread_mutex_lock(&vl_record_lock);
-    struct vl_resource *r = *resource_link(device, kind, handle);
+    struct vl_resource *r = resource_find(device, kind, handle);
     struct vl_memory *m = vl_memory_find(device, memory);
     if (m && (plane || !r)) {
-        m->flags |=
-            DM_VULKAN_MORE_RESOURCES; // one plane of an image is no image that CUDA could map
+        // CUDA cannot map a single plane of an image, so it is not described.
+        m->flags |= DM_VULKAN_MORE_RESOURCES;
         vl_memory_publish(m);
     } else if (m && !r->memory) {
         r->memory = m;
@@ -178,8 +177,8 @@ static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, ui
     pthread_mutex_unlock(&vl_record_lock);
 }
 
-// Images and buffers have the same calls, with types of their own. A binding without memory is of a
-// swapchain's image.
+// Images and buffers have the same calls with different types. A binding without memory is that of
+// a swapchain's image.
 #define DESTROY_AND_BIND(Resource, resource, KIND)                                                 \
     static VKAPI_ATTR void VKAPI_CALL destroy_##resource(VkDevice device, Vk##Resource resource,   \
                                                          const VkAllocationCallbacks *allocator)   \
@@ -221,25 +220,21 @@ static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, ui
 DESTROY_AND_BIND(Image, image, DM_VULKAN_IMAGE);
 DESTROY_AND_BIND(Buffer, buffer, DM_VULKAN_BUFFER);
 
-// ---- the end
+// ---- the end of a device
 
-static void forget_resources(struct vl_device *device, enum dm_vulkan_resource_kind kind)
+static void forget_all(struct vl_device *device, struct vl_resource **table)
 {
-    for (size_t b = 0; b < VL_BUCKETS; b++) {
-        for (struct vl_resource **p = &table_of(kind)[b]; *p;) {
-            struct vl_resource *r = *p;
-            if (r->device != device) {
-                p = &r->next_in_table;
-                continue;
-            }
-            *p = r->next_in_table;
-            free(r);
-        }
+    struct vl_resource *r, *next;
+    DM_TABLE_EACH (*table, r, next) {
+        if (r->key.device != device)
+            continue;
+        DM_TABLE_REMOVE(*table, r);
+        free(r);
     }
 }
 
 void vl_resources_forget(struct vl_device *device)
 {
-    forget_resources(device, DM_VULKAN_IMAGE);
-    forget_resources(device, DM_VULKAN_BUFFER);
+    forget_all(device, &images);
+    forget_all(device, &buffers);
 }
