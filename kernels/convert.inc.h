@@ -46,7 +46,7 @@ KN_INLINE VI v_scaled(VF v, VF scale)
     }                                                                                              \
     ROW(encode_##name, 4, out_B)
 
-// How far ahead the lines about to be written are asked for (docs/performance.md); 0: not at all.
+// How far ahead the lines about to be written are prefetched (docs/internals/conversion.md), or 0.
 // None behind the row is.
 #ifndef CONVERT_AHEAD_B
 #define CONVERT_AHEAD_B 0

@@ -19,7 +19,8 @@
 // The thread's rounding mode is expected to be the default one.
 //
 // Nothing in the driver calls this yet but its tests and its benchmark: copies between CUDA's
-// arrays change no format, and OpenGL converts what it hands over (docs/performance.md). It is for
+// arrays change no format, and OpenGL converts what it hands over (docs/internals/opengl-transfers.md).
+// It is for
 // texture fetches, which come with kernels.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How boxes are tiled: the path that is chosen by size, and how a box is divided into whole GOBs
-// and ragged edges. docs/performance.md has the measurements.
+// and ragged edges. docs/internals/kernels.md has the measurements.
 #pragma once
 
 #include "kn_dsp.h"
