@@ -124,6 +124,8 @@ def with_cmake(it, folder):
     write(folder, 'CMakeLists.txt', block('cmake'))
     run('cmake', '-S', folder, '-B', folder + '/b', f'-DCUDAToolkit_ROOT={it.toolkit}',
         '-DCMAKE_C_COMPILER=' + shutil.which(compiler[-1]), **CLEAN)
+    cache = open(folder + '/b/CMakeCache.txt', encoding='utf-8').read()
+    assert f'={it.toolkit}/lib64/libcuda.so\n' in cache, 'CMake found another driver'
     run('cmake', '--build', folder + '/b')
     it.expect_works(folder + '/b/first')
 
