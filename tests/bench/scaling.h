@@ -29,8 +29,9 @@ extern uint64_t scaling_handle[SCALING_MOST + SCALING_BATCH];
 
 // One array for each topic; a row without a name ends it.
 #define SCALING_TOPICS(X)                                                                          \
-    X(scaling_memory)  /* allocations, pools, reservations, registrations */                       \
-    X(scaling_objects) /* streams, events, arrays, texture objects, contexts */
+    X(scaling_graphics) /* graphics resources */                                                   \
+    X(scaling_memory)   /* allocations, pools, reservations, registrations */                      \
+    X(scaling_objects)  /* streams, events, arrays, texture objects, contexts */
 
 #define X(topic) extern const struct scaling_kind topic[];
 SCALING_TOPICS(X)

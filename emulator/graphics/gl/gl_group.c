@@ -28,7 +28,7 @@ struct em_gl_group {
     bool leave;                     // it shall go
     struct em_gl_job *first, *last; // what it shall do
     pthread_cond_t wake, done;
-    struct em_gl_shelves shelves;
+    struct em_gl_unit_pools unit_pools;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -63,7 +63,7 @@ static const char *open_context(struct em_gl_group *g)
         return "it has GL_KHR_no_error, and OpenGL is older than 4.5";
     }
     if (all) {
-        em_gl_unit_pool_init(&g->shelves, &g->own, &g->gl);
+        em_gl_unit_pools_init(&g->unit_pools, &g->own, &g->gl);
         em_gl_unit_pool_prepare(&g->gl);
         g->sentinel = g->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         g->gl.Finish();
@@ -156,7 +156,7 @@ static void *group_main(void *arg)
         pthread_mutex_unlock(&mutex);
         if (may) {
             job->work(g, &g->gl, job->arg);
-            em_gl_unit_pool_use(&g->shelves, NULL);
+            em_gl_unit_pool_use(&g->unit_pools, NULL);
             em_gl_exit_leave();
         } else if (posted) {
             job->work(g, NULL, job->arg);
@@ -172,7 +172,7 @@ static void *group_main(void *arg)
     drop_jobs(g);
     if (!why && em_gl_exit_enter()) {
         pthread_mutex_unlock(&mutex);
-        em_gl_unit_pool_finish(&g->shelves);
+        em_gl_unit_pools_finish(&g->unit_pools);
         em_gl_window_close(&g->own);
         pthread_mutex_lock(&mutex);
         em_gl_exit_leave();
@@ -407,7 +407,7 @@ bool em_gl_group_is_silent(const struct em_gl_group *group)
     return group->own.silent;
 }
 
-struct em_gl_shelves *em_gl_group_shelves(struct em_gl_group *group)
+struct em_gl_unit_pools *em_gl_group_unit_pools(struct em_gl_group *group)
 {
-    return &group->shelves;
+    return &group->unit_pools;
 }

@@ -9,7 +9,7 @@
 #include "gl_api.h"
 
 struct em_gl_group;
-struct em_gl_shelves;
+struct em_gl_unit_pools;
 
 // The group of the context that is current in this thread; made when it is met for the first time.
 // A reference is taken. Fails with the code for no context, and CUDA_ERROR_OPERATING_SYSTEM where
@@ -53,4 +53,4 @@ const struct gl_functions *em_gl_group_here(struct em_gl_group *group);
 bool em_gl_group_is_silent(const struct em_gl_group *group);
 
 // Where the group holds textures.
-struct em_gl_shelves *em_gl_group_shelves(struct em_gl_group *group);
+struct em_gl_unit_pools *em_gl_group_unit_pools(struct em_gl_group *group);

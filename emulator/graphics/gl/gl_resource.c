@@ -8,6 +8,7 @@
 #include "call.h"
 #include "context.h"
 #include "device.h"
+#include "gl_old.h"
 #include "gl_shadow.h"
 #include "gl_window.h"
 #include "graphics.h"
@@ -16,6 +17,7 @@
 struct resource {
     struct em_gl_shadow *shadow; // a reference
     bool mapped;
+    struct em_gl_old *old; // how the calls of CUDA 2 find it; NULL: they do not
 };
 
 // ---- the backend
@@ -132,6 +134,7 @@ static void close_resource(void *owner)
     struct resource *r = owner;
     if (r->mapped)
         em_gl_shadow_unmap(r->shadow, r, false);
+    em_gl_old_forget(r->old);
     em_gl_shadow_unref(r->shadow);
     dm_free(r);
 }
@@ -150,6 +153,12 @@ static const struct em_graphics_ops opengl = {
     .copied = copied,
     .close = close_resource,
 };
+
+struct em_gl_old **em_gl_resource_old(CUgraphicsResource resource)
+{
+    struct resource *r = em_graphics_owner(resource, &opengl);
+    return r ? &r->old : NULL;
+}
 
 // ---- registration
 

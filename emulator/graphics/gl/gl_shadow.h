@@ -25,7 +25,8 @@ struct em_gl_level {
 };
 
 struct em_gl_shadow {
-    struct em_gl_shadow *next;
+    struct em_gl_named *named;  // the shadows of its object's name; NULL: it is not shared
+    struct em_gl_shadow *older; // of the same name
     unsigned references;
     struct em_gl_object *object;
     struct em_graphics_shape shape;

@@ -201,7 +201,7 @@ enum em_gl_status em_gl_texture_look(const struct gl_functions *gl, const struct
 
 bool em_gl_texture_select(const struct gl_functions *gl, const struct em_gl_object *o)
 {
-    em_gl_unit_pool_use(em_gl_group_shelves(o->group), o->pool);
+    em_gl_unit_pool_use(em_gl_group_unit_pools(o->group), o->pool);
     gl->ActiveTexture(GL_TEXTURE0 + o->holder);
     if (o->holder)
         return true;
@@ -273,9 +273,9 @@ enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_
         image->target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY)
         return EM_GL_MULTISAMPLE;
     o->holder =
-        em_gl_unit_pool_take(em_gl_group_shelves(group), gl, slot_of(image->target), &o->pool);
+        em_gl_unit_pool_take(em_gl_group_unit_pools(group), gl, slot_of(image->target), &o->pool);
     if (o->holder) {
-        em_gl_unit_pool_use(em_gl_group_shelves(group), o->pool);
+        em_gl_unit_pool_use(em_gl_group_unit_pools(group), o->pool);
         gl->ActiveTexture(GL_TEXTURE0 + o->holder);
         gl->BindTexture(image->target, o->name);
     } else {
@@ -290,9 +290,10 @@ void em_gl_texture_drop(struct em_gl_group *group, const struct gl_functions *gl
 {
     if (!o->holder)
         return;
-    em_gl_unit_pool_use(em_gl_group_shelves(group), o->pool);
+    em_gl_unit_pool_use(em_gl_group_unit_pools(group), o->pool);
     gl->ActiveTexture(GL_TEXTURE0 + o->holder);
     gl->BindTexture(o->image.target, 0);
-    em_gl_unit_pool_use(em_gl_group_shelves(group), NULL);
-    em_gl_unit_pool_free(o->pool, slot_of(o->image.target), o->holder);
+    em_gl_unit_pool_use(em_gl_group_unit_pools(group), NULL);
+    em_gl_unit_pool_free(em_gl_group_unit_pools(group), o->pool, slot_of(o->image.target),
+                         o->holder);
 }

@@ -1,8 +1,42 @@
 // SPDX-License-Identifier: MIT
-// Texture units, of as many contexts as there are textures to hold.
+// Hands out texture units, and makes contexts when they run out.
 #include "gl_unit_pool.h"
 
 #include "alloc.h"
+
+// ---- pools with free units
+
+static void unit_pool_link(struct em_gl_unit_pools *pools, struct em_gl_unit_pool *pool,
+                           unsigned slot)
+{
+    struct em_gl_unit_pool *next = pools->with_free[slot];
+    pool->previous_free[slot] = NULL;
+    pool->next_free[slot] = next;
+    if (next)
+        next->previous_free[slot] = pool;
+    pools->with_free[slot] = pool;
+}
+
+static void unit_pool_unlink(struct em_gl_unit_pools *pools, struct em_gl_unit_pool *pool,
+                             unsigned slot)
+{
+    struct em_gl_unit_pool *next = pool->next_free[slot], *previous = pool->previous_free[slot];
+    if (previous)
+        previous->next_free[slot] = next;
+    else
+        pools->with_free[slot] = next;
+    if (next)
+        next->previous_free[slot] = previous;
+}
+
+// Frees all units but unit 0.
+static void unit_pool_fill(struct em_gl_unit_pools *pools, struct em_gl_unit_pool *pool)
+{
+    for (unsigned slot = 0; slot < GL_UNIT_SLOTS && pools->unit_count > 1; slot++)
+        unit_pool_link(pools, pool, slot);
+}
+
+// ---- contexts
 
 void em_gl_unit_pool_prepare(const struct gl_functions *gl)
 {
@@ -11,83 +45,85 @@ void em_gl_unit_pool_prepare(const struct gl_functions *gl)
     gl->ClampColor(GL_CLAMP_READ_COLOR, 0);
 }
 
-void em_gl_unit_pool_init(struct em_gl_shelves *s, const struct em_gl_own *home,
-                          const struct gl_functions *gl)
+void em_gl_unit_pools_init(struct em_gl_unit_pools *pools, const struct em_gl_own *home,
+                           const struct gl_functions *gl)
 {
     gl_int units = 0;
     gl->GetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
-    s->home = home;
-    s->current = &s->first;
-    s->unit_count = units < GL_UNITS_MAX ? (unsigned)units : GL_UNITS_MAX;
+    pools->home = home;
+    pools->current = &pools->first;
+    pools->unit_count = units < GL_UNITS_MAX ? (unsigned)units : GL_UNITS_MAX;
+    unit_pool_fill(pools, &pools->first);
 }
 
-void em_gl_unit_pool_finish(struct em_gl_shelves *s)
+void em_gl_unit_pools_finish(struct em_gl_unit_pools *pools)
 {
-    while (s->first.next) {
-        struct em_gl_unit_pool *pool = s->first.next;
-        s->first.next = pool->next;
+    while (pools->first.next) {
+        struct em_gl_unit_pool *pool = pools->first.next;
+        pools->first.next = pool->next;
         em_gl_window_close(&pool->own);
         dm_free(pool);
     }
-    em_gl_window_use(s->home);
+    em_gl_window_use(pools->home);
 }
 
-static unsigned take_unit(struct em_gl_unit_pool *pool, unsigned count, unsigned slot)
+static struct em_gl_unit_pool *unit_pool_add(struct em_gl_unit_pools *pools,
+                                             const struct gl_functions *gl)
 {
-    for (unsigned i = 1; i < count; i++) {
-        uint64_t bit = UINT64_C(1) << i % 64;
-        if (pool->units[slot][i / 64] & bit)
-            continue;
-        pool->units[slot][i / 64] |= bit;
-        return i;
-    }
-    return 0;
-}
-
-static struct em_gl_unit_pool *add_pool(struct em_gl_shelves *s, const struct gl_functions *gl)
-{
-    const struct em_gl_current home = {
-        .system = s->home->system, .display = s->home->display, .context = s->home->context};
+    const struct em_gl_own *home = pools->home;
+    const struct em_gl_current sharer = {
+        .system = home->system, .display = home->display, .context = home->context};
     struct em_gl_unit_pool *pool = dm_calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
-    if (em_gl_window_open(&home, &pool->own)) {
-        em_gl_window_use(s->home);
-        s->current = &s->first;
+    if (em_gl_window_open(&sharer, &pool->own)) {
+        em_gl_window_use(home);
+        pools->current = &pools->first;
         dm_free(pool);
         return NULL;
     }
     em_gl_unit_pool_prepare(gl);
-    s->current = pool;
-    pool->next = s->first.next;
-    s->first.next = pool;
+    pools->current = pool;
+    pool->next = pools->first.next;
+    pools->first.next = pool;
+    unit_pool_fill(pools, pool);
     return pool;
 }
 
-unsigned em_gl_unit_pool_take(struct em_gl_shelves *s, const struct gl_functions *gl, unsigned slot,
-                              struct em_gl_unit_pool **out)
+void em_gl_unit_pool_use(struct em_gl_unit_pools *pools, const struct em_gl_unit_pool *pool)
 {
-    unsigned unit = 0;
-    for (struct em_gl_unit_pool *pool = &s->first; pool && !unit; pool = pool->next) {
-        unit = take_unit(pool, s->unit_count, slot);
-        *out = pool;
-    }
-    if (!unit && s->unit_count > 1 && (*out = add_pool(s, gl)))
-        unit = take_unit(*out, s->unit_count, slot);
+    if (!pool)
+        pool = &pools->first;
+    if (pools->current == pool)
+        return;
+    pools->current = pool;
+    em_gl_window_use(pool == &pools->first ? pools->home : &pool->own);
+}
+
+// ---- units
+
+unsigned em_gl_unit_pool_take(struct em_gl_unit_pools *pools, const struct gl_functions *gl,
+                              unsigned slot, struct em_gl_unit_pool **out)
+{
+    struct em_gl_unit_pool *pool = pools->with_free[slot];
+    if (!pool && pools->unit_count > 1)
+        pool = unit_pool_add(pools, gl);
+    if (!pool)
+        return 0;
+    unsigned unit = 1;
+    while (pool->taken[slot][unit / 64] & UINT64_C(1) << unit % 64)
+        unit++;
+    pool->taken[slot][unit / 64] |= UINT64_C(1) << unit % 64;
+    if (++pool->taken_count[slot] == pools->unit_count - 1)
+        unit_pool_unlink(pools, pool, slot);
+    *out = pool;
     return unit;
 }
 
-void em_gl_unit_pool_free(struct em_gl_unit_pool *pool, unsigned slot, unsigned unit)
+void em_gl_unit_pool_free(struct em_gl_unit_pools *pools, struct em_gl_unit_pool *pool,
+                          unsigned slot, unsigned unit)
 {
-    pool->units[slot][unit / 64] &= ~(UINT64_C(1) << unit % 64);
-}
-
-void em_gl_unit_pool_use(struct em_gl_shelves *s, const struct em_gl_unit_pool *pool)
-{
-    if (!pool)
-        pool = &s->first;
-    if (s->current == pool)
-        return;
-    s->current = pool;
-    em_gl_window_use(pool == &s->first ? s->home : &pool->own);
+    pool->taken[slot][unit / 64] &= ~(UINT64_C(1) << unit % 64);
+    if (pool->taken_count[slot]-- == pools->unit_count - 1)
+        unit_pool_link(pools, pool, slot);
 }

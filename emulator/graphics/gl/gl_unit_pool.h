@@ -1,38 +1,45 @@
 // SPDX-License-Identifier: MIT
-// Texture units to hold textures in, so that they live on when the program deletes them: those of a
-// group's context, and of further contexts of the driver's own where these are not enough. For jobs
-// of the group; the group's own context is current before and after each job.
+// Texture units that hold textures, so that a texture lives on after the program has deleted it.
+//
+// The first pool has the units of the group's own context. If they run out, a further context is
+// made, whose units are another pool. Everything here is for jobs of the group: the group's own
+// context is current before and after each job.
 #pragma once
 #include "gl_window.h"
 
 enum { GL_UNITS_MAX = 256, GL_UNIT_SLOTS = 8 };
 
-// A context, the first one being the group's own, and its units in use, a set for each target.
+// The units of one context: a set for each slot, which is a kind of texture target.
 struct em_gl_unit_pool {
     struct em_gl_unit_pool *next;
-    struct em_gl_own own; // not of the first one, which is the group's
-    uint64_t units[GL_UNIT_SLOTS][GL_UNITS_MAX / 64];
+    struct em_gl_own own; // empty in the first pool, whose context is the group's
+    uint64_t taken[GL_UNIT_SLOTS][GL_UNITS_MAX / 64];
+    unsigned taken_count[GL_UNIT_SLOTS];
+    // The pools with a free unit in a slot.
+    struct em_gl_unit_pool *next_free[GL_UNIT_SLOTS], *previous_free[GL_UNIT_SLOTS];
 };
 
-struct em_gl_shelves {
-    const struct em_gl_own *home;
+struct em_gl_unit_pools {
+    const struct em_gl_own *home; // the group's own context
     const struct em_gl_unit_pool *current;
     unsigned unit_count; // of each context
     struct em_gl_unit_pool first;
+    struct em_gl_unit_pool *with_free[GL_UNIT_SLOTS];
 };
 
-// Sets up what is the same in every context.
+// Sets the state that all contexts of a group have in common.
 void em_gl_unit_pool_prepare(const struct gl_functions *gl);
 // `home` is the group's own context, and current.
-void em_gl_unit_pool_init(struct em_gl_shelves *s, const struct em_gl_own *home,
-                          const struct gl_functions *gl);
-// Ends the further contexts.
-void em_gl_unit_pool_finish(struct em_gl_shelves *s);
+void em_gl_unit_pools_init(struct em_gl_unit_pools *pools, const struct em_gl_own *home,
+                           const struct gl_functions *gl);
+// Destroys the further contexts.
+void em_gl_unit_pools_finish(struct em_gl_unit_pools *pools);
 
-// A unit for a texture of that slot's target, or 0: no context can be had. Unit 0 of each context
-// is for work in between.
-unsigned em_gl_unit_pool_take(struct em_gl_shelves *s, const struct gl_functions *gl, unsigned slot,
-                              struct em_gl_unit_pool **pool);
-void em_gl_unit_pool_free(struct em_gl_unit_pool *pool, unsigned slot, unsigned unit);
-// Makes a pool's context current; NULL: the group's own.
-void em_gl_unit_pool_use(struct em_gl_shelves *s, const struct em_gl_unit_pool *pool);
+// Takes a unit of a slot. Returns 0 if there is none, and no further context can be made. Unit 0 of
+// each context is never taken, because jobs use it for textures that they hold only for a moment.
+unsigned em_gl_unit_pool_take(struct em_gl_unit_pools *pools, const struct gl_functions *gl,
+                              unsigned slot, struct em_gl_unit_pool **pool);
+void em_gl_unit_pool_free(struct em_gl_unit_pools *pools, struct em_gl_unit_pool *pool,
+                          unsigned slot, unsigned unit);
+// Makes a pool's context current; the group's own if `pool` is NULL.
+void em_gl_unit_pool_use(struct em_gl_unit_pools *pools, const struct em_gl_unit_pool *pool);
