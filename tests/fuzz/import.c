@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes cuImportExternalMemory and what is mapped on it: descriptors of every kind of file, ranges
 // and images with hostile extents, files that shrink.
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
