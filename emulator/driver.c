@@ -108,7 +108,8 @@ static CUresult start(void)
     em_trace_start();
     em_diagnostics_start();
     em_lock();
-    em_funnel.policy = em_config()->policy == EM_PARALLEL ? &em_policy_parallel : &em_policy_eager;
+    em_scheduler.policy =
+        em_config()->policy == EM_PARALLEL ? &em_policy_parallel : &em_policy_eager;
     em_unlock();
     em_streams_start();
     em_graphics_start();

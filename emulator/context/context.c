@@ -29,6 +29,7 @@ void em_context_observe(enum em_context_observers who, const struct em_context_o
 static void context_finish(struct em_object *object)
 {
     struct em_context *c = (struct em_context *)object;
+    dm_free(c->default_stream);
     dm_free(c->peers);
     dm_free(c);
 }

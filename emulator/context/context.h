@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "context_base.h"
+#include "context_work.h"
 #include "profile.h"
 
 struct em_device;
@@ -20,16 +21,12 @@ enum { EM_CONTEXT_API_VERSION = 3020 };
 struct em_context {
     struct em_context_base base;
     struct em_device *device;
-    unsigned flags;  // CU_CTX_*
+    unsigned flags; // CU_CTX_*
     unsigned api_version;
     uint64_t id;
-    struct em_stream *default_stream; // CU_STREAM_LEGACY
-    struct em_stream *streams;        // all, the default ones included (stream.h)
-    uint64_t tickets;                 // the last one handed out to a command in it (command.h)
-    struct em_stream *barrier;        // its commands hold back all later ones of the context
-                                      // (cuCtxWaitEvent); NULL: none so far
-    uint64_t
-        blocking_pending; // commands not complete in blocking streams, the legacy one not counted
+    struct em_stream *default_stream;  // CU_STREAM_LEGACY
+    struct em_stream *streams;         // all, the default ones included (stream.h)
+    struct em_context_work work;       // commands that are not complete (context_work.h)
     struct em_allocation *allocations; // all memory that belongs to it (memory.h)
 
     unsigned usage; // created: 1 and one for each cuCtxAttach; primary: how often it is retained or

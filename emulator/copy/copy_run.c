@@ -87,7 +87,7 @@ static unsigned split(struct part parts[EM_PARTS_MAX])
     const struct part whole = *parts;
     const struct dm_box_extent *e = &whole.extent;
     uint64_t bytes = e->width_B * e->height * e->depth, total, unit;
-    if (bytes < EM_SECOND_CORE_MIN_B || may_overlap(whole.command))
+    if (bytes < EM_WORKERS_MIN_B || may_overlap(whole.command))
         return 1;
     enum direction by = best_direction(e);
     if (by == BY_SLICES) {
@@ -178,7 +178,7 @@ CUresult em_copy_run(struct em_command *command)
     uint32_t keys = dm_pkey_enter();
     int status = count == 1
                      ? guarded(move, parts, &fault)
-                     : em_second_core_run(guarded, move, parts, sizeof *parts, count, &fault);
+                     : em_workers_run_guarded(guarded, move, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(keys);
     if (status)
         return copy_faulted(c, &fault, may_fault);

@@ -44,7 +44,7 @@ static unsigned split_fill(struct em_fill parts[EM_PARTS_MAX])
 {
     const struct em_fill all = *parts;
     uint64_t bytes = all.width * all.value_B * all.height;
-    if (bytes < EM_SECOND_CORE_MIN_B)
+    if (bytes < EM_WORKERS_MIN_B)
         return 1;
     bool rows = all.height > 1;
     unsigned count = em_parts(bytes, rows ? all.height : all.width / 4096);
@@ -74,7 +74,7 @@ static CUresult run_fill(struct em_command *command)
     em_guarded_fn *guarded = c->may_fault ? dm_guarded_foreign : dm_guarded;
     int r = count == 1
                 ? guarded(fill_bytes, parts, &fault)
-                : em_second_core_run(guarded, fill_bytes, parts, sizeof *parts, count, &fault);
+                : em_workers_run_guarded(guarded, fill_bytes, parts, sizeof *parts, count, &fault);
     dm_pkey_leave(rights);
     return r ? em_device_fault("a fill", &fault, c->may_fault) : CUDA_SUCCESS;
 }

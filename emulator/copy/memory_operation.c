@@ -11,6 +11,7 @@
 #include "fault.h"
 #include "lock.h"
 #include "memory.h"
+#include "outside.h"
 #include "pkey.h"
 #include "stream.h"
 #include "workers.h"
@@ -150,13 +151,12 @@ static void finish_steps(struct em_command *command)
 }
 
 static const struct em_command_ops wait_ops = {
-    .name = "wait for a value", .ready = step_ready, .run = run_steps, .polled = true};
+    .name = "wait for a value", .ready = step_ready, .run = run_steps};
 static const struct em_command_ops write_ops = {.name = "write of a value", .run = run_steps};
 static const struct em_command_ops batch_ops = {.name = "batch of memory operations",
                                                 .ready = step_ready,
                                                 .run = run_steps,
                                                 .finish = finish_steps,
-                                                .polled = true,
                                                 .resumes = true};
 
 // ---- checks
@@ -286,6 +286,8 @@ static CUresult prepare_one(struct em_context *context, const struct request *q,
                        .steps_at = offsetof(struct one_operation, step)}};
     CUresult r = word_step(context, q, &out->step, &out->access);
     out->operations.command.ops = out->step.kind == STEP_WAIT ? &wait_ops : &write_ops;
+    out->operations.command.condition =
+        out->step.kind == STEP_WAIT ? &em_outside_memory.condition : NULL;
     return r;
 }
 
@@ -314,6 +316,7 @@ CUresult em_memory_operations_prepare(struct em_context *context, unsigned count
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory for %u stream memory operations", count);
     *o = (struct operations){.command = {.ops = &batch_ops,
+                                         .condition = &em_outside_memory.condition,
                                          .size_B = (uint32_t)size_B,
                                          .accesses_at = (uint16_t)accesses_at,
                                          .access_count = (uint16_t)count},

@@ -23,8 +23,14 @@ enum {
 };
 enum { NO_SLOT = UINT32_MAX, REST_BEFORE_REUSE = 4096 };
 
+// The word that em_object_pin and em_object_unpin change without the lock: the generation (24
+// bits), whether the handle is valid (1 bit), and how many calls are using the object (39 bits).
+#define PIN_VALID (UINT64_C(1) << 39)
+#define PIN_COUNT (PIN_VALID - 1)
+
 struct slot {
-    struct em_object *object; // NULL: free
+    struct em_object *object; // NULL: free. Written atomically
+    uint64_t pins;
     uint32_t generation;
     uint32_t next_free;
     enum em_type type; // of the object that is or was here
@@ -53,11 +59,13 @@ static uint64_t handle_of(enum em_type type, uint32_t generation, uint32_t index
            index;
 }
 
-// The slot that a number names, whatever its generation, or NULL.
+// The slot that a number names, whatever its generation, or NULL. Takes no lock.
 static struct slot *slot_named(uint64_t handle)
 {
     uint32_t index = handle & 0xffffff;
-    return handle >> 56 == HANDLE_MARK && index < table.used ? slot_at(index) : NULL;
+    bool exists =
+        handle >> 56 == HANDLE_MARK && index < __atomic_load_n(&table.used, __ATOMIC_ACQUIRE);
+    return exists ? slot_at(index) : NULL;
 }
 
 static bool is_current(const struct slot *slot, uint64_t handle)
@@ -92,7 +100,8 @@ static CUresult take_slot(uint32_t *out)
     struct slot **chunk = &table.chunks[table.used >> CHUNK_BITS];
     if (!*chunk && !(*chunk = dm_calloc(CHUNK_SLOTS, sizeof **chunk)))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for %d more objects", CHUNK_SLOTS);
-    *out = table.used++;
+    *out = table.used;
+    __atomic_store_n(&table.used, table.used + 1, __ATOMIC_RELEASE);
     return CUDA_SUCCESS;
 }
 
@@ -120,11 +129,13 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
     };
     if (context)
         em_object_ref(&em_context_base(context)->object);
-    slot->object = object;
     slot->type = type;
     slot->number = object->number;
     slot->born_call = object->born_call;
     slot->born_by = object->born_by;
+    __atomic_store_n(&slot->object, object, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->pins, (uint64_t)(slot->generation & 0xffffff) << 40 | PIN_VALID,
+                     __ATOMIC_RELEASE);
     table.live[type]++;
     if (context) {
         struct em_context_base *base = em_context_base(context);
@@ -136,20 +147,27 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
     return CUDA_SUCCESS;
 }
 
-void em_object_retire(struct em_object *object)
+// The slot can be used again, and the table's reference to the object goes.
+static void free_slot(struct em_object *object)
 {
     uint32_t index = object->handle & 0xffffff;
-    struct slot *slot = slot_at(index);
-    slot->object = NULL;
-    slot->died_call = em_call_now();
-    slot->died_by = em_entry_name();
-    slot->next_free = NO_SLOT;
+    slot_at(index)->next_free = NO_SLOT;
     if (table.free_last == NO_SLOT)
         table.free_first = index;
     else
         slot_at(table.free_last)->next_free = index;
     table.free_last = index;
     table.free_count++;
+    em_object_unref(object);
+}
+
+void em_object_retire(struct em_object *object)
+{
+    struct slot *slot = slot_at(object->handle & 0xffffff);
+    uint64_t pins = __atomic_fetch_and(&slot->pins, ~PIN_VALID, __ATOMIC_ACQ_REL);
+    __atomic_store_n(&slot->object, NULL, __ATOMIC_RELEASE);
+    slot->died_call = em_call_now();
+    slot->died_by = em_entry_name();
     table.live[object->type]--;
     if (object->context) {
         if (object->previous)
@@ -160,7 +178,55 @@ void em_object_retire(struct em_object *object)
             object->next->previous = object->previous;
         object->previous = object->next = NULL;
     }
-    em_object_unref(object);
+    if (!(pins & PIN_COUNT)) // else the last user does it
+        free_slot(object);
+}
+
+// A successful exchange proves that the handle was still valid, so that `object`, read before, is
+// the object of this handle: its slot cannot be used again before the pin is gone.
+static struct em_object *try_pin(uint64_t handle)
+{
+    struct slot *slot = slot_named(handle);
+    if (!slot)
+        return NULL;
+    uint64_t generation = handle >> 24 & 0xffffff;
+    uint64_t pins = __atomic_load_n(&slot->pins, __ATOMIC_ACQUIRE);
+    while (pins >> 40 == generation && pins & PIN_VALID) {
+        struct em_object *object = __atomic_load_n(&slot->object, __ATOMIC_ACQUIRE);
+        if (__atomic_compare_exchange_n(&slot->pins, &pins, pins + 1, true, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            return object;
+    }
+    return NULL;
+}
+
+CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out)
+{
+    struct em_object *object = try_pin(handle);
+    if (em_likely(object)) {
+        if (em_likely(object->handle == handle && object->type == type)) {
+            *out = object;
+            return CUDA_SUCCESS;
+        }
+        em_object_unpin(object);
+    }
+    // Find the words under the lock. Nobody can make this handle valid meanwhile.
+    em_lock_briefly();
+    CUresult r = em_object_get_(type, handle, code, &object);
+    em_unlock();
+    return r;
+}
+
+void em_object_unpin(struct em_object *object)
+{
+    struct slot *slot = slot_at(object->handle & 0xffffff);
+    uint64_t before = __atomic_fetch_sub(&slot->pins, 1, __ATOMIC_ACQ_REL);
+    if (em_likely(before & PIN_VALID || (before & PIN_COUNT) > 1))
+        return;
+    // The handle was retired during the call, which left the rest to the last user.
+    em_lock();
+    free_slot(object);
+    em_unlock();
 }
 
 void em_object_ref(struct em_object *object)

@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "command.h"
+#include "condition.h"
 #include "config.h"
 #include "graphics_resource.h"
 #include "journal.h"
@@ -105,6 +106,8 @@ static void report_use(const struct em_graphics *g)
                     (unsigned long long)to_graphics_B);
 }
 
+struct em_condition em_graphics_returned;
+
 // Gives the bytes of a mapping back; once for each.
 CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, bool keep)
 {
@@ -119,6 +122,7 @@ CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, bool ke
         g->releasing--;
         r = r ? r : one;
     }
+    em_condition_notify(&em_graphics_returned);
     report_use(g);
     return r;
 }
@@ -190,6 +194,7 @@ CUresult em_graphics_begin(struct em_graphics *g)
     if ((r = em_graphics_take(g, g->sequence, g->fence, g->flags))) {
         em_graphics_end(g);
         g->released = g->sequence;
+        em_condition_notify(&em_graphics_returned);
     }
     return r;
 }

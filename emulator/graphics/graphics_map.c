@@ -252,14 +252,15 @@ static CUresult ask_backends(const struct batch *b, bool flush)
 static void prepare(struct graphics_command *c, const struct em_command_ops *ops)
 {
     struct em_graphics *g = c->graphics;
-    c->command = (struct em_command){.ops = ops, .size_B = sizeof *c};
+    c->command =
+        (struct em_command){.ops = ops, .size_B = sizeof *c, .condition = &em_graphics_returned};
     c->sequence = g->sequence;
     c->fence = g->fence;
     c->flags = g->flags;
     c->window = NULL;
 }
 
-// The funnel has the command's references from then on. Precondition: em_lock NOT held.
+// The scheduler owns the command's references from then on. Precondition: em_lock not held.
 static CUresult submit(struct graphics_command *c, struct em_stream *stream)
 {
     struct graphics_command own = *c;

@@ -2,9 +2,14 @@
 // What the files of the graphics chapter share. Everything here: precondition: em_lock held.
 #pragma once
 #include "array.h"
+#include "condition.h"
 #include "graphics.h"
 #include "graphics_memory.h"
 #include "memory.h"
+
+// Notified when the bytes of a mapping have gone back to the graphics API: maps and unmaps wait for
+// the mappings before them.
+extern struct em_condition em_graphics_returned;
 
 struct em_graphics {
     struct em_object object; // type EM_GRAPHICS

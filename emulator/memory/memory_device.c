@@ -10,6 +10,7 @@
 #include "call.h"
 #include "device.h"
 #include "lock.h"
+#include "scheduler.h"
 #include "stream.h"
 
 // What a driver keeps of a card for itself, so that there is less free than in total.
@@ -205,7 +206,7 @@ CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to)
 
 CUresult em_memory_wait_idle(struct em_context *context)
 {
-    return context ? em_memory_wait_until(context, context->tickets) : CUDA_SUCCESS;
+    return context ? em_memory_wait_until(context, context->work.last_sequence) : CUDA_SUCCESS;
 }
 
 CUresult em_memory_free(uint64_t address)

@@ -47,7 +47,7 @@ CUresult em_memory_free(uint64_t address);
 // the memory which is to be freed; what other threads add meanwhile is not waited for. Fails inside
 // a host function. Precondition: em_lock held, which is released meanwhile.
 CUresult em_memory_wait_idle(struct em_context *context);
-// The same for what has a ticket up to this one (em_funnel.tickets). Precondition: as above.
+// The same for what was submitted up to this sequence number. Precondition: as above.
 CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to);
 // cuMemGetInfo of the current context's device. Takes the lock.
 CUresult em_memory_info(uint64_t *free_B, uint64_t *total_B);

@@ -69,7 +69,7 @@ CUresult em_virtual_wait(uint64_t address, uint64_t end, unsigned kept)
 {
     struct em_context *context;
     CUresult r = CUDA_SUCCESS;
-    uint64_t up_to = em_funnel.tickets;
+    uint64_t up_to = em_scheduler.last_sequence;
     while (!r && loses_access(address, end, kept) && (context = em_context_with_work(up_to)))
         r = em_memory_wait_until(context, up_to);
     return r;

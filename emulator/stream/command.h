@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Commands and the one funnel they go through. Whatever happens in stream order is a command: a
-// struct that begins with em_command, handed to em_submit() also when it runs at once, so that
-// policies, capture and traces see everything.
+// Commands and the one way to submit them. Everything that happens in stream order is a command: a
+// struct that begins with em_command and is handed to em_submit, also if it runs at once, so that
+// policies, capture and traces see all of them.
+//
+// The life of a command:
+//
+//                  predecessors                ready() is true,
+//                  have completed              or there is none            chosen by the policy
+//   BLOCKED ───────────────────────▶ its turn ───────────────────▶ READY ───────────────────────┐
+//      ▲                                │ ready() is false           ▲                          ▼
+//   em_submit                           └──────▶ PARKED ─────────────┘    ┌── EM_RUN_AGAIN ──
+//   RUNNING
+//      │                                            ▲   notified          │                     │
+//      │                                            └─────────────────────┘                     ▼
+//      └── nothing to wait for: RUNNING in this thread ──────────────────────────────────▶ complete
+//
+// scheduler.h explains which commands are the predecessors of another one.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -9,34 +23,37 @@
 #include <stdint.h>
 
 struct em_access;
+struct em_condition;
 struct em_stream;
 struct em_command;
 struct em_context;
 struct em_entry;
 
-// Who may run a command.
+// Which threads may run a command.
 enum em_place {
-    EM_ANYWHERE,    // any thread: the submitting one, one that synchronises, the one that completed
-                    // what it waited for
-    EM_HOST_THREAD, // the thread for host functions: the program's own code, which may hold locks
-                    // that the submitting thread waits for
+    EM_ANYWHERE,    // any thread: the submitting one, one that synchronises, or the one that
+                    // completed a predecessor
+    EM_HOST_THREAD, // the thread for host functions. They are the program's own code, which may
+                    // take locks that the submitting thread holds
 };
 
 struct em_command_ops {
     const char *name; // "memcpy", "memset", "event record" …
-    // Whether it could run now; NULL: always. Asked only for the first command of a stream, any
-    // number of times. Precondition: em_lock held.
+    // Whether the command can run now; NULL: always. Asked when all predecessors have completed,
+    // and again each time that em_command.condition is notified. Not asked once the context has
+    // failed. Precondition: em_lock held.
     bool (*ready)(struct em_command *);
-    // Does the work; em_lock is not held. It says itself why it fails (em_fail). What becomes of an
-    // error:
-    //   - one after which the manual calls the context unusable (em_error_sticks) sticks to the
-    //   stream's context, whoever submitted the command;
-    //   - any other is the result of em_submit for EM_SUBMIT_SYNC, and for EM_SUBMIT_ASYNC kept in
-    //   the stream until something synchronises with it.
-    // Not called for a command whose context is destroyed, or has a sticky error, before its turn.
+    // Does the work. Reports its own errors (em_fail). What happens to an error:
+    //   - If the manual says that it makes the context unusable (em_error_sticks), it becomes the
+    //     sticky error of the stream's context, whoever submitted the command.
+    //   - Any other error is the result of em_submit for EM_SUBMIT_SYNC. For EM_SUBMIT_ASYNC the
+    //     stream keeps it until something synchronises with the stream.
+    // Not called if the context was destroyed, or got a sticky error, before the command's turn.
+    // Precondition: em_lock not held.
     CUresult (*run)(struct em_command *);
-    // Drops the references that the command holds, run or not; the command counts as complete right
-    // afterwards. NULL: none. `result` is what has become of it. Precondition: em_lock held.
+    // Drops the references that the command holds, whether it ran or not. The command counts as
+    // complete immediately afterwards. NULL: it holds none. em_command.result says how it ended.
+    // Precondition: em_lock held.
     void (*finish)(struct em_command *);
     // For commands that can be kept, as a graph's nodes are. `clone` completes a byte copy of a
     // prepared command: it duplicates what the original owns and takes references of its own; on
@@ -47,32 +64,54 @@ struct em_command_ops {
     CUresult (*clone)(struct em_command *copy);
     void (*release)(struct em_command *);
     enum em_place place;
-    // `ready` may turn true without a command having completed (memory that the program writes,
-    // another process): it is asked from time to time.
-    bool polled;
-    // `run` may answer EM_RUN_AGAIN: the command stays the first of its stream until `ready` says
-    // that it can go on. It always waits its turn as a copy.
+    // `run` may return EM_RUN_AGAIN: the command stays the first of its stream, and runs again when
+    // `ready` returns true. Such a command is always copied, even if it can run at once.
     bool resumes;
-    // `run` is called also when the context has failed, with the error in em_command.result:
-    // callbacks that are told of errors.
+    // `run` is called even if the context has failed, with the error in em_command.result. For
+    // callbacks, which are passed that error.
     bool always;
+};
+
+enum em_command_state { EM_PREPARED, EM_BLOCKED, EM_PARKED, EM_READY, EM_RUNNING };
+
+// "`to` waits for the command that holds this edge." The storage belongs to `to`.
+struct em_edge {
+    struct em_command *to;
+    struct em_edge *next;
 };
 
 struct em_command {
     const struct em_command_ops *ops;
-    uint32_t size_B; // of the whole struct: it is copied when it must wait
+    uint32_t size_B; // of the whole struct: it is copied if it must wait
     // The memory that it reads and writes: an array inside the struct, this many bytes from its
     // start, so that a byte copy of the command is complete.
     uint16_t accesses_at, access_count;
-    // The rest is the funnel's.
-    bool copied, done;
+    struct em_condition *condition; // with ops->ready: must outlive the command
+
+    // Everything below belongs to the scheduler.
     CUresult result;
+    bool copied;                 // on the heap; else on the stack of the thread that submitted it
+    bool done;                   // complete; for that thread
+    bool waits_for_head;         // counts in `unfinished` until it is the oldest ordered command
+    enum em_command_state state; // under em_lock
+    uint32_t unfinished;         // predecessors that have not completed
     struct em_stream *stream;
-    uint64_t sequence; // its number in the stream, from 1
-    uint64_t ticket;   // its number among all commands, from 1
+    uint64_t sequence; // its number among the commands of all contexts, from 1
     uint64_t call;     // em_call_now() of its submission
     const struct em_entry *entry;
-    struct em_command *next;
+    struct em_command *next_in_stream; // waits for this command
+    struct em_edge *successors;        // so do these, the newest first
+    struct em_edge after_legacy, after_barrier;
+    struct em_command *previous, *next; // in the context's list of pending commands
+    union {
+        struct {
+            struct em_command *child, *sibling; // READY: in the ready queue
+            uint64_t rank;
+        };
+        struct {
+            struct em_command *previous_parked, *next_parked; // PARKED: on the condition
+        };
+    };
 };
 
 static inline struct em_access *em_command_accesses(const struct em_command *command)
@@ -84,13 +123,13 @@ static inline struct em_access *em_command_accesses(const struct em_command *com
 
 enum { EM_SUBMIT_ASYNC, EM_SUBMIT_SYNC };
 
-// Pushes a command into `stream`. Afterwards the command's references belong to the funnel, also on
+// Submits a command to `stream`. From then on the scheduler owns the command's references, also on
 // failure: `finish` is called exactly once. A command that can run does so in this thread before
-// em_submit returns; one that must wait is copied (EM_SUBMIT_ASYNC) and run later. EM_SUBMIT_SYNC
-// returns when it has completed, with its result. Takes the lock: precondition: em_lock NOT held.
+// em_submit returns. One that must wait is copied (EM_SUBMIT_ASYNC) and runs later. EM_SUBMIT_SYNC
+// returns the command's result when it has completed. Precondition: em_lock not held.
 CUresult em_submit(struct em_stream *stream, struct em_command *command, int how);
-// The same for a caller that prepared the command under the lock. Precondition: em_lock held, which
-// is released meanwhile.
+// The same for a caller that prepared the command under the lock.
+// Precondition: em_lock held, which is released meanwhile.
 CUresult em_issue(struct em_stream *stream, struct em_command *command, int how);
 
 // Makes a copy of a prepared command that has not been submitted, with references of its own, so
@@ -102,26 +141,23 @@ void em_command_free(struct em_command *command);
 // Precondition: em_lock held.
 void em_command_release(struct em_command *command);
 
-// What follows is for those who wait for progress of any kind: streams and events.
+// ---- for code that waits ----
 
-// Runs one waiting command that a thread of this kind may run, em_lock released meanwhile; false:
-// there was none. Precondition: em_lock held.
+// Runs one ready command that this kind of thread may run. Returns false if there is none.
+// Precondition: em_lock held, which is released while the command runs.
 bool em_run_one(enum em_place place);
-// Runs one waiting command, or else sleeps until something completes. Precondition: em_lock held,
-// which is released meanwhile.
+// Runs a ready command if there is one, else sleeps until something makes progress: a command
+// completes, or em_progress is called. The caller checks what it waits for and calls again.
+// Precondition: em_lock held, which is released meanwhile.
 void em_wait_progress(void);
-// The same where what is waited for happens outside of this process's streams: sleeps for a moment
-// only.
-void em_wait_outside(void);
-// Something that is not a command changed what `ready` says: runs what can run and wakes who waits.
-// Precondition: em_lock held; as above.
+// The same, but sleeps until `deadline_ns` of the monotonic clock at the latest.
+void em_wait_progress_until(uint64_t deadline_ns);
+// To be called after something other than a command has made progress (usually after
+// em_condition_notify): runs the commands that are ready, and wakes the threads in
+// em_wait_progress. Precondition: em_lock held, which is released meanwhile.
 void em_progress(void);
-// Whether the first waiting command of a stream could run now. Precondition: em_lock held.
-bool em_stream_can_run(struct em_stream *stream);
-// Whether a command that is submitted now would not run at once. Precondition: em_lock held.
+// Whether a command that is submitted now would have to wait. Precondition: em_lock held.
 bool em_stream_must_wait(const struct em_stream *stream);
-// Ends all waiting commands of a stream without running them. Precondition: em_lock held.
-void em_stream_abandon(struct em_stream *stream, CUresult result);
 
 // Counts the calls that order work: synchronising ones, waits for events, and copies that return
 // when they are done. What came before such a call is visible to what comes after it, whatever the

@@ -10,28 +10,30 @@
 #include "error.h"
 #include "event_shared.h"
 #include "lock.h"
+#include "outside.h"
+#include "scheduler.h"
 #include "synchronised.h"
 
 // ---- markers ----
 
-// Precondition: em_lock held.
 static void unref_marker(struct em_marker *m)
 {
+    em_assert_locked();
     if (m && !--m->references)
         dm_free(m);
 }
 
-// The marker of the event's next record, with a reference for the command that sets it.
-// Precondition: em_lock held.
+// The marker of the event's next record, with a reference for the command that completes it.
 static CUresult next_marker(struct em_event *e, struct em_marker **out)
 {
+    em_assert_locked();
     struct em_marker *m = e->marker;
-    if (m && m->references == 1 && m->done) { // nobody looks at the last one any more
+    if (m && m->references == 1 && m->done) { // nobody uses the last one any more
         m->done = false;
     } else {
         m = dm_calloc(1, sizeof *m);
         if (!m)
-            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a record of an event");
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a record of an event");
         m->references = 1;
         unref_marker(e->marker);
         e->marker = m;
@@ -43,12 +45,12 @@ static CUresult next_marker(struct em_event *e, struct em_marker **out)
     return CUDA_SUCCESS;
 }
 
-// ---- making and ending ----
+// ---- creating and ending ----
 
-// Precondition: em_lock held.
 static void finish_event(struct em_object *object)
 {
     struct em_event *e = (struct em_event *)object;
+    em_assert_locked();
     unref_marker(e->marker);
     if (e->slot)
         em_event_slot_close(e->slot);
@@ -67,7 +69,7 @@ CUresult em_event_create(struct em_context *context, unsigned flags, CUevent *ou
 {
     struct em_event *e = dm_calloc(1, sizeof *e);
     if (!e)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an event");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an event");
     e->flags = flags;
     if (flags & CU_EVENT_INTERPROCESS) // makes a file
         em_cancel_off();
@@ -102,21 +104,17 @@ CUresult em_event_get(CUevent handle, struct em_event **out)
 {
     if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY)
         return em_not_ready();
-    em_lock_briefly();
-    CUresult r = em_object_get(EM_EVENT, handle, CUDA_ERROR_INVALID_HANDLE, out);
-    if (!r && em_context_error_state((*out)->object.context))
+    CUresult r = em_object_pin(EM_EVENT, handle, CUDA_ERROR_INVALID_HANDLE, out);
+    if (em_unlikely(!r && em_context_has_failed((*out)->object.context))) {
         r = em_context_error((*out)->object.context);
-    if (!r)
-        em_object_ref(&(*out)->object);
-    em_unlock();
+        em_event_put(*out);
+    }
     return r;
 }
 
 void em_event_put(struct em_event *e)
 {
-    em_lock_briefly();
-    em_object_unref(&e->object);
-    em_unlock();
+    em_object_unpin(&e->object);
 }
 
 // ---- record ----
@@ -125,8 +123,7 @@ struct record {
     struct em_command command;
     struct em_event *event; // keeps the slot
     struct em_marker *marker;
-    struct em_context *context; // of em_event_record_context, or NULL
-    uint64_t up_to;             // ticket
+    uint64_t up_to; // of em_event_record_context: the sequence number of the last command before it
 };
 
 static CUresult run_record(struct em_command *c)
@@ -141,7 +138,9 @@ static CUresult run_record(struct em_command *c)
 static void finish_record(struct em_command *c)
 {
     struct record *r = (struct record *)c;
+    em_assert_locked();
     r->marker->done = true;
+    em_condition_notify(&r->marker->completed);
     if (r->marker->slot)
         em_event_slot_complete(r->marker->slot, r->marker->slot_record);
     unref_marker(r->marker);
@@ -150,8 +149,7 @@ static void finish_record(struct em_command *c)
 
 static bool context_reached(struct em_command *c)
 {
-    struct record *r = (struct record *)c;
-    return !em_context_is_pending(r->context, r->up_to);
+    return !em_context_is_pending(c->stream->object.context, ((struct record *)c)->up_to);
 }
 
 static const struct em_command_ops record_ops = {
@@ -159,42 +157,49 @@ static const struct em_command_ops record_ops = {
 static const struct em_command_ops record_context_ops = {
     .name = "event record", .ready = context_reached, .run = run_record, .finish = finish_record};
 
-static CUresult record(struct em_event *e, struct em_stream *s, const struct em_command_ops *ops)
+// Submits the record of an event.
+static CUresult record(struct em_event *e, struct em_stream *s, struct record *c)
 {
-    struct record c = {.command = {.ops = ops, .size_B = sizeof c}, .event = e};
-    em_lock();
-    CUresult r = next_marker(e, &c.marker);
-    if (!r) {
-        em_object_ref(&e->object);
-        c.context = s->object.context;
-        c.up_to = s->dead ? 0 : c.context->tickets;
-    }
-    em_unlock();
-    return r ? r : em_submit(s, &c.command, EM_SUBMIT_ASYNC);
+    em_assert_locked();
+    c->command.size_B = sizeof *c;
+    c->event = e;
+    CUresult r = next_marker(e, &c->marker);
+    if (r)
+        return r;
+    em_object_ref(&e->object);
+    return em_issue(s, &c->command, EM_SUBMIT_ASYNC);
 }
 
 CUresult em_event_record(struct em_event *e, struct em_stream *s)
 {
+    struct record c = {.command.ops = &record_ops};
     // "hEvent and hStream must be from the same context otherwise CUDA_ERROR_INVALID_HANDLE is
     // returned".
     if (e->object.context != s->object.context)
         return em_fail(CUDA_ERROR_INVALID_HANDLE,
                        "the event and the stream belong to different contexts");
-    return record(e, s, &record_ops);
+    em_lock();
+    CUresult r = record(e, s, &c);
+    em_unlock();
+    return r;
 }
 
 CUresult em_event_record_context(struct em_event *e, struct em_context *context)
 {
+    struct record c = {.command.ops = &record_context_ops};
     struct em_stream *s;
     if (e->object.context != context)
         return em_fail(CUDA_ERROR_INVALID_HANDLE, "the event belongs to another context");
     em_lock();
     CUresult r = em_stream_new_hidden(context, &s);
+    if (!r) {
+        c.command.condition = &context->work.reached;
+        c.up_to = context->work.last_sequence;
+        c.command.stream = s; // `ready` is asked before the submission
+        r = record(e, s, &c);
+        em_object_unref(&s->object);
+    }
     em_unlock();
-    if (r)
-        return r;
-    r = record(e, s, &record_context_ops);
-    em_stream_put(s);
     return r;
 }
 
@@ -234,74 +239,76 @@ static void finish_wait(struct em_command *c)
 
 static const struct em_command_ops wait_ops = {
     .name = "event wait", .ready = marker_done, .run = run_wait, .finish = finish_wait};
-static const struct em_command_ops wait_slot_ops = {.name = "event wait",
-                                                    .ready = slot_done,
-                                                    .run = run_wait,
-                                                    .finish = finish_wait,
-                                                    .polled = true};
+static const struct em_command_ops wait_slot_ops = {
+    .name = "event wait", .ready = slot_done, .run = run_wait, .finish = finish_wait};
 
-// Whether the last record of an event of several processes was made by this one. Precondition:
-// em_lock held.
+// Whether this process made the last record of an event that processes share.
 static bool is_ours(const struct em_event *e)
 {
+    em_assert_locked();
     return !e->slot || (e->marker && e->marker->slot_record == em_event_slot_last(e->slot));
+}
+
+static CUresult wait_for_record(struct em_event *e, struct em_stream *s)
+{
+    em_assert_locked();
+    struct wait c = {.command = {.ops = &wait_ops, .size_B = sizeof c}};
+    if (!is_ours(e)) {
+        c.command.ops = &wait_slot_ops;
+        c.event = e;
+        c.slot_record = em_event_slot_last(e->slot);
+        c.command.condition = em_event_slot_watch(e->slot, c.slot_record);
+        em_object_ref(&e->object);
+    } else if (e->marker) {
+        c.marker = e->marker;
+        c.marker->references++;
+        c.command.condition = &c.marker->completed;
+    } else {
+        // "If cuEventRecord() has not been called on hEvent, this call acts as if the record had
+        // already completed, and so is a functional no-op."
+        return CUDA_SUCCESS;
+    }
+    return em_issue(s, &c.command, EM_SUBMIT_ASYNC);
 }
 
 CUresult em_event_wait(struct em_event *e, struct em_stream *s)
 {
     em_ordered();
-    struct wait c = {.command = {.ops = &wait_ops, .size_B = sizeof c}};
     em_lock();
-    if (is_ours(e)) {
-        c.marker = e->marker;
-        if (c.marker)
-            c.marker->references++;
-    } else {
-        c.command.ops = &wait_slot_ops;
-        c.event = e;
-        c.slot_record = em_event_slot_last(e->slot);
-        em_object_ref(&e->object);
-    }
+    CUresult r = wait_for_record(e, s);
     em_unlock();
-    // "If cuEventRecord() has not been called on hEvent, this call acts as if the record had
-    // already completed, and so is a functional no-op."
-    if (!c.marker && !c.event)
-        return CUDA_SUCCESS;
-    return em_submit(s, &c.command, EM_SUBMIT_ASYNC);
+    return r;
 }
 
 CUresult em_event_wait_context(struct em_event *e, struct em_context *context)
 {
-    struct em_stream *barrier;
+    struct em_stream **barrier = &context->work.barrier;
+    em_ordered();
     em_lock();
-    CUresult r = context->barrier ? CUDA_SUCCESS : em_stream_new_hidden(context, &context->barrier);
+    CUresult r = *barrier ? CUDA_SUCCESS : em_stream_new_hidden(context, barrier);
     if (!r) {
-        barrier = context->barrier;
-        em_object_ref(&barrier->object);
+        struct em_stream *s = *barrier; // the context may end while the command runs
+        em_object_ref(&s->object);
+        r = wait_for_record(e, s);
+        em_object_unref(&s->object);
     }
     em_unlock();
-    if (r)
-        return r;
-    r = em_event_wait(e, barrier);
-    em_stream_put(barrier);
     return r;
 }
 
 // ---- asking ----
 
-// Precondition: em_lock held.
 static bool is_done(const struct em_event *e)
 {
+    em_assert_locked();
     return is_ours(e) ? !e->marker || e->marker->done
                       : em_event_slot_is_complete(e->slot, em_event_slot_last(e->slot));
 }
 
-// Precondition: em_lock held.
-static CUresult trouble_of(const struct em_event *e)
+static CUresult context_error_of(const struct em_event *e)
 {
     struct em_context *context = e->object.context;
-    return em_context_error_state(context) ? em_context_error(context)
-                                                                    : CUDA_SUCCESS;
+    return em_context_has_failed(context) ? em_context_error(context) : CUDA_SUCCESS;
 }
 
 CUresult em_event_query(struct em_event *e)
@@ -309,9 +316,26 @@ CUresult em_event_query(struct em_event *e)
     em_lock();
     if (!is_done(e))
         em_progress();
-    CUresult r = is_done(e) ? trouble_of(e) : CUDA_ERROR_NOT_READY;
+    CUresult r = is_done(e) ? context_error_of(e) : CUDA_ERROR_NOT_READY;
     em_unlock();
     return r;
+}
+
+struct slot_wait {
+    struct em_event_slot *slot;
+    uint64_t record;
+};
+
+static bool slot_wait_done(void *argument)
+{
+    const struct slot_wait *w = argument;
+    return em_event_slot_is_complete(w->slot, w->record);
+}
+
+static void wait_for_slot(struct em_event *e, uint64_t record)
+{
+    struct slot_wait w = {e->slot, record};
+    em_source_wait(em_event_slot_watch(e->slot, record)->source, slot_wait_done, &w);
 }
 
 CUresult em_event_synchronize(struct em_event *e)
@@ -319,21 +343,22 @@ CUresult em_event_synchronize(struct em_event *e)
     CUresult r = CUDA_SUCCESS;
     em_ordered();
     em_lock();
-    // The record that is the last one now; one made meanwhile does not count.
+    // Waits for the record that is the last one now; later ones do not count.
     struct em_marker *m = is_ours(e) ? e->marker : NULL;
     uint64_t slot_record = !m && e->slot ? em_event_slot_last(e->slot) : 0;
+    bool waits = m ? !m->done : slot_record && !em_event_slot_is_complete(e->slot, slot_record);
     if (m)
         m->references++;
-    while (!r && !(m ? m->done : !slot_record || em_event_slot_is_complete(e->slot, slot_record))) {
-        if (em_self.inside)
-            r = em_fail(CUDA_ERROR_NOT_PERMITTED, "a host function must not wait for work");
-        else if (m)
+    if (waits && em_self.inside) {
+        r = em_fail(CUDA_ERROR_NOT_PERMITTED, "a host function must not wait for work");
+    } else if (waits && !m) {
+        wait_for_slot(e, slot_record);
+    } else if (waits) {
+        while (!m->done)
             em_wait_progress();
-        else
-            em_wait_outside();
     }
     if (!r)
-        r = trouble_of(e);
+        r = context_error_of(e);
     unref_marker(m);
     em_unlock();
     em_synchronised(EM_SYNC_CALL);
@@ -376,15 +401,14 @@ CUresult em_event_export(struct em_event *e, CUipcEventHandle *out)
         return em_fail(
             CUDA_ERROR_INVALID_HANDLE,
             "the event belongs to another process; the handle it came from can be handed on");
-    em_event_slot_export(e->slot, out);
-    return CUDA_SUCCESS;
+    return em_event_slot_export(e->slot, out);
 }
 
 CUresult em_event_import(struct em_context *context, const CUipcEventHandle *handle, CUevent *out)
 {
     struct em_event *e = dm_calloc(1, sizeof *e);
     if (!e)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an event");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an event");
     e->flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
     e->imported = true;
     em_lock();

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Event slots in shared memory. A slot counts the records that all processes make of its event, and
-// keeps for the last few of them whether they are complete; a record of a process that died counts
-// as complete, so that nobody waits for it for ever.
+// stores for the last few of them whether they are complete. A record of a process that has ended
+// counts as complete, so that nobody waits for it forever.
+//
+//   memfd of the process that created the events        one slot
+//   ┌───────┬────┬────────┬────────┬───                 ┌────────────┬──────┬─────────┬─────────┐
+//   │ magic │ id │ slot 0 │ slot 1 │ …                  │ generation │ last │ changed │ waiters │
+//   └───────┴────┴────────┴────────┴───                 ├────────────┴──────┴─────────┴─────────┤
+//                                                       │ RECORDS × number, completed, process  │
+//   `changed` is a futex: it changes, and is            └───────────────────────────────────────┘
+//   woken, when a record completes.
 #include "event_shared.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,11 +23,15 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "import.h"
+#include "lock.h"
+#include "outside.h"
+#include "process_end.h"
 
-#define POOL_MAGIC UINT64_C(0x31544e5645494443) // "CDIEVNT1"
+#define POOL_MAGIC UINT64_C(0x32544e5645494443) // "CDIEVNT2"
 enum { RECORDS = 32, POOL_SLOTS = 1024 };
 
-// In shared memory: any process may have written anything into it. Aligned 64-bit words, accessed
+// In shared memory: any process may have written anything into it. Aligned words, accessed
 // atomically.
 struct shared_record {
     uint64_t number;    // of the record that was begun here last
@@ -30,6 +41,8 @@ struct shared_record {
 struct shared_slot {
     uint64_t generation; // of the event that uses it
     uint64_t last;       // number of the last record
+    uint32_t changed;    // a futex: counts the completions
+    uint32_t waiters;    // processes that wait for it
     struct shared_record records[RECORDS];
 };
 struct shared_pool {
@@ -37,17 +50,17 @@ struct shared_pool {
     struct shared_slot slots[POOL_SLOTS];
 };
 
-// A pool that this process made. Its memory and file stay until the process ends: handles in other
-// processes outlive the event.
+// A pool that this process created. Its memory and file stay until the process ends, because
+// handles in other processes outlive the event.
 struct pool {
     struct pool *next;
     struct shared_pool *shared;
-    int fd;
+    struct dm_fd_identity file;
     uint32_t used;
     uint32_t free[POOL_SLOTS]; // a ring, so that a slot rests for as long as possible
     uint32_t free_first, free_count;
 };
-static struct pool *pools; // under em_lock
+static struct pool *pools; // guarded by em_lock
 
 struct em_event_slot {
     struct shared_slot *shared;
@@ -55,9 +68,10 @@ struct em_event_slot {
     struct shared_pool *mapped; // with NULL pool: the mapping of another process's
     uint32_t index;
     uint64_t generation;
+    struct em_source source; // the word `changed`, for those who wait in this process
 };
 
-// What a CUipcEventHandle holds.
+// The contents of a CUipcEventHandle.
 struct handle {
     uint64_t magic, id;
     int32_t process, fd;
@@ -85,7 +99,7 @@ static CUresult new_pool(void)
     uint64_t address;
     struct pool *p = dm_calloc(1, sizeof *p);
     if (!p)
-        return em_fail(r, "no host memory for events between processes");
+        return em_fail(r, "out of host memory for events shared between processes");
     int error = dm_sys_memfd_create("cardless-events", MFD_CLOEXEC | MFD_ALLOW_SEALING, &fd);
     if (error)
         goto no_file;
@@ -97,8 +111,10 @@ static CUresult new_pool(void)
                             0, &address);
     if (error)
         goto no_mapping;
+    error = dm_fd_remember(fd, &p->file);
+    if (error)
+        goto no_identity;
     p->shared = (struct shared_pool *)(uintptr_t)address;
-    p->fd = fd;
     if (getrandom(&p->shared->id, sizeof p->shared->id, 0) != sizeof p->shared->id)
         p->shared->id = (uint64_t)getpid() << 32 | (uint32_t)fd;
     store(&p->shared->magic, POOL_MAGIC);
@@ -106,32 +122,45 @@ static CUresult new_pool(void)
     pools = p;
     return CUDA_SUCCESS;
 
+no_identity:
+    dm_sys_munmap(address, sizeof(struct shared_pool));
 no_mapping:
     close(fd);
 no_file:
     dm_free(p);
-    return em_fail(r, "no shared memory for events between processes: %s", strerror(-error));
+    return em_fail(r, "cannot create shared memory for events between processes: %s",
+                   strerror(-error));
 }
 
-static struct pool *pool_with_room(void)
+static struct pool *pool_with_free_slot(void)
 {
     struct pool *p = pools;
-    while (p && p->used == POOL_SLOTS && !p->free_count)
+    // If the program has closed the file, other processes cannot find new events there.
+    while (p && ((p->used == POOL_SLOTS && !p->free_count) || !dm_fd_still_ours(&p->file)))
         p = p->next;
     return p;
 }
 
+static void begin_source(struct em_event_slot *s)
+{
+    s->source = (struct em_source){.condition.source = &s->source,
+                                   .word = &s->shared->changed,
+                                   .waiters = &s->shared->waiters};
+}
+
 CUresult em_event_slot_create(struct em_event_slot **out)
 {
-    if (!pool_with_room()) {
+    em_assert_locked();
+    if (!pool_with_free_slot()) {
         CUresult r = new_pool();
         if (r)
             return r;
     }
     struct em_event_slot *s = dm_calloc(1, sizeof *s);
     if (!s)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an event between processes");
-    struct pool *p = s->pool = pool_with_room();
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory for an event shared between processes");
+    struct pool *p = s->pool = pool_with_free_slot();
     if (p->used < POOL_SLOTS) {
         s->index = p->used++;
     } else {
@@ -144,12 +173,15 @@ CUresult em_event_slot_create(struct em_event_slot **out)
     memset(s->shared->records, 0, sizeof s->shared->records);
     store(&s->shared->last, 0);
     store(&s->shared->generation, s->generation);
+    begin_source(s);
+    em_source_changed(s->source.word, s->source.waiters); // for who waits for the event before
     *out = s;
     return CUDA_SUCCESS;
 }
 
 void em_event_slot_close(struct em_event_slot *s)
 {
+    em_assert_locked();
     struct pool *p = s->pool;
     if (p)
         p->free[(p->free_first + p->free_count++) % POOL_SLOTS] = s->index;
@@ -158,23 +190,29 @@ void em_event_slot_close(struct em_event_slot *s)
     dm_free(s);
 }
 
-void em_event_slot_export(const struct em_event_slot *s, CUipcEventHandle *out)
+CUresult em_event_slot_export(const struct em_event_slot *s, CUipcEventHandle *out)
 {
+    if (!dm_fd_still_ours(&s->pool->file))
+        return em_fail(
+            CUDA_ERROR_MAP_FAILED,
+            "the program has closed the driver's file descriptor %d, through which other "
+            "processes find the event",
+            s->pool->file.fd);
     struct handle h = {
         .magic = POOL_MAGIC,
         .id = s->pool->shared->id,
         .process = getpid(),
-        .fd = s->pool->fd,
+        .fd = s->pool->file.fd,
         .slot = s->index,
         .generation = s->generation,
     };
-    memset(out, 0, sizeof *out);
     memcpy(out, &h, sizeof h);
+    return CUDA_SUCCESS;
 }
 
 // ---- slots of other processes ----
 
-// Maps the pool behind fd if it is one that cannot shrink under us.
+// Maps the pool in a file, provided that nobody can shrink it.
 static bool map_pool(int fd, struct shared_pool **out)
 {
     struct stat st;
@@ -198,32 +236,33 @@ CUresult em_event_slot_open(const CUipcEventHandle *handle, struct em_event_slot
     memcpy(&h, handle, sizeof h);
     if (h.magic != POOL_MAGIC || h.process <= 0 || h.fd < 0 || h.slot >= POOL_SLOTS)
         return em_fail(CUDA_ERROR_MAP_FAILED,
-                       "the bytes are no event handle that cuIpcGetEventHandle has made");
+                       "the bytes are not an event handle made by cuIpcGetEventHandle");
     // The manual: the handle is for "a different process".
     if (h.process == getpid())
-        return em_fail(CUDA_ERROR_INVALID_CONTEXT,
-                       "the event handle was made by this process: only another one can open it");
+        return em_fail(
+            CUDA_ERROR_INVALID_CONTEXT,
+            "the event handle was made by this process; only other processes can open it");
 
     snprintf(path, sizeof path, "/proc/%d/fd/%d", h.process, h.fd);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return em_fail(
             CUDA_ERROR_MAP_FAILED,
-            "process %d, which made the event handle, has ended or is out of reach (%s: %s)",
+            "process %d, which made the event handle, has ended or cannot be accessed (%s: %s)",
             h.process, path, strerror(errno));
     bool mapped = map_pool(fd, &shared);
     close(fd);
     if (!mapped)
         return em_fail(CUDA_ERROR_MAP_FAILED,
-                       "%s, which the event handle names, does not hold events", path);
+                       "%s, which the event handle names, is not a file of events", path);
     CUresult r = CUDA_SUCCESS;
     struct em_event_slot *s = NULL;
     if (load(&shared->magic) != POOL_MAGIC || shared->id != h.id ||
         load(&shared->slots[h.slot].generation) != h.generation)
         r = em_fail(CUDA_ERROR_MAP_FAILED,
-                    "the event behind the handle was destroyed in process %d long ago", h.process);
+                    "the event of the handle has been destroyed in process %d", h.process);
     else if (!(s = dm_calloc(1, sizeof *s)))
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an event of another process");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an event of another process");
     if (r) {
         dm_sys_munmap((uint64_t)(uintptr_t)shared, sizeof *shared);
         return r;
@@ -232,6 +271,7 @@ CUresult em_event_slot_open(const CUipcEventHandle *handle, struct em_event_slot
     s->mapped = shared;
     s->index = h.slot;
     s->generation = h.generation;
+    begin_source(s);
     *out = s;
     return CUDA_SUCCESS;
 }
@@ -259,6 +299,7 @@ void em_event_slot_complete(struct em_event_slot *s, uint64_t record)
     while (before < record && !__atomic_compare_exchange_n(&r->completed, &before, record, false,
                                                            __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
+    em_source_changed(&s->shared->changed, &s->shared->waiters);
 }
 
 bool em_event_slot_is_complete(const struct em_event_slot *s, uint64_t record)
@@ -269,5 +310,14 @@ bool em_event_slot_is_complete(const struct em_event_slot *s, uint64_t record)
     if (load(&r->number) > record)
         return true; // so many records later that its place is used again
     pid_t process = (pid_t)load(&r->process);
-    return load(&r->number) == record && process > 0 && kill(process, 0) && errno == ESRCH;
+    return load(&r->number) == record && process > 0 && em_process_has_ended(process);
+}
+
+struct em_condition *em_event_slot_watch(struct em_event_slot *s, uint64_t record)
+{
+    em_assert_locked();
+    pid_t process = (pid_t)load(&s->shared->records[record % RECORDS].process);
+    if (process > 0)
+        em_process_watch(process);
+    return &s->source.condition;
 }

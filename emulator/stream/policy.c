@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Policy `eager`: everything runs as soon as it can; among those that can, the stream that has
-// waited longest goes first. Policy `parallel`: the same order, and large copies and fills use a
-// second processor core.
+// The policies. Under `eager` everything runs as soon as it can; among the commands that can, the
+// stream that has waited longest goes first. `parallel` has the same order, and uses several
+// processor cores for large copies and fills.
 #include "policy.h"
 
+#include "lock.h"
 #include "stream.h"
 
-static struct em_stream *choose_first(struct em_stream *first,
-                                      bool (*can)(struct em_stream *, int place), int place)
+static uint64_t rank_by_wait(const struct em_command *command)
 {
-    struct em_stream *s = first;
-    while (s && !can(s, place))
-        s = s->next_waiting;
-    return s;
+    em_assert_locked();
+    return command->stream->waiting_since;
 }
 
 const struct em_policy em_policy_eager = {
     .name = "eager",
     .at_submission = true,
     .at_completion = true,
-    .choose = choose_first,
+    .rank = rank_by_wait,
 };
 
 const struct em_policy em_policy_parallel = {
     .name = "parallel",
     .at_submission = true,
     .at_completion = true,
-    .second_core = true,
-    .choose = choose_first,
+    .workers = true,
+    .rank = rank_by_wait,
 };

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Scheduling policies: what runs when, where the order of streams and events leaves a choice.
+// Scheduling policies: what runs when, within the freedom that the order of streams and events
+// leaves.
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
-struct em_stream;
+struct em_command;
 
 struct em_policy {
     const char *name;
-    // Whether a command that could run when it is submitted does so, in the submitting thread.
+    // A command that has nothing to wait for runs when it is submitted, in the submitting thread.
     bool at_submission;
-    // Whether threads that complete a command go on with those that it made ready; else only
-    // threads that synchronise run them.
+    // Threads that complete a command go on with the commands that have become ready. Otherwise
+    // only threads that synchronise run them.
     bool at_completion;
-    // Whether one large command may use a second processor core (second_core.h).
-    bool second_core;
-    // Which stream goes on next: one of those from `first` on (next_waiting) for which `can` holds,
-    // or NULL. Precondition: em_lock held.
-    struct em_stream *(*choose)(struct em_stream *first, bool (*can)(struct em_stream *, int place),
-                                int place);
+    // One large command may use several processor cores (workers.h).
+    bool workers;
+    // The rank of a command that has become ready: among the ready commands the one with the lowest
+    // rank goes first. It depends on nothing but the command, so that a run can be repeated.
+    // Precondition: em_lock held.
+    uint64_t (*rank)(const struct em_command *command);
 };
 
 extern const struct em_policy em_policy_eager, em_policy_parallel;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The emulator's own threads: one runs host functions; the other, the poller, asks from time to
-// time whether something outside has happened, and goes on with work that a thread has handed over.
-// Started when first needed.
+// Two of the driver's own threads, started when first needed. One runs host functions. The other,
+// the runner, continues with ready commands when a thread has run its share of them.
 #pragma once
 #include <stdbool.h>
 
-// Starts the thread if it does not run yet. False: no thread could be made. Precondition: em_lock
-// held.
+// Everything here: precondition: em_lock held.
+
+// Starts the thread if it does not run yet. Returns false if there can be no thread.
 bool em_service_need_host(void);
-bool em_service_need_poller(void);
-// There may be work for it. Precondition: em_lock held.
+bool em_service_need_runner(void);
+// There may be work for it.
 void em_service_wake_host(void);
-void em_service_wake_poller(void);
+void em_service_wake_runner(void);

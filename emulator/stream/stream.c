@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Streams: making, finding and ending them, and waiting for what is in them.
+// Streams: creating, finding and ending them, and waiting for their commands.
 #include "stream.h"
 
 #include <pthread.h>
 
 #include "alloc.h"
 #include "call.h"
+#include "condition.h"
 #include "device.h"
 #include "error.h"
 #include "lock.h"
+#include "outside.h"
+#include "progress.h"
+#include "scheduler.h"
 #include "synchronised.h"
 
 static uint64_t last_id; // under em_lock
@@ -23,7 +27,7 @@ int em_stream_clamp_priority(int priority)
                                              : priority;
 }
 
-// ---- making and ending ----
+// ---- creating and ending ----
 
 static void unlink_stream(struct em_stream *s)
 {
@@ -34,18 +38,48 @@ static void unlink_stream(struct em_stream *s)
         context->streams = s->next;
     if (s->next)
         s->next->previous = s->previous;
+    s->previous = s->next = NULL;
 }
 
-// The last reference is gone: it has no handle, and nothing is in it. Precondition: em_lock held.
+// The list is in the order of creation, the newest stream first.
+void em_stream_list_failure(struct em_stream *s)
+{
+    em_assert_locked();
+    struct em_stream **at = &s->object.context->work.failed_streams, *previous = NULL;
+    for (; *at && (*at)->id > s->id; at = &(*at)->next_failed)
+        previous = *at;
+    s->previous_failed = previous;
+    s->next_failed = *at;
+    if (s->next_failed)
+        s->next_failed->previous_failed = s;
+    *at = s;
+}
+
+static void forget_failure(struct em_stream *s)
+{
+    if (!s->failure)
+        return;
+    if (s->previous_failed)
+        s->previous_failed->next_failed = s->next_failed;
+    else
+        s->object.context->work.failed_streams = s->next_failed;
+    if (s->next_failed)
+        s->next_failed->previous_failed = s->previous_failed;
+    s->failure = CUDA_SUCCESS;
+}
+
+// The last reference is gone: the stream has no handle, and nothing is in it.
 static void finish_stream(struct em_object *object)
 {
     struct em_stream *s = (struct em_stream *)object;
-    if (!s->dead)
+    em_assert_locked();
+    if (!s->dead) {
+        forget_failure(s);
         unlink_stream(s);
+    }
     dm_free(s);
 }
 
-// A stream with one reference that is not yet in any list.
 static struct em_stream *new_stream(enum em_stream_kind kind, unsigned flags, int priority)
 {
     struct em_stream *s = dm_calloc(1, sizeof *s);
@@ -59,9 +93,10 @@ static struct em_stream *new_stream(enum em_stream_kind kind, unsigned flags, in
     return s;
 }
 
-// Precondition: em_lock held.
 static void link_stream(struct em_stream *s, struct em_context *context)
 {
+    em_assert_locked();
+    s->previous = NULL;
     s->id = ++last_id;
     s->next = context->streams;
     if (s->next)
@@ -69,16 +104,17 @@ static void link_stream(struct em_stream *s, struct em_context *context)
     context->streams = s;
 }
 
-// Precondition: em_lock held.
+// A stream with one reference.
 static CUresult new_without_handle(struct em_context *context, enum em_stream_kind kind,
                                    unsigned flags, struct em_stream **out)
 {
+    em_assert_locked();
     // Another thread may have destroyed the context since this call found it alive.
     if (em_context_error_state(context) == EM_DESTROYED)
         return em_context_error(context);
     struct em_stream *s = new_stream(kind, flags, 0);
     if (!s)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a stream");
     s->object = (struct em_object){
         .type = EM_STREAM,
         .references = 1,
@@ -87,7 +123,10 @@ static CUresult new_without_handle(struct em_context *context, enum em_stream_ki
         .context = context,
         .finish = finish_stream,
     };
-    em_object_ref(&context->base.object);
+    // The legacy stream lives as long as its context's memory, which frees it. So it does not keep
+    // the context alive, and a thread whose current context it is needs no reference to use it.
+    if (kind != EM_STREAM_LEGACY)
+        em_object_ref(&context->base.object);
     link_stream(s, context);
     *out = s;
     return CUDA_SUCCESS;
@@ -102,7 +141,7 @@ CUresult em_stream_create(struct em_context *context, unsigned flags, int priori
 {
     struct em_stream *s = new_stream(EM_STREAM_CREATED, flags, priority);
     if (!s)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a stream");
     em_lock_briefly();
     CUresult r = em_object_start(&s->object, EM_STREAM, context, finish_stream);
     if (!r) {
@@ -145,18 +184,25 @@ static void make_thread_end(void)
     pthread_key_create(&thread_end, end_thread);
 }
 
-// The calling thread's default stream in a context. Precondition: em_lock held.
-static CUresult get_of_thread(struct em_context *context, struct em_stream **out)
+// The calling thread's default stream in a context, or NULL. The list belongs to this thread, which
+// alone changes it, so that this takes no lock.
+static struct em_stream *find_of_thread(const struct em_context *context)
 {
+    struct em_stream *s = em_thread()->streams;
+    while (s && (s->object.context != context || __atomic_load_n(&s->dead, __ATOMIC_ACQUIRE)))
+        s = s->next_of_thread;
+    return s;
+}
+
+static CUresult new_of_thread(struct em_context *context, struct em_stream **out)
+{
+    em_assert_locked();
     struct em_thread *self = em_thread();
     for (struct em_stream **at = &self->streams; *at;) {
         struct em_stream *s = *at;
         if (s->dead) {
             *at = s->next_of_thread;
             em_object_unref(&s->object);
-        } else if (s->object.context == context) {
-            *out = s;
-            return CUDA_SUCCESS;
         } else {
             at = &s->next_of_thread;
         }
@@ -173,78 +219,79 @@ static CUresult get_of_thread(struct em_context *context, struct em_stream **out
 
 // ---- finding ----
 
-// Precondition: em_lock held.
-static CUresult get_default(struct em_context *context, bool of_thread, struct em_stream **out)
+static struct em_stream *find_legacy(struct em_context *context)
 {
-    if (of_thread)
-        return get_of_thread(context, out);
-    if (!context->default_stream) {
-        CUresult r = new_without_handle(context, EM_STREAM_LEGACY, CU_STREAM_DEFAULT,
-                                        &context->default_stream);
+    struct em_stream *s = __atomic_load_n(&context->default_stream, __ATOMIC_ACQUIRE);
+    return s && !__atomic_load_n(&s->dead, __ATOMIC_ACQUIRE) ? s : NULL;
+}
+
+static CUresult new_legacy(struct em_context *context, struct em_stream **out)
+{
+    em_assert_locked();
+    struct em_stream *s = context->default_stream;
+    if (!s) {
+        CUresult r = new_without_handle(context, EM_STREAM_LEGACY, CU_STREAM_DEFAULT, &s);
         if (r)
             return r;
+        __atomic_store_n(&context->default_stream, s, __ATOMIC_RELEASE);
+    } else if (s->dead) { // a primary context that was ended and has begun again
+        link_stream(s, context);
+        __atomic_store_n(&s->dead, false, __ATOMIC_RELEASE);
     }
-    *out = context->default_stream;
+    *out = s;
     return CUDA_SUCCESS;
+}
+
+static CUresult get_default(bool of_thread, struct em_stream **out)
+{
+    CUresult r = em_need_init();
+    if (!r)
+        r = em_need_context();
+    if (r)
+        return r;
+    struct em_context *context = em_self.current;
+    *out = of_thread ? find_of_thread(context) : find_legacy(context);
+    if (em_likely(*out))
+        return CUDA_SUCCESS;
+    em_lock_briefly();
+    // Another thread may have destroyed the context since: no stream may be created in it any more.
+    r = em_need_context();
+    if (!r)
+        r = of_thread ? new_of_thread(context, out) : new_legacy(context, out);
+    em_unlock();
+    return r;
 }
 
 CUresult em_stream_get(CUstream handle, struct em_stream **out)
 {
-    CUresult r;
-    bool is_default = !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
-    if (is_default) {
-        r = em_need_init();
-        if (!r)
-            r = em_need_context();
-        if (r)
-            return r;
-    } else if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY) {
+    if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
+        return get_default(handle == CU_STREAM_PER_THREAD, out);
+    if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY)
         return em_not_ready();
-    }
-    em_lock_briefly();
-    // Another thread may have destroyed the context since: then no stream may be made in it any
-    // more.
-    if (!is_default)
-        r = em_object_get(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, out);
-    else if (!(r = em_need_context()))
-        r = get_default(em_self.current, handle == CU_STREAM_PER_THREAD, out);
-    if (!r && em_context_error_state((*out)->object.context))
+    CUresult r = em_object_pin(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, out);
+    if (em_unlikely(!r && em_context_has_failed((*out)->object.context))) {
         r = em_context_error((*out)->object.context);
-    if (!r)
-        em_object_ref(&(*out)->object);
-    em_unlock();
+        em_stream_put(*out);
+    }
     return r;
 }
 
 void em_stream_put(struct em_stream *s)
 {
-    em_lock_briefly();
-    em_object_unref(&s->object);
-    em_unlock();
+    if (s->kind == EM_STREAM_CREATED)
+        em_object_unpin(&s->object);
 }
 
 // ---- waiting ----
 
+// Whether a command up to this sequence number is not complete: in the stream, and for the legacy
+// stream also in the blocking streams, which it waits for.
 static bool is_pending(const struct em_stream *s, uint64_t up_to)
 {
-    const struct em_command *oldest = s->running ? s->running : s->first;
-    return oldest && oldest->ticket <= up_to;
-}
-
-// Whether a command up to this ticket is not complete: in the stream, and for the legacy stream in
-// the blocking ones too, which it is ordered with. Precondition: em_lock held.
-static bool pending_behind(const struct em_stream *s, uint64_t up_to)
-{
-    if (is_pending(s, up_to))
-        return true;
-    if (s->kind == EM_STREAM_LEGACY && !s->dead && s->object.context->blocking_pending) {
-        for (const struct em_stream *other = s->object.context->streams; other;
-             other = other->next) {
-            if (other->blocking && is_pending(other, up_to))
-                return true;
-        }
-    }
-    return false;
+    em_assert_locked();
+    if (s->kind == EM_STREAM_LEGACY && !s->dead)
+        return em_context_ordered_is_pending(s->object.context, up_to);
+    return s->first && s->first->sequence <= up_to;
 }
 
 static CUresult take_failure(struct em_stream *s)
@@ -254,54 +301,53 @@ static CUresult take_failure(struct em_stream *s)
         return CUDA_SUCCESS;
     char call[64];
     em_call_text(s->failed_call, call, sizeof call);
-    s->failure = CUDA_SUCCESS;
-    return em_fail(r, "an asynchronous %s, submitted to the stream by %s, had failed", s->failed,
+    forget_failure(s);
+    return em_fail(r, "an asynchronous %s that %s submitted to the stream has failed", s->failed,
                    call);
 }
 
-// What a synchronising call returns: the context's sticky error, or the stream's kept one.
-// Precondition: em_lock held.
+// What a synchronising call returns: the context's sticky error, or the error that the stream
+// keeps.
 static CUresult outcome(struct em_stream *s)
 {
+    em_assert_locked();
     if (s->dead)
         return em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed");
     struct em_context *context = s->object.context;
-    if (em_context_error_state(context))
+    if (em_context_has_failed(context))
         return em_context_error(context);
-    CUresult r = take_failure(s);
-    if (s->kind == EM_STREAM_LEGACY) {
-        for (struct em_stream *other = context->streams; other && !r; other = other->next) {
-            if (other->blocking)
-                r = take_failure(other);
-        }
-    }
-    return r;
+    if (s->failure || s->kind != EM_STREAM_LEGACY)
+        return take_failure(s);
+    struct em_stream *other = context->work.failed_streams;
+    while (other && !other->blocking)
+        other = other->next_failed;
+    return other ? take_failure(other) : CUDA_SUCCESS;
 }
 
 CUresult em_stream_query(struct em_stream *s)
 {
     em_lock();
-    if (pending_behind(s, UINT64_MAX))
-        em_progress();
-    // Not an error, and no sentence: it is what the program asks.
-    CUresult r = pending_behind(s, UINT64_MAX) ? CUDA_ERROR_NOT_READY : outcome(s);
+    if (is_pending(s, UINT64_MAX))
+        em_poll(s);
+    // NOT_READY is not an error and has no sentence: it answers the program's question.
+    CUresult r = is_pending(s, UINT64_MAX) ? CUDA_ERROR_NOT_READY : outcome(s);
     em_unlock();
     return r;
 }
 
 static CUresult no_waiting_inside(void)
 {
-    return em_fail(
-        CUDA_ERROR_NOT_PERMITTED,
-        "a host function must not wait for work: nothing goes on in this context while it runs");
+    return em_fail(CUDA_ERROR_NOT_PERMITTED,
+                   "a host function must not wait for work: the work of its stream does not go on "
+                   "until the function returns");
 }
 
 CUresult em_stream_synchronize(struct em_stream *s)
 {
     CUresult r = CUDA_SUCCESS;
     em_lock();
-    uint64_t up_to = s->dead ? 0 : s->object.context->tickets;
-    while (!r && pending_behind(s, up_to)) {
+    uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence;
+    while (!r && is_pending(s, up_to)) {
         if (em_self.inside)
             r = no_waiting_inside();
         else
@@ -315,40 +361,22 @@ CUresult em_stream_synchronize(struct em_stream *s)
     return r;
 }
 
-bool em_context_is_pending(const struct em_context *context, uint64_t up_to)
-{
-    for (const struct em_stream *s = context->streams; s; s = s->next) {
-        if (is_pending(s, up_to))
-            return true;
-    }
-    return false;
-}
-
-struct em_context *em_context_with_work(uint64_t up_to)
-{
-    em_assert_locked();
-    struct em_context *c = em_context_next(NULL);
-    while (c && !em_context_is_pending(c, up_to))
-        c = em_context_next(c);
-    return c;
-}
-
 CUresult em_context_synchronize(struct em_context *context)
 {
     CUresult r = CUDA_SUCCESS;
     em_lock();
     em_object_ref(&context->base.object);
-    uint64_t up_to = context->tickets;
+    uint64_t up_to = context->work.last_sequence;
     while (!r && em_context_is_pending(context, up_to)) {
         if (em_self.inside)
             r = no_waiting_inside();
         else
             em_wait_progress();
     }
-    if (!r && em_context_error_state(context))
+    if (!r && em_context_has_failed(context))
         r = em_context_error(context);
-    for (struct em_stream *s = context->streams; s && !r; s = s->next)
-        r = take_failure(s);
+    if (!r && context->work.failed_streams)
+        r = take_failure(context->work.failed_streams);
     em_ordered();
     em_object_unref(&context->base.object);
     em_unlock();
@@ -356,48 +384,46 @@ CUresult em_context_synchronize(struct em_context *context)
     return r;
 }
 
-// ---- the end of a context ----
-
-// Whether something in the context goes on without help from outside. Precondition: em_lock held.
-static bool goes_on(const struct em_context *context)
+struct em_context *em_context_with_work(uint64_t up_to)
 {
-    for (struct em_stream *s = context->streams; s; s = s->next) {
-        if (s->running || em_stream_can_run(s))
-            return true;
-    }
-    return false;
+    struct em_context *c = em_context_next(NULL);
+    while (c && !em_context_is_pending(c, up_to))
+        c = em_context_next(c);
+    return c;
 }
+
+// ---- the end of a context ----
 
 void em_streams_finish(struct em_context *context)
 {
     em_lock();
-    while (goes_on(context))
+    // Run what can run, including waits that have ended without anybody noticing yet.
+    for (;;) {
+        em_condition_notify(&em_outside_memory.condition);
+        em_outside_ask_words();
+        if (!context->work.active)
+            break;
         em_wait_progress();
-    for (struct em_stream *s = context->streams; s; s = s->next) {
-        em_object_ref(&s->object); // abandoning may drop the last one
-        em_stream_abandon(s, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     }
+    em_scheduler_abandon(context, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     while (context->streams) {
         struct em_stream *s = context->streams;
+        forget_failure(s);
         unlink_stream(s);
-        s->dead = true;
-        em_object_unref(&s->object);
+        __atomic_store_n(&s->dead, true, __ATOMIC_RELEASE);
     }
-    if (context->default_stream)
-        em_object_unref(&context->default_stream->object);
-    context->default_stream = NULL;
-    if (context->barrier)
-        em_object_unref(&context->barrier->object);
-    context->barrier = NULL;
+    if (context->work.barrier)
+        em_object_unref(&context->work.barrier->object);
+    context->work.barrier = NULL;
     em_progress();
     em_unlock();
 }
 
-// A careless thread may have made streams since em_streams_finish.
+// Another thread may have created a default stream since em_streams_finish.
 static void stop_streams(struct em_context *context)
 {
     em_assert_locked();
-    while (context->streams || context->default_stream) {
+    while (context->streams) {
         em_unlock();
         em_streams_finish(context);
         em_lock();

@@ -15,7 +15,7 @@ struct em_stream_attributes {
 };
 
 struct em_stream {
-    struct em_object object; // type EM_STREAM; the default streams have no handle in the table
+    struct em_object object; // type EM_STREAM; only created streams have a handle
     enum em_stream_kind kind;
     unsigned flags; // CU_STREAM_NON_BLOCKING
     int priority;
@@ -24,24 +24,29 @@ struct em_stream {
     struct em_stream_attributes attributes;
 
     bool blocking; // ordered with the context's legacy stream, and not that stream itself
-    bool dead;     // its context is destroyed: the context must not be touched
-    uint64_t submitted, completed;   // commands; equal: idle
-    struct em_command *running;      // the one in progress, or NULL
-    struct em_command *first, *last; // those that wait
+    bool dead;     // its context is destroyed: nothing can be submitted. Written atomically
+
+    // The scheduler's.
+    struct em_command *first, *last; // commands that are not complete, in order; NULL: idle
+    uint64_t pending;                // how many
+    uint64_t waiting_since;          // em_scheduler.turns when its first waiting command came
+
     CUresult failure;     // of an asynchronous command, not yet returned by a synchronising call
     const char *failed;   // name of that command
     uint64_t failed_call; // the call that submitted it
-    struct em_stream *next_waiting,
-        *previous_waiting; // in the list of streams with commands that wait
-    struct em_stream
-        *next_of_thread; // with EM_STREAM_OF_THREAD: the same thread's in other contexts
+    struct em_stream *next_failed, *previous_failed; // with a failure: in work.failed_streams
+
+    struct em_stream *next_of_thread; // EM_STREAM_OF_THREAD: the same thread's in other contexts
 };
 
-// NULL and CU_STREAM_LEGACY: the current context's default stream; CU_STREAM_PER_THREAD: this
-// thread's; else the handle's, which may belong to a context other than the current one. A
-// reference is taken; em_stream_put drops it. The first three need a current context and say so; a
-// bad handle is CUDA_ERROR_INVALID_HANDLE; a stream whose context has failed returns the context's
-// error. Takes the lock: precondition: em_lock NOT held.
+// Finds the stream of a handle. NULL and CU_STREAM_LEGACY are the current context's legacy default
+// stream, CU_STREAM_PER_THREAD is this thread's default stream; anything else is a handle, which
+// may belong to a context other than the current one. The stream stays valid until em_stream_put,
+// which the same thread must call.
+//
+// The default streams need a current context. A bad handle is CUDA_ERROR_INVALID_HANDLE; a stream
+// whose context has failed returns the context's error. Takes no lock, unless a default stream is
+// used for the first time. Precondition: em_lock not held.
 CUresult em_stream_get(CUstream handle, struct em_stream **out);
 void em_stream_put(struct em_stream *stream);
 
@@ -58,21 +63,24 @@ CUresult em_stream_synchronize(struct em_stream *stream);
 // The same over all streams of a context. Precondition: em_lock NOT held.
 CUresult em_context_synchronize(struct em_context *context);
 
-// Whether a command of the context with a ticket up to this one is not complete. Precondition:
-// em_lock held.
-bool em_context_is_pending(const struct em_context *context, uint64_t up_to);
-// A living context that has such commands, or NULL. Precondition: em_lock held.
-struct em_context *em_context_with_work(uint64_t up_to);
-// A stream without a handle, not ordered with the legacy stream, that lives while something is in
-// it. Precondition: em_lock held.
+// Puts a stream that has just got a failure into its context's list. Precondition: em_lock held.
+void em_stream_list_failure(struct em_stream *stream);
+// A stream without a handle, not ordered with the legacy stream, with one reference. It lives on
+// while commands are pending in it. Precondition: em_lock held.
 CUresult em_stream_new_hidden(struct em_context *context, struct em_stream **out);
 
-// The streams' part of a context's end: runs what can run, waits for what is running, drops what
-// waits for the outside, and ends the default streams. Called once, before the context's objects
-// are retired, when no new call can find the context. Precondition: em_lock NOT held.
+// The streams' part of the end of a context: runs what can run, waits for what is running, drops
+// what waits for something outside the context, and ends the default streams. Called before the
+// context's objects are retired, when no new call can find the context.
+// Precondition: em_lock not held.
 void em_streams_finish(struct em_context *context);
 // Registers the streams' part as an observer. Called when the driver starts.
 void em_streams_start(void);
+
+static inline bool em_context_has_failed(const struct em_context *context)
+{
+    return em_context_error_state(context) != EM_FINE;
+}
 
 enum { EM_PRIORITY_LEAST = 0, EM_PRIORITY_GREATEST = -5 };
 int em_stream_clamp_priority(int priority);

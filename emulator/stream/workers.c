@@ -1,66 +1,68 @@
 // SPDX-License-Identifier: MIT
-// The helper thread and its hand-over. It runs no code of the program's, takes no lock but its own,
-// and is never needed: a command that finds it taken, or could not make it, does all parts itself.
-// A child after fork has no helper and needs none, since the driver refuses to work there.
+// The pool of workers. They run no code of the program, take no lock but the pool's, and are never
+// required: a thread whose workers are busy, or could not be started, does all parts itself.
+//
+// A job is on the stack of the thread that runs it. While it is in the list, workers may join it:
+//
+//     job in the list ──▶ worker joins (helpers + 1) ──▶ takes parts ──▶ leaves (helpers - 1)
+//     owner takes parts ──▶ takes the job out of the list ──▶ waits until helpers == 0
+//
+// A child after fork has no workers and needs none because the driver refuses to work there.
 #include "workers.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
-#include "scheduler.h"
 #include "guard.h"
+#include "lock.h"
 #include "own_thread.h"
 #include "pkey.h"
 #include "policy.h"
+#include "scheduler.h"
 
-enum state { IDLE, WANTED, BUSY, DONE };
+enum { WORKERS_MOST = 255 };
 
 struct job {
-    em_guarded_fn *guarded;
-    void (*fn)(void *);
-    char *parts;
-    uint64_t part_B;
-    unsigned count, next; // `next` is taken by whoever is free
+    em_part_fn *part;
+    void *argument;
+    uint64_t count, next; // `next` is taken by whoever is free; atomic
+    unsigned helpers;     // workers that have joined
+    struct job *next_job;
 };
 
-struct outcome {
-    int status;
-    unsigned part; // that the fault is of
-    struct dm_fault fault;
-};
-
+// Guarded by `lock`, except for what never changes after `cores_once`.
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t wake, done;
-    bool started, taken;
-    enum state state;
-    struct job *job;
-    struct outcome outcome;
-} helper = {.lock = PTHREAD_MUTEX_INITIALIZER,
-            .wake = PTHREAD_COND_INITIALIZER,
-            .done = PTHREAD_COND_INITIALIZER};
+    pthread_cond_t work, left; // there is a new job; a worker has left one
+    struct job *jobs;          // that still have parts to take, the oldest first
+    unsigned started, idle;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .left = PTHREAD_COND_INITIALIZER};
 
 static pthread_once_t cores_once = PTHREAD_ONCE_INIT;
-static bool several_cores;
+static unsigned most; // workers
 static cpu_set_t cores;
 
-// Those of the process, that is, of its first thread: the one that comes here may be bound to one
-// of them.
+// Those of the process, that is, of its first thread: the calling one may be bound to a single
+// core.
 static void count_cores(void)
 {
-    several_cores = !sched_getaffinity(getpid(), sizeof cores, &cores) && CPU_COUNT(&cores) > 1;
+    int count = sched_getaffinity(getpid(), sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
+    most = count < 2 ? 0 : count - 1 < WORKERS_MOST ? (unsigned)count - 1 : WORKERS_MOST;
 }
+
+// ---- parts ----
 
 unsigned em_parts(uint64_t bytes, uint64_t units)
 {
-    if (units < 2 || !em_funnel.policy->second_core)
+    if (units < 2 || !em_scheduler.policy->workers)
         return 1;
     pthread_once(&cores_once, count_cores);
-    if (!several_cores)
+    if (!most)
         return 1;
-    uint64_t parts = bytes / (EM_SECOND_CORE_MIN_B / 4);
+    uint64_t parts = bytes / (EM_WORKERS_MIN_B / 4);
     parts = parts < EM_PARTS_MAX ? parts : EM_PARTS_MAX;
     return (unsigned)(parts < units ? parts : units);
 }
@@ -74,96 +76,145 @@ void em_part(uint64_t total, uint64_t unit, unsigned part, unsigned parts, uint6
     *count = (part + 1 < parts ? end * unit : total) - *from;
 }
 
-static struct outcome work(struct job *job)
+// ---- jobs ----
+
+static bool has_parts(const struct job *job)
 {
-    struct outcome o = {.status = 0};
-    unsigned part;
-    while (!o.status && (part = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->count) {
-        o.status = job->guarded(job->fn, job->parts + part * job->part_B, &o.fault);
-        o.part = part;
-    }
-    if (o.status) // nobody begins another one
-        __atomic_store_n(&job->next, job->count, __ATOMIC_RELAXED);
-    return o;
+    return __atomic_load_n(&job->next, __ATOMIC_RELAXED) < job->count;
 }
 
-static void *helper_main(void *unused)
+static void take_parts(struct job *job)
+{
+    uint64_t index;
+    while ((index = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < job->count) {
+        if (!job->part(job->argument, index)) {
+            __atomic_store_n(&job->next, job->count, __ATOMIC_RELAXED);
+            return;
+        }
+    }
+}
+
+static struct job *first_with_parts(void)
+{
+    struct job *job = pool.jobs;
+    while (job && !has_parts(job))
+        job = job->next_job;
+    return job;
+}
+
+static void *worker_main(void *unused)
 {
     (void)unused;
-    pthread_mutex_lock(&helper.lock);
+    pthread_mutex_lock(&pool.lock);
     for (;;) {
-        while (helper.state != WANTED)
-            pthread_cond_wait(&helper.wake, &helper.lock);
-        helper.state = BUSY;
-        pthread_mutex_unlock(&helper.lock);
-        // Rights are each thread's own.
-        uint32_t keys = dm_pkey_enter();
-        struct outcome o = work(helper.job);
-        dm_pkey_leave(keys);
-        pthread_mutex_lock(&helper.lock);
-        helper.outcome = o;
-        helper.state = DONE;
-        pthread_cond_signal(&helper.done);
+        struct job *job = first_with_parts();
+        if (!job) {
+            pool.idle++;
+            pthread_cond_wait(&pool.work, &pool.lock);
+            pool.idle--;
+            continue;
+        }
+        job->helpers++;
+        pthread_mutex_unlock(&pool.lock);
+        uint32_t rights = dm_pkey_enter(); // each thread has its own
+        take_parts(job);
+        dm_pkey_leave(rights);
+        pthread_mutex_lock(&pool.lock);
+        if (--job->helpers == 0)
+            pthread_cond_broadcast(&pool.left);
     }
     return NULL;
 }
 
-// On all cores: else it is bound where its maker is. Precondition: helper.lock held, several_cores.
-static bool start(void)
+static void enter_list(struct job *job)
 {
-    helper.started = helper.started || em_own_thread("cardless copy", &cores, helper_main, NULL);
-    return helper.started;
-}
-
-static bool hand_over(struct job *job)
-{
-    pthread_mutex_lock(&helper.lock);
-    bool ours = !helper.taken && start();
-    if (ours) {
-        helper.taken = true;
-        helper.job = job;
-        helper.state = WANTED;
-        pthread_cond_signal(&helper.wake);
+    uint64_t wanted = job->count - 1; // this thread takes parts too
+    struct job **at = &pool.jobs;
+    pthread_mutex_lock(&pool.lock);
+    while (*at)
+        at = &(*at)->next_job;
+    *at = job;
+    // On all cores: a thread inherits the cores of the one that starts it.
+    while (pool.idle < wanted && pool.started < most &&
+           em_own_thread("cardless worker", &cores, worker_main, NULL)) {
+        pool.started++;
+        wanted--;
     }
-    pthread_mutex_unlock(&helper.lock);
-    return ours;
+    for (uint64_t i = 0; i < wanted && i < pool.idle; i++)
+        pthread_cond_signal(&pool.work);
+    pthread_mutex_unlock(&pool.lock);
 }
 
-// A helper that has not begun will not begin any more.
-static struct outcome take_back(void)
+static void leave_list(struct job *job)
 {
-    struct outcome o = {.status = 0};
-    pthread_mutex_lock(&helper.lock);
-    while (helper.state == BUSY)
-        pthread_cond_wait(&helper.done, &helper.lock);
-    if (helper.state == DONE)
-        o = helper.outcome;
-    helper.state = IDLE;
-    helper.taken = false;
-    pthread_mutex_unlock(&helper.lock);
-    return o;
+    struct job **at = &pool.jobs;
+    pthread_mutex_lock(&pool.lock);
+    while (*at != job)
+        at = &(*at)->next_job;
+    *at = job->next_job;
+    while (job->helpers)
+        pthread_cond_wait(&pool.left, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
 }
 
-int em_second_core_run(em_guarded_fn *guarded, void (*fn)(void *), void *parts, uint64_t part_B,
-                       unsigned count, struct dm_fault *fault)
+void em_workers_run(em_part_fn *part, void *argument, uint64_t count)
+{
+    struct job job = {.part = part, .argument = argument, .count = count};
+    int cancel;
+    pthread_once(&cores_once, count_cores);
+    // The wait is a cancellation point, and workers use the job on this stack.
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    bool shared = count > 1 && most && em_scheduler.policy->workers;
+    if (shared)
+        enter_list(&job);
+    take_parts(&job);
+    if (shared)
+        leave_list(&job);
+    pthread_setcancelstate(cancel, NULL);
+}
+
+// ---- guarded parts ----
+
+struct guarded_job {
+    em_guarded_fn *guarded;
+    void (*fn)(void *);
+    char *parts;
+    uint64_t part_B;
+    pthread_mutex_t lock; // guards the rest
+    int status;
+    uint64_t part; // that had the fault
+    struct dm_fault fault;
+};
+
+static bool run_guarded(void *argument, uint64_t index)
+{
+    struct guarded_job *g = argument;
+    struct dm_fault fault;
+    int status = g->guarded(g->fn, g->parts + index * g->part_B, &fault);
+    if (!status)
+        return true;
+    pthread_mutex_lock(&g->lock);
+    if (!g->status || index < g->part) {
+        g->status = status;
+        g->part = index;
+        g->fault = fault;
+    }
+    pthread_mutex_unlock(&g->lock);
+    return false;
+}
+
+int em_workers_run_guarded(em_guarded_fn *guarded, void (*fn)(void *), void *parts, uint64_t part_B,
+                           unsigned count, struct dm_fault *fault)
 {
     if (count == 1)
         return guarded(fn, parts, fault);
-    struct job job = {
-        .guarded = guarded, .fn = fn, .parts = parts, .part_B = part_B, .count = count};
-    struct outcome other = {.status = 0};
-    int cancel;
-    pthread_setcancelstate(
-        PTHREAD_CANCEL_DISABLE,
-        &cancel); // the wait is a place where a thread may be cancelled; the job is on its stack
-    bool handed = hand_over(&job);
-    struct outcome o = work(&job);
-    if (handed)
-        other = take_back();
-    if (other.status && (!o.status || other.part < o.part))
-        o = other;
-    if (o.status)
-        *fault = o.fault;
-    pthread_setcancelstate(cancel, NULL);
-    return o.status;
+    struct guarded_job g = {.guarded = guarded,
+                            .fn = fn,
+                            .parts = parts,
+                            .part_B = part_B,
+                            .lock = PTHREAD_MUTEX_INITIALIZER};
+    em_workers_run(run_guarded, &g, count);
+    if (g.status)
+        *fault = g.fault;
+    return g.status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies and fills large enough for the second core: bytes, overlap, faults in either half, several
+// Copies and fills large enough for the workers: bytes, overlap, faults in either half, several
 // at once, a fork.
 #include "../harness.h"
 
@@ -194,8 +194,8 @@ TEST(threads)
         pthread_join(threads[i], NULL);
 }
 
-// The driver's thread for large copies; 0: there is none.
-static pid_t helper_thread(void)
+// One of the driver's workers, or 0.
+static pid_t worker_thread(void)
 {
     pid_t found = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -203,7 +203,7 @@ static pid_t helper_thread(void)
         char path[64], name[32] = "";
         snprintf(path, sizeof path, "/proc/self/task/%.16s/comm", e->d_name);
         FILE *comm = fopen(path, "r");
-        if (comm && fgets(name, sizeof name, comm) && !strcmp(name, "cardless copy\n"))
+        if (comm && fgets(name, sizeof name, comm) && !strcmp(name, "cardless worker\n"))
             found = (pid_t)atoi(e->d_name);
         if (comm)
             fclose(comm);
@@ -228,13 +228,13 @@ static void *copy_bound(void *argument)
     return NULL;
 }
 
-// The first large copy is one of a thread that is bound to one core: the helper is made all the
+// The first large copy is one of a thread that is bound to one core: the worker is started all the
 // same, and may run where the process may.
 TEST(bound_thread)
 {
     struct bound of_thread;
     pthread_t thread;
-    cpu_set_t cores, of_helper;
+    cpu_set_t cores, of_worker;
     int core = 0;
     sched_getaffinity(0, sizeof cores, &cores);
     if (CPU_COUNT(&cores) < 2)
@@ -242,19 +242,19 @@ TEST(bound_thread)
     of_thread.context = test_context();
     MUST(cuMemAlloc(&of_thread.to, 16 << 20));
     MUST(cuMemAlloc(&of_thread.from, 16 << 20));
-    EXPECT_EQ(helper_thread(), 0);
+    EXPECT_EQ(worker_thread(), 0);
     while (!CPU_ISSET(core, &cores))
         core++;
     CPU_ZERO(&of_thread.core);
     CPU_SET(core, &of_thread.core);
     if (pthread_create(&thread, NULL, copy_bound, &of_thread) || pthread_join(thread, NULL))
         exit(1);
-    EXPECT(helper_thread());
-    EXPECT_EQ(sched_getaffinity(helper_thread(), sizeof of_helper, &of_helper), 0);
-    EXPECT(CPU_EQUAL(&of_helper, &cores));
+    EXPECT(worker_thread());
+    EXPECT_EQ(sched_getaffinity(worker_thread(), sizeof of_worker, &of_worker), 0);
+    EXPECT(CPU_EQUAL(&of_worker, &cores));
 }
 
-// The child has no helper: it is told that the driver does not go over a fork, and the parent goes
+// The child has no workers: the driver refuses to work in it, and the parent goes
 // on.
 TEST(forking)
 {

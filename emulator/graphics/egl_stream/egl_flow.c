@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "command.h"
+#include "condition.h"
 #include "egl_connection.h"
 #include "error.h"
 #include "lock.h"
@@ -42,6 +43,7 @@ static void finish_present(struct em_command *c)
 {
     struct em_egl_kept *f = ((struct frame_command *)c)->frame;
     f->ready = true;
+    em_condition_notify(&f->changed);
     em_egl_unref(f);
 }
 
@@ -49,6 +51,7 @@ static void finish_release(struct em_command *c)
 {
     struct frame_command *own = (struct frame_command *)c;
     own->frame->releases--;
+    em_condition_notify(&own->frame->changed);
     em_object_unref(&own->view->frame.object);
     em_egl_unref(own->frame);
 }
@@ -72,16 +75,16 @@ static CUresult order(const struct em_command_ops *ops, struct em_stream *on,
                       struct em_egl_kept *frame, struct em_egl_view *view)
 {
     struct frame_command c = {
-        .command = {.ops = ops, .size_B = sizeof c}, .frame = frame, .view = view};
+        .command = {.ops = ops, .size_B = sizeof c, .condition = &frame->changed},
+        .frame = frame,
+        .view = view,
+    };
     frame->references++;
     if (view) {
         em_object_ref(&view->frame.object);
         frame->releases++;
     }
-    em_unlock();
-    CUresult r = em_submit(on, &c.command, EM_SUBMIT_ASYNC);
-    em_lock();
-    return r;
+    return em_issue(on, &c.command, EM_SUBMIT_ASYNC);
 }
 
 // ---- frames ----
@@ -116,7 +119,7 @@ static CUresult wait_room(struct em_egl_stream *s, uint64_t connection, struct e
 {
     CUresult r = CUDA_SUCCESS;
     while (!r && s->fifo && s->forth.length >= s->fifo) {
-        em_wait_outside();
+        em_wait_progress();
         r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, l);
     }
     return r;
@@ -189,7 +192,10 @@ static CUresult wait_frame(struct em_egl_stream *s, uint64_t connection, uint32_
             return em_fail(em_quirk(EGL_ACQUIRE_TIMEOUT) ? CUDA_ERROR_UNKNOWN
                                                          : CUDA_ERROR_LAUNCH_TIMEOUT,
                            "no frame within %u microseconds", timeout_us);
-        em_wait_outside();
+        if (timeout_us == UINT32_MAX)
+            em_wait_progress();
+        else
+            em_wait_progress_until(until * 1000);
         r = em_egl_get_open_link(connection, EM_EGL_CONSUMER, l);
     }
     return r;
@@ -300,6 +306,7 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, struct
         } else {
             em_egl_unref(f);
         }
+        em_progress(); // who waits in an acquire looks again
     }
     em_object_unref(&s->object);
     em_object_unref(&v->frame.object);

@@ -3,6 +3,7 @@
 // it. Everything here: precondition: em_lock held.
 #pragma once
 #include "array.h"
+#include "condition.h"
 #include "egl_stream.h"
 #include "graphics.h"
 
@@ -29,9 +30,10 @@ struct em_egl_kept {
     unsigned references;
     struct em_egl_frame data; // as the producer gave it
     struct em_egl_plane plane[EM_EGL_PLANES_MAX];
-    bool ready;        // the producer's work on it is complete
-    bool held;         // the consumer has acquired it
-    unsigned releases; // by the consumer, in whose streams work on it may still wait
+    bool ready;                  // the producer's work on it is complete
+    bool held;                   // the consumer has acquired it
+    unsigned releases;           // by the consumer, in whose streams work on it may still wait
+    struct em_condition changed; // commands that wait for `ready`, or until `releases` is 0
     struct em_egl_kept *next;
 };
 
@@ -48,8 +50,8 @@ struct em_egl_view {
     struct em_graphics_memory *memory[EM_EGL_PLANES_MAX];
     struct em_allocation *allocation[EM_EGL_PLANES_MAX];
     struct em_array *array[EM_EGL_PLANES_MAX];
-    struct em_egl_kept *kept;  // the acquired frame: a reference; NULL: it was released
-    struct em_egl_view *next;  // of the connection
+    struct em_egl_kept *kept; // the acquired frame: a reference; NULL: it was released
+    struct em_egl_view *next; // of the connection
 };
 
 // Opens a view in a context. CUDA_ERROR_INVALID_VALUE: the frame is larger than the memory it lies

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The funnel from inside: order, cross-stream waiting, errors, threads; with a command `gate` that
-// holds a stream until the test opens it.
+// The scheduler from inside: order, waiting across streams, errors, threads. The command `gate`
+// holds up a stream until the test opens it.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,7 +12,9 @@
 #include "alloc.h"
 #include "call.h"
 #include "command.h"
+#include "condition.h"
 #include "lock.h"
+#include "outside.h"
 #include "stream.h"
 
 #define CHECK_EQ(got, want)                                                                        \
@@ -24,9 +26,10 @@
         }                                                                                          \
     } while (0)
 
-// A context without its chapter: the funnel needs no more of it than this.
+// A context without the rest of the driver: the scheduler needs no more of it than this.
 static void free_context(struct em_object *object)
 {
+    dm_free(((struct em_context *)object)->default_stream);
     dm_free(object);
 }
 static struct em_context *new_context(void)
@@ -100,18 +103,28 @@ static CUresult gate_run(struct em_command *c)
 }
 static const struct em_command_ops gate_ops = {
     .name = "gate", .ready = gate_ready, .run = gate_run};
-static const struct em_command_ops polled_gate_ops = {
-    .name = "polled gate", .ready = gate_ready, .run = gate_run, .polled = true};
+static struct em_condition gates; // all that this process opens
 
 static void push_gate(CUstream h, atomic_bool *open)
 {
-    struct gate g = {.command = {.ops = &gate_ops, .size_B = sizeof g}, .open = open};
+    struct gate g = {.command = {.ops = &gate_ops, .size_B = sizeof g, .condition = &gates},
+                     .open = open};
+    CHECK_EQ(submit(h, &g, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+}
+// A gate that is opened without a notification.
+static void push_polled_gate(CUstream h, atomic_bool *open)
+{
+    struct gate g = {.command = {.ops = &gate_ops,
+                                 .size_B = sizeof g,
+                                 .condition = &em_outside_memory.condition},
+                     .open = open};
     CHECK_EQ(submit(h, &g, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
 }
 static void open_gate(atomic_bool *open)
 {
     em_lock();
     atomic_store(open, true);
+    em_condition_notify(&gates);
     em_progress();
     em_unlock();
 }
@@ -259,8 +272,7 @@ static void test_errors(void)
     CHECK_EQ(synchronize(NULL), CUDA_ERROR_UNKNOWN);
     // a synchronous command that had to wait
     atomic_bool open = false;
-    struct gate g = {.command = {.ops = &polled_gate_ops, .size_B = sizeof g}, .open = &open};
-    CHECK_EQ(submit(a, &g, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    push_polled_gate(a, &open);
     CHECK_EQ(put_as(&note_ops, a, 5, CUDA_ERROR_UNKNOWN, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
     atomic_store(&open, true);
     CHECK_EQ(put_as(&note_ops, NULL, 6, CUDA_ERROR_NOT_FOUND, EM_SUBMIT_SYNC),
@@ -334,8 +346,7 @@ static void test_polled(void)
     struct em_context *c = new_context();
     CUstream a = create(CU_STREAM_NON_BLOCKING);
     atomic_bool open = false;
-    struct gate g = {.command = {.ops = &polled_gate_ops, .size_B = sizeof g}, .open = &open};
-    CHECK_EQ(submit(a, &g, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
+    push_polled_gate(a, &open);
     put(a, 1);
     CHECK_EQ(query(a), CUDA_ERROR_NOT_READY);
     atomic_store(&open, true);

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// The thread that watches words in shared memory and, as a last resort, polls plain memory.
+#include "outside.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "lock.h"
+#include "own_thread.h"
+#include "scheduler.h"
+
+enum {
+    FIRST_NS = 10000,  // plain memory is polled after this time, then after twice as long …
+    HURRY_NS = 50000,  // … up to this one while a thread waits,
+    LAST_NS = 1000000, // or up to this one
+    SOME = 8,          // commands that a glance asks
+    MANY = 256,        // commands that the thread asks before it releases the lock
+    WORDS = 127        // the kernel takes 128 words, and one is `kicked`
+};
+
+struct em_source em_outside_memory = {.condition.source = &em_outside_memory};
+
+static struct em_source *words; // those that are watched
+static bool started, cannot_wait_for_words;
+static bool asleep;     // the thread is in the kernel, or about to be
+static uint32_t kicked; // a futex: the thread has something new to look at
+static bool hurry;
+
+static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
+{
+    return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
+}
+
+static void kick(void)
+{
+    if (!asleep)
+        return;
+    asleep = false;
+    __atomic_fetch_add(&kicked, 1, __ATOMIC_SEQ_CST);
+    futex(&kicked, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+// ---- the thread ----
+
+static uint32_t value_of(const struct em_source *s)
+{
+    return __atomic_load_n(s->word, __ATOMIC_SEQ_CST);
+}
+
+static void ask(struct em_source *s)
+{
+    s->seen = value_of(s); // before the question: a later change is noticed
+    em_condition_notify(&s->condition);
+    if (s->threads && em_scheduler.waiters)
+        pthread_cond_broadcast(&em_scheduler.progress);
+}
+
+// Asks the sources that have changed, or all if the kernel cannot tell.
+static void ask_changed(bool all)
+{
+    for (struct em_source *s = words, *next; s; s = next) {
+        next = s->next;
+        if (all || value_of(s) != s->seen)
+            ask(s);
+    }
+}
+
+// Sleeps until a word changes, kick() is called, or the time is over (0: no limit). Releases
+// em_lock meanwhile.
+static void sleep_until_changed(long pause_ns)
+{
+    struct futex_waitv wait[WORDS + 1];
+    unsigned count = 0;
+    for (const struct em_source *s = words; s && count < WORDS && !cannot_wait_for_words;
+         s = s->next)
+        wait[count++] =
+            (struct futex_waitv){.uaddr = (uintptr_t)s->word, .val = s->seen, .flags = FUTEX_32};
+    uint32_t kicks = __atomic_load_n(&kicked, __ATOMIC_SEQ_CST);
+    wait[count++] = (struct futex_waitv){
+        .uaddr = (uintptr_t)&kicked, .val = kicks, .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG};
+    asleep = true;
+    em_unlock();
+    struct timespec now, until, pause = {.tv_nsec = pause_ns};
+    long r = 0;
+    if (count == 1) {
+        futex(&kicked, FUTEX_WAIT_PRIVATE, kicks, pause_ns ? &pause : NULL);
+    } else {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        long ns = now.tv_nsec + pause_ns;
+        until = (struct timespec){now.tv_sec + ns / 1000000000, ns % 1000000000};
+        r = syscall(SYS_futex_waitv, wait, count, 0, pause_ns ? &until : NULL, CLOCK_MONOTONIC);
+    }
+    bool unknown = r < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL);
+    em_lock();
+    asleep = false;
+    cannot_wait_for_words = cannot_wait_for_words || unknown;
+}
+
+static bool more_than_the_kernel_takes(void)
+{
+    unsigned count = 0;
+    for (const struct em_source *s = words; s && count <= WORDS; s = s->next)
+        count++;
+    return count > WORDS;
+}
+
+static void *watch_main(void *unused)
+{
+    (void)unused;
+    long pause_ns = FIRST_NS;
+    em_lock();
+    for (;;) {
+        bool poll_words = words && (cannot_wait_for_words || more_than_the_kernel_takes());
+        ask_changed(poll_words);
+        em_condition_notify_some(&em_outside_memory.condition, MANY);
+        if (em_scheduler.ready.first) {
+            em_progress();
+            hurry = true; // what has run may be about to write again
+        }
+        if (hurry)
+            pause_ns = FIRST_NS;
+        hurry = false;
+        bool polls = em_outside_memory.condition.first || poll_words;
+        sleep_until_changed(polls ? pause_ns : 0);
+        long most_ns = em_scheduler.waiters ? HURRY_NS : LAST_NS;
+        pause_ns = pause_ns * 2 < most_ns ? pause_ns * 2 : most_ns;
+    }
+    return NULL;
+}
+
+bool em_outside_start(void)
+{
+    em_assert_locked();
+    started = started || em_own_thread("cardless watch", NULL, watch_main, NULL);
+    return started;
+}
+
+// ---- watching ----
+
+void em_source_watch(struct em_source *s)
+{
+    em_assert_locked();
+    if (s == &em_outside_memory)
+        em_outside_hurry();
+    if (s->watched || !s->word)
+        return;
+    __atomic_fetch_add(s->waiters, 1, __ATOMIC_SEQ_CST);
+    s->seen = value_of(s);
+    s->watched = true;
+    s->previous = NULL;
+    s->next = words;
+    if (words)
+        words->previous = s;
+    words = s;
+    kick();
+}
+
+void em_source_unwatch(struct em_source *s)
+{
+    em_assert_locked();
+    if (!s->watched || s->condition.first || s->threads)
+        return;
+    __atomic_fetch_sub(s->waiters, 1, __ATOMIC_SEQ_CST);
+    s->watched = false;
+    if (s->previous)
+        s->previous->next = s->next;
+    else
+        words = s->next;
+    if (s->next)
+        s->next->previous = s->previous;
+    kick(); // the memory of the word may go away
+}
+
+void em_source_wait(struct em_source *s, bool (*done)(void *), void *argument)
+{
+    em_assert_locked();
+    em_outside_start(); // without the thread, the file thread or a glance may still find out
+    s->threads++;
+    em_source_watch(s);
+    while (!done(argument))
+        em_wait_progress();
+    s->threads--;
+    em_source_unwatch(s);
+}
+
+void em_source_changed(uint32_t *word, const uint32_t *waiters)
+{
+    __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(waiters, __ATOMIC_SEQ_CST))
+        futex(word, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+void em_outside_ask_words(void)
+{
+    em_assert_locked();
+    ask_changed(true);
+}
+
+void em_outside_glance(void)
+{
+    em_assert_locked();
+    em_condition_notify_some(&em_outside_memory.condition, SOME);
+}
+
+void em_outside_hurry(void)
+{
+    em_assert_locked();
+    if (hurry)
+        return;
+    hurry = true;
+    kick();
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Sources: things outside this process's streams that commands and threads wait for.
+//
+// A source notifies its condition when it may have changed. Three kinds exist, and nothing else
+// that the driver waits for is ever polled:
+//
+//   word     A 32-bit word in shared memory. Whoever changes the state that it stands for changes
+//            the word and wakes its futex. Events shared between processes are of this kind.
+//   file     A file descriptor that becomes readable, such as an eventfd or a process's pidfd.
+//   memory   em_outside_memory: plain memory that the program, or another process, writes without
+//            notifying anybody (cuStreamWaitValue32). This is the only source that must be polled.
+//            One thread does so, every 10 us at first and every millisecond at last, or every 50 us
+//            while another thread synchronises.
+//
+// One thread watches all words and the plain memory, a second one all files. They are started when
+// first needed. Everything here: precondition: em_lock held.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "condition.h"
+
+struct em_source {
+    struct em_condition condition; // condition.source is this source
+    uint32_t *word;                // changes when the source does; any process may write to it
+    uint32_t *waiters; // in shared memory: how many processes watch the word. Whoever changes it
+                       // wakes the futex only if this is not 0
+    // The rest belongs to outside.c.
+    uint32_t seen;    // value of the word when the condition was last asked
+    unsigned threads; // in em_source_wait
+    bool watched;
+    struct em_source *previous, *next;
+};
+
+extern struct em_source em_outside_memory;
+
+// Starts the thread that watches words and memory. Returns false if there can be no thread.
+bool em_outside_start(void);
+
+// Begins and ends watching. em_source_watch does nothing if the source is watched already;
+// em_source_unwatch does nothing while commands or threads wait for it.
+void em_source_watch(struct em_source *source);
+void em_source_unwatch(struct em_source *source);
+// em_wait_progress for a thread that waits for the source. `done(argument)` tells whether the wait
+// is over; it is asked again once the source is watched, so that no change is missed.
+void em_source_wait(struct em_source *source, bool (*done)(void *), void *argument);
+// To be called by whoever has changed the state that the word stands for.
+void em_source_changed(uint32_t *word, const uint32_t *waiters);
+// Asks the conditions of all words that are watched, because something else than the words has
+// changed.
+void em_outside_ask_words(void);
+
+// Asks some of the commands that wait for plain memory. Called where this process may have written
+// to it: after a command has completed, and by calls that synchronise or query.
+void em_outside_glance(void);
+// A thread waits: plain memory is polled more often.
+void em_outside_hurry(void);
+
+// ---- files ----
+
+struct em_file_source {
+    int fd;
+    // The descriptor is readable; called once, then the source is removed.
+    void (*readable)(struct em_file_source *);
+};
+// Returns false if the descriptor cannot be watched.
+bool em_file_watch(struct em_file_source *source);
+void em_file_unwatch(struct em_file_source *source);

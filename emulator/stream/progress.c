@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Runs the commands that waited: in threads that complete others, in threads that wait, and in the
+// driver's own.
+#include "progress.h"
+
+#include <time.h>
+
+#include "call.h"
+#include "lock.h"
+#include "outside.h"
+#include "policy.h"
+#include "scheduler.h"
+#include "service.h"
+#include "stream.h"
+
+enum {
+    SHARE_MOST = 256,  // commands that a thread runs for others before the runner takes over …
+    SHARE_NS = 1000000 // … or for this long
+};
+
+// Runs a command that waited, in the name of the call that submitted it.
+static CUresult run_for(struct em_command *c)
+{
+    if (c->ops->place == EM_HOST_THREAD)
+        return em_command_run(c);
+    struct em_thread *self = &em_self;
+    const struct em_entry *entry = self->entry;
+    uint64_t number = self->number, calls = self->calls;
+    self->entry = c->entry;
+    self->number = c->call >> 40;
+    self->calls = c->call & ((UINT64_C(1) << 40) - 1);
+    CUresult r = em_command_run(c);
+    self->entry = entry;
+    self->number = number;
+    self->calls = calls;
+    return r;
+}
+
+bool em_run_one(enum em_place place)
+{
+    em_assert_locked();
+    // What has completed may have written to memory that commands wait for.
+    if (em_unlikely(em_outside_memory.condition.first))
+        em_outside_glance();
+    struct em_command *c = em_scheduler_choose(place);
+    if (em_likely(!c))
+        return false;
+    em_scheduler_start(c);
+    em_unlock();
+    CUresult r = run_for(c);
+    em_lock();
+    if (r == EM_RUN_AGAIN)
+        em_scheduler_again(c);
+    else
+        em_command_end_waiting(c, r);
+    return true;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool may_find_one(void)
+{
+    return em_scheduler.ready.first || em_outside_memory.condition.first;
+}
+
+void em_run_share(void)
+{
+    em_assert_locked();
+    if (em_likely(!may_find_one()) || !em_scheduler.policy->at_completion)
+        return;
+    unsigned share = SHARE_MOST;
+    uint64_t until = now_ns() + SHARE_NS;
+    while (em_run_one(EM_ANYWHERE)) {
+        if (em_likely(!may_find_one()))
+            return;
+        if ((--share == 0 || now_ns() > until) && em_service_need_runner()) {
+            em_scheduler.handed_over = true;
+            em_service_wake_runner();
+            return;
+        }
+    }
+}
+
+void em_wake_waiters(void)
+{
+    em_assert_locked();
+    if (em_unlikely(em_scheduler.waiters))
+        pthread_cond_broadcast(&em_scheduler.progress);
+}
+
+void em_progress(void)
+{
+    em_assert_locked();
+    em_wake_waiters();
+    em_run_share();
+}
+
+void em_poll(struct em_stream *s)
+{
+    em_assert_locked();
+    if (s->first && s->first->state == EM_PARKED)
+        em_scheduler_ask(s->first);
+    em_progress();
+}
+
+static void wait_progress(uint64_t deadline_ns)
+{
+    em_assert_locked();
+    if (em_run_one(EM_ANYWHERE)) {
+        em_run_share();
+        return;
+    }
+    if (em_outside_memory.condition.first)
+        em_outside_hurry();
+    struct timespec until = {(time_t)(deadline_ns / 1000000000), (long)(deadline_ns % 1000000000)};
+    em_scheduler.waiters++;
+    if (deadline_ns)
+        em_lock_wait_until(&em_scheduler.progress, &until);
+    else
+        em_lock_wait(&em_scheduler.progress);
+    em_scheduler.waiters--;
+}
+
+void em_wait_progress(void)
+{
+    wait_progress(0);
+}
+
+void em_wait_progress_until(uint64_t deadline_ns)
+{
+    wait_progress(deadline_ns);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Submission: checks the stream, then runs a command at once or leaves it to the scheduler; and
+// what happens to the error of a command that failed.
+#include <string.h>
+
+#include "access.h"
+#include "alloc.h"
+#include "call.h"
+#include "context.h"
+#include "error.h"
+#include "lock.h"
+#include "outside.h"
+#include "policy.h"
+#include "progress.h"
+#include "scheduler.h"
+#include "service.h"
+#include "stream.h"
+
+enum { QUEUE_MOST = 1024 }; // commands that wait in a stream before its submitters have to wait
+
+uint64_t em_order_epoch;
+
+// ---- running ----
+
+static CUresult context_result(struct em_context *context)
+{
+    CUresult r = em_context_error_code(context);
+    return r ? r : CUDA_ERROR_CONTEXT_IS_DESTROYED; // destroyed, and begun again since
+}
+
+CUresult em_command_run(struct em_command *c)
+{
+    em_assert_unlocked();
+    struct em_context *context = c->stream->object.context;
+    c->result = CUDA_SUCCESS;
+    if (em_context_has_failed(context)) {
+        c->result = context_result(context);
+        if (c->ops->always)
+            c->ops->run(c);
+        return c->result;
+    }
+    CUresult r = c->ops->run(c);
+    if (r && em_error_sticks(r))
+        em_context_set_sticky(context, r);
+    return r;
+}
+
+// ---- ending ----
+
+static void end_command(struct em_command *c, CUresult r)
+{
+    em_assert_locked();
+    c->result = r;
+    if (c->ops->finish)
+        c->ops->finish(c);
+    em_accesses_end(c, r);
+    em_command_release(c);
+}
+
+static void complete(struct em_command *c, CUresult r)
+{
+    struct em_context *context = c->stream->object.context;
+    end_command(c, r);
+    em_scheduler_leave(c);
+    if (em_unlikely(r && em_context_has_failed(context)))
+        em_scheduler_context_failed(context);
+}
+
+// The first error counts; a synchronising call returns it.
+static void keep_failure(const struct em_command *c, CUresult r)
+{
+    struct em_stream *s = c->stream;
+    if (s->failure || em_error_sticks(r))
+        return;
+    s->failure = r;
+    s->failed = c->ops->name;
+    s->failed_call = c->call;
+    em_stream_list_failure(s);
+}
+
+void em_command_end_waiting(struct em_command *c, CUresult r)
+{
+    struct em_stream *s = c->stream;
+    complete(c, r);
+    if (c->copied) {
+        if (r)
+            keep_failure(c, r);
+        dm_free(c);
+    } else {
+        c->done = true; // its thread, which waits, may now return from the function that holds it
+    }
+    em_object_unref(&s->object);
+    em_wake_waiters();
+}
+
+// ---- submission ----
+
+static CUresult refuse(struct em_command *c, CUresult r)
+{
+    end_command(c, r);
+    return r;
+}
+
+static bool start_threads_for(const struct em_command *c)
+{
+    return (c->ops->place != EM_HOST_THREAD || em_service_need_host()) &&
+           (!c->condition || !c->condition->source || em_outside_start());
+}
+
+// Leaves the command to the scheduler.
+static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int how)
+{
+    if (!start_threads_for(c))
+        return refuse(c, em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                                 "cannot start the thread that a %s needs", c->ops->name));
+    if (how == EM_SUBMIT_ASYNC) {
+        struct em_command *copy = dm_alloc(c->size_B);
+        if (!copy)
+            return refuse(c, em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                                     "out of host memory for a %s (%u bytes) that has to wait",
+                                     c->ops->name, c->size_B));
+        memcpy(copy, c, c->size_B);
+        c = copy;
+    }
+    c->copied = how == EM_SUBMIT_ASYNC;
+    c->done = false;
+    c->call = em_call_now();
+    c->entry = em_self.entry;
+    em_object_ref(&s->object);
+    if (!s->last || (s->first == s->last && s->first->state == EM_RUNNING))
+        s->waiting_since = ++em_scheduler.turns;
+    em_scheduler_enter(s, c);
+    if (!c->unfinished)
+        em_scheduler_take_turn(c);
+    if (c->ops->resumes)
+        em_run_share();
+    if (how == EM_SUBMIT_ASYNC)
+        return CUDA_SUCCESS;
+    while (!c->done)
+        em_wait_progress();
+    return c->result;
+}
+
+bool em_stream_must_wait(const struct em_stream *s)
+{
+    em_assert_locked();
+    const struct em_context *context = s->object.context;
+    const struct em_context_work *work = &context->work;
+    if (s->first || !em_scheduler.policy->at_submission)
+        return true;
+    if (em_unlikely(work->barrier && work->barrier != s && work->barrier->first))
+        return true;
+    return s->blocking ? context->default_stream && context->default_stream->first
+                       : s->kind == EM_STREAM_LEGACY && work->ordered.first;
+}
+
+// Whether the oldest command of a stream completes without help from outside. It does if it is
+// ready or running, unless it is a host function, which may wait for this thread; or if it waits
+// for a stream of which the same is true.
+static bool goes_on(const struct em_stream *s, unsigned depth)
+{
+    const struct em_command *c = s->first;
+    if (!c || !depth)
+        return false;
+    if (c->state != EM_BLOCKED)
+        return c->state != EM_PARKED && c->ops->place == EM_ANYWHERE;
+    const struct em_context *context = s->object.context;
+    const struct em_stream *barrier = context->work.barrier;
+    if (barrier && barrier != s && barrier->first && barrier->first->sequence < c->sequence)
+        return goes_on(barrier, depth - 1);
+    return goes_on(s->blocking ? context->default_stream : context->work.ordered.first->stream,
+                   depth - 1);
+}
+
+// A queue holds QUEUE_MOST commands; then its submitters wait for room, as on a card. They do not
+// if the stream is stuck, because what it waits for may be up to this thread. May release em_lock.
+static void wait_for_room(struct em_stream *s)
+{
+    while (s->pending >= QUEUE_MOST && !s->dead && !em_self.inside && goes_on(s, 4))
+        em_wait_progress();
+}
+
+// Whether a stream still takes a command.
+static CUresult check_stream(const struct em_stream *s, const struct em_command *c)
+{
+    if (s->dead)
+        return em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed");
+    if (s->object.context->ending || (em_context_has_failed(s->object.context) && !c->ops->always))
+        return em_context_error(s->object.context);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
+{
+    em_assert_locked();
+    wait_for_room(s);
+    CUresult refused = check_stream(s, c);
+    if (!refused && em_accesses_begin(c, em_stream_must_wait(s)))
+        refused = check_stream(s, c);
+    if (refused)
+        return refuse(c, refused);
+    if (em_stream_must_wait(s) || c->ops->place != EM_ANYWHERE || c->ops->resumes ||
+        (c->ops->ready && !c->ops->ready(c)))
+        return submit_waiting(s, c, how);
+
+    em_scheduler_enter(s, c);
+    em_scheduler_start(c);
+    em_unlock();
+    CUresult r = em_command_run(c);
+    em_lock();
+    complete(c, r);
+    if (em_unlikely(r && how == EM_SUBMIT_ASYNC)) {
+        c->call = em_call_now();
+        keep_failure(c, r);
+        r = CUDA_SUCCESS;
+    }
+    em_wake_waiters();
+    em_run_share();
+    return r;
+}
+
+CUresult em_submit(struct em_stream *stream, struct em_command *command, int how)
+{
+    em_lock();
+    CUresult r = em_issue(stream, command, how);
+    em_unlock();
+    return r;
+}
