@@ -22,7 +22,8 @@ struct em_condition {
 
 struct em_context_work {
     // Commands that are not complete, in the order of submission: those of the legacy default
-    // stream and of the blocking streams, which wait for each other, and all others.
+    // stream and of the blocking streams, which wait for each other, and all others. The heads of
+    // the lists, and failed_streams, are written atomically.
     struct em_command_list ordered, unordered;
     uint64_t last_sequence;           // sequence number of the last command submitted
     unsigned active;                  // commands that are ready or running

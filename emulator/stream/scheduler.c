@@ -29,6 +29,13 @@ static struct em_command_list *list_of(const struct em_stream *s)
     return s->blocking || s->kind == EM_STREAM_LEGACY ? &work->ordered : &work->unordered;
 }
 
+// stream.c reads the heads of the lists without the lock. The release order makes the
+// effects of a command visible to a thread that sees its list empty.
+static void set_head(struct em_command **head, struct em_command *c)
+{
+    __atomic_store_n(head, c, __ATOMIC_RELEASE);
+}
+
 static void append(struct em_command_list *list, struct em_command *c)
 {
     c->next = NULL;
@@ -36,7 +43,7 @@ static void append(struct em_command_list *list, struct em_command *c)
     if (list->last)
         list->last->next = c;
     else
-        list->first = c;
+        set_head(&list->first, c);
     list->last = c;
 }
 
@@ -45,7 +52,7 @@ static void unlink_pending(struct em_command_list *list, struct em_command *c)
     if (c->previous)
         c->previous->next = c->next;
     else
-        list->first = c->next;
+        set_head(&list->first, c->next);
     if (c->next)
         c->next->previous = c->previous;
     else
@@ -225,7 +232,7 @@ void em_scheduler_enter(struct em_stream *s, struct em_command *c)
         s->last->next_in_stream = c;
         c->unfinished++;
     } else {
-        s->first = c;
+        set_head(&s->first, c);
     }
     s->last = c;
     s->pending++;
@@ -293,7 +300,7 @@ void em_scheduler_leave(struct em_command *c)
     c->state = EM_PREPARED;
     unlink_pending(list, c);
     s->pending--;
-    s->first = c->next_in_stream;
+    set_head(&s->first, c->next_in_stream);
     if (s->first)
         lose_predecessor(s->first);
     else

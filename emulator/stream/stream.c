@@ -42,9 +42,10 @@ static void unlink_stream(struct em_stream *s)
 }
 
 // The list is in the order of creation, the newest stream first.
-void em_stream_list_failure(struct em_stream *s)
+void em_stream_list_failure(struct em_stream *s, CUresult failure)
 {
     em_assert_locked();
+    __atomic_store_n(&s->failure, failure, __ATOMIC_RELEASE);
     struct em_stream **at = &s->object.context->work.failed_streams, *previous = NULL;
     for (; *at && (*at)->id > s->id; at = &(*at)->next_failed)
         previous = *at;
@@ -52,7 +53,7 @@ void em_stream_list_failure(struct em_stream *s)
     s->next_failed = *at;
     if (s->next_failed)
         s->next_failed->previous_failed = s;
-    *at = s;
+    __atomic_store_n(at, s, __ATOMIC_RELEASE);
 }
 
 static void forget_failure(struct em_stream *s)
@@ -62,10 +63,10 @@ static void forget_failure(struct em_stream *s)
     if (s->previous_failed)
         s->previous_failed->next_failed = s->next_failed;
     else
-        s->object.context->work.failed_streams = s->next_failed;
+        __atomic_store_n(&s->object.context->work.failed_streams, s->next_failed, __ATOMIC_RELEASE);
     if (s->next_failed)
         s->next_failed->previous_failed = s->previous_failed;
-    s->failure = CUDA_SUCCESS;
+    __atomic_store_n(&s->failure, CUDA_SUCCESS, __ATOMIC_RELEASE);
 }
 
 // The last reference is gone: the stream has no handle, and nothing is in it.
@@ -294,6 +295,29 @@ static bool is_pending(const struct em_stream *s, uint64_t up_to)
     return s->first && s->first->sequence <= up_to;
 }
 
+// Whether a synchronising call has nothing to wait for and nothing to report. Takes no lock: if the
+// stream is idle when this looks, the calling thread sees everything that its commands have done.
+static bool looks_idle(const struct em_stream *s)
+{
+    const struct em_context *context = s->object.context;
+    if (__atomic_load_n(&s->dead, __ATOMIC_ACQUIRE) || em_context_has_failed(context))
+        return false;
+    if (s->kind == EM_STREAM_LEGACY)
+        return !__atomic_load_n(&context->work.ordered.first, __ATOMIC_ACQUIRE) &&
+               !__atomic_load_n(&context->work.failed_streams, __ATOMIC_ACQUIRE);
+    return !__atomic_load_n(&s->first, __ATOMIC_ACQUIRE) &&
+           !__atomic_load_n(&s->failure, __ATOMIC_ACQUIRE);
+}
+
+static bool context_looks_idle(const struct em_context *context)
+{
+    const struct em_context_work *work = &context->work;
+    return !em_context_has_failed(context) &&
+           !__atomic_load_n(&work->ordered.first, __ATOMIC_ACQUIRE) &&
+           !__atomic_load_n(&work->unordered.first, __ATOMIC_ACQUIRE) &&
+           !__atomic_load_n(&work->failed_streams, __ATOMIC_ACQUIRE);
+}
+
 static CUresult take_failure(struct em_stream *s)
 {
     CUresult r = s->failure;
@@ -326,6 +350,8 @@ static CUresult outcome(struct em_stream *s)
 
 CUresult em_stream_query(struct em_stream *s)
 {
+    if (looks_idle(s))
+        return CUDA_SUCCESS;
     em_lock();
     if (is_pending(s, UINT64_MAX))
         em_poll(s);
@@ -342,9 +368,19 @@ static CUresult no_waiting_inside(void)
                    "until the function returns");
 }
 
+// The end of a call that synchronises.
+static CUresult synchronised(CUresult r)
+{
+    em_ordered();
+    em_synchronised(EM_SYNC_CALL);
+    return r;
+}
+
 CUresult em_stream_synchronize(struct em_stream *s)
 {
     CUresult r = CUDA_SUCCESS;
+    if (looks_idle(s))
+        return synchronised(CUDA_SUCCESS);
     em_lock();
     uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence;
     while (!r && is_pending(s, up_to)) {
@@ -355,15 +391,15 @@ CUresult em_stream_synchronize(struct em_stream *s)
     }
     if (!r)
         r = outcome(s);
-    em_ordered();
     em_unlock();
-    em_synchronised(EM_SYNC_CALL);
-    return r;
+    return synchronised(r);
 }
 
 CUresult em_context_synchronize(struct em_context *context)
 {
     CUresult r = CUDA_SUCCESS;
+    if (context_looks_idle(context))
+        return synchronised(CUDA_SUCCESS);
     em_lock();
     em_object_ref(&context->base.object);
     uint64_t up_to = context->work.last_sequence;
@@ -377,11 +413,9 @@ CUresult em_context_synchronize(struct em_context *context)
         r = em_context_error(context);
     if (!r && context->work.failed_streams)
         r = take_failure(context->work.failed_streams);
-    em_ordered();
     em_object_unref(&context->base.object);
     em_unlock();
-    em_synchronised(EM_SYNC_CALL);
-    return r;
+    return synchronised(r);
 }
 
 struct em_context *em_context_with_work(uint64_t up_to)

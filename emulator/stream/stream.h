@@ -27,13 +27,16 @@ struct em_stream {
     bool dead;     // its context is destroyed: nothing can be submitted. Written atomically
 
     // The scheduler's.
-    struct em_command *first, *last; // commands that are not complete, in order; NULL: idle
-    uint64_t pending;                // how many
-    uint64_t waiting_since;          // em_scheduler.turns when its first waiting command came
+    // Commands that are not complete, in order; NULL: idle. `first` is written atomically.
+    struct em_command *first, *last;
+    uint64_t pending;       // how many
+    uint64_t waiting_since; // em_scheduler.turns when its first waiting command came
 
-    CUresult failure;     // of an asynchronous command, not yet returned by a synchronising call
-    const char *failed;   // name of that command
-    uint64_t failed_call; // the call that submitted it
+    // The error of an asynchronous command that no synchronising call has returned yet. Written
+    // atomically.
+    CUresult failure;
+    const char *failed;                              // name of that command
+    uint64_t failed_call;                            // the call that submitted it
     struct em_stream *next_failed, *previous_failed; // with a failure: in work.failed_streams
 
     struct em_stream *next_of_thread; // EM_STREAM_OF_THREAD: the same thread's in other contexts
@@ -63,8 +66,8 @@ CUresult em_stream_synchronize(struct em_stream *stream);
 // The same over all streams of a context. Precondition: em_lock NOT held.
 CUresult em_context_synchronize(struct em_context *context);
 
-// Puts a stream that has just got a failure into its context's list. Precondition: em_lock held.
-void em_stream_list_failure(struct em_stream *stream);
+// Keeps the error of an asynchronous command. The stream has none yet. Precondition: em_lock held.
+void em_stream_list_failure(struct em_stream *stream, CUresult failure);
 // A stream without a handle, not ordered with the legacy stream, with one reference. It lives on
 // while commands are pending in it. Precondition: em_lock held.
 CUresult em_stream_new_hidden(struct em_context *context, struct em_stream **out);

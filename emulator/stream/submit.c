@@ -57,34 +57,34 @@ static void end_command(struct em_command *c, CUresult r)
     em_command_release(c);
 }
 
-static void complete(struct em_command *c, CUresult r)
-{
-    struct em_context *context = c->stream->object.context;
-    end_command(c, r);
-    em_scheduler_leave(c);
-    if (em_unlikely(r && em_context_has_failed(context)))
-        em_scheduler_context_failed(context);
-}
-
 // The first error counts; a synchronising call returns it.
 static void keep_failure(const struct em_command *c, CUresult r)
 {
     struct em_stream *s = c->stream;
     if (s->failure || em_error_sticks(r))
         return;
-    s->failure = r;
     s->failed = c->ops->name;
     s->failed_call = c->call;
-    em_stream_list_failure(s);
+    em_stream_list_failure(s, r);
+}
+
+// `keep`: nobody waits for the result.
+static void complete(struct em_command *c, CUresult r, bool keep)
+{
+    struct em_context *context = c->stream->object.context;
+    end_command(c, r);
+    if (em_unlikely(r && keep))
+        keep_failure(c, r); // before the stream looks idle
+    em_scheduler_leave(c);
+    if (em_unlikely(r && em_context_has_failed(context)))
+        em_scheduler_context_failed(context);
 }
 
 void em_command_end_waiting(struct em_command *c, CUresult r)
 {
     struct em_stream *s = c->stream;
-    complete(c, r);
+    complete(c, r, c->copied);
     if (c->copied) {
-        if (r)
-            keep_failure(c, r);
         dm_free(c);
     } else {
         c->done = true; // its thread, which waits, may now return from the function that holds it
@@ -195,11 +195,14 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
     em_assert_locked();
     wait_for_room(s);
     CUresult refused = check_stream(s, c);
-    if (!refused && em_accesses_begin(c, em_stream_must_wait(s)))
+    bool must_wait = em_stream_must_wait(s);
+    if (!refused && c->access_count && em_accesses_begin(c, must_wait)) {
         refused = check_stream(s, c);
+        must_wait = em_stream_must_wait(s);
+    }
     if (refused)
         return refuse(c, refused);
-    if (em_stream_must_wait(s) || c->ops->place != EM_ANYWHERE || c->ops->resumes ||
+    if (must_wait || c->ops->place != EM_ANYWHERE || c->ops->resumes ||
         (c->ops->ready && !c->ops->ready(c)))
         return submit_waiting(s, c, how);
 
@@ -208,11 +211,12 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
     em_unlock();
     CUresult r = em_command_run(c);
     em_lock();
-    complete(c, r);
     if (em_unlikely(r && how == EM_SUBMIT_ASYNC)) {
         c->call = em_call_now();
-        keep_failure(c, r);
+        complete(c, r, true);
         r = CUDA_SUCCESS;
+    } else {
+        complete(c, r, false);
     }
     em_wake_waiters();
     em_run_share();
