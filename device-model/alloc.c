@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Allocation wrappers with the tests' countdown and counters, and raw memory system calls.
+// Allocation wrappers with the countdown and the counters of tests, and raw memory system calls.
 #include "alloc.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// 0 = off. One relaxed load is all that a normal run pays.
+// 0 = off. A normal run pays one relaxed load.
 static _Atomic uint64_t countdown;
 static _Atomic bool failed;
 
@@ -102,7 +102,8 @@ void dm_free(void *p)
 static int raw_mmap(uint64_t address, uint64_t size, int prot, int flags, int fd, uint64_t offset,
                     uint64_t *out)
 {
-    // What does not fit the kernel's signed arguments would be misread rather than refused.
+    // The kernel would misread values that do not fit its signed arguments, instead of refusing
+    // them.
     if (size == 0 || size > PTRDIFF_MAX || offset > PTRDIFF_MAX)
         return -EINVAL;
     long r = syscall(SYS_mmap, address, size, (long)prot, (long)flags, (long)fd, offset);
@@ -134,7 +135,7 @@ int dm_sys_ftruncate(int fd, uint64_t size)
     if (fails_now())
         return -ENOMEM;
     struct rlimit limit;
-    // Beyond the limit the kernel would send SIGXFSZ, which kills.
+    // Beyond the limit the kernel sends SIGXFSZ, which would end the process.
     if (size > INT64_MAX || (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur))
         return -EFBIG;
     return ftruncate(fd, (off_t)size) ? -errno : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pages of a window: of a file, null pages, or none.
+// Backs the pages of a window with a file, with null pages, or with nothing.
 #include "backing.h"
 
 #include <errno.h>
@@ -8,8 +8,7 @@
 #include "alloc.h"
 #include "arithmetic.h"
 
-// Null pages are private and anonymous: zero until something writes to them, and zero again after a
-// wipe.
+// Null pages are private and anonymous: zero until they are written, and zero again after a wipe.
 static int make_null(uint64_t va, uint64_t size)
 {
     uint64_t at;
@@ -61,7 +60,7 @@ int dm_window_unback(struct dm_window *window, uint64_t at, uint64_t size)
 
 void dm_window_wipe(const struct dm_window *window)
 {
-    // Of pages that are backed by a file it drops no more than the translation.
+    // For pages that are backed by a file, this drops only the page table entries.
     if (window->null_pages)
         madvise((void *)(uintptr_t)window->va, window->size, MADV_DONTNEED);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Windows: addresses reserved once and backed piece by piece, as the memory of arrays whose mapping
-// is deferred, or that are sparse.
+// Windows: address ranges that are reserved once and backed piece by piece. They are the memory of
+// sparse arrays and of arrays with deferred mapping.
 #pragma once
 
 #include <stdbool.h>
@@ -12,19 +12,18 @@
 struct dm_window {
     struct dm_space *space;
     uint64_t va, size;
-    bool null_pages; // what is not backed reads as zero and loses what is written to it; else it
-                     // cannot be touched
+    bool null_pages; // unbacked pages read as zero and drop writes; otherwise they are inaccessible
 };
 
-// Reserves `size` bytes (rounded up to whole pages), none of them backed. -ENOMEM.
+// Reserves `size` bytes, rounded up to whole pages, with nothing backed. Returns 0 or -ENOMEM.
 int dm_window_init(struct dm_window *window, struct dm_space *space, uint64_t size,
                    bool null_pages);
-// Backs whole pages [at, at + size) of the window with the memory from `offset` on, instead of what
-// backed them. No reference is taken: the memory must stay until the pages are backed otherwise.
-// -EINVAL, -ENOMEM: nothing has changed.
+// Backs the whole pages [at, at + size) of the window with memory from `offset` on, and replaces
+// their backing. Takes no reference: the memory must live until the pages are backed by something
+// else. Returns 0, or -EINVAL or -ENOMEM with nothing changed.
 int dm_window_back(struct dm_window *window, uint64_t at, uint64_t size,
                    const struct dm_physical *physical, uint64_t offset);
 int dm_window_unback(struct dm_window *window, uint64_t at, uint64_t size);
-// Drops what was written to null pages.
+// Drops writes to unbacked pages, if null_pages is set.
 void dm_window_wipe(const struct dm_window *window);
 void dm_window_finish(struct dm_window *window);

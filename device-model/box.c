@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Boxes: turns surfaces into what kernels/ can walk, and picks the kernel.
+// Box copies and fills: converts surfaces to the descriptions that kernels/ takes, and chooses the
+// kernel.
 #include "box.h"
 
 #include "kn.h"
@@ -10,9 +11,9 @@
 #include <stddef.h>
 #include <string.h>
 
-// A box's place in one surface: block-linear, or rows and slices at fixed distances.
+// The place of a box in a surface: block-linear, or rows and slices at fixed distances.
 struct view {
-    uint8_t *start; // linear: the box's first byte; tiled: the surface's
+    uint8_t *start; // linear: first byte of the box; tiled: start of the surface
     bool tiled;
     struct kn_tiled shape; // tiled only, as is `at`
     struct dm_position at;
@@ -116,9 +117,10 @@ static uint64_t span_B(const struct view *v, struct dm_box_extent e)
     return (e.depth - 1) * v->slice_B + (e.height - 1) * v->pitch_B + e.width_B;
 }
 
-// As if through a buffer, for any two pitches. Rows rise in both places by at least their width, so
-// that a row which moves down can only hit the source of a lower row, and one which moves up only
-// that of a higher row: the former are done from the bottom, the latter from the top.
+// Copies as if through a buffer, for any two pitches. Rows ascend in both places by at least their
+// width, so a row that moves down can only overwrite the source of a lower row, and a row that
+// moves up only that of a higher row. So the rows that move down are copied from the bottom, and
+// the others from the top.
 static void move_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
     uint64_t rows = e.depth * e.height;
@@ -146,9 +148,9 @@ static void copy_linear(const struct view *d, const struct view *s, struct dm_bo
         kn_copy_box(&to, &from, &box);
 }
 
-// The part of an extent in pieces that end at multiples of `unit` in the destination, the i-th of
-// `count` in the order that leaves a piece alone until it has been read: those first that are
-// farther in the direction in which all move.
+// Divides an extent into pieces that end at multiples of `unit` in the destination. Pieces are
+// numbered in an order in which no piece is overwritten before it has been read: the one that is
+// farthest in the direction of the move comes first.
 struct pieces {
     uint64_t extent, unit, phase, count;
     bool upwards;
@@ -170,9 +172,9 @@ static uint64_t piece(const struct pieces *p, uint64_t i, uint64_t *size)
     return first;
 }
 
-// As if through a buffer, between places of one block-linear surface: in pieces of eight rows or
-// less. What a piece overwrites lies in a slice, rows or columns that have been read: in those
-// along which it moves, the first of the three.
+// Copies as if through a buffer between boxes of one block-linear surface, in pieces of up to eight
+// rows. A piece only overwrites bytes that have been read: in an earlier slice, in earlier rows, or
+// in earlier columns, whichever is the first axis along which the box moves.
 static void retile_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
     enum { WIDTH_B = 512, ROWS = 8 };
@@ -247,10 +249,9 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at,
         extent.depth = 1;
     }
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t z =
-            dst_at.z > src_at.z
-                ? steps - 1 - i
-                : i; // of an array onto itself, a layer is left alone until it has been read
+        uint64_t z = dst_at.z > src_at.z
+                         ? steps - 1 - i
+                         : i; // within one array, a layer must be read before it is overwritten
         struct view d = view_of(dst, (struct dm_position){dst_at.x_B, dst_at.y, dst_at.z + z});
         struct view s = view_of(src, (struct dm_position){src_at.x_B, src_at.y, src_at.z + z});
 
@@ -282,8 +283,8 @@ static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64
     }
 }
 
-// Block-linear: one filled row on the stack stands for all rows (pitch 0), as wide as it is at a
-// time.
+// Fills a block-linear box by tiling one filled row from the stack with pitch 0, a part of the
+// width at a time.
 static void fill_tiled(const struct view *v, struct dm_box_extent e, const void *value,
                        unsigned value_B)
 {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Boxes: the one way to copy between linear memory and arrays of any layout, and to fill. x is in
-// bytes, y in rows (of elements), z in slices or layers. The bytes are moved by kernels/; the
-// caller sees to it that the memory is there, and wraps the call in dm_guarded() where it belongs
-// to someone else.
+// Box copies and fills between linear memory and arrays of any layout. x is in bytes, y in rows (of
+// elements), z in slices or layers.
+//
+// kernels/ moves the bytes. The caller makes sure that the memory exists, and wraps the call in
+// dm_guarded() if the memory belongs to someone else.
 #pragma once
 
 #include "layout.h"
 
 #include <stdint.h>
 
-// A place for boxes: a level of an array, or linear memory.
+// A level of an array, or linear memory.
 struct dm_surface {
-    void *
-        base; // where the layout starts; in linear memory, element (0, 0, 0). Only read as a source
+    void *base; // start of the layout; for linear memory, element (0, 0, 0). Only read if it is a
+                // source
     const struct dm_layout *layout; // NULL: linear memory
-    uint32_t level;                 // of the layout
-    uint64_t pitch_B, slice_B;      // linear memory only: from row to row, from slice to slice
+    uint32_t level;                 // level of the layout
+    uint64_t pitch_B, slice_B;      // linear memory only: distances between rows and between slices
 };
 
 struct dm_position {
@@ -26,21 +27,21 @@ struct dm_box_extent {
     uint64_t width_B, height, depth;
 };
 
-// Whether the box lies in the surface. Returns 0, or -EINVAL where it leaves the level, or where
-// rows or slices of linear memory would overlap or their addresses wrap. An empty box (some extent
-// 0) touches nothing but must start inside.
+// Checks that a box lies in a surface. Returns 0, or -EINVAL if it leaves the level, or if rows or
+// slices of linear memory overlap or their addresses wrap. An empty box (an extent is 0) must start
+// inside.
 int dm_box_check(const struct dm_surface *surface, struct dm_position at,
                  struct dm_box_extent extent);
 
-// Copies a box. Both surfaces are checked as by dm_box_check before any byte moves; returns 0 or
-// -EINVAL. Boxes of linear memory and of one level may overlap: the result is that of a copy
-// through a buffer.
+// Copies a box. Checks both surfaces with dm_box_check before it moves a byte, and returns 0 or
+// -EINVAL. Boxes in linear memory, and boxes in one level, may overlap: the result is that of a
+// copy through a buffer.
 int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at,
                 const struct dm_surface *src, struct dm_position src_at,
                 struct dm_box_extent extent);
 
-// Fills a box with a value of 1, 2, 4, 8 or 16 bytes, starting at the box's first byte in every
-// row. Returns 0, or -EINVAL for a box outside, another size of value, or a width that is not a
-// multiple of it.
+// Fills a box with a value of 1, 2, 4, 8 or 16 bytes, which starts at the first byte of every row.
+// Returns 0, or -EINVAL if the box lies outside, the value has another size, or the width is not a
+// multiple of that size.
 int dm_box_fill(const struct dm_surface *surface, struct dm_position at,
                 struct dm_box_extent extent, const void *value, unsigned value_B);

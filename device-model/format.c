@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Array formats: the table behind format.h and the rules that read it.
+// Array formats: the table of format.h, and the rules that read it.
 #include "format.h"
 
 #include <errno.h>
@@ -90,8 +90,8 @@ uint32_t dm_format_video_channels(const struct dm_format_info *info)
         return 0;
     if (info->sampling != DM_SAMPLING_PACKED)
         return 3;
-    // Packed formats count the words that an element is transferred in: two of 16 bits, or one
-    // of 32. The others have a channel a component.
+    // Packed formats count the words of an element as channels: two of 16 bits, or one of 32. The
+    // others count components.
     switch (info->format) {
     case DM_FORMAT_Y210:
     case DM_FORMAT_Y216:

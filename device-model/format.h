@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Array formats: what an element of each CUDA array format is made of: bytes, channels, blocks,
-// planes.
+// Array formats: bytes, channels, blocks and planes of the elements of each CUDA array format.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Numbers are the driver API's CUarray_format; this list is the one place that holds them.
-// X(name, number, kind, channel_B, channels_mask, element_B, block_px, sampling)
-//   channel_B      bytes of one channel; 0 where channels are not whole bytes (packed,
-//   block-compressed) channels_mask  bit n set: an array with n channels can be created. 0: the
-//   silicon creates none at all element_B      bytes of one addressable element; 0 where it is
-//   channel_B times the number of channels block_px       an element covers block_px by block_px
-//   texels sampling       how the planes of a YUV format are divided (enum dm_sampling)
+// Numbers are those of the driver API's CUarray_format. Only this list holds them.
+//
+//   X(name, number, kind, channel_B, channels_mask, element_B, block_px, sampling)
+//
+//   channel_B      bytes of one channel; 0 if channels are not whole bytes (packed, compressed)
+//   channels_mask  bit n is set if the driver can create arrays with n channels; 0: none at all
+//   element_B      bytes of one addressable element; 0: channel_B times the number of channels
+//   block_px       an element covers block_px by block_px texels
+//   sampling       how the planes of a YUV format are divided (enum dm_sampling)
 #define DM_FORMAT_LIST(X)                                                                          \
     X(UNSIGNED_INT8, 0x01, UINT, 1, 0x16, 0, 1, NONE)                                              \
     X(UNSIGNED_INT16, 0x02, UINT, 2, 0x16, 0, 1, NONE)                                             \
@@ -103,7 +104,7 @@ struct dm_format_info {
     uint8_t block_px;
 };
 
-// One plane of a planar format: an array of a plain format, smaller by the shifts.
+// One plane of a planar format: an array of a plain format, with extents divided by powers of two.
 struct dm_format_plane {
     enum dm_format format;
     uint8_t channels;
@@ -111,31 +112,32 @@ struct dm_format_plane {
     uint8_t height_log2_divisor;
 };
 
-// The row for a format number of any origin, NULL if there is no such format.
+// Finds the row of a format number from any source; NULL if there is no such format.
 const struct dm_format_info *dm_format_info(uint32_t format);
 
-// The row whose name matches, ignoring case; NULL if there is none.
+// Finds a row by name, ignoring case; NULL if there is none.
 const struct dm_format_info *dm_format_by_name(const char *name);
 
-// All rows in ascending order of number; *count gets how many.
+// Returns all rows in ascending order of number, and their count.
 const struct dm_format_info *dm_format_all(unsigned *count);
 
-// Whether arrays of this format with so many channels can be created on the silicon.
+// Returns true if the driver can create arrays of this format with this number of channels
+// (recorded).
 bool dm_format_channels_legal(const struct dm_format_info *info, uint32_t channels);
 
-// Bytes of one element (for block-compressed formats: of one block of 4 by 4 texels); 0 if channels
-// are not legal.
+// Bytes of one element: for compressed formats a block of 4 by 4 texels. 0 if the driver cannot
+// create arrays with this number of channels.
 uint32_t dm_format_element_B(const struct dm_format_info *info, uint32_t channels);
 
-// Bytes of one texel of linear memory, whatever the number of channels is said to be: formats that
-// name their channels have those, a planar one counts as its first plane.
+// Bytes of one texel of linear memory. `channels` counts only for formats that leave the number of
+// channels open. A planar format counts as its first plane.
 uint32_t dm_format_texel_B(const struct dm_format_info *info, uint32_t channels);
 
-// What sparse tiles and linear memory count as one texel of a packed video format: of YUY2, a pair
-// of them. 0 for other formats.
+// Bytes of one texel of a packed video format, as sparse tiles and linear memory count them: for
+// YUY2, a pair of texels. 0 for other formats.
 uint32_t dm_format_video_word_B(const struct dm_format_info *info);
 
-// Channels that an array of a video format has; 0 for other formats.
+// Number of channels of an array of a video format; 0 for other formats.
 uint32_t dm_format_video_channels(const struct dm_format_info *info);
 
 // Number of planes: 2 or 3 for planar formats, otherwise 1.

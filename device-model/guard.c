@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The SIGSEGV and SIGBUS handler, its chain to whoever was there before, and guarded calls.
+// The SIGSEGV and SIGBUS handlers, the chain to the handlers installed before, and guarded calls.
 #include "guard.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@ struct frame {
 };
 static _Atomic(void (*)(const struct dm_fault *)) describe_hook;
 
-// The kernel's own struct sigaction. It is used without the C library because a sanitizer's wrapper
-// would put its handler in front of ours, or ignore us.
+// The kernel's own struct sigaction. We bypass the C library because a sanitizer's wrapper would
+// put its own handler before ours, or ignore ours.
 struct action {
     void (*handler)(int, siginfo_t *, void *);
     unsigned long flags;
@@ -36,7 +36,8 @@ struct action {
     uint64_t mask;
 };
 
-// Whom to call for what is not ours, the newest last: one per (re)installation.
+// The handlers to call for faults that are not ours, the newest last: one for each
+// (re)installation.
 enum { PREVIOUS_MAX = 8 };
 struct chain {
     struct action previous[PREVIOUS_MAX];
@@ -45,23 +46,23 @@ struct chain {
 static struct chain chains[2];
 static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 
-// State of a thread that the handler needs. It is not in __thread variables: a library that is
-// loaded late gets their memory from malloc at a thread's first access (the model that makes it
-// early, initial-exec, cannot be loaded into every program), and a handler must not call malloc.
+// State of a thread that the handler needs. It is not in __thread variables, because a library that
+// is loaded late gets their memory from malloc at a thread's first access, and a handler must not
+// call malloc. (The model that allocates early, initial-exec, cannot be loaded into every program.)
 //
-// The innermost frame is the value of a key, which pthread_getspecific only reads.
+// The innermost frame is the value of a key, because pthread_getspecific only reads.
 static pthread_key_t innermost_key;
 static pthread_once_t innermost_once = PTHREAD_ONCE_INIT;
-static int innermost_error; // of pthread_key_create, negative
+static int innermost_error; // result of pthread_key_create, negative
 
-// A thread that is in the handler has an entry here. `at` is 1 + the entry of the chain that it is
-// calling: a later handler may call ours, thinking it the previous one, and then wants the entry
-// below its own. If all entries are taken, such a handler gets the default action.
-enum { HANDLING_MOST = 64 };
+// A thread that is in the handler has an entry here. `at` is 1 + the index of the chain's handler
+// that it is calling. A later handler may call ours as its predecessor, and then needs the handler
+// below that index. If all entries are taken, such a handler gets the default action.
+enum { HANDLING_MAX = 64 };
 static struct handling {
     _Atomic int thread; // 0: free
     int at;
-} handling[HANDLING_MOST];
+} handling[HANDLING_MAX];
 
 static void make_innermost_key(void)
 {
@@ -74,19 +75,19 @@ static int have_innermost_key(void)
     return innermost_error;
 }
 
-// The calling thread's entry, or NULL.
+// Returns the calling thread's entry, or NULL.
 static struct handling *find_handling(int thread)
 {
-    for (int i = 0; i < HANDLING_MOST; i++)
+    for (int i = 0; i < HANDLING_MAX; i++)
         if (atomic_load(&handling[i].thread) == thread)
             return &handling[i];
     return NULL;
 }
 
-// A new entry for the calling thread, or NULL if all are taken.
+// Takes an entry for the calling thread. Returns NULL if all are taken.
 static struct handling *new_handling(int thread)
 {
-    for (int i = 0; i < HANDLING_MOST; i++) {
+    for (int i = 0; i < HANDLING_MAX; i++) {
         int free = 0;
         if (atomic_compare_exchange_strong(&handling[i].thread, &free, thread)) {
             handling[i].at = 0;
@@ -101,7 +102,7 @@ static struct handling *new_handling(int thread)
 void dm_guard_sigreturn(void) __attribute__((visibility("hidden")));
 __asm__(".text\n.p2align 4\n.hidden dm_guard_sigreturn\n.globl dm_guard_sigreturn\n.type "
         "dm_guard_sigreturn,@function\n"
-        "nop\n" // unwinders look up the address before the return address
+        "nop\n" // unwinders look up the byte before the return address
         "dm_guard_sigreturn:\n\tmovq $15, %rax\n\tsyscall\n.size dm_guard_sigreturn, . - "
         "dm_guard_sigreturn\n");
 #endif
@@ -145,8 +146,8 @@ static enum dm_fault_kind kind_of(int sig, int code)
 }
 
 #if defined(__aarch64__)
-// Behind the registers lie records; one may hold the exception syndrome, whose bit 6 is set for a
-// write (of a data abort from below).
+// Records follow the registers. One of them may hold the exception syndrome, whose bit 6 is set for
+// a write (in a data abort from a lower level).
 static bool writes(const mcontext_t *context)
 {
     struct esr_context esr;
@@ -182,18 +183,17 @@ static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info,
 #endif
 }
 
-// The default action, as if we had never been there.
+// Takes the default action, as if our handler did not exist.
 static void default_action(int sig, bool by_access)
 {
     struct action plain = {.handler = NULL}; // SIG_DFL
     kernel_sigaction(sig, &plain, NULL);
-    // An access is simply made again when the handler returns; a signal sent by someone has to be
-    // sent again.
+    // The access is repeated when the handler returns. A signal that was sent has to be sent again.
     if (!by_access)
         syscall(SYS_tgkill, (long)getpid(), syscall(SYS_gettid), (long)sig);
 }
 
-// `at`: 1 + the entry of the chain to call, 0 if there is none.
+// Calls the handler of the chain at index `at` - 1; 0: there is none.
 static void pass_on(int sig, siginfo_t *info, void *context, bool by_access, int at)
 {
     struct chain *chain = chain_of(sig);
@@ -204,7 +204,7 @@ static void pass_on(int sig, siginfo_t *info, void *context, bool by_access, int
     struct action *a = &chain->previous[at - 1];
     void (*handler)(int, siginfo_t *, void *) = a->handler;
     if ((void *)handler == (void *)SIG_IGN) {
-        // The kernel does not let a process ignore a fault of its own.
+        // The kernel does not let a process ignore its own faults.
         if (by_access)
             default_action(sig, by_access);
         return;
@@ -214,7 +214,7 @@ static void pass_on(int sig, siginfo_t *info, void *context, bool by_access, int
         return;
     }
     uint64_t block = a->mask | (a->flags & SA_NODEFER ? 0 : UINT64_C(1) << (sig - 1));
-    if (block) // undone by the return to the interrupted code
+    if (block) // undone when the kernel returns to the interrupted code
         syscall(SYS_rt_sigprocmask, (long)SIG_BLOCK, &block, NULL, 8L);
     if (a->flags & SA_RESETHAND)
         a->handler = NULL; // SIG_DFL
@@ -237,9 +237,9 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
     int saved = errno, thread = (int)syscall(SYS_gettid);
     struct handling *own = find_handling(thread), *fresh = own ? NULL : new_handling(thread);
     int at = own ? own->at : 0;
-    // The kernel's signal frame lies right where a caller's frame would and begins with the
-    // ucontext (x86-64) or the siginfo (AArch64): so this tells the kernel's call from that of a
-    // later handler which passes on to us.
+    // The kernel's signal frame lies exactly where a caller's frame would be, and begins with the
+    // ucontext (x86-64) or the siginfo (AArch64). So this distinguishes a call by the kernel from a
+    // call by a later handler that passes a fault on.
 #if defined(__x86_64__)
     bool outermost = __builtin_dwarf_cfa() == context;
 #elif defined(__aarch64__)
@@ -276,11 +276,13 @@ static int install(int sig)
         return r;
     int n = atomic_load(&chain->count);
     if (n == PREVIOUS_MAX) {
-        // The program and we take turns too often: forget the oldest but the first.
+        // The program and this library have installed handlers in turns too often: drop the oldest
+        // but the first.
         memmove(&chain->previous[1], &chain->previous[2], (PREVIOUS_MAX - 2) * sizeof now);
         n--;
     }
-    // The same handler again is the program putting back its own: nothing new to remember below it.
+    // If it is the same handler again, the program has restored its own, and there is nothing new
+    // below it.
     if (n == 0 || chain->previous[n - 1].handler != now.handler)
         chain->previous[n++] = now;
     else
@@ -336,7 +338,7 @@ int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
     frame.outer = pthread_getspecific(innermost_key);
     if (__builtin_expect(sigsetjmp(frame.back, 0), 0)) {
         pthread_setspecific(innermost_key, frame.outer);
-        // We come out of a signal handler, which runs with the kernel's default rights.
+        // This returns from a signal handler, which runs with the kernel's default access rights.
         if (dm_pkey_bits)
             dm_pkru_write(frame.pkru);
         if (fault)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FNV-1a, for check words that tell damage and strangers from what Cardless wrote. No protection
+// FNV-1a, for check sums that detect damage and files of other programs. It does not protect
 // against intent.
 #pragma once
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #define DM_HASH_START UINT64_C(0xcbf29ce484222325)
 
-// Takes in one unit: a byte, or a word where speed counts more than spread.
+// Adds one unit: a byte, or a word if speed matters more than distribution.
 static inline uint64_t dm_hash_unit(uint64_t hash, uint64_t unit)
 {
     return (hash ^ unit) * UINT64_C(0x100000001b3);

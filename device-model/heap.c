@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two-level segregated bins over 512-byte grains in 2 MiB chunks; large blocks straight from the
-// address space.
+// Two-level segregated bins of blocks in units of 512 bytes, in chunks of 2 MiB. Large blocks come
+// straight from the address space.
 #include "heap.h"
 
 #include <errno.h>
@@ -14,18 +14,18 @@
 #include "pkey.h"
 
 enum {
-    LARGE_ALIGN = 32 << 20, // of blocks of that size and more
+    LARGE_ALIGN = 32 << 20, // for blocks of this size and more
     SPARES_MAX = 8,
-    WIPE_MAX = 64 << 10, // below, clearing is cheaper than a system call and new page faults
+    WIPE_MAX = 64 << 10, // up to here, clearing is cheaper than a system call and new page faults
 };
 
-// An owner of `spans` (dm_chunk_of).
+// Makes an owner for `spans` (dm_chunk_of).
 static void *tag_chunk(struct dm_chunk *c)
 {
     return (char *)c + 1;
 }
 
-// The first bin in which every block has at least so many grains.
+// The first bin whose blocks all have at least `grains` grains.
 static unsigned bin_above(unsigned grains)
 {
     if (grains < 16)
@@ -61,7 +61,8 @@ static void bin_remove(struct dm_heap *heap, struct dm_block *b)
 
 static struct dm_block *bin_find(const struct dm_heap *heap, unsigned grains)
 {
-    // The bin of this size may hold what was freed last: the card too hands that out again first.
+    // The bin of this size may hold the block that was freed last: the driver, too, hands it out
+    // again first (recorded).
     struct dm_block *b = heap->bins[dm_heap_bin(grains)];
     for (unsigned looks = 4; b && looks > 0; b = b->next, looks--)
         if (b->grains >= grains)
@@ -87,7 +88,7 @@ static void unmark(struct dm_chunk *c, unsigned grain)
         c->nonempty &= ~(UINT64_C(1) << (grain / 64));
 }
 
-// Memory at an address of its own.
+// Creates memory and maps it at an address of its own.
 static int back(struct dm_heap *heap, uint64_t span, uint64_t align, struct dm_physical **physical,
                 uint64_t *va)
 {
@@ -137,7 +138,7 @@ static void wipe(void *chunk)
     kn_fill8_rows((void *)(uintptr_t)c->va, dirty_B, 0, dirty_B, 1);
 }
 
-// An empty chunk comes back into the books, and is zero as a fresh one would be.
+// Takes an empty chunk back into use. Its memory becomes zero, like that of a fresh one.
 static int revive(struct dm_heap *heap)
 {
     struct dm_chunk *c = heap->spare;
@@ -167,7 +168,7 @@ static int add_chunk(struct dm_heap *heap)
 {
     if (heap->spare)
         return revive(heap);
-    // Mostly block descriptors that are never touched: zero pages until they are.
+    // Most of it are block descriptors that are never touched, so they stay zero pages.
     uint64_t at;
     int r = dm_sys_mmap(0, sizeof(struct dm_chunk), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &at);
@@ -312,7 +313,7 @@ static void chunk_emptied(struct dm_heap *heap, struct dm_chunk *c)
     bin_remove(heap, &c->blocks[0]);
     if (heap->spares >= SPARES_MAX && drop_chunk(heap, c) == 0)
         return;
-    // cuMemGetInfo shows at once that the memory is free.
+    // cuMemGetInfo must show the memory as free at once.
     dm_vram_uncommit(heap->vram, c->physical->committed);
     c->physical->committed = 0;
     c->next = heap->spare;

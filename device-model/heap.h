@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The device heap behind cuMemAlloc: small blocks in shared 2 MiB chunks, large ones on their own.
+// The device heap of cuMemAlloc: small blocks share chunks of 2 MiB, and large blocks have memory
+// of their own.
 //
-// As the card does it (recorded on an H100 under driver 580): up to 1 MiB a block is a multiple of
-// 512 bytes in a chunk of 2 MiB; above that it is a multiple of 2 MiB on a 2 MiB boundary, and from
-// 32 MiB on begins on a 32 MiB boundary. A chunk is taken from the device's memory with its first
-// block and given back with its last. Memory of a fresh chunk or large block is zero; a small block
-// in a chunk that others use has the bytes of its predecessor.
+// It follows the driver (recorded on an H100 under driver 580): up to 1 MiB, a block is a multiple
+// of 512 bytes in a chunk of 2 MiB. Larger blocks are multiples of 2 MiB on a 2 MiB boundary, and
+// blocks of 32 MiB and more begin on a 32 MiB boundary. A chunk is taken from the device's memory
+// with its first block and given back with its last. The memory of a fresh chunk or large block is
+// zero. A small block in a chunk that is in use has the bytes of its predecessor.
 #pragma once
 
 #include <stdbool.h>
@@ -23,48 +24,49 @@ enum {
 
 struct dm_chunk;
 
-// One allocation. Lives until dm_heap_free.
+// One allocation. It lives until dm_heap_free.
 struct dm_block {
     uint64_t va;
-    uint64_t size; // as asked for
-    void *owner;   // the caller's, NULL at first
-    // The heap's:
+    uint64_t size; // as requested
+    void *owner;   // belongs to the caller; NULL at first
+    // Fields of the heap:
     struct dm_chunk *chunk; // NULL: a large block
     struct dm_block *next, *previous;
     uint16_t grains,
-        grains_below; // of this block, and of the one right below it in the chunk (0: the first)
+        grains_below; // size of this block, and of the one right below it in the chunk (0: this is
+                      // the first)
     bool used;
 };
 
 struct dm_heap {
     struct dm_space *space;
     struct dm_vram *vram;
-    unsigned map_flags;       // DM_MAP_*: READ and WRITE from dm_heap_init; the caller may add HOST
-                              // before the first block
+    unsigned map_flags; // DM_MAP_*: READ and WRITE after dm_heap_init; the caller may add HOST
+                        // before the first block
     struct dm_rangemap spans; // chunks and large blocks
     struct dm_block *bins[DM_HEAP_BINS];
-    uint64_t filled[2]; // which bins have a block
-    struct dm_chunk
-        *spare; // empty chunks, out of the books but still mapped: no system calls in steady state
+    uint64_t filled[2];     // a bit for each bin that has a block
+    struct dm_chunk *spare; // empty chunks: not committed, but still mapped, so that a steady state
+                            // needs no system calls
     unsigned spares;
     uint64_t blocks; // in use
 };
 
 void dm_heap_init(struct dm_heap *heap, struct dm_space *space, struct dm_vram *vram);
-// Frees everything; every dm_block dies.
+// Frees everything. No dm_block remains valid.
 void dm_heap_finish(struct dm_heap *heap);
 
-// -EINVAL: size 0; -ENOMEM: beyond the device's memory, or out of the host's.
+// Returns 0, -EINVAL for size 0, or -ENOMEM if the device's memory or the host's is exhausted.
 int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out);
-// -ENOMEM, and the block lives on, where the kernel has no mapping left to split (large blocks
-// only).
+// Returns 0, or -ENOMEM if the kernel has no mappings left to split one (large blocks only). The
+// block then stays in use.
 int dm_heap_free(struct dm_heap *heap, struct dm_block *block);
-// The block in use that contains va: within the size asked for, not the bytes rounded up. NULL:
-// none.
+// Finds the block in use that contains va, counting its requested size and not the rounded one.
+// NULL if there is none.
 struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va);
-// The physical memory behind a block, and where the block lies in it.
+// Returns the physical memory of a block, and the block's offset in it.
 struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset);
-// The first block in use that starts at or above va; NULL: no more.
+// Finds the first block in use that starts at or above va. NULL if there is none.
 struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va);
-// Gives empty chunks back to the host.
+// Gives the memory of empty chunks back to the host.
 void dm_heap_trim(struct dm_heap *heap);

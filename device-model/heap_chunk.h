@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the heap keeps its books: for heap.c, and for the test that checks them.
+// The heap's bookkeeping, for heap.c and for the test that checks it.
 #pragma once
 #include <stddef.h>
 
@@ -13,11 +13,12 @@ enum {
 struct dm_chunk {
     uint64_t va;
     struct dm_physical *physical;
-    struct dm_chunk *next; // among the spare
+    struct dm_chunk *next; // in the list of spare chunks
     unsigned used;         // blocks in use
-    unsigned dirty; // grains from the start on that may have been written since the chunk was zero
-    uint64_t starts[DM_HEAP_WORDS]; // bit g: a block, used or free, starts at grain g
-    uint64_t nonempty;              // bit w: starts[w] is not 0
+    unsigned dirty; // number of grains, from the start, that may have been written since the chunk
+                    // was zero
+    uint64_t starts[DM_HEAP_WORDS]; // bit g is set if a block, used or free, starts at grain g
+    uint64_t nonempty;              // bit w is set if starts[w] is not 0
     struct dm_block blocks[DM_HEAP_GRAINS];
 };
 
@@ -27,8 +28,8 @@ struct dm_large {
     uint64_t span;
 };
 
-// What an address of `spans` belongs to is told by the lowest bit of its owner: it is set in a
-// chunk's. NULL: a struct dm_large.
+// The lowest bit of an owner in `spans` is set if it is a chunk. Returns NULL for a struct
+// dm_large.
 static inline struct dm_chunk *dm_chunk_of(void *owner)
 {
     return (uintptr_t)owner & 1 ? (struct dm_chunk *)((char *)owner - 1) : NULL;
@@ -39,7 +40,7 @@ static inline unsigned dm_block_grain(const struct dm_block *b)
     return (unsigned)(b - b->chunk->blocks);
 }
 
-// Bins: exact up to 15 grains, then eight to a power of two.
+// Bins: one for each size up to 15 grains, then eight for each power of two.
 static inline unsigned dm_heap_bin(unsigned grains)
 {
     if (grains < 16)
@@ -48,20 +49,20 @@ static inline unsigned dm_heap_bin(unsigned grains)
     return 16 + (k - 4) * 8 + ((grains >> (k - 3)) & 7);
 }
 
-// The block, used or free, that a grain lies in.
+// Finds the block, used or free, that contains a grain.
 static inline struct dm_block *dm_block_at(struct dm_chunk *c, unsigned grain)
 {
     unsigned word = grain / 64;
     uint64_t bits = c->starts[word] & (~UINT64_C(0) >> (63 - grain % 64));
     if (!bits) {
-        // Grain 0 always starts a block, so there is a word below.
+        // Grain 0 always starts a block, so there is a lower word.
         word = 63 - (unsigned)__builtin_clzll(c->nonempty & ((UINT64_C(1) << word) - 1));
         bits = c->starts[word];
     }
     return &c->blocks[word * 64 + 63 - (unsigned)__builtin_clzll(bits)];
 }
 
-// NULL: the block is its chunk's last.
+// Returns NULL if the block is the last one of its chunk.
 static inline struct dm_block *dm_block_above(struct dm_block *b)
 {
     unsigned grain = dm_block_grain(b) + b->grains;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Detection of own exports, Mesa's memfds, plain memfds and dma-bufs behind a descriptor. Claimed
-// sizes are never trusted.
+// Recognises own exports, Mesa's memfds, plain memfds and dma-bufs. Claimed sizes are never
+// trusted.
 #include "import.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ uint32_t dm_own_check(const struct dm_mesa_header *mesa, const struct dm_own_hea
     return dm_hash_fold(dm_hash(dm_hash(DM_HASH_START, mesa, sizeof *mesa), &copy, sizeof copy));
 }
 
-// What a descriptor without a name in the file system is, by the kernel's word for it.
+// Descriptors without a name in the file system, by the name that the kernel gives them.
 static const struct {
     const char *link, *what;
 } anonymous[] = {
@@ -82,8 +82,8 @@ static bool all_zero(const uint8_t *p, size_t size)
     return size == 0;
 }
 
-// A file with seals is shared memory: see whether it begins with a header. Both headers live in one
-// page that nobody should be writing to; what is checked is the copy that is then used.
+// A sealed file is shared memory: check whether it begins with a header. Both headers are in one
+// page to which nobody should be writing. The copy that is checked is the one that is used.
 static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *info)
 {
     struct {
@@ -125,8 +125,8 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
         info->size = file_size - h.mesa.offset;
         info->uuid_known = memcmp(h.mesa.uuid, dm_llvmpipe_uuid, sizeof h.mesa.uuid) == 0;
     } else if (memcmp(h.mesa.uuid, dm_llvmpipe_uuid, sizeof h.mesa.uuid) == 0) {
-        // Nobody but llvmpipe writes these 16 bytes there, so this is a header that does not fit
-        // its file.
+        // Only llvmpipe writes these 16 bytes here, so this is a header that does not match its
+        // file.
         info->kind = DM_FD_MESA;
         info->what = "a memfd with Mesa's header that contradicts the file's size";
         info->error = -EBADMSG;
@@ -152,11 +152,11 @@ int dm_import_recognise(int fd, struct dm_import_info *info)
     ssize_t n = readlink(path, link, sizeof link - 1);
     link[n > 0 ? n : 0] = 0;
 
-    // Without /proc a dma-buf is still told from a file by its ioctl, but that would begin a CPU
-    // access: not worth it.
+    // Without /proc, an ioctl could still distinguish a dma-buf from a file, but it would begin a
+    // CPU access, and that is not worth it.
     if (strncmp(link, "/dmabuf:", 8) == 0 || strncmp(link, "anon_inode:dmabuf", 17) == 0) {
-        // "llseek on a dma-buf: only SEEK_END and SEEK_SET with offset 0": it moves no position
-        // that anyone uses.
+        // "llseek on a dma-buf: only SEEK_END and SEEK_SET with offset 0": this does not move a
+        // position that anyone uses.
         off_t end = lseek(fd, 0, SEEK_END);
         info->kind = DM_FD_DMABUF;
         info->what = "a dma-buf";

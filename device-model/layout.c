@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Layouts: the rules that place levels, layers, slices and rows, one function a kind.
+// Layouts: the rules that place levels, layers, slices and rows, in one function for each kind.
 #include "layout.h"
 
 #include "arithmetic.h"
@@ -8,13 +8,14 @@
 #include <errno.h>
 #include <stddef.h>
 
-// The card maps arrays in pages of 64 KiB: sizes are rounded up to them, starts lie on them.
+// The card maps arrays in pages of 64 KiB: sizes are rounded up to pages, and arrays start on a
+// page.
 #define PAGE_B 65536u
 #define BLOCK_HEIGHT_LOG2_MOST 4u
 #define BLOCK_DEPTH_LOG2_MOST 4u
 #define LLVMPIPE_TILE_PX 4u
 #define LLVMPIPE_ALIGN_B 64u
-#define LLVMPIPE_START_ALIGN_B 16u // what its memory requirements ask for; newer ones ask for more
+#define LLVMPIPE_START_ALIGN_B 16u // from its memory requirements; newer versions require more
 #define SWIFTSHADER_ALIGN_B 16u
 
 // The extent of a level in texels; missing dimensions count as 1.
@@ -33,7 +34,7 @@ static unsigned max_u(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-// Checked arithmetic: `*ok` turns false on overflow and stays so.
+// Checked arithmetic: `*ok` becomes false on overflow and stays false.
 static uint64_t mul(uint64_t a, uint64_t b, bool *ok)
 {
     uint64_t product = 0;
@@ -55,7 +56,7 @@ static uint64_t align_up(uint64_t value, uint64_t alignment, bool *ok)
     return mul(dm_div_up(value, alignment), alignment, ok);
 }
 
-// The largest log2 up to `most` whose block of unit << log2 is no longer than 1.5 times the extent.
+// The largest log2 up to `most` whose block of unit << log2 is at most 1.5 times the extent.
 static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
 {
     unsigned log2 = most;
@@ -65,11 +66,12 @@ static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
     return log2;
 }
 
-// Level 0 has blocks of up to 16 GOBs, high for 2D arrays, deep for 3D arrays, one GOB for 1D
-// arrays. The choice looks at texels, also where an element is a block of them. Each level then
-// shrinks the block to what covers its extent in elements. Levels follow each other without gaps; a
-// layer holds its whole chain and is rounded up to level 0's block. Images of video formats choose
-// otherwise (desc->block_height_log2_least).
+// Blocks of level 0 have up to 16 GOBs: high blocks for 2D arrays, deep blocks for 3D arrays, and
+// one GOB for 1D arrays. The choice depends on the extent in texels, even if an element is a block
+// of texels. Each further level shrinks the block to the size that covers its extent in elements.
+// Levels follow each other without gaps. A layer holds its whole chain of levels and is rounded up
+// to the block of level 0. Images of video formats follow another rule
+// (desc->block_height_log2_least).
 static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc *desc)
 {
     bool ok = true;
@@ -136,8 +138,8 @@ static bool place_pitch(struct dm_layout *l, uint64_t pitch_B)
     return ok;
 }
 
-// Rows and columns are rounded up to the rasteriser's 4 by 4 texels (rows not for 1D images),
-// levels to 64 bytes, and so are the pitches of formats that are not block-compressed.
+// Rows and columns are rounded up to the rasteriser's 4 by 4 texels (1D images: only columns),
+// levels to 64 bytes, and pitches of uncompressed formats to 64 bytes, too.
 static bool place_llvmpipe(struct dm_layout *l)
 {
     bool ok = true;

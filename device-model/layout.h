@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Layouts: where the element (x, y, z or layer) of a level of an array lives in the array's memory.
+// Layouts: the place of element (x, y, z or layer) of a level in an array's memory.
 //
-// Units are in the names: _px texels, _el elements (a texel, or a block of a block-compressed
-// format), _B bytes, _gob GOBs (64 bytes by 8 rows). `z` is the slice of a 3D array and the layer
-// of a layered one (a cube face is a layer).
+// Names state their units: _px texels, _el elements (a texel, or a block of a compressed format),
+// _B bytes, _gob GOBs (64 bytes by 8 rows). `z` is the slice of a 3D array, or the layer of a
+// layered one (a cube face is a layer).
 #pragma once
 
 #include <stdbool.h>
@@ -18,18 +18,17 @@
 #define DM_GOB_B 512u
 
 enum dm_layout_kind {
-    // NVIDIA's, byte order of Turing to Hopper. Measured on an H100.
+    // NVIDIA's, with the byte order of Turing to Hopper. Measured on an H100.
     DM_LAYOUT_BLOCK_LINEAR,
-    // Rows pitch_B apart, slices and layers one after the other; one level.
+    // Rows pitch_B apart; slices and layers follow each other; one level.
     DM_LAYOUT_PITCH,
-    // Images of Mesa's llvmpipe and lavapipe: layers contiguous inside a level. Verified against
-    // lavapipe by a test.
+    // Images of Mesa's llvmpipe and lavapipe: the layers of a level are contiguous. A test compares
+    // it with lavapipe.
     DM_LAYOUT_LLVMPIPE,
-    // Images of SwiftShader's Vulkan: levels contiguous inside a layer, rows and columns rounded up
-    // to 2, slices to 16 bytes;
-    // uncompressed cube-compatible images carry a border of one texel. Verified against SwiftShader
-    // by a test. Its memory
-    // requirements of block-compressed images are larger: a decompressed copy follows the image.
+    // Images of SwiftShader's Vulkan: the levels of a layer are contiguous, rows and columns are
+    // rounded up to 2, and slices to 16 bytes. Uncompressed cube-compatible images have a border of
+    // one texel. SwiftShader reports larger memory requirements for compressed images, because a
+    // decompressed copy follows the image. A test compares it with SwiftShader.
     DM_LAYOUT_SWIFTSHADER,
 };
 
@@ -44,24 +43,25 @@ struct dm_layout_desc {
     uint32_t levels;
     bool cube;        // layers are cube faces
     uint64_t pitch_B; // DM_LAYOUT_PITCH only; 0: rows without gaps
-    // Block-linear 2D only: blocks are as high as it takes to cover the extent, from least to most
-    // (log2 of GOBs). 0: no such rule.
+    // Block-linear 2D only: choose the block height that covers the extent, between these two (log2
+    // of GOBs). 0: the usual rule applies.
     uint8_t block_height_log2_least, block_height_log2_most;
-    bool half_blocks; // rows are counted in such blocks, but laid out in blocks half as high
-    uint32_t word_B;  // what sparse tiles count as an element; 0: element_B; otherwise not smaller
+    bool half_blocks; // heights are rounded up to such blocks, but the layout uses blocks half as
+                      // high
+    uint32_t word_B;  // size of an element in sparse tiles; at least element_B. 0: element_B
 };
 
 struct dm_layout_level {
     uint64_t offset_B; // of element (0, 0) of slice 0 or layer 0
-    uint64_t size_B;   // what the level takes: in one layer, or (llvmpipe) in all of them
-    uint64_t pitch_B;  // from row to row. Block-linear: bytes of a row, whole GOBs
-    uint64_t slice_B;  // from slice to slice. Block-linear: bytes of a slice; slices of a block are
-                       // interleaved
-    uint64_t layer_stride_B; // from layer to layer
+    uint64_t size_B;   // bytes of the level: in one layer, or (llvmpipe) in all layers
+    uint64_t pitch_B;  // distance between rows. Block-linear: bytes of a row in whole GOBs
+    uint64_t slice_B;  // distance between slices. Block-linear: bytes of a slice, though the slices
+                       // of a block are interleaved
+    uint64_t layer_stride_B; // distance between layers
     uint32_t width_px, height_px;
     uint32_t width_el, height_el, depth;
-    // Block-linear: extent in GOBs, height rounded up to whole blocks, and the block's shape (it is
-    // one GOB wide).
+    // Block-linear: extent in GOBs, with the height rounded up to whole blocks; and the block's
+    // shape (it is one GOB wide).
     uint32_t width_gob, height_gob;
     uint8_t block_height_log2_gob, block_depth_log2_gob;
 };
@@ -72,28 +72,27 @@ struct dm_layout {
     bool layered;
     bool cube;
     uint32_t element_B;
-    uint32_t word_B; // what sparse tiles count as an element
+    uint32_t word_B; // size of an element in sparse tiles
     uint32_t block_px;
     uint32_t layers; // at least 1
     uint32_t levels;
-    uint64_t total_B;     // bytes that belong to the array, before rounding
-    uint64_t size_B;      // memory it needs
+    uint64_t total_B;     // bytes of the array before rounding
+    uint64_t size_B;      // bytes of memory that the array needs
     uint64_t alignment_B; // of its start
     struct dm_layout_level level[DM_LAYOUT_LEVELS_MAX];
 };
 
-// The most levels that such an array can have: 1 + floor(log2(largest of width, height and depth)).
-// Layers do not count.
+// Returns the largest number of levels: 1 + floor(log2(largest of width, height and depth)). Layers
+// do not count.
 uint32_t dm_layout_levels_most(uint64_t width_px, uint64_t height_px, uint64_t depth);
 
-// Computes the layout of a description. Returns 0, or -EINVAL where the description makes no sense:
-// no width, no element, depth and layers together, more levels than it can have, extents above
-// DM_LAYOUT_EXTENT_MAX, a pitch shorter than a row, a size that does not fit in 63 bits. *layout is
-// then left alone.
+// Computes the layout of a description. Returns 0, or -EINVAL for an invalid description: no width
+// or no element, depth combined with layers, too many levels, extents above DM_LAYOUT_EXTENT_MAX, a
+// pitch shorter than a row, or a size that does not fit in 63 bits. *layout is then unchanged.
 int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc);
 
-// Byte offset of an element from the start of the layout; DM_LAYOUT_NOWHERE if the level has no
-// such element.
+// Returns the byte offset of an element from the start of the layout, or DM_LAYOUT_NOWHERE if the
+// level has no such element.
 uint64_t dm_layout_locate(const struct dm_layout *layout, uint32_t level, uint64_t x_el, uint64_t y,
                           uint64_t z);
 
@@ -119,8 +118,8 @@ int dm_layout_span(const struct dm_layout *layout, const struct dm_layout_box *b
 // alignment_B remain those of the whole array. Returns 0, or -EINVAL if there is no such layer.
 int dm_layout_layer(const struct dm_layout *layout, uint32_t layer, struct dm_layout *out);
 
-// Where the rows of a level are, for layouts other than block-linear: row y of slice or layer z
-// starts at offset_B + z * slice_B + y * pitch_B. Precondition: level < layout->levels.
+// The rows of a level, for layouts other than block-linear: row y of slice or layer z starts at
+// offset_B + z * slice_B + y * pitch_B. Precondition: level < layout->levels.
 struct dm_layout_rows {
     uint64_t offset_B, pitch_B, slice_B;
 };
@@ -138,9 +137,9 @@ static inline uint64_t dm_layout_minify(uint64_t extent_px, uint32_t level)
     return extent_px && !minified_px ? 1 : minified_px;
 }
 
-// How many values z takes in a level: slices, or layers.
+// Number of slices or layers of a level: the values that z can take.
 uint64_t dm_layout_depth(const struct dm_layout *layout, uint32_t level);
 
-// What cuArrayGetMemoryRequirements and cuMipmappedArrayGetMemoryRequirements tell.
+// The values of cuArrayGetMemoryRequirements and cuMipmappedArrayGetMemoryRequirements.
 void dm_layout_memory_requirements(const struct dm_layout *layout, uint64_t *size_B,
                                    uint64_t *alignment_B);

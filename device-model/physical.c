@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Commit accounting, arena slices, exportable memfds and imported files.
+// The committed total, slices of the arena, exportable memfds and imported files.
 #include "physical.h"
 
 #include <errno.h>
@@ -15,21 +15,21 @@
 #include "alloc.h"
 #include "arithmetic.h"
 
-// Slices are whole runs of the arena; the room to spare keeps fragmentation from refusing what the
-// books allow.
-enum { ARENA_ROOM = 16, PAGE = 4096 };
+// The arena is larger than the device's memory, because slices are contiguous: otherwise
+// fragmentation could refuse an allocation for which there is enough memory.
+enum { ARENA_FACTOR = 16, PAGE = 4096 };
 
 int dm_vram_init(struct dm_vram *vram, uint64_t total, uint64_t granule)
 {
     if (granule < PAGE || (granule & (granule - 1)) || total < granule ||
-        total > INT64_MAX / (2 * ARENA_ROOM))
+        total > INT64_MAX / (2 * ARENA_FACTOR))
         return -EINVAL;
     memset(vram, 0, sizeof *vram);
     vram->total = total;
     vram->granule = granule;
     vram->arena.fd = -1;
     dm_rangemap_init(&vram->slices);
-    memcpy(vram->producer, dm_llvmpipe_uuid, sizeof vram->producer);
+    memcpy(vram->exporter_uuid, dm_llvmpipe_uuid, sizeof vram->exporter_uuid);
     return 0;
 }
 
@@ -55,10 +55,11 @@ void dm_vram_uncommit(struct dm_vram *vram, uint64_t size)
 
 static uint64_t arena_size(const struct dm_vram *vram)
 {
-    return (vram->total * ARENA_ROOM) & ~(vram->granule - 1);
+    return (vram->total * ARENA_FACTOR) & ~(vram->granule - 1);
 }
 
-// As large as the process may make a file (RLIMIT_FSIZE); what does not fit then is refused later.
+// Makes the arena as large as the process's file size limit allows (RLIMIT_FSIZE). Allocations that
+// do not fit are refused later.
 static int size_arena(struct dm_vram *vram, int fd)
 {
     struct rlimit limit;
@@ -116,8 +117,8 @@ uint64_t dm_new_identity(void)
     return n ? n : 1;
 }
 
-// An exportable file is laid out as Mesa's software drivers lay out theirs, so that they can import
-// it: their header, then our mark, and the payload in the next page.
+// Exportable files have the format of Mesa's software drivers, so that those can import them:
+// Mesa's header, then our mark, then the payload in the next page.
 static int create_own(struct dm_vram *vram, struct dm_physical *p)
 {
     struct {
@@ -136,7 +137,7 @@ static int create_own(struct dm_vram *vram, struct dm_physical *p)
     memset(&h, 0, sizeof h);
     h.mesa.size = file_size;
     h.mesa.offset = DM_HEADER_SIZE;
-    memcpy(h.mesa.uuid, vram->producer, sizeof h.mesa.uuid);
+    memcpy(h.mesa.uuid, vram->exporter_uuid, sizeof h.mesa.uuid);
     memcpy(h.own.magic, "CARDLESS", 8);
     h.own.version = DM_OWN_VERSION;
     h.own.payload = DM_HEADER_SIZE;
@@ -247,8 +248,8 @@ void dm_physical_unref(struct dm_physical *p)
     if (!p || --p->references)
         return;
     if (p->kind == DM_PHYSICAL_SLICE) {
-        // Memory that cannot be given back must not be handed out again with its old contents: then
-        // its place is lost.
+        // If the pages cannot be given back, the range must not be used again with its old
+        // contents, so it stays taken.
         int fd = dm_physical_fd(p);
         if (fd >= 0 && dm_sys_punch(fd, p->payload, p->size) == 0)
             dm_rangemap_remove(&p->vram->slices, p->payload, NULL);
@@ -276,7 +277,7 @@ int dm_physical_intact(const struct dm_physical *physical)
         return fd;
     if (fstat(fd, &st))
         return -errno;
-    // A dma-buf has no length that fstat knows on every kernel; it cannot be truncated either.
+    // Not every kernel reports the length of a dma-buf in fstat, and a dma-buf cannot be truncated.
     if (!S_ISREG(st.st_mode))
         return 0;
     if (__builtin_add_overflow(physical->payload, physical->size, &end) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Takes and returns the protection key of device pages.
+// Allocates and frees the protection key of device pages.
 #include "pkey.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ bool dm_pkey_init(void)
     const char *wish = getenv("CARDLESS_PKEYS");
     if (wish && strcmp(wish, "0") == 0)
         return false;
-    // Closed for this thread too: the second argument is PKEY_DISABLE_ACCESS. Fails without CPU
+    // Closed for this thread, too: the second argument is PKEY_DISABLE_ACCESS. Fails without CPU
     // support or a free key.
     long k = syscall(SYS_pkey_alloc, 0UL, 1UL);
     if (k <= 0)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A profile based on one that is based on one …: deeper than this is a circle.
+// Profiles that are based on each other more deeply than this form a circle.
 enum { DEEPEST = 8 };
 
 static const char *const attribute_names[DM_ATTRIBUTE_END] = {
@@ -44,12 +44,12 @@ struct reader {
     int depth;
     bool any; // a key other than base was read
     char *error;
-    size_t error_room;
+    size_t error_size;
 };
 
 static int refuse(struct reader *r, const char *what, const char *value)
 {
-    snprintf(r->error, r->error_room, "device profile %s, line %u: %s \"%s\"", r->id, r->line, what,
+    snprintf(r->error, r->error_size, "device profile %s, line %u: %s \"%s\"", r->id, r->line, what,
              value);
     return -EINVAL;
 }
@@ -71,7 +71,7 @@ static bool number_int(const char *text, int *out)
     return !errno && end != text && !*end && v >= INT_MIN && v <= INT_MAX;
 }
 
-// The index of names[i] among `count`, or -1. Names have `length` bytes.
+// Returns the index of a name of `length` bytes among `count`, or -1.
 static int find_name(const char *const *names, int count, const char *name, size_t length)
 {
     for (int i = 0; i < count; i++)
@@ -86,7 +86,7 @@ static int read_limit(struct reader *r, const char *key, const char *value)
     const char *dot = strrchr(key, '.');
     int limit = dot ? find_name(limit_names, DM_LIMIT_COUNT, key, (size_t)(dot - key)) : -1;
     if (limit < 0)
-        return refuse(r, "no limit is called", key);
+        return refuse(r, "unknown limit", key);
     struct dm_limit *l = &r->out->limit[limit];
     uint64_t *field = !strcmp(dot, ".initial")   ? &l->initial
                       : !strcmp(dot, ".minimum") ? &l->minimum
@@ -94,9 +94,10 @@ static int read_limit(struct reader *r, const char *key, const char *value)
                       : !strcmp(dot, ".maximum") ? &l->maximum
                                                  : NULL;
     if (!field)
-        return refuse(r, "a limit has initial, minimum, granule and maximum, not", dot + 1);
+        return refuse(r, "a limit has the fields initial, minimum, granule and maximum, and not",
+                      dot + 1);
     if (!number_u64(value, field) || (field == &l->granule && !*field))
-        return refuse(r, "not a number this can be:", value);
+        return refuse(r, "invalid number", value);
     return 0;
 }
 
@@ -104,9 +105,9 @@ static int read_attribute(struct reader *r, const char *key, const char *value)
 {
     int number = find_name(attribute_names, DM_ATTRIBUTE_END, key, strlen(key));
     if (number < 0)
-        return refuse(r, "no attribute is called", key);
+        return refuse(r, "unknown attribute", key);
     if (!number_int(value, &r->out->attribute[number]))
-        return refuse(r, "not a whole number of 32 bits:", value);
+        return refuse(r, "not a 32-bit integer:", value);
     return 0;
 }
 
@@ -116,16 +117,16 @@ static int read_base(struct reader *r, const char *id)
 {
     const char *text = dm_device_text(id);
     if (!text)
-        return refuse(r, "there is no compiled-in profile", id);
+        return refuse(r, "unknown compiled-in profile", id);
     if (r->any)
-        return refuse(r, "base must stand before all other keys, this one does not:", id);
+        return refuse(r, "base must be the first key, but other keys precede base =", id);
     if (r->depth == DEEPEST)
-        return refuse(r, "a profile is based on itself through", id);
+        return refuse(r, "profiles are based on each other in a circle through", id);
     struct reader base = {.out = r->out,
                           .id = id,
                           .depth = r->depth + 1,
                           .error = r->error,
-                          .error_room = r->error_room};
+                          .error_size = r->error_size};
     return read_text(&base, text);
 }
 
@@ -133,7 +134,7 @@ static int read_key(struct reader *r, const char *key, const char *value)
 {
     struct dm_device_profile *p = r->out;
     if (!*value)
-        return refuse(r, "there is no value behind", key);
+        return refuse(r, "missing value of key", key);
     if (!strcmp(key, "base"))
         return read_base(r, value);
     r->any = true;
@@ -146,12 +147,11 @@ static int read_key(struct reader *r, const char *key, const char *value)
     if (!strcmp(key, "total_memory"))
         return number_u64(value, &p->total_memory) && p->total_memory
                    ? 0
-                   : refuse(r, "not a number of bytes:", value);
+                   : refuse(r, "total_memory must be a positive number of bytes, not", value);
     if (!strcmp(key, "stream_priority.least"))
-        return number_int(value, &p->priority_least) ? 0 : refuse(r, "not a whole number:", value);
+        return number_int(value, &p->priority_least) ? 0 : refuse(r, "not an integer:", value);
     if (!strcmp(key, "stream_priority.greatest"))
-        return number_int(value, &p->priority_greatest) ? 0
-                                                        : refuse(r, "not a whole number:", value);
+        return number_int(value, &p->priority_greatest) ? 0 : refuse(r, "not an integer:", value);
     if (!strncmp(key, "limit.", 6))
         return read_limit(r, key + 6, value);
     if (!strncmp(key, "attribute.", 10))
@@ -176,7 +176,7 @@ static int read_line(struct reader *r, const char *text, size_t length)
     memcpy(line, text, length);
     line[length] = 0;
     if (strlen(line) != length)
-        return refuse(r, "the line holds a zero byte after", line);
+        return refuse(r, "the line has a zero byte after", line);
     char *comment = strchr(line, '#');
     if (comment)
         *comment = 0;
@@ -202,7 +202,7 @@ static int read_text(struct reader *r, const char *text)
     return e;
 }
 
-// What the rest of the driver relies on.
+// Checks the values that the rest of the driver relies on.
 static int check(struct reader *r)
 {
     struct dm_device_profile *p = r->out;
@@ -215,9 +215,9 @@ static int check(struct reader *r)
                           : p->attribute[DM_ATTRIBUTE_warp_size] <= 0 ? "attribute.warp_size"
                                                                       : NULL;
     if (missing)
-        return refuse(r, "the profile ends without", missing);
+        return refuse(r, "missing key", missing);
     if (p->priority_least < p->priority_greatest)
-        return refuse(r, "the least stream priority is a smaller number than",
+        return refuse(r, "stream_priority.least must not be a smaller number than",
                       "stream_priority.greatest");
     for (int i = 0; i < DM_LIMIT_COUNT; i++)
         if (!p->limit[i].granule)
@@ -226,9 +226,9 @@ static int check(struct reader *r)
 }
 
 int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error,
-                    size_t error_room)
+                    size_t error_size)
 {
-    struct reader r = {.out = out, .id = id, .error = error, .error_room = error_room};
+    struct reader r = {.out = out, .id = id, .error = error, .error_size = error_size};
     memset(out, 0, sizeof *out);
     snprintf(out->id, sizeof out->id, "%s", id);
     int e = read_text(&r, text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Device profiles: what a card is, as numbers. They are text (data/devices/), compiled in or read
-// from a file of the user's.
+// Device profiles: the properties of a card, as numbers. They are text files (data/devices/),
+// either compiled in or supplied by the user.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@ enum dm_attribute {
 #define DM_ATTRIBUTE(number, name) DM_ATTRIBUTE_##name = number,
 #include "attributes.def"
 #undef DM_ATTRIBUTE
-    DM_ATTRIBUTE_END // one more than the last; 0 is none
+    DM_ATTRIBUTE_END // one more than the last; there is no attribute 0
 };
 
 // X(name), in the order of the driver API's limits, from 0.
@@ -33,17 +33,17 @@ enum dm_limit_id {
         DM_LIMIT_COUNT
 };
 
-// A value asked for is raised to the minimum, rounded up to the granule, and held against the
+// A requested value is raised to the minimum, rounded up to the granule, and compared with the
 // maximum.
 struct dm_limit {
     uint64_t initial, minimum, granule, maximum;
 };
 
-enum { DM_NAME_ROOM = 128 };
+enum { DM_NAME_SIZE = 128 };
 
 struct dm_device_profile {
-    char id[32];             // the name of its file without .dev
-    char name[DM_NAME_ROOM]; // what the driver calls the card
+    char id[32];             // the profile's file name without .dev
+    char name[DM_NAME_SIZE]; // the driver's name for the card
     uint64_t total_memory;   // bytes
     int priority_least, priority_greatest;
     struct dm_limit limit[DM_LIMIT_COUNT];
@@ -57,13 +57,13 @@ struct dm_device_text {
 extern const struct dm_device_text
     dm_device_texts[]; // ends with a row of NULL; made by tools/gen/device_profiles.py
 
-// The text of the compiled-in profile of that id, or NULL.
+// Returns the text of a compiled-in profile, or NULL.
 const char *dm_device_text(const char *id);
 
-// Reads a profile: lines `key = value`, `#` begins a comment; `base = ID` takes over all values of
-// a compiled-in profile and stands first. 0, or -EINVAL and in `error` a sentence that says what is
-// wrong in which line; then *out is undefined.
+// Reads a profile: lines of `key = value`; `#` begins a comment. `base = ID` copies all values of a
+// compiled-in profile and must be the first line. Returns 0, or -EINVAL and a message in `error`
+// that names the line; *out is then undefined.
 int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error,
-                    size_t error_room);
+                    size_t error_size);
 
-const char *dm_limit_name(int limit); // NULL: there is no such limit
+const char *dm_limit_name(int limit); // NULL if there is no such limit

@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The B+ tree behind dm_rangemap: nodes of 32 slots, each slot with the extent and the largest gap
-// of what lies under it.
+// The B+ tree of a range map: insertion, removal and look-up. rangemap_gap.c searches for gaps.
 #include "rangemap.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "alloc.h"
-
-enum { SLOTS = 32, LEAST = SLOTS / 4, HEIGHT_MAX = 24 };
-
-struct dm_rangemap_node {
-    unsigned count;
-    bool leaf;
-    // Unused slots hold UINT64_MAX, so that the search needs no count.
-    uint64_t start[SLOTS]; // first byte of the range, or of the first range below
-    struct slot {
-        uint64_t last; // last byte (inclusive: a range may end at 2^64)
-        uint64_t gap;  // inner nodes: the largest gap between two neighbours below; leaves: 0
-        void *ptr;     // owner, or child
-    } slot[SLOTS];
-};
-
-typedef struct dm_rangemap_node node;
+#include "rangemap_node.h"
 
 void dm_rangemap_init(struct dm_rangemap *map)
 {
@@ -50,8 +34,9 @@ void dm_rangemap_finish(struct dm_rangemap *map)
     memset(map, 0, sizeof *map);
 }
 
-// An insertion splits at most one node a level and adds a root.
-static int stock(struct dm_rangemap *map)
+// Makes sure that there are enough spare nodes: an insertion splits at most one node on each level,
+// and adds a root.
+static int stock_nodes(struct dm_rangemap *map)
 {
     while (map->spares < map->height + 2) {
         node *n = dm_alloc(sizeof *n);
@@ -64,7 +49,7 @@ static int stock(struct dm_rangemap *map)
     return 0;
 }
 
-static node *take(struct dm_rangemap *map, bool leaf)
+static node *take_node(struct dm_rangemap *map, bool leaf)
 {
     node *n = map->spare;
     map->spare = n->slot[0].ptr;
@@ -75,7 +60,7 @@ static node *take(struct dm_rangemap *map, bool leaf)
     return n;
 }
 
-static void give(struct dm_rangemap *map, node *n)
+static void give_node(struct dm_rangemap *map, node *n)
 {
     if (map->spares >= HEIGHT_MAX) {
         dm_free(n);
@@ -84,20 +69,6 @@ static void give(struct dm_rangemap *map, node *n)
     n->slot[0].ptr = map->spare;
     map->spare = n;
     map->spares++;
-}
-
-// The last slot whose start is not above `address`; 0 also where none is. Without branches: they
-// would be guessed wrong.
-static inline unsigned search(const node *n, uint64_t address)
-{
-    unsigned i = 0;
-    i += (unsigned)(n->start[i + 16] <= address) << 4;
-    i += (unsigned)(n->start[i + 8] <= address) << 3;
-    i += (unsigned)(n->start[i + 4] <= address) << 2;
-    i += (unsigned)(n->start[i + 2] <= address) << 1;
-    i += (unsigned)(n->start[i + 1] <= address);
-    // Only address UINT64_MAX can land on an unused slot.
-    return __builtin_expect(i >= n->count, 0) ? n->count - 1 : i;
 }
 
 static void fill_range(const node *n, unsigned i, struct dm_range *out)
@@ -112,10 +83,10 @@ bool dm_rangemap_find(const struct dm_rangemap *map, uint64_t address, struct dm
     const node *n = map->root;
     if (!n)
         return false;
-    unsigned i = search(n, address);
+    unsigned i = node_search(n, address);
     while (!n->leaf) {
         n = n->slot[i].ptr;
-        i = search(n, address);
+        i = node_search(n, address);
     }
     if (address < n->start[i] || address > n->slot[i].last)
         return false;
@@ -132,12 +103,12 @@ void *dm_rangemap_owner(const struct dm_rangemap *map, uint64_t address)
 bool dm_rangemap_previous(const struct dm_rangemap *map, uint64_t address, struct dm_range *out)
 {
     const node *n = map->root;
-    // A slot's start is the exact start of its first range, so the path never has to turn back.
+    // A slot's start is the exact start of its first range, so the search never has to backtrack.
     if (!n || address < n->start[0])
         return false;
     while (!n->leaf)
-        n = n->slot[search(n, address)].ptr;
-    fill_range(n, search(n, address), out);
+        n = n->slot[node_search(n, address)].ptr;
+    fill_range(n, node_search(n, address), out);
     return true;
 }
 
@@ -147,12 +118,12 @@ bool dm_rangemap_next(const struct dm_rangemap *map, uint64_t address, struct dm
     if (!n)
         return false;
     for (;;) {
-        unsigned i = search(n, address);
+        unsigned i = node_search(n, address);
         if (n->slot[i].last < address)
             i++;
         if (i == n->count)
-            return false; // only in the root: below, the child was chosen because its last byte is
-                          // not before `address`
+            return false; // only possible in the root: a child is chosen if it ends at or after
+                          // `address`
         if (n->leaf) {
             fill_range(n, i, out);
             return true;
@@ -167,22 +138,6 @@ bool dm_rangemap_overlaps(const struct dm_rangemap *map, uint64_t start, uint64_
     if (size == 0 || !dm_rangemap_next(map, start, &r))
         return false;
     return r.start < start || r.start - start < size;
-}
-
-// Brings slot i of the inner node n up to date with its child.
-static void summarise(node *n, unsigned i)
-{
-    const node *c = n->slot[i].ptr;
-    uint64_t gap = c->leaf ? 0 : c->slot[0].gap;
-    for (unsigned k = 1; k < c->count; k++) {
-        uint64_t between = c->start[k] - c->slot[k - 1].last - 1;
-        gap = between > gap ? between : gap;
-        if (!c->leaf && c->slot[k].gap > gap)
-            gap = c->slot[k].gap;
-    }
-    n->start[i] = c->start[0];
-    n->slot[i].last = c->slot[c->count - 1].last;
-    n->slot[i].gap = gap;
 }
 
 static void move_slots(node *to, unsigned at, const node *from, unsigned first, unsigned count)
@@ -211,19 +166,19 @@ static void cut(node *n, unsigned count)
     n->count = count;
 }
 
-// Splits the full child i of n in two. Ranges are mostly added at the end, where the left half is
-// then left nearly full.
+// Splits the full child i of n in two. Most ranges are added at the end, so there the left half is
+// left nearly full.
 static void split(struct dm_rangemap *map, node *n, unsigned i, uint64_t address)
 {
-    node *left = n->slot[i].ptr, *right = take(map, left->leaf);
-    unsigned keep = address > left->start[SLOTS - 1] ? SLOTS - LEAST : SLOTS / 2;
+    node *left = n->slot[i].ptr, *right = take_node(map, left->leaf);
+    unsigned keep = address > left->start[SLOTS - 1] ? SLOTS - SLOTS_MIN : SLOTS / 2;
     move_slots(right, 0, left, keep, SLOTS - keep);
     right->count = SLOTS - keep;
     cut(left, keep);
     open_slot(n, i + 1);
     n->slot[i + 1].ptr = right;
-    summarise(n, i);
-    summarise(n, i + 1);
+    node_summarise(n, i);
+    node_summarise(n, i + 1);
 }
 
 int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, void *owner)
@@ -233,16 +188,16 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
         return -EINVAL;
     if (dm_rangemap_overlaps(map, start, size))
         return -EEXIST;
-    int r = stock(map);
+    int r = stock_nodes(map);
     if (r)
         return r;
 
     if (!map->root) {
-        map->root = take(map, true);
+        map->root = take_node(map, true);
         map->height = 1;
     }
     if (map->root->count == SLOTS) {
-        node *root = take(map, false);
+        node *root = take_node(map, false);
         root->count = 1;
         root->slot[0].ptr = map->root;
         map->root = root;
@@ -252,29 +207,30 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
     node *path[HEIGHT_MAX], *n = map->root;
     unsigned slot[HEIGHT_MAX], depth = 0;
     while (!n->leaf) {
-        unsigned i = search(n, start);
+        unsigned i = node_search(n, start);
         if (((node *)n->slot[i].ptr)->count == SLOTS) {
             split(map, n, i, start);
-            i = search(n, start);
+            i = node_search(n, start);
         }
         path[depth] = n;
         slot[depth++] = i;
         n = n->slot[i].ptr;
     }
-    unsigned at = n->count && start > n->start[0] ? search(n, start) + 1 : 0;
+    unsigned at = n->count && start > n->start[0] ? node_search(n, start) + 1 : 0;
     open_slot(n, at);
     n->start[at] = start;
     n->slot[at].last = last;
     n->slot[at].gap = 0;
     n->slot[at].ptr = owner;
     while (depth-- > 0)
-        summarise(path[depth], slot[depth]);
+        node_summarise(path[depth], slot[depth]);
     map->count++;
     return 0;
 }
 
-// Child i of n has become small: join it with a neighbour, or take slots from one. There is one:
-// every node but the root has at least LEAST slots, and a root with a single child is dropped.
+// Child i of n has become small: merges it with a neighbour, or moves slots from one. There always
+// is a neighbour: every node except the root has at least SLOTS_MIN slots, and a root with a single
+// child is removed.
 static void refill(struct dm_rangemap *map, node *n, unsigned i)
 {
     unsigned l = i > 0 ? i - 1 : i;
@@ -283,9 +239,9 @@ static void refill(struct dm_rangemap *map, node *n, unsigned i)
     if (total <= SLOTS * 3 / 4) {
         move_slots(left, left->count, right, 0, right->count);
         left->count = total;
-        give(map, right);
+        give_node(map, right);
         close_slot(n, l + 1);
-        summarise(n, l);
+        node_summarise(n, l);
         return;
     }
     unsigned keep = total / 2;
@@ -302,8 +258,8 @@ static void refill(struct dm_rangemap *map, node *n, unsigned i)
         move_slots(right, 0, right, moved, rest);
         cut(right, rest);
     }
-    summarise(n, l);
-    summarise(n, l + 1);
+    node_summarise(n, l);
+    node_summarise(n, l + 1);
 }
 
 int dm_rangemap_remove(struct dm_rangemap *map, uint64_t start, struct dm_range *removed)
@@ -312,12 +268,12 @@ int dm_rangemap_remove(struct dm_rangemap *map, uint64_t start, struct dm_range 
     unsigned slot[HEIGHT_MAX], depth = 0;
     if (!n)
         return -ENOENT;
-    unsigned i = search(n, start);
+    unsigned i = node_search(n, start);
     while (!n->leaf) {
         path[depth] = n;
         slot[depth++] = i;
         n = n->slot[i].ptr;
-        i = search(n, start);
+        i = node_search(n, start);
     }
     if (n->start[i] != start)
         return -ENOENT;
@@ -328,106 +284,20 @@ int dm_rangemap_remove(struct dm_rangemap *map, uint64_t start, struct dm_range 
 
     while (depth-- > 0) {
         node *parent = path[depth], *child = parent->slot[slot[depth]].ptr;
-        summarise(parent, slot[depth]);
-        if (child->count < LEAST)
+        node_summarise(parent, slot[depth]);
+        if (child->count < SLOTS_MIN)
             refill(map, parent, slot[depth]);
     }
     while (!map->root->leaf && map->root->count == 1) {
         node *root = map->root;
         map->root = root->slot[0].ptr;
         map->height--;
-        give(map, root);
+        give_node(map, root);
     }
     if (map->root->count == 0) {
-        give(map, map->root);
+        give_node(map, map->root);
         map->root = NULL;
         map->height = 0;
     }
     return 0;
-}
-
-struct fit {
-    uint64_t low, high, size, align, found;
-};
-
-// Whether [from, to] (inclusive) has room; the lowest place goes to f->found.
-static bool fits(struct fit *f, uint64_t from, uint64_t to)
-{
-    uint64_t at, end;
-    from = from < f->low ? f->low : from;
-    to = to > f->high ? f->high : to;
-    if (__builtin_add_overflow(from, f->align - 1, &at))
-        return false;
-    at &= ~(f->align - 1);
-    if (__builtin_add_overflow(at, f->size - 1, &end) || from > to || end > to)
-        return false;
-    f->found = at;
-    return true;
-}
-
-static bool gap_below(const node *n, struct fit *f)
-{
-    for (unsigned i = search(n, f->low); i < n->count; i++) {
-        if (n->start[i] > f->high)
-            return false;
-        if (!n->leaf && n->slot[i].gap >= f->size && n->slot[i].last > f->low &&
-            gap_below(n->slot[i].ptr, f))
-            return true;
-        if (i + 1 < n->count && n->start[i + 1] - n->slot[i].last - 1 >= f->size &&
-            fits(f, n->slot[i].last + 1, n->start[i + 1] - 1))
-            return true;
-    }
-    return false;
-}
-
-int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, uint64_t size,
-                    uint64_t align, uint64_t *start)
-{
-    if (size == 0 || align == 0 || (align & (align - 1)))
-        return -EINVAL;
-    struct fit f = {low, high, size, align, 0};
-    const node *n = map->root;
-    bool found;
-    if (!n)
-        found = fits(&f, 0, UINT64_MAX);
-    else
-        found = (n->start[0] > 0 && fits(&f, 0, n->start[0] - 1)) || gap_below(n, &f) ||
-                (n->slot[n->count - 1].last < UINT64_MAX &&
-                 fits(&f, n->slot[n->count - 1].last + 1, UINT64_MAX));
-    if (!found)
-        return -ENOMEM;
-    *start = f.found;
-    return 0;
-}
-
-static int check_node(const node *n, unsigned level, unsigned height, uint64_t *count)
-{
-    if (n->count == 0 || n->count > SLOTS || n->leaf != (level + 1 == height))
-        return -EILSEQ;
-    for (unsigned i = 0; i < n->count; i++) {
-        if (n->slot[i].last < n->start[i] || (i && n->start[i] <= n->slot[i - 1].last))
-            return -EILSEQ;
-        if (n->leaf) {
-            ++*count;
-            continue;
-        }
-        node copy = *n;
-        summarise(&copy, i);
-        if (copy.start[i] != n->start[i] || copy.slot[i].last != n->slot[i].last ||
-            copy.slot[i].gap != n->slot[i].gap ||
-            check_node(n->slot[i].ptr, level + 1, height, count))
-            return -EILSEQ;
-    }
-    for (unsigned i = n->count; i < SLOTS; i++)
-        if (n->start[i] != UINT64_MAX)
-            return -EILSEQ;
-    return 0;
-}
-
-int dm_rangemap_check(const struct dm_rangemap *map)
-{
-    uint64_t count = 0;
-    if (map->root && check_node(map->root, 0, map->height, &count))
-        return -EILSEQ;
-    return count == map->count ? 0 : -EILSEQ;
 }

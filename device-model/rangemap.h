@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An ordered map from disjoint address ranges to their owners, which also knows its gaps: a B+
-// tree.
+// Range maps: ordered maps from disjoint address ranges to their owners, with a search for gaps.
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +7,10 @@
 
 struct dm_rangemap_node;
 
-// All zero is an empty map. The caller serialises: readers may run together, a writer alone.
+// A zeroed struct is an empty map. The caller serialises: any number of readers, or one writer.
 struct dm_rangemap {
     struct dm_rangemap_node *root;
-    struct dm_rangemap_node *spare; // kept so that an insertion cannot fail halfway
+    struct dm_rangemap_node *spare; // so that an insertion cannot fail halfway
     unsigned spares;
     unsigned height;
     uint64_t count;
@@ -24,33 +23,34 @@ struct dm_range {
 };
 
 void dm_rangemap_init(struct dm_rangemap *map);
-// Frees the nodes; the owners are the caller's.
+// Frees the nodes, not the owners.
 void dm_rangemap_finish(struct dm_rangemap *map);
 
-// -EINVAL: size 0 or the range passes 2^64. -EEXIST: overlaps a range of the map. -ENOMEM: the map
-// is unchanged.
+// Adds a range. Returns 0; -EINVAL if the size is 0 or the range passes 2^64; -EEXIST if it
+// overlaps a range of the map; -ENOMEM. On errors the map is unchanged.
 int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, void *owner);
-// Removes the range that starts at `start`. Allocates nothing. -ENOENT.
+// Removes the range that starts at `start`. Needs no memory. Returns 0 or -ENOENT.
 int dm_rangemap_remove(struct dm_rangemap *map, uint64_t start, struct dm_range *removed);
 
-// The range that contains `address`. O(log n), about 20 ns among 10^4.
+// Finds the range that contains `address`. O(log n); about 20 ns among 10^4 ranges.
 bool dm_rangemap_find(const struct dm_rangemap *map, uint64_t address, struct dm_range *out);
-// The owner of the range that contains `address`, or NULL.
+// Returns the owner of the range that contains `address`, or NULL.
 void *dm_rangemap_owner(const struct dm_rangemap *map, uint64_t address);
-// The first range that ends after `address` (contains it, or lies above it). To go through all,
-// also while the map changes: for (at = 0; dm_rangemap_next(map, at, &r); at = r.start + r.size) —
-// stop where that sum is 0.
+// Finds the first range that ends after `address`: it contains the address or lies above it. This
+// loop visits all ranges, even if the map changes meanwhile; stop if the sum is 0:
+//
+//   for (at = 0; dm_rangemap_next(map, at, &r); at = r.start + r.size)
 bool dm_rangemap_next(const struct dm_rangemap *map, uint64_t address, struct dm_range *out);
-// The last range that starts at or below `address`.
+// Finds the last range that starts at or below `address`.
 bool dm_rangemap_previous(const struct dm_rangemap *map, uint64_t address, struct dm_range *out);
-// Whether any range has a byte in [start, start + size).
+// Returns true if any range has a byte in [start, start + size).
 bool dm_rangemap_overlaps(const struct dm_rangemap *map, uint64_t start, uint64_t size);
 
-// The lowest multiple of `align` (a power of two) in [low, high] where `size` bytes fit between the
-// ranges without passing `high` (inclusive). O(log n) where all ranges are multiples of `align`.
-// -ENOMEM: there is none.
+// Finds the lowest multiple of `align` (a power of two) in [low, high] at which `size` bytes fit
+// between the ranges and do not pass `high` (inclusive). O(log n) if all ranges are multiples of
+// `align`. Returns 0, or -ENOMEM if there is none.
 int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, uint64_t size,
                     uint64_t align, uint64_t *start);
 
-// Checks every invariant of the tree, for tests. 0 or -EILSEQ.
+// Checks every invariant of the tree, for tests. Returns 0 or -EILSEQ.
 int dm_rangemap_check(const struct dm_rangemap *map);

@@ -15,22 +15,22 @@
 #endif
 
 enum { WINDOW_LEAST = 1 << 30, WINDOW_ALIGN = 1 << 30 };
-// Where nothing else lives in an ordinary x86-64 or AArch64 process: below position-independent
-// programs and libraries, and low, so that the free addresses above stay in one piece for large
-// reservations.
+// Nothing else uses these addresses in an ordinary x86-64 or AArch64 process. They are below
+// position-independent programs and libraries, and low enough that the free addresses above stay in
+// one piece for large reservations.
 #define WINDOW_BASE UINT64_C(0x0a0000000000)
 #define WINDOW_UNDER_VALGRIND (UINT64_C(8) << 30)
 
 // Owners of reservations.
 static char in_window, outside;
 
-// Thread and memory sanitizers know only certain addresses; the kernel's own choice is always among
-// them.
+// Thread and memory sanitizers support only certain addresses; the kernel's own choice is always
+// one of them.
 extern void __tsan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));
 
-// Valgrind's memcheck keeps a record of every 64 KiB of reserved addresses: minutes for a window of
-// terabytes.
+// Valgrind's memcheck keeps a record for every 64 KiB of reserved addresses, which takes minutes
+// for a window of terabytes.
 static int is_valgrind(struct dl_phdr_info *object, size_t size, void *found)
 {
     (void)size;
@@ -44,7 +44,7 @@ static int reserve_pages(uint64_t address, uint64_t size, int flags, uint64_t *o
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0, out);
 }
 
-// A reservation at a multiple of `align`, wherever the kernel likes.
+// Reserves addresses at a multiple of `align`, anywhere.
 static int reserve_aligned(uint64_t size, uint64_t align, uint64_t *out)
 {
     uint64_t padded, at;
@@ -80,7 +80,7 @@ int dm_space_init(struct dm_space *space, uint64_t size)
         if (!__tsan_init && !__msan_init) {
             r = reserve_pages(WINDOW_BASE, size, MAP_FIXED_NOREPLACE, &space->base);
             if (r == 0 &&
-                space->base != WINDOW_BASE) { // a kernel before 4.17 takes the flag for a mere hint
+                space->base != WINDOW_BASE) { // a kernel before 4.17 treats the flag as a mere hint
                 dm_sys_munmap(space->base, size);
                 r = -EEXIST;
             }
@@ -186,7 +186,7 @@ bool dm_va_find(const struct dm_space *space, uint64_t va, uint64_t *start, uint
     return true;
 }
 
-// Reservations that lie side by side count as one.
+// Adjacent reservations count as one.
 static bool is_reserved(const struct dm_space *space, uint64_t va, uint64_t size)
 {
     struct dm_range range;
@@ -210,7 +210,7 @@ int dm_pages_access(uint64_t va, uint64_t size, unsigned flags)
     return dm_sys_protect(va, size, prot, -1);
 }
 
-// Maps pages of the file; va, size and file_offset are whole pages and have been checked.
+// Maps pages of the file. va, size and file_offset are whole pages and have been checked.
 static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *physical,
                      uint64_t offset, uint64_t size, uint64_t file_offset, unsigned flags)
 {
@@ -223,7 +223,7 @@ static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *ph
     int r = dm_rangemap_insert(&space->mapped, va, size, m);
     if (r)
         goto fail_alloc;
-    // Where pages get a key, they are never accessible without it.
+    // Pages that get a key must never be accessible without it.
     bool two_steps = dm_pkey() >= 0 && !(flags & DM_MAP_HOST);
     int prot = (flags & (DM_MAP_READ | DM_MAP_WRITE) ? PROT_READ : 0) |
                (flags & DM_MAP_WRITE ? PROT_WRITE : 0);
@@ -242,8 +242,8 @@ static int map_pages(struct dm_space *space, uint64_t va, struct dm_physical *ph
     dm_physical_ref(physical);
     return 0;
 fail_map:
-    // Should this fail too, inaccessible pages of the file stay behind: harmless, and replaced by
-    // the next mapping there.
+    // If this fails, too, inaccessible pages of the file stay: they do no harm, and the next
+    // mapping there replaces them.
     dm_sys_unback(va, size);
 fail_insert:
     dm_rangemap_remove(&space->mapped, va, NULL);
@@ -312,7 +312,7 @@ int dm_space_map_bytes(struct dm_space *space, struct dm_physical *physical, uin
 {
     if (size == 0 || offset > physical->size || size > physical->size - offset)
         return -EINVAL;
-    // Neither sum can wrap: payload + size lies inside a file.
+    // Neither sum can wrap, because payload + size lies inside a file.
     uint64_t first = physical->payload + offset, remainder = first % DM_PAGE,
              page = first - remainder;
     uint64_t span = (remainder + size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1), at;

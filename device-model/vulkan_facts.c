@@ -11,20 +11,20 @@
 #include "hash.h"
 #include "import.h"
 
-// It must fit between Mesa's header and the first payload that Mesa has ever placed, and leave our
-// own header's place alone.
+// The record must fit between Mesa's header and the smallest payload offset that Mesa has used, and
+// must not overlap our own header.
 _Static_assert(DM_VULKAN_FACTS_AT + sizeof(struct dm_vulkan_facts) <= DM_HEADER_SIZE,
                "the record is larger than its place");
 
 static const char magic[8] = {'C', 'A', 'R', 'D', 'L', 'S', 'V', 'K'};
 static const char attribute[] = "user.cardless.vulkan";
 
-// Both are whole words, without holes.
+// Both consist of whole words, without padding.
 _Static_assert(offsetof(struct dm_vulkan_facts, resource) % 8 == 0 &&
                    sizeof(struct dm_vulkan_resource) % 8 == 0,
                "the check goes by words");
 
-// Over the head and the resources that are there. Precondition: resource_count is in range.
+// Check sum of the head and of the resources in use. Precondition: resource_count is in range.
 static uint32_t check_of(const struct dm_vulkan_facts *facts)
 {
     struct dm_vulkan_facts head;
@@ -69,7 +69,7 @@ int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_v
     return -ENOTSUP;
 }
 
-// What sentences print must be fit to print.
+// Messages print these fields, so they must be printable.
 static bool makes_sense(struct dm_vulkan_resource *r)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
@@ -89,7 +89,7 @@ static bool all_make_sense(struct dm_vulkan_facts *facts)
 
 int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts)
 {
-    // A writer may be at it: then the check does not hold, and a moment later it does.
+    // A writer may be active: then the check sum does not match yet, and a moment later it does.
     enum { ATTEMPTS = 3 };
     for (int i = 0; i < ATTEMPTS; i++) {
         ssize_t n = -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a Vulkan program said about memory that it exported: a record that our Vulkan layer leaves
-// in the exported file itself, so that it goes wherever the descriptor goes, also to other
-// processes, and ends with the memory. Whoever has the descriptor can write there: a record is
-// evidence for sentences, and nothing that bytes are moved by.
+// Facts from a Vulkan program about memory that it exported. Our Vulkan layer writes this record
+// into the exported file itself, so it goes wherever the descriptor goes, to other processes as
+// well, and ends with the memory. Anyone with the descriptor can write there: the record serves
+// diagnostics, and no bytes are moved because of it.
 #pragma once
 
 #include <stdbool.h>
@@ -23,25 +23,26 @@ enum dm_vulkan_resource_flags {
 
 // An image or buffer that is bound to the memory.
 struct dm_vulkan_resource {
-    uint64_t handle; // Vk{Image,Buffer}, for sentences
-    uint64_t offset; // where it is bound
+    uint64_t handle; // Vk{Image,Buffer}, for messages
+    uint64_t offset; // at which it is bound
     uint64_t size;   // VkMemoryRequirements::size
     uint16_t kind, flags;
-    uint16_t dimensions; // 1, 2, 3 as VkImageType says
-    uint16_t format;     // VkFormat, 0xffff where the number is larger
+    uint16_t dimensions; // 1, 2 or 3, from VkImageType
+    uint16_t format;     // VkFormat; 0xffff if the number is larger
     uint32_t width, height, depth, layers, levels, samples;
-    uint16_t element_B, block_px; // of the format: bytes of a texel or block; 0: not known
+    uint16_t element_B,
+        block_px; // of the format: bytes and width of a texel or block; 0: not known
     uint32_t usage;
     char format_name[32]; // "R8G8B8A8_UNORM"
 };
 
 enum dm_vulkan_memory_flags {
     DM_VULKAN_DEDICATED = 1,    // VkMemoryDedicatedAllocateInfo
-    DM_VULKAN_HOST_VISIBLE = 2, // its memory type's properties, as the program saw them
+    DM_VULKAN_HOST_VISIBLE = 2, // properties of the memory type, as the program saw them
     DM_VULKAN_HOST_COHERENT = 4,
-    DM_VULKAN_MORE_RESOURCES = 8, // more are bound than fit, or one that cannot be described
+    DM_VULKAN_MORE_RESOURCES = 8, // more are bound than fit, or one of them cannot be described
     DM_VULKAN_UNDECLARED =
-        16, // exported as a handle type that VkExportMemoryAllocateInfo did not name
+        16, // exported with a handle type that VkExportMemoryAllocateInfo did not name
 };
 
 enum { DM_VULKAN_FACTS_VERSION = 1, DM_VULKAN_RESOURCES_MOST = 24, DM_VULKAN_FACTS_AT = 512 };
@@ -49,35 +50,35 @@ enum { DM_VULKAN_FACTS_VERSION = 1, DM_VULKAN_RESOURCES_MOST = 24, DM_VULKAN_FAC
 struct dm_vulkan_facts {
     char magic[8]; // "CARDLSVK"
     uint32_t version;
-    uint32_t check;  // over what follows of the head, and the resources, with this field 0
-    uint64_t memory; // VkDeviceMemory, for sentences
+    uint32_t check;  // check sum of the following fields and of the resources, with this field 0
+    uint64_t memory; // VkDeviceMemory, for messages
     uint64_t size;   // VkMemoryAllocateInfo::allocationSize
     uint32_t flags;  // dm_vulkan_memory_flags
     uint32_t resource_count;
     struct dm_vulkan_resource resource[DM_VULKAN_RESOURCES_MOST];
 };
 
-// Writes the record into the file behind `fd`: between Mesa's header and its payload, or as an
-// extended attribute where the file begins with its payload. Seals the check. 0; -ENOTSUP where the
-// file has no room for it; -EINVAL: too many resources; another negative errno.
+// Writes the record into the file of `fd`: between Mesa's header and its payload, or as an extended
+// attribute if the file begins with its payload. Fills in the check sum. Returns 0; -ENOTSUP if the
+// file has no space for it; -EINVAL if there are too many resources; or another negative errno.
 int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts);
 
-// Reads it. 0; -ENODATA: there is none; -EBADMSG: damaged, or not one of ours. *facts is only good
-// with 0.
+// Reads the record. Returns 0; -ENODATA if there is none; -EBADMSG if it is damaged or not ours.
+// *facts is valid only if the result is 0.
 int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts);
 
-// What the layer offers to libcuda.so.1 in the same process: vkGetInstanceProcAddr(NULL,
-// DM_VULKAN_LAYER_PROC) of the layer's library returns a function that returns this.
+// The layer's functions for libcuda.so.1 in the same process: vkGetInstanceProcAddr(NULL,
+// DM_VULKAN_LAYER_PROC) of the layer's library returns a function that returns this struct.
 #define DM_VULKAN_LAYER_SONAME "libVkLayer_cardless.so"
 #define DM_VULKAN_LAYER_PROC "cardlessVulkanLayer1"
 struct dm_vulkan_layer {
     uint32_t version; // 1
-    // Bytes [*first, *end) of the payload inside [offset, offset + size) were written by the host
-    // through vkMapMemory and not flushed: true.
+    // Finds bytes [*first, *end) of the payload, inside [offset, offset + size), that the host
+    // wrote through vkMapMemory and did not flush. Returns true if there are any.
     bool (*unflushed)(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size, uint64_t *first,
                       uint64_t *end);
-    // The last vkGetMemoryFdKHR was of memory that was not allocated for export, and gave no
-    // descriptor.
+    // Returns true if the last vkGetMemoryFdKHR failed for memory that was not allocated for
+    // export.
     bool (*undeclared_export)(void);
 };
 typedef const struct dm_vulkan_layer *(*dm_vulkan_layer_proc)(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Format conversion: entry points. A conversion is a few steps, each a function of the table:
-// repack channels, decode to the 32-bit form, change its class, encode. Blocks of a row go through
-// them by way of two stages in the L1 cache.
+// Format conversion: entry points. A conversion is a sequence of steps, each of them a function of
+// the table: repack the channels, decode to the 32-bit form, change its class, encode. Blocks of a
+// row pass through the steps in two buffers in the L1 cache.
 #include "kn_convert.h"
 #include "kn_dsp.h"
 
@@ -32,7 +32,7 @@ struct step {
         kn_repack_fn *repack;
     };
     struct kn_repack how;
-    uint32_t in_B, out_B; // an element's bytes before and after
+    uint32_t in_B, out_B; // bytes of an element before and after
 };
 
 struct plan {
@@ -61,7 +61,7 @@ static struct step *add(struct plan *plan, int what, uint32_t in_B, uint32_t out
     return s;
 }
 
-// Where the channel `c` of R, G, B, A is stored.
+// Position at which the channel `c` of R, G, B, A is stored.
 static unsigned place(struct kn_format f, unsigned c)
 {
     return f.bgr && c < 3 ? 2 - c : c;
@@ -121,7 +121,7 @@ static void make_plan(struct plan *plan, const struct kn_dsp *dsp, struct kn_for
         add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one, width);
         return;
     }
-    // Channels are repacked where they are narrowest; those of a packed kind, only apart.
+    // Repack channels when they are narrowest. Channels of a packed kind must be unpacked first.
     if (repack)
         where = src_B && (!dst_B || src_B <= dst_B) ? BEFORE : dst_B ? AFTER : BETWEEN;
     if (where == BEFORE) {

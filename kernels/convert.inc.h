@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT
-// The conversion family, once for every instruction set. The file that includes this one has
-// defined LANES (values of 32 bits in a register), the types VF and VI (a register of floats and of
-// integers), struct vi4 (four VI), CONVERT_SUFFIX(), CONVERT_SMALL() (the functions for rows too
-// short for this set) and the operations v_*() used below. Every function works on four registers
-// at a time, so that narrow stores are whole ones; a row that is no multiple of that ends with a
-// step that overlaps the one before, as rows never lie on one another.
+// The conversion family, once for every instruction set.
+//
+// The file that includes this one has defined
+//   LANES              32-bit values in a register
+//   VF, VI, vi4        the types of a register of floats and of integers, and of four VI
+//   CONVERT_SUFFIX()   the name of a function of this set
+//   CONVERT_SMALL()    the functions for rows that are too short for this set
+//   v_*()              the operations used below
+//
+// Every function works on four registers at a time, so that narrow results fill a whole register.
+// If the length of a row is not a multiple of that, the last step overlaps the one before; rows
+// never overlap each other.
 #define STEP (4 * LANES)
 
 #define EACH(i) _Pragma("GCC unroll 4") for (unsigned i = 0; i < 4; i++)
 
-// The quotient v / scale, rounded once: its reciprocal in two floats. Exact for every integer that
+// The quotient v / scale, rounded once, by a reciprocal in two floats. Exact for every integer that
 // is decoded here (the tests try all).
 #define RECIPROCAL(scale) ((float)(1.0 / (scale)))
 #define RECIPROCAL_REST(scale) ((float)(1.0 / (scale)-RECIPROCAL(scale)))
 #define V_QUOTIENT(f, scale)                                                                       \
     v_fma(f, v_set(RECIPROCAL(scale)), v_mul(f, v_set(RECIPROCAL_REST(scale))))
 
-// v * scale to the nearest integer, ties to even, rounded once: the sum has no room for a fraction.
+// v * scale to the nearest integer, ties to even, rounded once: the sum has no bits for a fraction.
 // |v * scale| < 2^22.
 #define ROUNDER 0x1.8p23f
 #define ROUNDER_BITS 0x4b400000
@@ -46,18 +52,19 @@ KN_INLINE VI v_scaled(VF v, VF scale)
     }                                                                                              \
     ROW(encode_##name, 4, out_B)
 
-// How far ahead the lines about to be written are prefetched (docs/internals/conversion.md), or 0.
-// None behind the row is.
-#ifndef CONVERT_AHEAD_B
-#define CONVERT_AHEAD_B 0
+// Distance at which the destination is prefetched (docs/internals/conversion.md); 0: no prefetch. Lines
+// after the row are never prefetched.
+#ifndef CONVERT_PREFETCH_B
+#define CONVERT_PREFETCH_B 0
 #endif
 #define ROW_STEPS(step, in_B, out_B)                                                               \
     do {                                                                                           \
         uint64_t i_ = 0;                                                                           \
-        for (; CONVERT_AHEAD_B && i_ + STEP + CONVERT_AHEAD_B / (out_B) <= count; i_ += STEP) {    \
+        for (; CONVERT_PREFETCH_B && i_ + STEP + CONVERT_PREFETCH_B / (out_B) <= count;            \
+             i_ += STEP) {                                                                         \
             uint8_t *d_ = (uint8_t *)dst + i_ * (out_B);                                           \
             for (unsigned line_ = 0; line_ < STEP * (out_B); line_ += 64)                          \
-                __builtin_prefetch(d_ + CONVERT_AHEAD_B + line_, 1, 3);                            \
+                __builtin_prefetch(d_ + CONVERT_PREFETCH_B + line_, 1, 3);                         \
             step(d_, (const uint8_t *)src + i_ * (in_B));                                          \
         }                                                                                          \
         for (; i_ + STEP <= count; i_ += STEP)                                                     \
@@ -76,7 +83,7 @@ KN_INLINE VI v_scaled(VF v, VF scale)
             ROW_STEPS(step_##name, in_B, out_B);                                                   \
     }
 
-// sRGB: four channels have another step, since their alpha is linear.
+// sRGB: four channels need a step of their own, because alpha is linear.
 #define ROW_SRGB(name, in_B, out_B)                                                                \
     void CONVERT_SUFFIX(kn_##name##_srgb8)(void *dst, const void *src, uint64_t count,             \
                                            unsigned channels)                                      \
@@ -144,8 +151,8 @@ KN_INLINE void step_encode_half(uint8_t *dst, const uint8_t *src)
 }
 ROW(encode_half, 4, 2)
 
-// A register of 10-10-10-2 elements is four registers of channels: each element is spread over four
-// lanes, shifted and masked there.
+// A register of 10-10-10-2 elements becomes four registers of channels: each element is copied to
+// four lanes, then shifted and masked there.
 KN_INLINE void step_decode_unorm10_2(uint8_t *dst, const uint8_t *src)
 {
     VI pixels = v_loadi(src);
@@ -169,9 +176,9 @@ KN_INLINE void step_encode_unorm10_2(uint8_t *dst, const uint8_t *src)
 }
 ROW(encode_unorm10_2, 4, 1)
 
-// One value at a time; the table's second half is for alpha. The barriers keep the compiler from
-// making gathers of it, which processors with the microcode against data sampling have made slower
-// than this.
+// Decodes one value at a time; the second half of the table is for alpha. The barriers prevent the
+// compiler from making gathers of it, which are slower than this on processors with the microcode
+// fix for data sampling.
 KN_INLINE void decode_eight(uint8_t *dst, const uint8_t *src, unsigned alpha)
 {
     uint64_t n;
@@ -185,8 +192,8 @@ KN_INLINE void decode_eight(uint8_t *dst, const uint8_t *src, unsigned alpha)
     }
 }
 
-// Where there is a way with permutations, V_SRGB_REGISTERS of the four registers take it, since the
-// look-ups need other ports than it.
+// If the set has a decoder with permutations, it handles V_SRGB_REGISTERS of the four registers,
+// because the look-ups use other ports.
 #ifndef V_SRGB
 #define V_SRGB_REGISTERS 0
 #define V_SRGB(n) (n)
@@ -213,8 +220,8 @@ KN_INLINE void step_decode_srgba8(uint8_t *dst, const uint8_t *src)
 ROW_SRGB(decode, 1, 4)
 
 #ifndef SRGB_ENCODED_ELSEWHERE
-// The floats of a step, clamped to where the table begins and ends: their upper halves are its
-// indices. The entries are fetched one by one, for the same reason.
+// Clamps the floats of a step to the range of the table. Their upper halves are the indices. The
+// entries are loaded one by one, for the same reason as above.
 KN_INLINE struct vi4 srgb_codes(const uint8_t *src)
 {
     _Alignas(64) uint8_t bits[4 * STEP], entries[4 * STEP];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Format conversion: the references in C, a loop over single values each.
+// Format conversion: the references in C, each a loop over single values.
 #include "convert_scalar.h"
 #include "convert_table.h"
 

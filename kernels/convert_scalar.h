@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Conversion of single values, by the rules that kn_convert.h states.
+// Conversion of single values, by the rules in kn_convert.h.
 #pragma once
 
 #include "small.h"
@@ -21,7 +21,7 @@ KN_INLINE float kn_float_of_bits(uint32_t bits)
     return f;
 }
 
-// The nearest whole number, ties to even; |v| < 2^51. A sum of that size has no room for a
+// The nearest whole number, ties to even; |v| < 2^51. A sum of that size has no bits for a
 // fraction.
 KN_INLINE int64_t kn_nearest(double v)
 {
@@ -37,7 +37,7 @@ KN_INLINE float kn_from_snorm(int v, int scale)
     return v < -scale ? -1.0f : (float)v / (float)scale;
 }
 
-// The product is exact in a double. What compares as false is NaN.
+// The product is exact in a double. If the comparison is false, the value is NaN.
 KN_INLINE uint32_t kn_to_unorm(float v, uint32_t scale)
 {
     return v >= 1.0f ? scale : v > 0.0f ? (uint32_t)kn_nearest((double)v * scale) : 0;
@@ -84,9 +84,9 @@ KN_INLINE uint16_t kn_to_half(float f)
 
     if (magnitude > 0x7f800000)
         return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff)); // NaN, made quiet
-    if (magnitude >= 0x477ff000) // 65520: halfway to what would be 65536
+    if (magnitude >= 0x477ff000) // 65520: halfway to 65536, which half cannot represent
         return (uint16_t)(sign | 0x7c00);
-    if (magnitude < 0x38800000) // below 2^-14: the sum's last bit weighs 2^-24
+    if (magnitude < 0x38800000) // below 2^-14: the last bit of the sum has the value 2^-24
         return (uint16_t)(sign | (kn_float_bits(kn_float_of_bits(magnitude) + 0.5f) - 0x3f000000));
     odd = magnitude >> 13 & 1;
     return (uint16_t)(sign | (magnitude - (112u << 23) + 0xfff + odd) >> 13);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The names of the conversion functions of one instruction set: declared with
-// KN_CONVERT_DECLARE(c), put into a table with KN_CONVERT_TABLE(c).
+// Names of the conversion functions of an instruction set. KN_CONVERT_DECLARE(c) declares them, and
+// KN_CONVERT_TABLE(c) puts them into a table.
 #pragma once
 
 #include "kn_dsp.h"

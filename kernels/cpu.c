@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds out what the CPU can do, and keeps the tables of functions for every set of flags.
+// Detects the CPU's instruction sets, and keeps a table of functions for every set of flags.
 #include "convert_table.h"
 #include "kn_dsp.h"
 
@@ -18,7 +18,7 @@
 
 uint64_t kn_stream_min_B = UINT64_MAX;
 uint64_t kn_prefetch_min_B = 448 << 10;
-uint64_t kn_ahead_min_B = 2 << 20;
+uint64_t kn_copy_prefetch_min_B = 2 << 20;
 uint64_t kn_wide_max_B = 512 << 10;
 uint64_t kn_string_max_B = 2 << 20;
 
@@ -42,7 +42,7 @@ static unsigned x86_flags(void)
     unsigned flags = 0, a, b, c, d;
 
     __builtin_cpu_init();
-    // The compilers do not all know F16C by name.
+    // Not all compilers know F16C by name.
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C))
         return 0;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
@@ -58,7 +58,8 @@ static unsigned x86_flags(void)
 
 unsigned kn_cpu_flags_detected(void)
 {
-    static atomic_uint known; // 1 + the flags; under a hypervisor, asking costs microseconds
+    static atomic_uint
+        known; // 1 + the flags; kept because the query costs microseconds under a hypervisor
     unsigned flags = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (flags)
@@ -100,7 +101,7 @@ static uint64_t stream_threshold_B(void)
     return (uint64_t)cache_B / 4;
 }
 
-// AVX-512 brings AVX2 with it, whose functions it uses for what wider registers do not do better.
+// AVX-512 implies AVX2, whose functions it uses if wider registers gain nothing.
 static unsigned let_through(unsigned mask)
 {
     return kn_cpu_flags_detected() & (mask & KN_CPU_AVX512 ? mask | KN_CPU_AVX2 : mask);
@@ -114,7 +115,7 @@ static void use(unsigned mask)
     atomic_store_explicit(&in_use, &tables[flags], memory_order_release);
 }
 
-// All sets where the text as a whole is no number that fits.
+// Returns all sets if the text is not a number in range.
 static unsigned mask_from(const char *text)
 {
     unsigned long long mask;
@@ -126,8 +127,7 @@ static unsigned mask_from(const char *text)
                                                                               : (unsigned)mask;
 }
 
-// The thread that comes first fills the tables; one that comes meanwhile works with the C
-// references instead of waiting.
+// The first thread fills the tables. Others use the C references meanwhile, instead of waiting.
 void kn_init(void)
 {
     int fresh = FRESH, error = errno;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fill family: entry points, and the references in C. A value of 1 or 2 bytes is repeated to 4
-// first.
+// The fill family: entry points, and the references in C. Values of 1 and 2 bytes are first
+// repeated to 4.
 #include "kn_fill.h"
 #include "kn_copy.h"
 #include "kn_dsp.h"
@@ -72,7 +72,8 @@ void kn_fill32_rows(void *dst, uint64_t pitch_B, uint32_t value, uint64_t width,
     fill_rows(dst, pitch_B, value, width * 4, rows);
 }
 
-// A piece of a row on the stack is copied as often as it takes; a row without gaps is rows of that.
+// Fills a piece of a row on the stack and copies it as often as needed. A row without gaps is
+// treated as rows of such pieces.
 void kn_fill_wide_rows(void *dst, uint64_t pitch_B, const void *value, unsigned value_B,
                        uint64_t width, uint64_t rows)
 {

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
 // Format conversion: rows of elements of one format into rows of another.
 //
-//     kn_convert_row(dst, KN_FORMAT(UNORM8, 4), src, KN_FORMAT(FLOAT, 3), width);
+//   kn_convert_row(dst, KN_FORMAT(UNORM8, 4), src, KN_FORMAT(FLOAT, 3), width);
 //
-// Rules, the same for every instruction set, bit for bit:
-//   decode    unorm is v / (2^b - 1), snorm max(v / (2^(b-1) - 1), -1): so -128 and -127 are both
-//   -1.0; half to float is exact (a
-//             signalling NaN becomes quiet); sRGB by the formula of the standard; each rounded once
-//             to the nearest float.
-//   encode    unorm and snorm: clamped, NaN as 0, times the scale, rounded once to nearest even.
-//   Half: nearest even, infinity from 65520
-//             on, NaN stays NaN (quiet, upper payload bits kept). sRGB: the formula's value times
-//             255, rounded to the nearest. The alpha of sRGB is linear. Integers saturate.
-//   integers and floats, one into the other, keep their value: nearest even and saturated towards
-//   integers, NaN as 0. channels  that the source lacks are 0, alpha is 1; those that the
-//   destination lacks are dropped. one kind  to itself moves bits: NaN payloads and -128 stay as
-//   they are.
-// The thread's rounding mode is expected to be the default one.
+// The rules are the same for every instruction set, bit for bit:
+// - Decoding: unorm is v / (2^b - 1); snorm is max(v / (2^(b-1) - 1), -1), so -128 and -127 are
+//   both -1.0; half to float is exact (a signalling NaN becomes quiet); sRGB follows the standard's
+//   formula. Each result is rounded once, to the nearest float.
+// - Encoding: unorm and snorm are clamped, with NaN as 0, scaled, and rounded once to nearest even.
+//   Half is rounded to nearest even; it is infinity from 65520 on, and NaN stays NaN (quiet, with
+//   its upper payload bits). sRGB is the formula's value times 255, rounded to nearest. The alpha
+//   of sRGB is linear. Integers saturate.
+// - Between integers and floats, values are kept: to nearest even and saturated towards integers,
+//   with NaN as 0.
+// - Channels that the source lacks are 0, alpha is 1. Channels that the destination lacks are
+//   dropped.
+// - Conversion to the same kind moves bits: NaN payloads and -128 stay as they are.
 //
-// Nothing in the driver calls this yet but its tests and its benchmark: copies between CUDA's
-// arrays change no format, and OpenGL converts what it hands over (docs/internals/opengl-transfers.md).
-// It is for
-// texture fetches, which come with kernels.
+// The thread must use the default rounding mode.
+//
+// So far only the tests and the benchmark call these functions: copies between CUDA arrays do not
+// change formats, and OpenGL converts its own transfers (docs/internals/opengl-transfers.md). Texture fetches in
+// kernels will use them.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// What a channel is: X(name, class, bytes of a channel, bit pattern of 1). The class is the 32-bit
-// form in between.
+// Kinds of channels: X(name, class, bytes of a channel, bit pattern of 1). The class is the 32-bit
+// form between decoding and encoding.
 #define KN_KIND_LIST(X)                                                                            \
     X(UNORM8, FLOAT, 1, 0xff)                                                                      \
     X(UNORM16, FLOAT, 2, 0xffff)                                                                   \
@@ -53,8 +53,7 @@ enum kn_kind {
         KN_KIND_COUNT
 };
 
-// Channels are in the order R, G, B, A, each little-endian, an element after the other without
-// gaps.
+// Channels are in the order R, G, B, A, little-endian, and elements follow each other without gaps.
 struct kn_format {
     uint8_t kind;     // enum kn_kind
     uint8_t channels; // 1 to 4; UNORM10_2 has 4
@@ -71,15 +70,15 @@ struct kn_texels {
 #define KN_FORMAT(kind, channels) ((struct kn_format){KN_KIND_##kind, channels, false})
 #define KN_FORMAT_BGR(kind, channels) ((struct kn_format){KN_KIND_##kind, channels, true})
 
-// Bytes of an element; 0 if there is no such format.
+// Bytes of an element; 0 if the format does not exist.
 uint32_t kn_format_B(struct kn_format format);
 
-// Converts `count` elements, of any alignment. The two rows do not overlap. With a format that does
-// not exist, nothing is done.
+// Converts `count` elements of any alignment. The two rows must not overlap. Does nothing if a
+// format does not exist.
 void kn_convert_row(void *dst, struct kn_format dst_format, const void *src,
                     struct kn_format src_format, uint64_t count);
 
-// The same for `rows` rows of `width` elements. The padding between
-// rows is neither read nor written.
+// The same for `rows` rows of `width` elements. The padding between rows is neither read nor
+// written.
 void kn_convert_rows(const struct kn_texels *dst, const struct kn_texels *src, uint64_t width,
                      uint64_t rows);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Inside kernels/ and its tests only: the tables of functions, one struct a family, and who fills
-// them.
+// Inside kernels/ and its tests only: the tables of functions, one struct for each family, and the
+// functions that fill them.
 #pragma once
 
 #include "kn_convert.h"
 #include "kn_cpu.h"
 #include "kn_tile.h"
 
-// The type of each kernel: tables have pointers to it, and functions are declared by it.
+// The type of each kernel. Tables hold pointers to it, and functions are declared with it.
 typedef void kn_copy_fn(void *dst, const void *src, uint64_t size_B);
 typedef void kn_copy_rows_fn(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
                              uint64_t width_B, uint64_t rows);
@@ -22,24 +22,24 @@ typedef void kn_untile_fn(const struct kn_linear *dst, const struct kn_surface *
 typedef void kn_retile_fn(const struct kn_surface *dst, const struct kn_surface *src,
                           const struct kn_box *box);
 
-// Conversions go by way of a 32-bit form, of one class or the other. `count` is in channels, a
-// multiple of `channels`. Rows of elements of any alignment; no overlap.
+// Conversions go through a 32-bit form of one of these classes. `count` is in channels, a multiple
+// of `channels`. Rows have any alignment and do not overlap.
 enum { KN_CLASS_FLOAT, KN_CLASS_UINT, KN_CLASS_SINT, KN_CLASS_COUNT };
 typedef void kn_decode_fn(void *wide, const void *src, uint64_t count, unsigned channels);
 typedef void kn_encode_fn(void *dst, const void *wide, uint64_t count, unsigned channels);
 typedef void kn_cast_fn(void *dst, const void *src, uint64_t count);
-// Channel c of each of the `count` elements comes from channel from[c] of the source, or is 0 or
-// the bit pattern `one`.
+// Channel c of each of the `count` elements is channel from[c] of the source, or 0, or the bit
+// pattern `one`.
 enum { KN_REPACK_ZERO = 4, KN_REPACK_ONE = 5 };
 struct kn_repack {
     uint8_t dst_channels, src_channels, from[4];
     uint32_t one;
-    // For shuffles of 16 bytes: `group` elements at a time, where each byte comes from (0x80:
-    // nowhere), and what is put over it.
+    // For shuffles of 16 bytes, `group` elements at a time: the source of each byte (0x80: zero),
+    // and bytes that are combined with the result by or.
     uint8_t group, shuffle[16], over[16];
 };
-// Fills in what follows from the first fields, and works for rows of any length; without it, rows
-// have less than KN_REPACK_SHORT elements.
+// Computes the fields for shuffles from the others. Rows of KN_REPACK_SHORT elements and more need
+// them.
 #define KN_REPACK_SHORT 16
 void kn_repack_prepare(struct kn_repack *how, unsigned channel_B);
 struct kn_dsp;
@@ -65,7 +65,7 @@ struct kn_tile_dsp {
 };
 
 struct kn_convert_dsp {
-    kn_decode_fn *decode[KN_KIND_COUNT]; // null where the kind is the 32-bit form itself
+    kn_decode_fn *decode[KN_KIND_COUNT]; // null if the kind is the 32-bit form itself
     kn_encode_fn *encode[KN_KIND_COUNT];
     kn_cast_fn *cast[KN_CLASS_COUNT][KN_CLASS_COUNT]; // [to][from]
 };
@@ -85,30 +85,29 @@ struct kn_dsp {
 // The table in use. Never null; costs one load after the first call.
 const struct kn_dsp *kn_dsp(void);
 
-// The table that exactly these flags would choose (tests compare the tables). `flags` are among the
-// detected ones.
+// The table for exactly these flags, which must be among the detected ones. Tests compare the
+// tables.
 const struct kn_dsp *kn_dsp_for(unsigned flags);
 
-// Each set overrides what it does better, in ascending order.
+// Each set overrides the functions that it improves, in ascending order.
 void kn_dsp_init_avx2(struct kn_dsp *dsp);
 void kn_dsp_init_avx512(struct kn_dsp *dsp);
 void kn_dsp_init_neon(struct kn_dsp *dsp);
 
-// Sizes at which functions change their way, the same for all sets. Tests lower them, so that every
-// way is met at small sizes.
+// Sizes at which functions change their path, the same for all sets. Tests lower them, so that
+// small sizes take every path.
 #pragma GCC visibility push(hidden)
-// From here on tiled boxes no longer live in the caches, and streaming stores pay. Set before the
+// From here on, tiled boxes do not fit in the caches, and streaming stores pay. Set before the
 // first table is used.
 extern uint64_t kn_stream_min_B;
+extern uint64_t kn_prefetch_min_B;      // from here on, tiling prefetches its destination
+extern uint64_t kn_copy_prefetch_min_B; // from here on, straight copies prefetch both sides
 extern uint64_t
-    kn_prefetch_min_B;          // from here on, tiling asks for the lines that it is about to write
-extern uint64_t kn_ahead_min_B; // from here on, straight copies ask for their lines themselves
-extern uint64_t
-    kn_wide_max_B; // from here on, rows no longer live in the caches, and wider registers lose
-extern uint64_t kn_string_max_B; // up to here, fills use the string store
+    kn_wide_max_B; // from here on, rows do not fit in the caches, and wider registers lose
+extern uint64_t kn_string_max_B; // up to here, fills use string stores
 #pragma GCC visibility pop
 
-// The references, and pieces that the sets share.
+// The references, and the pieces that the sets share.
 kn_copy_fn kn_copy_c, kn_move_c;
 kn_copy_rows_fn kn_copy_rows_c;
 kn_fill_fn kn_fill_c;

@@ -9,7 +9,7 @@
 #define KN_INLINE static inline __attribute__((always_inline))
 #define KN_NOINLINE __attribute__((noinline))
 
-// 0 to 16 bytes; reads everything before it writes.
+// Copies 0 to 16 bytes. Reads everything before it writes.
 KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
 {
     if (size_B >= 8) {
@@ -35,8 +35,8 @@ KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
     }
 }
 
-// One loop a width class, so that nothing is decided inside. `body` copies the row from `from` to
-// `to`; for functions of kn_copy_rows_fn's type.
+// One loop for each class of widths, so that there are no decisions inside a loop. `body` copies
+// the row from `from` to `to`. For functions of the type kn_copy_rows_fn.
 #define KN_EACH_ROW(body)                                                                          \
     do {                                                                                           \
         for (uint64_t row_ = 0; row_ < rows; row_++) {                                             \
@@ -45,7 +45,7 @@ KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
             body;                                                                                  \
         }                                                                                          \
     } while (0)
-// Moves from the row's head on, one behind the other, and one that ends with the row.
+// Moves that follow each other from the start of the row, and one move that ends with the row.
 #define KN_ROW_HEADS(count, type)                                                                  \
     _Pragma("GCC unroll 4") for (unsigned i_ = 0; i_ < (count); i_++)                              \
     {                                                                                              \
@@ -69,10 +69,9 @@ KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
         memcpy(to + width_B - sizeof(tail_), &tail_, sizeof(tail_));                               \
     } while (0)
 
-// Rows longer than this are the C library's: its string instructions and loops of ours are equal
-// from here on.
+// Longer rows go to the C library: from here on, its string instructions are as fast as our loops.
 #define KN_ROW_LONG_B 8192
-// Rows of any width; copy_long(to, from, width_B) copies one of 129 bytes or more.
+// Copies rows of any width. copy_long(to, from, width_B) copies one of 129 bytes or more.
 #define KN_COPY_ROWS(copy_long)                                                                    \
     do {                                                                                           \
         if (width_B <= 128)                                                                        \
@@ -83,8 +82,8 @@ KN_INLINE void kn_copy_upto16(uint8_t *dst, const uint8_t *src, unsigned size_B)
             KN_EACH_ROW(memcpy(to, from, width_B));                                                \
     } while (0)
 
-// Rows of 1 to 128 bytes. The tail is moved by the smallest type that reaches the head: the wider a
-// store, the more often it crosses a line.
+// Copies rows of 1 to 128 bytes. The tail is moved by the smallest type that covers it, because
+// wider stores cross lines more often.
 KN_INLINE void kn_copy_rows_upto128(void *dst, uint64_t dst_pitch_B, const void *src,
                                     uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The tables of sRGB conversion, made by tools/gen/srgb_tables.py, which says how they work.
+// The tables of sRGB conversion. tools/gen/srgb_tables.py makes them and explains them.
 #pragma once
 
 #include <stdint.h>
 
-// Floats below the first border are code 0; the last piece holds 1.0 less one bit.
+// Floats below the first border have code 0. The last piece holds 1.0 minus one bit.
 #define KN_SRGB_FIRST_BITS 0x39000000u
 #define KN_SRGB_LAST_BITS 0x3f7fffffu
 #define KN_SRGB_FIRST_PIECE (KN_SRGB_FIRST_BITS >> 16)

@@ -25,7 +25,7 @@ enum tile_path {
     TILE_STREAMED,
 };
 
-// How far ahead of the stores linear memory is prefetched, and how many GOBs ahead of the loads.
+// Distances of prefetches: bytes of linear memory before the stores, and GOBs before the loads.
 #define TILE_PREFETCH_B 256
 #define TILE_PREFETCH_GOBS 3
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CUDA for the examples: copies into an array, fills of a buffer; and the reference.
+// The CUDA part of the examples: copies into an array, fills of a buffer, and the expected picture.
 #include "filler.h"
 
 #include <cudaGL.h>
@@ -51,8 +51,8 @@ static uint32_t stripe_colour(uint32_t stripe, uint32_t frame)
            (frame * 40 & 255);
 }
 
-// A gradient; then its lower left quarter is copied over the upper right one, from the array to
-// itself by way of device memory.
+// Draws a gradient, then copies its lower left quarter over the upper right one: from the array to
+// itself, through device memory.
 static void fill_texture(struct filler *filler, CUarray array, uint32_t frame)
 {
     uint32_t size = filler->size, half = size / 2;
@@ -93,7 +93,7 @@ static void fill_texture(struct filler *filler, CUarray array, uint32_t frame)
     free(host);
 }
 
-// Stripes, eight rows each.
+// Draws stripes of eight rows.
 static void fill_pixels(struct filler *filler, CUdeviceptr pixels, uint32_t frame)
 {
     uint32_t size = filler->size;
@@ -119,7 +119,7 @@ void filler_fill(struct filler *filler, uint32_t frame)
     }
     fill_texture(filler, array, frame);
     fill_pixels(filler, pixels, frame);
-    // OpenGL commands that follow come after all of this: no other synchronisation is needed.
+    // The OpenGL commands that follow run after all of this, without other synchronisation.
     CU(cuGraphicsUnmapResources(2, both, filler->stream));
 }
 

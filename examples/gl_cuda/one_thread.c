@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CUDA fills a texture and a pixel buffer of OpenGL, OpenGL draws them, frame by frame; every pixel
-// is checked.
+// CUDA fills a texture and a pixel buffer of OpenGL, and OpenGL draws them, frame by frame. Every
+// pixel is checked.
+//
 //   gl_one_thread [picture.png]
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Comparison and PNG file.
+// Comparison of pictures, and PNG files.
 #include "png_file.h"
 
 #include <png.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The same in two threads with contexts that share objects: one draws, the other fills the next
-// frame through CUDA.
+// The same in two threads whose contexts share objects: one draws, the other fills the next frame
+// through CUDA.
+//
 //   gl_two_threads [picture.png]
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@
 
 enum { SIZE = 256, FRAMES = 8, SLOTS = 2 };
 
-// A texture and a pixel buffer; full: the painter may draw it, else the filler may fill it.
+// A texture and a pixel buffer. If `full` is set, the painter may draw them; otherwise the filler
+// may fill them.
 struct slot {
     GLuint texture, pixels;
     GLsync ready;
@@ -23,8 +25,8 @@ static struct slot slots[SLOTS];
 static struct window painter_window;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-// Who works with OpenGL. A card's driver needs no such lock; Mesa's llvmpipe (22.3) is not safe
-// where two contexts of a process work at the same moment.
+// Held during OpenGL calls. A card's driver needs no such lock, but Mesa's llvmpipe (22.3) is not
+// safe if two contexts of a process are used at the same time.
 static pthread_mutex_t graphics = PTHREAD_MUTEX_INITIALIZER;
 
 static void wait_until(struct slot *slot, int full)
@@ -97,7 +99,7 @@ int main(int argc, char **argv)
         glWaitSync(slot->ready, 0, GL_TIMEOUT_IGNORED);
         glDeleteSync(slot->ready);
         texture_unpack(right, slot->pixels, SIZE);
-        painter_draw(&painter, slot->texture, right, drawn); // which waits until all of it is drawn
+        painter_draw(&painter, slot->texture, right, drawn); // waits until everything is drawn
         pthread_mutex_unlock(&graphics);
         set(slot, 0);
         filler_expected(SIZE, frame, expected);

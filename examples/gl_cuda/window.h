@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenGL without a window: contexts on Mesa's software renderer or whatever EGL offers first, and
-// the little that the examples draw.
+// OpenGL without a window: contexts on Mesa's software renderer, or on the first display that EGL
+// offers, and the drawing of the examples.
 #pragma once
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
@@ -14,21 +14,21 @@ struct window {
     EGLContext context;
 };
 
-// Opens a display and makes a context of OpenGL 3.3 core current; `share` (or NULL) is one to share
-// objects with. Ends the program where it cannot.
+// Opens a display and makes a context of OpenGL 3.3 core current. `share` is a window to share
+// objects with, or NULL. Ends the program on failure.
 void window_open(struct window *window, const struct window *share);
 void window_close(struct window *window);
-// Ends the program where OpenGL has reported an error.
+// Ends the program if OpenGL has reported an error.
 void window_check(const char *what);
 
-// Two squares of size x size beside each other, each with a texture of its own, drawn into an image
-// of 2 size x size.
+// Two squares of size x size side by side, each with its own texture, drawn into an image of 2 size
+// x size.
 struct painter {
     GLuint program, vertices, framebuffer, image;
     uint32_t size;
 };
 void painter_open(struct painter *painter, uint32_t size);
-// Draws, and reads the image back: rows from the bottom up, RGBA.
+// Draws, and reads the image back as RGBA in bottom-up rows.
 void painter_draw(struct painter *painter, GLuint left, GLuint right, uint8_t *pixels);
 void painter_close(struct painter *painter);
 

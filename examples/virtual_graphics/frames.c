@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The life of a graphics resource, frame by frame, without a graphics API: a "renderer" draws into
-// a texture, CUDA changes it, the renderer shows it.
-//   frames            as it should be
-//   frames MISTAKE    the same with one of the usual mistakes: keep-array, draw-mapped,
-//   forget-unmap, resize
-// The renderer is the virtual graphics API of cardless.h. With a real driver, which does not have
-// it, the program says so and ends.
+// a texture, CUDA changes it, and the renderer shows it.
+//
+//   frames            without mistakes
+//   frames MISTAKE    with a common mistake: keep-array, draw-mapped, forget-unmap or resize
+//
+// The renderer is the virtual graphics API of cardless.h. A real driver does not have it; the
+// program then says so and ends.
 #include <cardless.h>
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -26,7 +27,7 @@ static void check(CUresult r, const char *what)
 }
 #define CHECK(call) check((call), #call)
 
-// CUDA's part of a frame: a bright bar, a little further to the right each time.
+// CUDA's part of a frame: a bright bar, further to the right in each frame.
 static void draw_bar(CUarray picture, int frame, CUstream stream)
 {
     static unsigned char bar[8 * HEIGHT * 4];
@@ -44,7 +45,7 @@ static void draw_bar(CUarray picture, int frame, CUstream stream)
     CHECK(cuMemcpy2DAsync(&c, stream));
 }
 
-// The renderer's part at the end of a frame: one row of the picture, as letters.
+// The renderer's part at the end of a frame: shows one row of the picture as letters.
 static void show(cardlessTexture picture, int frame)
 {
     static unsigned char texels[WIDTH * 4];
@@ -76,7 +77,7 @@ int main(int argc, char **argv)
     CHECK(cuCtxSetCurrent(context));
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 
-    // Once: make the picture, and register it.
+    // Once: create the picture and register it.
     CHECK(cardlessTextureCreate(&picture, &desc));
     CHECK(cardlessRegisterTexture(&resource, picture, CU_GRAPHICS_REGISTER_FLAGS_NONE));
 
@@ -84,12 +85,12 @@ int main(int argc, char **argv)
         // The renderer begins: its command waits in a list, and runs before CUDA gets the picture.
         CHECK(cardlessFillTexture(picture, 0, NULL, grey));
 
-        // Map, ask for the array, use it in the same stream, unmap.
+        // Map, get the array, use it in the same stream, unmap.
         if (frame == 0 || strcmp(mistake, "forget-unmap"))
             CHECK(cuGraphicsMapResources(1, &resource, stream));
         else
             fprintf(stderr, "(the resource is still mapped)\n");
-        if (frame == 0 || strcmp(mistake, "keep-array")) // the array may be another one each time
+        if (frame == 0 || strcmp(mistake, "keep-array")) // each mapping may return another array
             CHECK(cuGraphicsSubResourceGetMappedArray(&array, resource, 0, 0));
         draw_bar(array, frame, stream);
         if (!strcmp(mistake, "draw-mapped"))
@@ -97,8 +98,7 @@ int main(int argc, char **argv)
         if (strcmp(mistake, "forget-unmap"))
             CHECK(cuGraphicsUnmapResources(1, &resource, stream));
 
-        // The renderer goes on; what it reads waits for CUDA's stream. No cuStreamSynchronize is
-        // needed.
+        // The renderer continues: its read waits for CUDA's stream, without a cuStreamSynchronize.
         show(picture, frame);
         if (!strcmp(mistake, "resize"))
             CHECK(cardlessTextureResize(picture, &desc));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Vulkan half of the examples.
+// The Vulkan part of the examples.
 #include "gpu.h"
 
 #include <stdio.h>
@@ -217,7 +217,7 @@ static void submit_and_wait(struct gpu *gpu)
     VK(vkQueueWaitIdle(gpu->queue));
 }
 
-// A barrier over the whole image that also moves its ownership between queue families.
+// A barrier over the whole image, which also transfers its ownership between queue families.
 static void image_barrier(struct gpu *gpu, const struct gpu_image *image, VkImageLayout from,
                           uint32_t from_family, uint32_t to_family)
 {
@@ -236,7 +236,7 @@ static void image_barrier(struct gpu *gpu, const struct gpu_image *image, VkImag
                          VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
 }
 
-// What drawing needs beside the image; made and dropped by gpu_draw.
+// Objects that drawing needs in addition to the image. gpu_draw creates and destroys them.
 struct drawing {
     VkShaderModule shader;
     VkDescriptorSetLayout set_layout;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Vulkan half of the examples: a device that is the CUDA device, an exportable mip-mapped array
-// image, and exportable buffers.
+// The Vulkan part of the examples: the CUDA device as a Vulkan device, an exportable mip-mapped
+// array image, and exportable buffers.
 #pragma once
 #include <stdint.h>
 #include <vulkan/vulkan.h>
@@ -20,7 +20,7 @@ struct gpu {
 
 struct gpu_memory {
     VkDeviceMemory memory;
-    VkDeviceSize size_B; // of the allocation: what an importer has to pass
+    VkDeviceSize size_B; // size of the allocation, which an importer has to pass
 };
 
 struct gpu_image {
@@ -33,36 +33,36 @@ struct gpu_buffer {
     VkBuffer buffer;
     struct gpu_memory memory;
     VkDeviceSize size_B;
-    void *mapped; // of a host buffer, else NULL
+    void *mapped; // the mapping of a host buffer, else NULL
 };
 
 #define VK(call) gpu_check((call), #call, __FILE__, __LINE__)
 void gpu_check(VkResult result, const char *what, const char *file, int line);
 
-// Opens the Vulkan device whose UUID is `uuid` (16 bytes, as cuDeviceGetUuid gives it), or the
-// first one where uuid is NULL.
+// Opens the Vulkan device with this UUID (16 bytes from cuDeviceGetUuid), or the first device if
+// uuid is NULL.
 void gpu_open(struct gpu *gpu, const uint8_t *uuid);
 void gpu_close(struct gpu *gpu);
 
-// An RGBA8UI image array with a full or partial mip chain in memory of its own that can be exported
-// as an opaque fd.
+// Creates an RGBA8UI image array with a full or partial mip chain, in memory of its own that can be
+// exported as an opaque fd.
 void gpu_image_create(struct gpu *gpu, struct gpu_image *image, uint32_t width, uint32_t height,
                       uint32_t layers, uint32_t levels);
 void gpu_image_destroy(struct gpu *gpu, struct gpu_image *image);
 
-// A buffer in exportable device memory, or in host memory that this program reads.
+// Creates a buffer in exportable device memory, or in host memory that this program reads.
 void gpu_buffer_create(struct gpu *gpu, struct gpu_buffer *buffer, VkDeviceSize size_B,
                        int exportable);
 void gpu_buffer_destroy(struct gpu *gpu, struct gpu_buffer *buffer);
 
-// A new file descriptor for the memory; whoever imports it owns it.
+// Returns a new file descriptor for the memory. The importer becomes its owner.
 int gpu_memory_fd(struct gpu *gpu, const struct gpu_memory *memory);
 
-// Runs draw.comp over every level of layer 0, and hands the image over to the other API.
+// Runs draw.comp on every level of layer 0, and releases the image to the other API.
 void gpu_draw(struct gpu *gpu, const struct gpu_image *image);
 
-// Copies all levels of one layer, tightly packed one after the other, into a host buffer; takes the
-// image back from the other API first.
+// Acquires the image from the other API, and copies all levels of one layer, tightly packed, to a
+// host buffer.
 void gpu_read_layer(struct gpu *gpu, const struct gpu_image *image, uint32_t layer,
                     const struct gpu_buffer *host);
 // Copies a buffer into a host buffer of the same size.

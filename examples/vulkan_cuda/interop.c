@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CUDA half of the examples.
+// The CUDA part of the examples.
 #include "interop.h"
 
 #include <stdio.h>
@@ -49,28 +49,30 @@ static CUexternalMemory import(int fd, uint64_t size_B, unsigned flags)
     return memory;
 }
 
-void interop_import(struct interop *in, int image_fd, uint64_t image_size_B, int buffer_fd,
-                    uint64_t buffer_size_B, uint64_t buffer_B, uint32_t width, uint32_t height,
-                    uint32_t layers, uint32_t levels)
+void interop_import(struct interop *in, const struct interop_offer *offer, int image_fd,
+                    int buffer_fd)
 {
-    *in = (struct interop){.width = width, .height = height, .layers = layers, .levels = levels};
-    in->image_memory = import(image_fd, image_size_B, CUDA_EXTERNAL_MEMORY_DEDICATED);
-    in->buffer_memory = import(buffer_fd, buffer_size_B, 0);
+    *in = (struct interop){.width = offer->width,
+                           .height = offer->height,
+                           .layers = offer->layers,
+                           .levels = offer->levels};
+    in->image_memory = import(image_fd, offer->image_size_B, CUDA_EXTERNAL_MEMORY_DEDICATED);
+    in->buffer_memory = import(buffer_fd, offer->buffer_size_B, 0);
 
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image;
     memset(&image, 0, sizeof image);
-    image.arrayDesc.Width = width;
-    image.arrayDesc.Height = height;
-    image.arrayDesc.Depth = layers;
+    image.arrayDesc.Width = offer->width;
+    image.arrayDesc.Height = offer->height;
+    image.arrayDesc.Depth = offer->layers;
     image.arrayDesc.Format = CU_AD_FORMAT_UNSIGNED_INT8;
     image.arrayDesc.NumChannels = 4;
     image.arrayDesc.Flags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST;
-    image.numLevels = levels;
+    image.numLevels = offer->levels;
     CU(cuExternalMemoryGetMappedMipmappedArray(&in->image, in->image_memory, &image));
 
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer;
     memset(&buffer, 0, sizeof buffer);
-    buffer.size = buffer_B;
+    buffer.size = offer->buffer_B;
     CU(cuExternalMemoryGetMappedBuffer(&in->buffer, in->buffer_memory, &buffer));
 }
 
@@ -89,22 +91,27 @@ static CUarray level_array(struct interop *in, unsigned level)
     return array;
 }
 
-// Copies a box of texels of layer 0 of one level to layer 1 of another.
-static void copy_box(struct interop *in, CUstream stream, unsigned from_level, size_t from_x,
-                     size_t from_y, unsigned to_level, size_t to_x, size_t to_y, size_t width,
-                     size_t height)
+// The corner of a box of texels in a level.
+struct corner {
+    unsigned level;
+    size_t x, y;
+};
+
+// Copies a box of texels from layer 0 to layer 1.
+static void copy_box(struct interop *in, CUstream stream, struct corner from, struct corner to,
+                     size_t width, size_t height)
 {
     CUDA_MEMCPY3D copy;
     memset(&copy, 0, sizeof copy);
     copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    copy.srcArray = level_array(in, from_level);
-    copy.srcXInBytes = from_x * 4;
-    copy.srcY = from_y;
+    copy.srcArray = level_array(in, from.level);
+    copy.srcXInBytes = from.x * 4;
+    copy.srcY = from.y;
     copy.srcZ = 0;
     copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    copy.dstArray = level_array(in, to_level);
-    copy.dstXInBytes = to_x * 4;
-    copy.dstY = to_y;
+    copy.dstArray = level_array(in, to.level);
+    copy.dstXInBytes = to.x * 4;
+    copy.dstY = to.y;
     copy.dstZ = 1;
     copy.WidthInBytes = width * 4;
     copy.Height = height;
@@ -117,23 +124,25 @@ void interop_work(struct interop *in)
     CUstream stream;
     CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 
-    // The quadrants of level 0 change places crosswise; the smaller levels are copied as they are.
+    // The quadrants of level 0 are swapped diagonally; the smaller levels are copied unchanged.
     size_t half_w = in->width / 2, half_h = in->height / 2;
     for (unsigned q = 0; q < 4; q++) {
         size_t x = (q & 1) * half_w, y = (q >> 1) * half_h;
-        copy_box(in, stream, 0, x, y, 0, half_w - x, half_h - y, half_w, half_h);
+        copy_box(in, stream, (struct corner){0, x, y}, (struct corner){0, half_w - x, half_h - y},
+                 half_w, half_h);
     }
     for (unsigned level = 1; level < in->levels; level++) {
         size_t w = in->width >> level ? in->width >> level : 1,
                h = in->height >> level ? in->height >> level : 1;
-        copy_box(in, stream, level, 0, 0, level, 0, 0, w, h);
+        copy_box(in, stream, (struct corner){level, 0, 0}, (struct corner){level, 0, 0}, w, h);
     }
     // Level 2 is stamped into the middle of level 0.
     size_t stamp_w = in->width >> 2, stamp_h = in->height >> 2;
     size_t stamp_x = (in->width - stamp_w) / 2, stamp_y = (in->height - stamp_h) / 2;
-    copy_box(in, stream, 2, 0, 0, 0, stamp_x, stamp_y, stamp_w, stamp_h);
+    copy_box(in, stream, (struct corner){2, 0, 0}, (struct corner){0, stamp_x, stamp_y}, stamp_w,
+             stamp_h);
 
-    // Layer 1 goes to the buffer, all levels packed.
+    // Layer 1 goes to the buffer, with all levels packed.
     CUdeviceptr out = in->buffer;
     for (unsigned level = 0; level < in->levels; level++) {
         size_t w = in->width >> level ? in->width >> level : 1,
@@ -154,8 +163,8 @@ void interop_work(struct interop *in)
         out += w * h * 4;
     }
 
-    // A red frame around the stamp: drawn in the buffer with 2D fills, then its box copied back
-    // into the image, so that both show it.
+    // A red frame around the stamp: 2D fills draw it in the buffer, then its box is copied back to
+    // the image, so that both have it.
     unsigned red = 0xff0000ff; // R = 255, A = 255, little-endian
     size_t frame_x = stamp_x - 2, frame_y = stamp_y - 2, frame_w = stamp_w + 4,
            frame_h = stamp_h + 4, pitch = in->width * 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CUDA half of the examples: maps the memory that Vulkan exported and works on it through the
+// The CUDA part of the examples: maps the memory that Vulkan exported, and changes it through the
 // driver API.
 #pragma once
 #include <cuda.h>
@@ -15,17 +15,22 @@ struct interop {
     uint32_t width, height, layers, levels;
 };
 
-// The first device and its primary context, made current; its UUID goes to uuid[16].
+// Makes the primary context of the first device current, and writes the device's UUID to uuid[16].
 CUdevice interop_open(uint8_t *uuid);
 void interop_close(CUdevice device);
 
-// Takes over both file descriptors. The sizes are those of the Vulkan allocations; buffer_B is what
-// is used of the buffer.
-void interop_import(struct interop *in, int image_fd, uint64_t image_size_B, int buffer_fd,
-                    uint64_t buffer_size_B, uint64_t buffer_B, uint32_t width, uint32_t height,
-                    uint32_t layers, uint32_t levels);
+// Vulkan's description of its exports. Sizes are those of the Vulkan allocations; buffer_B is the
+// part of the buffer that is used.
+struct interop_offer {
+    uint64_t image_size_B, buffer_size_B, buffer_B;
+    uint32_t width, height, layers, levels;
+};
+
+// Imports the image and the buffer, and takes over both file descriptors.
+void interop_import(struct interop *in, const struct interop_offer *offer, int image_fd,
+                    int buffer_fd);
 void interop_drop(struct interop *in);
 
-// Makes layer 1 out of layer 0 (see picture_expected) with copies between levels and layers, then
-// writes layer 1 to the buffer, all levels packed.
+// Makes layer 1 from layer 0 (see picture_expected) with copies between levels and layers, then
+// writes layer 1 to the buffer with all levels packed.
 void interop_work(struct interop *in);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Vulkan draws into an exportable mip-mapped image, CUDA maps it, works on it and on an exported
+// Vulkan draws into an exportable mip-mapped image, CUDA maps it, changes it and an exported
 // buffer, and Vulkan reads both back.
+//
 //   one_process [picture.png]
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,9 +34,15 @@ int main(int argc, char **argv)
 
     gpu_draw(&gpu, &image);
     struct interop in;
-    interop_import(&in, gpu_memory_fd(&gpu, &image.memory), image.memory.size_B,
-                   gpu_memory_fd(&gpu, &shared.memory), shared.memory.size_B, chain_B, WIDTH,
-                   HEIGHT, LAYERS, LEVELS);
+    struct interop_offer offer = {.image_size_B = image.memory.size_B,
+                                  .buffer_size_B = shared.memory.size_B,
+                                  .buffer_B = chain_B,
+                                  .width = WIDTH,
+                                  .height = HEIGHT,
+                                  .layers = LAYERS,
+                                  .levels = LEVELS};
+    interop_import(&in, &offer, gpu_memory_fd(&gpu, &image.memory),
+                   gpu_memory_fd(&gpu, &shared.memory));
     interop_work(&in);
 
     uint64_t wrong = 0;

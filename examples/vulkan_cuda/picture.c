@@ -82,7 +82,7 @@ uint64_t picture_compare(const char *what, const uint8_t *got, const uint8_t *wa
     return wrong;
 }
 
-// Lays a chain out in `canvas`: level 0 at x0, the others in a column to its right.
+// Places a mip chain in `canvas`: level 0 at x0, and the others in a column to its right.
 static void lay_out(uint8_t *canvas, uint32_t canvas_width, uint32_t x0, const uint8_t *chain,
                     uint32_t width, uint32_t height, uint32_t levels)
 {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The same as one_process, with Vulkan in one process and CUDA in another: the memory's file
-// descriptors go over a Unix socket.
+// The same as one_process, with Vulkan in one process and CUDA in another. The file descriptors of
+// the memory travel through a Unix socket.
+//
 //   two_processes [picture.png]
-// The Vulkan process starts the CUDA one as a new program (not a fork that goes on): `two_processes
-// --cuda SOCKET`.
+//
+// The Vulkan process starts the CUDA process as a new program (not as a fork that continues):
+// `two_processes --cuda SOCKET`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +19,10 @@
 
 enum { WIDTH = 512, HEIGHT = 256, LAYERS = 2, LEVELS = 10 };
 
-// First message, CUDA to Vulkan: which device. Second, Vulkan to CUDA, with the two descriptors:
-// what they hold.
+// The first message, from CUDA to Vulkan, names the device. The second, from Vulkan to CUDA, has
+// the two descriptors and describes them.
 struct hello {
     uint8_t uuid[16];
-};
-struct offer {
-    uint64_t image_size_B, buffer_size_B, buffer_B;
-    uint32_t width, height, layers, levels;
 };
 
 static void fail(const char *what)
@@ -33,7 +31,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-static void send_offer(int socket, const struct offer *offer, int image_fd, int buffer_fd)
+static void send_offer(int socket, const struct interop_offer *offer, int image_fd, int buffer_fd)
 {
     struct iovec data = {(void *)offer, sizeof *offer};
     union {
@@ -55,7 +53,7 @@ static void send_offer(int socket, const struct offer *offer, int image_fd, int 
         fail("sendmsg");
 }
 
-static void receive_offer(int socket, struct offer *offer, int fds[2])
+static void receive_offer(int socket, struct interop_offer *offer, int fds[2])
 {
     struct iovec data = {offer, sizeof *offer};
     union {
@@ -79,15 +77,14 @@ static void receive_offer(int socket, struct offer *offer, int fds[2])
 static int cuda_process(int socket)
 {
     struct hello hello;
-    struct offer offer;
+    struct interop_offer offer;
     int fds[2];
     CUdevice device = interop_open(hello.uuid);
     if (write(socket, &hello, sizeof hello) != (ssize_t)sizeof hello)
         fail("write");
     receive_offer(socket, &offer, fds);
     struct interop in;
-    interop_import(&in, fds[0], offer.image_size_B, fds[1], offer.buffer_size_B, offer.buffer_B,
-                   offer.width, offer.height, offer.layers, offer.levels);
+    interop_import(&in, &offer, fds[0], fds[1]);
     interop_work(&in);
     interop_drop(&in);
     interop_close(device);
@@ -131,12 +128,12 @@ static uint64_t vulkan_process(const char *png)
     gpu_buffer_create(&gpu, &host, chain_B, 0);
     gpu_draw(&gpu, &image);
 
-    struct offer offer = {
+    struct interop_offer offer = {
         image.memory.size_B, shared.memory.size_B, chain_B, WIDTH, HEIGHT, LAYERS, LEVELS};
     int image_fd = gpu_memory_fd(&gpu, &image.memory),
         buffer_fd = gpu_memory_fd(&gpu, &shared.memory);
     send_offer(socket, &offer, image_fd, buffer_fd);
-    close(image_fd); // sent: the other process has its own
+    close(image_fd); // sent: the other process has a duplicate
     close(buffer_fd);
     int status;
     if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status)) {

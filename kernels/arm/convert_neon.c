@@ -37,11 +37,11 @@
     vreinterpretq_u32_s32(vmaxq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)))
 #define v_shift_right16(v) vshrq_n_u32(v, 16)
 #define v_with_alpha(colour, alpha) vcopyq_laneq_u32(colour, 3, alpha, 3)
-// Nearest even, saturated, NaN as 0: the instructions' own way.
+// To nearest even, saturated, NaN as 0: the instructions do exactly this.
 #define v_to_uint(v) vcvtnq_u32_f32(v)
 #define v_to_sint(v) vreinterpretq_u32_s32(vcvtnq_s32_f32(v))
 
-// NaN compares as false with anything. (vmaxnmq would do, were it not for signalling ones.)
+// NaN compares as false with everything. (vmaxnmq would do, except for signalling NaNs.)
 KN_INLINE VF v_above(VF v, VF least)
 {
     return vbslq_f32(vcgtq_f32(v, least), v, least);
@@ -61,7 +61,7 @@ KN_INLINE VF v_clamp11(VF v)
     return v_max(v_min(vreinterpretq_f32_u32(v_and(v_bits(v), number)), v_set(1.0f)), v_set(-1.0f));
 }
 
-// Element i over all lanes; each lane's field to its lowest bits; and back.
+// Copies element i to all lanes and shifts each lane's field to its lowest bits; and back.
 KN_INLINE VI v_spread(VI pixels, unsigned i)
 {
     return i == 0   ? vdupq_laneq_u32(pixels, 0)
@@ -89,7 +89,7 @@ struct vi4 {
     VI v[4];
 };
 
-// Each register becomes one lane, by addition, as no bit is set twice.
+// Each register becomes one lane, by addition, because no bit is set twice.
 KN_INLINE VI v_join(struct vi4 n)
 {
     return vpaddq_u32(vpaddq_u32(n.v[0], n.v[1]), vpaddq_u32(n.v[2], n.v[3]));
@@ -133,7 +133,7 @@ KN_INLINE struct vi4 load_s16(const uint8_t *p)
     return widen_s16(vreinterpretq_s16_u8(vld1q_u8(p)), vreinterpretq_s16_u8(vld1q_u8(p + 16)));
 }
 
-// Narrowed with saturation: two registers to one.
+// Narrows two registers to one, with saturation.
 KN_INLINE uint16x8_t narrow_u(VI a, VI b)
 {
     return vqmovn_high_u32(vqmovn_u32(a), b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pitched copies with 16-byte registers, in pairs. Straight copies are the C library's, which knows
-// each core's ways.
+// Pitched copies with 16-byte registers, in pairs. The C library does straight copies, because it
+// knows each core.
 #include "kn_arm.h"
 #include "small.h"
 
@@ -21,7 +21,7 @@ KN_INLINE void store(uint8_t *p, struct pair v)
     vst1q_u8(p + 16, v.high);
 }
 
-// More than 128 bytes: the last 64 as they lie.
+// Copies more than 128 bytes; the last 64 are unaligned.
 KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 {
     struct pair c = load(src + size_B - 64), d = load(src + size_B - 32);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Fills with 16-byte registers. The pattern has a period of the value's size, and every size is a
-// multiple of that: so a store that ends at the last byte is in phase, wherever it begins.
+// Fills with 16-byte registers. The pattern repeats with the value's size, and every size is a
+// multiple of that, so a store that ends at the last byte is in phase wherever it begins.
 #include "kn_arm.h"
 #include "small.h"
 
 #include <arm_neon.h>
 
-// Less than 16 bytes.
+// Fills less than 16 bytes.
 KN_INLINE void fill_short(uint8_t *dst, uint32_t pattern, uint64_t size_B)
 {
     uint64_t twice = (uint64_t)pattern << 32 | pattern;
@@ -22,7 +22,7 @@ KN_INLINE void fill_short(uint8_t *dst, uint32_t pattern, uint64_t size_B)
     }
 }
 
-// At least 16 bytes.
+// Fills at least 16 bytes.
 KN_INLINE void fill_long(uint8_t *dst, uint8x16_t v, uint64_t size_B)
 {
     uint64_t i = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Repacking by table look-ups in a register, two at a time. An index that is out of range gives 0,
-// as 0x80 does elsewhere.
+// Repacking by table look-ups in a register, two at a time. An index out of range gives 0, as 0x80
+// does in other sets.
 #include "kn_arm.h"
 #include "small.h"
 

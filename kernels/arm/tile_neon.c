@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The tile family with 16-byte registers. A 64-byte line of a GOB holds a 16-byte column of four
-// rows, which are four registers: there is nothing to shuffle, and all loads and stores come in
-// neighbouring pairs that the compiler joins.
+// rows, which are four registers. So no shuffles are needed, and all loads and stores come in
+// adjacent pairs that the compiler combines.
 #include "gob.h"
 #include "kn_arm.h"
 
 #include <arm_neon.h>
 
-// Four rows of 64 bytes at a time: all are loaded, in the order of rows, before the first is
-// stored, in the order of lines.
+// Handles four rows of 64 bytes at a time: loads all of them in the order of rows, then stores them
+// in the order of lines.
 KN_INLINE void gob_tile(uint8_t *gob, const uint8_t *linear, uint64_t pitch_B, int stream)
 {
 #pragma GCC unroll 2

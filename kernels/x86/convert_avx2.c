@@ -8,7 +8,7 @@
 #define LANES 8
 #define VF __m256
 #define VI __m256i
-#define CONVERT_AHEAD_B 1024
+#define CONVERT_PREFETCH_B 1024
 #define CONVERT_SUFFIX(name) name##_avx2
 #define CONVERT_SMALL(name) name##_c
 
@@ -28,7 +28,7 @@
 #define v_float(v) _mm256_cvtepi32_ps(v)
 #define v_fma(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define v_mul(a, b) _mm256_mul_ps(a, b)
-// Of a NaN and a number, the second operand.
+// Returns the second operand if one of them is NaN.
 #define v_max(a, b) _mm256_max_ps(a, b)
 #define v_above(v, least) v_max(v, least)
 #define v_min(a, b) _mm256_min_ps(a, b)
@@ -77,7 +77,8 @@ KN_INLINE VI v_to_sint(VF v)
     return v_and(_mm256_xor_si256(_mm256_cvtps_epi32(v), v_bits(large)), v_bits(number));
 }
 
-// Element pair i over four lanes each; each lane's field to its lowest bits; and back.
+// Copies element pair i to four lanes each and shifts each lane's field to its lowest bits; and
+// back.
 KN_INLINE VI v_spread(VI pixels, unsigned i)
 {
     int first = (int)(2 * i), second = first + 1;

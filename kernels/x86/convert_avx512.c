@@ -8,7 +8,7 @@
 #define LANES 16
 #define VF __m512
 #define VI __m512i
-#define CONVERT_AHEAD_B 1024
+#define CONVERT_PREFETCH_B 1024
 #define CONVERT_SUFFIX(name) name##_avx512
 #define CONVERT_SMALL(name) name##_avx2
 
@@ -29,7 +29,7 @@
 #define v_floatu(v) _mm512_cvtepu32_ps(v)
 #define v_fma(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define v_mul(a, b) _mm512_mul_ps(a, b)
-// Of a NaN and a number, the second operand.
+// Returns the second operand if one of them is NaN.
 #define v_max(a, b) _mm512_max_ps(a, b)
 #define v_min(a, b) _mm512_min_ps(a, b)
 #define v_add(a, b) _mm512_add_epi32(a, b)
@@ -51,7 +51,7 @@ KN_INLINE VF v_clamp11(VF v)
                  v_set(-1.0f));
 }
 
-// What is too large becomes all ones.
+// Values that are too large become all ones.
 KN_INLINE VI v_to_uint(VF v)
 {
     return _mm512_cvtps_epu32(v_max(v, _mm512_setzero_ps()));
@@ -65,8 +65,8 @@ KN_INLINE VI v_to_sint(VF v)
     return _mm512_mask_mov_epi32(_mm512_maskz_cvtps_epi32(number, v), large, v_seti(INT32_MAX));
 }
 
-// Four elements from the i-th four on over four lanes each; each lane's field to its lowest bits;
-// and back.
+// Copies four elements, from the i-th group of four on, to four lanes each and shifts each lane's
+// field to its lowest bits; and back.
 KN_INLINE VI v_spread(VI pixels, unsigned i)
 {
     VI first = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
@@ -84,8 +84,8 @@ KN_INLINE VI v_place(VI v)
     return _mm512_sllv_epi32(v, v_seti4(0, 10, 20, 30));
 }
 
-// A table of 256 words in eight pairs of registers: the low five bits choose within each pair, the
-// others among the pairs. That takes half as long as gathering.
+// A table of 256 words in eight pairs of registers: the low five bits choose within a pair, the
+// others choose the pair. Takes half as long as gathers.
 KN_INLINE VI v_srgb_colour(VI n)
 {
     __mmask16 bit5 = _mm512_test_epi32_mask(n, v_seti(32)),
@@ -107,7 +107,7 @@ KN_INLINE VI v_srgb_colour(VI n)
 #define V_SRGB(n) v_srgb_colour(n)
 #define V_SRGB_REGISTERS 3
 
-// Look-ups one by one gain nothing from wider registers, and gathers are slower.
+// Single look-ups gain nothing from wider registers, and gathers are slower.
 #define SRGB_ENCODED_ELSEWHERE
 void kn_encode_srgb8_avx512(void *dst, const void *src, uint64_t count, unsigned channels)
 {

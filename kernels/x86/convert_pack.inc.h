@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Widening and narrowing for both register widths. The file that includes this one has defined
-// LANES, VI, MM() (an intrinsic of its width), v_storei(), v_or(), LOAD_LANES() and LOAD_2LANES()
-// (as many bytes) and IN_ORDER8(), IN_ORDER16(): packs and unpacks work within 16 bytes, and these
-// put the pieces of two packs or of one into order.
+// Widening and narrowing for both register widths.
+//
+// The file that includes this one has defined
+//   LANES, VI, v_storei(), v_or()     as for convert.inc.h
+//   MM()                              the name of an intrinsic of this width
+//   LOAD_LANES(), LOAD_2LANES()       load LANES and 2 * LANES bytes
+//   IN_ORDER8(), IN_ORDER16()         put the pieces of two packs, or of one, in order, because
+//   packs and
+//                                     unpacks work within 16 bytes
 struct vi4 {
     VI v[4];
 };
@@ -44,7 +49,7 @@ KN_INLINE void store_s16(uint8_t *p, struct vi4 n)
     v_storei(p + 4 * LANES, IN_ORDER16(MM(packs_epi32)(n.v[2], n.v[3])));
 }
 
-// Each four lanes become one, by or. Register i has the elements from i * LANES / 4 on.
+// Combines each four lanes to one, by or. Register i has the elements from i * LANES / 4 on.
 KN_INLINE VI v_join(struct vi4 n)
 {
     VI a = v_or(MM(unpacklo_epi32)(n.v[0], n.v[1]), MM(unpackhi_epi32)(n.v[0], n.v[1]));

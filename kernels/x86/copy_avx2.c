@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies with 32-byte registers. Straight copies that the caches hold are the C library's.
+// Copies with 32-byte registers. The C library does straight copies that fit in the caches.
 #include "kn_x86.h"
 #include "small.h"
 
@@ -8,22 +8,22 @@
 #define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
 #define STORE(p, v) _mm256_storeu_si256((__m256i *)(p), v)
 
-// Lines of both sides are asked for as early as this.
-#define AHEAD_B 1024
-// Rows longer than this gain by it.
-#define AHEAD_ROW_B 1500
+// Distance at which both sides are prefetched.
+#define PREFETCH_B 1024
+// Longer rows gain from prefetching.
+#define PREFETCH_ROW_MIN_B 1500
 
-// Beyond the caches: lines in order, of the destination, asked for before they are written, so that
-// stores do not wait for them.
-static void copy_ahead(uint8_t *dst, const uint8_t *src, uint64_t size_B)
+// For sizes beyond the caches: copies whole lines of the destination in order, and prefetches them
+// before they are written, so that stores do not wait for them.
+static void copy_prefetched(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 {
     uint64_t i = 64 - ((uintptr_t)dst & 63);
 
     memcpy(dst, src, i);
-    for (; i + AHEAD_B + 64 <= size_B; i += 64) {
+    for (; i + PREFETCH_B + 64 <= size_B; i += 64) {
         __m256i a = LOAD(src + i), b = LOAD(src + i + 32);
-        __builtin_prefetch(src + i + AHEAD_B, 0, 3);
-        __builtin_prefetch(dst + i + AHEAD_B, 1, 3);
+        __builtin_prefetch(src + i + PREFETCH_B, 0, 3);
+        __builtin_prefetch(dst + i + PREFETCH_B, 1, 3);
         STORE(dst + i, a);
         STORE(dst + i + 32, b);
     }
@@ -32,14 +32,14 @@ static void copy_ahead(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 
 void kn_copy_avx2(void *dst, const void *src, uint64_t size_B)
 {
-    if (size_B < kn_ahead_min_B)
+    if (size_B < kn_copy_prefetch_min_B)
         memcpy(dst, src, size_B);
     else
-        copy_ahead(dst, src, size_B);
+        copy_prefetched(dst, src, size_B);
 }
 
-// More than 128 bytes: the first 32 as they lie, then steps at aligned destinations, the last 128
-// as they lie.
+// Copies more than 128 bytes: the first 32 unaligned, then steps to aligned destinations, and the
+// last 128 unaligned.
 KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 {
     uint64_t i = 32 - ((uintptr_t)dst & 31);
@@ -66,8 +66,8 @@ KN_INLINE void copy_long(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 void kn_copy_rows_avx2(void *dst, uint64_t dst_pitch_B, const void *src, uint64_t src_pitch_B,
                        uint64_t width_B, uint64_t rows)
 {
-    if (width_B > AHEAD_ROW_B && width_B * rows >= kn_ahead_min_B)
-        KN_EACH_ROW(copy_ahead(to, from, width_B));
+    if (width_B > PREFETCH_ROW_MIN_B && width_B * rows >= kn_copy_prefetch_min_B)
+        KN_EACH_ROW(copy_prefetched(to, from, width_B));
     else
         KN_COPY_ROWS(copy_long);
 }

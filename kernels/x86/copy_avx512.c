@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Pitched copies with 64-byte registers: rows of 65 to 256 bytes in the caches. They gain nothing
-// on shorter and longer rows, and lose where memory is the limit.
+// Pitched copies with 64-byte registers: rows of 65 to 256 bytes in the caches. Shorter and longer
+// rows gain nothing, and rows beyond the caches lose.
 #include "kn_x86.h"
 #include "small.h"
 
 #include <immintrin.h>
 
-// 128 to 256 bytes.
+// Copies 128 to 256 bytes.
 KN_INLINE void copy_upto256(uint8_t *dst, const uint8_t *src, uint64_t size_B)
 {
     __m512i a = _mm512_loadu_si512(src), b = _mm512_loadu_si512(src + 64);

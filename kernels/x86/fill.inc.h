@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Fills for one register width (VEC_B); included by one file for each instruction set. The pattern
-// has a period of the value's size, and every size is a multiple of that: so a store that ends at
-// the last byte is in phase, wherever it begins.
+// Fills for one register width (VEC_B). One file for each instruction set includes this. The
+// pattern repeats with the value's size, and every size is a multiple of that, so a store that ends
+// at the last byte is in phase wherever it begins.
 #include "kn_x86.h"
 #include "small.h"
 
 #include <immintrin.h>
 
-// 4 or fewer bytes; the size is 3 for 8-bit values alone.
+// Fills up to 4 bytes. Only 8-bit values have a size of 3.
 KN_INLINE void fill_upto4(uint8_t *dst, uint32_t pattern, uint64_t size_B)
 {
     if (size_B >= 4) {
@@ -20,7 +20,7 @@ KN_INLINE void fill_upto4(uint8_t *dst, uint32_t pattern, uint64_t size_B)
     }
 }
 
-// Less than VEC_B bytes.
+// Fills less than VEC_B bytes.
 KN_INLINE void fill_short(uint8_t *dst, uint32_t pattern, uint64_t size_B)
 {
     __m256i v = _mm256_set1_epi32((int)pattern);
@@ -43,7 +43,7 @@ KN_INLINE void fill_short(uint8_t *dst, uint32_t pattern, uint64_t size_B)
     }
 }
 
-// At least VEC_B bytes.
+// Fills at least VEC_B bytes.
 KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
 {
     uint8_t *end = dst + size_B, *last = end - VEC_B;
@@ -68,9 +68,9 @@ KN_INLINE void fill_long(uint8_t *dst, VEC v, uint64_t size_B)
     VEC_STORE(last, v);
 }
 
-// Between these sizes and kn_string_max_B the string store wins, since it takes lines over without
-// reading them; beyond, plain stores and the prefetcher do better than it. At least 2 * VEC_B
-// bytes. Single fills of 4 KiB are mostly in the first cache, where 64-byte stores beat it.
+// Between this size and kn_string_max_B, string stores are fastest, because they take over lines
+// without reading them. Beyond, plain stores with the hardware prefetcher are faster. At least 2 *
+// VEC_B bytes. Most single fills of 4 KiB hit the first cache, where 64-byte stores are faster.
 #define STRING_MIN_B 4096
 #define STRING_MIN_ALONE_B (VEC_B * 128)
 
@@ -93,7 +93,7 @@ KN_INLINE void fill_any(uint8_t *dst, uint32_t pattern, VEC v, uint64_t size_B,
     if (size_B >= string_min_B && size_B <= string_max_B)
         fill_string(dst, pattern, v, size_B);
 #if VEC_B == 64
-    else if (size_B > string_max_B) // wider stores lose a quarter where memory is the limit
+    else if (size_B > string_max_B) // wider stores lose a quarter if memory is the limit
         kn_fill_avx2(dst, pattern, size_B);
 #endif
     else

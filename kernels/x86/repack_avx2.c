@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Repacking with 32-byte registers: a group of elements in each half. With wider ones it is slower,
-// since their stores straddle lines.
+// Repacking with 32-byte registers, one group of elements in each half. Wider registers are slower,
+// because their stores straddle lines.
 #include "kn_x86.h"
 #include "small.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tile family with 32-byte registers. A 64-byte line of a GOB holds a 16-byte column of four
-// rows, so half a line is the same column of two rows: a 16-byte load and an insert from memory
-// make it, which cost no shuffle port.
+// rows, so half a line (a sector) is the same column of two rows. A 16-byte load and an insert from
+// memory make one, without using the shuffle port.
 #include "gob.h"
 #include "kn_x86.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stop-watch and its table.
+// Timing, and the table of results.
 #include "bench.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static uint64_t largest_B;
 static double budget_s;
 static unsigned sets[MAX_SETS], set_count;
 
-// Processor time, so that other programs on the machine cost their share of the caches and no more.
+// Processor time, so that other programs on the machine only cost their share of the caches.
 static double now(void)
 {
     struct timespec t;
@@ -73,8 +73,8 @@ void ca_bench_begin(const char *filter, uint64_t max_B, unsigned milliseconds)
     printf("\n");
 }
 
-// Memory for a few slots, random, that takes turns so that no call finds its operands where the
-// last one left them.
+// Allocates a few slots of random memory. Calls take turns with them, so that no call finds its
+// operands where the last one left them.
 static uint8_t *slots(unsigned count, uint64_t need_B, uint64_t *stride_B)
 {
     uint8_t *base;
@@ -126,8 +126,7 @@ void ca_bench_row(const struct ca_bench *b)
     while (turns < MAX_TURNS && (turns < 9 || now() - start < budget_s)) {
         for (unsigned set = 0; set <= set_count; set++) {
             double t;
-            if (b->bytes <=
-                4 << 20) // what the other function left in the caches is not this one's affair
+            if (b->bytes <= 4 << 20) // start each function with caches that it has filled itself
                 RUN(set, slot_count);
             t = now();
             RUN(set, inner);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The stop-watch: each row of the table times a function of every instruction set, and the C
-// library's beside it, in turns.
+// Benchmarks: each row of the table times a function of every instruction set and the C library's,
+// in turns.
 #pragma once
 
 #include "tile_random.h"
 
-// One call of the function under test with the slot's memory; `dsp` is null for the host's own way.
-// What kn_dsp() says is `dsp` else.
+// Calls the function under test once with the memory of a slot. `dsp` is null for the C library's
+// function; otherwise it is also kn_dsp().
 struct ca_bench;
 typedef void ca_bench_fn(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
                          const uint8_t *src);
@@ -15,14 +15,14 @@ struct ca_bench {
     const char *name;
     char detail[48];
     ca_bench_fn *run;
-    uint64_t bytes;                    // what one call moves
-    uint64_t dst_need_B, src_need_B;   // what it touches
-    unsigned dst_shift_B, src_shift_B; // from 512-byte alignment
+    uint64_t bytes;                    // bytes that one call moves
+    uint64_t dst_need_B, src_need_B;   // bytes of memory that it touches
+    unsigned dst_shift_B, src_shift_B; // offset from 512-byte alignment
     struct ca_box box;
     uint64_t width_B, rows, dst_pitch_B, src_pitch_B;
     unsigned value_B;
     struct kn_format dst_format, src_format;
-    const void *more; // of the row's own
+    const void *more; // parameters of this row only
     double target;    // the ratio to reach; 0: none
 };
 
@@ -34,5 +34,5 @@ void ca_bench_floor(uint64_t min_B, uint64_t max_B);
 void ca_bench_tile(uint64_t min_B, uint64_t max_B);
 void ca_bench_convert(void);
 void ca_bench_layout(uint64_t min_B, uint64_t max_B);
-// "64 KiB" and the like.
+// Formats a size: "64 KiB".
 const char *ca_size_text(uint64_t size_B);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Benchmarks of the conversion family, beside the references in scalar C.
+// Benchmarks of the conversion family against the scalar references in C.
 #include "bench.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the functions are up against where they miss their targets: loops that do no more than the
-// memory accesses that cannot be left out, beside the host's own way as the functions are.
+// Lower limits for functions that miss their targets: loops that only make the memory accesses that
+// cannot be avoided, timed like the functions.
 #include "bench.h"
 #include "small.h"
 
@@ -12,8 +12,8 @@
 
 static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
 
-// Whole lines in order, by loads and stores: what tiling would be if its order and its shuffles
-// cost nothing.
+// Copies whole lines in order, by loads and stores: the limit of tiling, if its order and its
+// shuffles cost nothing.
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) static void copy_lines_64(uint8_t *dst, const uint8_t *src,
                                                              uint64_t size_B)
@@ -35,7 +35,7 @@ static void copy_lines_8(uint8_t *dst, const uint8_t *src, uint64_t size_B)
     for (uint64_t i = 0; i < size_B; i += 8) {
         uint64_t v;
         memcpy(&v, src + i, 8);
-        __asm__ volatile("" : "+r"(v)); // or the compiler calls memcpy()
+        __asm__ volatile("" : "+r"(v)); // prevents the compiler from calling memcpy()
         memcpy(dst + i, &v, 8);
     }
 }
@@ -55,7 +55,7 @@ static void run_lines(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_
         copy_lines_8(dst, src, b->bytes);
 }
 
-// One byte of each line that a row has a part in, loaded and stored.
+// Loads and stores one byte of each line that a row touches.
 static KN_NOINLINE void touch_rows(uint8_t *dst, uint64_t dst_pitch_B, const uint8_t *src,
                                    uint64_t src_pitch_B, uint64_t width_B, uint64_t rows)
 {

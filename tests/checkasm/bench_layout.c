@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Benchmarks of whole images by way of the layouts: layers, mip chains, and the layouts of other
-// drivers, beside a memcpy of as many bytes.
+// Benchmarks of whole images through layouts: layers, mip chains, and the layouts of other drivers,
+// against a memcpy of the same size.
 #include "bench.h"
 #include "box.h"
 
@@ -9,7 +9,7 @@
 
 static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
 
-// An image on either side of a copy; without a layout, rows and slices without gaps.
+// The images on both sides of a copy. Without a layout, rows and slices have no gaps.
 struct images {
     struct dm_layout dst, src;
     bool dst_linear, src_linear;
@@ -63,7 +63,7 @@ static void run_boxes(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_
     }
 }
 
-// An array onto itself, eight rows and four elements further on.
+// Copies an array onto itself, eight rows and four elements further on.
 static void run_within(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
                        const uint8_t *src)
 {

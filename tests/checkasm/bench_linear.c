@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// The host's functions through pointers, so that the compiler does not replace them by its own
+// The host's functions, through pointers, so that the compiler does not replace them by its own
 // code.
 static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
 static void *(*volatile host_memmove)(void *, const void *, size_t) = memmove;
@@ -23,7 +23,7 @@ static void run_copy(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t
 static void run_move(const struct kn_dsp *dsp, const struct ca_bench *b, uint8_t *dst,
                      const uint8_t *src)
 {
-    // Down by a little within one buffer.
+    // Moves down by a little within one buffer.
     if (dsp)
         dsp->copy.move(dst, dst + b->src_shift_B, b->bytes);
     else
@@ -107,7 +107,7 @@ void ca_bench_copy(uint64_t min_B, uint64_t max_B)
         snprintf(b.detail, sizeof(b.detail), "%s, down 256 B", ca_size_text(size_B));
         ca_bench_row(&b);
     }
-    // In the second cache, in memory, and in the first.
+    // In the second cache, in memory, and in the first cache.
     for (unsigned place = 0; place < 3; place++) {
         for (unsigned i = 0; i < COUNT(widths); i++) {
             uint64_t total_B = place == 1 ? 16 << 20 : widths[i] <= 64 ? 8 << 10 : 128 << 10;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Benchmarks of the tile family: surfaces of the shapes that arrays have, whole and ragged, beside
-// a memcpy of as many bytes.
+// Benchmarks of the tile family: surfaces with the shapes of arrays, whole and ragged, against a
+// memcpy of the same size.
 #include "bench.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void run_retile(const struct kn_dsp *dsp, const struct ca_bench *b, uint8
     const struct ca_box *s = &b->box;
     struct ca_box from = *s;
 
-    // The other surface has lower blocks, and its box may start elsewhere in a GOB (value_B).
+    // The other surface has lower blocks, and its box may start at another byte of a GOB (value_B).
     if (from.desc.block_height_log2)
         from.desc.block_height_log2--;
     from.x_B += b->value_B;
@@ -101,12 +101,12 @@ void ca_bench_tile(uint64_t min_B, uint64_t max_B)
             a--;
         s = whole(side * 4, size_B / (side * 4), 1, a, 0);
         rows_of("2D", s, 0, target);
-        if (size_B > 64 << 20) // nothing more to learn, and each takes seconds
+        if (size_B > 64 << 20) // larger sizes give the same results and take seconds
             continue;
         rows_of("2D, linear + 16", s, 16, target);
         s.pitch_B += 192;
         rows_of("2D, pitch + 192", s, 0, target);
-        // An RGBA8 picture whose width is no power of two, at an element's alignment.
+        // An RGBA8 picture whose width is not a power of two, at the alignment of an element.
         s = whole(side * 4 - 56, size_B / (side * 4) - 3, 1, a, 0);
         rows_of("2D, ragged", s, 0, 0.6);
         s = whole(side * 4, size_B / (side * 4) - 1, 1, a, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests every SIMD function of kernels/ against its C reference, and times them.
+// Tests every SIMD function of kernels/ against its C reference, and benchmarks them.
 #include "bench.h"
 
 #include <setjmp.h>
@@ -14,8 +14,8 @@
 static uint64_t random_state = 1, first_seed;
 static unsigned failures;
 static unsigned current_flags;
-static const char *running = "?"; // the function
-static unsigned cases;            // of it so far
+static const char *running = "?"; // the function under test
+static unsigned cases;            // its cases so far
 static sigjmp_buf after_crash;
 
 uint64_t ca_random(void)
@@ -159,7 +159,7 @@ void ca_begin(const char *function)
     cases = 0;
 }
 
-// A kernel that faults fails its family, and the next one is tested.
+// If a kernel faults, its family fails, and the next family is tested.
 static void crashed(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -202,7 +202,7 @@ static void check_all(unsigned rounds)
         current_flags = kn_cpu_flags();
         printf("%s\n", kn_cpu_name(current_flags));
         fflush(stdout);
-        // The references are tested against the models alone.
+        // The references are only tested against the models.
         for (unsigned i = 0; i < (current_flags ? sizeof(all) / sizeof(*all) : 2); i++)
             check_family(all[i], rounds);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The conversion family against its references: every 8- and 16-bit value, borders between codes
-// and their neighbours, random bits, rows of all lengths and alignments.
+// The conversion family against its references: every 8- and 16-bit value, the borders between
+// codes and their neighbours, random bits, rows of all lengths and alignments.
 #include "convert_values.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static const char *name_of(unsigned kind)
     return names[kind];
 }
 
-// The bytes of `count` channels: four of 10-10-10-2 have 4.
+// The bytes of `count` channels. Four channels of 10-10-10-2 take 4.
 static uint64_t row_B(unsigned kind, uint64_t count)
 {
     return bytes_of(kind) ? count * bytes_of(kind) : count;
@@ -50,7 +50,7 @@ static void check_decode(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
     const uint32_t all = bytes_of(kind) == 1 ? 256 : 65536;
 
     ca_begin("decode");
-    // All values; of 10-10-10-2, all of the two halves.
+    // All values; for 10-10-10-2, all values of both halves.
     for (uint32_t first = 0; first < all; first += 2048) {
         uint32_t here = all < 2048 ? all : 2048;
         ca_arena_unseal(&m->source);
@@ -191,7 +191,7 @@ static void check_repack(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
     }
 }
 
-// Rows of one format with those of another between them, in one buffer.
+// Converts rows of one format that alternate with rows of another in one buffer.
 static void check_between(const struct kn_dsp *dsp, const struct kn_dsp *c, struct arenas *m,
                           unsigned rounds)
 {

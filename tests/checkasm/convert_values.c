@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values that conversions may get wrong: on, below and above the middle between two codes.
+// Values that conversions may get wrong: at, below and above the middle between two codes.
 #include "convert_values.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static uint32_t middle(uint64_t n)
         return bits_of(s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4));
     }
     n -= 255;
-    if (n < 0x7c00) { // halves: the next one's bits follow on these
+    if (n < 0x7c00) { // halves: their bits are consecutive
         unsigned e = (unsigned)n >> 10, m = (unsigned)n & 0x3ff;
         return bits_of(e ? ldexp(1024.5 + m, (int)e - 25) : ldexp(m + 0.5, -24));
     }
@@ -76,7 +76,7 @@ static uint32_t middle(uint64_t n)
     return 0;
 }
 #define MIDDLES (255 + 65535 + 127 + 32767 + 1023 + 3 + 255 + 0x7c00 + 33 + 40)
-#define AROUND 7 // each, three below and three above
+#define AROUND 7 // three values below and three above each
 #define SPECIAL ((uint64_t)MIDDLES * AROUND * 2)
 
 uint64_t ca_special_floats(void *dst, uint64_t first, uint64_t count)

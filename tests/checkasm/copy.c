@@ -9,7 +9,7 @@
 static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
                            struct ca_arena *b, struct ca_arena *source, unsigned rounds)
 {
-    const uint64_t ahead_min_B = kn_ahead_min_B;
+    const uint64_t prefetch_min_B = kn_copy_prefetch_min_B;
 
     ca_begin("copy");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
@@ -18,12 +18,12 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
 
         if (!size_B)
             continue;
-        kn_ahead_min_B = ca_below(2) ? 64 : ahead_min_B;
+        kn_copy_prefetch_min_B = ca_below(2) ? 64 : prefetch_min_B;
         dsp->copy.copy(a->base + to, source->base + from, size_B);
         c->copy.copy(b->base + to, source->base + from, size_B);
         ca_same("copy", a, b, "%llu bytes from +%zu to +%zu", (unsigned long long)size_B, from, to);
     }
-    kn_ahead_min_B = ahead_min_B;
+    kn_copy_prefetch_min_B = prefetch_min_B;
     ca_begin("move");
     for (unsigned i = 0; i < 1500 * rounds; i++) {
         uint64_t size_B = ca_random_size(ARENA_B);
@@ -49,7 +49,7 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
 static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
                        struct ca_arena *b, struct ca_arena *source, unsigned rounds)
 {
-    const uint64_t wide_max_B = kn_wide_max_B, ahead_min_B = kn_ahead_min_B;
+    const uint64_t wide_max_B = kn_wide_max_B, prefetch_min_B = kn_copy_prefetch_min_B;
 
     ca_begin("copy_rows");
     for (unsigned i = 0; i < 6000 * rounds; i++) {
@@ -67,7 +67,7 @@ static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
         to = ca_arena_place(a, to_B);
         from = ca_arena_place(source, from_B);
         kn_wide_max_B = ca_below(2) ? 2048 : wide_max_B;
-        kn_ahead_min_B = ca_below(2) ? 2048 : ahead_min_B;
+        kn_copy_prefetch_min_B = ca_below(2) ? 2048 : prefetch_min_B;
         dsp->copy.rows(a->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
         c->copy.rows(b->base + to, to_pitch_B, source->base + from, from_pitch_B, width_B, rows);
         ca_same("copy_rows", a, b, "%llu x %llu, pitches %llu to %llu", (unsigned long long)width_B,
@@ -75,10 +75,11 @@ static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
                 (unsigned long long)to_pitch_B);
     }
     kn_wide_max_B = wide_max_B;
-    kn_ahead_min_B = ahead_min_B;
+    kn_copy_prefetch_min_B = prefetch_min_B;
 }
 
-// Within one rectangle: rows side by side, whose ranges overlap though none of their bytes do.
+// Copies within one rectangle: rows side by side whose ranges overlap, though none of their bytes
+// do.
 static void check_beside(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
                          struct ca_arena *b, unsigned rounds)
 {

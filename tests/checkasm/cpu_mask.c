@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CARDLESS_CPU_MASK: what it lets through, and texts that are no mask.
+// CARDLESS_CPU_MASK: the flags that it allows, and texts that are not a mask.
 #include "kn_cpu.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The flags that a process starts with under this value; null: without the variable.
+// Returns the flags that a process starts with if the variable has this value; null: without the
+// variable.
 static unsigned flags_under(const char *value)
 {
     int status;
@@ -41,7 +42,7 @@ int main(void)
         {"3", KN_CPU_AVX512 | KN_CPU_AVX2},
         {"4", KN_CPU_NEON},
         {"4294967295", ~0u},
-        // None of these is a whole number that fits.
+        // None of these is a whole number in range.
         {"", ~0u},
         {"avx2", ~0u},
         {"08", ~0u},

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Walks a surface in memory order: blocks x, y, z; GOBs of a block y, z; 32-byte columns, 4-row
-// halves, 16-byte columns, rows.
+// Visits a surface in the order of memory: blocks in x, y, z; GOBs of a block in y, z; then 32-byte
+// columns, 4-row halves, 16-byte columns, rows.
 static void model_offsets(const struct ca_box *s, uint64_t *offset_of)
 {
     uint64_t high = 1u << s->desc.block_height_log2, deep = 1u << s->desc.block_depth_log2;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The conversion entry points against the formulas of the formats, value by value in long double,
-// sharing no code with kernels/.
+// The conversion entry points against the formulas of the formats, value by value in long double.
+// Shares no code with kernels/.
 #include "convert_values.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-// Where long double is made of software, a part of the values has to do.
+// If long double is emulated in software, test only a part of the values.
 enum { STRIDE = LDBL_MANT_DIG > 64 ? 11 : 1 };
 
 struct kind {
@@ -58,7 +58,7 @@ static long double srgb_value(uint32_t n)
     return s <= 0.04045l ? s / 12.92l : powl((s + 0.055l) / 1.055l, 2.4l);
 }
 
-// The 32-bit form of a channel's bits.
+// Returns the 32-bit form of a channel's bits.
 static uint32_t model_decode(unsigned kind, uint32_t v, bool alpha)
 {
     switch (kind) {
@@ -103,7 +103,7 @@ static uint32_t encode_half(uint32_t bits)
     if (v >= 65520)
         return sign | 0x7c00;
     frexpl(v, &e);
-    e = v == 0 || e < -13 ? -13 : e; // the last bit weighs 2^(e - 11)
+    e = v == 0 || e < -13 ? -13 : e; // the last bit has the value 2^(e - 11)
     v = rintl(ldexpl(v, 11 - e));
     return sign | ((uint32_t)v + ((uint32_t)(e + 13) << 10));
 }
@@ -222,7 +222,7 @@ static struct kn_format random_format(void)
     return f;
 }
 
-// Rows of all pairs of formats, of any place and pitch.
+// Rows of all pairs of formats, at any place and pitch.
 static void check_rows(const struct kn_dsp *dsp, unsigned rounds)
 {
     struct ca_arena a, b, source;
@@ -268,7 +268,7 @@ static void check_values(void)
     struct kn_format wide[] = {KN_FORMAT(FLOAT, 1), KN_FORMAT(UINT32, 1), KN_FORMAT(SINT32, 1)};
 
     ca_begin("kn_convert_row");
-    // Every value of every narrow format, decoded.
+    // Decodes every value of every narrow format.
     for (unsigned kind = 0; kind < KN_KIND_COUNT; kind++) {
         unsigned channel_B = kinds[kind].channel_B, count = channel_B == 1 ? 256 : 65536;
         struct kn_format f = {(uint8_t)kind, 1, false};
@@ -285,7 +285,7 @@ static void check_values(void)
                         kinds[kind].name, i, got, expected);
         }
     }
-    // Borders and their neighbours, encoded.
+    // Encodes the borders and their neighbours.
     for (uint64_t first = 0, all = ca_special_floats(NULL, 0, 0); first < all; first += 65536) {
         unsigned count = all - first < 65536 ? (unsigned)(all - first) : 65536;
         ca_special_floats(in, first, count);
@@ -323,7 +323,7 @@ void ca_check_convert_models(const struct kn_dsp *dsp, unsigned rounds)
             ca_fail("kn_format_B", "format %u of %u channels passes", bad[i].kind, bad[i].channels);
     }
     check_rows(dsp, rounds);
-    // The sets are compared with the references value by value elsewhere.
+    // Other tests compare the sets with the references, value by value.
     if (!kn_cpu_flags())
         check_values();
 }

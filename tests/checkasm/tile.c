@@ -47,7 +47,8 @@ static void check_tile(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
     }
 }
 
-// A box in a row of GOBs, and where in these its lowest byte is, and what follows its highest one.
+// Makes a box in one row of GOBs. *first is the offset of its lowest byte, and *end that of the
+// byte after its highest one.
 static void random_row(struct ca_box *s, uint64_t *first, uint64_t *end)
 {
     *s = (struct ca_box){
@@ -67,8 +68,8 @@ static void random_row(struct ca_box *s, uint64_t *first, uint64_t *end)
         }
 }
 
-// Boxes of which the first or the last byte is at the edge of what can be touched, so that the
-// surface itself begins before it or ends behind it.
+// Boxes whose first or last byte is at the edge of accessible memory, so that the surface itself
+// begins before or ends after the accessible memory.
 static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
                         struct ca_arena *b, struct ca_arena *source, unsigned rounds)
 {
@@ -113,7 +114,7 @@ static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct
     }
 }
 
-// From one box of a surface to another that does not overlap it, though they may share GOBs.
+// Copies from one box of a surface to another that does not overlap it, though they may share GOBs.
 static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
                          struct ca_arena *b, unsigned rounds)
 {
@@ -128,7 +129,7 @@ static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
         ca_random_box(&s, a->size_B);
         if (s.width_B < 2)
             continue;
-        // A part of its left half, and as much of what is right of that.
+        // A part of its left half, and a box of the same size to the right of it.
         whole_B = s.width_B;
         t = s;
         s.width_B = t.width_B = ca_below(2) ? s.width_B / 2 : 1 + ca_below(s.width_B / 2);
@@ -155,7 +156,7 @@ void ca_check_tile(const struct kn_dsp *dsp, unsigned rounds)
     ca_arena_init(&source, CA_TILE_ARENA_B);
     ca_random_bytes(source.base, source.size_B);
     ca_arena_seal(&source);
-    // By the ways of small boxes, of those that prefetch, and of those that stream.
+    // On the paths of small boxes, of boxes that prefetch, and of boxes that stream.
     for (int pass = 0; pass < 3; pass++) {
         kn_prefetch_min_B = pass == 1 ? 2048 : prefetch_min_B;
         kn_stream_min_B = pass == 2 ? 2048 : stream_min_B;

@@ -9,7 +9,7 @@ static uint64_t random_start(uint64_t extent, uint64_t size, uint64_t align)
     return ca_below(2) ? start : start / align * align;
 }
 
-// Returns 0 when the surface does not fit.
+// Returns 0 if the surface does not fit.
 static int random_surface(struct ca_box *s, uint64_t width_gob, uint64_t height, uint64_t depth,
                           uint64_t limit_B)
 {

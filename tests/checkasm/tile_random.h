@@ -11,7 +11,7 @@ struct ca_box {
     uint64_t depth; // slices of the surface
     uint64_t x_B, y, z, width_B, rows, slices;
     uint64_t pitch_B, slice_B,
-        linear_B; // the linear side; linear_B: from its first to its last byte
+        linear_B; // of the linear side; linear_B: from its first to its last byte
 };
 
 #define CA_BOX_FORMAT "%ux%u gobs, block 2^%u 2^%u, box %llux%llux%llu at %llu,%llu,%llu pitch %llu"
@@ -38,7 +38,7 @@ static inline struct kn_box ca_extent(const struct ca_box *s)
     return (struct kn_box){s->width_B, s->rows, s->slices};
 }
 
-// One call of a function of a table: `to` and `from` are the starts of the surface or of the linear
+// Call a function of a table once. `to` and `from` are the starts of the surface or of the linear
 // memory. Retiling takes the extent from the first box.
 static inline void ca_tile(const struct kn_dsp *dsp, const struct ca_box *s, void *to,
                            const void *from)
@@ -69,10 +69,10 @@ static inline void ca_retile(const struct kn_dsp *dsp, const struct ca_box *s, v
     dsp->tile.retile(&dst, &src, &box);
 }
 
-// A surface and a linear box that each fit in `limit_B`.
+// Makes a surface and a linear box that each fit in `limit_B`.
 void ca_random_box(struct ca_box *box, uint64_t limit_B);
-// Another surface with a box of the same extent.
+// Makes another surface with a box of the same extent.
 void ca_random_box_like(struct ca_box *box, const struct ca_box *extent, uint64_t limit_B);
-// Surfaces start on GOB boundaries, flush with either end of the arena, or anywhere when `limit`
-// allows.
+// Returns an offset for a surface: mostly at a GOB boundary, at either end of the arena or in
+// between.
 size_t ca_place_tiled(const struct ca_arena *arena, const struct kn_tiled *desc, uint64_t depth);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The countdown allocator: exactly the n-th allocation of any kind fails, once.
+// The countdown of allocations: exactly the n-th allocation of any kind fails, once.
 #include "alloc.h"
 
 #include <errno.h>
@@ -43,19 +43,19 @@ int main(void)
     EXPECT(dm_alloc_failed());
     dm_alloc_fail_after(2);
     EXPECT((p = dm_realloc(p, 16)));
-    EXPECT(!dm_realloc(p, 32)); // and p lives on
+    EXPECT(!dm_realloc(p, 32)); // and p stays valid
     memset(p, 1, 16);
     EXPECT(dm_alloc_failed());
     dm_free(p);
 
-    // System calls count too.
+    // System calls count, too.
     dm_alloc_fail_after(3);
     EXPECT_EQ(dm_sys_memfd_create("test", MFD_CLOEXEC, &fd), 0);
     EXPECT_EQ(dm_sys_ftruncate(fd, 8192), 0);
     EXPECT_EQ(dm_sys_mmap(0, 8192, PROT_READ, MAP_SHARED, fd, 0, &va), -ENOMEM);
     EXPECT_EQ(dm_sys_mmap(0, 8192, PROT_READ, MAP_SHARED, fd, 0, &va), 0);
     EXPECT(dm_alloc_failed());
-    // … but giving back never fails.
+    // … but giving memory back never fails.
     dm_alloc_fail_after(1);
     EXPECT_EQ(dm_sys_punch(fd, 0, 4096), 0);
     EXPECT_EQ(dm_sys_unback(va, 4096), 0);
@@ -76,7 +76,7 @@ int main(void)
     EXPECT_EQ(dm_sys_ftruncate(fd, 1 << 20), -EFBIG); // and no SIGXFSZ
     close(fd);
 
-    // Among several threads exactly one allocation fails.
+    // If several threads allocate, exactly one allocation fails.
     pthread_t t[4];
     dm_alloc_fail_after(1500);
     for (int i = 0; i < 4; i++)

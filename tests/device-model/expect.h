@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Assertions of the device model's tests: both values are printed, and the process ends at the
-// first that fails.
+// Assertions of the device model's tests: they print both values, and end the process at the first
+// failure.
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Guarded calls, and that everything else about SIGSEGV and SIGBUS is as if the guard were not
-// there: the default action and the program's handlers, installed before or after it. Each case
-// runs in a process of its own.
+// Guarded calls; and that SIGSEGV and SIGBUS otherwise behave as if the guard did not exist: the
+// default action, and the program's handlers, installed before or after it. Each case runs in a
+// process of its own.
 #include "guard.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "expect.h"
 
-static uint8_t *none, *readable; // a page without access, and one for reading only
+static uint8_t *none, *readable; // a page without access, and a read-only page
 
 static void make_pages(void)
 {
@@ -25,7 +25,7 @@ static void make_pages(void)
     EXPECT_EQ(munmap(none + 4096, 4096), 0);
 }
 
-// Threads may race here: nothing is ever written.
+// Threads may race here, but nothing is ever written.
 __attribute__((no_sanitize("thread"))) static void look(void *p)
 {
     (void)*(volatile uint8_t *)p;
@@ -62,7 +62,7 @@ static void inner(void *p)
     EXPECT_EQ(dm_guarded(look, p, NULL), -EFAULT);
     EXPECT_EQ(dm_guarded(touch, &local, NULL), 0);
     EXPECT_EQ(local, 1);
-    look(p); // and this one is the outer call's
+    look(p); // and this fault belongs to the outer call
     EXPECT(!"reached");
 }
 
@@ -123,7 +123,7 @@ static void kill_inside(void *arg)
     raise(SIGSEGV);
 }
 
-// A signal that someone sends is no fault, also when it arrives in a guarded call.
+// A signal that someone sends is not a fault, even if it arrives in a guarded call.
 static void default_on_kill_inside(void)
 {
     EXPECT_EQ(dm_guard_init(), 0);
@@ -178,8 +178,8 @@ static void fix_page(int sig, siginfo_t *info, void *context)
     mprotect(none, 4096, PROT_READ | PROT_WRITE);
 }
 
-// A handler that repairs the page and returns: the access is made again, with the old signal mask
-// and errno.
+// A handler repairs the page and returns: the access is repeated, with the old signal mask and
+// errno.
 static void program_handler_returns(void)
 {
     install(fix_page, SA_RESETHAND, NULL);
@@ -192,10 +192,10 @@ static void program_handler_returns(void)
     sigprocmask(SIG_SETMASK, NULL, &now);
     EXPECT(!sigismember(&now, SIGSEGV) && !sigismember(&now, SIGUSR1));
     mprotect(none, 4096, PROT_NONE);
-    look(none); // SA_RESETHAND: now the default action
+    look(none); // SA_RESETHAND: the default action from now on
 }
 
-// Installed after us, passes on what it does not know (all of it).
+// Installed after ours; passes on all faults.
 static void passing_handler(int sig, siginfo_t *info, void *context)
 {
     calls_b++;
@@ -211,7 +211,7 @@ static void passing_handler_after(void)
     install(handler_a, 0, NULL);
     EXPECT_EQ(dm_guard_init(), 0);
     install(passing_handler, SA_NODEFER, &before_a);
-    guard_works(); // through the program's handler
+    guard_works(); // also through the program's handler
     EXPECT_EQ(calls_b, 2);
     for (volatile int i = 0; i < 20; i++) {
         if (sigsetjmp(jump, 1) == 0)
@@ -219,8 +219,8 @@ static void passing_handler_after(void)
         EXPECT_EQ(calls_a, i + 1);
         guard_works();
     }
-    // On top again: ours, then passing_handler, which calls ours, which must go on to handler_a and
-    // not back.
+    // Back on top: ours, then passing_handler, which calls ours, which must continue to handler_a
+    // and not loop.
     EXPECT_EQ(dm_guard_reassert(), 0);
     EXPECT_EQ(dm_guard_reassert(), 0);
     int b = calls_b;
@@ -235,8 +235,8 @@ static void passing_handler_after(void)
     }
 }
 
-// Memory of others: the guard holds also under a thread's mask and a handler that the program has
-// put on top.
+// Other people's memory: the guard also works with a thread's signal mask, and below a handler that
+// the program has installed.
 static void foreign(void)
 {
     sigset_t all, after;
@@ -269,7 +269,7 @@ static void selfish_handler_after(void)
     if (sigsetjmp(jump, 1) == 0)
         look(none);
     EXPECT_EQ(calls_a, 2);
-    // Program and guard take turns many times over.
+    // Program and guard install handlers in turns, many times.
     for (int i = 0; i < 40; i++) {
         install(i % 2 ? handler_a : fix_page, 0, NULL);
         EXPECT_EQ(dm_guard_reassert(), 0);
@@ -324,7 +324,7 @@ static void wait_for_thread(void *arg)
     pthread_join(t, NULL);
 }
 
-// The fault of another thread is not that of a guarded call.
+// A fault of another thread is not a fault of the guarded call.
 static void other_thread(void)
 {
     EXPECT_EQ(dm_guard_init(), 0);
@@ -369,8 +369,8 @@ static void describes(void)
     EXPECT_EQ(calls_a, 1);
 }
 
-// signal 0: must exit well. Under a sanitizer its own handler stands for the default action and
-// exits with its code.
+// signal 0: the process must exit with success. A sanitizer's own handler replaces the default
+// action and exits with its code.
 static void run(const char *name, void (*body)(void), int signal)
 {
     fflush(NULL);
@@ -405,9 +405,8 @@ int main(void)
     RUN(default_on_kill_inside, SIGSEGV);
     RUN(program_handler_before, 0);
     RUN(program_handler_returns, SIGSEGV);
-    // ThreadSanitizer's sigaction tells the program of the handler that it last set through the C
-    // library, not of ours: there a program cannot pass a fault on to us, and only
-    // dm_guard_reassert helps.
+    // ThreadSanitizer's sigaction reports the handler that was last set through the C library, not
+    // ours. So a program cannot pass a fault on to us, and only dm_guard_reassert helps.
     if (!THREAD_SANITIZER)
         RUN(passing_handler_after, 0);
     RUN(foreign, 0);

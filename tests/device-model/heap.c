@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The device heap: the recorded distances and books, every block findable, contents kept apart,
-// running out of memory.
+// The device heap: the recorded distances and totals, look-ups of every block, contents that stay
+// apart, and running out of memory.
 #include "heap.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ static uint8_t *at(uint64_t va)
     return (uint8_t *)(uintptr_t)va;
 }
 
-// x_memory "alloc/size-*": how far apart two allocations of one size are; "alloc/info-delta-*":
-// what the first takes.
+// x_memory "alloc/size-*": the distance between two allocations of one size. "alloc/info-delta-*":
+// the memory that the first one takes.
 static void recorded(void)
 {
     static const struct {
@@ -92,7 +92,7 @@ static void refused(void)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         EXPECT_EQ(dm_heap_alloc(&heap, sizes[i], &b), -ENOMEM);
     EXPECT_EQ(dm_heap_alloc(&heap, vram.total + 1, &b), -ENOMEM);
-    // All of an 80 GB card at once, on whatever host this is; then not a byte more.
+    // All of an 80 GB card at once, on any host; then not a byte more.
     EXPECT_EQ(dm_heap_alloc(&heap, vram.total & ~(uint64_t)(GRANULE - 1), &b), 0);
     struct dm_block *c;
     EXPECT_EQ(dm_heap_alloc(&heap, 1, &c), -ENOMEM);
@@ -102,8 +102,8 @@ static void refused(void)
     EXPECT(dm_heap_find(&heap, UINT64_MAX) == NULL);
 }
 
-// Fresh memory is zero, also where an emptied chunk comes back: with little and with much of it
-// used.
+// Fresh memory is zero, also in an emptied chunk that is used again, with little or much of it
+// dirty.
 static void zero(void)
 {
     static const uint64_t sizes[] = {4 * KIB, 600 * KIB, 1 * MIB, 3 * MIB};

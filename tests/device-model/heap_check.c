@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks every invariant of a heap's books.
+// Checks every invariant of a heap's bookkeeping.
 #include "heap_check.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks every invariant of a heap's books.
+// Checks every invariant of a heap's bookkeeping.
 #pragma once
 #include "heap.h"
 
-// 0 or -EILSEQ.
+// Returns 0 or -EILSEQ.
 int heap_check(const struct dm_heap *heap);

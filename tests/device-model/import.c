@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is behind a descriptor: every kind told apart, no claim of a header believed, and memory
-// shared with a second process.
+// Recognition of descriptors: every kind is distinguished, no claim of a header is trusted, and
+// memory is shared with a second process.
 #include "import.h"
 
 #include <errno.h>
@@ -92,7 +92,8 @@ static void headers(void)
     dm_physical_unref(p);
     close(fd);
 
-    // A release llvmpipe's uuid, but the claims contradict the file: damaged, not plain memory.
+    // With the uuid of a release llvmpipe, but claims that contradict the file, the file is damaged
+    // and not plain memory.
     static const struct {
         uint64_t size, offset;
     } lies[] = {{FILE_SIZE * 2, 4096},
@@ -112,7 +113,7 @@ static void headers(void)
         EXPECT_EQ(info.error, -EBADMSG);
         EXPECT_EQ(dm_physical_import(&vram, fd, &info, &p), -EBADMSG);
         close(fd);
-        // With another uuid it is a plain memfd whose first bytes happen to look so.
+        // With another uuid it is a plain memfd that happens to begin with such bytes.
         h.uuid[0] ^= 1;
         fd = memfd(FILE_SIZE, &h);
         EXPECT_EQ(dm_import_recognise(fd, &info), 0);
@@ -161,14 +162,14 @@ static void own_export(void)
     EXPECT_EQ(info.size, 2 * GRANULE);
     EXPECT(!info.may_shrink);
     EXPECT_EQ(ftruncate(fd, 0), -1);
-    // It is also what Mesa expects.
+    // This is also the header that Mesa expects.
     struct dm_mesa_header h;
     EXPECT_EQ(pread(fd, &h, sizeof h, 0), sizeof h);
     EXPECT_EQ(h.size, 2 * GRANULE + 4096);
     EXPECT_EQ(h.offset, 4096);
     EXPECT_EQ(memcmp(h.uuid, dm_llvmpipe_uuid, 16), 0);
     EXPECT_EQ(dm_physical_import(&vram, fd, &info, &q), 0);
-    EXPECT_EQ(vram.used, 2 * GRANULE); // the exporter's are in the books already
+    EXPECT_EQ(vram.used, 2 * GRANULE); // the exporter's memory is already counted
     dm_physical_unref(q);
     // Recognised, and then the number was given to another file.
     int other = memfd(4096, NULL), saved = dup(fd);
@@ -194,7 +195,7 @@ static void own_export(void)
     EXPECT_EQ(vram.used, 0);
 }
 
-// Whatever a header says, the payload lies within the file.
+// Whatever a header claims, the payload is inside the file.
 static void random_headers(void)
 {
     uint64_t seed = 11;
@@ -252,7 +253,7 @@ static uint64_t map_all(struct dm_space *space, struct dm_physical *p)
     return va;
 }
 
-// The second process: a fresh one that knows nothing but a socket.
+// The second process: a fresh one that has only a socket.
 static int importer(int socket)
 {
     struct dm_space space;

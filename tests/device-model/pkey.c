@@ -26,7 +26,7 @@ static void look(void *p)
     (void)*(volatile uint8_t *)p;
 }
 
-// What host code gets at the moment.
+// Returns true if host code cannot access the page at the moment.
 static bool closed(void)
 {
     struct dm_fault f;
@@ -69,7 +69,7 @@ static void handler(int sig)
 
 static void fault_inside(void *arg)
 {
-    uint32_t rights = dm_pkey_enter(); // never left: the fault takes us out
+    uint32_t rights = dm_pkey_enter(); // not left: the fault leaves the section
     (void)rights;
     look(NULL);
 }
@@ -95,9 +95,8 @@ static void sections(void)
     }
     *device = 5;
     EXPECT_EQ(*managed, 5);
-    // … nor does a signal handler, which itself runs without them.
-    // (ThreadSanitizer runs handlers with SIGSEGV blocked, where the kernel ends the process at any
-    // fault.)
+    // … nor does a signal handler, which itself runs without them. (ThreadSanitizer blocks SIGSEGV
+    // in handlers, so the kernel would end the process at a fault there.)
     if (!THREAD_SANITIZER) {
         signal(SIGUSR1, handler);
         raise(SIGUSR1);
@@ -111,7 +110,7 @@ static void sections(void)
     EXPECT_EQ(closed(), keys);
 }
 
-// The kernel touches memory with the caller's rights.
+// The kernel accesses memory with the caller's rights.
 static void system_calls(void)
 {
     int pipe_fds[2];
@@ -137,7 +136,7 @@ static void describe(const struct dm_fault *f)
     }
 }
 
-// Host code that uses a device pointer dies as it does with a card, but is told why.
+// Host code that dereferences a device pointer dies as it does with a card, and gets the reason.
 static void undefended(void)
 {
     int pipe_fds[2], status;
@@ -198,7 +197,7 @@ int main(void)
     system_calls();
     undefended();
 
-    // The key comes and goes with the access.
+    // The key follows the access flags.
     EXPECT_EQ(dm_space_protect(&space, a, GRANULE, DM_MAP_READ | DM_MAP_WRITE | DM_MAP_HOST), 0);
     EXPECT(!closed());
     EXPECT_EQ(dm_space_protect(&space, a, GRANULE, DM_MAP_READ), 0);

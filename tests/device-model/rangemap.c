@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The range map against a naive one: random insertions, removals, look-ups and gap searches, edges
+// Range maps against a naive one: random insertions, removals, look-ups and gap searches, the ends
 // of the address range, and running out of memory.
 #include "rangemap.h"
 
@@ -10,7 +10,7 @@
 #include "alloc.h"
 #include "expect.h"
 
-enum { UNITS = 4096 }; // the naive map: one owner a unit
+enum { UNITS = 4096 }; // the naive map has one owner for each unit
 static void *unit[UNITS];
 static uint64_t first_of[UNITS];
 
@@ -39,7 +39,7 @@ static void stress(uint64_t seed, unsigned rounds, unsigned longest)
     dm_rangemap_init(&map);
     for (unsigned i = 0; i < rounds; i++) {
         uint64_t at = draw(&seed) % UNITS, size = 1 + draw(&seed) % longest;
-        // Grow for a while, then shrink, so that nodes are both split and joined.
+        // Grow for a while, then shrink, so that nodes are split and merged.
         bool add = draw(&seed) % 100 < ((i / 4000) % 2 ? 35 : 65);
         struct dm_range r = {0};
         if (add) {
@@ -124,7 +124,7 @@ static void edges(void)
     dm_rangemap_finish(&map);
 }
 
-// Whatever allocation fails, the map is what it was before.
+// Whichever allocation fails, the map is the same as before.
 static void out_of_memory(void)
 {
     struct dm_rangemap map;

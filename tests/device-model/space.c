@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reservations and mappings: placement, aliases, holes, refusals, truncation by another, running
-// out of memory.
+// Reservations and mappings: placement, aliases, holes, refusals, truncation by another process,
+// and running out of memory.
 #include "space.h"
 
 #include <errno.h>
@@ -55,14 +55,14 @@ static void reservations(void)
     EXPECT_EQ(dm_va_reserve(&space, GRANULE, 64 * MIB, 0, &b), 0);
     EXPECT_EQ(b, space.base + 64 * MIB);
     EXPECT_EQ(dm_va_reserve(&space, GRANULE, GRANULE, b + GRANULE, &c), 0);
-    EXPECT_EQ(c, b + GRANULE); // a free hint is taken
+    EXPECT_EQ(c, b + GRANULE); // a free hint is used
     EXPECT(dm_va_find(&space, c + 5, &start, &size));
     EXPECT_EQ(start, c);
     EXPECT_EQ(size, GRANULE);
     EXPECT_EQ(dm_va_free(&space, c + DM_PAGE), -ENOENT);
     EXPECT_EQ(dm_va_free(&space, c), 0);
     EXPECT_EQ(dm_va_free(&space, c), -ENOENT);
-    EXPECT_EQ(dm_va_reserve(&space, GRANULE, GRANULE, b, &c), 0); // a hint that is taken is ignored
+    EXPECT_EQ(dm_va_reserve(&space, GRANULE, GRANULE, b, &c), 0); // a taken hint is ignored
     EXPECT_EQ(c, a + GRANULE);
     EXPECT_EQ(dm_va_free(&space, c), 0);
     EXPECT_EQ(dm_va_free(&space, b), 0);
@@ -70,8 +70,8 @@ static void reservations(void)
     EXPECT(dm_space_contains(&space, a));
     EXPECT(!dm_space_contains(&space, (uint64_t)(uintptr_t)&a));
 
-    // Larger than the window: somewhere else, but still the device's. ThreadSanitizer leaves no
-    // room for it.
+    // A range larger than the window lies elsewhere, but belongs to the device. ThreadSanitizer has
+    // no space for it.
     if (THREAD_SANITIZER)
         return;
     EXPECT_EQ(dm_va_reserve(&space, 2 * space.size, GRANULE, 0, &a), 0);
@@ -124,7 +124,7 @@ static void mappings(void)
     EXPECT_EQ(dm_space_unmap(&space, va, GRANULE), -EINVAL);
     EXPECT_EQ(dm_space_unmap(&space, va + GRANULE, 5 * GRANULE), -EINVAL);
     EXPECT_EQ(dm_space_unmap(&space, va, 7 * GRANULE), -EINVAL);
-    EXPECT_EQ(dm_space_unmap(&space, va + 5 * GRANULE, GRANULE), 0); // nothing there
+    EXPECT_EQ(dm_space_unmap(&space, va + 5 * GRANULE, GRANULE), 0); // no mapping here
     EXPECT_EQ(dm_space_unmap(&space, va, 6 * GRANULE), 0);
     EXPECT_EQ(p->references, 1);
     EXPECT_EQ(fault_of(look, va), DM_FAULT_PROTECTED);
@@ -161,7 +161,7 @@ static void bytes(void)
     EXPECT_EQ(space.reserved.count, 0);
 }
 
-// The producer shrinks its file under our mapping: a status, not a SIGBUS.
+// The exporter shrinks its file under our mapping: this gives a status, not a SIGBUS.
 static void truncation(void)
 {
     struct dm_import_info info;
@@ -232,7 +232,7 @@ static void out_of_memory(void)
     EXPECT(n > 4);
 }
 
-// Random reservations against a bit per page.
+// Random reservations against a bitmap of pages.
 static void stress(void)
 {
     enum { PAGES = 512, STEPS = 20000 };

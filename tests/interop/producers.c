@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every kind of image and buffer that Vulkan (lavapipe) exports, mapped in CUDA: what Vulkan writes
-// CUDA reads texel by texel, and the other way round; in memory of their own and at an offset of
-// shared memory, in one process and in two. No diagnostic may come up.
+// Every kind of image and buffer that Vulkan (lavapipe) exports, mapped in CUDA: CUDA reads what
+// Vulkan writes, texel by texel, and vice versa; in memory of their own and at an offset of shared
+// memory, in one process and in two. No diagnostic may be reported.
 #include "../vulkan.h"
 
 #include "../mistakes/external.h"
@@ -30,7 +30,7 @@ static const struct format {
     {"BC7", VK_FORMAT_BC7_UNORM_BLOCK, CU_AD_FORMAT_BC7_UNORM, 4, 16, 4},
 };
 
-// height 0: 1D, depth 0: not 3D, layers 0: not an array; as CUDA says it.
+// height 0: 1D; depth 0: not 3D; layers 0: not an array; as in CUDA.
 static const struct shape {
     const char *name;
     uint32_t width, height, depth, layers, levels;
@@ -52,7 +52,7 @@ static const struct shape {
 };
 enum { FORMATS = sizeof formats / sizeof *formats, SHAPES = sizeof shapes / sizeof *shapes };
 
-static char what[128]; // is being looked at, for messages
+static char what[128]; // the current case, for messages
 
 static uint32_t of_level(uint32_t extent, uint32_t level)
 {
@@ -64,7 +64,7 @@ static uint32_t elements(uint32_t extent, const struct format *f, uint32_t level
     return (of_level(extent, level) + f->block_px - 1) / f->block_px;
 }
 
-// Rows of a level, slices or layers, as a copy counts them.
+// The box of a level, in rows and slices or layers, as copies count them.
 static void level_box(const struct format *f, const struct shape *s, uint32_t level,
                       uint64_t *row_B, uint32_t *rows, uint32_t *slices)
 {
@@ -82,7 +82,7 @@ static uint64_t level_B(const struct format *f, const struct shape *s, uint32_t 
 }
 
 // Every byte depends on its position, its level and the round. Floats are whole numbers below 2^16,
-// so that no conversion could hide a difference.
+// so that a conversion cannot hide a difference.
 static void fill(unsigned char *bytes, uint64_t size, const struct format *f, uint32_t level,
                  unsigned round)
 {
@@ -98,7 +98,7 @@ static void fill(unsigned char *bytes, uint64_t size, const struct format *f, ui
         }
     if (f->cuda == CU_AD_FORMAT_HALF || f->cuda == CU_AD_FORMAT_SNORM_INT16X1)
         for (uint64_t i = 1; i < size; i += 2)
-            bytes[i] &= 0x3f; // no infinities, no NaNs, nothing negative
+            bytes[i] &= 0x3f; // no infinities, no NaNs, no negative numbers
 }
 
 static void expect_same(const unsigned char *got, const unsigned char *want, uint64_t size,
@@ -116,7 +116,7 @@ static void expect_same(const unsigned char *got, const unsigned char *want, uin
 
 // ---- Vulkan's side
 
-// False where the driver has no such images.
+// Returns false if the driver does not support such images.
 static bool image_info(const struct format *f, const struct shape *s, VkImageCreateInfo *info)
 {
     VkImageFormatProperties possible;
@@ -142,7 +142,7 @@ struct bound {
     uint64_t allocated;
 };
 
-// In memory of its own, or between other bytes of a larger allocation.
+// Binds the image to memory of its own, or between other bytes of a larger allocation.
 static struct bound bind_image(const VkImageCreateInfo *info, bool shared)
 {
     VkMemoryRequirements needs;
@@ -296,7 +296,7 @@ TEST(images_at_an_offset)
     all_images(true, 120);
 }
 
-// Buffers with memory of their own and without, of sizes that are no multiple of anything.
+// Buffers with and without memory of their own, with odd sizes.
 static void buffer_both_ways(uint64_t size, bool dedicated)
 {
     VkMemoryRequirements needs;
@@ -345,7 +345,7 @@ struct offer {
     uint64_t offset, allocated;
 };
 
-// Which pairs cross the processes: each format and each shape at least once.
+// The pairs that cross processes: each format and each shape at least once.
 static bool crosses(int f, int s)
 {
     return s % FORMATS == f || (s + 5) % FORMATS == f || (s + 10) % FORMATS == f;
@@ -386,7 +386,7 @@ static void consume(int socket, int f, int s)
     struct offer offer;
     int fd = receive_fd(socket, &offer, sizeof offer);
     if (fd < 0)
-        return; // the producer's exit code tells why
+        return; // the exit code of the exporter says why
     snprintf(what, sizeof what, "%s %s of another process", formats[f].name, shapes[s].name);
     CUexternalMemory m = import(fd, offer.allocated, s % 2 ? 0 : CUDA_EXTERNAL_MEMORY_DEDICATED);
     CUmipmappedArray mip = map(m, offer.offset, &formats[f], &shapes[s]);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: run_frames.sh CARDLESS FRAMES MISTAKE ID: runs the example; without a mistake nothing is reported, else ID is.
+# usage: run_frames.sh CARDLESS FRAMES MISTAKE ID: runs the example. Without a mistake nothing may
+# be reported; with one, exactly ID must be.
 set -u
 out=$("$1" run -- "$2" ${3:+"$3"} 2>&1)
 status=$?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks for the layout tests: print both values, count, go on.
+// Checks for the layout tests: they print both values, count failures and go on.
 #pragma once
 
 #include <inttypes.h>
@@ -8,7 +8,8 @@
 
 static unsigned check_failures, check_count;
 
-// Compares two numbers; the rest is a printf format and its arguments that say where.
+// Compares two numbers. The other arguments are a printf format and its values, which name the
+// case.
 #define CHECK_EQ(got, want, ...)                                                                   \
     do {                                                                                           \
         uint64_t check_got = (got), check_want = (want);                                           \

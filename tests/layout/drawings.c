@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The drawings in the comments of kernels/: each is made here from the functions that it describes,
-// and must stand in the file as it is. A drawing that is missing is printed, to be pasted.
+// The drawings in the comments of kernels/: this test makes each drawing from the functions that it
+// describes, and looks for it in the file. If it is missing, the test prints it, so that it can be
+// pasted.
 #include "kn_tile.h"
 #include "tile_path.h"
 
@@ -85,7 +86,7 @@ static void draw_half(void)
             add(" | %c%u ", 'a' + (int)lane, i);
         add(" |  %s  line %u", i == 1 ? "<->" : "   ", i);
         for (unsigned lane = 0; lane < 4; lane++) {
-            // The lane's 16 bytes: those of column i in the row that lies there.
+            // Find the 16 bytes of this lane: the row whose column i lies there.
             unsigned row = 0;
             while (row < 7 && kn_tiled_offset_B(&gob, i * 16, row, 0) != line_B + lane * 16)
                 row++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device model's format numbers are the driver API's: checked by compiling.
+// The format numbers of the device model are those of the driver API: compiling this checks it.
 #include "format.h"
 
 #include <cuda.h>

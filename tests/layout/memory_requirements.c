@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sizes, alignments and sparse properties of layouts against what an H100 reported, line for line.
+// Sizes, alignments and sparse properties of layouts against those that an H100 reported, line by
+// line.
 #include "check.h"
 #include "format.h"
 #include "layout.h"
@@ -65,7 +66,8 @@ static void memreq(FILE *f)
             continue;
         }
         if (strcmp(result, "CUDA_SUCCESS")) {
-            // Colour attachments cannot have deferred mapping; nothing of the layout follows.
+            // Colour attachments cannot have deferred mapping; this says nothing about their
+            // layout.
             CHECK_EQ(flags, COLOR_ATTACHMENT, "%s", line);
             refused++;
             continue;
@@ -78,7 +80,7 @@ static void memreq(FILE *f)
     CHECK_EQ(lines, 3060, "lines of memreq.txt");
 }
 
-// Elements as the probe names them: bytes, or a block-compressed format.
+// Elements as the probe names them: a number of bytes, or a compressed format.
 static void set_element(struct dm_layout_desc *desc, const char *name)
 {
     const struct dm_format_info *info = NULL;

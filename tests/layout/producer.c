@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The layouts of software Vulkan drivers against their producers (lavapipe, or SwiftShader by
-// argument): images written by Vulkan and read in their memory where dm_layout_locate says, then
-// written through dm_box_copy and read by Vulkan.
+// The layouts of software Vulkan drivers, against the drivers themselves (lavapipe, or SwiftShader
+// by argument). Vulkan writes images, and the test reads them from memory at the places of
+// dm_layout_locate; then dm_box_copy writes them, and Vulkan reads them.
 #include "box.h"
 #include "check.h"
 #include "layout.h"
@@ -198,7 +198,8 @@ static uint64_t packed_B(const struct dm_layout *l)
     return size_B;
 }
 
-// Bytes that tell elements apart, and are no NaN or denormal that a copy could change.
+// Fills the buffer with bytes that distinguish elements and are never a NaN or a denormal, which a
+// copy could change.
 static void fill_staging(uint64_t size_B, unsigned seed)
 {
     for (uint64_t i = 0; i < size_B; i++)
@@ -263,7 +264,7 @@ static void check_subresources(VkImage image, const struct dm_layout *l, const c
         }
 }
 
-// Returns whether the driver has such images at all.
+// Returns false if the driver does not support such images.
 static bool check_image(const struct format *f, const struct shape *s, VkImageTiling tiling)
 {
     VkImageCreateInfo info = {
@@ -307,7 +308,7 @@ static bool check_image(const struct format *f, const struct shape *s, VkImageTi
     CHECK_EQ(dm_layout_init(&layout, &desc) == 0, true, "%s", where);
     CHECK_EQ(vkCreateImage(vk.device, &info, NULL, &image), 0, "%s", where);
     vkGetImageMemoryRequirements(vk.device, image, &needs);
-    // SwiftShader keeps a decompressed copy behind block-compressed images.
+    // SwiftShader keeps a decompressed copy after block-compressed images.
     if (f->block_px == 1 || producer->kind == DM_LAYOUT_LLVMPIPE)
         CHECK_EQ(layout.size_B, needs.size, "memory of %s", where);
     else

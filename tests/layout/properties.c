@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What must hold for layouts and boxes of any shape: no two elements share a byte, all lie inside,
-// copies touch the box alone.
+// Properties of layouts and boxes of any shape: no two elements share a byte, all are inside, and
+// copies touch only the box.
 #include "box.h"
 #include "check.h"
 #include "format.h"
@@ -48,19 +48,20 @@ static void check_injective(const struct dm_layout *l, const char *where)
     CHECK_EQ(outside, 0, "elements outside: %s", where);
     CHECK_EQ(twice, 0, "bytes taken twice: %s", where);
     CHECK_EQ(differs, 0, "element not in one piece: %s", where);
-    // SwiftShader rounds the slices of block-compressed images to nothing.
+    // SwiftShader does not round up the slices of block-compressed images.
     bool rounded = l->kind != DM_LAYOUT_SWIFTSHADER || l->block_px == 1;
     CHECK_EQ(l->size_B >= l->total_B && (!rounded || l->size_B % l->alignment_B == 0), true,
              "size: %s", where);
     free(taken);
 }
 
-// A surface with memory of its own: canaries around it, and a copy that the model writes into.
+// A surface with its own memory, guarded by canaries on both sides, and a copy that the model
+// writes to.
 struct field {
     struct dm_layout layout;
     struct dm_surface surface;
     struct dm_box_extent extent; // of the level, in bytes, rows, slices
-    uint64_t size_B;             // with both canaries
+    uint64_t size_B;             // including both canaries
     uint8_t *memory, *model;
 };
 
@@ -119,7 +120,7 @@ static struct dm_position random_position(const struct field *f, struct dm_box_e
                                 random_below(f->extent.depth - e.depth + 1)};
 }
 
-// Within one field the boxes may overlap: then it is as if through a buffer.
+// Boxes in one field may overlap: the result must be that of a copy through a buffer.
 static void check_copy(struct field *d, struct field *s, const char *where)
 {
     struct dm_box_extent e = {random_extent(smaller(d->extent.width_B, s->extent.width_B)),
@@ -127,7 +128,7 @@ static void check_copy(struct field *d, struct field *s, const char *where)
                               random_extent(smaller(d->extent.depth, s->extent.depth))};
     struct dm_position to, from;
 
-    if (!random_below(4)) // whole levels, as far as they fit
+    if (!random_below(4)) // whole levels, if they fit
         e = (struct dm_box_extent){smaller(d->extent.width_B, s->extent.width_B),
                                    smaller(d->extent.height, s->extent.height),
                                    smaller(d->extent.depth, s->extent.depth)};
@@ -187,7 +188,7 @@ static void check_refusals(struct field *f, struct field *other, const char *whe
     CHECK_EQ(memcmp(f->memory, f->model, f->size_B), 0, "%s", where);
 }
 
-// Copies inside one linear memory, where the boxes overlap, are as if through a buffer.
+// Copies inside one linear memory with overlapping boxes must equal copies through a buffer.
 static void check_overlap(void)
 {
     enum { PITCH_B = 40, ROWS = 30 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every element of the shapes dumped from an H100 against dm_layout_locate, and the same bytes
-// through dm_box_copy; the tiles of those that can be sparse against dm_layout_tile_runs. The dump
-// ends inside its last record: of that one, the slots that are there are compared.
+// through dm_box_copy; and the tiles of the shapes that can be sparse against dm_layout_tile_runs.
+// The dump ends inside its last record, so the test compares the part of it that exists.
 #include "box.h"
 #include "check.h"
 #include "layout.h"
@@ -26,7 +26,7 @@ struct header {
     uint32_t magic, width, height, depth, element_B, levels, flags, format, channels, slots;
 };
 
-// The elements as the probe numbered and wrote them, in linear memory, level by level.
+// Numbers and writes the elements as the probe did, in linear memory, level by level.
 static void number_element(uint8_t *element, uint32_t element_B, uint32_t id)
 {
     for (uint32_t i = 0; i < element_B; i += 4) {
@@ -66,8 +66,8 @@ static void check_locate(const struct header *h, const struct dm_layout *layout,
     CHECK_EQ(filled + cut, id, "elements of %s", where);
 }
 
-// Checks the runs of one tile: the card's elements that lie in them are those of the tile, all of
-// them. `id` is that of the level's first element. Returns the bytes of the runs.
+// Checks the runs of one tile: they contain all elements of the tile (on the card), and no others.
+// `id` is the number of the level's first element. Returns the number of bytes in the runs.
 static uint64_t check_tile(const struct header *h, const struct dm_layout *layout,
                            const struct dm_sparse *sparse, const struct dm_tile *tile, uint32_t id,
                            const uint32_t *slot)
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
         slots = got_B > 0 ? (uint32_t)got_B / 4 : 0;
         cut += slots < h.slots;
         CHECK_EQ(dm_layout_init(&layout, &desc) == 0, true, "%s", where);
-        // The slots end at the last element found; all lie in the layout.
+        // The slots end at the last element found; all are inside the layout.
         CHECK_EQ((uint64_t)h.slots * h.element_B <= layout.total_B, true, "%s", where);
         check_locate(&h, &layout, slot, slots, where);
         check_copies(&h, &layout, slot, slots, where);

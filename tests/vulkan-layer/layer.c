@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Vulkan layer itself: what a program gets from Vulkan is what it gets without it, and the
-// records in exported files are true, whichever calls they come from and however many threads make
-// them.
+// The Vulkan layer: a program gets the same results from Vulkan as without it, and the records in
+// exported files are correct, for all forms of the calls and any number of threads.
 #include "../vulkan.h"
 
 #include <pthread.h>
@@ -9,8 +8,8 @@
 #include "import.h"
 #include "vulkan_facts.h"
 
-// Of AddressSanitizer's library: what the driver has for objects that a case leaves behind on
-// purpose is no leak to report.
+// From AddressSanitizer's library: the driver's memory for objects that a case leaves behind on
+// purpose is not a leak.
 void __lsan_disable(void) __attribute__((weak));
 static void leaves_objects_behind(void)
 {
@@ -33,7 +32,7 @@ TEST(functions_that_are_not_there)
     EXPECT(!vkGetDeviceProcAddr(vk.device, "vkNoSuchFunction"));
     EXPECT(!vkGetInstanceProcAddr(vk.instance, "vkNoSuchFunction"));
     EXPECT(!vkGetInstanceProcAddr(NULL, "vkCreateDevice"));
-    // Of the extensions only VK_KHR_external_memory_fd was enabled.
+    // VK_KHR_external_memory_fd is the only enabled extension.
     EXPECT(vkGetDeviceProcAddr(vk.device, "vkGetMemoryFdKHR"));
     EXPECT(!vkGetDeviceProcAddr(vk.device, "vkCreateSwapchainKHR"));
     EXPECT(!vkGetDeviceProcAddr(vk.device, "vkGetMemoryHostPointerPropertiesEXT"));
@@ -105,10 +104,10 @@ TEST(more_resources_than_fit)
     EXPECT(facts_of(vk_fd(memory), &facts));
     EXPECT_EQ(facts.resource_count, DM_VULKAN_RESOURCES_MOST);
     EXPECT(facts.flags & DM_VULKAN_MORE_RESOURCES);
-    vk_close(); // with everything left behind
+    vk_close(); // with all objects left behind
 }
 
-// Memory that Vulkan imported is described by whoever exported it.
+// The exporter of memory describes it, not a program that imports it into Vulkan.
 TEST(imported_memory_keeps_its_record)
 {
     leaves_objects_behind();
@@ -144,8 +143,8 @@ TEST(instances_come_and_go)
             vk_allocate((struct vk_allocation){.size = 65536, .exportable = true});
         EXPECT(facts_of(vk_fd(memory), &facts));
         EXPECT_EQ(facts.resource_count, 0);
-        vk_close(); // the memory is left behind: nothing of it is found by the next device at the
-                    // same address
+        vk_close(); // the memory is left behind: the next device at the same address must not find
+                    // it
     }
 }
 
@@ -181,7 +180,7 @@ TEST(threads)
     vk_close();
 }
 
-// Every memory type twice, and each allocation gets the driver's own type.
+// Every memory type appears twice, and each allocation gets the driver's own type.
 TEST(noncoherent_types)
 {
     leaves_objects_behind();
@@ -203,7 +202,7 @@ TEST(noncoherent_types)
         EXPECT_EQ(first, second & ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
         EXPECT_EQ(needs.memoryTypeBits >> i & 1, needs.memoryTypeBits >> (half + i) & 1);
     }
-    // Part of a mapping, flushed in part; alignment as promised.
+    // A part of a mapping, partly flushed, with the promised alignment.
     unsigned char *bytes, *all;
     VkDeviceMemory memory = vk_allocate((struct vk_allocation){
         .size = 65536,
@@ -224,7 +223,7 @@ TEST(noncoherent_types)
     EXPECT_EQ(all[640], 1);
     EXPECT_EQ(all[767], 1);
     EXPECT_EQ(all[768], 0);                // was never flushed
-    vkFreeMemory(vk.device, memory, NULL); // mapped: unmaps it
+    vkFreeMemory(vk.device, memory, NULL); // still mapped: this unmaps it
     vk_close();
 }
 
@@ -292,7 +291,7 @@ TEST(records_that_make_no_sense)
         EXPECT_EQ(ftruncate(fd, 1000), 0);
         EXPECT_EQ(dm_vulkan_facts_read(fd, &info, &back), -ENODATA);
         facts.resource_count = right;
-        info.payload = 32; // no room before the payload
+        info.payload = 32; // no space before the payload
         EXPECT_EQ(dm_vulkan_facts_write(fd, &info, &facts), -ENOTSUP);
         close(fd);
     }

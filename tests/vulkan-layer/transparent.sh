@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# transparent.sh CARDLESS: what vulkaninfo says of instance and devices is the same with the Vulkan layer and without it, but for the list of layers
-# and what changes by itself.
+# transparent.sh CARDLESS: vulkaninfo prints the same about instance and devices with and without
+# the Vulkan layer, except for the list of layers and values that change by themselves.
 command -v vulkaninfo >/dev/null || { echo "SKIPPED: vulkaninfo (vulkan-tools) is not installed"; exit 77; }
 for icd in /usr/share/vulkan/icd.d/lvp_icd*.json /etc/vulkan/icd.d/lvp_icd*.json; do
     [ -f "$icd" ] && export VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd"
