@@ -24,9 +24,13 @@ int dm_window_init(struct dm_window *window, struct dm_space *space, uint64_t si
         return -ENOMEM;
     *window = (struct dm_window){.space = space, .size = whole, .null_pages = null_pages};
     int r = dm_va_reserve(space, window->size, 0, 0, &window->va);
-    if (!r && null_pages && (r = make_null(window->va, window->size)))
+    if (r)
+        return -ENOMEM;
+    if (null_pages && make_null(window->va, window->size)) {
         dm_va_free(space, window->va);
-    return r ? -ENOMEM : 0;
+        return -ENOMEM;
+    }
+    return 0;
 }
 
 static bool holds(const struct dm_window *window, uint64_t at, uint64_t size)

@@ -20,18 +20,18 @@ struct view {
     uint64_t pitch_B, slice_B; // linear only
 };
 
-static bool layered_tiles(const struct dm_surface *s)
+static bool surface_has_tiled_layers(const struct dm_surface *s)
 {
     return s->layout && s->layout->kind == DM_LAYOUT_BLOCK_LINEAR && s->layout->layered;
 }
 
-static bool fits(uint64_t start, uint64_t count, uint64_t end)
+static bool extent_fits(uint64_t start, uint64_t count, uint64_t end)
 {
     return start <= end && count <= end - start;
 }
 
-static int check_linear(const struct dm_surface *s, struct dm_position at,
-                        struct dm_box_extent extent)
+static int check_linear_box(const struct dm_surface *s, struct dm_position at,
+                            struct dm_box_extent extent)
 {
     uint64_t rows = extent.height ? extent.height - 1 : 0,
              slices = extent.depth ? extent.depth - 1 : 0;
@@ -59,13 +59,13 @@ int dm_box_check(const struct dm_surface *s, struct dm_position at, struct dm_bo
     const struct dm_layout_level *v;
 
     if (!s->layout)
-        return check_linear(s, at, extent);
+        return check_linear_box(s, at, extent);
     if (s->level >= s->layout->levels)
         return -EINVAL;
     v = &s->layout->level[s->level];
-    if (!fits(at.x_B, extent.width_B, (uint64_t)v->width_el * s->layout->element_B) ||
-        !fits(at.y, extent.height, v->height_el) ||
-        !fits(at.z, extent.depth, dm_layout_depth(s->layout, s->level)))
+    if (!extent_fits(at.x_B, extent.width_B, (uint64_t)v->width_el * s->layout->element_B) ||
+        !extent_fits(at.y, extent.height, v->height_el) ||
+        !extent_fits(at.z, extent.depth, dm_layout_depth(s->layout, s->level)))
         return -EINVAL;
     return 0;
 }
@@ -121,7 +121,8 @@ static uint64_t span_B(const struct view *v, struct dm_box_extent e)
 // width, so a row that moves down can only overwrite the source of a lower row, and a row that
 // moves up only that of a higher row. So the rows that move down are copied from the bottom, and
 // the others from the top.
-static void move_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
+static void move_overlapping_rows(const struct view *d, const struct view *s,
+                                  struct dm_box_extent e)
 {
     uint64_t rows = e.depth * e.height;
 
@@ -136,14 +137,14 @@ static void move_overlapping(const struct view *d, const struct view *s, struct 
     }
 }
 
-static void copy_linear(const struct view *d, const struct view *s, struct dm_box_extent e)
+static void copy_linear_boxes(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
     uintptr_t d0 = (uintptr_t)d->start, s0 = (uintptr_t)s->start;
     struct kn_linear to = linear_of(d), from = linear_of(s);
     struct kn_box box = box_of(e);
 
     if (d0 < s0 + span_B(s, e) && s0 < d0 + span_B(d, e))
-        move_overlapping(d, s, e);
+        move_overlapping_rows(d, s, e);
     else
         kn_copy_box(&to, &from, &box);
 }
@@ -163,7 +164,7 @@ static struct pieces pieces_of(uint64_t extent, uint64_t unit, uint64_t to, uint
     return (struct pieces){extent, unit, phase, (phase + extent + unit - 1) / unit, to > from};
 }
 
-static uint64_t piece(const struct pieces *p, uint64_t i, uint64_t *size)
+static uint64_t piece_at(const struct pieces *p, uint64_t i, uint64_t *size)
 {
     uint64_t at = p->upwards ? p->count - 1 - i : i, first = at ? at * p->unit - p->phase : 0,
              end = (at + 1) * p->unit - p->phase;
@@ -175,7 +176,8 @@ static uint64_t piece(const struct pieces *p, uint64_t i, uint64_t *size)
 // Copies as if through a buffer between boxes of one block-linear surface, in pieces of up to eight
 // rows. A piece only overwrites bytes that have been read: in an earlier slice, in earlier rows, or
 // in earlier columns, whichever is the first axis along which the box moves.
-static void retile_overlapping(const struct view *d, const struct view *s, struct dm_box_extent e)
+static void retile_overlapping_boxes(const struct view *d, const struct view *s,
+                                     struct dm_box_extent e)
 {
     enum { WIDTH_B = 512, ROWS = 8 };
     _Alignas(64) uint8_t stage[WIDTH_B * ROWS];
@@ -187,11 +189,11 @@ static void retile_overlapping(const struct view *d, const struct view *s, struc
     uint64_t width_B, rows, slices;
 
     for (uint64_t k = 0; k < deep.count; k++) {
-        uint64_t z = piece(&deep, k, &slices);
+        uint64_t z = piece_at(&deep, k, &slices);
         for (uint64_t j = 0; j < down.count; j++) {
-            uint64_t y = piece(&down, j, &rows);
+            uint64_t y = piece_at(&down, j, &rows);
             for (uint64_t i = 0; i < across.count; i++) {
-                uint64_t x_B = piece(&across, i, &width_B);
+                uint64_t x_B = piece_at(&across, i, &width_B);
                 struct kn_box box = {width_B, rows, 1};
                 struct kn_surface src = {s->start, s->shape, from->x_B + x_B, from->y + y,
                                          from->z + z};
@@ -204,25 +206,25 @@ static void retile_overlapping(const struct view *d, const struct view *s, struc
     }
 }
 
-static bool apart(uint64_t a, uint64_t b, uint64_t extent)
+static bool ranges_apart(uint64_t a, uint64_t b, uint64_t extent)
 {
     return a >= b ? a - b >= extent : b - a >= extent;
 }
 
-static bool overlap(const struct view *d, const struct view *s, struct dm_box_extent e)
+static bool boxes_overlap(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
-    return d->start == s->start && !apart(d->at.x_B, s->at.x_B, e.width_B) &&
-           !apart(d->at.y, s->at.y, e.height) && !apart(d->at.z, s->at.z, e.depth);
+    return d->start == s->start && !ranges_apart(d->at.x_B, s->at.x_B, e.width_B) &&
+           !ranges_apart(d->at.y, s->at.y, e.height) && !ranges_apart(d->at.z, s->at.z, e.depth);
 }
 
-static void copy_views(const struct view *d, const struct view *s, struct dm_box_extent e)
+static void copy_box_views(const struct view *d, const struct view *s, struct dm_box_extent e)
 {
     struct kn_surface dst = surface_of(d), src = surface_of(s);
     struct kn_linear to = linear_of(d), from = linear_of(s);
     struct kn_box box = box_of(e);
 
-    if (d->tiled && s->tiled && overlap(d, s, e))
-        retile_overlapping(d, s, e);
+    if (d->tiled && s->tiled && boxes_overlap(d, s, e))
+        retile_overlapping_boxes(d, s, e);
     else if (d->tiled && s->tiled)
         kn_retile_box(&dst, &src, &box);
     else if (d->tiled)
@@ -230,7 +232,7 @@ static void copy_views(const struct view *d, const struct view *s, struct dm_box
     else if (s->tiled)
         kn_untile_box(&to, &src, &box);
     else
-        copy_linear(d, s, e);
+        copy_linear_boxes(d, s, e);
 }
 
 int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at,
@@ -244,7 +246,7 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at,
     if (!extent.width_B || !extent.height || !extent.depth)
         return 0;
     // Layers of a block-linear array are separate surfaces.
-    if (layered_tiles(dst) || layered_tiles(src)) {
+    if (surface_has_tiled_layers(dst) || surface_has_tiled_layers(src)) {
         steps = extent.depth;
         extent.depth = 1;
     }
@@ -255,13 +257,13 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at,
         struct view d = view_of(dst, (struct dm_position){dst_at.x_B, dst_at.y, dst_at.z + z});
         struct view s = view_of(src, (struct dm_position){src_at.x_B, src_at.y, src_at.z + z});
 
-        copy_views(&d, &s, extent);
+        copy_box_views(&d, &s, extent);
     }
     return 0;
 }
 
-static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64_t rows,
-                      const void *value, unsigned value_B)
+static void fill_box_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64_t rows,
+                          const void *value, unsigned value_B)
 {
     uint16_t half;
     uint32_t word;
@@ -285,14 +287,14 @@ static void fill_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, uint64
 
 // Fills a block-linear box by tiling one filled row from the stack with pitch 0, a part of the
 // width at a time.
-static void fill_tiled(const struct view *v, struct dm_box_extent e, const void *value,
-                       unsigned value_B)
+static void fill_tiled_box(const struct view *v, struct dm_box_extent e, const void *value,
+                           unsigned value_B)
 {
     enum { ROW_B = 1024 };
     uint8_t row[ROW_B];
     struct kn_linear repeated = {row, 0, 0};
 
-    fill_rows(row, ROW_B, ROW_B, 1, value, value_B);
+    fill_box_rows(row, ROW_B, ROW_B, 1, value, value_B);
     for (uint64_t x_B = 0; x_B < e.width_B; x_B += ROW_B) {
         uint64_t width_B = e.width_B - x_B < ROW_B ? e.width_B - x_B : ROW_B;
         struct kn_surface part = {v->start, v->shape, v->at.x_B + x_B, v->at.y, v->at.z};
@@ -321,9 +323,9 @@ int dm_box_fill(const struct dm_surface *surface, struct dm_position at,
         struct view v = view_of(surface, at);
 
         if (v.tiled)
-            fill_tiled(&v, extent, value, value_B);
+            fill_tiled_box(&v, extent, value, value_B);
         else
-            fill_rows(v.start, v.pitch_B, extent.width_B, extent.height, value, value_B);
+            fill_box_rows(v.start, v.pitch_B, extent.width_B, extent.height, value, value_B);
     }
     return 0;
 }

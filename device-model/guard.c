@@ -122,12 +122,12 @@ static int kernel_sigaction(int sig, const struct action *set, struct action *ol
     return syscall(SYS_rt_sigaction, (long)sig, set ? &a : NULL, old, 8L) ? -errno : 0;
 }
 
-static struct chain *chain_of(int sig)
+static struct chain *handler_chain(int sig)
 {
     return &chains[sig == SIGBUS];
 }
 
-static enum dm_fault_kind kind_of(int sig, int code)
+static enum dm_fault_kind fault_kind(int sig, int code)
 {
     if (sig == SIGBUS)
         return code == BUS_ADRERR                               ? DM_FAULT_TRUNCATED
@@ -148,7 +148,7 @@ static enum dm_fault_kind kind_of(int sig, int code)
 #if defined(__aarch64__)
 // Records follow the registers. One of them may hold the exception syndrome, whose bit 6 is set for
 // a write (in a data abort from a lower level).
-static bool writes(const mcontext_t *context)
+static bool fault_is_write(const mcontext_t *context)
 {
     struct esr_context esr;
     struct _aarch64_ctx head;
@@ -169,7 +169,7 @@ static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info,
                        const ucontext_t *context)
 {
     f->signal = sig;
-    f->kind = kind_of(sig, info->si_code);
+    f->kind = fault_kind(sig, info->si_code);
     f->address = (uint64_t)(uintptr_t)info->si_addr;
     f->instruction = 0;
     f->write = false;
@@ -179,12 +179,12 @@ static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info,
         (context->uc_mcontext.gregs[REG_ERR] & 2) != 0; // bit 1 of the page fault's error code
 #elif defined(__aarch64__)
     f->instruction = context->uc_mcontext.pc;
-    f->write = writes(&context->uc_mcontext);
+    f->write = fault_is_write(&context->uc_mcontext);
 #endif
 }
 
 // Takes the default action, as if our handler did not exist.
-static void default_action(int sig, bool by_access)
+static void take_default_action(int sig, bool by_access)
 {
     struct action plain = {.handler = NULL}; // SIG_DFL
     kernel_sigaction(sig, &plain, NULL);
@@ -194,11 +194,11 @@ static void default_action(int sig, bool by_access)
 }
 
 // Calls the handler of the chain at index `at` - 1; 0: there is none.
-static void pass_on(int sig, siginfo_t *info, void *context, bool by_access, int at)
+static void pass_fault_on(int sig, siginfo_t *info, void *context, bool by_access, int at)
 {
-    struct chain *chain = chain_of(sig);
+    struct chain *chain = handler_chain(sig);
     if (at <= 0) {
-        default_action(sig, by_access);
+        take_default_action(sig, by_access);
         return;
     }
     struct action *a = &chain->previous[at - 1];
@@ -206,11 +206,11 @@ static void pass_on(int sig, siginfo_t *info, void *context, bool by_access, int
     if ((void *)handler == (void *)SIG_IGN) {
         // The kernel does not let a process ignore its own faults.
         if (by_access)
-            default_action(sig, by_access);
+            take_default_action(sig, by_access);
         return;
     }
     if ((void *)handler == (void *)SIG_DFL) {
-        default_action(sig, by_access);
+        take_default_action(sig, by_access);
         return;
     }
     uint64_t block = a->mask | (a->flags & SA_NODEFER ? 0 : UINT64_C(1) << (sig - 1));
@@ -248,7 +248,7 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
     bool outermost = false;
 #endif
     outermost |= at == 0 && (own || fresh);
-    int next = outermost ? atomic_load(&chain_of(sig)->count) : at - 1;
+    int next = outermost ? atomic_load(&handler_chain(sig)->count) : at - 1;
     if (own || fresh)
         (own ? own : fresh)->at = next;
     if (by_access && outermost) {
@@ -259,7 +259,7 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
             describe(&f);
         }
     }
-    pass_on(sig, info, context, by_access, next);
+    pass_fault_on(sig, info, context, by_access, next);
     if (own)
         own->at = at;
     if (fresh)
@@ -267,9 +267,9 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
     errno = saved;
 }
 
-static int install(int sig)
+static int install_handler(int sig)
 {
-    struct chain *chain = chain_of(sig);
+    struct chain *chain = handler_chain(sig);
     struct action ours = {.handler = on_fault, .flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK}, now;
     int r = kernel_sigaction(sig, NULL, &now);
     if (r || now.handler == on_fault)
@@ -302,9 +302,9 @@ int dm_guard_reassert(void)
     if (r)
         return r;
     pthread_mutex_lock(&installing);
-    r = install(SIGSEGV);
+    r = install_handler(SIGSEGV);
     if (!r)
-        r = install(SIGBUS);
+        r = install_handler(SIGBUS);
     pthread_mutex_unlock(&installing);
     return r;
 }
@@ -353,40 +353,6 @@ int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
     atomic_signal_fence(memory_order_seq_cst);
     pthread_setspecific(innermost_key, frame.outer);
     return 0;
-}
-
-static char *put(char *at, const char *end, const char *s)
-{
-    while (*s && at < end)
-        *at++ = *s++;
-    return at;
-}
-
-void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size)
-{
-    static const char *const what[] = {
-        [DM_FAULT_UNMAPPED] = "unmapped address ",
-        [DM_FAULT_PROTECTED] = "protected address ",
-        [DM_FAULT_PKEY] = "device address ",
-        [DM_FAULT_TRUNCATED] = "an address beyond the end of its file, ",
-        [DM_FAULT_POISONED] = "an address with a hardware memory error, ",
-        [DM_FAULT_ADDRESS] = "an invalid address, ",
-    };
-    if (size == 0)
-        return;
-    char *at = text;
-    const char *end = text + size - 1;
-    at = put(at, end, fault->write ? "write to " : "read of ");
-    at = put(at, end, what[fault->kind]);
-    at = put(at, end, "0x");
-    bool leading = true;
-    for (int shift = 60; shift >= 0; shift -= 4) {
-        unsigned digit = (fault->address >> shift) & 15;
-        leading = leading && digit == 0 && shift > 0;
-        if (!leading && at < end)
-            *at++ = "0123456789abcdef"[digit];
-    }
-    *at = 0;
 }
 
 int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault)

@@ -20,7 +20,7 @@ enum {
 };
 
 // Makes an owner for `spans` (dm_chunk_of).
-static void *tag_chunk(struct dm_chunk *c)
+static void *chunk_tag(struct dm_chunk *c)
 {
     return (char *)c + 1;
 }
@@ -75,13 +75,13 @@ static struct dm_block *bin_find(const struct dm_heap *heap, unsigned grains)
     return high ? heap->bins[64 + __builtin_ctzll(high)] : NULL;
 }
 
-static void mark(struct dm_chunk *c, unsigned grain)
+static void chunk_mark_start(struct dm_chunk *c, unsigned grain)
 {
     c->starts[grain / 64] |= UINT64_C(1) << (grain % 64);
     c->nonempty |= UINT64_C(1) << (grain / 64);
 }
 
-static void unmark(struct dm_chunk *c, unsigned grain)
+static void chunk_clear_start(struct dm_chunk *c, unsigned grain)
 {
     c->starts[grain / 64] &= ~(UINT64_C(1) << (grain % 64));
     if (!c->starts[grain / 64])
@@ -89,8 +89,8 @@ static void unmark(struct dm_chunk *c, unsigned grain)
 }
 
 // Creates memory and maps it at an address of its own.
-static int back(struct dm_heap *heap, uint64_t span, uint64_t align, struct dm_physical **physical,
-                uint64_t *va)
+static int heap_map_span(struct dm_heap *heap, uint64_t span, uint64_t align,
+                         struct dm_physical **physical, uint64_t *va)
 {
     int r = dm_physical_create(heap->vram, span, 0, physical);
     if (r)
@@ -109,7 +109,8 @@ fail_physical:
     return r;
 }
 
-static int unback(struct dm_heap *heap, uint64_t va, uint64_t span, struct dm_physical *physical)
+static int heap_unmap_span(struct dm_heap *heap, uint64_t va, uint64_t span,
+                           struct dm_physical *physical)
 {
     int r = dm_space_unmap(heap->space, va, span);
     if (r)
@@ -119,7 +120,7 @@ static int unback(struct dm_heap *heap, uint64_t va, uint64_t span, struct dm_ph
     return 0;
 }
 
-static void whole_chunk_free(struct dm_heap *heap, struct dm_chunk *c)
+static void chunk_free_whole(struct dm_heap *heap, struct dm_chunk *c)
 {
     struct dm_block *b = &c->blocks[0];
     b->va = c->va;
@@ -127,11 +128,11 @@ static void whole_chunk_free(struct dm_heap *heap, struct dm_chunk *c)
     b->grains = DM_HEAP_GRAINS;
     b->grains_below = 0;
     b->used = false;
-    mark(c, 0);
+    chunk_mark_start(c, 0);
     bin_add(heap, b);
 }
 
-static void wipe(void *chunk)
+static void chunk_wipe(void *chunk)
 {
     struct dm_chunk *c = chunk;
     uint64_t dirty_B = (uint64_t)c->dirty * DM_HEAP_GRAIN;
@@ -139,7 +140,7 @@ static void wipe(void *chunk)
 }
 
 // Takes an empty chunk back into use. Its memory becomes zero, like that of a fresh one.
-static int revive(struct dm_heap *heap)
+static int chunk_revive(struct dm_heap *heap)
 {
     struct dm_chunk *c = heap->spare;
     int r = dm_vram_commit(heap->vram, DM_HEAP_CHUNK);
@@ -147,7 +148,7 @@ static int revive(struct dm_heap *heap)
         return r;
     if (c->dirty * DM_HEAP_GRAIN <= WIPE_MAX) {
         uint32_t rights = dm_pkey_enter();
-        r = dm_guarded(wipe, c, NULL) ? -ENOMEM : 0;
+        r = dm_guarded(chunk_wipe, c, NULL) ? -ENOMEM : 0;
         dm_pkey_leave(rights);
     } else {
         r = dm_physical_discard(c->physical, 0, DM_HEAP_CHUNK);
@@ -160,14 +161,14 @@ static int revive(struct dm_heap *heap)
     c->dirty = 0;
     heap->spare = c->next;
     heap->spares--;
-    whole_chunk_free(heap, c);
+    chunk_free_whole(heap, c);
     return 0;
 }
 
-static int add_chunk(struct dm_heap *heap)
+static int heap_add_chunk(struct dm_heap *heap)
 {
     if (heap->spare)
-        return revive(heap);
+        return chunk_revive(heap);
     // Most of it are block descriptors that are never touched, so they stay zero pages.
     uint64_t at;
     int r = dm_sys_mmap(0, sizeof(struct dm_chunk), PROT_READ | PROT_WRITE,
@@ -175,24 +176,24 @@ static int add_chunk(struct dm_heap *heap)
     if (r)
         return r;
     struct dm_chunk *c = (struct dm_chunk *)(uintptr_t)at;
-    r = back(heap, DM_HEAP_CHUNK, DM_HEAP_CHUNK, &c->physical, &c->va);
+    r = heap_map_span(heap, DM_HEAP_CHUNK, DM_HEAP_CHUNK, &c->physical, &c->va);
     if (r)
         goto fail_chunk;
-    r = dm_rangemap_insert(&heap->spans, c->va, DM_HEAP_CHUNK, tag_chunk(c));
+    r = dm_rangemap_insert(&heap->spans, c->va, DM_HEAP_CHUNK, chunk_tag(c));
     if (r)
         goto fail_back;
-    whole_chunk_free(heap, c);
+    chunk_free_whole(heap, c);
     return 0;
 fail_back:
-    unback(heap, c->va, DM_HEAP_CHUNK, c->physical);
+    heap_unmap_span(heap, c->va, DM_HEAP_CHUNK, c->physical);
 fail_chunk:
     dm_sys_munmap(at, sizeof *c);
     return r;
 }
 
-static int drop_chunk(struct dm_heap *heap, struct dm_chunk *c)
+static int heap_drop_chunk(struct dm_heap *heap, struct dm_chunk *c)
 {
-    int r = unback(heap, c->va, DM_HEAP_CHUNK, c->physical);
+    int r = heap_unmap_span(heap, c->va, DM_HEAP_CHUNK, c->physical);
     if (r)
         return r;
     dm_rangemap_remove(&heap->spans, c->va, NULL);
@@ -213,7 +214,7 @@ void dm_heap_trim(struct dm_heap *heap)
 {
     while (heap->spare) {
         struct dm_chunk *next = heap->spare->next;
-        if (drop_chunk(heap, heap->spare))
+        if (heap_drop_chunk(heap, heap->spare))
             return;
         heap->spare = next;
         heap->spares--;
@@ -226,7 +227,7 @@ void dm_heap_finish(struct dm_heap *heap)
     while (dm_rangemap_next(&heap->spans, 0, &range)) {
         struct dm_chunk *c = dm_chunk_of(range.owner);
         struct dm_large *l = range.owner;
-        unback(heap, range.start, range.size, c ? c->physical : l->physical);
+        heap_unmap_span(heap, range.start, range.size, c ? c->physical : l->physical);
         dm_rangemap_remove(&heap->spans, range.start, NULL);
         if (c)
             dm_sys_munmap((uint64_t)(uintptr_t)c, sizeof *c);
@@ -237,7 +238,7 @@ void dm_heap_finish(struct dm_heap *heap)
     dm_heap_init(heap, heap->space, heap->vram);
 }
 
-static int alloc_large(struct dm_heap *heap, uint64_t size, struct dm_block **out)
+static int heap_alloc_large(struct dm_heap *heap, uint64_t size, struct dm_block **out)
 {
     if (size > heap->vram->total)
         return -ENOMEM;
@@ -246,7 +247,7 @@ static int alloc_large(struct dm_heap *heap, uint64_t size, struct dm_block **ou
         return -ENOMEM;
     l->span = (size + DM_HEAP_CHUNK - 1) & ~(uint64_t)(DM_HEAP_CHUNK - 1);
     uint64_t align = l->span >= LARGE_ALIGN ? LARGE_ALIGN : DM_HEAP_CHUNK;
-    int r = back(heap, l->span, align, &l->physical, &l->block.va);
+    int r = heap_map_span(heap, l->span, align, &l->physical, &l->block.va);
     if (r)
         goto fail_alloc;
     r = dm_rangemap_insert(&heap->spans, l->block.va, l->span, l);
@@ -257,7 +258,7 @@ static int alloc_large(struct dm_heap *heap, uint64_t size, struct dm_block **ou
     *out = &l->block;
     return 0;
 fail_back:
-    unback(heap, l->block.va, l->span, l->physical);
+    heap_unmap_span(heap, l->block.va, l->span, l->physical);
 fail_alloc:
     dm_free(l);
     return r;
@@ -268,7 +269,7 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out)
     if (size == 0)
         return -EINVAL;
     if (size > DM_HEAP_SMALL) {
-        int r = alloc_large(heap, size, out);
+        int r = heap_alloc_large(heap, size, out);
         if (r == 0)
             heap->blocks++;
         return r;
@@ -276,7 +277,7 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out)
     unsigned grains = (unsigned)((size + DM_HEAP_GRAIN - 1) / DM_HEAP_GRAIN);
     struct dm_block *b = bin_find(heap, grains);
     if (!b) {
-        int r = add_chunk(heap);
+        int r = heap_add_chunk(heap);
         if (r)
             return r;
         b = bin_find(heap, grains);
@@ -293,7 +294,7 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out)
         if (over)
             over->grains_below = rest->grains;
         b->grains = (uint16_t)grains;
-        mark(c, dm_block_grain(rest));
+        chunk_mark_start(c, dm_block_grain(rest));
         bin_add(heap, rest);
     }
     b->used = true;
@@ -311,7 +312,7 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out)
 static void chunk_emptied(struct dm_heap *heap, struct dm_chunk *c)
 {
     bin_remove(heap, &c->blocks[0]);
-    if (heap->spares >= SPARES_MAX && drop_chunk(heap, c) == 0)
+    if (heap->spares >= SPARES_MAX && heap_drop_chunk(heap, c) == 0)
         return;
     // cuMemGetInfo must show the memory as free at once.
     dm_vram_uncommit(heap->vram, c->physical->committed);
@@ -326,7 +327,7 @@ int dm_heap_free(struct dm_heap *heap, struct dm_block *b)
     struct dm_chunk *c = b->chunk;
     if (!c) {
         struct dm_large *l = (struct dm_large *)b;
-        int r = unback(heap, b->va, l->span, l->physical);
+        int r = heap_unmap_span(heap, b->va, l->span, l->physical);
         if (r)
             return r;
         dm_rangemap_remove(&heap->spans, b->va, NULL);
@@ -342,12 +343,12 @@ int dm_heap_free(struct dm_heap *heap, struct dm_block *b)
                     *under = b->grains_below ? b - b->grains_below : NULL;
     if (over && !over->used) {
         bin_remove(heap, over);
-        unmark(c, dm_block_grain(over));
+        chunk_clear_start(c, dm_block_grain(over));
         b->grains = (uint16_t)(b->grains + over->grains);
     }
     if (under && !under->used) {
         bin_remove(heap, under);
-        unmark(c, dm_block_grain(b));
+        chunk_clear_start(c, dm_block_grain(b));
         under->grains = (uint16_t)(under->grains + b->grains);
         b = under;
     }

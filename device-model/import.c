@@ -48,7 +48,7 @@ static const struct {
     {"/dev/dri/", "a DRM device node"},
 };
 
-static const char *describe(const struct stat *st, const char *link, int accmode_flags)
+static const char *import_describe(const struct stat *st, const char *link, int accmode_flags)
 {
     for (size_t i = 0; i < sizeof anonymous / sizeof *anonymous; i++)
         if (strncmp(link, anonymous[i].link, strlen(anonymous[i].link)) == 0)
@@ -75,7 +75,7 @@ static const char *describe(const struct stat *st, const char *link, int accmode
     }
 }
 
-static bool all_zero(const uint8_t *p, size_t size)
+static bool header_is_zero(const uint8_t *p, size_t size)
 {
     while (size && *p == 0)
         p++, size--;
@@ -102,7 +102,7 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
     bool own = got == (ssize_t)sizeof h && memcmp(h.own.magic, "CARDLESS", 8) == 0;
     bool mesa = h.mesa.offset >= sizeof h.mesa && h.mesa.offset < file_size &&
                 h.mesa.offset % 16 == 0 && h.mesa.size == file_size &&
-                !all_zero(h.mesa.uuid, sizeof h.mesa.uuid);
+                !header_is_zero(h.mesa.uuid, sizeof h.mesa.uuid);
     if (own) {
         info->kind = DM_FD_OWN;
         info->what = "memory exported by Cardless";
@@ -166,7 +166,7 @@ int dm_import_recognise(int fd, struct dm_import_info *info)
     int seals = S_ISREG(st.st_mode) && !(flags & O_PATH) ? fcntl(fd, F_GET_SEALS) : -1;
     if (seals < 0) {
         info->kind = DM_FD_OTHER;
-        info->what = describe(&st, link, flags);
+        info->what = import_describe(&st, link, flags);
         return -ENOTSUP;
     }
     bool memfd = link[0] ? strncmp(link, "/memfd:", 7) == 0 : st.st_nlink == 0;

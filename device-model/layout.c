@@ -19,7 +19,7 @@
 #define SWIFTSHADER_ALIGN_B 16u
 
 // The extent of a level in texels; missing dimensions count as 1.
-static uint64_t minify(uint64_t extent_px, uint32_t level)
+static uint64_t level_extent(uint64_t extent_px, uint32_t level)
 {
     return dm_layout_minify(extent_px ? extent_px : 1, level);
 }
@@ -35,7 +35,7 @@ static unsigned max_u(unsigned a, unsigned b)
 }
 
 // Checked arithmetic: `*ok` becomes false on overflow and stays false.
-static uint64_t mul(uint64_t a, uint64_t b, bool *ok)
+static uint64_t checked_mul(uint64_t a, uint64_t b, bool *ok)
 {
     uint64_t product = 0;
 
@@ -43,7 +43,7 @@ static uint64_t mul(uint64_t a, uint64_t b, bool *ok)
     return product;
 }
 
-static uint64_t add(uint64_t a, uint64_t b, bool *ok)
+static uint64_t checked_add(uint64_t a, uint64_t b, bool *ok)
 {
     uint64_t sum = 0;
 
@@ -51,9 +51,9 @@ static uint64_t add(uint64_t a, uint64_t b, bool *ok)
     return sum;
 }
 
-static uint64_t align_up(uint64_t value, uint64_t alignment, bool *ok)
+static uint64_t checked_align_up(uint64_t value, uint64_t alignment, bool *ok)
 {
-    return mul(dm_div_up(value, alignment), alignment, ok);
+    return checked_mul(dm_div_up(value, alignment), alignment, ok);
 }
 
 // The largest log2 up to `most` whose block of unit << log2 is at most 1.5 times the extent.
@@ -98,24 +98,24 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
         v->width_gob = dm_div_up((uint64_t)v->width_el * l->element_B, DM_GOB_WIDTH_B);
         v->height_gob = dm_div_up(rows_gob, UINT64_C(1) << a) << a;
         v->pitch_B = (uint64_t)v->width_gob * DM_GOB_WIDTH_B;
-        v->slice_B = mul(v->pitch_B, (uint64_t)v->height_gob * DM_GOB_HEIGHT, &ok);
-        v->size_B = mul(v->slice_B, depth, &ok);
+        v->slice_B = checked_mul(v->pitch_B, (uint64_t)v->height_gob * DM_GOB_HEIGHT, &ok);
+        v->size_B = checked_mul(v->slice_B, depth, &ok);
         v->offset_B = offset_B;
-        offset_B = add(offset_B, v->size_B, &ok);
+        offset_B = checked_add(offset_B, v->size_B, &ok);
     }
     stride_B = offset_B;
     if (l->layered)
-        stride_B = align_up(offset_B,
-                            (uint64_t)DM_GOB_B << l->level[0].block_height_log2_gob
-                                               << l->level[0].block_depth_log2_gob,
-                            &ok);
+        stride_B = checked_align_up(offset_B,
+                                    (uint64_t)DM_GOB_B << l->level[0].block_height_log2_gob
+                                                       << l->level[0].block_depth_log2_gob,
+                                    &ok);
     for (uint32_t i = 0; i < l->levels; i++)
         l->level[i].layer_stride_B = stride_B;
     for (uint32_t i = 0; i < l->levels && desc->half_blocks; i++)
         if (l->level[i].block_height_log2_gob)
             l->level[i].block_height_log2_gob--;
-    l->total_B = mul(stride_B, l->layers, &ok);
-    l->size_B = align_up(l->total_B, PAGE_B, &ok);
+    l->total_B = checked_mul(stride_B, l->layers, &ok);
+    l->size_B = checked_align_up(l->total_B, PAGE_B, &ok);
     l->alignment_B = PAGE_B;
     return ok;
 }
@@ -130,10 +130,10 @@ static bool place_pitch(struct dm_layout *l, uint64_t pitch_B)
         return false;
     v->offset_B = 0;
     v->pitch_B = pitch_B ? pitch_B : row_B;
-    v->slice_B = mul(v->pitch_B, v->height_el, &ok);
-    v->size_B = mul(v->slice_B, v->depth, &ok);
+    v->slice_B = checked_mul(v->pitch_B, v->height_el, &ok);
+    v->size_B = checked_mul(v->slice_B, v->depth, &ok);
     v->layer_stride_B = v->size_B;
-    l->total_B = l->size_B = mul(v->size_B, l->layers, &ok);
+    l->total_B = l->size_B = checked_mul(v->size_B, l->layers, &ok);
     l->alignment_B = 1;
     return ok;
 }
@@ -147,18 +147,18 @@ static bool place_llvmpipe(struct dm_layout *l)
 
     for (uint32_t i = 0; i < l->levels; i++) {
         struct dm_layout_level *v = &l->level[i];
-        uint64_t columns = align_up(v->width_px, LLVMPIPE_TILE_PX, &ok);
-        uint64_t rows =
-            l->dimensions == 1 ? v->height_px : align_up(v->height_px, LLVMPIPE_TILE_PX, &ok);
+        uint64_t columns = checked_align_up(v->width_px, LLVMPIPE_TILE_PX, &ok);
+        uint64_t rows = l->dimensions == 1 ? v->height_px
+                                           : checked_align_up(v->height_px, LLVMPIPE_TILE_PX, &ok);
 
         v->pitch_B = dm_div_up(columns, l->block_px) * l->element_B;
         if (l->block_px == 1)
-            v->pitch_B = align_up(v->pitch_B, LLVMPIPE_ALIGN_B, &ok);
-        v->slice_B = mul(v->pitch_B, dm_div_up(rows, l->block_px), &ok);
+            v->pitch_B = checked_align_up(v->pitch_B, LLVMPIPE_ALIGN_B, &ok);
+        v->slice_B = checked_mul(v->pitch_B, dm_div_up(rows, l->block_px), &ok);
         v->layer_stride_B = v->slice_B;
-        v->size_B = mul(mul(v->slice_B, v->depth, &ok), l->layers, &ok);
+        v->size_B = checked_mul(checked_mul(v->slice_B, v->depth, &ok), l->layers, &ok);
         v->offset_B = offset_B;
-        offset_B = add(offset_B, align_up(v->size_B, LLVMPIPE_ALIGN_B, &ok), &ok);
+        offset_B = checked_add(offset_B, checked_align_up(v->size_B, LLVMPIPE_ALIGN_B, &ok), &ok);
     }
     l->total_B = l->size_B = offset_B;
     l->alignment_B = LLVMPIPE_START_ALIGN_B;
@@ -176,19 +176,20 @@ static bool place_swiftshader(struct dm_layout *l)
 
         if (l->block_px > 1) {
             v->pitch_B = (uint64_t)v->width_el * l->element_B;
-            v->slice_B = mul(v->pitch_B, v->height_el, &ok);
+            v->slice_B = checked_mul(v->pitch_B, v->height_el, &ok);
         } else {
-            v->pitch_B = align_up(v->width_px + 2 * border, 2, &ok) * l->element_B;
-            v->slice_B = mul(v->pitch_B, align_up(v->height_px + 2 * border, 2, &ok), &ok);
-            v->slice_B = align_up(v->slice_B, SWIFTSHADER_ALIGN_B, &ok);
+            v->pitch_B = checked_align_up(v->width_px + 2 * border, 2, &ok) * l->element_B;
+            v->slice_B =
+                checked_mul(v->pitch_B, checked_align_up(v->height_px + 2 * border, 2, &ok), &ok);
+            v->slice_B = checked_align_up(v->slice_B, SWIFTSHADER_ALIGN_B, &ok);
         }
-        v->size_B = mul(v->slice_B, v->depth, &ok);
+        v->size_B = checked_mul(v->slice_B, v->depth, &ok);
         v->offset_B = offset_B + border * (v->pitch_B + l->element_B);
-        offset_B = add(offset_B, v->size_B, &ok);
+        offset_B = checked_add(offset_B, v->size_B, &ok);
     }
     for (uint32_t i = 0; i < l->levels; i++)
         l->level[i].layer_stride_B = offset_B;
-    l->total_B = l->size_B = mul(offset_B, l->layers, &ok);
+    l->total_B = l->size_B = checked_mul(offset_B, l->layers, &ok);
     l->alignment_B = SWIFTSHADER_ALIGN_B;
     return ok;
 }
@@ -203,7 +204,7 @@ uint32_t dm_layout_levels_most(uint64_t width_px, uint64_t height_px, uint64_t d
     return levels;
 }
 
-static bool desc_makes_sense(const struct dm_layout_desc *d)
+static bool desc_is_valid(const struct dm_layout_desc *d)
 {
     uint32_t most = dm_layout_levels_most(d->width_px, d->height_px, d->depth);
 
@@ -220,7 +221,7 @@ int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc)
     struct dm_layout l = {.kind = desc->kind};
     bool ok = false;
 
-    if (!desc_makes_sense(desc))
+    if (!desc_is_valid(desc))
         return -EINVAL;
     l.dimensions = desc->depth ? 3 : desc->height_px ? 2 : 1;
     l.layered = desc->layers != 0;
@@ -233,9 +234,9 @@ int dm_layout_init(struct dm_layout *layout, const struct dm_layout_desc *desc)
     for (uint32_t i = 0; i < l.levels && i < DM_LAYOUT_LEVELS_MAX; i++) {
         struct dm_layout_level *v = &l.level[i];
 
-        v->width_px = minify(desc->width_px, i);
-        v->height_px = minify(desc->height_px, i);
-        v->depth = minify(desc->depth, i);
+        v->width_px = level_extent(desc->width_px, i);
+        v->height_px = level_extent(desc->height_px, i);
+        v->depth = level_extent(desc->depth, i);
         v->width_el = dm_div_up(v->width_px, l.block_px);
         v->height_el = dm_div_up(v->height_px, l.block_px);
     }

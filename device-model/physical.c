@@ -152,7 +152,8 @@ static int create_own(struct dm_vram *vram, struct dm_physical *p)
         r = -errno;
         goto fail;
     }
-    if ((r = dm_fd_remember(fd, &p->file)))
+    r = dm_fd_remember(fd, &p->file);
+    if (r)
         goto fail;
     p->kind = DM_PHYSICAL_OWN;
     p->payload = DM_HEADER_SIZE;

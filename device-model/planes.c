@@ -32,7 +32,8 @@ int dm_planes_init(struct dm_planes *planes, const struct dm_format_info *format
         dm_video_blocks(&d, format, mapped);
         d.width_px >>= plane.width_log2_divisor;
         d.height_px >>= plane.height_log2_divisor;
-        if ((status = dm_layout_init(&p.layout[i], &d)))
+        status = dm_layout_init(&p.layout[i], &d);
+        if (status)
             return status;
         p.offset_B[i] = p.total_B;
         if (__builtin_add_overflow(p.total_B, mapped ? p.layout[i].total_B : p.layout[i].size_B,

@@ -47,14 +47,14 @@ struct reader {
     size_t error_size;
 };
 
-static int refuse(struct reader *r, const char *what, const char *value)
+static int profile_error(struct reader *r, const char *what, const char *value)
 {
     snprintf(r->error, r->error_size, "device profile %s, line %u: %s \"%s\"", r->id, r->line, what,
              value);
     return -EINVAL;
 }
 
-static bool number_u64(const char *text, uint64_t *out)
+static bool parse_u64(const char *text, uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -62,7 +62,7 @@ static bool number_u64(const char *text, uint64_t *out)
     return !errno && end != text && !*end && *text != '-';
 }
 
-static bool number_int(const char *text, int *out)
+static bool parse_int(const char *text, int *out)
 {
     char *end;
     errno = 0;
@@ -86,7 +86,7 @@ static int read_limit(struct reader *r, const char *key, const char *value)
     const char *dot = strrchr(key, '.');
     int limit = dot ? find_name(limit_names, DM_LIMIT_COUNT, key, (size_t)(dot - key)) : -1;
     if (limit < 0)
-        return refuse(r, "unknown limit", key);
+        return profile_error(r, "unknown limit", key);
     struct dm_limit *l = &r->out->limit[limit];
     uint64_t *field = !strcmp(dot, ".initial")   ? &l->initial
                       : !strcmp(dot, ".minimum") ? &l->minimum
@@ -94,10 +94,10 @@ static int read_limit(struct reader *r, const char *key, const char *value)
                       : !strcmp(dot, ".maximum") ? &l->maximum
                                                  : NULL;
     if (!field)
-        return refuse(r, "a limit has the fields initial, minimum, granule and maximum, and not",
-                      dot + 1);
-    if (!number_u64(value, field) || (field == &l->granule && !*field))
-        return refuse(r, "invalid number", value);
+        return profile_error(
+            r, "a limit has the fields initial, minimum, granule and maximum, and not", dot + 1);
+    if (!parse_u64(value, field) || (field == &l->granule && !*field))
+        return profile_error(r, "invalid number", value);
     return 0;
 }
 
@@ -105,9 +105,9 @@ static int read_attribute(struct reader *r, const char *key, const char *value)
 {
     int number = find_name(attribute_names, DM_ATTRIBUTE_END, key, strlen(key));
     if (number < 0)
-        return refuse(r, "unknown attribute", key);
-    if (!number_int(value, &r->out->attribute[number]))
-        return refuse(r, "not a 32-bit integer:", value);
+        return profile_error(r, "unknown attribute", key);
+    if (!parse_int(value, &r->out->attribute[number]))
+        return profile_error(r, "not a 32-bit integer:", value);
     return 0;
 }
 
@@ -117,11 +117,11 @@ static int read_base(struct reader *r, const char *id)
 {
     const char *text = dm_device_text(id);
     if (!text)
-        return refuse(r, "unknown compiled-in profile", id);
+        return profile_error(r, "unknown compiled-in profile", id);
     if (r->any)
-        return refuse(r, "base must be the first key, but other keys precede base =", id);
+        return profile_error(r, "base must be the first key, but other keys precede base =", id);
     if (r->depth == DEEPEST)
-        return refuse(r, "profiles are based on each other in a circle through", id);
+        return profile_error(r, "profiles are based on each other in a circle through", id);
     struct reader base = {.out = r->out,
                           .id = id,
                           .depth = r->depth + 1,
@@ -134,32 +134,35 @@ static int read_key(struct reader *r, const char *key, const char *value)
 {
     struct dm_device_profile *p = r->out;
     if (!*value)
-        return refuse(r, "missing value of key", key);
+        return profile_error(r, "missing value of key", key);
     if (!strcmp(key, "base"))
         return read_base(r, value);
     r->any = true;
     if (!strcmp(key, "name")) {
         if (strlen(value) >= sizeof p->name)
-            return refuse(r, "the name is too long:", value);
+            return profile_error(r, "the name is too long:", value);
         strcpy(p->name, value);
         return 0;
     }
     if (!strcmp(key, "total_memory"))
-        return number_u64(value, &p->total_memory) && p->total_memory
+        return parse_u64(value, &p->total_memory) && p->total_memory
                    ? 0
-                   : refuse(r, "total_memory must be a positive number of bytes, not", value);
+                   : profile_error(r, "total_memory must be a positive number of bytes, not",
+                                   value);
     if (!strcmp(key, "stream_priority.least"))
-        return number_int(value, &p->priority_least) ? 0 : refuse(r, "not an integer:", value);
+        return parse_int(value, &p->priority_least) ? 0
+                                                    : profile_error(r, "not an integer:", value);
     if (!strcmp(key, "stream_priority.greatest"))
-        return number_int(value, &p->priority_greatest) ? 0 : refuse(r, "not an integer:", value);
+        return parse_int(value, &p->priority_greatest) ? 0
+                                                       : profile_error(r, "not an integer:", value);
     if (!strncmp(key, "limit.", 6))
         return read_limit(r, key + 6, value);
     if (!strncmp(key, "attribute.", 10))
         return read_attribute(r, key + 10, value);
-    return refuse(r, "unknown key", key);
+    return profile_error(r, "unknown key", key);
 }
 
-static char *trim(char *s)
+static char *trim_spaces(char *s)
 {
     s += strspn(s, " \t\r");
     size_t n = strlen(s);
@@ -172,22 +175,22 @@ static int read_line(struct reader *r, const char *text, size_t length)
 {
     char line[512];
     if (length >= sizeof line)
-        return refuse(r, "the line is longer than", "511 bytes");
+        return profile_error(r, "the line is longer than", "511 bytes");
     memcpy(line, text, length);
     line[length] = 0;
     if (strlen(line) != length)
-        return refuse(r, "the line has a zero byte after", line);
+        return profile_error(r, "the line has a zero byte after", line);
     char *comment = strchr(line, '#');
     if (comment)
         *comment = 0;
-    char *key = trim(line);
+    char *key = trim_spaces(line);
     if (!*key)
         return 0;
     char *equals = strchr(key, '=');
     if (!equals)
-        return refuse(r, "not `key = value`:", key);
+        return profile_error(r, "not `key = value`:", key);
     *equals = 0;
-    return read_key(r, trim(key), trim(equals + 1));
+    return read_key(r, trim_spaces(key), trim_spaces(equals + 1));
 }
 
 static int read_text(struct reader *r, const char *text)
@@ -203,7 +206,7 @@ static int read_text(struct reader *r, const char *text)
 }
 
 // Checks the values that the rest of the driver relies on.
-static int check(struct reader *r)
+static int check_profile(struct reader *r)
 {
     struct dm_device_profile *p = r->out;
     const char *missing = !*p->name          ? "name"
@@ -215,10 +218,10 @@ static int check(struct reader *r)
                           : p->attribute[DM_ATTRIBUTE_warp_size] <= 0 ? "attribute.warp_size"
                                                                       : NULL;
     if (missing)
-        return refuse(r, "missing key", missing);
+        return profile_error(r, "missing key", missing);
     if (p->priority_least < p->priority_greatest)
-        return refuse(r, "stream_priority.least must not be a smaller number than",
-                      "stream_priority.greatest");
+        return profile_error(r, "stream_priority.least must not be a smaller number than",
+                             "stream_priority.greatest");
     for (int i = 0; i < DM_LIMIT_COUNT; i++)
         if (!p->limit[i].granule)
             p->limit[i].granule = 1;
@@ -232,5 +235,5 @@ int dm_device_parse(const char *id, const char *text, struct dm_device_profile *
     memset(out, 0, sizeof *out);
     snprintf(out->id, sizeof out->id, "%s", id);
     int e = read_text(&r, text);
-    return e ? e : check(&r);
+    return e ? e : check_profile(&r);
 }

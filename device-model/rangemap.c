@@ -13,19 +13,19 @@ void dm_rangemap_init(struct dm_rangemap *map)
     memset(map, 0, sizeof *map);
 }
 
-static void free_tree(node *n)
+static void free_nodes(node *n)
 {
     if (!n)
         return;
     if (!n->leaf)
         for (unsigned i = 0; i < n->count; i++)
-            free_tree(n->slot[i].ptr);
+            free_nodes(n->slot[i].ptr);
     dm_free(n);
 }
 
 void dm_rangemap_finish(struct dm_rangemap *map)
 {
-    free_tree(map->root);
+    free_nodes(map->root);
     for (node *n = map->spare; n;) {
         node *next = n->slot[0].ptr;
         dm_free(n);
@@ -159,7 +159,7 @@ static void close_slot(node *n, unsigned i)
     n->start[n->count] = UINT64_MAX;
 }
 
-static void cut(node *n, unsigned count)
+static void cut_slots(node *n, unsigned count)
 {
     for (unsigned i = count; i < n->count; i++)
         n->start[i] = UINT64_MAX;
@@ -168,13 +168,13 @@ static void cut(node *n, unsigned count)
 
 // Splits the full child i of n in two. Most ranges are added at the end, so there the left half is
 // left nearly full.
-static void split(struct dm_rangemap *map, node *n, unsigned i, uint64_t address)
+static void split_child(struct dm_rangemap *map, node *n, unsigned i, uint64_t address)
 {
     node *left = n->slot[i].ptr, *right = take_node(map, left->leaf);
     unsigned keep = address > left->start[SLOTS - 1] ? SLOTS - SLOTS_MIN : SLOTS / 2;
     move_slots(right, 0, left, keep, SLOTS - keep);
     right->count = SLOTS - keep;
-    cut(left, keep);
+    cut_slots(left, keep);
     open_slot(n, i + 1);
     n->slot[i + 1].ptr = right;
     node_summarise(n, i);
@@ -202,14 +202,14 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
         root->slot[0].ptr = map->root;
         map->root = root;
         map->height++;
-        split(map, root, 0, start);
+        split_child(map, root, 0, start);
     }
     node *path[HEIGHT_MAX], *n = map->root;
     unsigned slot[HEIGHT_MAX], depth = 0;
     while (!n->leaf) {
         unsigned i = node_search(n, start);
         if (((node *)n->slot[i].ptr)->count == SLOTS) {
-            split(map, n, i, start);
+            split_child(map, n, i, start);
             i = node_search(n, start);
         }
         path[depth] = n;
@@ -231,7 +231,7 @@ int dm_rangemap_insert(struct dm_rangemap *map, uint64_t start, uint64_t size, v
 // Child i of n has become small: merges it with a neighbour, or moves slots from one. There always
 // is a neighbour: every node except the root has at least SLOTS_MIN slots, and a root with a single
 // child is removed.
-static void refill(struct dm_rangemap *map, node *n, unsigned i)
+static void refill_child(struct dm_rangemap *map, node *n, unsigned i)
 {
     unsigned l = i > 0 ? i - 1 : i;
     node *left = n->slot[l].ptr, *right = n->slot[l + 1].ptr;
@@ -250,13 +250,13 @@ static void refill(struct dm_rangemap *map, node *n, unsigned i)
         move_slots(right, moved, right, 0, right->count);
         move_slots(right, 0, left, keep, moved);
         right->count += moved;
-        cut(left, keep);
+        cut_slots(left, keep);
     } else if (left->count < keep) {
         unsigned moved = keep - left->count, rest = right->count - moved;
         move_slots(left, left->count, right, 0, moved);
         left->count = keep;
         move_slots(right, 0, right, moved, rest);
-        cut(right, rest);
+        cut_slots(right, rest);
     }
     node_summarise(n, l);
     node_summarise(n, l + 1);
@@ -286,7 +286,7 @@ int dm_rangemap_remove(struct dm_rangemap *map, uint64_t start, struct dm_range 
         node *parent = path[depth], *child = parent->slot[slot[depth]].ptr;
         node_summarise(parent, slot[depth]);
         if (child->count < SLOTS_MIN)
-            refill(map, parent, slot[depth]);
+            refill_child(map, parent, slot[depth]);
     }
     while (!map->root->leaf && map->root->count == 1) {
         node *root = map->root;

@@ -121,7 +121,7 @@ bool dm_space_contains(const struct dm_space *space, uint64_t va)
     return va - space->base < space->size || dm_rangemap_owner(&space->reserved, va) != NULL;
 }
 
-static bool in_pages(uint64_t value)
+static bool is_whole_pages(uint64_t value)
 {
     return value % DM_PAGE == 0;
 }
@@ -131,7 +131,7 @@ int dm_va_reserve(struct dm_space *space, uint64_t size, uint64_t align, uint64_
 {
     if (align == 0)
         align = DM_PAGE;
-    if (size == 0 || !in_pages(size) || (align & (align - 1)))
+    if (size == 0 || !is_whole_pages(size) || (align & (align - 1)))
         return -EINVAL;
     if (align < DM_PAGE)
         align = DM_PAGE;
@@ -256,8 +256,9 @@ int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physic
                  uint64_t size, unsigned flags)
 {
     uint64_t rounded = (physical->size + DM_PAGE - 1) & ~(uint64_t)(DM_PAGE - 1);
-    if (size == 0 || !in_pages(va) || !in_pages(size) || !in_pages(physical->payload + offset) ||
-        offset > rounded || size > rounded - offset || !is_reserved(space, va, size))
+    if (size == 0 || !is_whole_pages(va) || !is_whole_pages(size) ||
+        !is_whole_pages(physical->payload + offset) || offset > rounded ||
+        size > rounded - offset || !is_reserved(space, va, size))
         return -EINVAL;
     return map_pages(space, va, physical, offset, size, physical->payload + offset, flags);
 }
@@ -265,7 +266,7 @@ int dm_space_map(struct dm_space *space, uint64_t va, struct dm_physical *physic
 int dm_space_unmap(struct dm_space *space, uint64_t va, uint64_t size)
 {
     struct dm_range range;
-    if (size == 0 || !in_pages(va) || !in_pages(size) || !is_reserved(space, va, size))
+    if (size == 0 || !is_whole_pages(va) || !is_whole_pages(size) || !is_reserved(space, va, size))
         return -EINVAL;
     uint64_t last = va + size - 1;
     if (dm_rangemap_find(&space->mapped, va, &range) && range.start < va)
@@ -290,7 +291,8 @@ int dm_space_protect(struct dm_space *space, uint64_t va, uint64_t size, unsigne
 {
     struct dm_range range;
     uint64_t end;
-    if (size == 0 || !in_pages(va) || !in_pages(size) || __builtin_add_overflow(va, size, &end))
+    if (size == 0 || !is_whole_pages(va) || !is_whole_pages(size) ||
+        __builtin_add_overflow(va, size, &end))
         return -EINVAL;
     for (uint64_t at = va; at < end; at = range.start + range.size) {
         if (!dm_rangemap_find(&space->mapped, at, &range))

@@ -49,8 +49,8 @@ uint32_t kn_format_B(struct kn_format f)
     return (uint32_t)kinds[f.kind].channel_B * f.channels;
 }
 
-static struct step *add(struct plan *plan, int what, uint32_t in_B, uint32_t out_B,
-                        unsigned channels)
+static struct step *plan_add(struct plan *plan, int what, uint32_t in_B, uint32_t out_B,
+                             unsigned channels)
 {
     struct step *s = &plan->steps[plan->count++];
 
@@ -62,7 +62,7 @@ static struct step *add(struct plan *plan, int what, uint32_t in_B, uint32_t out
 }
 
 // Position at which the channel `c` of R, G, B, A is stored.
-static unsigned place(struct kn_format f, unsigned c)
+static unsigned channel_position(struct kn_format f, unsigned c)
 {
     return f.bgr && c < 3 ? 2 - c : c;
 }
@@ -85,25 +85,26 @@ void kn_repack_prepare(struct kn_repack *how, unsigned channel_B)
     }
 }
 
-static void add_repack(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst,
-                       struct kn_format src, unsigned channel_B, uint32_t one, uint64_t width)
+static void plan_add_repack(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst,
+                            struct kn_format src, unsigned channel_B, uint32_t one, uint64_t width)
 {
     struct step *s =
-        add(plan, REPACK, channel_B * src.channels, channel_B * dst.channels, dst.channels);
+        plan_add(plan, REPACK, channel_B * src.channels, channel_B * dst.channels, dst.channels);
 
     s->repack = dsp->repack.repack[channel_B >> 1];
     s->how.one = one;
     s->how.dst_channels = dst.channels;
     s->how.src_channels = src.channels;
     for (unsigned c = 0; c < dst.channels; c++)
-        s->how.from[place(dst, c)] = (uint8_t)(c < src.channels ? place(src, c)
-                                               : c == 3         ? KN_REPACK_ONE
-                                                                : KN_REPACK_ZERO);
+        s->how.from[channel_position(dst, c)] =
+            (uint8_t)(c < src.channels ? channel_position(src, c)
+                      : c == 3         ? KN_REPACK_ONE
+                                       : KN_REPACK_ZERO);
     if (width >= KN_REPACK_SHORT)
         kn_repack_prepare(&s->how, channel_B);
 }
 
-static void make_plan(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst,
+static void plan_init(struct plan *plan, const struct kn_dsp *dsp, struct kn_format dst,
                       struct kn_format src, uint64_t width)
 {
     unsigned src_B = kinds[src.kind].channel_B, dst_B = kinds[dst.kind].channel_B,
@@ -114,33 +115,33 @@ static void make_plan(struct plan *plan, const struct kn_dsp *dsp, struct kn_for
 
     plan->count = 0;
     if (src.kind == dst.kind && !repack) {
-        add(plan, COPY, kn_format_B(src), kn_format_B(dst), channels)->copy = dsp->copy.copy;
+        plan_add(plan, COPY, kn_format_B(src), kn_format_B(dst), channels)->copy = dsp->copy.copy;
         return;
     }
     if (src.kind == dst.kind && src_B) {
-        add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one, width);
+        plan_add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one, width);
         return;
     }
     // Repack channels when they are narrowest. Channels of a packed kind must be unpacked first.
     if (repack)
         where = src_B && (!dst_B || src_B <= dst_B) ? BEFORE : dst_B ? AFTER : BETWEEN;
     if (where == BEFORE) {
-        add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one, width);
+        plan_add_repack(plan, dsp, dst, src, src_B, kinds[src.kind].one, width);
         channels = dst.channels;
     }
     if (dsp->convert.decode[src.kind])
-        add(plan, DECODE, src_B ? src_B * channels : 4, 4 * channels, channels)->decode =
+        plan_add(plan, DECODE, src_B ? src_B * channels : 4, 4 * channels, channels)->decode =
             dsp->convert.decode[src.kind];
     if (src_class != dst_class)
-        add(plan, CAST, 4 * channels, 4 * channels, channels)->cast =
+        plan_add(plan, CAST, 4 * channels, 4 * channels, channels)->cast =
             dsp->convert.cast[dst_class][src_class];
     if (where == BETWEEN)
-        add_repack(plan, dsp, dst, src, 4, wide_one[dst_class], width);
+        plan_add_repack(plan, dsp, dst, src, 4, wide_one[dst_class], width);
     if (dsp->convert.encode[dst.kind])
-        add(plan, ENCODE, 4 * channels, dst_B ? dst_B * channels : 4, channels)->encode =
+        plan_add(plan, ENCODE, 4 * channels, dst_B ? dst_B * channels : 4, channels)->encode =
             dsp->convert.encode[dst.kind];
     if (where == AFTER)
-        add_repack(plan, dsp, dst, src, dst_B, kinds[dst.kind].one, width);
+        plan_add_repack(plan, dsp, dst, src, dst_B, kinds[dst.kind].one, width);
 }
 
 static void run_step(const struct step *s, void *dst, const void *src, uint64_t count)
@@ -193,7 +194,7 @@ void kn_convert_rows_by(const struct kn_dsp *dsp, const struct kn_texels *dst,
 
     if (!kn_format_B(dst->format) || !kn_format_B(src->format) || !width)
         return;
-    make_plan(&plan, dsp, dst->format, src->format, width);
+    plan_init(&plan, dsp, dst->format, src->format, width);
     for (uint64_t row = 0; row < rows; row++)
         run_plan(&plan, (uint8_t *)dst->first + row * dst->pitch_B,
                  (const uint8_t *)src->first + row * src->pitch_B, width);

@@ -26,7 +26,7 @@ bool vl_noncoherent(void)
 // ---- memory types: the driver's without HOST_COHERENT, then the driver's. "Types with a subset of
 // the properties come first."
 
-static bool doubled(uint32_t count)
+static bool types_are_doubled(uint32_t count)
 {
     return vl_noncoherent() && count && count <= VK_MAX_MEMORY_TYPES / 2;
 }
@@ -34,7 +34,7 @@ static bool doubled(uint32_t count)
 static void show_types(VkPhysicalDeviceMemoryProperties *p)
 {
     uint32_t n = p->memoryTypeCount;
-    if (!doubled(n))
+    if (!types_are_doubled(n))
         return;
     for (uint32_t i = 0; i < n; i++) {
         p->memoryTypes[n + i] = p->memoryTypes[i];
@@ -46,13 +46,14 @@ static void show_types(VkPhysicalDeviceMemoryProperties *p)
 
 static uint32_t show_bits(const struct vl_device *d, uint32_t bits)
 {
-    return doubled(d->memory.memoryTypeCount) ? bits | bits << d->memory.memoryTypeCount : bits;
+    return types_are_doubled(d->memory.memoryTypeCount) ? bits | bits << d->memory.memoryTypeCount
+                                                        : bits;
 }
 
 uint32_t vl_memory_type(const struct vl_device *device, uint32_t shown, bool *noncoherent)
 {
     uint32_t n = device->memory.memoryTypeCount;
-    if (!doubled(n))
+    if (!types_are_doubled(n))
         return shown;
     if (shown >= n)
         return shown - n;
@@ -177,8 +178,8 @@ static bool shadow_start(struct vl_shadow *s, uint64_t offset, uint64_t size, vo
 }
 
 // Intersects [offset, offset + size) with the mapping. The result counts from the mapping's start.
-static bool clip(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint64_t *first,
-                 uint64_t *end)
+static bool shadow_clip(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint64_t *first,
+                        uint64_t *end)
 {
     uint64_t mapped_end = s->offset + s->size, asked_end;
     if (!s->size || __builtin_add_overflow(offset, size, &asked_end))
@@ -194,7 +195,7 @@ static bool clip(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint
 
 // Finds the next piece of at most a line, from *at on, that the host has written. Sets *at to its
 // start and returns its end; returns 0 if there is none.
-static uint64_t next_written(const struct vl_shadow *s, uint64_t *at, uint64_t end)
+static uint64_t shadow_next_written(const struct vl_shadow *s, uint64_t *at, uint64_t end)
 {
     while (*at < end) {
         uint64_t stop = (*at / LINE_B + 1) * LINE_B;
@@ -206,23 +207,23 @@ static uint64_t next_written(const struct vl_shadow *s, uint64_t *at, uint64_t e
     return 0;
 }
 
-static void flush(struct vl_shadow *s, uint64_t offset, uint64_t size)
+static void shadow_flush(struct vl_shadow *s, uint64_t offset, uint64_t size)
 {
     uint64_t at, end, stop;
-    if (!clip(s, offset, size, &at, &end))
+    if (!shadow_clip(s, offset, size, &at, &end))
         return;
     if (s->offset + at <= s->lost_first && s->offset + end >= s->lost_end)
         s->lost_first = s->lost_end = 0;
-    for (; (stop = next_written(s, &at, end)); at = stop) {
+    for (; (stop = shadow_next_written(s, &at, end)); at = stop) {
         kn_copy(s->real + at, s->host + at, stop - at);
         kn_copy(s->before + at, s->host + at, stop - at);
     }
 }
 
-static void invalidate(struct vl_shadow *s, uint64_t offset, uint64_t size)
+static void shadow_invalidate(struct vl_shadow *s, uint64_t offset, uint64_t size)
 {
     uint64_t at, end;
-    if (!clip(s, offset, size, &at, &end))
+    if (!shadow_clip(s, offset, size, &at, &end))
         return;
     kn_copy(s->host + at, s->real + at, end - at);
     kn_copy(s->before + at, s->real + at, end - at);
@@ -237,7 +238,10 @@ bool vl_shadow_unflushed(const struct vl_shadow *s, uint64_t offset, uint64_t si
         *end = s->lost_end;
         return true;
     }
-    if (!clip(s, offset, size, &at, &last) || !(stop = next_written(s, &at, last)))
+    if (!shadow_clip(s, offset, size, &at, &last))
+        return false;
+    stop = shadow_next_written(s, &at, last);
+    if (!stop)
         return false;
     while (at < stop && s->host[at] == s->before[at])
         at++;
@@ -337,8 +341,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL unmap_memory_2(VkDevice device,
 const PFN_vkUnmapMemory2 vl_hook_UnmapMemory2 = unmap_memory_2;
 const PFN_vkUnmapMemory2KHR vl_hook_UnmapMemory2KHR = unmap_memory_2;
 
-static void for_ranges(struct vl_device *d, uint32_t count, const VkMappedMemoryRange *ranges,
-                       void (*move)(struct vl_shadow *, uint64_t, uint64_t))
+static void shadow_for_ranges(struct vl_device *d, uint32_t count,
+                              const VkMappedMemoryRange *ranges,
+                              void (*move)(struct vl_shadow *, uint64_t, uint64_t))
 {
     pthread_mutex_lock(&vl_record_lock);
     for (uint32_t i = 0; i < count; i++) {
@@ -353,7 +358,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL flush_ranges(VkDevice device, uint32_t cou
                                                    const VkMappedMemoryRange *ranges)
 {
     struct vl_device *d = vl_device_of(device);
-    for_ranges(d, count, ranges, flush);
+    shadow_for_ranges(d, count, ranges, shadow_flush);
     return d->FlushMappedMemoryRanges(device, count, ranges);
 }
 const PFN_vkFlushMappedMemoryRanges vl_hook_FlushMappedMemoryRanges = flush_ranges;
@@ -364,7 +369,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL invalidate_ranges(VkDevice device, uint32_
     struct vl_device *d = vl_device_of(device);
     VkResult r = d->InvalidateMappedMemoryRanges(device, count, ranges);
     if (!r)
-        for_ranges(d, count, ranges, invalidate);
+        shadow_for_ranges(d, count, ranges, shadow_invalidate);
     return r;
 }
 const PFN_vkInvalidateMappedMemoryRanges vl_hook_InvalidateMappedMemoryRanges = invalidate_ranges;

@@ -20,7 +20,7 @@ static struct vl_resource *resource_find(const struct vl_device *device,
     return DM_TABLE_FIND(*table_of(kind), &key);
 }
 
-static void unbind(struct vl_resource *r)
+static void resource_unbind(struct vl_resource *r)
 {
     if (!r->memory)
         return;
@@ -67,7 +67,7 @@ static uint16_t external_flags(VkExternalMemoryHandleTypeFlags types)
 }
 
 // Adds a record. If memory runs out, the resource stays without one, as without the layer.
-static void remember(struct vl_device *device, const struct dm_vulkan_resource *what)
+static void resource_add(struct vl_device *device, const struct dm_vulkan_resource *what)
 {
     struct vl_resource *r = calloc(1, sizeof *r);
     if (!r)
@@ -81,13 +81,14 @@ static void remember(struct vl_device *device, const struct dm_vulkan_resource *
     pthread_mutex_unlock(&vl_record_lock);
 }
 
-static void forget(struct vl_device *device, enum dm_vulkan_resource_kind kind, uint64_t handle)
+static void resource_remove(struct vl_device *device, enum dm_vulkan_resource_kind kind,
+                            uint64_t handle)
 {
     struct vl_resource **table = table_of(kind);
     pthread_mutex_lock(&vl_record_lock);
     struct vl_resource *r = resource_find(device, kind, handle);
     if (r) {
-        unbind(r);
+        resource_unbind(r);
         DM_TABLE_REMOVE(*table, r);
         free(r);
     }
@@ -96,8 +97,9 @@ static void forget(struct vl_device *device, enum dm_vulkan_resource_kind kind, 
 
 // Fills in the fields that images and buffers share. The rest is 0, also the padding, because the
 // check sum of a record covers it.
-static void describe(struct dm_vulkan_resource *what, enum dm_vulkan_resource_kind kind,
-                     uint64_t handle, VkExternalMemoryHandleTypeFlags types, uint32_t usage)
+static void resource_describe(struct dm_vulkan_resource *what, enum dm_vulkan_resource_kind kind,
+                              uint64_t handle, VkExternalMemoryHandleTypeFlags types,
+                              uint32_t usage)
 {
     memset(what, 0, sizeof *what);
     what->handle = handle;
@@ -117,8 +119,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImag
     const VkExternalMemoryImageCreateInfo *external =
         vl_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
     struct dm_vulkan_resource what;
-    describe(&what, DM_VULKAN_IMAGE, VL_NUMBER(*out), external ? external->handleTypes : 0,
-             info->usage);
+    resource_describe(&what, DM_VULKAN_IMAGE, VL_NUMBER(*out), external ? external->handleTypes : 0,
+                      info->usage);
     what.flags |= (info->tiling != VK_IMAGE_TILING_OPTIMAL ? DM_VULKAN_LINEAR : 0) |
                   (info->usage & VK_IMAGE_USAGE_STORAGE_BIT ? DM_VULKAN_STORAGE : 0) |
                   (info->usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT ? DM_VULKAN_COLOR_TARGET : 0) |
@@ -131,7 +133,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImag
     what.levels = info->mipLevels;
     what.samples = info->samples;
     describe_format(&what, info->format);
-    remember(d, &what);
+    resource_add(d, &what);
     return r;
 }
 const PFN_vkCreateImage vl_hook_CreateImage = create_image;
@@ -147,18 +149,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBuf
     const VkExternalMemoryBufferCreateInfo *external =
         vl_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     struct dm_vulkan_resource what;
-    describe(&what, DM_VULKAN_BUFFER, VL_NUMBER(*out), external ? external->handleTypes : 0,
-             info->usage);
+    resource_describe(&what, DM_VULKAN_BUFFER, VL_NUMBER(*out),
+                      external ? external->handleTypes : 0, info->usage);
     what.size = info->size;
-    remember(d, &what);
+    resource_add(d, &what);
     return r;
 }
 const PFN_vkCreateBuffer vl_hook_CreateBuffer = create_buffer;
 
 // ---- binding, and destruction
 
-static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, uint64_t handle,
-                 VkDeviceMemory memory, uint64_t offset, bool plane)
+static void resource_bind(struct vl_device *device, enum dm_vulkan_resource_kind kind,
+                          uint64_t handle, VkDeviceMemory memory, uint64_t offset, bool plane)
 {
     pthread_mutex_lock(&vl_record_lock);
     struct vl_resource *r = resource_find(device, kind, handle);
@@ -185,7 +187,7 @@ static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, ui
     {                                                                                              \
         struct vl_device *d = vl_device_of(device);                                                \
         if (resource)                                                                              \
-            forget(d, KIND, VL_NUMBER(resource));                                                  \
+            resource_remove(d, KIND, VL_NUMBER(resource));                                         \
         d->Destroy##Resource(device, resource, allocator);                                         \
     }                                                                                              \
     const PFN_vkDestroy##Resource vl_hook_Destroy##Resource = destroy_##resource;                  \
@@ -196,7 +198,7 @@ static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, ui
         struct vl_device *d = vl_device_of(device);                                                \
         VkResult r = d->Bind##Resource##Memory(device, resource, memory, offset);                  \
         if (!r)                                                                                    \
-            bind(d, KIND, VL_NUMBER(resource), memory, offset, false);                             \
+            resource_bind(d, KIND, VL_NUMBER(resource), memory, offset, false);                    \
         return r;                                                                                  \
     }                                                                                              \
     const PFN_vkBind##Resource##Memory vl_hook_Bind##Resource##Memory = bind_##resource;           \
@@ -210,9 +212,9 @@ static void bind(struct vl_device *device, enum dm_vulkan_resource_kind kind, ui
                                         : d->Bind##Resource##Memory2KHR)(device, count, infos);    \
         for (uint32_t i = 0; i < count && !r; i++)                                                 \
             if (infos[i].memory)                                                                   \
-                bind(d, KIND, VL_NUMBER(infos[i].resource), infos[i].memory,                       \
-                     infos[i].memoryOffset,                                                        \
-                     vl_find(infos[i].pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO));     \
+                resource_bind(                                                                     \
+                    d, KIND, VL_NUMBER(infos[i].resource), infos[i].memory, infos[i].memoryOffset, \
+                    vl_find(infos[i].pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO));      \
         return r;                                                                                  \
     }                                                                                              \
     const PFN_vkBind##Resource##Memory2 vl_hook_Bind##Resource##Memory2 = bind_##resource##s;      \
@@ -222,7 +224,7 @@ DESTROY_AND_BIND(Buffer, buffer, DM_VULKAN_BUFFER);
 
 // ---- the end of a device
 
-static void forget_all(struct vl_device *device, struct vl_resource **table)
+static void resources_remove_all(struct vl_device *device, struct vl_resource **table)
 {
     struct vl_resource *r, *next;
     DM_TABLE_EACH (*table, r, next) {
@@ -235,6 +237,6 @@ static void forget_all(struct vl_device *device, struct vl_resource **table)
 
 void vl_resources_forget(struct vl_device *device)
 {
-    forget_all(device, &images);
-    forget_all(device, &buffers);
+    resources_remove_all(device, &images);
+    resources_remove_all(device, &buffers);
 }

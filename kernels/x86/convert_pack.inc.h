@@ -5,9 +5,9 @@
 //   LANES, VI, v_storei(), v_or()     as for convert.inc.h
 //   MM()                              the name of an intrinsic of this width
 //   LOAD_LANES(), LOAD_2LANES()       load LANES and 2 * LANES bytes
-//   IN_ORDER8(), IN_ORDER16()         put the pieces of two packs, or of one, in order, because
-//   packs and
-//                                     unpacks work within 16 bytes
+//   IN_ORDER8(), IN_ORDER16()         put the pieces of two packs, or of one, in order
+//
+// Packs and unpacks work within 16 bytes, so their results are out of order.
 struct vi4 {
     VI v[4];
 };

@@ -22,7 +22,7 @@
 static int missing;
 
 // Prints one finding. `consequence` may be NULL.
-static void line(bool good, const char *what, const char *found, const char *consequence)
+static void print_finding(bool good, const char *what, const char *found, const char *consequence)
 {
     printf("%-4s %-22s %s\n", good ? "ok" : "--", what, found);
     if (consequence && *consequence)
@@ -30,34 +30,36 @@ static void line(bool good, const char *what, const char *found, const char *con
     missing += !good;
 }
 
-static void look_at_library(void)
+static void check_library(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
     if (lib_folder(folder, sizeof folder)) {
-        line(false, "software card", "libcuda.so.1 not found",
-             "it is neither next to this program nor in the installation folder: build it (ninja "
-             "-C build)");
+        print_finding(
+            false, "software card", "libcuda.so.1 not found",
+            "it is neither next to this program nor in the installation folder: build it (ninja "
+            "-C build)");
         return;
     }
     snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    line(library, "software card", library ? path : dlerror(),
-         library ? NULL : "the dynamic loader rejects the library on this machine");
+    print_finding(library, "software card", library ? path : dlerror(),
+                  library ? NULL : "the dynamic loader rejects the library on this machine");
 }
 
-static void look_at_other_driver(void)
+static void check_other_driver(void)
 {
     // By soname, as a program that is started without `cardless run` loads it.
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     Dl_info where;
     void *symbol = library ? dlsym(library, "cuInit") : NULL;
     if (symbol && dladdr(symbol, &where))
-        line(true, "libcuda.so.1 by name", where.dli_fname,
-             "programs that are started without `cardless run` load this library");
+        print_finding(true, "libcuda.so.1 by name", where.dli_fname,
+                      "programs that are started without `cardless run` load this library");
     else
-        line(true, "libcuda.so.1 by name", "not installed",
-             "no NVIDIA driver here: start programs with `cardless run`, or set LD_LIBRARY_PATH to "
-             "the folder of the next line");
+        print_finding(
+            true, "libcuda.so.1 by name", "not installed",
+            "no NVIDIA driver here: start programs with `cardless run`, or set LD_LIBRARY_PATH to "
+            "the folder of the next line");
 }
 
 #ifdef HAVE_VULKAN
@@ -76,7 +78,7 @@ static bool has_extension(VkPhysicalDevice device,
     return found;
 }
 
-static void look_at_vulkan_devices(PFN_vkGetInstanceProcAddr get, VkInstance instance)
+static void check_vulkan_devices(PFN_vkGetInstanceProcAddr get, VkInstance instance)
 {
     PFN_vkEnumeratePhysicalDevices list =
         (PFN_vkEnumeratePhysicalDevices)get(instance, "vkEnumeratePhysicalDevices");
@@ -88,8 +90,8 @@ static void look_at_vulkan_devices(PFN_vkGetInstanceProcAddr get, VkInstance ins
     VkPhysicalDevice devices[16];
     uint32_t n = 16;
     if (!list || !properties || !extensions || list(instance, &n, devices) < 0 || !n) {
-        line(false, "Vulkan device", "none",
-             "install mesa-vulkan-drivers: it brings lavapipe, Vulkan on the CPU");
+        print_finding(false, "Vulkan device", "none",
+                      "install mesa-vulkan-drivers: it brings lavapipe, Vulkan on the CPU");
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -102,24 +104,24 @@ static void look_at_vulkan_devices(PFN_vkGetInstanceProcAddr get, VkInstance ins
         char text[400];
         snprintf(text, sizeof text, "%s%s", p.deviceName,
                  p.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? " (on the CPU)" : "");
-        line(memory, "Vulkan device", text,
-             memory ? semaphore
-                          ? "exports memory and semaphores by file descriptor"
-                          : "exports memory by file descriptor, but no semaphores: order work "
-                            "with fences and cuStreamSynchronize"
-                    : "cannot export memory by file descriptor: CUDA cannot import its images");
+        print_finding(
+            memory, "Vulkan device", text,
+            memory ? semaphore ? "exports memory and semaphores by file descriptor"
+                               : "exports memory by file descriptor, but no semaphores: order work "
+                                 "with fences and cuStreamSynchronize"
+                   : "cannot export memory by file descriptor: CUDA cannot import its images");
     }
 }
 
-static void look_at_vulkan(void)
+static void check_vulkan(void)
 {
     void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     PFN_vkGetInstanceProcAddr get =
         loader ? (PFN_vkGetInstanceProcAddr)dlsym(loader, "vkGetInstanceProcAddr") : NULL;
     PFN_vkCreateInstance create = get ? (PFN_vkCreateInstance)get(NULL, "vkCreateInstance") : NULL;
     if (!create) {
-        line(false, "Vulkan", "no libvulkan.so.1",
-             "install libvulkan1 and mesa-vulkan-drivers to share memory with Vulkan");
+        print_finding(false, "Vulkan", "no libvulkan.so.1",
+                      "install libvulkan1 and mesa-vulkan-drivers to share memory with Vulkan");
         return;
     }
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
@@ -128,70 +130,73 @@ static void look_at_vulkan(void)
                                  .pApplicationInfo = &application};
     VkInstance instance;
     if (create(&info, NULL, &instance)) {
-        line(false, "Vulkan", "vkCreateInstance fails",
-             "install a Vulkan driver: mesa-vulkan-drivers brings lavapipe");
+        print_finding(false, "Vulkan", "vkCreateInstance fails",
+                      "install a Vulkan driver: mesa-vulkan-drivers brings lavapipe");
         return;
     }
-    look_at_vulkan_devices(get, instance);
+    check_vulkan_devices(get, instance);
     PFN_vkDestroyInstance destroy = (PFN_vkDestroyInstance)get(instance, "vkDestroyInstance");
     if (destroy)
         destroy(instance, NULL);
 }
 #else
-static void look_at_vulkan(void)
+static void check_vulkan(void)
 {
-    line(false, "Vulkan", "not checked",
-         "this build has no Vulkan headers: install libvulkan-dev and build again");
+    print_finding(false, "Vulkan", "not checked",
+                  "this build has no Vulkan headers: install libvulkan-dev and build again");
 }
 #endif
 
-static void look_at_vulkan_layer(void)
+static void check_vulkan_layer(void)
 {
     char folder[PATH_MAX];
     bool there = !vulkan_layer_folder(folder, sizeof folder);
-    line(there, "Vulkan layer",
-         there ? folder : "not built: it needs the Vulkan headers (libvulkan-dev)",
-         there ? "`cardless run` compares CUDA's descriptors with the Vulkan images they describe"
-               : "mistakes that need Vulkan's side (B09, I04, I07, M06, M13) are not reported");
+    print_finding(
+        there, "Vulkan layer",
+        there ? folder : "not built: it needs the Vulkan headers (libvulkan-dev)",
+        there ? "`cardless run` compares CUDA's descriptors with the Vulkan images they describe"
+              : "mistakes that need Vulkan's side (B09, I04, I07, M06, M13) are not reported");
 }
 
-static void look_at_library_by_name(const char *what, const char *soname, const char *follows)
+static void check_library_by_name(const char *what, const char *soname, const char *follows)
 {
     void *library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
-    line(library, what, library ? soname : "not found", library ? NULL : follows);
+    print_finding(library, what, library ? soname : "not found", library ? NULL : follows);
     if (library)
         dlclose(library);
 }
 
-static void look_at_kernel(void)
+static void check_kernel(void)
 {
     int fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
-    line(fd >= 0, "/dev/udmabuf", fd >= 0 ? "can be opened" : strerror(errno),
-         fd >= 0 ? "dma-bufs work: so does cuMemGetHandleForAddressRange"
-                 : "no dma-bufs: calls that need them fail as on a card without dma-buf support");
+    print_finding(
+        fd >= 0, "/dev/udmabuf", fd >= 0 ? "can be opened" : strerror(errno),
+        fd >= 0 ? "dma-bufs work: so does cuMemGetHandleForAddressRange"
+                : "no dma-bufs: calls that need them fail as on a card without dma-buf support");
     if (fd >= 0)
         close(fd);
     int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
-    line(key >= 0, "protection keys", key >= 0 ? "the CPU has them" : strerror(errno),
-         key >= 0 ? "host code that dereferences a device pointer faults, as with a card"
-                  : "host code that dereferences a device pointer does not fault");
+    print_finding(key >= 0, "protection keys", key >= 0 ? "the CPU has them" : strerror(errno),
+                  key >= 0 ? "host code that dereferences a device pointer faults, as with a card"
+                           : "host code that dereferences a device pointer does not fault");
     if (key >= 0)
         pkey_free(key);
     fd = memfd_create("doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    line(fd >= 0, "memfd", fd >= 0 ? "works" : strerror(errno),
-         fd >= 0 ? NULL : "device memory can be neither allocated nor shared");
+    print_finding(fd >= 0, "memfd", fd >= 0 ? "works" : strerror(errno),
+                  fd >= 0 ? NULL : "device memory can be neither allocated nor shared");
     if (fd >= 0)
         close(fd);
     void *space = mmap(NULL, UINT64_C(1) << 40, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    line(space != MAP_FAILED, "address space",
-         space != MAP_FAILED ? "1 TiB can be reserved" : "1 TiB cannot be reserved",
-         space != MAP_FAILED ? NULL : "Cardless uses a smaller address space; raise `ulimit -v`");
+    print_finding(space != MAP_FAILED, "address space",
+                  space != MAP_FAILED ? "1 TiB can be reserved" : "1 TiB cannot be reserved",
+                  space != MAP_FAILED ? NULL
+                                      : "Cardless uses a smaller address space; raise `ulimit -v`");
     if (space != MAP_FAILED)
         munmap(space, UINT64_C(1) << 40);
 }
 
-static void look_at_toolkit(void)
+static void check_toolkit(void)
 {
     const char *folders[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda",
                              "/usr/lib/cuda", "/opt/cuda"};
@@ -199,12 +204,12 @@ static void look_at_toolkit(void)
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         if (folders[i] && snprintf(path, sizeof path, "%s/include/cuda.h", folders[i]) > 0 &&
             !access(path, R_OK)) {
-            line(true, "CUDA toolkit", folders[i],
-                 "the ABI test compares Cardless's headers with it");
+            print_finding(true, "CUDA toolkit", folders[i],
+                          "the ABI test compares Cardless's headers with it");
             return;
         }
     }
-    line(
+    print_finding(
         true, "CUDA toolkit", "not installed",
         "not needed: compile driver-API programs with Cardless's headers; the ABI test is skipped");
 }
@@ -224,12 +229,13 @@ static bool is_in_path(const char *name)
 }
 
 // cuda.h gives many calls a suffix, so that a breakpoint at the name in the source never stops.
-static void look_at_debugger(void)
+static void check_debugger(void)
 {
     bool gdb = is_in_path("gdb");
-    line(true, "gdb", gdb ? "installed" : "not installed",
-         "set breakpoints at exported names: cuda.h turns cuMemFree into cuMemFree_v2, so it is "
-         "`break cuMemFree_v2`");
+    print_finding(
+        true, "gdb", gdb ? "installed" : "not installed",
+        "set breakpoints at exported names: cuda.h turns cuMemFree into cuMemFree_v2, so it is "
+        "`break cuMemFree_v2`");
 }
 
 int cmd_doctor(int argc, char **argv)
@@ -240,17 +246,17 @@ int cmd_doctor(int argc, char **argv)
                "the consequence of each one.\n");
         return strcmp(argv[1], "--help") && strcmp(argv[1], "-h") ? 2 : 0;
     }
-    look_at_other_driver(); // first: once our library is loaded, its soname finds it
-    look_at_library();
-    look_at_vulkan();
-    look_at_vulkan_layer();
-    look_at_library_by_name("EGL", "libEGL.so.1",
-                            "install libegl1 and libegl-mesa0 for OpenGL without a display");
-    look_at_library_by_name("GLX", "libGL.so.1",
-                            "install libgl1 and libgl1-mesa-dri for OpenGL under X");
-    look_at_kernel();
-    look_at_toolkit();
-    look_at_debugger();
+    check_other_driver(); // first: once our library is loaded, its soname finds it
+    check_library();
+    check_vulkan();
+    check_vulkan_layer();
+    check_library_by_name("EGL", "libEGL.so.1",
+                          "install libegl1 and libegl-mesa0 for OpenGL without a display");
+    check_library_by_name("GLX", "libGL.so.1",
+                          "install libgl1 and libgl1-mesa-dri for OpenGL under X");
+    check_kernel();
+    check_toolkit();
+    check_debugger();
     if (missing)
         printf(
             "\n%d part%s missing (--): this limits the programs that can run here, and is not an "

@@ -110,7 +110,7 @@ static int refuse_value(const char *option, const char *value)
     return 2;
 }
 
-static int refuse(const char *what, const char *value)
+static int refuse_argument(const char *what, const char *value)
 {
     fprintf(stderr, "cardless layout: %s: '%s'\n", what, value);
     return 2;
@@ -170,7 +170,7 @@ static bool parse_kind(const char *text, enum dm_layout_kind *kind)
 }
 
 // Returns 0, or the exit status; -1 if the user asked for help.
-static int parse(int argc, char **argv, struct request *r)
+static int parse_arguments(int argc, char **argv, struct request *r)
 {
     enum {
         FORMAT = 256,
@@ -268,7 +268,7 @@ static int parse(int argc, char **argv, struct request *r)
         return 2;
     }
     if (!parse_extent(argv[optind], &r->desc))
-        return refuse("not an extent such as 640x480", argv[optind]);
+        return refuse_argument("not an extent such as 640x480", argv[optind]);
     if (channels)
         r->channels = (uint32_t)channels;
     r->desc.element_B = dm_format_element_B(r->info, r->channels);
@@ -283,8 +283,8 @@ static int parse(int argc, char **argv, struct request *r)
     if (r->desc.cube && !r->desc.layers)
         r->desc.layers = 6;
     if (r->desc.cube && (r->desc.layers % 6 || r->desc.width_px != r->desc.height_px))
-        return refuse("--cubemap needs equal width and height and a multiple of six layers",
-                      argv[optind]);
+        return refuse_argument(
+            "--cubemap needs equal width and height and a multiple of six layers", argv[optind]);
     if (r->whole_chain)
         r->desc.levels = dm_layout_levels_most(r->desc.width_px, r->desc.height_px, r->desc.depth);
     return 0;
@@ -353,7 +353,7 @@ int cmd_layout(int argc, char **argv)
 {
     struct request r = {0};
     struct dm_layout layout;
-    int status = parse(argc, argv, &r);
+    int status = parse_arguments(argc, argv, &r);
 
     if (status)
         return status < 0 ? 0 : status;

@@ -61,8 +61,8 @@ static int find_program(const char *program, char *out, size_t capacity)
 
 // Returns true if a folder of an RPATH holds a libcuda.so.1 that is not ours. `$ORIGIN` stands for
 // the program's own folder.
-static bool hides_us(const char *rpath, const char *program, const char *ours, char *found,
-                     size_t capacity)
+static bool rpath_hides_us(const char *rpath, const char *program, const char *ours, char *found,
+                           size_t capacity)
 {
     char origin[PATH_MAX];
     if (!realpath(program, origin))
@@ -90,7 +90,7 @@ static bool hides_us(const char *rpath, const char *program, const char *ours, c
     return false;
 }
 
-static void warn_about(const char *program, const char *ours)
+static void warn_about_program(const char *program, const char *ours)
 {
     struct elf_facts facts;
     char found[PATH_MAX * 2];
@@ -116,14 +116,14 @@ static void warn_about(const char *program, const char *ours)
                 "cardless: %s is set-user-id or set-group-id: the loader ignores LD_LIBRARY_PATH "
                 "and will not find us\n",
                 program);
-    if (facts.rpath[0] && hides_us(facts.rpath, program, ours, found, sizeof found))
+    if (facts.rpath[0] && rpath_hides_us(facts.rpath, program, ours, found, sizeof found))
         fprintf(stderr,
                 "cardless: %s has an RPATH (%s) that finds %s before us; remove it (patchelf "
                 "--remove-rpath) or use RUNPATH\n",
                 program, facts.rpath, found);
 }
 
-static int put_in_front(const char *variable, const char *folder)
+static int prepend_folder(const char *variable, const char *folder)
 {
     const char *before = getenv(variable);
     char *value = NULL;
@@ -164,7 +164,7 @@ static int start_layer(enum layer layer)
     return r ? r : setenv("CARDLESS_VULKAN_MEMORY", "noncoherent", 1);
 }
 
-static bool one_of(const char *option, const char *value, const char *first, const char *second)
+static bool is_one_of(const char *option, const char *value, const char *first, const char *second)
 {
     if (!strcmp(value, first) || !strcmp(value, second))
         return true;
@@ -194,7 +194,7 @@ int cmd_run(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (c) {
         case 'p':
-            good = one_of("personality", optarg, "manual", "driver-580") &&
+            good = is_one_of("personality", optarg, "manual", "driver-580") &&
                    !setenv("CARDLESS_PERSONALITY", optarg, 1);
             break;
         case 'q':
@@ -207,11 +207,11 @@ int cmd_run(int argc, char **argv)
             good = !setenv("CARDLESS_DIAGNOSTICS", optarg, 1);
             break;
         case 'o':
-            good = one_of("overlap", optarg, "distinct", "same") &&
+            good = is_one_of("overlap", optarg, "distinct", "same") &&
                    !setenv("CARDLESS_OVERLAP", optarg, 1);
             break;
         case 'y':
-            good = one_of("policy", optarg, "eager", "parallel") &&
+            good = is_one_of("policy", optarg, "eager", "parallel") &&
                    !setenv("CARDLESS_POLICY", optarg, 1);
             break;
         case 'r':
@@ -243,8 +243,8 @@ int cmd_run(int argc, char **argv)
     if (lib_folder(ours, sizeof ours))
         return 126;
     if (!find_program(argv[optind], program, sizeof program))
-        warn_about(program, ours);
-    if (put_in_front("LD_LIBRARY_PATH", ours)) {
+        warn_about_program(program, ours);
+    if (prepend_folder("LD_LIBRARY_PATH", ours)) {
         fprintf(stderr, "cardless: out of memory for the environment\n");
         return 126;
     }
