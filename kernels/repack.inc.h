@@ -23,7 +23,8 @@ KN_INLINE void repack(uint8_t *dst, const uint8_t *src, const struct kn_repack *
              reach_out_B = (REPACK_GROUPS - 1) * out_B + 16;
     while ((uint64_t)(src_end - src) >= reach_in_B && (uint64_t)(end - dst) >= reach_out_B) {
         repack_step(dst, out_B, src, in_B, h);
-        src += REPACK_GROUPS * in_B, dst += REPACK_GROUPS * out_B;
+        src += REPACK_GROUPS * in_B;
+        dst += REPACK_GROUPS * out_B;
     }
     // The last groups go through buffers that are large enough.
     while (dst < end) {
@@ -34,7 +35,8 @@ KN_INLINE void repack(uint8_t *dst, const uint8_t *src, const struct kn_repack *
         memcpy(in, src, left_in_B);
         repack_step(out, out_B, in, in_B, h);
         memcpy(dst, out, left_out_B);
-        src += left_in_B, dst += left_out_B;
+        src += left_in_B;
+        dst += left_out_B;
     }
 }
 

@@ -220,8 +220,10 @@ KN_INLINE void box_copy_edge(const struct kn_surface *dst, const struct kn_surfa
 
     if (!part.width_B || !part.rows)
         return;
-    d.x_B += x_B, d.y += y;
-    s.x_B += x_B, s.y += y;
+    d.x_B += x_B;
+    d.y += y;
+    s.x_B += x_B;
+    s.y += y;
     TILE_RETILE_EDGES(&d, &s, &part);
 }
 
@@ -255,8 +257,10 @@ void TILE_SUFFIX(kn_retile_box)(const struct kn_surface *dst, const struct kn_su
     gobs = (struct kn_box){e.across_B / 64, e.down / 8, slices};
     box_copy_edge(dst, src, 0, 0, (struct kn_box){width_B, e.top, slices});
     box_copy_edge(dst, src, 0, e.top, (struct kn_box){e.left_B, e.down, slices});
-    d.x_B += e.left_B, d.y += e.top;
-    s.x_B += e.left_B, s.y += e.top;
+    d.x_B += e.left_B;
+    d.y += e.top;
+    s.x_B += e.left_B;
+    s.y += e.top;
     if (tile_path(width_B * box->rows * slices, (uintptr_t)d.base, TILE_STREAM) == TILE_STREAMED) {
         box_copy_gobs(d, s, gobs, TILE_STREAM);
         TILE_FENCE();

@@ -119,7 +119,8 @@ KN_INLINE void masked_row_tile(uint8_t *gob, uint64_t step_B, unsigned x0, uint6
     }
     if (x0 || x1 < 64) {
         gob_tile_part(gob, linear, pitch_B, byte_mask(x0, x1 < 64 ? (unsigned)x1 : 64), 0xff);
-        x += 64, gob += step_B;
+        x += 64;
+        gob += step_B;
     }
     for (; x + 64 <= x1; x += 64, gob += step_B) {
         if (path == TILE_PREFETCHED && x + 128 <= x1)
@@ -145,7 +146,8 @@ KN_INLINE void masked_row_untile(const uint8_t *gob, uint64_t step_B, unsigned x
     }
     if (x0 || x1 < 64) {
         gob_untile_part(gob, linear, pitch_B, byte_mask(x0, x1 < 64 ? (unsigned)x1 : 64), 0xff);
-        x += 64, gob += step_B;
+        x += 64;
+        gob += step_B;
     }
     for (; x + 64 <= x1; x += 64, gob += step_B) {
         if (path == TILE_PREFETCHED && x + TILE_PREFETCH_GOBS * 64 + 64 <= x1)

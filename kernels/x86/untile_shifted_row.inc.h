@@ -63,7 +63,10 @@ static KN_NOINLINE void shifted_row_init(struct shifted_row *s, unsigned x0, uin
                 bit_ranges(_mm512_sub_epi64(from, _mm512_set1_epi64((int64_t)(lines[i] * 64))),
                            x1 - x0)));
     _mm512_store_si512(s->whole, _mm512_maskz_set1_epi64((__mmask8)rows, -1));
-    s->rows = rows, s->origin = origin, s->x0 = x0, s->x1 = x1;
+    s->rows = rows;
+    s->origin = origin;
+    s->x0 = x0;
+    s->x1 = x1;
 }
 
 KN_INLINE void shifted_row_untile(const uint8_t *gob, uint64_t step_B, const struct shifted_row *s,

@@ -33,7 +33,8 @@ static KN_NOINLINE void short_row_init(struct short_row *n, unsigned x0, uint64_
         n->first[column] = (uint32_t)(first >> (16 * column) & 0xffff) * 0x10001;
         n->last[column] = (uint32_t)(last >> (16 * column) & 0xffff) * 0x10001;
     }
-    n->first_whole = !~first, n->last_whole = !~last;
+    n->first_whole = !~first;
+    n->last_whole = !~last;
     n->gobs = gobs;
     n->full = width_B / 64;
     if (n->full)
@@ -44,7 +45,8 @@ static KN_NOINLINE void short_row_init(struct short_row *n, unsigned x0, uint64_
     tail_from = x0 + (unsigned)n->tail_at_B - (gobs - 2) * 64;
     _mm512_store_si512(n->head, _mm512_add_epi32(up, _mm512_set1_epi32((int)(x0 / 4))));
     _mm512_store_si512(n->tail, _mm512_add_epi32(up, _mm512_set1_epi32((int)(tail_from / 4))));
-    n->x0 = x0, n->x1 = x1;
+    n->x0 = x0;
+    n->x1 = x1;
 }
 
 KN_INLINE __m512i load_pair_masked(const uint8_t *low, uint32_t low_mask, const uint8_t *high,

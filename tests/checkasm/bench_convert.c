@@ -87,7 +87,8 @@ void ca_bench_convert(void)
                                  .src_format = pairs[i].src,
                                  .target = big ? 0 : 4};
             b.width_B = (big ? 8 << 20 : 64 << 10) / (dst_B + src_B);
-            b.dst_need_B = b.width_B * dst_B, b.src_need_B = b.width_B * src_B;
+            b.dst_need_B = b.width_B * dst_B;
+            b.src_need_B = b.width_B * src_B;
             b.bytes = b.dst_need_B + b.src_need_B;
             snprintf(b.detail, sizeof(b.detail), "%s %s > %s",
                      ca_size_text(big ? 8 << 20 : 64 << 10), text(b.src_format),

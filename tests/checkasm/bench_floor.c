@@ -97,9 +97,11 @@ void ca_bench_floor(uint64_t min_B, uint64_t max_B)
     for (unsigned i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
         struct ca_bench b = {
             .name = "floor", .run = run_touch, .width_B = widths[i], .rows = (8 << 10) / widths[i]};
-        b.dst_pitch_B = b.width_B + 64, b.src_pitch_B = b.width_B;
+        b.dst_pitch_B = b.width_B + 64;
+        b.src_pitch_B = b.width_B;
         b.bytes = b.width_B * b.rows;
-        b.dst_need_B = b.dst_pitch_B * b.rows, b.src_need_B = b.src_pitch_B * b.rows;
+        b.dst_need_B = b.dst_pitch_B * b.rows;
+        b.src_need_B = b.src_pitch_B * b.rows;
         snprintf(b.detail, sizeof(b.detail), "%u B x %llu, a byte a line", widths[i],
                  (unsigned long long)b.rows);
         ca_bench_row(&b);

@@ -23,7 +23,8 @@ static struct dm_surface surface(const struct dm_layout *layout, bool linear, un
     struct dm_surface s = {
         .base = (void *)(uintptr_t)base, .layout = linear ? NULL : layout, .level = level};
 
-    s.pitch_B = row_B, s.slice_B = row_B * v->height_el;
+    s.pitch_B = row_B;
+    s.slice_B = row_B * v->height_el;
     return s;
 }
 
@@ -76,7 +77,8 @@ static void run_within(const struct kn_dsp *dsp, const struct ca_bench *b, uint8
         host_memcpy(dst, src, b->bytes);
         return;
     }
-    e.width_B -= further.x_B, e.height -= further.y;
+    e.width_B -= further.x_B;
+    e.height -= further.y;
     dm_box_copy(&s, further, &s, origin, e);
 }
 
@@ -124,7 +126,8 @@ void ca_bench_layout(uint64_t min_B, uint64_t max_B)
         layers.height_px /= 8, layers.layers = 8;
         while (chain.width_px >> chain.levels || chain.height_px >> chain.levels)
             chain.levels++;
-        odd.width_px -= 7, odd.height_px -= 3;
+        odd.width_px -= 7;
+        odd.height_px -= 3;
 
         row("layers, linear > tiled", tiled, LINEAR, layers, target);
         row("layers, tiled > linear", LINEAR, tiled, layers, target);

@@ -119,9 +119,11 @@ void ca_bench_copy(uint64_t min_B, uint64_t max_B)
                                  .width_B = widths[i],
                                  .rows = rows < 2 ? 2 : rows};
 
-            b.dst_pitch_B = b.width_B + 64, b.src_pitch_B = b.width_B;
+            b.dst_pitch_B = b.width_B + 64;
+            b.src_pitch_B = b.width_B;
             b.bytes = b.width_B * b.rows;
-            b.dst_need_B = b.dst_pitch_B * b.rows, b.src_need_B = b.src_pitch_B * b.rows;
+            b.dst_need_B = b.dst_pitch_B * b.rows;
+            b.src_need_B = b.src_pitch_B * b.rows;
             b.target = widths[i] < 64 && place != 1 ? 2 : 1;
             snprintf(b.detail, sizeof(b.detail), "%llu B x %llu", (unsigned long long)b.width_B,
                      (unsigned long long)b.rows);
@@ -156,7 +158,8 @@ void ca_bench_fill(uint64_t min_B, uint64_t max_B)
 
         b.dst_pitch_B = b.width_B + 64;
         b.bytes = b.width_B * b.rows;
-        b.dst_need_B = b.dst_pitch_B * b.rows, b.src_need_B = 64;
+        b.dst_need_B = b.dst_pitch_B * b.rows;
+        b.src_need_B = 64;
         b.target = 0.95;
         snprintf(b.detail, sizeof(b.detail), "%llu B x %llu", (unsigned long long)b.width_B,
                  (unsigned long long)b.rows);
@@ -173,7 +176,8 @@ void ca_bench_fill(uint64_t min_B, uint64_t max_B)
         b.rows = (i & 2 ? 4 << 20 : 64 << 10) / b.width_B;
         b.dst_pitch_B = b.width_B + 64 * (i & 1);
         b.bytes = b.width_B * b.rows;
-        b.dst_need_B = b.dst_pitch_B * b.rows, b.src_need_B = 64;
+        b.dst_need_B = b.dst_pitch_B * b.rows;
+        b.src_need_B = 64;
         snprintf(b.detail, sizeof(b.detail), "%llu B x %llu, %u-byte values",
                  (unsigned long long)b.width_B, (unsigned long long)b.rows, b.value_B);
         ca_bench_row(&b);

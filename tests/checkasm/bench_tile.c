@@ -60,17 +60,23 @@ static void rows_of(const char *what, struct ca_box box, unsigned linear_shift_B
     snprintf(b.detail, sizeof(b.detail), "%s %s",
              ca_size_text(b.bytes >> 10 ? b.bytes >> 10 << 10 : b.bytes), what);
 
-    b.name = "tile", b.run = run_tile;
-    b.dst_need_B = tiled_B, b.src_need_B = linear_B > b.bytes ? linear_B : b.bytes;
+    b.name = "tile";
+    b.run = run_tile;
+    b.dst_need_B = tiled_B;
+    b.src_need_B = linear_B > b.bytes ? linear_B : b.bytes;
     b.src_shift_B = linear_shift_B;
     ca_bench_row(&b);
-    b.name = "untile", b.run = run_untile;
-    b.src_need_B = tiled_B > b.bytes ? tiled_B : b.bytes, b.dst_need_B = linear_B;
-    b.src_shift_B = 0, b.dst_shift_B = linear_shift_B;
+    b.name = "untile";
+    b.run = run_untile;
+    b.src_need_B = tiled_B > b.bytes ? tiled_B : b.bytes;
+    b.dst_need_B = linear_B;
+    b.src_shift_B = 0;
+    b.dst_shift_B = linear_shift_B;
     ca_bench_row(&b);
     if (linear_shift_B)
         return;
-    b.name = "retile", b.run = run_retile;
+    b.name = "retile";
+    b.run = run_retile;
     b.dst_need_B = b.src_need_B = tiled_B;
     ca_bench_row(&b);
 }
@@ -110,7 +116,11 @@ void ca_bench_tile(uint64_t min_B, uint64_t max_B)
         s = whole(side * 4 - 56, size_B / (side * 4) - 3, 1, a, 0);
         rows_of("2D, ragged", s, 0, 0.6);
         s = whole(side * 4, size_B / (side * 4) - 1, 1, a, 0);
-        s.x_B = 20, s.y = 1, s.width_B -= 44, s.rows -= 3, s.pitch_B = s.width_B;
+        s.x_B = 20;
+        s.y = 1;
+        s.width_B -= 44;
+        s.rows -= 3;
+        s.pitch_B = s.width_B;
         rows_of("2D, ragged box", s, 0, 0.6);
         if (size_B >= 64 << 10) {
             uint64_t depth = size_B >= 1 << 20 ? 64 : 16, width_B = side * 4 / (depth / 8);

@@ -37,7 +37,8 @@ static void check_straight(const struct kn_dsp *dsp, const struct kn_dsp *c, str
             from = from > room ? room : from;
             if (ca_below(2)) {
                 size_t swap = from;
-                from = to, to = swap;
+                from = to;
+                to = swap;
             }
         }
         dsp->copy.move(a->base + to, a->base + from, size_B);

@@ -59,7 +59,8 @@ static void random_row(struct ca_box *s, uint64_t *first, uint64_t *end)
     s->rows = ca_below(2) ? 8 - s->y : 1 + ca_below(8 - s->y);
     s->pitch_B = (s->width_B + 3) / 4 * 4 + 4 * ca_below(32);
     s->linear_B = s->pitch_B * (s->rows - 1) + s->width_B;
-    *first = UINT64_MAX, *end = 0;
+    *first = UINT64_MAX;
+    *end = 0;
     for (uint64_t y = s->y; y < s->y + s->rows; y++)
         for (uint64_t x_B = s->x_B; x_B < s->x_B + s->width_B; x_B++) {
             uint64_t at = kn_tiled_offset_B(&s->desc, x_B, y, 0);
@@ -137,7 +138,8 @@ static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struc
         at = ca_place_tiled(a, &s.desc, s.depth);
         if (ca_below(2)) {
             uint64_t x_B = s.x_B;
-            s.x_B = t.x_B, t.x_B = x_B;
+            s.x_B = t.x_B;
+            t.x_B = x_B;
         }
         ca_retile(dsp, &s, a->base + at, &t, a->base + at);
         ca_retile(c, &s, b->base + at, &t, b->base + at);

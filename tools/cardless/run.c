@@ -99,26 +99,24 @@ static void warn_about_program(const char *program, const char *ours)
         return; // a script: its interpreter finds us through the environment
     if (facts.has_device_code && !facts.needs_cudart)
         fprintf(stderr,
-                "cardless: %s carries NVIDIA's static runtime, which asks its driver for private "
-                "tables: only programs of the driver API (cu*) run "
-                "so far\n",
+                "cardless: %s contains NVIDIA's static runtime, which needs private tables of its "
+                "driver: so far, only programs that use the driver API (cu*) run\n",
                 program);
     if (facts.needs_cudart)
         fprintf(stderr,
-                "cardless: %s uses the runtime API through NVIDIA's libcudart, which asks its "
-                "driver for private tables: only programs of the driver API "
-                "(cu*) run so far\n",
+                "cardless: %s uses NVIDIA's libcudart, which needs private tables of its driver: "
+                "so far, only programs that use the driver API (cu*) run\n",
                 program);
     if (!facts.is_dynamic)
         fprintf(stderr, "cardless: %s is statically linked and loads no libcuda.so.1\n", program);
     if (facts.is_setid)
         fprintf(stderr,
                 "cardless: %s is set-user-id or set-group-id: the loader ignores LD_LIBRARY_PATH "
-                "and will not find us\n",
+                "and will not load Cardless\n",
                 program);
     if (facts.rpath[0] && rpath_hides_us(facts.rpath, program, ours, found, sizeof found))
         fprintf(stderr,
-                "cardless: %s has an RPATH (%s) that finds %s before us; remove it (patchelf "
+                "cardless: %s has an RPATH (%s) that finds %s before Cardless: remove it (patchelf "
                 "--remove-rpath) or use RUNPATH\n",
                 program, facts.rpath, found);
 }
