@@ -52,8 +52,8 @@ KN_INLINE VI v_scaled(VF v, VF scale)
     }                                                                                              \
     ROW(encode_##name, 4, out_B)
 
-// Distance at which the destination is prefetched (docs/internals/conversion.md); 0: no prefetch. Lines
-// after the row are never prefetched.
+// Distance at which the destination is prefetched (docs/internals/conversion.md); 0: no prefetch.
+// Lines after the row are never prefetched.
 #ifndef CONVERT_PREFETCH_B
 #define CONVERT_PREFETCH_B 0
 #endif

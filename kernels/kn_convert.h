@@ -20,8 +20,8 @@
 // The thread must use the default rounding mode.
 //
 // So far only the tests and the benchmark call these functions: copies between CUDA arrays do not
-// change formats, and OpenGL converts its own transfers (docs/internals/opengl-transfers.md). Texture fetches in
-// kernels will use them.
+// change formats, and OpenGL converts its own transfers (docs/internals/opengl-transfers.md).
+// Texture fetches in kernels will use them.
 #pragma once
 
 #include <stdbool.h>
