@@ -71,7 +71,7 @@ CUresult em_event_create(struct em_context *context, unsigned flags, CUevent *ou
     if (!e)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an event");
     e->flags = flags;
-    if (flags & CU_EVENT_INTERPROCESS) // makes a file
+    if (flags & CU_EVENT_INTERPROCESS) // creates a file
         em_cancel_off();
     em_lock_briefly();
     CUresult r = flags & CU_EVENT_INTERPROCESS ? em_event_slot_create(&e->slot) : CUDA_SUCCESS;
@@ -350,7 +350,8 @@ CUresult em_event_synchronize(struct em_event *e)
     if (m)
         m->references++;
     if (waits && em_self.inside) {
-        r = em_fail(CUDA_ERROR_NOT_PERMITTED, "a host function must not wait for work");
+        r = em_fail(CUDA_ERROR_NOT_PERMITTED,
+                    "a host function must not wait for work, because work waits for the function");
     } else if (waits && !m) {
         wait_for_slot(e, slot_record);
     } else if (waits) {
@@ -373,7 +374,7 @@ CUresult em_event_elapsed(struct em_event *start, struct em_event *end, float *m
     // return CUDA_ERROR_INVALID_HANDLE."
     if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
         r = em_fail(CUDA_ERROR_INVALID_HANDLE,
-                    "the %s event was created with CU_EVENT_DISABLE_TIMING and has no time",
+                    "the %s event was created with CU_EVENT_DISABLE_TIMING, so it has no time",
                     start->flags & CU_EVENT_DISABLE_TIMING ? "first" : "second");
     // "If cuEventRecord() has not been called on either event then CUDA_ERROR_INVALID_HANDLE is
     // returned."
@@ -400,7 +401,7 @@ CUresult em_event_export(struct em_event *e, CUipcEventHandle *out)
     if (e->imported)
         return em_fail(
             CUDA_ERROR_INVALID_HANDLE,
-            "the event belongs to another process; the handle it came from can be handed on");
+            "the event was opened from a handle of another process; pass that handle on instead");
     return em_event_slot_export(e->slot, out);
 }
 

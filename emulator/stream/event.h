@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Events: markers in streams. A record is a marker of its own, so that an event recorded again does
-// not confuse those who wait for the first record.
+// Events. Each record of an event has a marker of its own, so that recording an event again does
+// not change what earlier waits wait for.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@ struct em_event {
 
 // Everything here takes the lock: precondition: em_lock not held.
 
-// cuEventCreate: checked flags.
+// cuEventCreate, after the check of its flags.
 CUresult em_event_create(struct em_context *context, unsigned flags, CUevent *out);
 CUresult em_event_destroy(CUevent handle);
 

@@ -57,15 +57,15 @@ struct pool {
     struct shared_pool *shared;
     struct dm_fd_identity file;
     uint32_t used;
-    uint32_t free[POOL_SLOTS]; // a ring, so that a slot rests for as long as possible
+    uint32_t free[POOL_SLOTS]; // a ring, so that a slot is reused as late as possible
     uint32_t free_first, free_count;
 };
 static struct pool *pools; // guarded by em_lock
 
 struct em_event_slot {
     struct shared_slot *shared;
-    struct pool *pool;          // ours, or NULL
-    struct shared_pool *mapped; // with NULL pool: the mapping of another process's
+    struct pool *pool;          // of this process, or NULL
+    struct shared_pool *mapped; // if `pool` is NULL: the mapping of another process's pool
     uint32_t index;
     uint64_t generation;
     struct em_source source; // the word `changed`, for those who wait in this process
@@ -90,7 +90,7 @@ static void store(uint64_t *at, uint64_t value)
     __atomic_store_n(at, value, __ATOMIC_RELEASE);
 }
 
-// ---- our own slots ----
+// ---- slots of this process ----
 
 static CUresult new_pool(void)
 {

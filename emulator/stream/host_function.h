@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Functions of the program that run in stream order, in a thread of their own.
+// Functions of the program that run in stream order, in the driver's thread for host functions.
 #pragma once
 #include <cuda.h>
 
 #include "stream.h"
 
-// cuLaunchHostFunc. Not called when the context has failed.
+// cuLaunchHostFunc. The function is not called if the context has failed by then.
 CUresult em_host_function(struct em_stream *stream, CUhostFn function, void *data);
-// cuStreamAddCallback: called also when the context has failed, with its error. `handle` is what it
-// gets as the stream.
+// cuStreamAddCallback. The function is called even if the context has failed, with the context's
+// error. `handle` is passed to it as its stream.
 CUresult em_stream_callback(struct em_stream *stream, CUstream handle, CUstreamCallback function,
                             void *data);

@@ -31,6 +31,13 @@ static bool asleep;     // the thread is in the kernel, or about to be
 static uint32_t kicked; // a futex: the thread has something new to look at
 static bool hurry;
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
 {
     return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
@@ -85,14 +92,13 @@ static void sleep_until_changed(long pause_ns)
         .uaddr = (uintptr_t)&kicked, .val = kicks, .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG};
     asleep = true;
     em_unlock();
-    struct timespec now, until, pause = {.tv_nsec = pause_ns};
+    struct timespec until, pause = {.tv_nsec = pause_ns};
     long r = 0;
     if (count == 1) {
         futex(&kicked, FUTEX_WAIT_PRIVATE, kicks, pause_ns ? &pause : NULL);
     } else {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        long ns = now.tv_nsec + pause_ns;
-        until = (struct timespec){now.tv_sec + ns / 1000000000, ns % 1000000000};
+        uint64_t ns = now_ns() + (uint64_t)pause_ns;
+        until = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
         r = syscall(SYS_futex_waitv, wait, count, 0, pause_ns ? &until : NULL, CLOCK_MONOTONIC);
     }
     bool unknown = r < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL);
@@ -179,11 +185,15 @@ void em_source_unwatch(struct em_source *s)
 void em_source_wait(struct em_source *s, bool (*done)(void *), void *argument)
 {
     em_assert_locked();
-    em_outside_start(); // without the thread, the file thread or a glance may still find out
+    bool watched = em_outside_start();
     s->threads++;
     em_source_watch(s);
-    while (!done(argument))
-        em_wait_progress();
+    while (!done(argument)) {
+        if (watched)
+            em_wait_progress();
+        else // the system has no thread left: this one has to look itself
+            em_wait_progress_until(now_ns() + LAST_NS);
+    }
     s->threads--;
     em_source_unwatch(s);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Starts the driver's own threads.
+// Threads without signals.
 #include "own_thread.h"
 
 #include <pthread.h>

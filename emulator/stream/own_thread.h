@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Threads of the driver's own.
+// Starts the driver's own threads.
 #pragma once
 #include <sched.h>
 #include <stdbool.h>
 
-// Starts a thread that nobody waits for. The program's signals are not for it, and the program's
-// exit does not wait for it. `name` is what debuggers show, "cardless " and at most six letters. It
-// runs on `cores`, NULL: on those of its maker. False: no thread could be made.
+// Starts a detached thread. It does not receive the program's signals, and the exit of the program
+// does not wait for it. Debuggers show `name`: "cardless " and at most six letters. The thread runs
+// on `cores`, or if that is NULL, on those of the calling thread. Returns false if it cannot be
+// started.
 bool em_own_thread(const char *name, const cpu_set_t *cores, void *(*thread_main)(void *),
                    void *arg);

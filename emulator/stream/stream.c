@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams: creating, finding and ending them, and waiting for their commands.
+// Streams: creating, finding and ending them.
 #include "stream.h"
 
 #include <pthread.h>
@@ -11,9 +11,7 @@
 #include "error.h"
 #include "lock.h"
 #include "outside.h"
-#include "progress.h"
 #include "scheduler.h"
-#include "synchronised.h"
 
 static uint64_t last_id; // under em_lock
 
@@ -41,41 +39,13 @@ static void unlink_stream(struct em_stream *s)
     s->previous = s->next = NULL;
 }
 
-// The list is in the order of creation, the newest stream first.
-void em_stream_list_failure(struct em_stream *s, CUresult failure)
-{
-    em_assert_locked();
-    __atomic_store_n(&s->failure, failure, __ATOMIC_RELEASE);
-    struct em_stream **at = &s->object.context->work.failed_streams, *previous = NULL;
-    for (; *at && (*at)->id > s->id; at = &(*at)->next_failed)
-        previous = *at;
-    s->previous_failed = previous;
-    s->next_failed = *at;
-    if (s->next_failed)
-        s->next_failed->previous_failed = s;
-    __atomic_store_n(at, s, __ATOMIC_RELEASE);
-}
-
-static void forget_failure(struct em_stream *s)
-{
-    if (!s->failure)
-        return;
-    if (s->previous_failed)
-        s->previous_failed->next_failed = s->next_failed;
-    else
-        __atomic_store_n(&s->object.context->work.failed_streams, s->next_failed, __ATOMIC_RELEASE);
-    if (s->next_failed)
-        s->next_failed->previous_failed = s->previous_failed;
-    __atomic_store_n(&s->failure, CUDA_SUCCESS, __ATOMIC_RELEASE);
-}
-
 // The last reference is gone: the stream has no handle, and nothing is in it.
 static void finish_stream(struct em_object *object)
 {
     struct em_stream *s = (struct em_stream *)object;
     em_assert_locked();
     if (!s->dead) {
-        forget_failure(s);
+        em_stream_forget_failure(s);
         unlink_stream(s);
     }
     dm_free(s);
@@ -283,149 +253,6 @@ void em_stream_put(struct em_stream *s)
         em_object_unpin(&s->object);
 }
 
-// ---- waiting ----
-
-// Whether a command up to this sequence number is not complete: in the stream, and for the legacy
-// stream also in the blocking streams, which it waits for.
-static bool is_pending(const struct em_stream *s, uint64_t up_to)
-{
-    em_assert_locked();
-    if (s->kind == EM_STREAM_LEGACY && !s->dead)
-        return em_context_ordered_is_pending(s->object.context, up_to);
-    return s->first && s->first->sequence <= up_to;
-}
-
-// Whether a synchronising call has nothing to wait for and nothing to report. Takes no lock: if the
-// stream is idle when this looks, the calling thread sees everything that its commands have done.
-static bool looks_idle(const struct em_stream *s)
-{
-    const struct em_context *context = s->object.context;
-    if (__atomic_load_n(&s->dead, __ATOMIC_ACQUIRE) || em_context_has_failed(context))
-        return false;
-    if (s->kind == EM_STREAM_LEGACY)
-        return !__atomic_load_n(&context->work.ordered.first, __ATOMIC_ACQUIRE) &&
-               !__atomic_load_n(&context->work.failed_streams, __ATOMIC_ACQUIRE);
-    return !__atomic_load_n(&s->first, __ATOMIC_ACQUIRE) &&
-           !__atomic_load_n(&s->failure, __ATOMIC_ACQUIRE);
-}
-
-static bool context_looks_idle(const struct em_context *context)
-{
-    const struct em_context_work *work = &context->work;
-    return !em_context_has_failed(context) &&
-           !__atomic_load_n(&work->ordered.first, __ATOMIC_ACQUIRE) &&
-           !__atomic_load_n(&work->unordered.first, __ATOMIC_ACQUIRE) &&
-           !__atomic_load_n(&work->failed_streams, __ATOMIC_ACQUIRE);
-}
-
-static CUresult take_failure(struct em_stream *s)
-{
-    CUresult r = s->failure;
-    if (!r)
-        return CUDA_SUCCESS;
-    char call[64];
-    em_call_text(s->failed_call, call, sizeof call);
-    forget_failure(s);
-    return em_fail(r, "an asynchronous %s that %s submitted to the stream has failed", s->failed,
-                   call);
-}
-
-// What a synchronising call returns: the context's sticky error, or the error that the stream
-// keeps.
-static CUresult outcome(struct em_stream *s)
-{
-    em_assert_locked();
-    if (s->dead)
-        return em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed");
-    struct em_context *context = s->object.context;
-    if (em_context_has_failed(context))
-        return em_context_error(context);
-    if (s->failure || s->kind != EM_STREAM_LEGACY)
-        return take_failure(s);
-    struct em_stream *other = context->work.failed_streams;
-    while (other && !other->blocking)
-        other = other->next_failed;
-    return other ? take_failure(other) : CUDA_SUCCESS;
-}
-
-CUresult em_stream_query(struct em_stream *s)
-{
-    if (looks_idle(s))
-        return CUDA_SUCCESS;
-    em_lock();
-    if (is_pending(s, UINT64_MAX))
-        em_poll(s);
-    // NOT_READY is not an error and has no sentence: it answers the program's question.
-    CUresult r = is_pending(s, UINT64_MAX) ? CUDA_ERROR_NOT_READY : outcome(s);
-    em_unlock();
-    return r;
-}
-
-static CUresult no_waiting_inside(void)
-{
-    return em_fail(CUDA_ERROR_NOT_PERMITTED,
-                   "a host function must not wait for work: the work of its stream does not go on "
-                   "until the function returns");
-}
-
-// The end of a call that synchronises.
-static CUresult synchronised(CUresult r)
-{
-    em_ordered();
-    em_synchronised(EM_SYNC_CALL);
-    return r;
-}
-
-CUresult em_stream_synchronize(struct em_stream *s)
-{
-    CUresult r = CUDA_SUCCESS;
-    if (looks_idle(s))
-        return synchronised(CUDA_SUCCESS);
-    em_lock();
-    uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence;
-    while (!r && is_pending(s, up_to)) {
-        if (em_self.inside)
-            r = no_waiting_inside();
-        else
-            em_wait_progress();
-    }
-    if (!r)
-        r = outcome(s);
-    em_unlock();
-    return synchronised(r);
-}
-
-CUresult em_context_synchronize(struct em_context *context)
-{
-    CUresult r = CUDA_SUCCESS;
-    if (context_looks_idle(context))
-        return synchronised(CUDA_SUCCESS);
-    em_lock();
-    em_object_ref(&context->base.object);
-    uint64_t up_to = context->work.last_sequence;
-    while (!r && em_context_is_pending(context, up_to)) {
-        if (em_self.inside)
-            r = no_waiting_inside();
-        else
-            em_wait_progress();
-    }
-    if (!r && em_context_has_failed(context))
-        r = em_context_error(context);
-    if (!r && context->work.failed_streams)
-        r = take_failure(context->work.failed_streams);
-    em_object_unref(&context->base.object);
-    em_unlock();
-    return synchronised(r);
-}
-
-struct em_context *em_context_with_work(uint64_t up_to)
-{
-    struct em_context *c = em_context_next(NULL);
-    while (c && !em_context_is_pending(c, up_to))
-        c = em_context_next(c);
-    return c;
-}
-
 // ---- the end of a context ----
 
 void em_streams_finish(struct em_context *context)
@@ -442,7 +269,7 @@ void em_streams_finish(struct em_context *context)
     em_scheduler_abandon(context, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     while (context->streams) {
         struct em_stream *s = context->streams;
-        forget_failure(s);
+        em_stream_forget_failure(s);
         unlink_stream(s);
         __atomic_store_n(&s->dead, true, __ATOMIC_RELEASE);
     }

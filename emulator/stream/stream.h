@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Streams: the queues of a context, and how a CUstream argument becomes one.
+// Streams, and how the driver finds the stream of a CUstream argument.
 #pragma once
 #include "command.h"
 #include "context.h"
 
-// CU_STREAM_LEGACY of a context; one thread's CU_STREAM_PER_THREAD; made by cuStreamCreate.
-enum em_stream_kind { EM_STREAM_LEGACY, EM_STREAM_OF_THREAD, EM_STREAM_CREATED };
+enum em_stream_kind {
+    EM_STREAM_LEGACY,    // CU_STREAM_LEGACY of a context
+    EM_STREAM_OF_THREAD, // CU_STREAM_PER_THREAD of a context and a thread
+    EM_STREAM_CREATED,   // by cuStreamCreate, or hidden
+};
 
 struct em_stream_attributes {
     int sync_policy; // CUsynchronizationPolicy; 0: never set
@@ -53,21 +56,24 @@ struct em_stream {
 CUresult em_stream_get(CUstream handle, struct em_stream **out);
 void em_stream_put(struct em_stream *stream);
 
-// cuStreamCreate…: checked arguments. `priority` is clamped to the range of the context's device.
+// cuStreamCreate…, after the check of its arguments. `priority` is clamped to the range of the
+// context's device.
 CUresult em_stream_create(struct em_context *context, unsigned flags, int priority, CUstream *out);
-// cuStreamDestroy: the handle is invalid at once, what is in the stream runs on.
+// cuStreamDestroy: the handle becomes invalid at once; the commands in the stream still run.
 CUresult em_stream_destroy(CUstream handle);
 
-// CUDA_ERROR_NOT_READY while something in the stream (the legacy stream: or in a blocking one) is
-// not complete; then the kept error, if any.
+// Returns CUDA_ERROR_NOT_READY while a command of the stream is not complete (of the legacy stream:
+// or one of a blocking stream), then the error that the stream keeps, if any.
 CUresult em_stream_query(struct em_stream *stream);
-// Waits for all that was submitted before, then returns the kept error, if any.
+// Waits for the commands submitted before, then returns the error that the stream keeps, if any.
 CUresult em_stream_synchronize(struct em_stream *stream);
-// The same over all streams of a context. Precondition: em_lock NOT held.
+// The same for all streams of a context. Precondition: em_lock not held.
 CUresult em_context_synchronize(struct em_context *context);
 
 // Keeps the error of an asynchronous command. The stream has none yet. Precondition: em_lock held.
 void em_stream_list_failure(struct em_stream *stream, CUresult failure);
+// Drops the error, if there is one. Precondition: em_lock held.
+void em_stream_forget_failure(struct em_stream *stream);
 // A stream without a handle, not ordered with the legacy stream, with one reference. It lives on
 // while commands are pending in it. Precondition: em_lock held.
 CUresult em_stream_new_hidden(struct em_context *context, struct em_stream **out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stream attributes: they steer caches, waiting and memory domains of a card, none of which shows
-// in results here; they are checked and kept.
+// Stream attributes. On a card they control caches, waiting and memory domains. None of these
+// changes a result here, so the attributes are only checked and stored.
 #include "stream_attribute.h"
 
 #include "device.h"
@@ -10,12 +10,13 @@
 
 static CUresult not_of_streams(CUstreamAttrID attribute)
 {
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is not one of a stream", (int)attribute);
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is not a stream attribute",
+                   (int)attribute);
 }
 
-// Precondition: em_lock held.
 static CUresult get(const struct em_stream *s, CUstreamAttrID attribute, CUstreamAttrValue *out)
 {
+    em_assert_locked();
     switch ((int)attribute) {
     case CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         out->accessPolicyWindow = s->attributes.window;
@@ -48,23 +49,24 @@ static CUresult set_window(struct em_stream *s, const CUaccessPolicyWindow *w)
                             (enum dm_attribute)CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
     // "num_bytes is limited by CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE."
     if (w->num_bytes > (size_t)most)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "an access policy window of %zu bytes is larger than the device's %d",
-                       w->num_bytes, most);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "num_bytes (%zu) exceeds the device's largest access policy window (%d bytes)",
+            w->num_bytes, most);
     if (!(w->hitRatio >= 0 && w->hitRatio <= 1))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "hit ratio %g is not within 0 and 1",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "hitRatio (%g) is not between 0 and 1",
                        (double)w->hitRatio);
     // "missProp: … must be either NORMAL or STREAMING"
     if (w->missProp == CU_ACCESS_PROPERTY_PERSISTING)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "missProp is CU_ACCESS_PROPERTY_PERSISTING: misses are normal or streaming");
+                       "missProp is CU_ACCESS_PROPERTY_PERSISTING; it must be NORMAL or STREAMING");
     s->attributes.window = *w;
     return CUDA_SUCCESS;
 }
 
-// Precondition: em_lock held.
 static CUresult set(struct em_stream *s, CUstreamAttrID attribute, const CUstreamAttrValue *value)
 {
+    em_assert_locked();
     int domains = em_device_attribute(s->object.context->device,
                                       (enum dm_attribute)CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT);
     const CUlaunchMemSyncDomainMap *map = &value->memSyncDomainMap;
@@ -74,7 +76,8 @@ static CUresult set(struct em_stream *s, CUstreamAttrID attribute, const CUstrea
     case CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY:
         if ((int)value->syncPolicy < CU_SYNC_POLICY_AUTO ||
             (int)value->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no synchronization policy",
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "syncPolicy (%d) is not a CUsynchronizationPolicy",
                            (int)value->syncPolicy);
         s->attributes.sync_policy = (int)value->syncPolicy;
         return CUDA_SUCCESS;
@@ -84,13 +87,14 @@ static CUresult set(struct em_stream *s, CUstreamAttrID attribute, const CUstrea
     case CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
         if (map->default_ >= domains || map->remote >= domains)
             return em_fail(CUDA_ERROR_INVALID_VALUE,
-                           "domains %u and %u are not below the device's %d", map->default_,
-                           map->remote, domains);
+                           "domains %u and %u must be less than the device's %d domains",
+                           map->default_, map->remote, domains);
         s->attributes.domain_map = *map;
         return CUDA_SUCCESS;
     case CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN:
         if ((unsigned)value->memSyncDomain > CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no memory synchronization domain",
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "memSyncDomain (%d) is not a CUlaunchMemSyncDomain",
                            (int)value->memSyncDomain);
         s->attributes.domain = value->memSyncDomain;
         return CUDA_SUCCESS;

@@ -5,9 +5,9 @@
 
 #include "stream.h"
 
-// cuStreamGetAttribute, cuStreamSetAttribute, cuStreamCopyAttributes. CUDA_ERROR_INVALID_VALUE for
-// an attribute that streams do not have and for a value out of its range. Precondition: em_lock NOT
-// held.
+// cuStreamGetAttribute, cuStreamSetAttribute, cuStreamCopyAttributes. They fail with
+// CUDA_ERROR_INVALID_VALUE for an attribute that streams do not have, and for a value out of range.
+// Precondition: em_lock not held.
 CUresult em_stream_get_attribute(struct em_stream *stream, CUstreamAttrID attribute,
                                  CUstreamAttrValue *out);
 CUresult em_stream_set_attribute(struct em_stream *stream, CUstreamAttrID attribute,

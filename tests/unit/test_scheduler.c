@@ -13,6 +13,7 @@
 #include "call.h"
 #include "command.h"
 #include "condition.h"
+#include "event.h"
 #include "lock.h"
 #include "outside.h"
 #include "stream.h"
@@ -358,6 +359,78 @@ static void test_polled(void)
     end_context(c);
 }
 
+// More waits than one look takes: all of them end, also the last ones.
+static void test_many_polled(void)
+{
+    enum { MANY = 100 };
+    struct em_context *c = new_context();
+    atomic_bool open[MANY] = {false};
+    CUstream h[MANY];
+    for (int i = 0; i < MANY; i++) {
+        h[i] = create(CU_STREAM_NON_BLOCKING);
+        push_polled_gate(h[i], &open[i]);
+        put(h[i], i);
+    }
+    expect_notes("");
+    for (int i = MANY - 1; i >= 0; i -= 33) {
+        atomic_store(&open[i], true);
+        CHECK_EQ(synchronize(h[i]), CUDA_SUCCESS);
+    }
+    expect_notes("99 66 33 0");
+    for (int i = 0; i < MANY; i++)
+        atomic_store(&open[i], true);
+    CHECK_EQ(em_context_synchronize(c), CUDA_SUCCESS);
+    CHECK_EQ(notes, MANY - 4);
+    notes = 0;
+    end_context(c);
+}
+
+static struct em_event *new_event(void)
+{
+    CUevent h;
+    struct em_event *e;
+    CHECK_EQ(em_event_create(em_self.current, CU_EVENT_DISABLE_TIMING, &h), CUDA_SUCCESS);
+    CHECK_EQ(em_event_get(h, &e), CUDA_SUCCESS);
+    em_event_put(e); // the context keeps it
+    return e;
+}
+
+// cuCtxRecordEvent waits for what the context holds, not for what comes later; cuCtxWaitEvent holds
+// up what comes later in all streams, and nothing else.
+static void test_whole_context(void)
+{
+    struct em_context *c = new_context();
+    struct em_event *all = new_event(), *first = new_event();
+    CUstream a = create(0), n = create(CU_STREAM_NON_BLOCKING), m = create(CU_STREAM_NON_BLOCKING);
+    atomic_bool open_a = false, open_n = false, open_m = false;
+    push_gate(a, &open_a);
+    push_gate(n, &open_n);
+    struct em_stream *s = get(n);
+    CHECK_EQ(em_event_record(first, s), CUDA_SUCCESS);
+    em_stream_put(s);
+    CHECK_EQ(em_event_record_context(all, c), CUDA_SUCCESS);
+    push_gate(m, &open_m);
+    put(m, 1);
+    CHECK_EQ(em_event_wait_context(first, c), CUDA_SUCCESS);
+    put(m, 2);
+    put(NULL, 3);
+    put(CU_STREAM_PER_THREAD, 4);
+    open_gate(&open_m);
+    expect_notes("1");
+    CHECK_EQ(em_event_query(all), CUDA_ERROR_NOT_READY);
+    open_gate(&open_a); // the legacy stream waits for it, and for the barrier
+    expect_notes("");
+    CHECK_EQ(em_event_query(all), CUDA_ERROR_NOT_READY);
+    CHECK_EQ(em_event_query(first), CUDA_ERROR_NOT_READY);
+    open_gate(&open_n);
+    CHECK_EQ(em_event_query(all), CUDA_SUCCESS);
+    CHECK_EQ(em_event_query(first), CUDA_SUCCESS);
+    CHECK_EQ(em_context_synchronize(c), CUDA_SUCCESS);
+    CHECK_EQ(notes, 3);
+    notes = 0;
+    end_context(c);
+}
+
 // Threads push into one stream: their commands must not overlap.
 enum { THREADS = 4, EACH = 3000 };
 static int unguarded;
@@ -433,6 +506,8 @@ int main(int argc, char **argv)
     test_end_of_context();
     test_host_thread();
     test_polled();
+    test_many_polled();
+    test_whole_context();
     test_threads();
     if (argc > 1 && !strcmp(argv[1], "--measure"))
         measure();
