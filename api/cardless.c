@@ -11,22 +11,22 @@
 
 // Counts the call, checks that the driver is there, does the work unless an argument that must be
 // given is not, and traces.
-#define CALL(name, argument, work)                                                                 \
+#define CALL(function, argument, work)                                                             \
     do {                                                                                           \
-        static const struct em_entry entry = {#name, "", 0};                                       \
+        static const struct em_entry entry = {.name = #function};                                  \
         struct em_thread *self = em_thread();                                                      \
         const struct em_entry *outer = em_begin(self, &entry);                                     \
         CUresult r = em_thread_need_init(self);                                                    \
         if (!r)                                                                                    \
             r = (argument) ? (work) : em_null(#argument);                                          \
         if (em_unlikely(em_tracing))                                                               \
-            em_trace(&entry, r, (const uint64_t[]){0});                                            \
+            em_trace(&entry, r, (const uint64_t[]){0}, NULL);                                      \
         return em_end(self, outer, r);                                                             \
     } while (0)
 
 EXPORT CUresult cardlessGetVersion(unsigned *version)
 {
-    static const struct em_entry entry = {"cardlessGetVersion", "", 0};
+    static const struct em_entry entry = {.name = "cardlessGetVersion"};
     struct em_thread *self = em_thread();
     const struct em_entry *outer = em_begin(self, &entry);
     CUresult r = version ? CUDA_SUCCESS : em_null("version");

@@ -15,7 +15,6 @@ CUresult api_cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, EGLIm
 CUresult api_cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphicsResource resource,
                                                  unsigned int index, unsigned int mipLevel)
 {
-    enum { FRAME_TYPE_ARRAY = 0 };
     struct em_egl_frame frame;
     struct em_gl_frame f;
     if (em_egl_frame(resource, &frame)) { // out of an EGLStream
@@ -26,14 +25,14 @@ CUresult api_cuGraphicsResourceGetMappedEglFrame(CUeglFrame *eglFrame, CUgraphic
     if (r)
         return r;
     *eglFrame = (CUeglFrame){
-        .frame.array = {f.array},
+        .frame.pArray = {f.array},
         .width = f.width,
         .height = f.height,
-        .plane_count = 1,
-        .channels = f.channels,
-        .frame_type = FRAME_TYPE_ARRAY,
-        .color_format = f.color_format,
-        .array_format = f.array_format,
+        .planeCount = 1,
+        .numChannels = f.channels,
+        .frameType = CU_EGL_FRAME_TYPE_ARRAY,
+        .eglColorFormat = (CUeglColorFormat)f.color_format,
+        .cuFormat = (CUarray_format)f.array_format,
     };
     return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the generated exported functions (entry_N.c) are made of.
+// The parts that the generated exported functions (entry_N.c) use.
 #pragma once
 #define CARDLESS_DRIVER // no renaming of functions by the public headers: here every symbol is
                         // meant by its own name
@@ -12,9 +12,13 @@
 #include "stream.h"
 #include "trace.h"
 
+// The types of the arguments; generated (description.c).
+struct em_description;
+extern const struct em_description api_description;
+
 #define EM_EXPORT __attribute__((visibility("default")))
 
-// What a `_ptsz` function makes of the stream that it is given.
+// The stream that a `_ptsz` function uses for the handle that it is given.
 static inline CUstream em_per_thread(CUstream stream)
 {
     return stream ? stream : CU_STREAM_PER_THREAD;

@@ -8,8 +8,7 @@
 extern "C" {
 #endif
 
-/* Format of the output file of cuProfilerInitialize. */
-typedef enum CUoutput_mode_enum { CU_OUT_KEY_VALUE_PAIR = 0, CU_OUT_CSV = 1 } CUoutput_mode;
+#include "cardless/abi/profiler.h"
 
 #include "cudaProfiler_functions.h"
 

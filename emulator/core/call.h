@@ -23,10 +23,12 @@ enum em_capture {
 };
 
 // Facts of the table about an entry point; the generator makes one for each exported symbol.
+struct em_description;
 struct em_entry {
-    const char *name;      // the exported name
-    const char *arguments; // for the trace: one item an argument, as emulator/core/trace.c reads it
-    unsigned capture;      // enum em_capture
+    const char *name;                         // the exported name
+    const struct em_description *description; // the types of its arguments, or NULL
+    uint32_t first_argument, arguments;       // in the description
+    unsigned capture;                         // enum em_capture
 };
 
 enum em_driver_state { EM_DRIVER_OFF, EM_DRIVER_READY, EM_DRIVER_FORKED, EM_DRIVER_GONE };

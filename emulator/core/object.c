@@ -293,6 +293,22 @@ const char *em_handle_text(uint64_t handle, char *out, size_t room)
     return out;
 }
 
+bool em_handle_name(uint64_t handle, char *out, size_t size)
+{
+    em_lock_briefly();
+    struct slot *slot = slot_named(handle);
+    bool alive = is_current(slot, handle);
+    bool known = alive || (slot && !slot->object &&
+                           handle == handle_of(slot->type, slot->generation, handle & 0xffffff));
+    if (known) {
+        bool ended_before = !alive && slot->died_call != em_call_now();
+        snprintf(out, size, "%s #%u%s", em_type_name(alive ? slot->object->type : slot->type),
+                 alive ? slot->object->number : slot->number, ended_before ? " (destroyed)" : "");
+    }
+    em_unlock();
+    return known;
+}
+
 bool em_handle_like(enum em_type type, uint64_t handle)
 {
     return handle >> 48 == (HANDLE_MARK << 8 | (uint64_t)type);

@@ -106,6 +106,10 @@ const char *em_object_text(const struct em_object *object, char *out, size_t roo
 // call 345". Precondition: em_lock held.
 const char *em_handle_text(uint64_t handle, char *out, size_t room);
 
+// The object's name alone: "CUarray #12", or "CUarray #12 (destroyed)" if an earlier call destroyed
+// it. Returns false if the number is no handle. Precondition: em_lock NOT held.
+bool em_handle_name(uint64_t handle, char *out, size_t size);
+
 // Whether this number was the handle of an object that is no more. Precondition: em_lock held.
 bool em_handle_was(uint64_t handle);
 

@@ -107,11 +107,12 @@ static void trace(void *library, const char *path)
     while (fgets(line, sizeof line, file)) {
         lines++;
         version +=
-            strstr(line, "cuDriverGetVersion(driverVersion=0x0) = CUDA_ERROR_INVALID_VALUE\n") !=
+            strstr(line, "cuDriverGetVersion(driverVersion=NULL) = CUDA_ERROR_INVALID_VALUE\n") !=
             NULL;
         string += strstr(line, "symbol=\"cuInit\\x0a\", ") != NULL;
-        address += strstr(line, "symbol=0x10, pfn=0x0, cudaVersion=13000, flags=0x0, "
-                                "symbolStatus=0x0) = CUDA_ERROR_INVALID_VALUE\n") != NULL;
+        address += strstr(line, "symbol=0x10, pfn=NULL, cudaVersion=13000, "
+                                "flags=CU_GET_PROC_ADDRESS_DEFAULT, symbolStatus=NULL) = "
+                                "CUDA_ERROR_INVALID_VALUE\n") != NULL;
     }
     fclose(file);
     check("lines of the trace", lines > 2000, 1);

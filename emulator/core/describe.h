@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Prints arguments of API calls by their C types: structs by field name, enumerations and flags by
+// constant, unions by the member that their discriminator selects, handles as "CUarray #12".
+//
+// The types are tables, which tools/gen/api_table.py generates from a table of entry points and the
+// headers that it names. The tables hold offsets into each other and no pointers, so that loading
+// the library does not have to relocate them.
+//
+// The values belong to the program: any pointer in them may be wild. They are read through the
+// kernel (process_vm_readv), which fails where a load would fault.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum em_shape_kind {
+    EM_SHAPE_SIGNED,
+    EM_SHAPE_UNSIGNED,
+    EM_SHAPE_HEX, // addresses, unknown flags
+    EM_SHAPE_FLOAT,
+    EM_SHAPE_ENUM,
+    EM_SHAPE_FLAGS,
+    EM_SHAPE_HANDLE,
+    EM_SHAPE_OPAQUE,  // a pointer that is not followed
+    EM_SHAPE_STRING,  // a pointer to characters
+    EM_SHAPE_POINTER, // to `target`
+    EM_SHAPE_STRUCT,
+    EM_SHAPE_UNION,
+    EM_SHAPE_BYTES,
+};
+
+struct em_shape {
+    uint32_t name;   // in `names`
+    uint32_t first;  // in `constants` (enumeration, flags), `members` (struct, union)
+    uint16_t count;  // of those
+    uint16_t target; // of a pointer: in `shapes`; of a handle: its type for handle_text; of a union
+                     // that holds its discriminator: 1 + the place of that member
+    uint32_t size_B;
+    uint8_t kind;
+};
+
+struct em_constant {
+    uint32_t name;
+    int64_t value;
+};
+
+enum {
+    EM_MEMBER_QUIET = 1,      // reserved words and padding: printed only if a byte is not 0
+    EM_MEMBER_OUTPUT = 2,     // an argument that the call writes
+    EM_MEMBER_ALWAYS = 4,     // … also if it fails
+    EM_MEMBER_INPUT = 8,      // an output that the call reads too
+    EM_MEMBER_INDIRECT = 16,  // an argument passed by value: the slot holds its address
+    EM_MEMBER_COUNT_OUT = 32, // `count` names an argument that points to the number of elements
+    EM_MEMBER_LIST = 64,      // a pointer to `count` elements
+};
+enum { EM_NO_SIBLING = 255 };
+
+// A member of a struct or union, or an argument of an entry point (offset: 8 times its place).
+struct em_member {
+    uint32_t name; // an empty one: an unnamed union or struct
+    uint32_t offset;
+    uint16_t shape;
+    uint16_t elements; // of an array; 0: not an array
+    uint8_t count;     // of a list: which sibling holds the number of elements
+    uint8_t selector;  // of a union (or a pointer to one): which sibling selects the member
+    uint8_t flags;
+    uint8_t any_case; // of a member of a union: it holds for every value without a case
+    uint32_t cases;   // of a member of a union: the values that select it, in `cases`
+    uint16_t case_count;
+};
+
+struct em_description {
+    const char *names;
+    const struct em_constant *constants;
+    const struct em_member *members;
+    const struct em_shape *shapes;
+    const int64_t *cases;
+    uint16_t result; // shape of the type that calls return
+    // Writes "CUarray #12" for a handle, or returns false. `type`: `target` of the shape.
+    bool (*handle_text)(unsigned type, uint64_t handle, char *out, size_t size);
+};
+
+// A growing text, which is cut at EM_TEXT_MOST_B or when the host is out of memory.
+enum { EM_TEXT_MOST_B = 64 << 10 };
+struct em_text {
+    char *bytes; // em_text_finish frees it
+    size_t used, size;
+    bool cut;
+};
+void em_text_put(struct em_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void em_text_append(struct em_text *text, const struct em_text *more);
+// Ends the text with a newline, and with "…" before it if it was cut.
+void em_text_end_line(struct em_text *text);
+void em_text_finish(struct em_text *text);
+
+// The arguments of a call, from which its outputs are found too. `values`: one word for each.
+struct em_arguments {
+    const struct em_description *description;
+    uint32_t first; // in `members`
+    uint32_t count;
+    const uint64_t *values;
+};
+// "Flags=0, dev=0". Outputs are printed as addresses, and outputs that the call reads too with
+// their values.
+void em_describe_arguments(struct em_text *text, const struct em_arguments *arguments);
+// "; *device=0, *count=1" for outputs that are not NULL; with `failed` only those that are written
+// by failing calls too.
+void em_describe_outputs(struct em_text *text, const struct em_arguments *arguments, bool failed);
+// The name of a result, or its number.
+void em_describe_result(struct em_text *text, const struct em_description *d, int64_t result);

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""The generated C code of a library: exported functions, prototypes, entry point search."""
+import os
+
+from .declarations import Declarations
+from .shapes import Rules, Shapes, write_shapes
+from .table import write
+
+PARTS = 4  # how many entry_N.c: each is compiled by itself, so that a build can use several cores
+
+
+class Generator:
+    def __init__(self, table):
+        self.table, self.dialect = table, table.dialect
+        self.h = self.dialect.helpers  # prefix of the functions that wrappers call
+        self.stream_struct = self.dialect.one('streamtype')
+
+    # ---- exported functions
+
+    def check_lines(self, row, check):
+        """One check of the column `checks`, but for `own` and `stream`."""
+        if check != 'null':
+            return ['    if (!r)', f'        r = {self.dialect.checks[check]};']
+        lines = []
+        for a in row.marked():
+            refuse = f'{self.h}_null_handle' if a.mark == '@' else f'{self.h}_null'
+            lines += [f'    if (!r && !{a.name})', f'        r = {refuse}("{a.name}");']
+        return lines
+
+    def own_lines(self, row):
+        given = ', '.join(a.name for a in row.arguments if not a.stream)
+        return ['    if (!r)', f'        r = {self.dialect.body}check_{row.name}({given});']
+
+    def readable_lines(self, row):
+        lines = []
+        for a in row.arguments:
+            if a.checked_array:
+                lines += ['    if (!r)', f'        r = {self.h}_readable("{a.name}", {a.name}, '
+                          f'{a.count}, sizeof *{a.name});']
+        return lines
+
+    def stream_handle(self, argument, twin):
+        handle = argument.name
+        if argument.type.endswith('*'):
+            handle = f'({handle} ? *{handle} : NULL)'
+        return f'{self.h}_per_thread({handle})' if twin == 'ptsz' else handle
+
+    def streams(self, row, target, twin):
+        """(variable, handle) of the streams that the wrapper resolves."""
+        out = [(f'{a.name}_stream', self.stream_handle(a, twin)) for a in row.streams]
+        if self.table.takes_default_stream(target):
+            _, legacy, per_thread = self.dialect.values['stream']
+            out.append(('default_stream', per_thread if twin else legacy))
+        return out
+
+    def call_lines(self, row, target, twin, streams):
+        given = []
+        for a in row.arguments:
+            given.append(f'{a.name}_stream' if a.stream else a.name)
+            if a.handle_too:
+                given.append(self.stream_handle(a, twin))
+        if self.table.takes_default_stream(target):
+            given.append('default_stream')
+        lines = self.readable_lines(row)
+        if 'own' in row.checks:
+            lines += self.own_lines(target)
+        for stream, handle in streams:
+            lines += ['    if (!r)',
+                      f'        r = {self.dialect.body}open_stream(&entry, {handle}, &{stream});']
+        lines += ['    if (!r)', f'        r = {self.dialect.body}{target.name}({", ".join(given)});']
+        for stream, _ in reversed(streams):
+            lines += [f'    if ({stream})', f'        {self.h}_stream_put({stream});']
+        if 'own' in row.checks:
+            done = f'{self.dialect.body.upper()}DONE'
+            lines += [f'    if (r == {done})', f'        r = {self.dialect.success};']
+        return lines
+
+    def trace_value(self, argument):
+        """The argument, widened to a word."""
+        if argument.by_value(self.declarations):
+            return f'(uintptr_t)(const {argument.type}[]){{{argument.name}}}'
+        if argument.type == 'double':
+            raise ValueError(f'{argument.name}: no helper widens an argument of type double')
+        if argument.type == 'float':
+            return f'{self.h}_trace_float({argument.name})'
+        if '*' in argument.type or argument.type in self.declarations.handles | \
+                self.declarations.callbacks:
+            return f'(uintptr_t){argument.name}'
+        return f'(uint64_t){argument.name}'
+
+    def trace_lines(self, row):
+        values = ', '.join(self.trace_value(a) for a in row.arguments) or '0'
+        before = 'before' if any(a.output == '<>' for a in row.arguments) else 'NULL'
+        return [f'    if ({self.h}_unlikely({self.h}_tracing))',
+                f'        {self.h}_trace(&entry, r, (const uint64_t[]){{{values}}}, {before});']
+
+    def before_lines(self, row):
+        """Inputs that the call changes are printed before it."""
+        if not any(a.output == '<>' for a in row.arguments):
+            return []
+        values = ', '.join(self.trace_value(a) for a in row.arguments)
+        return ['    struct em_text *before = NULL;',
+                f'    if ({self.h}_unlikely({self.h}_tracing))',
+                f'        before = {self.h}_trace_before(&entry, (const uint64_t[]){{{values}}});']
+
+    def wrapper(self, row, name, twin):
+        implemented, target = self.table.implemented(row), self.table.body(row)
+        first, count = self.shapes.arguments(row)
+        capture = ' | '.join(f'EM_CAPTURE_{c.upper()}' for c in row.capture or []) or '0'
+        streams = self.streams(row, target, twin) if implemented else []
+        lines = [f'EM_EXPORT {self.dialect.result} {name}({row.c_arguments()})', '{',
+                 f'    static const struct em_entry entry = {{"{name}", &{self.dialect.body}'
+                 f'description, {first}, {count}, {capture}}};']
+        if not implemented:
+            lines.append('    static bool said;')
+        for stream, _ in streams:
+            lines.append(f'    struct {self.stream_struct} *{stream} = NULL;')
+        lines += [f'    struct {self.h}_thread *self = {self.h}_thread();',
+                  f'    const struct em_entry *outer = {self.h}_begin(self, &entry);',
+                  f'    {self.dialect.result} r = {self.dialect.success};']
+        lines += self.before_lines(row)
+        for check in row.checks:
+            if check not in ('own', 'stream'):
+                lines += self.check_lines(row, check)
+        if implemented:
+            lines += self.call_lines(row, target, twin, streams)
+        else:
+            lines += ['    if (!r)', f'        r = {self.h}_unsupported(&entry, &said);']
+        lines += self.trace_lines(row)
+        lines += [f'    return {self.h}_end(self, outer, r);', '}']
+        return '\n'.join(lines) + '\n'
+
+    def describe(self, facts, root):
+        """Reads the headers and the file of types."""
+        self.declarations = Declarations(self.dialect.header_files(root))
+        constants = [c for e in self.declarations.enums.values() for c in e.constants]
+        self.rules = Rules(facts, constants + self.declarations.macros)
+        self.shapes = Shapes(self.declarations, self.rules)
+        return self.shapes.named_type(self.dialect.result)
+
+    def write_entries(self, folder, facts, root):
+        result = self.describe(facts, root)
+        per_part = -(-len(self.table.rows) // PARTS)
+        includes = ''.join(f'#include "{h}"\n' for h in self.dialect.values['entry'])
+        for part in range(PARTS):
+            text = self.table.notice() + includes
+            for row in self.table.rows[part * per_part:(part + 1) * per_part]:
+                for name, twin in row.exported():
+                    text += '\n' + self.wrapper(row, name, twin)
+            write(os.path.join(folder, f'entry_{part}.c'), text)
+        if self.rules.unused():
+            raise ValueError('rules that match nothing: ' + ', '.join(self.rules.unused()))
+        text = self.table.notice() + write_shapes(self.shapes, self.dialect, result)
+        write(os.path.join(folder, 'description.c'), text)
+
+    # ---- prototypes
+
+    def begin_header(self):
+        return self.table.notice() + '#pragma once\n' + \
+            ''.join(f'#include "{h}"\n' for h in self.dialect.types) + '\n'
+
+    def prototype(self, row, name):
+        return f'{self.dialect.result} {name}({row.c_arguments()});\n'
+
+    def exports(self):
+        """Prototypes of the exported functions."""
+        return self.begin_header() + ''.join(
+            self.prototype(row, name) for row in self.table.rows for name, _ in row.exported())
+
+    def bodies(self):
+        """Prototypes of the bodies, and API_HAS_NAME for each that exists."""
+        body, result = self.dialect.body, self.dialect.result
+        text = self.begin_header()
+        if self.stream_struct:
+            text += f'struct {self.stream_struct};\n\n'
+        text += f'// {body}check_NAME returns this if the call is complete without its stream.\n' \
+            f'#define {body.upper()}DONE (({result})-1)\n\n'
+        for row in self.table.rows:
+            if row.answer in ('unsupported', 'same'):
+                continue
+            has = self.table.implemented(row)
+            text += f'#define {body.upper()}HAS_{row.name} {int(has)}\n'
+            if not has:
+                continue
+            arguments = [a.body_text(f'struct {self.stream_struct}') for a in row.arguments]
+            if self.table.takes_default_stream(row):
+                arguments.append(f'struct {self.stream_struct} *default_stream')
+            text += f'{result} {body}{row.name}({", ".join(arguments) or "void"});\n'
+            if 'own' in row.checks:
+                own = ', '.join(a.text for a in row.arguments if not a.stream)
+                text += f'{result} {body}check_{row.name}({own});\n'
+        return text
+
+    # ---- other tables
+
+    def procs(self):
+        """Rows sorted by base name, and of one base name from the newest to the oldest."""
+        rows = sorted((r for r in self.table.rows if r.since is not None),
+                      key=lambda r: (r.base, -r.since))
+        first_twin = int(self.dialect.one('firsttwin'))
+        text = self.table.notice() + f'#define {self.dialect.one("internal")}\n'
+        text += f'#include "{self.dialect.one("procs")}"\n#include "api_exports.h"\n'
+        text += '\nconst struct api_proc api_procs[] = {\n'
+        for r in rows:
+            twin = f'(void *){r.name}_{r.twin}, {max(r.since, first_twin)}' if r.twin else 'NULL, 0'
+            text += f'    {{"{r.base}", (void *){r.name}, {r.since}, {twin}}},\n'
+        return text + '};\nconst size_t api_proc_count = sizeof api_procs / sizeof *api_procs;\n'
+
+    def version_script(self):
+        """The linker's version script: exactly the table's names, under the dialect's node."""
+        node = self.dialect.one('node')
+        names = ''.join(f'    {n};\n' for n in self.table.names())
+        return f'{node + " " if node else ""}{{\n  global:\n{names}  local:\n    *;\n}};\n'
