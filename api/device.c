@@ -9,6 +9,7 @@
 #include "api_bodies.h"
 #include "call.h"
 #include "context.h"
+#include "context_peer.h"
 #include "format.h"
 #include "quirk.h"
 

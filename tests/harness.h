@@ -5,10 +5,12 @@
 //     TEST(alloc_zero) { CUdeviceptr p; EXPECT_ERROR(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);
 //     } TEST(misuse) { … EXPECT_DIAGNOSTIC(M01); } TESTS(CASE(alloc_zero), CASE(misuse))
 //
-// A case forks from a process that has not called the driver, so each starts from nothing. An
+// A case forks from a process that has not called the driver, so each starts from nothing. Its
+// process group is killed when it ends. An
 // argument names the cases to run; with `-n` they run without a fork, for a debugger. A case that
-// calls SKIP is counted as skipped.
+// calls SKIP is counted as skipped. With failing allocations: failing.h.
 #pragma once
+#include "failing.h"
 #include "sanitizers.h"
 #include <cuda.h>
 #include <errno.h>
@@ -30,6 +32,7 @@ struct test_case {
 };
 
 static int test_failures;
+static CUresult test_unexpected;  // the last code that a call was not expected to return
 static char test_diagnostics[64]; // the file that the driver of this case writes its diagnostics to
 
 #define TEST(name) static void test_##name(void)
@@ -42,6 +45,7 @@ static inline const char *test_code(CUresult r)
 
 static inline void test_failed(const char *file, int line)
 {
+    failing_stop(test_unexpected == CUDA_ERROR_OUT_OF_MEMORY, test_diagnostics);
     printf("# %s:%d: ", file, line);
     if (++test_failures > TEST_MOST_FAILURES) {
         printf("too many failures\n");
@@ -81,6 +85,7 @@ static inline void test_failed(const char *file, int line)
     do {                                                                                           \
         CUresult got_ = (call), want_ = (code);                                                    \
         if (got_ != want_) {                                                                       \
+            test_unexpected = got_;                                                                \
             test_failed(__FILE__, __LINE__);                                                       \
             printf("%s gives %s, expected %s\n", #call, test_code(got_), test_code(want_));        \
         }                                                                                          \
@@ -93,6 +98,7 @@ static inline void test_failed(const char *file, int line)
     do {                                                                                           \
         CUresult got_ = (call);                                                                    \
         if (got_) {                                                                                \
+            test_unexpected = got_;                                                                \
             test_failed(__FILE__, __LINE__);                                                       \
             printf("%s gives %s, the case cannot go on\n", #call, test_code(got_));                \
             fflush(stdout);                                                                        \
@@ -196,8 +202,11 @@ static inline int test_run_one(const struct test_case *c)
     snprintf(sink, sizeof sink, "json:%s", test_diagnostics);
     test_setting("CARDLESS_DIAGNOSTICS", sink);
     alarm(TEST_SECONDS);
+    failing_start();
     c->run();
     fflush(stdout);
+    if (failing_here() && !test_failures)
+        failing_finish(false);
     return test_failures ? 1 : 0;
 }
 
@@ -206,39 +215,118 @@ static inline int test_fork_one(const struct test_case *c)
 {
     fflush(stdout);
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        setpgid(0, 0);
         exit(test_run_one(c));
+    }
     int status = -1;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+    kill(-child, SIGKILL); // processes that the case has started and not waited for
     char path[64];
     snprintf(path, sizeof path, "/tmp/cardless-test-%ld.json", (long)child);
     unlink(path);
     return status;
 }
 
+static inline bool test_passed(int status)
+{
+    return WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == TEST_SKIPPED);
+}
+
+static inline void test_explain(int status)
+{
+    if (WIFSIGNALED(status))
+        printf("# %s\n",
+               WTERMSIG(status) == SIGALRM ? "took too long" : strsignal(WTERMSIG(status)));
+}
+
+static inline bool test_wanted(const struct test_case *c, int first, int argc, char **argv)
+{
+    bool wanted = first >= argc;
+    for (int a = first; a < argc; a++)
+        wanted |= !strcmp(argv[a], c->name);
+    return wanted;
+}
+
+// Runs a case once with allocation `n` failing, or with none if n is 0.
+static inline void test_run_failing(const struct test_case *c, struct failing_case *f, uint64_t n)
+{
+    *failing_run = (struct failing_run){.n = n};
+    int status = test_fork_one(c);
+    if (!n) {
+        f->allocations = failing_run->allocations;
+        f->done = !f->allocations || !WIFEXITED(status) || WEXITSTATUS(status);
+    } else {
+        f->runs++;
+        f->fired += failing_run->fired;
+        f->stopped += failing_run->stopped;
+    }
+    if (test_passed(status))
+        return;
+    f->bad = true;
+    test_explain(status);
+    printf("# %s: allocation %llu of %llu failed\n", c->name, (unsigned long long)n,
+           (unsigned long long)f->allocations);
+}
+
+// All cases with failing allocations; `mode` is the environment variable. See failing.h.
+static inline int test_main_failing(const struct test_case *cases, int count, const char *mode,
+                                    int argc, char **argv)
+{
+    static struct failing_case f[FAILING_MOST_CASES];
+    bool all = !strcmp(mode, "all"), busy = true;
+    uint64_t only = strncmp(mode, "at:", 3) ? 0 : strtoull(mode + 3, NULL, 10);
+    double end = failing_now() + (all ? 1e9 : atof(mode));
+    int bad = 0;
+    for (int i = 0; i < count; i++) {
+        f[i].seed = (uint64_t)i;
+        f[i].done = !test_wanted(&cases[i], 1, argc, argv);
+        if (!f[i].done)
+            test_run_failing(&cases[i], &f[i], only);
+        f[i].done |= only != 0;
+    }
+    while (busy && failing_now() < end) {
+        busy = false;
+        for (int i = 0; i < count && (all || failing_now() < end); i++) {
+            if (f[i].done)
+                continue;
+            busy = true;
+            uint64_t fired = f[i].fired;
+            test_run_failing(&cases[i], &f[i], failing_next(&f[i], all));
+            f[i].done = all ? fired == f[i].fired : f[i].bad || f[i].runs >= f[i].allocations;
+        }
+    }
+    printf("1..%d\n", count);
+    for (int i = 0; i < count; i++) {
+        bad += f[i].bad;
+        printf("%sok %d - %s: %llu of %llu allocations failed, %llu times the program was told\n",
+               f[i].bad ? "not " : "", i + 1, cases[i].name, (unsigned long long)f[i].fired,
+               (unsigned long long)f[i].allocations, (unsigned long long)f[i].stopped);
+    }
+    return bad > 0;
+}
+
 static inline int test_main(const struct test_case *cases, int count, int argc, char **argv)
 {
     bool here = argc > 1 && !strcmp(argv[1], "-n");
     int first = here ? 2 : 1, bad = 0;
+    const char *mode = failing_mode();
+    if (mode)
+        return test_main_failing(cases, count, mode, argc, argv);
     printf("1..%d\n", count);
     for (int i = 0; i < count; i++) {
-        bool wanted = first >= argc;
-        for (int a = first; a < argc; a++)
-            wanted |= !strcmp(argv[a], cases[i].name);
-        if (!wanted) {
+        if (!test_wanted(&cases[i], first, argc, argv)) {
             printf("ok %d - %s # SKIP not asked for\n", i + 1, cases[i].name);
             continue;
         }
         int status = here ? test_run_one(&cases[i]) << 8 : test_fork_one(&cases[i]);
-        if (WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == TEST_SKIPPED)) {
+        if (test_passed(status)) {
             printf("ok %d - %s%s\n", i + 1, cases[i].name, WEXITSTATUS(status) ? " # SKIP" : "");
             continue;
         }
         bad++;
-        if (WIFSIGNALED(status))
-            printf("# %s\n",
-                   WTERMSIG(status) == SIGALRM ? "took too long" : strsignal(WTERMSIG(status)));
+        test_explain(status);
         printf("not ok %d - %s\n", i + 1, cases[i].name);
     }
     return bad > 0;

@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "context_peer.h"
 #include "context_stack.h"
 #include "device.h"
 #include "lock.h"
@@ -30,7 +31,6 @@ static void context_finish(struct em_object *object)
 {
     struct em_context *c = (struct em_context *)object;
     dm_free(c->default_stream);
-    dm_free(c->peers);
     dm_free(c);
 }
 
@@ -65,13 +65,6 @@ void em_context_begin(struct em_context *c, unsigned flags)
         alive->previous = c;
     alive = c;
     em_context_base_begin(c);
-}
-
-static void forget_peer(struct em_context *c, const struct em_context *peer)
-{
-    for (uint32_t i = 0; i < c->peer_count; i++)
-        if (c->peers[i] == peer)
-            c->peers[i--] = c->peers[--c->peer_count];
 }
 
 // The three steps of an end, each in the order of enum em_context_observers.
@@ -122,11 +115,7 @@ void em_context_end(struct em_context *c)
     if (c->next)
         c->next->previous = c->previous;
     c->previous = c->next = NULL;
-    for (struct em_context *other = alive; other; other = other->next)
-        forget_peer(other, c);
-    dm_free(c->peers);
-    c->peers = NULL;
-    c->peer_count = 0;
+    em_context_forget_peers(c);
     // The newest first: an object goes before the one that it was made from.
     while (c->base.objects)
         em_object_retire(c->base.objects);
@@ -255,62 +244,6 @@ void em_context_put(struct em_context *context)
     em_lock();
     em_object_unref(&context->base.object);
     em_unlock();
-}
-
-bool em_context_has_peer(const struct em_context *c, const struct em_context *peer)
-{
-    for (uint32_t i = 0; i < c->peer_count; i++)
-        if (c->peers[i] == peer)
-            return true;
-    return c == peer || c->device == peer->device;
-}
-
-// Finds the peer of a call on the current context. Precondition: em_lock held.
-static CUresult get_peer(CUcontext handle, struct em_context **out)
-{
-    CUresult r = em_object_get(EM_CONTEXT, handle, CUDA_ERROR_INVALID_CONTEXT, out);
-    return r || !(*out)->base.error_state ? r : em_context_error(*out);
-}
-
-CUresult em_context_enable_peer(CUcontext handle)
-{
-    struct em_context *c = em_self.current, *peer, **more;
-    em_lock();
-    CUresult r = get_peer(handle, &peer);
-    if (r)
-        goto unlock;
-    // "Returns CUDA_ERROR_PEER_ACCESS_UNSUPPORTED if there is no direct peer access possible
-    // between the current context's device and the peer's"
-    if (peer->device == c->device)
-        r = em_fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
-                    "both contexts are of device %d, a device is not its own peer",
-                    c->device->ordinal);
-    else if (em_context_has_peer(c, peer))
-        r = em_fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
-                    "CUcontext #%u may already use memory of CUcontext #%u", c->base.object.number,
-                    peer->base.object.number);
-    else if (!(more = dm_realloc(c->peers, (c->peer_count + 1) * sizeof(struct em_context *))))
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a peer");
-    else
-        (c->peers = more)[c->peer_count++] = peer;
-unlock:
-    em_unlock();
-    return r;
-}
-
-CUresult em_context_disable_peer(CUcontext handle)
-{
-    struct em_context *c = em_self.current, *peer;
-    em_lock();
-    CUresult r = get_peer(handle, &peer);
-    if (!r && (peer->device == c->device || !em_context_has_peer(c, peer)))
-        r = em_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
-                    "CUcontext #%u was not given access to memory of CUcontext #%u",
-                    c->base.object.number, peer->base.object.number);
-    if (!r)
-        forget_peer(c, peer);
-    em_unlock();
-    return r;
 }
 
 struct em_context *em_context_next(const struct em_context *context)

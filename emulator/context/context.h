@@ -34,10 +34,9 @@ struct em_context {
     unsigned attached; // how many of `usage` cuCtxAttach made
     uint64_t limit[DM_LIMIT_COUNT];
     CUfunc_cache cache_config;
-    struct em_context *previous, *next; // in the list of all contexts that are alive
-    struct em_context **peers;          // contexts whose memory it may use: cuCtxEnablePeerAccess
-    uint32_t peer_count;
-    bool ending; // em_context_end is at work
+    struct em_context *previous, *next;              // in the list of all contexts that are alive
+    struct em_peer_access *peers_used, *peers_using; // context_peer.h
+    bool ending;                                     // em_context_end is at work
 };
 _Static_assert(offsetof(struct em_context, base) == 0, "em_context_base() relies on it");
 
@@ -93,12 +92,6 @@ static inline CUcontext em_context_handle(const struct em_context *context)
 {
     return context ? (CUcontext)(uintptr_t)context->base.object.handle : NULL;
 }
-
-// cuCtxEnablePeerAccess, cuCtxDisablePeerAccess, for the current context.
-CUresult em_context_enable_peer(CUcontext peer);
-CUresult em_context_disable_peer(CUcontext peer);
-// Whether `context` may use memory of `peer`. Precondition: em_lock held.
-bool em_context_has_peer(const struct em_context *context, const struct em_context *peer);
 
 // What stacks need before any thread has one.
 CUresult em_context_threads_start(void);

@@ -332,3 +332,13 @@ uint64_t em_object_count(enum em_type type)
 {
     return table.live[type];
 }
+
+struct em_object *em_object_next(enum em_type type, uint32_t *position)
+{
+    while (*position < table.used) {
+        struct em_object *object = slot_at((*position)++)->object;
+        if (object && object->type == type)
+            return object;
+    }
+    return NULL;
+}

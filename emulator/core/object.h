@@ -125,3 +125,7 @@ bool em_handle_like(enum em_type type, uint64_t handle);
 
 // Live objects of a type, for reports and leak tests. Precondition: em_lock held.
 uint64_t em_object_count(enum em_type type);
+
+// Goes through the live objects of a type, for reports and tests: start with *position = 0. NULL at
+// the end. Precondition: em_lock held.
+struct em_object *em_object_next(enum em_type type, uint32_t *position);

@@ -77,7 +77,7 @@ static CUresult read_profile(const char *item, struct dm_device_profile *out)
     if (path) {
         int e = read_file(item, &read);
         if (e)
-            return em_fail(CUDA_ERROR_NO_DEVICE,
+            return em_fail(e == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_NO_DEVICE,
                            "CARDLESS_DEVICES names the profile %s, which cannot be read: %s", item,
                            strerror(-e));
         text = read;

@@ -54,6 +54,11 @@ bool em_is_device_address(uint64_t address)
     return dm_space_contains(&em_space, address);
 }
 
+uint64_t em_driver_share(uint64_t total_B)
+{
+    return total_B / 8 < DRIVER_SHARE_B ? total_B / 8 : DRIVER_SHARE_B;
+}
+
 static CUresult start(const struct em_device *device)
 {
     uint64_t total_B = device->profile.total_memory;
@@ -65,7 +70,7 @@ static CUresult start(const struct em_device *device)
                        "no host memory for the books of device %d with %llu bytes", device->ordinal,
                        (unsigned long long)total_B);
     }
-    dm_vram_commit(&m->vram, total_B / 8 < DRIVER_SHARE_B ? total_B / 8 : DRIVER_SHARE_B);
+    dm_vram_commit(&m->vram, em_driver_share(total_B));
     dm_heap_init(&m->heap, &em_space, &m->vram);
     devices[device->ordinal] = m;
     return CUDA_SUCCESS;

@@ -30,6 +30,9 @@ struct em_device_memory {
 // held.
 CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out);
 
+// How much of a device with `total_B` bytes the driver keeps for itself.
+uint64_t em_driver_share(uint64_t total_B);
+
 // Says why `what` ("an allocation") of so many bytes cannot be had from a device whose memory is
 // there; status: the negative errno that device-model gave. Precondition: em_lock held.
 CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, int status);

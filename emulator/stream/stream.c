@@ -239,12 +239,17 @@ CUresult em_stream_get(CUstream handle, struct em_stream **out)
         return get_default(handle == CU_STREAM_PER_THREAD, out);
     if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY)
         return em_not_ready();
-    CUresult r = em_object_pin(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, out);
-    if (em_unlikely(!r && em_context_has_failed((*out)->object.context))) {
-        r = em_context_error((*out)->object.context);
-        em_stream_put(*out);
+    struct em_stream *s;
+    CUresult r = em_object_pin(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, &s);
+    if (r)
+        return r;
+    if (em_unlikely(em_context_has_failed(s->object.context))) {
+        r = em_context_error(s->object.context);
+        em_stream_put(s);
+        return r; // without the stream: the caller puts what it was given
     }
-    return r;
+    *out = s;
+    return CUDA_SUCCESS;
 }
 
 void em_stream_put(struct em_stream *s)

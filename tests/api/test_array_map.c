@@ -479,6 +479,22 @@ TEST(use_before_map)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
 }
 
+// A call that fails because of the context's error leaves its stream as it was.
+TEST(streams_of_a_failed_context)
+{
+    test_context();
+    CUarray a = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_DEFERRED_MAPPING);
+    unsigned char byte = 1;
+    CUstream s;
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    EXPECT_ERROR(move(a, &byte, 0, 0, 0, 1, 1, 1, true), CUDA_ERROR_LAUNCH_FAILED);
+    for (int i = 0; i < 3; i++)
+        EXPECT_ERROR(cuStreamSynchronize(s), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_OK(cuDevicePrimaryCtxReset(0));
+    EXPECT_ERROR(cuStreamSynchronize(s), CUDA_ERROR_INVALID_HANDLE);
+}
+
 TESTS(CASE(deferred), CASE(deferred_refused), CASE(sparse_shapes), CASE(tile_moves),
       CASE(null_tiles), CASE(null_tiles_in_stream_order), CASE(null_tiles_for_two_readers),
-      CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order), CASE(use_before_map))
+      CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order), CASE(use_before_map),
+      CASE(streams_of_a_failed_context))

@@ -108,7 +108,10 @@ static CUcontext shared_context;
 
 static bool is_one_of(CUresult got, CUresult a, CUresult b)
 {
-    return got == CUDA_SUCCESS || got == a || got == b;
+    if (got == CUDA_SUCCESS || got == a || got == b)
+        return true;
+    test_unexpected = got;
+    return false;
 }
 
 // No two threads write the same bytes: what races is the driver's own.

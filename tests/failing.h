@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Runs the cases of a test program again and again, each time with another allocation of the driver
+// failing (../harness.h; CARDLESS_TEST_FAILURES=SECONDS or =all, with the library of
+// tests/failures).
+//
+// A run with a failed allocation is good if
+//   - it ends without a crash, a hang or a sanitizer's report,
+//   - the first expectation that does not hold comes after a call failed with
+//     CUDA_ERROR_OUT_OF_MEMORY: the case stops there. If every expectation holds, the driver did
+//     without the memory,
+//   - everything that the case has left can then be ended: no lock is held, no object survives, no
+//     device memory is lost.
+//
+// "all" lets each allocation of each case fail once. A number of seconds is spent on all cases in
+// turn, with allocations spread over each case's. "at:N" lets only the N-th fail, for a debugger:
+// name the case too.
+#pragma once
+#include <cuda.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "failures/hooks.h"
+
+enum { FAILING_MOST_CASES = 256 };
+
+// What the parent asks of a run and what it is told about it; in memory that both share.
+struct failing_run {
+    uint64_t n;           // the allocation that fails
+    uint64_t allocations; // counted by a run in which none fails
+    bool fired, stopped;  // it has failed; the case was stopped by CUDA_ERROR_OUT_OF_MEMORY
+};
+
+static const struct test_hooks *failing_hooks; // NULL: an ordinary run
+static struct failing_run *failing_run;
+static pid_t failing_process; // of the case; its children have no failures
+
+static inline bool failing_here(void)
+{
+    return failing_hooks && failing_process == getpid();
+}
+
+// Ends the process of a case: everything that is left must come to its end.
+static inline void failing_finish(bool stopped)
+{
+    static atomic_flag ending = ATOMIC_FLAG_INIT;
+    char text[512];
+    while (atomic_flag_test_and_set(&ending))
+        pause(); // another thread of the case ends it
+    uint64_t left = failing_hooks->countdown();
+    if (failing_run->n)
+        failing_run->fired = !left;
+    else
+        failing_run->allocations = UINT64_MAX - left;
+    failing_run->stopped = stopped;
+    bool ended = failing_hooks->end_everything(text, sizeof text);
+    if (!ended)
+        printf("# allocation %llu failed: %s\n", (unsigned long long)failing_run->n, text);
+    fflush(stdout);
+    exit(!ended);
+}
+
+// Whether the driver has reported CUDA_ERROR_OUT_OF_MEMORY in this case.
+static inline bool failing_reported(const char *diagnostics)
+{
+    char line[8192];
+    bool found = false;
+    FILE *f = fopen(diagnostics, "r");
+    while (f && !found && fgets(line, sizeof line, f))
+        found = strstr(line, "\"result\":\"CUDA_ERROR_OUT_OF_MEMORY\"") != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+// An expectation does not hold: if an allocation has failed and the program knows, the case ends
+// here. `known`: a call has just returned CUDA_ERROR_OUT_OF_MEMORY.
+static inline void failing_stop(bool known, const char *diagnostics)
+{
+    if (!failing_here() || !failing_run->n || failing_hooks->countdown())
+        return;
+    if (known || failing_reported(diagnostics))
+        failing_finish(true);
+    printf("# allocation %llu failed and nothing reported it:\n",
+           (unsigned long long)failing_run->n);
+}
+
+static inline void failing_child(void)
+{
+    failing_hooks->fail_after(0);
+}
+
+// Called in the process of a case before it runs.
+static inline void failing_start(void)
+{
+    if (!failing_hooks)
+        return;
+    failing_process = getpid();
+    pthread_atfork(NULL, NULL, failing_child);
+    failing_hooks->fail_after(failing_run->n ? failing_run->n : UINT64_MAX);
+}
+
+static inline double failing_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+// What is known of a case, for the parent.
+struct failing_case {
+    uint64_t allocations, runs, fired, stopped;
+    uint64_t seed;
+    bool bad, done;
+};
+
+// The next allocation to fail: in order for "all"; else in an order that spreads over all of them
+// and meets each once.
+static inline uint64_t failing_next(const struct failing_case *c, bool all)
+{
+    if (all)
+        return c->runs + 1;
+    uint64_t stride = c->allocations * 618 / 1000 + 1, a = stride, b = c->allocations;
+    while (b) { // the stride and the number of allocations have no common divisor
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+        if (!b && a != 1) {
+            a = ++stride;
+            b = c->allocations;
+        }
+    }
+    return 1 + (c->seed + c->runs * stride) % c->allocations;
+}
+
+// The mode of this process, or NULL: CARDLESS_TEST_FAILURES is set and the hooks are there.
+static inline const char *failing_mode(void)
+{
+    const char *mode = getenv("CARDLESS_TEST_FAILURES");
+    if (!mode)
+        return NULL;
+    const struct test_hooks *(*find)(void) =
+        (const struct test_hooks *(*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "cardlessTestHooks");
+    if (!find) {
+        printf("Bail out! the driver library has no test hooks\n");
+        exit(1);
+    }
+    unsetenv("CARDLESS_TEST_FAILURES"); // a test that starts itself again starts an ordinary one
+    failing_hooks = find();
+    failing_run =
+        mmap(NULL, sizeof *failing_run, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return mode;
+}

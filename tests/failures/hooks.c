@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// The hooks of the failure tests: countdown, and ending everything that a stopped test has left.
+#include "hooks.h"
+
+#include <cardless.h>
+#include <cuda.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "context.h"
+#include "device.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "object.h"
+#include "stream.h"
+
+enum { PATIENCE_MS = 1000 };
+
+static void sleep_ms(long ms)
+{
+    struct timespec t = {.tv_nsec = ms * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static bool any_pending(void)
+{
+    bool pending = false;
+    em_lock();
+    for (struct em_context *c = em_context_next(NULL); c; c = em_context_next(c))
+        pending |= em_context_is_pending(c, c->tickets);
+    em_unlock();
+    return pending;
+}
+
+// False if work waits for something that will not come: a semaphore word, a host function's lock.
+static bool all_work_ends(void)
+{
+    for (int waited = 0; any_pending(); waited += 5) {
+        if (waited >= PATIENCE_MS)
+            return false;
+        sleep_ms(5);
+    }
+    return true;
+}
+
+static void end_contexts(void)
+{
+    for (;;) {
+        em_lock();
+        struct em_context *c = em_context_next(NULL);
+        bool primary = c && c->base.primary;
+        int device = c ? c->device->ordinal : 0;
+        CUcontext handle = em_context_handle(c);
+        em_unlock();
+        if (!c || (primary ? cuDevicePrimaryCtxReset(device) : cuCtxDestroy(handle)))
+            return;
+    }
+}
+
+// Memory of pools and mappings belong to no context, but freeing them takes one.
+static void end_mappings(void)
+{
+    CUcontext context;
+    if (cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context))
+        return;
+    for (;;) {
+        em_lock();
+        struct em_allocation *a = em_memory_touches(0, UINT64_MAX);
+        bool mapped = a && a->kind == EM_MEMORY_VIRTUAL;
+        uint64_t base = a ? a->base : 0, size = a ? a->size : 0;
+        em_unlock();
+        if (!a || (mapped ? cuMemUnmap(base, size) : cuMemFree(base)))
+            break;
+    }
+    cuDevicePrimaryCtxReset(0);
+}
+
+// Destroys all objects of a type; those that cannot be destroyed stay.
+static void end_objects(enum em_type type, CUresult (*destroy)(uint64_t handle))
+{
+    for (uint32_t position = 0;;) {
+        em_lock();
+        struct em_object *object = em_object_next(type, &position);
+        uint64_t handle = object ? object->handle : 0;
+        em_unlock();
+        if (!object)
+            return;
+        destroy(handle);
+    }
+}
+
+static CUresult end_pool(uint64_t handle)
+{
+    CUmemoryPool pool = (CUmemoryPool)(uintptr_t)handle;
+    return cuMemPoolDestroy(pool) ? cuMemPoolTrimTo(pool, 0) : CUDA_SUCCESS;
+}
+
+static CUresult end_physical(uint64_t handle)
+{
+    CUresult r;
+    while (!(r = cuMemRelease(handle)))
+        ; // as often as it was created, imported and retained
+    return r;
+}
+
+static CUresult end_buffer(uint64_t handle)
+{
+    return cardlessBufferDestroy((cardlessBuffer)(uintptr_t)handle);
+}
+
+static CUresult end_texture(uint64_t handle)
+{
+    return cardlessTextureDestroy((cardlessTexture)(uintptr_t)handle);
+}
+
+static bool is_ended(char *text, size_t capacity)
+{
+    static const enum em_type types[] = {
+        EM_STREAM,
+        EM_EVENT,
+        EM_ARRAY,
+        EM_MIPMAP,
+        EM_EXTERNAL_MEMORY,
+        EM_GRAPHICS,
+        EM_TEXTURE,
+        EM_SURFACE,
+        EM_PHYSICAL,
+        EM_TEXTURE_REFERENCE,
+        EM_SURFACE_REFERENCE,
+        EM_VIRTUAL_BUFFER,
+        EM_VIRTUAL_TEXTURE,
+    };
+    char what[160];
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        uint32_t position = 0;
+        struct em_object *object = em_object_next(types[i], &position);
+        if (object) {
+            snprintf(text, capacity, "%s is still alive",
+                     em_object_text(object, what, sizeof what));
+            return false;
+        }
+    }
+    struct em_allocation *a = em_memory_touches(0, UINT64_MAX);
+    if (a) {
+        snprintf(text, capacity, "%s", em_memory_text(a->base, what, sizeof what));
+        return false;
+    }
+    for (int i = 0; i < em_device_count; i++) {
+        struct em_device_memory *m;
+        if (em_device_memory(&em_devices[i], &m))
+            continue;
+        uint64_t driver = em_driver_share(m->vram.total);
+        if (m->vram.used != driver) {
+            snprintf(text, capacity, "device %d has %llu bytes in use that nothing owns", i,
+                     (unsigned long long)(m->vram.used - driver));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool end_everything(char *text, size_t capacity)
+{
+    bool ended = true;
+    dm_alloc_fail_after(0);
+    if (em_driver_state != EM_DRIVER_READY || !all_work_ends())
+        return true;
+    end_contexts();
+    end_mappings();
+    end_objects(EM_POOL, end_pool);
+    end_objects(EM_PHYSICAL, end_physical);
+    end_objects(EM_VIRTUAL_BUFFER, end_buffer);
+    end_objects(EM_VIRTUAL_TEXTURE, end_texture);
+    cardlessFinish(); // commands hold the storage of objects that are destroyed
+    em_lock();
+    ended = is_ended(text, capacity);
+    em_unlock();
+    return ended;
+}
+
+static const struct test_hooks hooks = {
+    .fail_after = dm_alloc_fail_after,
+    .countdown = dm_alloc_countdown,
+    .end_everything = end_everything,
+};
+
+__attribute__((visibility("default"))) const struct test_hooks *cardlessTestHooks(void)
+{
+    return &hooks;
+}

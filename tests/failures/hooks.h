@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What the driver library of the failure tests exports beyond the driver API.
+//
+// It is built from the same objects as libcuda.so.1 and has the same name. A test program that runs
+// with it in LD_LIBRARY_PATH finds cardlessTestHooks; with the library that users get it does not.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct test_hooks {
+    // The n-th allocation from now fails (1 = the next); 0 turns that off.
+    void (*fail_after)(uint64_t n);
+    // How many allocations are left until the one that fails; 0 if it has failed, or none is to.
+    uint64_t (*countdown)(void);
+    // Ends everything that the program has left: contexts, mappings, pools, physical memory,
+    // objects of the virtual graphics API. Returns false, with a sentence in `text`, if something
+    // survives, or device memory is not free afterwards. Work that waits for the program is not
+    // waited for: then nothing is ended, and the result is true.
+    bool (*end_everything)(char *text, size_t capacity);
+};
+
+const struct test_hooks *cardlessTestHooks(void);
