@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What the program has mapped at an address: for memory that it asks the driver to page-lock.
+// Which pages of the process are mapped: for memory that a program asks the driver to page-lock.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 struct em_host_pages {
-    uint64_t mapped;   // bytes from the start of the range on that are mapped and readable
-    bool all_writable; // all of those may be written
+    uint64_t mapped;   // bytes from the start of the range that are mapped and readable
+    bool all_writable; // and writable too
 };
 
-// Looks at [address, address + size). False: the system does not tell.
+// Describes [address, address + size). Returns false if the system cannot be asked.
 bool em_host_pages(uint64_t address, uint64_t size, struct em_host_pages *out);
+
+// The same by reading the text of /proc/self/maps, which takes time for every mapping of the
+// process: what em_host_pages does on kernels before 6.11. For tests.
+bool em_host_pages_from_text(uint64_t address, uint64_t size, struct em_host_pages *out);
