@@ -14,7 +14,7 @@
 #include "lock.h"
 #include "memory_device.h"
 #include "object.h"
-#include "stream.h"
+#include "scheduler.h"
 
 enum { PATIENCE_MS = 1000 };
 
@@ -26,10 +26,8 @@ static void sleep_ms(long ms)
 
 static bool any_pending(void)
 {
-    bool pending = false;
     em_lock();
-    for (struct em_context *c = em_context_next(NULL); c; c = em_context_next(c))
-        pending |= em_context_is_pending(c, c->tickets);
+    bool pending = em_context_with_work(UINT64_MAX) != NULL;
     em_unlock();
     return pending;
 }
