@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "Graphics Interoperability": resources, from registration on.
+// The manual's chapter "Graphics Interoperability": registered resources, from registration to the
+// end.
 #include "graphics.h"
 
 #include <stdio.h>
@@ -26,13 +27,12 @@ struct em_graphics_frame *em_graphics_frame(CUgraphicsResource resource)
 
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out)
 {
-    // A binding that loses the out-parameter of registration shows up here.
+    // NULL comes from bindings that lose the out-parameter of registration.
     if (!handle)
         return em_mistake(G15, CUDA_ERROR_INVALID_HANDLE, "the CUgraphicsResource is NULL");
     if (em_graphics_frame(handle))
-        return em_fail(CUDA_ERROR_UNKNOWN,
-                       "this is a frame of an EGLStream: cuGraphicsResourceGetMappedEglFrame tells "
-                       "all that there is of it");
+        return em_fail(CUDA_ERROR_UNKNOWN, "the resource is a frame of an EGLStream; use "
+                                           "cuGraphicsResourceGetMappedEglFrame");
     return em_object_get(EM_GRAPHICS, handle, CUDA_ERROR_INVALID_HANDLE, out);
 }
 
@@ -71,7 +71,7 @@ CUresult em_graphics_check_flags(enum em_graphics_kind kind, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-static void begin_report(struct em_graphics *g)
+static void graphics_report_begin(struct em_graphics *g)
 {
     const struct em_graphics_shape *s = &g->shape;
     char text[160];
@@ -90,7 +90,7 @@ static void begin_report(struct em_graphics *g)
     em_journal_note(g->journal, "; never mapped");
 }
 
-static void report_use(const struct em_graphics *g)
+static void graphics_report_use(const struct em_graphics *g)
 {
     uint64_t to_cuda_B, to_graphics_B;
     if (!g->journal)
@@ -108,26 +108,25 @@ static void report_use(const struct em_graphics *g)
 
 struct em_condition em_graphics_returned;
 
-// Gives the bytes of a mapping back; once for each.
-CUresult em_graphics_give_back(struct em_graphics *g, uint64_t sequence, bool keep)
+CUresult em_graphics_release(struct em_graphics *g, uint64_t sequence, bool write_back)
 {
+    em_assert_locked();
     CUresult r = CUDA_SUCCESS;
-    while (
-        g->released <
-        sequence) { // with those before it, where a context that failed has dropped their commands
+    // Earlier mappings too: a context that failed has dropped their commands.
+    while (g->released < sequence) {
         g->released++;
         g->releasing++;
         CUresult one =
-            g->ops->release ? g->ops->release(g->owner, g->released, keep) : CUDA_SUCCESS;
+            g->ops->release ? g->ops->release(g->owner, g->released, write_back) : CUDA_SUCCESS;
         g->releasing--;
         r = r ? r : one;
     }
     em_condition_notify(&em_graphics_returned);
-    report_use(g);
+    graphics_report_use(g);
     return r;
 }
 
-static void free_graphics(struct em_graphics *g)
+static void graphics_free(struct em_graphics *g)
 {
     em_graphics_memory_unref(g->memory);
     dm_free(g->layer);
@@ -138,9 +137,9 @@ static void free_graphics(struct em_graphics *g)
 static void graphics_finish(struct em_object *object)
 {
     struct em_graphics *g = (struct em_graphics *)object;
-    if (g->loose) { // nobody waits for graphics here: what there was to give back has been
-        em_graphics_tighten(g);
-        em_graphics_give_back(g, g->sequence, false);
+    if (g->implicit) { // the end of its context has written the bytes back
+        em_graphics_end_implicit(g);
+        em_graphics_release(g, g->sequence, false);
     }
     em_graphics_view_end(g);
     if (g->mapped) { // its context ends
@@ -148,18 +147,17 @@ static void graphics_finish(struct em_object *object)
         em_graphics_unlink(g);
         if (g->ops->unmapped)
             g->ops->unmapped(g->owner);
-        em_graphics_give_back(g, g->sequence, g->ops->held_back);
+        em_graphics_release(g, g->sequence, g->ops->held_back);
     }
-    if (g->shape.standing)
-        em_graphics_count_standing(-1);
     em_journal_end(g->journal);
     if (g->ops->close)
         g->ops->close(g->owner);
-    free_graphics(g);
+    graphics_free(g);
 }
 
 // Precondition: em_lock held.
-CUresult em_graphics_take(struct em_graphics *g, uint64_t sequence, uint64_t fence, unsigned flags)
+CUresult em_graphics_acquire(struct em_graphics *g, uint64_t sequence, uint64_t fence,
+                             unsigned flags)
 {
     CUresult r = g->ops->acquire ? g->ops->acquire(g->owner, fence, flags) : CUDA_SUCCESS;
     g->acquired = sequence;
@@ -191,7 +189,7 @@ CUresult em_graphics_begin(struct em_graphics *g)
     g->fence = g->ops->mapped ? g->ops->mapped(g->owner) : 0;
     if (g->ops->held_back)
         return CUDA_SUCCESS;
-    if ((r = em_graphics_take(g, g->sequence, g->fence, g->flags))) {
+    if ((r = em_graphics_acquire(g, g->sequence, g->fence, g->flags))) {
         em_graphics_end(g);
         g->released = g->sequence;
         em_condition_notify(&em_graphics_returned);
@@ -218,7 +216,7 @@ CUresult em_graphics_layout(const struct em_graphics_shape *s, struct dm_layout 
     return CUDA_SUCCESS;
 }
 
-static CUresult plan_image(struct em_graphics *g)
+static CUresult graphics_plan_image(struct em_graphics *g)
 {
     const struct em_graphics_shape *s = &g->shape;
     CUresult r = em_graphics_layout(s, &g->layout);
@@ -256,13 +254,13 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner,
     g->register_flags = flags;
     g->map_flags = flags & (CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY |
                             CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD);
-    if (g->map_flags &
-        (g->map_flags - 1)) // silicon: both are none (recorded: tests/silicon random_graphics)
+    // For the driver both flags together mean no flag (recorded: tests/silicon random_graphics).
+    if (g->map_flags & (g->map_flags - 1))
         g->map_flags = CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE;
     em_lock();
     uint64_t size_B;
     if (shape->kind == EM_GRAPHICS_IMAGE) {
-        r = plan_image(g);
+        r = graphics_plan_image(g);
         size_B = g->layout.total_B;
     } else {
         r = em_graphics_capacity(shape, &size_B);
@@ -273,35 +271,33 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner,
         goto fail;
     if ((r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish)))
         goto fail;
-    if (shape->standing && (r = em_graphics_begin(g))) {
+    if (shape->persistent && (r = em_graphics_begin(g))) {
         g->ops = &failed;
-        g->shape.standing = false;
+        g->shape.persistent = false;
         em_object_retire(&g->object);
         em_unlock();
         return r;
     }
-    if (shape->standing)
-        em_graphics_count_standing(1);
-    begin_report(g);
+    graphics_report_begin(g);
     *out = (CUgraphicsResource)(uintptr_t)g->object.handle;
     em_unlock();
     return CUDA_SUCCESS;
 fail:
-    free_graphics(g);
+    graphics_free(g);
     em_unlock();
     return r;
 }
 
 // A resource that can be unregistered. Precondition: em_lock held.
-static CUresult get_unmapped(CUgraphicsResource resource, struct em_graphics **out)
+static CUresult graphics_get_unmapped(CUgraphicsResource resource, struct em_graphics **out)
 {
     char text[160];
     CUresult r = em_graphics_get(resource, out);
     const struct em_graphics *g = *out;
-    if (!r && g->mapped && !g->shape.standing)
+    if (!r && g->mapped && !g->shape.persistent)
         r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED, "%s is unregistered while it is mapped",
                        em_graphics_text(g, text, sizeof text));
-    if (!r && g->stuck)
+    if (!r && g->half_unmapped)
         r = em_mistake(G13, CUDA_ERROR_ALREADY_MAPPED,
                        "%s was left half unmapped by an unmap that failed",
                        em_graphics_text(g, text, sizeof text));
@@ -317,22 +313,22 @@ CUresult em_graphics_unregister(CUgraphicsResource resource)
         em_unlock();
         return CUDA_SUCCESS;
     }
-    CUresult r = get_unmapped(resource, &g);
+    CUresult r = graphics_get_unmapped(resource, &g);
     const struct em_graphics_ops *ops = r ? NULL : g->ops;
     em_unlock();
     if (r || (ops->present && (r = ops->present())))
         return r;
     em_lock();
-    while (!(r = get_unmapped(resource, &g)) &&
-           (g->loose || g->shape.standing)) { // the lock was free in between
-        bool standing = g->shape.standing;
+    while (!(r = graphics_get_unmapped(resource, &g)) &&
+           (g->implicit || g->shape.persistent)) { // em_lock was released
+        bool persistent = g->shape.persistent;
         em_object_ref(&g->object);
-        em_graphics_settle_one(g);
+        em_graphics_write_back(g);
         em_object_unref(&g->object);
-        if (standing)
+        if (persistent)
             break;
     }
-    if (!r && !(r = get_unmapped(resource, &g))) {
+    if (!r && !(r = graphics_get_unmapped(resource, &g))) {
         em_graphics_view_end(g);
         em_object_retire(&g->object);
     }
@@ -347,14 +343,14 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
     em_lock();
     bool stream_frame = em_graphics_frame(resource);
     CUresult r = stream_frame ? CUDA_SUCCESS : em_graphics_get(resource, &g);
-    // "If flags is not one of the above values then CUDA_ERROR_INVALID_VALUE is returned"; silicon
-    // looks at that first.
+    // "If flags is not one of the above values then CUDA_ERROR_INVALID_VALUE is returned". The
+    // driver looks at that first.
     if (!r && flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)
         r = em_mistake(G08, CUDA_ERROR_INVALID_VALUE,
                        "flags %#x are no CU_GRAPHICS_MAP_RESOURCE_FLAGS_* value", flags);
     // "If resource is presently mapped for access by CUDA then CUDA_ERROR_ALREADY_MAPPED is
     // returned."
-    if (!r && !stream_frame && g->mapped && !g->shape.standing)
+    if (!r && !stream_frame && g->mapped && !g->shape.persistent)
         r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED, "flags of %s, which is mapped",
                        em_graphics_text(g, text, sizeof text));
     if (!r && !stream_frame)

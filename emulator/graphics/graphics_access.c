@@ -39,8 +39,8 @@ static void check_use(struct em_graphics *g, const struct em_graphics_part *part
              end = g->shape.kind == EM_GRAPHICS_BUFFER ? first + part->size_B : 1;
     if (mode == EM_ACCESS_READ) {
         bool unwritten = first < g->written_first || end > g->written_end;
-        if (!g->said_read && unwritten && discards(g)) {
-            g->said_read = true;
+        if (!g->reported_read && unwritten && discards(g)) {
+            g->reported_read = true;
             em_mistake(G09, CUDA_SUCCESS,
                        "%s is read before CUDA has written it, in a mapping with "
                        "CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD",
@@ -48,8 +48,8 @@ static void check_use(struct em_graphics *g, const struct em_graphics_part *part
         }
         return;
     }
-    if (!g->said_written && (g->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)) {
-        g->said_written = true;
+    if (!g->reported_write && (g->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)) {
+        g->reported_write = true;
         em_mistake(G09, CUDA_SUCCESS,
                    "%s is written in a mapping with CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY: "
                    "graphics will not see it",
@@ -66,20 +66,20 @@ bool em_graphics_access_begin(struct em_graphics *g, const struct em_graphics_pa
     em_assert_locked();
     if (part && mode != EM_ACCESS_READ)
         g->writes++; // until em_graphics_access_end
-    if (!g->mapped && !em_graphics_loosen(g))
+    if (!g->mapped && !em_graphics_begin_implicit(g))
         return false;
     bool strict = em_config()->personality == EM_MANUAL;
-    bool spoil = strict && discards(g) && !g->scrambled;
+    bool must_poison = strict && discards(g) && !g->poisoned;
     if (strict && part)
         check_use(g, part, mode);
-    g->scrambled |= spoil;
+    g->poisoned |= must_poison;
     // Nothing may be fetched over the poison.
-    if (spoil && g->ops->discard)
-        spoil = g->ops->discard(g->owner);
-    if (spoil && g->acquired == g->sequence)
+    if (must_poison && g->ops->discard)
+        must_poison = g->ops->discard(g->owner);
+    if (must_poison && g->acquired == g->sequence)
         poison(g);
-    else if (spoil)
-        g->spoil = g->sequence;
+    else if (must_poison)
+        g->poison_sequence = g->sequence;
     if (g->ops->access)
         g->ops->access(g->owner, part, mode);
     return g->ops->make_resident;
@@ -108,6 +108,6 @@ void em_graphics_make_resident(struct em_graphics *g, const struct em_graphics_p
 
 void em_graphics_view_acquired(struct em_graphics *g, uint64_t sequence)
 {
-    if (g->spoil == sequence)
+    if (g->poison_sequence == sequence)
         poison(g);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes of graphics resources and windows on them.
+// Allocates the bytes of graphics resources, and opens windows on them.
 #include "graphics_memory.h"
 
 #include "alloc.h"
@@ -10,7 +10,8 @@
 
 static CUresult no_memory(uint64_t size_B)
 {
-    return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %llu bytes of a graphics resource",
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                   "out of memory: a graphics resource of %llu bytes does not fit",
                    (unsigned long long)size_B);
 }
 
@@ -34,7 +35,7 @@ CUresult em_graphics_memory_new(const struct em_device *on, const struct em_grap
     CUresult r = em_device_memory(on, &device);
     if (r)
         return r;
-    // "a buffer of no bytes": the driver finds no memory for it.
+    // A buffer of 0 bytes is out of memory for the driver.
     struct em_graphics_memory *m = size_B ? dm_calloc(1, sizeof *m) : NULL;
     if (!m)
         return no_memory(size_B);
@@ -73,8 +74,8 @@ void em_graphics_memory_unref(struct em_graphics_memory *m)
     dm_free(m);
 }
 
-// A step of a well-known generator (splitmix64): the same seed gives the same addresses.
-static uint64_t draw(void)
+// splitmix64: the same seed gives the same addresses.
+static uint64_t memory_random(void)
 {
     static uint64_t state;
     static bool seeded;
@@ -88,8 +89,8 @@ static uint64_t draw(void)
     return z ^ z >> 31;
 }
 
-// Maps the pages that the bytes lie in at addresses of their own. False: it cannot be had.
-static bool open_elsewhere(struct em_graphics_window *w)
+// Maps the pages of the bytes at addresses of this window's own. Returns false if that fails.
+static bool window_open_elsewhere(struct em_graphics_window *w)
 {
     const struct em_graphics_memory *m = w->memory;
     uint64_t within = m->physical_offset & (DM_PAGE - 1), size_B, pages_B, guarded_B;
@@ -98,7 +99,7 @@ static bool open_elsewhere(struct em_graphics_window *w)
         return false;
     uint64_t places =
         em_space.size > w->reserved_B ? (em_space.size - w->reserved_B) / DM_GUARD : 0;
-    uint64_t hint = places ? em_space.base + draw() % places * DM_GUARD : 0;
+    uint64_t hint = places ? em_space.base + memory_random() % places * DM_GUARD : 0;
     if (dm_va_reserve(&em_space, w->reserved_B, DM_GUARD, hint, &w->reserved))
         return false;
     if (dm_space_map(&em_space, w->reserved, m->physical, m->physical_offset - within, pages_B,
@@ -121,7 +122,7 @@ CUresult em_graphics_window_open(struct em_graphics_memory *memory, bool elsewhe
     w->memory = memory;
     w->address = memory->address;
     if (elsewhere)
-        open_elsewhere(w);
+        window_open_elsewhere(w);
     memory->references++;
     *out = w;
     return CUDA_SUCCESS;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The resources that CUDA has just now, and giving the bytes of some of them back without an unmap:
-// those that are never unmapped, those that are used while they are not mapped, and all when their
-// context ends.
+// The lists of resources whose bytes CUDA has, and writing some of them back without an unmap:
+// persistent ones, those that are implicitly acquired, and all when their context ends.
 #include "command.h"
 #include "context.h"
 #include "graphics_resource.h"
@@ -9,131 +8,155 @@
 #include "quirk.h"
 #include "synchronised.h"
 
-static struct em_graphics *first_mapped; // all resources that are mapped or loose
+static struct em_graphics *first_mapped; // mapped or implicitly acquired
+static struct em_graphics *first_sync;   // those of them that are written back at synchronisation
 
-// `wanted` counts the resources that are never unmapped or are used without being mapped.
-static void settle_all(void);
-static struct em_sync_listener listener = {.after_copies = true, .synchronised = settle_all};
+// ---- lists ----
 
-void em_graphics_count_standing(int change)
+static void write_back_synchronised(void);
+// `wanted` is the length of the second list.
+static struct em_sync_listener write_back_listener = {.after_copies = true,
+                                                      .synchronised = write_back_synchronised};
+
+static void sync_list_add(struct em_graphics *g)
 {
-    __atomic_fetch_add(&listener.wanted, (unsigned)change, __ATOMIC_RELAXED);
+    g->in_sync_list = true;
+    g->previous_sync = NULL;
+    g->next_sync = first_sync;
+    if (first_sync)
+        first_sync->previous_sync = g;
+    first_sync = g;
+    __atomic_fetch_add(&write_back_listener.wanted, 1, __ATOMIC_RELAXED);
+}
+
+static void sync_list_remove(struct em_graphics *g)
+{
+    g->in_sync_list = false;
+    if (g->previous_sync)
+        g->previous_sync->next_sync = g->next_sync;
+    else
+        first_sync = g->next_sync;
+    if (g->next_sync)
+        g->next_sync->previous_sync = g->previous_sync;
+    __atomic_fetch_sub(&write_back_listener.wanted, 1, __ATOMIC_RELAXED);
 }
 
 void em_graphics_link(struct em_graphics *g)
 {
+    em_assert_locked();
     g->previous_mapped = NULL;
     g->next_mapped = first_mapped;
     if (first_mapped)
         first_mapped->previous_mapped = g;
     first_mapped = g;
+    if (g->shape.persistent || g->implicit)
+        sync_list_add(g);
 }
 
 void em_graphics_unlink(struct em_graphics *g)
 {
+    em_assert_locked();
     if (g->previous_mapped)
         g->previous_mapped->next_mapped = g->next_mapped;
     else
         first_mapped = g->next_mapped;
     if (g->next_mapped)
         g->next_mapped->previous_mapped = g->previous_mapped;
+    if (g->in_sync_list)
+        sync_list_remove(g);
 }
 
-bool em_graphics_loosen(struct em_graphics *g)
+// ---- implicit acquisition ----
+
+bool em_graphics_begin_implicit(struct em_graphics *g)
 {
-    if (g->loose)
+    em_assert_locked();
+    if (g->implicit)
         return true;
-    // Where graphics work waits for CUDA's there is nothing to fetch: the bytes are one and the
-    // same.
+    // If graphics work waits for CUDA's, nothing needs to be fetched: both sides use the same
+    // bytes.
     if (g->ops->held_back || !em_quirk(GRAPHICS_LENIENT) || g->released != g->sequence)
         return false;
-    g->loose = true;
+    g->implicit = true;
     em_graphics_link(g);
-    em_graphics_count_standing(1);
     g->sequence++;
     g->flags = g->map_flags;
-    em_graphics_take(g, g->sequence, g->fence, g->flags);
+    em_graphics_acquire(g, g->sequence, g->fence, g->flags);
     return true;
 }
 
-void em_graphics_tighten(struct em_graphics *g)
+void em_graphics_end_implicit(struct em_graphics *g)
 {
-    g->loose = false;
+    em_assert_locked();
     em_graphics_unlink(g);
-    em_graphics_count_standing(-1);
+    g->implicit = false;
 }
 
-void em_graphics_settle_one(struct em_graphics *g)
+// ---- writing back ----
+
+void em_graphics_write_back(struct em_graphics *g)
 {
+    em_assert_locked();
     if (g->releasing) {
         while (g->releasing)
             em_wait_progress();
         return;
     }
-    if (g->loose) // who uses it from here on makes it so again
-        em_graphics_tighten(g);
-    em_graphics_give_back(g, g->sequence, true);
-    if (g->shape.standing && g->mapped) {
+    if (g->implicit) // the next access acquires it again
+        em_graphics_end_implicit(g);
+    em_graphics_release(g, g->sequence, true);
+    if (g->shape.persistent && g->mapped) {
         g->sequence++;
-        em_graphics_take(g, g->sequence, g->fence, g->flags);
+        em_graphics_acquire(g, g->sequence, g->fence, g->flags);
     }
-    em_progress(); // others may wait for it
+    em_progress(); // other threads may wait for the release
 }
 
-// The next mapped one after `g`, whose reference goes; the first one where that is mapped no more.
-// Precondition: em_lock held.
-static struct em_graphics *leave_for_next(struct em_graphics *g)
-{
-    struct em_graphics *next = g->mapped || g->loose ? g->next_mapped : first_mapped;
-    em_object_unref(&g->object);
-    return next;
-}
-
-typedef bool which_fn(const struct em_graphics *g, const struct em_context *context);
-
-static void settle(which_fn *which, const struct em_context *context)
+static void write_back_synchronised(void)
 {
     em_lock();
-    for (struct em_graphics *g = first_mapped; g;) {
-        if (!which(g, context)) {
-            g = g->next_mapped;
+    for (struct em_graphics *g = first_sync, *next; g; g = next) {
+        next = g->next_sync;
+        if (g->acquired != g->sequence || g->writes) // a later synchronisation will do it
             continue;
-        }
         em_object_ref(&g->object);
-        em_graphics_settle_one(g);
-        g = leave_for_next(g);
+        em_graphics_write_back(g); // may release em_lock
+        next = g->in_sync_list ? g->next_sync : first_sync;
+        em_object_unref(&g->object);
     }
     em_unlock();
 }
 
-static bool can_settle(const struct em_graphics *g, const struct em_context *unused)
+// Drops the reference to `g` and returns the resource after it in the list of mapped ones, or the
+// first one if `g` is no longer in the list. Precondition: em_lock held.
+static struct em_graphics *mapped_after(struct em_graphics *g)
 {
-    (void)unused;
-    return (g->loose || g->shape.standing) && g->acquired == g->sequence &&
-           !g->writes; // else a later wait will
+    struct em_graphics *next = g->mapped || g->implicit ? g->next_mapped : first_mapped;
+    em_object_unref(&g->object);
+    return next;
 }
 
-static void settle_all(void)
+static void write_back_context(struct em_context *context)
 {
-    settle(can_settle, NULL);
-}
-
-static bool must_leave(const struct em_graphics *g, const struct em_context *context)
-{
-    return g->object.context == context && !g->ops->held_back && g->released != g->sequence &&
-           !g->releasing;
-}
-
-static void leave_context(struct em_context *context)
-{
-    settle(must_leave, context);
+    em_lock();
+    for (struct em_graphics *g = first_mapped; g;) {
+        if (g->object.context != context || g->ops->held_back || g->released == g->sequence ||
+            g->releasing) {
+            g = g->next_mapped;
+            continue;
+        }
+        em_object_ref(&g->object);
+        em_graphics_write_back(g);
+        g = mapped_after(g);
+    }
+    em_unlock();
 }
 
 void em_graphics_start(void)
 {
-    static const struct em_context_observer observer = {.finish = leave_context};
+    static const struct em_context_observer observer = {.finish = write_back_context};
     em_context_observe(EM_OBSERVER_GRAPHICS, &observer);
-    em_sync_listen(&listener);
+    em_sync_listen(&write_back_listener);
 }
 
 // ---- launches ----
@@ -153,7 +176,7 @@ void em_graphics_access_all(struct em_context *context, bool write)
             em_graphics_make_resident(g, NULL, mode, true);
             em_lock();
         }
-        g = leave_for_next(g);
+        g = mapped_after(g);
     }
     em_unlock();
 }

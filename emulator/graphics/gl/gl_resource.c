@@ -30,7 +30,7 @@ static CUresult flush(void)
     return r;
 }
 
-static enum em_graphics_health check(void *owner)
+static enum em_graphics_status check(void *owner)
 {
     switch (em_gl_object_status(((struct resource *)owner)->shadow->object)) {
     case EM_GL_GONE:
@@ -38,8 +38,8 @@ static enum em_graphics_health check(void *owner)
     case EM_GL_MISSING:
         return EM_GRAPHICS_DELETED;
     default:
-        return EM_GRAPHICS_FINE; // whether it has another size is seen when bytes move: asking each
-                                 // time would cost more than all the rest
+        return EM_GRAPHICS_OK; // whether it has another size is seen when bytes move: asking each
+                               // time would cost more than all the rest
     }
 }
 
@@ -364,7 +364,7 @@ CUresult em_gl_register_egl_image(void *image, unsigned flags, CUgraphicsResourc
     if (status)
         return em_fail(CUDA_ERROR_UNKNOWN, "EGLImage %p: %s", image, em_gl_status_text(status));
     struct em_graphics_shape shape = shape_of(&object->image, GL_TEXTURE_2D);
-    shape.standing = true;
+    shape.persistent = true;
     CUresult r = check_egl_format(&object->image, &shape.egl_format);
     if (r) {
         em_gl_object_close(object);

@@ -91,8 +91,8 @@ static bool gl_shadow_is_same_shape(const struct em_graphics_shape *a,
                                     const struct em_graphics_shape *b)
 {
     return a->kind == b->kind && a->size_B == b->size_B && a->depth == b->depth &&
-           a->layers == b->layers && a->cube == b->cube && a->levels == b->levels && !a->standing &&
-           !b->standing;
+           a->layers == b->layers && a->cube == b->cube && a->levels == b->levels &&
+           !a->persistent && !b->persistent;
 }
 
 // Returns the next older shadow than `s` that may be the object's, with a reference; the newest one
@@ -164,7 +164,7 @@ static CUresult gl_shadow_make(struct em_gl_object *o, const struct em_graphics_
         r = em_graphics_memory_new(device, shape, memory_B, &m->memory);
     if (!r)
         m->address = m->memory->address;
-    if (!r && !shape->standing && (r = gl_shadow_enter(m)))
+    if (!r && !shape->persistent && (r = gl_shadow_enter(m)))
         em_graphics_memory_unref(m->memory);
     em_unlock();
     if (!r) {
@@ -180,13 +180,13 @@ CUresult em_gl_shadow_open(struct em_gl_object *object, const struct em_graphics
                            const struct em_device *device, struct em_gl_shadow **out)
 {
     struct em_gl_shadow *there =
-                            shape->standing ? NULL : gl_shadow_find(NULL, object, shape, device),
+                            shape->persistent ? NULL : gl_shadow_find(NULL, object, shape, device),
                         *own = NULL;
     CUresult r = there ? CUDA_SUCCESS : gl_shadow_make(object, shape, device, &own);
     if (there || r)
         em_gl_object_close(object);
     // Another thread may have made one meanwhile.
-    else if (!shape->standing && (there = gl_shadow_find(own, object, shape, device))) {
+    else if (!shape->persistent && (there = gl_shadow_find(own, object, shape, device))) {
         em_lock();
         em_gl_shadow_unref(own);
         em_unlock();

@@ -22,14 +22,14 @@ struct registered {
     unsigned char *before;
 };
 
-static enum em_graphics_health check(void *owner)
+static enum em_graphics_status check(void *owner)
 {
     const struct registered *r = owner;
     em_lock();
     bool lives = em_object_peek(em_virtual_type(r->kind), r->object->object.handle),
          same = r->object->storage == r->storage;
     em_unlock();
-    return !lives ? EM_GRAPHICS_DELETED : same ? EM_GRAPHICS_FINE : EM_GRAPHICS_RESIZED;
+    return !lives ? EM_GRAPHICS_DELETED : same ? EM_GRAPHICS_OK : EM_GRAPHICS_RESIZED;
 }
 
 static const char *text(void *owner, char *out, size_t room)
