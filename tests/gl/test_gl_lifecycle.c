@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Objects that one thread specifies anew again and again while another thread registers and
-// unregisters them. Mesa updates all framebuffers of a share group that have a texture when the
+// Threads that disturb each other while they register.
+//
+// Objects are specified anew again and again while another thread registers and unregisters them.
+// Mesa updates all framebuffers of a share group that have a texture when the
 // texture is specified anew, without a lock against the contexts that the framebuffers belong to: a
 // driver that attached the program's textures to framebuffers of its own would crash here.
 #include <pthread.h>
@@ -77,6 +79,53 @@ static void register_while_specified(GLenum target, void *(*specify)(void *))
     pthread_join(thread, NULL);
 }
 
+// ---- contexts that cannot be shared
+
+// A context that is current lives on after eglDestroyContext, but no context can share objects with
+// it any more.
+static void *register_in_destroyed_contexts(void *cuda)
+{
+    EXPECT_OK(cuCtxSetCurrent(cuda));
+    eglBindAPI(EGL_OPENGL_API);
+    while (!atomic_load(&done)) {
+        CUgraphicsResource r;
+        EGLContext context = gl_new_context(GL_CORE, EGL_NO_CONTEXT);
+        gl_use(context);
+        GLuint buffer = gl_buffer(64, NULL);
+        eglDestroyContext(gl_display, context);
+        EXPECT_ERROR(cuGraphicsGLRegisterBuffer(&r, buffer, 0), CUDA_ERROR_OPERATING_SYSTEM);
+        gl_use(EGL_NO_CONTEXT);
+    }
+    return NULL;
+}
+
+// The threads wait for each other's share groups, since they may turn out to be their own.
+TEST(groups_that_fail_meanwhile)
+{
+    enum { THREADS = 3, GROUPS = 40 };
+    pthread_t threads[THREADS];
+    CUcontext cuda;
+    test_setting("CARDLESS_DIAGNOSTICS", "off"); // every refusal would be one
+    gl_start(GL_CORE);
+    EXPECT_OK(cuCtxGetCurrent(&cuda));
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, register_in_destroyed_contexts, cuda))
+            exit(1);
+    for (int i = 0; i < GROUPS; i++) {
+        EGLContext context = gl_new_context(GL_CORE, EGL_NO_CONTEXT);
+        gl_use(context);
+        CUgraphicsResource r = cu_buffer(gl_buffer(64, NULL), 0);
+        EXPECT_OK(cuGraphicsUnregisterResource(r));
+        gl_use(EGL_NO_CONTEXT);
+        eglDestroyContext(gl_display, context);
+    }
+    atomic_store(&done, true);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+// ---- objects that are specified anew
+
 TEST(textures_specified_meanwhile)
 {
     register_while_specified(GL_TEXTURE_2D, specify_textures);
@@ -87,4 +136,5 @@ TEST(renderbuffers_specified_meanwhile)
     register_while_specified(GL_RENDERBUFFER, specify_renderbuffers);
 }
 
-TESTS(CASE(textures_specified_meanwhile), CASE(renderbuffers_specified_meanwhile))
+TESTS(CASE(textures_specified_meanwhile), CASE(renderbuffers_specified_meanwhile),
+      CASE(groups_that_fail_meanwhile))

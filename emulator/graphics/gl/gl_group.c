@@ -189,17 +189,17 @@ static void *group_main(void *arg)
 
 // ---- groups
 
-static bool is_good(const struct em_gl_group *g, const struct em_gl_current *current)
-{
-    return g->ready && !g->leave && !g->ended && g->sharer.system == current->system &&
-           g->sharer.display == current->display;
-}
-
 // Precondition: mutex held.
 static void unref(struct em_gl_group *g)
 {
     if (!--g->references && g->ended) // else its thread frees it
         dm_free(g);
+}
+
+static bool is_good(const struct em_gl_group *g, const struct em_gl_current *current)
+{
+    return g->ready && !g->why_not && !g->leave && !g->ended &&
+           g->sharer.system == current->system && g->sharer.display == current->display;
 }
 
 // The group whose sentinel the current context knows, with a reference. Precondition: mutex held,
@@ -258,8 +258,7 @@ static void display_gone(void *display)
         pthread_cond_signal(&g->wake);
         while (!g->ended)
             pthread_cond_wait(&g->done, &mutex);
-        if (!--g->references)
-            dm_free(g);
+        unref(g);
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -294,7 +293,8 @@ static CUresult make(const struct em_gl_current *current, struct em_gl_group **o
                             "the current OpenGL context cannot be shared: %s", g->why_not);
     while (!g->ended)
         pthread_cond_wait(&g->done, &mutex);
-    dm_free(g);
+    unref(g); // other threads may have a reference: they wait for the group, or look whether it is
+              // theirs
     return r;
 }
 
@@ -315,8 +315,7 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
            (coming = find_coming(&current))) { // another thread's first call
         coming->references++;
         pthread_cond_wait(&coming->done, &mutex);
-        if (!--coming->references && coming->ended)
-            dm_free(coming);
+        unref(coming);
     }
     if (g)
         *out = g;
