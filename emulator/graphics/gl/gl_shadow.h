@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Shadow buffers: the device memory that stands for a GL object while it is mapped, and which of
-// its bytes are newer on which side. Bytes move when CUDA needs them, and back at unmap where CUDA
-// wrote; what neither side uses never moves. All resources of one object and one shape have one
-// shadow, as on a card they have one memory.
+// Shadow buffers: device memory that stands in for a mapped OpenGL object.
+//
+// A shadow tracks, for each mip level, which bytes are valid on the CUDA side and which bytes CUDA
+// has modified. Bytes are copied from OpenGL the first time CUDA reads them, and copied back at
+// unmap if CUDA wrote them. Bytes that neither side uses are never copied.
+//
+// All resources registered for the same object with the same shape share one shadow, because on a
+// card they share the same memory.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,22 +14,23 @@
 #include "gl_object.h"
 #include "graphics.h"
 
-// What is known of a level since it was mapped; a buffer has one. What is in none of the three
-// regions the GL alone has.
+// Transfer state of one mip level since it was mapped. A buffer has a single level. Bytes outside
+// all three regions are valid in OpenGL only.
 struct em_gl_level {
-    struct em_gl_region have;   // the shadow has what the GL has
-    struct em_gl_region dirty;  // CUDA has written it
-    struct em_gl_region coming; // commands will write it that are not complete …
-    struct em_gl_coming {
-        const void *by; // … through this resource,
-        unsigned uses;  // and so many of them
-    } writes[EM_GL_BOXES_MAX];
+    struct em_gl_region valid;   // the shadow matches OpenGL
+    struct em_gl_region dirty;   // CUDA has written; copied back at unmap
+    struct em_gl_region pending; // submitted commands will write here
+    // The writers of each pending box.
+    struct em_gl_pending {
+        const void *resource;
+        unsigned commands;
+    } writers[EM_GL_BOXES_MAX];
     unsigned fetches;
-    bool all; // `have` is everything: dirty boxes may grow over what is clean
+    bool fully_valid; // `valid` covers the level, so dirty boxes may be merged generously
 };
 
 struct em_gl_shadow {
-    struct em_gl_named *named;  // the shadows of its object's name; NULL: it is not shared
+    struct em_gl_named *named;  // the shadows of its object's name; NULL: it is never shared
     struct em_gl_shadow *older; // of the same name
     unsigned references;
     struct em_gl_object *object;
@@ -34,45 +39,46 @@ struct em_gl_shadow {
     struct em_graphics_memory *memory; // a reference
     uint64_t address;                  // device address of its first byte
     struct dm_layout layout;           // of an image: linear rows
-    uint64_t size_B;                   // of a buffer; 0: an image
-    unsigned level_count;              // that the object has; CUDA may show more
+    uint64_t size_B;                   // of a buffer; 0 for an image
+    unsigned level_count;              // of the object; CUDA may show more
     struct em_gl_level *levels;
-    unsigned maps; // by how many resources it is mapped
-    bool keep;     // one of them at least is not for reading only: what CUDA writes goes to the GL
-    bool busy;     // a thread moves bytes, and does not hold em_lock
-    uint64_t mapped_size_B; // a buffer's size when it was first written since it was mapped; 0: it
-                            // has not been
-    bool said_resized, said_refused;
-    uint64_t to_cuda_B, to_graphics_B; // moved since it was made
+    unsigned maps;   // resources that map it
+    bool write_back; // at least one of them is not READ_ONLY
+    bool busy;       // a thread copies bytes without em_lock
+    // A buffer's size at its first write since it was mapped; 0 before that.
+    uint64_t mapped_size_B;
+    bool reported_resized, reported_refused;
+    uint64_t to_cuda_B, to_graphics_B; // copied since the shadow was made
 };
 
-// The shadow of an object that CUDA shows on `device` as `shape` says: one that is there, to which
-// a reference is taken, or a new one. The object is the shadow's from then on, also on failure.
-// Precondition: em_lock NOT held.
+// Returns the shadow for `object` on `device` with the given shape, and takes a reference. Creates
+// it if there is none. Takes ownership of `object`, also on failure. Precondition: em_lock not
+// held.
 CUresult em_gl_shadow_open(struct em_gl_object *object, const struct em_graphics_shape *shape,
                            const struct em_device *device, struct em_gl_shadow **out);
 
-// Everything that follows: precondition: em_lock held.
+// Precondition of everything that follows: em_lock held.
 
 void em_gl_shadow_unref(struct em_gl_shadow *shadow);
 
-// A resource is mapped: from now on CUDA may touch the object. Where no other one has it mapped the
-// GL has the newest bytes. Silicon (recorded: buffer/flags-1-0, flags-1-1): what is written through
-// a READ_ONLY mapping reaches OpenGL if another mapping of the object is none (`keep`).
-void em_gl_shadow_map(struct em_gl_shadow *shadow, bool keep);
-// What the GL has is not wanted: nothing is fetched any more until the next map. False: others have
-// the shadow mapped, and want it.
+// Counts one more resource that maps this shadow. If it is the first one, the shadow starts out
+// invalid because OpenGL holds the newest bytes. Pass write_back = false for READ_ONLY resources.
+// On a card, writes through a READ_ONLY mapping still reach OpenGL if another resource maps the
+// same object without READ_ONLY (recorded: buffer/flags-1-0, buffer/flags-1-1).
+void em_gl_shadow_map(struct em_gl_shadow *shadow, bool write_back);
+// Drops OpenGL's contents: nothing is fetched until the next map. Returns false if another resource
+// still maps the shadow and needs the contents.
 bool em_gl_shadow_discard(struct em_gl_shadow *shadow);
-// In what follows `by` stands for one of the resources.
-// A command is about to read or write a box of a level (NULL: any byte): fetches the bytes that it
-// needs from OpenGL. May release em_lock meanwhile.
-void em_gl_shadow_make_resident(struct em_gl_shadow *shadow, const void *by, unsigned level,
+// Makes the bytes that an access needs valid in the shadow. `box` is NULL if the access may touch
+// any byte. `resource` identifies the resource that is used. May release em_lock while it copies.
+void em_gl_shadow_make_resident(struct em_gl_shadow *shadow, const void *resource, unsigned level,
                                 const struct em_gl_box *box, enum em_access_mode mode);
 // A write of such a box has ended. `complete` is false if it failed or never ran.
-void em_gl_shadow_end_write(struct em_gl_shadow *shadow, const void *by, unsigned level,
+void em_gl_shadow_end_write(struct em_gl_shadow *shadow, const void *resource, unsigned level,
                             const struct em_gl_box *box, bool complete);
-// Waits until no other thread moves bytes; em_lock is released meanwhile.
+// Waits until no thread copies bytes. Releases em_lock meanwhile.
 void em_gl_shadow_wait(struct em_gl_shadow *shadow);
-// A resource is unmapped: what CUDA has written goes to the GL, or (`push` false) does not. False:
-// the GL did not take it, which has been told. em_lock may be released meanwhile with `push`.
-bool em_gl_shadow_unmap(struct em_gl_shadow *shadow, const void *by, bool push);
+// Removes one resource's mapping and, if `write_back` is set, copies CUDA's writes to OpenGL.
+// Returns false if OpenGL rejected them; the diagnostic has already been reported. May release
+// em_lock if `write_back` is set.
+bool em_gl_shadow_unmap(struct em_gl_shadow *shadow, const void *resource, bool write_back);

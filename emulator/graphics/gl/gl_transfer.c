@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// What of a shadow is newer than what the GL has, or older; and moving it.
+// Copies between shadows and OpenGL objects: tracks the newest bytes, fetches them and writes them
+// back.
 #include <pthread.h>
 
 #include "error.h"
 #include "gl_shadow.h"
 #include "lock.h"
 
-// Tells once in a mapping what is wrong with an object. Whether its bytes were moved, or as many as
-// it still has.
-static bool tell(struct em_gl_shadow *m, enum em_gl_status status)
+// Reports a failed copy, once in each mapping. Returns whether the bytes were copied, or as many of
+// them as the object still has.
+static bool transfer_report(struct em_gl_shadow *m, enum em_gl_status status)
 {
     bool changed = status == EM_GL_RESIZED || status == EM_GL_REFORMATTED,
          good = !status || changed || status == EM_GL_MISSING;
-    bool *said = changed ? &m->said_resized : &m->said_refused;
-    if (!status || *said)
+    bool *reported = changed ? &m->reported_resized : &m->reported_refused;
+    if (!status || *reported)
         return good;
-    *said = true;
+    *reported = true;
     const char *kind = em_gl_kind_text(m->object->kind), *why = em_gl_status_text(status);
     if (changed)
         em_mistake(G14, CUDA_SUCCESS, "OpenGL %s %u: %s", kind, m->object->name, why);
@@ -28,21 +29,22 @@ static bool tell(struct em_gl_shadow *m, enum em_gl_status status)
     return good;
 }
 
-void em_gl_shadow_map(struct em_gl_shadow *m, bool keep)
+void em_gl_shadow_map(struct em_gl_shadow *m, bool write_back)
 {
-    m->keep = keep || (m->maps && m->keep);
+    em_assert_locked();
+    m->write_back = write_back || (m->maps && m->write_back);
     if (m->maps++)
         return;
     for (unsigned i = 0; i < m->level_count; i++) {
         struct em_gl_level *l = &m->levels[i];
-        l->have.count = l->dirty.count = l->coming.count = l->fetches = 0;
-        l->all = false;
+        l->valid.count = l->dirty.count = l->pending.count = l->fetches = 0;
+        l->fully_valid = false;
     }
     m->mapped_size_B = 0;
-    m->said_resized = m->said_refused = false;
+    m->reported_resized = m->reported_refused = false;
 }
 
-static struct em_gl_bytes bytes_of(const struct em_gl_shadow *m, unsigned level)
+static struct em_gl_bytes transfer_bytes(const struct em_gl_shadow *m, unsigned level)
 {
     if (m->size_B)
         return (struct em_gl_bytes){
@@ -59,23 +61,23 @@ static struct em_gl_bytes bytes_of(const struct em_gl_shadow *m, unsigned level)
     };
 }
 
-static uint64_t element_B(const struct em_gl_shadow *m)
+static uint64_t transfer_element_B(const struct em_gl_shadow *m)
 {
     return m->size_B ? 1 : m->object->image.transfer.element_B;
 }
 
-static struct em_gl_box whole(const struct em_gl_shadow *m, unsigned level)
+static struct em_gl_box transfer_whole(const struct em_gl_shadow *m, unsigned level)
 {
-    struct em_gl_bytes b = bytes_of(m, level);
+    struct em_gl_bytes b = transfer_bytes(m, level);
     return (struct em_gl_box){.width = b.width, .height = b.height, .depth = b.depth};
 }
 
-static void have_all(struct em_gl_shadow *m, unsigned level)
+static void transfer_set_valid(struct em_gl_shadow *m, unsigned level)
 {
     struct em_gl_level *l = &m->levels[level];
-    l->have.count = 1;
-    l->have.box[0] = whole(m, level);
-    l->all = true;
+    l->valid.count = 1;
+    l->valid.box[0] = transfer_whole(m, level);
+    l->fully_valid = true;
 }
 
 bool em_gl_shadow_discard(struct em_gl_shadow *m)
@@ -83,122 +85,125 @@ bool em_gl_shadow_discard(struct em_gl_shadow *m)
     if (m->maps > 1)
         return false;
     for (unsigned level = 0; level < m->level_count; level++)
-        have_all(m, level);
+        transfer_set_valid(m, level);
     return true;
 }
 
-// ---- writes that are not complete
+// ---- pending writes
 
-static unsigned find_coming(const struct em_gl_level *l, const void *by,
-                            const struct em_gl_box *box)
+static unsigned pending_find(const struct em_gl_level *l, const void *resource,
+                             const struct em_gl_box *box)
 {
     unsigned i = 0;
-    while (i < l->coming.count &&
-           (l->writes[i].by != by || !em_gl_box_is_same(&l->coming.box[i], box)))
+    while (i < l->pending.count &&
+           (l->writers[i].resource != resource || !em_gl_box_is_same(&l->pending.box[i], box)))
         i++;
     return i;
 }
 
-// Whether one more box can be written and be noted exactly when that is done.
-static bool has_room(const struct em_gl_level *l)
+// Whether the end of one more write can be tracked exactly.
+static bool pending_has_capacity(const struct em_gl_level *l)
 {
     unsigned taken = l->dirty.count;
-    for (unsigned i = 0; i < l->coming.count; i++)
-        taken += l->writes[i].uses;
+    for (unsigned i = 0; i < l->pending.count; i++)
+        taken += l->writers[i].commands;
     return taken < EM_GL_BOXES_MAX;
 }
 
-// Notes a write whose end will be told. Where there is no room, which may be with `all` only, it
-// counts as done.
-static void expect(struct em_gl_level *l, const void *by, const struct em_gl_box *box)
+// Tracks a write until it ends. If there is no capacity, which happens only in a fully valid level,
+// the write counts as complete.
+static void pending_add(struct em_gl_level *l, const void *resource, const struct em_gl_box *box)
 {
-    unsigned at = find_coming(l, by, box);
+    unsigned at = pending_find(l, resource, box);
     if (at == EM_GL_BOXES_MAX) {
         em_gl_region_grow(&l->dirty, box);
         return;
     }
-    if (at == l->coming.count) {
-        l->coming.box[l->coming.count++] = *box;
-        l->writes[at] = (struct em_gl_coming){.by = by};
+    if (at == l->pending.count) {
+        l->pending.box[l->pending.count++] = *box;
+        l->writers[at] = (struct em_gl_pending){.resource = resource};
     }
-    l->writes[at].uses++;
+    l->writers[at].commands++;
 }
 
-static void forget(struct em_gl_level *l, unsigned at)
+static void pending_remove(struct em_gl_level *l, unsigned at)
 {
-    l->coming.box[at] = l->coming.box[--l->coming.count];
-    l->writes[at] = l->writes[l->coming.count];
+    l->pending.box[at] = l->pending.box[--l->pending.count];
+    l->writers[at] = l->writers[l->pending.count];
 }
 
-void em_gl_shadow_end_write(struct em_gl_shadow *m, const void *by, unsigned level,
+void em_gl_shadow_end_write(struct em_gl_shadow *m, const void *resource, unsigned level,
                             const struct em_gl_box *box, bool complete)
 {
     if (!m->maps || level >= m->level_count)
         return;
     struct em_gl_level *l = &m->levels[level];
-    unsigned at = find_coming(l, by, box);
-    if (at < l->coming.count && !--l->writes[at].uses)
-        forget(l, at);
+    unsigned at = pending_find(l, resource, box);
+    if (at < l->pending.count && !--l->writers[at].commands)
+        pending_remove(l, at);
     if (complete) {
         em_gl_region_grow(&l->dirty, box);
-    } else { // it may have begun, or nothing was fetched there because of it: the GL has it all
-        l->have.count = 0;
-        l->all = false;
+    } else { // it may have begun, or may have made a fetch unnecessary: fetch everything again
+        l->valid.count = 0;
+        l->fully_valid = false;
     }
 }
 
-// The pointers and arrays of a mapping end before its last commands do, so that the end of their
-// writes is not told: at unmap they are complete.
-static void end_writes(struct em_gl_level *l, const void *by)
+// At unmap all commands of the mapping have completed, but the end of some writes is never
+// reported, because pointers and arrays end before the last commands. Counts these writes as
+// complete.
+static void pending_end_all(struct em_gl_level *l, const void *resource)
 {
-    for (unsigned i = 0; i < l->coming.count;) {
-        if (l->writes[i].by != by) {
+    for (unsigned i = 0; i < l->pending.count;) {
+        if (l->writers[i].resource != resource) {
             i++;
             continue;
         }
-        em_gl_region_grow(&l->dirty, &l->coming.box[i]);
-        forget(l, i);
+        em_gl_region_grow(&l->dirty, &l->pending.box[i]);
+        pending_remove(l, i);
     }
 }
 
 // ---- fetching
 
-static pthread_cond_t idle = PTHREAD_COND_INITIALIZER; // with em_lock: a shadow is busy no more
+// Signalled, with em_lock held, when a shadow is no longer busy.
+static pthread_cond_t transfer_idle = PTHREAD_COND_INITIALIZER;
 
 void em_gl_shadow_wait(struct em_gl_shadow *m)
 {
-    while (m->busy) // with the GL's work, which waits for nothing of CUDA's
-        em_lock_wait(&idle);
+    em_assert_locked();
+    while (m->busy) // a copy inside OpenGL, which waits for no CUDA work
+        em_lock_wait(&transfer_idle);
 }
 
-// em_lock is released until the end.
-static void begin_moving(struct em_gl_shadow *m)
+// Releases em_lock until transfer_end.
+static void transfer_begin(struct em_gl_shadow *m)
 {
     m->busy = true;
     em_unlock();
 }
 
-static void end_moving(struct em_gl_shadow *m)
+static void transfer_end(struct em_gl_shadow *m)
 {
     em_lock();
     m->busy = false;
-    pthread_cond_broadcast(&idle);
+    pthread_cond_broadcast(&transfer_idle);
 }
 
-// What is to be fetched, and what must not be overwritten.
+// The bytes to fetch, and the regions that must not be overwritten.
 struct fetch {
     struct em_gl_shadow *shadow;
-    const void *by;
+    const void *resource;
     unsigned level;
     struct em_gl_box box;
-    struct em_gl_region without[3];
+    struct em_gl_region except[3];
     struct em_gl_bytes bytes;
-    uint64_t moved; // texels, or bytes of a buffer
+    uint64_t copied; // texels, or bytes of a buffer
     bool any;
     enum em_gl_status status;
 };
 
-static void note_part(void *arg, const struct em_gl_box *part)
+static void fetch_note_part(void *arg, const struct em_gl_box *part)
 {
     (void)part;
     ((struct fetch *)arg)->any = true;
@@ -213,27 +218,27 @@ static void fetch_part(void *arg, const struct em_gl_box *part)
             ? em_gl_buffer_read(o, part->x, part->width, (char *)f->bytes.base + part->x)
             : em_gl_image_read(o, f->level, part, &f->bytes);
     f->status = status ? status : f->status;
-    f->moved += em_gl_box_volume(part);
+    f->copied += em_gl_box_volume(part);
 }
 
-// Whether a part of a box is only in the GL. Fills in the rest of `f`.
-static bool lacks(struct fetch *f, const struct em_gl_box *box)
+// Whether a part of a box is valid in OpenGL only. Fills in the rest of `f`.
+static bool fetch_is_needed(struct fetch *f, const struct em_gl_box *box)
 {
     const struct em_gl_level *l = &f->shadow->levels[f->level];
-    f->without[0] = l->have;
-    f->without[1] = l->dirty;
-    f->without[2] = l->coming;
-    f->bytes = bytes_of(f->shadow, f->level);
+    f->except[0] = l->valid;
+    f->except[1] = l->dirty;
+    f->except[2] = l->pending;
+    f->bytes = transfer_bytes(f->shadow, f->level);
     f->box = *box;
     f->any = false;
-    em_gl_region_rest(f->without, 3, box, note_part, f);
+    em_gl_region_rest(f->except, 3, box, fetch_note_part, f);
     return f->any;
 }
 
-// Small reads fetch what they need; when they go on, bands or pieces, since each fetch costs as
-// much as some hundred KiB.
-static struct em_gl_box widen(const struct em_gl_level *l, const struct em_gl_box *box,
-                              const struct em_gl_box *all)
+// The first small reads fetch exactly what they need. Later ones fetch bands or pieces, because a
+// fetch costs as much as copying some hundred KiB.
+static struct em_gl_box fetch_widen(const struct em_gl_level *l, const struct em_gl_box *box,
+                                    const struct em_gl_box *all)
 {
     enum { EXACT_FETCHES = 8, BANDS = 16, PIECES = 64, PAGE_B = 4096 };
     struct em_gl_box b = *box;
@@ -257,81 +262,83 @@ static struct em_gl_box widen(const struct em_gl_level *l, const struct em_gl_bo
     return b;
 }
 
-// Plans the fetch that an access asks for, and notes its outcome. `told`: of a write the end will
-// be told. False: nothing is to be fetched.
-static bool plan(struct fetch *f, const struct em_gl_box *box, enum em_access_mode mode, bool told)
+// Plans the fetch for an access, and updates the level's state as if it had been done. `tracked`:
+// the end of a write will be reported. Returns whether there is anything to fetch.
+static bool fetch_plan(struct fetch *f, const struct em_gl_box *box, enum em_access_mode mode,
+                       bool tracked)
 {
     struct em_gl_level *l = &f->shadow->levels[f->level];
-    struct em_gl_box all = whole(f->shadow, f->level), area = *box;
-    bool writes = mode != EM_ACCESS_READ, exact = told && has_room(l), any = false;
-    if (!l->all && ((writes && !exact) || (mode != EM_ACCESS_WRITE && lacks(f, box)))) {
+    struct em_gl_box all = transfer_whole(f->shadow, f->level), area = *box;
+    bool writes = mode != EM_ACCESS_READ, exact = tracked && pending_has_capacity(l), any = false;
+    if (!l->fully_valid &&
+        ((writes && !exact) || (mode != EM_ACCESS_WRITE && fetch_is_needed(f, box)))) {
         if (writes && !exact)
             area = all;
         else if (!writes)
-            area = widen(l, box, &all);
-        any = lacks(f, &area);
+            area = fetch_widen(l, box, &all);
+        any = fetch_is_needed(f, &area);
         l->fetches++;
-        if (em_gl_box_is_same(&area, &all) || !em_gl_region_add(&l->have, &area)) {
-            any = lacks(f, &all);
-            have_all(f->shadow, f->level);
+        if (em_gl_box_is_same(&area, &all) || !em_gl_region_add(&l->valid, &area)) {
+            any = fetch_is_needed(f, &all);
+            transfer_set_valid(f->shadow, f->level);
         }
     }
-    if (writes && told)
-        expect(l, f->by, box);
+    if (writes && tracked)
+        pending_add(l, f->resource, box);
     return any;
 }
 
-static void make_level_resident(struct em_gl_shadow *m, const void *by, unsigned level,
-                                const struct em_gl_box *box, enum em_access_mode mode, bool told)
+static void make_level_resident(struct em_gl_shadow *m, const void *resource, unsigned level,
+                                const struct em_gl_box *box, enum em_access_mode mode, bool tracked)
 {
-    struct fetch f = {.shadow = m, .by = by, .level = level, .status = EM_GL_OK};
-    // What is written now goes to the storage that the buffer has now: nowhere, if the program
-    // gives it another one before unmap.
+    struct fetch f = {.shadow = m, .resource = resource, .level = level, .status = EM_GL_OK};
+    // Bytes that are written now belong to the storage that the buffer has now. If the program
+    // gives it another storage before unmap, they are dropped.
     bool measure = m->size_B && !m->mapped_size_B && mode != EM_ACCESS_READ,
-         any = plan(&f, box, mode, told);
+         any = fetch_plan(&f, box, mode, tracked);
     uint64_t size_B = 0;
     if (any || measure) {
-        begin_moving(m);
+        transfer_begin(m);
         if (measure)
             em_gl_buffer_size(m->object, &size_B);
         if (any)
-            em_gl_region_rest(f.without, 3, &f.box, fetch_part, &f);
-        end_moving(m);
-        if (!tell(m, f.status)) { // asked for again when it is next needed
-            m->levels[level].have.count = 0;
-            m->levels[level].all = false;
+            em_gl_region_rest(f.except, 3, &f.box, fetch_part, &f);
+        transfer_end(m);
+        if (!transfer_report(m, f.status)) { // fetch it again at the next access
+            m->levels[level].valid.count = 0;
+            m->levels[level].fully_valid = false;
         }
-        m->to_cuda_B += f.moved * element_B(m);
+        m->to_cuda_B += f.copied * transfer_element_B(m);
         m->mapped_size_B = measure ? size_B : m->mapped_size_B;
     }
-    if (!told && mode != EM_ACCESS_READ)
+    if (!tracked && mode != EM_ACCESS_READ)
         em_gl_region_grow(&m->levels[level].dirty, box);
 }
 
-void em_gl_shadow_make_resident(struct em_gl_shadow *m, const void *by, unsigned level,
+void em_gl_shadow_make_resident(struct em_gl_shadow *m, const void *resource, unsigned level,
                                 const struct em_gl_box *box, enum em_access_mode mode)
 {
     if (box && level < m->level_count)
-        make_level_resident(m, by, level, box, mode, true);
+        make_level_resident(m, resource, level, box, mode, true);
     for (level = 0; !box && level < m->level_count && m->maps; level++) {
-        struct em_gl_box all = whole(m, level);
-        make_level_resident(m, by, level, &all, mode, false);
+        struct em_gl_box all = transfer_whole(m, level);
+        make_level_resident(m, resource, level, &all, mode, false);
         em_gl_shadow_wait(m);
     }
 }
 
-// ---- giving back
+// ---- writing back
 
-// Writes what is dirty of a level to the GL; em_lock is released meanwhile. The worst that
-// happened.
-static enum em_gl_status push_level(struct em_gl_shadow *m, unsigned level)
+// Copies the dirty boxes of a level to OpenGL, and returns the worst status. Releases em_lock
+// meanwhile.
+static enum em_gl_status write_back_level(struct em_gl_shadow *m, unsigned level)
 {
     const struct em_gl_region dirty = m->levels[level].dirty;
-    const struct em_gl_bytes bytes = bytes_of(m, level);
+    const struct em_gl_bytes bytes = transfer_bytes(m, level);
     enum em_gl_status worst = EM_GL_OK;
     if (!dirty.count)
         return worst;
-    begin_moving(m);
+    transfer_begin(m);
     for (unsigned i = 0; i < dirty.count; i++) {
         const struct em_gl_box *box = &dirty.box[i];
         enum em_gl_status status =
@@ -340,21 +347,21 @@ static enum em_gl_status push_level(struct em_gl_shadow *m, unsigned level)
                       : em_gl_image_write(m->object, level, box, &bytes);
         worst = status > worst ? status : worst;
     }
-    end_moving(m);
+    transfer_end(m);
     for (unsigned i = 0; i < dirty.count; i++)
-        m->to_graphics_B += em_gl_box_volume(&dirty.box[i]) * element_B(m);
+        m->to_graphics_B += em_gl_box_volume(&dirty.box[i]) * transfer_element_B(m);
     return worst;
 }
 
-bool em_gl_shadow_unmap(struct em_gl_shadow *m, const void *by, bool push)
+bool em_gl_shadow_unmap(struct em_gl_shadow *m, const void *resource, bool write_back)
 {
+    em_assert_locked();
     bool good = true;
-    if (push)
+    if (write_back)
         em_gl_shadow_wait(m);
-    for (unsigned level = 0; push && m->keep && level < m->level_count;
-         level++) { // what others write meanwhile goes with them
-        end_writes(&m->levels[level], by);
-        good &= tell(m, push_level(m, level));
+    for (unsigned level = 0; write_back && m->write_back && level < m->level_count; level++) {
+        pending_end_all(&m->levels[level], resource);
+        good &= transfer_report(m, write_back_level(m, level)); // with other resources' writes
         em_gl_shadow_wait(m);
     }
     m->maps--;
