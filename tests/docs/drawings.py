@@ -8,6 +8,7 @@ them. `cardless layout`, which asks the layout code instead of memory, must say 
 
   drawings.py FACTS_PROGRAM CARDLESS FOLDER
 """
+
 import os
 import re
 import shlex
@@ -54,8 +55,11 @@ def box(group):
 
 
 def same_facts(name, drawn, lines):
-    expect(sorted(drawn) == sorted(lines), f'{name}: drawn {sorted(set(drawn) - set(lines))}, but the '
-           f'library has {sorted(set(lines) - set(drawn))}')
+    expect(
+        sorted(drawn) == sorted(lines),
+        f'{name}: drawn {sorted(set(drawn) - set(lines))}, but the '
+        f'library has {sorted(set(lines) - set(drawn))}',
+    )
 
 
 def proportional(name, pairs):
@@ -73,7 +77,10 @@ def aliases(found):
         f, colour = parse(line), next(group.iter(SVG + 'rect')).get('class').split()[0]
         expect(f['name'] in label(group), f'aliases: no label {f["name"]}')
         expect(f['memory'] == 'none' or f['call'] in label(group), f'aliases: no label {f["call"]}')
-        expect(fill.setdefault(f['memory'], colour) == colour, f'aliases: {f["name"]} has another colour')
+        expect(
+            fill.setdefault(f['memory'], colour) == colour,
+            f'aliases: {f["name"]} has another colour',
+        )
     expect(len(set(fill.values())) == len(fill), 'aliases: two allocations have the same colour')
 
 
@@ -81,7 +88,9 @@ def gob(found):
     for kind, unit in (('piece', 16), ('gob', 512)):
         facts = [(parse(line), group) for line, group in found if line.startswith(kind + ' ')]
         for f, group in facts:
-            expect(label(group) == str(int(f['at']) // unit), f'gob: {f} has the label {label(group)}')
+            expect(
+                label(group) == str(int(f['at']) // unit), f'gob: {f} has the label {label(group)}'
+            )
         proportional(f'gob {kind} x', [(box(g)[0], int(f['x'])) for f, g in facts])
         proportional(f'gob {kind} y', [(box(g)[1], int(f['y'])) for f, g in facts])
 
@@ -92,18 +101,30 @@ def mips(found):
     for f, group in facts:
         picture, bar = list(group.iter(SVG + 'rect'))
         bars.append((float(bar.get('x')), int(f['at'])))
-        expect(f"{f['width']} x {f['height']}" in label(group), f'mips: {f} has the label {label(group)}')
+        expect(
+            f"{f['width']} x {f['height']}" in label(group),
+            f'mips: {f} has the label {label(group)}',
+        )
         expect(f['at'] in label(group).split(), f'mips: {f} has the label {label(group)}')
-        expect(float(picture.get('width')) * int(f['height']) == float(picture.get('height')) * int(f['width']),
-               f'mips: {f} has another shape')
+        expect(
+            float(picture.get('width')) * int(f['height'])
+            == float(picture.get('height')) * int(f['width']),
+            f'mips: {f} has another shape',
+        )
     proportional('mips', bars)
-    table = subprocess.run([*WRAPPER, CARDLESS, 'layout', '128x128', '--levels', '4', '--layers', '2',
-                            '--no-picture'], capture_output=True, text=True, timeout=30).stdout
+    table = subprocess.run(
+        [*WRAPPER, CARDLESS, 'layout', '128x128', '--levels', '4', '--layers', '2', '--no-picture'],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    ).stdout
     stride = int(re.search(r'layers +2, (\d+) bytes apart', table)[1])
     for f, _ in facts:
         row = re.search(rf'^ +{f["level"]}  {f["width"]}x{f["height"]} +(\d+) ', table, re.M)
-        expect(row and int(row[1]) + stride * int(f['layer']) == int(f['at']),
-               f'mips: cardless layout has another offset for {f}')
+        expect(
+            row and int(row[1]) + stride * int(f['layer']) == int(f['at']),
+            f'mips: cardless layout has another offset for {f}',
+        )
 
 
 def mapping(found):
@@ -112,20 +133,25 @@ def mapping(found):
     for line, group in found:
         f = parse(line)
         if f['kind'] == 'value':
-            expect(f'reads {f["reads"]},' in label(group), f'mapping: {line} has the label {label(group)}')
+            expect(
+                f'reads {f["reads"]},' in label(group),
+                f'mapping: {line} has the label {label(group)}',
+            )
             continue
         tops.append(box(group)[1])
         colour = next(group.iter(SVG + 'rect')).get('class')
         expect(f['call'] in label(group), f'mapping: no label {f["call"]}')
         expect(f['diagnostic'] == 'none' or f['diagnostic'] in label(group), f'mapping: {line}')
-        expect((f['result'] == 'CUDA_SUCCESS') == (colour != 'bad'), f'mapping: the colour of {line}')
+        expect(
+            (f['result'] == 'CUDA_SUCCESS') == (colour != 'bad'), f'mapping: the colour of {line}'
+        )
         expect(f['result'] == 'CUDA_SUCCESS' or f['result'] in label(group), f'mapping: {line}')
     expect(tops == sorted(tops), 'mapping: the steps are out of order')
 
 
 def closure(pairs):
     pairs = set(pairs)
-    while (more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs):
+    while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
         pairs |= more
     return pairs
 
@@ -134,13 +160,22 @@ def streams(found, lines):
     """The arrows, followed from one to the next, are all the waiting that was observed."""
     arrows = {(f['command'], f['for']) for f in (parse(line) for line, _ in found)}
     waits = {(f['command'], f['for']) for f in map(parse, lines)}
-    expect(closure(arrows) == waits, f'streams: the arrows say {sorted(closure(arrows) - waits)} too much and '
-           f'{sorted(waits - closure(arrows))} too little')
+    expect(
+        closure(arrows) == waits,
+        f'streams: the arrows say {sorted(closure(arrows) - waits)} too much and '
+        f'{sorted(waits - closure(arrows))} too little',
+    )
     for arrow in arrows:
-        expect(arrow not in closure(arrows - {arrow}), f'streams: the arrow {arrow} says nothing new')
-    names = {t.text for t in ET.parse(os.path.join(FOLDER, 'streams.svg')).getroot().iter(SVG + 'text')}
+        expect(
+            arrow not in closure(arrows - {arrow}), f'streams: the arrow {arrow} says nothing new'
+        )
+    names = {
+        t.text for t in ET.parse(os.path.join(FOLDER, 'streams.svg')).getroot().iter(SVG + 'text')
+    }
     expect({n for pair in waits for n in pair} <= names, 'streams: a command is not drawn')
-    expect('C1' in names and not any('C1' in pair for pair in waits), 'streams: C1 waits for something')
+    expect(
+        'C1' in names and not any('C1' in pair for pair in waits), 'streams: C1 waits for something'
+    )
 
 
 for name, check in (('aliases', aliases), ('gob', gob), ('mips', mips), ('mapping', mapping)):

@@ -205,71 +205,71 @@ static void mapping(void)
 
 enum command { A1, A2, B1, C1, D1, B2, COMMANDS };
 static const char *const command_names[] = {"A1", "A2", "B1", "C1", "D1", "B2"};
-static volatile int done[COMMANDS];
+static CUevent done[COMMANDS];
 
-static void CUDA_CB mark(void *command)
+static bool is_done(int c)
 {
-    done[(intptr_t)command] = 1;
+    CUresult r = cuEventQuery(done[c]);
+    if (r != CUDA_ERROR_NOT_READY)
+        MUST(r);
+    return !r;
 }
 
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
-}
-
-// Whether nothing more runs for a while.
+// Waits until no more commands complete. Under policy eager they complete while they are issued.
 static void settle(void)
 {
-    for (int quiet = 0, before = -1; quiet < 5; quiet++) {
+    for (int quiet = 0, before = -1; quiet < 3; quiet++) {
         int now = 0;
-        pause_ms(10);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
         for (int c = 0; c < COMMANDS; c++)
-            now += done[c];
+            now += is_done(c);
         if (now != before)
             quiet = 0;
         before = now;
     }
 }
 
-static volatile unsigned *issue(CUstream s, enum command c, enum command held)
+// Issues a command, blocked if it is the one to hold up, and an event after it.
+static volatile unsigned *issue(CUstream s, enum command c, enum command held, CUdeviceptr words)
 {
     volatile unsigned *release = c == held ? test_hold(s) : NULL;
-    MUST(cuLaunchHostFunc(s, mark, (void *)(intptr_t)c));
+    MUST(cuMemsetD32Async(words + 4 * c, 1, 1, s));
+    MUST(cuEventRecord(done[c], s));
     return release;
 }
 
-static void run_held(enum command held, CUstream a, CUstream b, CUstream c)
+static void run_held(enum command held, CUstream a, CUstream b, CUstream c, CUdeviceptr words)
 {
     volatile unsigned *release[COMMANDS];
-    CUevent e;
     for (int i = 0; i < COMMANDS; i++)
-        done[i] = 0;
-    MUST(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
-    release[A1] = issue(a, A1, held);
-    MUST(cuEventRecord(e, a));
-    release[A2] = issue(a, A2, held);
-    MUST(cuStreamWaitEvent(b, e, 0));
-    release[B1] = issue(b, B1, held);
-    release[C1] = issue(c, C1, held);
-    release[D1] = issue(CU_STREAM_LEGACY, D1, held);
-    release[B2] = issue(b, B2, held);
+        MUST(cuEventCreate(&done[i], CU_EVENT_DISABLE_TIMING));
+    release[A1] = issue(a, A1, held, words);
+    release[A2] = issue(a, A2, held, words);
+    MUST(cuStreamWaitEvent(b, done[A1], 0));
+    release[B1] = issue(b, B1, held, words);
+    release[C1] = issue(c, C1, held, words);
+    release[D1] = issue(CU_STREAM_LEGACY, D1, held, words);
+    release[B2] = issue(b, B2, held, words);
     settle();
     for (int i = 0; i < COMMANDS; i++)
-        if (!done[i] && i != (int)held)
+        if (i != (int)held && !is_done(i))
             printf("waits command=%s for=%s\n", command_names[i], command_names[held]);
-    *release[held] = 1;
+    __atomic_store_n(release[held], 1, __ATOMIC_SEQ_CST);
     MUST(cuCtxSynchronize());
-    MUST(cuEventDestroy(e));
+    for (int i = 0; i < COMMANDS; i++)
+        MUST(cuEventDestroy(done[i]));
 }
 
 static void streams(void)
 {
     CUstream a, b, c;
+    CUdeviceptr words;
+    MUST(cuMemAlloc(&words, 4 * COMMANDS));
     MUST(cuStreamCreate(&a, CU_STREAM_DEFAULT));
     MUST(cuStreamCreate(&b, CU_STREAM_DEFAULT));
     MUST(cuStreamCreate(&c, CU_STREAM_NON_BLOCKING));
     for (int held = 0; held < COMMANDS; held++)
-        run_held((enum command)held, a, b, c);
+        run_held((enum command)held, a, b, c, words);
 }
 
 int main(int argc, char **argv)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Every relative link and anchor of the Markdown files leads somewhere, generated pages included.
 
-  links.py ROOT OUT       OUT: a folder for the generated pages, which stand for docs/generated
+links.py ROOT OUT       OUT: a folder for the generated pages, which stand for docs/generated
 """
+
 import os
 import re
 import subprocess
@@ -42,11 +43,18 @@ def anchors(path):
 
 def pages():
     """(where the page stands in the manual, the file with its text)."""
-    names = subprocess.run(['git', '-C', ROOT, 'ls-files', '--cached', '--others', '--exclude-standard',
-                            '*.md'], capture_output=True, text=True).stdout.split('\n')
-    if not any(names): # not a checkout: a release
-        names = [os.path.relpath(os.path.join(folder, f), ROOT) for folder, _, files in os.walk(ROOT)
-                 for f in files if f.endswith('.md') and not os.path.relpath(folder, ROOT).startswith('build')]
+    names = subprocess.run(
+        ['git', '-C', ROOT, 'ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
+        capture_output=True,
+        text=True,
+    ).stdout.split('\n')
+    if not any(names):  # not a checkout: a release
+        found = (
+            os.path.relpath(os.path.join(folder, f), ROOT)
+            for folder, _, files in os.walk(ROOT)
+            for f in files
+        )
+        names = [f for f in found if f.endswith('.md') and not f.startswith('build')]
     for name in filter(None, names):
         if os.path.exists(os.path.join(ROOT, name)):
             yield os.path.join(ROOT, name), os.path.join(ROOT, name)
@@ -56,12 +64,16 @@ def pages():
 
 
 def broken(page, file):
+    if re.search(r'^(<<<<<<<|>>>>>>>) ', text_of(file), re.M):
+        yield f'{os.path.relpath(page, ROOT)}: an unresolved merge'
     text = re.sub(r'`[^`\n]*`', '', text_of(file))
     for link in LINK.findall(text) + re.findall(r'<img[^>]* src="([^"]+)"', text):
         if re.match(r'[a-z]+:', link):
             continue
         target, _, anchor = link.partition('#')
-        path = place(os.path.normpath(os.path.join(os.path.dirname(page), target)) if target else page)
+        path = place(
+            os.path.normpath(os.path.join(os.path.dirname(page), target)) if target else page
+        )
         path = file if not target else path
         if path in LATER:
             continue
@@ -71,8 +83,11 @@ def broken(page, file):
             yield f'{os.path.relpath(page, ROOT)}: {link}: the page has no such heading'
 
 
-subprocess.run([sys.executable, os.path.join(ROOT, 'tools', 'docs'), '--out', OUT, '--quick'], check=True,
-               stdout=subprocess.DEVNULL)
+subprocess.run(
+    [sys.executable, os.path.join(ROOT, 'tools', 'docs'), '--out', OUT, '--quick'],
+    check=True,
+    stdout=subprocess.DEVNULL,
+)
 all_pages = list(pages())
 found = [line for page, file in all_pages for line in broken(page, file)]
 print(f'{len(all_pages)} pages', *found, sep='\n')

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the generated pages, except that of conformance (tests/silicon compares the same lines), and
-checks that each row of their tables is on them.
+"""Makes the generated pages, except that of conformance (tests/silicon compares the same lines),
+and checks that each row of their tables is on them.
 
   pages.py ROOT OUT
 """
+
 import os
 import re
 import subprocess
@@ -31,33 +32,49 @@ def expect(rows, found, page):
 
 def coverage():
     # Rows marked "declared" are in the headers only: the driver does not export them.
-    table = re.findall(r'^(?!declared)\w+ *\| (cu\w+) *\|', read(ROOT, 'api/table/driver.def'), re.M)
+    table = re.findall(
+        r'^(?!declared)\w+ *\| (cu\w+) *\|', read(ROOT, 'api/table/driver.def'), re.M
+    )
     expect(table, re.findall(r'^- `(cu\w+)`', read(OUT, 'coverage.md'), re.M), 'coverage.md')
 
 
 def diagnostics():
     """Each id has its section, and in it a wrong and a right snippet that are not empty."""
-    ids = re.findall(r'^EM_DIAGNOSTIC\(\s*([A-Z]\d\d)\b', read(ROOT, 'emulator/core/diagnostics.def'), re.M)
+    ids = re.findall(
+        r'^EM_DIAGNOSTIC\(\s*([A-Z]\d\d)\b', read(ROOT, 'emulator/core/diagnostics.def'), re.M
+    )
     page = read(OUT, 'diagnostics.md')
     sections = dict(re.findall(r'^### ([A-Z]\d\d)\n(.*?)(?=^##)', page, re.M | re.S))
     expect(ids, sections, 'diagnostics.md')
     for name, text in sections.items():
-        snippets = re.findall(r'^(Wrong|Right) \(`\w+` in `[\w/.]+`\):\n\n```c\n(.+?)\n```', text, re.M | re.S)
+        snippets = re.findall(
+            r'^(Wrong|Right) \(`\w+` in `[\w/.]+`\):\n\n```c\n(.+?)\n```', text, re.M | re.S
+        )
         if [kind for kind, _ in snippets] != ['Wrong', 'Right'] and name != 'M03':
             failures.append(f'diagnostics.md: {name} lacks a wrong or a right snippet')
         for kind, code in snippets:
             if 'EXPECT' in code or 'MUST(' in code:
-                failures.append(f'diagnostics.md: {name} {kind.lower()} shows a macro of the tests: {code}')
+                failures.append(
+                    f'diagnostics.md: {name} {kind.lower()} shows a macro of the tests: {code}'
+                )
     claimed = int(re.search(r'(\d+) mistakes with ids', read(ROOT, 'README.md'))[1])
-    if claimed != len(ids) - 1: # M03 is never reported
+    if claimed != len(ids) - 1:  # M03 is never reported
         failures.append(f'README.md: {claimed} mistakes, but the table has {len(ids) - 1}')
     linked = re.findall(r'^\| \[([A-Z]\d\d)\]\(#([a-z]\d\d)\)', page, re.M)
-    expect(ids, [name for name, anchor in linked if anchor == name.lower()], 'diagnostics.md, its index')
+    expect(
+        ids,
+        [name for name, anchor in linked if anchor == name.lower()],
+        'diagnostics.md, its index',
+    )
 
 
 def disagreements():
-    names = re.findall(r'\bEM_QUIRK\(\s*(\w+)', re.sub(r'//.*', '', read(ROOT, 'emulator/core/quirks.def')))
-    expect(names, re.findall(r'\| (\w+) \|$', read(OUT, 'disagreements.md'), re.M), 'disagreements.md')
+    names = re.findall(
+        r'\bEM_QUIRK\(\s*(\w+)', re.sub(r'//.*', '', read(ROOT, 'emulator/core/quirks.def'))
+    )
+    expect(
+        names, re.findall(r'\| (\w+) \|$', read(OUT, 'disagreements.md'), re.M), 'disagreements.md'
+    )
 
 
 def measured():
@@ -71,8 +88,9 @@ def measured():
     print(f'kernels.svg: {len(rows)} rows')
 
 
-subprocess.run([sys.executable, os.path.join(ROOT, 'tools', 'docs'), '--out', OUT, '--quick'],
-               check=True)
+subprocess.run(
+    [sys.executable, os.path.join(ROOT, 'tools', 'docs'), '--out', OUT, '--quick'], check=True
+)
 for check in (coverage, diagnostics, disagreements, measured):
     check()
 print('\n'.join(failures))

@@ -11,6 +11,7 @@ program must leave standard error empty. A C block without such a comment is a f
 
   snippets.py ROOT CARDLESS BUILD COMPILER…
 """
+
 import os
 import re
 import subprocess
@@ -30,16 +31,27 @@ def pages():
 
 
 def run(*command, **environment):
-    return subprocess.run(command, capture_output=True, text=True, timeout=60,
-                          env={**os.environ, **environment})
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**os.environ, **environment}
+    )
 
 
 def failures(name, status, out, err, code, folder):
     source, program = os.path.join(folder, name), os.path.join(folder, name[:-2])
     with open(source, 'w', encoding='utf-8') as f:
         f.write(code)
-    built = run(*COMPILER, '-Wall', '-Wextra', '-Werror', source, '-o', program,
-                '-I' + os.path.join(BUILD, 'include'), '-L' + os.path.join(BUILD, 'lib'), '-lcuda')
+    built = run(
+        *COMPILER,
+        '-Wall',
+        '-Wextra',
+        '-Werror',
+        source,
+        '-o',
+        program,
+        '-I' + os.path.join(BUILD, 'include'),
+        '-L' + os.path.join(BUILD, 'lib'),
+        '-lcuda',
+    )
     if built.returncode:
         yield f'does not compile:\n{built.stderr}'
         return
@@ -61,8 +73,11 @@ with tempfile.TemporaryDirectory() as scratch:
             blocks = BLOCK.findall(f.read())
         for name, status, out, err, code in blocks:
             count += 1
-            found = list(failures(name, status, out, err, code, scratch)) if name else [
-                'a C block has no comment that says what it does']
+            found = (
+                list(failures(name, status, out, err, code, scratch))
+                if name
+                else ['a C block has no comment that says what it does']
+            )
             for failure in found:
                 print(f'{os.path.relpath(page, ROOT)}: {name}: {failure}')
                 bad += 1

@@ -9,6 +9,7 @@ meson are the page's own.
 
   install.py BUILD_FOLDER PAGE COMPILER…
 """
+
 import glob
 import os
 import re
@@ -30,12 +31,15 @@ int main(void)
     return version != 13000;
 }
 """
-CLEAN = {k: '' for k in ('LD_LIBRARY_PATH', 'CARDLESS_LIBDIR', 'CUDA_PATH', 'CUDA_HOME', 'CUDA_ROOT')}
+CLEAN = {
+    k: '' for k in ('LD_LIBRARY_PATH', 'CARDLESS_LIBDIR', 'CUDA_PATH', 'CUDA_HOME', 'CUDA_ROOT')
+}
 
 
 def attempt(*command, **environment):
-    return subprocess.run(command, capture_output=True, text=True, timeout=100,
-                          env={**os.environ, **environment})
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=100, env={**os.environ, **environment}
+    )
 
 
 def run(*command, **environment):
@@ -75,8 +79,13 @@ class Installed:
         self.prefix = os.path.dirname(os.path.dirname(self.tool))
 
     def pkg_config(self, *arguments):
-        return run('pkg-config', f'--define-variable=prefix={self.prefix}', *arguments, 'cardless',
-                   PKG_CONFIG_PATH=os.path.dirname(self.pc)).split()
+        return run(
+            'pkg-config',
+            f'--define-variable=prefix={self.prefix}',
+            *arguments,
+            'cardless',
+            PKG_CONFIG_PATH=os.path.dirname(self.pc),
+        ).split()
 
     def expect_works(self, program):
         assert run(self.tool, 'run', '--', program, **CLEAN) == '0 0\n'
@@ -95,8 +104,17 @@ def by_hand(it, folder):
     source = write(folder, 'first.c', PROGRAM)
     program = os.path.join(folder, 'first')
     includes = [h for h in it.headers if os.path.basename(h) == 'cardless']
-    run(*compiler, '-Wall', '-Werror', '-I' + includes[0], source, '-o', program,
-        '-L' + os.path.dirname(it.library), '-lcuda')
+    run(
+        *compiler,
+        '-Wall',
+        '-Werror',
+        '-I' + includes[0],
+        source,
+        '-o',
+        program,
+        '-L' + os.path.dirname(it.library),
+        '-lcuda',
+    )
     it.expect_works(program)
 
 
@@ -111,8 +129,13 @@ def with_pkg_config(it, folder):
 def with_uninstalled_pkg_config(it, folder):
     source = write(folder, 'first.c', PROGRAM)
     program = os.path.join(folder, 'first')
-    flags = run('pkg-config', '--cflags', '--libs', 'cardless',
-                PKG_CONFIG_PATH=os.path.join(build, 'meson-uninstalled')).split()
+    flags = run(
+        'pkg-config',
+        '--cflags',
+        '--libs',
+        'cardless',
+        PKG_CONFIG_PATH=os.path.join(build, 'meson-uninstalled'),
+    ).split()
     for flag in flags:
         assert not flag.startswith(('-L', '-I')) or os.path.isdir(flag[2:]), flag
     run(*compiler, '-Wall', '-Werror', source, '-o', program, *flags)
@@ -122,8 +145,16 @@ def with_uninstalled_pkg_config(it, folder):
 def with_cmake(it, folder):
     write(folder, 'first.c', PROGRAM)
     write(folder, 'CMakeLists.txt', block('cmake'))
-    run('cmake', '-S', folder, '-B', folder + '/b', f'-DCUDAToolkit_ROOT={it.toolkit}',
-        '-DCMAKE_C_COMPILER=' + shutil.which(compiler[-1]), **CLEAN)
+    run(
+        'cmake',
+        '-S',
+        folder,
+        '-B',
+        folder + '/b',
+        f'-DCUDAToolkit_ROOT={it.toolkit}',
+        '-DCMAKE_C_COMPILER=' + shutil.which(compiler[-1]),
+        **CLEAN,
+    )
     cache = open(folder + '/b/CMakeCache.txt', encoding='utf-8').read()
     assert f'={it.toolkit}/lib64/libcuda.so\n' in cache, 'CMake found another driver'
     run('cmake', '--build', folder + '/b')
@@ -139,7 +170,7 @@ def with_meson(it, folder):
 
 
 def runtime_is_refused(it, folder):
-    """The runtime's header and library are there for the build systems, and say that they are empty."""
+    """The runtime's header and library satisfy build systems, and say that they are empty."""
     lines = 'int cudaFree(void *);\nint main(void) { return cudaFree(0); }\n'
     source = write(folder, 'second.c', lines)
     link = attempt(*compiler, source, '-o', folder + '/second', f'{it.toolkit}/lib64/libcudart.so')
@@ -150,8 +181,11 @@ def runtime_is_refused(it, folder):
 
 
 ways = [by_hand, runtime_is_refused]
-for tool, tests in (('pkg-config', [with_pkg_config, with_uninstalled_pkg_config]),
-                    ('cmake', [with_cmake]), ('meson', [with_meson])):
+for tool, tests in (
+    ('pkg-config', [with_pkg_config, with_uninstalled_pkg_config]),
+    ('cmake', [with_cmake]),
+    ('meson', [with_meson]),
+):
     if shutil.which(tool):
         ways += tests
     else:

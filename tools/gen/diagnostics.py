@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Makes the page of diagnostics from emulator/core/diagnostics.def and the tests (snippets.py).
 
-  diagnostics.py PAGE
+diagnostics.py PAGE
 """
+
 import os
 import re
 import sys
@@ -19,12 +20,16 @@ LAYER = {'B09', 'I04', 'I07'}
 CHAPTERS = {
     'M': ('Importing memory', '`cuImportExternalMemory` and the calls that export'),
     'B': ('Mapped buffers', '`cuExternalMemoryGetMappedBuffer`'),
-    'I': ('Mapped images', '`cuExternalMemoryGetMappedMipmappedArray` and the arrays that it returns'),
+    'I': (
+        'Mapped images',
+        '`cuExternalMemoryGetMappedMipmappedArray` and the arrays that it returns',
+    ),
     'G': ('Graphics resources', 'OpenGL and the virtual graphics API'),
 }
 HEAD = '''# Diagnostics
 
-Each mistake that Cardless reports has an id that never changes. Its severity says how a card treats it:
+Each mistake that Cardless reports has an id that never changes. Its severity says how a card treats
+it:
 
 - *error*: the call returns a code, as the driver's does.
 - *undefined*: the manual leaves the result undefined; a card may crash or corrupt memory.
@@ -34,16 +39,17 @@ Choose where diagnostics go:
 
     CARDLESS_DIAGNOSTICS=text          standard error (the default)
     CARDLESS_DIAGNOSTICS=off           nowhere
-    CARDLESS_DIAGNOSTICS=json:FILE     one JSON object a line: id, severity, entry, call, result, text, advice
+    CARDLESS_DIAGNOSTICS=json:FILE     one JSON object a line: id, severity, entry, call, result,
+                                       text, advice
 
 Any other error is reported in a sentence without an id; in JSON its id is `GENERAL`.
 
-Cardless sees B09, I04 and I07 only through [the Vulkan layer](../reference/vulkan-layer.md). The same is true of M06
-if the flag is set without a dedicated allocation, and of the part of I02, I05, I06, I11 and M13 that compares a
-descriptor with the Vulkan image.
+Cardless sees B09, I04 and I07 only through [the Vulkan layer](../reference/vulkan-layer.md). The
+same is true of M06 if the flag is set without a dedicated allocation, and of the part of I02, I05,
+I06, I11 and M13 that compares a descriptor with the Vulkan image.
 
-The snippets below are cut out of the tests that provoke each diagnostic, so they behave as the page says.
-They call these [helpers](#helpers); `EXTERNAL_B` is 4 MiB.
+The snippets below are cut out of the tests that provoke each diagnostic, so they behave as the page
+says. They call these [helpers](#helpers); `EXTERNAL_B` is 4 MiB.
 '''
 
 
@@ -52,7 +58,9 @@ def read():
     with open(TABLE, encoding='utf-8') as f:
         text = re.sub(r'^\s*//.*$', '', f.read(), flags=re.M)
     text = re.sub(r'"\s*\n\s*"', '', text)
-    pattern = r'EM_DIAGNOSTIC\(\s*(\w+)\s*,\s*(\w+)\s*,\s*' + STRING + r'\s*,\s*' + STRING + r'\s*\)'
+    pattern = (
+        r'EM_DIAGNOSTIC\(\s*(\w+)\s*,\s*(\w+)\s*,\s*' + STRING + r'\s*,\s*' + STRING + r'\s*\)'
+    )
     rows = re.findall(pattern, text)
     if len(rows) != text.count('EM_DIAGNOSTIC('):
         sys.exit(f'{TABLE} has a row that does not parse')
@@ -67,7 +75,15 @@ def sentence(text):
 
 def section(row, found):
     name, severity, title, advice = row
-    out = ['', f'### {name}', '', f'**{sentence(title)}** ({severity})', '', f'*Fix:* {advice}.', '']
+    out = [
+        '',
+        f'### {name}',
+        '',
+        f'**{sentence(title)}** ({severity})',
+        '',
+        f'*Fix:* {advice}.',
+        '',
+    ]
     if name in LAYER:
         out += ['Seen through [the Vulkan layer](../reference/vulkan-layer.md).', '']
     if name in NO_SNIPPET:
@@ -75,21 +91,32 @@ def section(row, found):
     for kind in ('wrong', 'right'):
         s = found.get((name, kind))
         if s is None:
-            sys.exit(f'{name} has no {kind} snippet: mark a region of a test with // [{name} {kind}]')
+            sys.exit(
+                f'{name} has no {kind} snippet: mark a region of a test with // [{name} {kind}]'
+            )
         out += [f'{kind.capitalize()} (`{s.test}` in `{s.path}`):', '', '```c', s.code, '```', '']
     return out[:-1]
 
 
 def page(rows, found):
     out = ['', '| id | severity | mistake |', '|---|---|---|']
-    out += [f'| [{name}](#{name.lower()}) | {severity} | {title} |' for name, severity, title, _ in rows]
+    out += [
+        f'| [{name}](#{name.lower()}) | {severity} | {title} |' for name, severity, title, _ in rows
+    ]
     for letter, (title, calls) in CHAPTERS.items():
         out += ['', f'## {title}', '', f'{sentence(calls)}']
         for row in rows:
             if row[0][0] == letter:
                 out += section(row, found)
-    out += ['', '## Helpers', '', 'Functions of the tests that the snippets call.', '',
-            '| function | meaning |', '|---|---|']
+    out += [
+        '',
+        '## Helpers',
+        '',
+        'Functions of the tests that the snippets call.',
+        '',
+        '| function | meaning |',
+        '|---|---|',
+    ]
     out += [f'| `{h}` | {text} |' for h, text in snippets.helpers_of(found).items()]
     return HEAD + '\n'.join(out) + '\n'
 

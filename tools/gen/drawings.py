@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Draws the pictures of docs/concepts.md from facts that a program observes in the built library.
 
-  drawings.py FACTS_PROGRAM FOLDER      (tests/docs/facts.c; `ninja -C build drawings` runs this)
+drawings.py FACTS_PROGRAM FOLDER      (tests/docs/facts.c; `ninja -C build drawings` runs this)
 """
+
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from drawing import Drawing
 
 class Fact(dict):
     """A line such as `range name=p memory=0`: `kind`, and the values as text."""
+
     def __init__(self, line):
         self.line = line
         self.kind, *pairs = line.split()
@@ -28,8 +30,12 @@ def read(program, drawing):
 
 
 def aliases(facts):
-    d = Drawing(780, 270, 'Addresses and memory',
-                'Five ranges of device addresses and the memory that each one shows.')
+    d = Drawing(
+        780,
+        270,
+        'Addresses and memory',
+        'Five ranges of device addresses and the memory that each one shows.',
+    )
     colours = {'none': 'gap', '0': 'a', '1': 'b'}
     x, middles = 10, {}
     d.text(10, 20, 'Device addresses', 'head')
@@ -52,7 +58,9 @@ def aliases(facts):
         middle = max(95, sum(tops) / len(tops))
         d.rect(middle - 85, 205, 170, 54, colours[memory])
         d.text(middle, 228, f'allocation {int(memory) + 1}, 2 MiB', 'middle')
-        d.text(middle, 247, f'{len(tops)} address' + ('es' if len(tops) > 1 else ''), 'small middle')
+        d.text(
+            middle, 247, f'{len(tops)} address' + ('es' if len(tops) > 1 else ''), 'small middle'
+        )
         for i, top in enumerate(tops):
             d.path([(top, 114), (middle + 40 * (i - (len(tops) - 1) / 2), 203)], 'wait', arrow=True)
     return d
@@ -79,8 +87,12 @@ def numbered_grid(d, facts, at, unit, cell, colour):
 
 
 def gob(facts):
-    d = Drawing(780, 400, 'GOB and block',
-                'The order in memory of the 16-byte pieces of a GOB, and of the GOBs of an image.')
+    d = Drawing(
+        780,
+        400,
+        'GOB and block',
+        'The order in memory of the 16-byte pieces of a GOB, and of the GOBs of an image.',
+    )
     pieces = [f for f in facts if f.kind == 'piece']
     gobs = [f for f in facts if f.kind == 'gob']
     per_block = 1 + max(f.number('y') for f in gobs) // 8
@@ -94,24 +106,35 @@ def gob(facts):
         points = [centres[n] for n in range(first, first + per_block)]
         left, top = min(p[0] for p in points) - 36, min(p[1] for p in points) - 17
         right, bottom = max(p[0] for p in points) + 36, max(p[1] for p in points) + 17
-        d.path([(left, top), (right, top), (right, bottom), (left, bottom), (left, top)],
-               f"thick edge-{'abcd'[first // per_block % 4]}")
+        d.path(
+            [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)],
+            f"thick edge-{'abcd'[first // per_block % 4]}",
+        )
     d.text(50, 375, 'Colours: every 8 pieces, 128 bytes in memory.', 'pale small')
-    d.text(460, 375, f'Thick frames: blocks of 1 x {per_block} GOBs, one after the other.', 'pale small')
+    d.text(
+        460,
+        375,
+        f'Thick frames: blocks of 1 x {per_block} GOBs, one after the other.',
+        'pale small',
+    )
     return d
 
 
 def mips(facts):
     scale = 1.2
     end = 2 * facts[len(facts) // 2].number('at')
-    d = Drawing(780, 380, 'Mip chain and layers',
-                'The levels of two layers, and the places of all of them in memory.')
+    d = Drawing(
+        780,
+        380,
+        'Mip chain and layers',
+        'The levels of two layers, and the places of all of them in memory.',
+    )
     bar = 740 / end
     for f in facts:
         level, layer = f.number('level'), f.number('layer')
         colour = 'abcd'[level]
         side = f.number('width') * scale
-        left = 20 + layer * 390 + sum(128 * scale / 2 ** i + 18 for i in range(level))
+        left = 20 + layer * 390 + sum(128 * scale / 2**i + 18 for i in range(level))
         start = f.number('at')
         later = [g.number('at') for g in facts if g.number('at') > start] + [end]
         with d.fact(f.line):
@@ -132,8 +155,12 @@ def mips(facts):
 def mapping(facts):
     steps = [f for f in facts if f.kind == 'step']
     row, top = 38, 64
-    d = Drawing(780, top + row * len(steps) + 20, 'Map and unmap over time',
-                'Calls of a graphics API and of CUDA on one buffer, and the result of each.')
+    d = Drawing(
+        780,
+        top + row * len(steps) + 20,
+        'Map and unmap over time',
+        'Calls of a graphics API and of CUDA on one buffer, and the result of each.',
+    )
     calls = [f['call'] for f in steps]
     start, stop = calls.index('cuGraphicsMapResources'), calls.index('cuGraphicsUnmapResources')
     d.text(150, 24, 'Graphics', 'head middle')
@@ -147,14 +174,21 @@ def mapping(facts):
     for i, f in enumerate(facts):
         if f.kind == 'value':
             with d.fact(f.line):
-                d.text(20, top + (i - 1) * row + 46, f"reads {f['reads']}, CUDA's last write while mapped", 'small')
+                d.text(
+                    20,
+                    top + (i - 1) * row + 46,
+                    f"reads {f['reads']}, CUDA's last write while mapped",
+                    'small',
+                )
             continue
         y = top + i * row
         left, width = (20, 236) if f['who'] == 'graphics' else (300, 250)
         good = f['result'] == 'CUDA_SUCCESS'
         reported = f['diagnostic'] != 'none'
         with d.fact(f.line):
-            colour = 'bad' if not good else 'b' if reported else 'a' if f['who'] == 'graphics' else 'c'
+            colour = 'a' if f['who'] == 'graphics' else 'c'
+            if reported:
+                colour = 'b' if good else 'bad'
             d.rect(left, y, width, row - 8, colour)
             d.text(left + 10, y + 20, f['call'], 'code small')
             note = f['diagnostic'] if good else f"{f['result']} ({f['diagnostic']})"
@@ -168,9 +202,15 @@ def mapping(facts):
 def streams(facts):
     waits = {(f['command'], f['for']) for f in facts}
     names = sorted({n for pair in waits for n in pair} | {'C1'})
-    direct = {(c, p) for c, p in waits if not any((c, m) in waits and (m, p) in waits for m in names)}
-    lanes = [('A', 'stream A'), ('B', 'stream B'), ('D', 'legacy default stream'),
-             ('C', 'stream C, non-blocking')]
+    direct = {
+        (c, p) for c, p in waits if not any((c, m) in waits and (m, p) in waits for m in names)
+    }
+    lanes = [
+        ('A', 'stream A'),
+        ('B', 'stream B'),
+        ('D', 'legacy default stream'),
+        ('C', 'stream C, non-blocking'),
+    ]
     depth = {}
 
     def place(name):
@@ -178,8 +218,12 @@ def streams(facts):
             depth[name] = 1 + max((place(p) for c, p in direct if c == name), default=-1)
         return depth[name]
 
-    d = Drawing(780, 290, 'Stream order',
-                'Six commands in four streams; an arrow leads to each command from those it waits for.')
+    d = Drawing(
+        780,
+        290,
+        'Stream order',
+        'Six commands in four streams; an arrow leads to each command from those it waits for.',
+    )
     boxes = {}
     for i, (letter, title) in enumerate(lanes):
         y = 52 + i * 60

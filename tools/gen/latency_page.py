@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the page of call latencies from docs/measured/latency.txt, the output of tests/bench/latency.
+"""Makes the page of call latencies from docs/measured/latency.txt (tests/bench/latency).
 
-  latency_page.py DATA PAGE
+latency_page.py DATA PAGE
 """
+
 import re
 import statistics
 import sys
@@ -20,9 +21,10 @@ LIMITS = {
 }
 HEAD = '''# How long calls take
 
-Medians of five runs of `tools/bench calls` on two cores of a shared host (Intel Xeon, 2.5 GHz), beside the time that the
-driver of an H100 took for the same call on its own machine. On Cardless a call returns when its work is done; on a card
-it may only have queued the work. The figures are in `docs/measured/latency.txt`; `tools/bench calls --record` measures again.
+Medians of five runs of `tools/bench calls` on two cores of a shared host (Intel Xeon, 2.5 GHz),
+beside the time that the driver of an H100 took for the same call on its own machine. On Cardless a
+call returns when its work is done; on a card it may only have queued the work. The figures are in
+`docs/measured/latency.txt`; `tools/bench calls --record` measures again.
 
 | call | Cardless | the card's driver | ratio | limit |
 |---|---:|---:|---:|---:|
@@ -59,8 +61,10 @@ def page(rows):
             continue
         theirs = None if card == '-' else float(card)
         limit = f'< {time(LIMITS[name])}' if name in LIMITS else ''
-        out.append(f"| {name} | {time(ours)} | {time(theirs) if theirs else ''} "
-                   f"| {f'{ours / theirs:.2g}' if theirs else ''} | {limit} |")
+        out.append(
+            f"| {name} | {time(ours)} | {time(theirs) if theirs else ''} "
+            f"| {f'{ours / theirs:.2g}' if theirs else ''} | {limit} |"
+        )
     return HEAD + '\n'.join(out) + '\n'
 
 

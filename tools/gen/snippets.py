@@ -11,39 +11,61 @@ A region of a test is marked with a comment line that names diagnostics, and end
 The test's macros are taken off: EXPECT_OK(call) becomes the call, EXPECT_ERROR(call, CODE) the call
 with the code as a comment.
 """
+
 import collections
 import os
 import re
 import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SOURCES = ['tests/mistakes/import.c', 'tests/mistakes/buffers.c', 'tests/mistakes/images.c',
-           'tests/mistakes/graphics.c', 'tests/mistakes/vulkan.c', 'tests/gl/test_gl_mistakes.c']
+SOURCES = [
+    'tests/mistakes/import.c',
+    'tests/mistakes/buffers.c',
+    'tests/mistakes/images.c',
+    'tests/mistakes/graphics.c',
+    'tests/mistakes/vulkan.c',
+    'tests/gl/test_gl_mistakes.c',
+]
 # Functions of the tests that the snippets call, for the reader.
 HELPERS = {
-    'import(fd, size, flags)': '`cuImportExternalMemory` of type `OPAQUE_FD`; returns the `CUexternalMemory`',
+    'import(fd, size, flags)': (
+        '`cuImportExternalMemory` of type `OPAQUE_FD`; returns the `CUexternalMemory`'
+    ),
     'opaque(fd, size)': 'the descriptor for that call',
     'own_fd(size)': 'a descriptor of new device memory, from `cuMemExportToShareableHandle`',
     'plain_memfd(size)': 'a descriptor of an ordinary memory file',
-    'mesa_memfd(size)': 'a descriptor of memory as Mesa\'s Vulkan exports it, with that allocation size',
+    'mesa_memfd(size)': (
+        "a descriptor of memory as Mesa's Vulkan exports it, with that allocation size"
+    ),
     'import_d3d(flags)': '`cuImportExternalMemory` of type `D3D12_RESOURCE` with these flags',
-    'import_on_device(n)': 'imports memory that device 0 exported, with a context of device n current',
-    'export(types)': '`cuMemCreate` with `requestedHandleTypes = types`, then '
-                     '`cuMemExportToShareableHandle`',
+    'import_on_device(n)': (
+        'imports memory that device 0 exported, with a context of device n current'
+    ),
+    'export(types)': (
+        '`cuMemCreate` with `requestedHandleTypes = types`, then '
+        '`cuMemExportToShareableHandle`'
+    ),
     'memory()': 'imports 4 MiB of device memory',
-    'dedicated(w, h, n, levels)': 'imports memory that Vulkan allocated for one image of that extent, '
-                                  'with n layers',
+    'dedicated(w, h, n, levels)': (
+        'imports memory that Vulkan allocated for one image of that extent, with n layers'
+    ),
     'map_buffer(m, offset, size)': '`cuExternalMemoryGetMappedBuffer`; returns the pointer',
     'try_buffer(m, offset, size, flags)': 'the same, then `cuMemFree`; returns the result code',
     'image(w, h, depth, flags, levels)': 'a mipmapped array descriptor of format RGBA8',
-    'try_image(m, desc)': '`cuExternalMemoryGetMappedMipmappedArray`, then `cuMipmappedArrayDestroy`; '
-                          'returns the result code',
-    'surface_of_level_0(m, flags)': 'maps an image with these array flags and calls `cuSurfObjectCreate` '
-                                    'on its level 0',
+    'try_image(m, desc)': (
+        '`cuExternalMemoryGetMappedMipmappedArray`, then `cuMipmappedArrayDestroy`; '
+        'returns the result code'
+    ),
+    'surface_of_level_0(m, flags)': (
+        'maps an image with these array flags and calls `cuSurfObjectCreate` on its level '
+        '0'
+    ),
     'vk_image_info(w, h, layers, levels)': 'a `VkImageCreateInfo` of format RGBA8, optimal tiling',
     'share(info)': 'creates that image, exports its memory and imports it (`.cuda`)',
-    'host_memory(coherent, memory)': 'a Vulkan buffer in host-visible memory, written by the host and '
-                                     'imported; returns CUDA\'s pointer',
+    'host_memory(coherent, memory)': (
+        'a Vulkan buffer in host-visible memory, written by the host and imported; '
+        "returns CUDA's pointer"
+    ),
     'whole(memory)': 'a `VkMappedMemoryRange` of all of it',
     'read_one(p, at)': 'the byte that `cuMemcpyDtoH` reads at p + at',
     'test_context()': 'makes a context of device 0 current',
@@ -85,13 +107,13 @@ def last_comma(text):
 def without_macros(code):
     """The snippet as a program would have it."""
     for macro in ('EXPECT_OK', 'MUST', 'VK', 'EXPECT_ERROR', 'EXPECT_EQ'):
-        while (found := re.search(rf'\b{macro}\(', code)):
+        while found := re.search(rf'\b{macro}\(', code):
             end = close_of(code, found.end() - 1)
-            inner = code[found.end():end]
-            after = re.match(r';( *//[^\n]*)?', code[end + 1:])
+            inner = code[found.end() : end]
+            after = re.match(r';( *//[^\n]*)?', code[end + 1 :])
             if macro in ('EXPECT_ERROR', 'EXPECT_EQ'):
                 comma = last_comma(inner)
-                value = inner[comma + 1:].strip()
+                value = inner[comma + 1 :].strip()
                 note = ';' if value == '0' else f'; // {value}'
                 more = (after[1] or "") if after else ""
                 if '//' in note:
@@ -99,9 +121,9 @@ def without_macros(code):
                 inner, note = inner[:comma], note + more
             else:
                 note = after[0] if after else ''
-            rest = code[end + 1 + (len(after[0]) if after else 0):]
+            rest = code[end + 1 + (len(after[0]) if after else 0) :]
             inner = re.sub(r'\s*\n\s*', ' ', inner.strip())
-            code = code[:found.start()] + inner + note + rest
+            code = code[: found.start()] + inner + note + rest
     return re.sub(r'^ *EXPECT(_NO_DIAGNOSTIC|_DIAGNOSTIC)?\(.*?\);[^\n]*\n', '', code, flags=re.M)
 
 
@@ -114,7 +136,9 @@ def read():
         if len(MARK.findall(text)) != len(re.findall(r'^ *// \[end\]$', text, re.M)):
             raise ValueError(f'{path}: a marked region does not parse')
         for m in MARK.finditer(text):
-            test = re.findall(r'^(?:TEST\(|static .*?\b)(\w+)\)?(?:\(.*\))?\n\{', text[:m.start()], re.M)
+            test = re.findall(
+                r'^(?:TEST\(|static .*?\b)(\w+)\)?(?:\(.*\))?\n\{', text[: m.start()], re.M
+            )
             code = without_macros(textwrap.dedent(m[4])).strip()
             for name in m[2].split():
                 if (name, m[3]) in found:
@@ -129,8 +153,11 @@ def helpers_of(snippets):
     used = set()
     for s in snippets.values():
         code = re.sub(r'//[^\n]*', '', s.code)
-        used |= {f for f in re.findall(r'\b([a-z_]\w*) ?\(', code)
-                 if not re.match(r'(cu|vk|gl|cardless)[A-Z]', f)}
+        used |= {
+            f
+            for f in re.findall(r'\b([a-z_]\w*) ?\(', code)
+            if not re.match(r'(cu|vk|gl|cardless)[A-Z]', f)
+        }
     unknown = used - set(known) - {'if', 'for', 'sizeof', 'close', 'dup', 'eventfd', 'memset'}
     if unknown:
         raise ValueError(f'tools/gen/snippets.py does not describe: {sorted(unknown)}')

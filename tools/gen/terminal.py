@@ -7,6 +7,7 @@
 
 The first half needs a machine without NVIDIA's driver; on another one README's lines are kept.
 """
+
 import os
 import re
 import subprocess
@@ -21,24 +22,46 @@ CLEAN = ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'MALLOC_PERTURB_')
 
 def output(command, folder, **environment):
     kept = {k: v for k, v in os.environ.items() if k not in CLEAN and not k.startswith('CARDLESS_')}
-    run = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                         text=True, env={**kept, 'LC_ALL': 'C', **environment}, timeout=60)
+    run = subprocess.run(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**kept, 'LC_ALL': 'C', **environment},
+        timeout=60,
+    )
     lines = run.stdout.splitlines()
-    return ''.join(textwrap.fill(line, 108, subsequent_indent='    ', break_long_words=False) + '\n'
-                   for line in lines)
+    return ''.join(
+        textwrap.fill(line, 100, subsequent_indent='    ', break_long_words=False) + '\n'
+        for line in lines
+    )
 
 
 def session(build, compiler, folder, before):
     source = os.path.join(ROOT, 'examples', 'external_memory', 'share.c')
-    subprocess.run([*compiler, source, '-o', os.path.join(folder, 'share'),
-                    '-I' + os.path.join(build, 'include'), '-L' + os.path.join(build, 'lib'), '-lcuda'],
-                   check=True)
+    subprocess.run(
+        [
+            *compiler,
+            source,
+            '-o',
+            os.path.join(folder, 'share'),
+            '-I' + os.path.join(build, 'include'),
+            '-L' + os.path.join(build, 'lib'),
+            '-lcuda',
+        ],
+        check=True,
+    )
     tool = os.path.join(build, 'tools', 'cardless', 'cardless')
     without = output(['./share'], folder)
     if 'cannot open shared object file' in without:
         before = without
-    return ('$ ./share\n' + before + '$ cardless run -- ./share\n'
-            + output([tool, 'run', '--', './share'], folder))
+    return (
+        '$ ./share\n'
+        + before
+        + '$ cardless run -- ./share\n'
+        + output([tool, 'run', '--', './share'], folder)
+    )
 
 
 def main():
@@ -51,8 +74,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         new = session(os.path.abspath(build), compiler, folder, before)
     if check and new != old:
-        sys.exit(f'README.md shows\n{old}\nbut the terminal says\n{new}\nTo renew it, run: python3 '
-                 f'tools/gen/terminal.py {os.path.relpath(build)} README.md cc')
+        sys.exit(
+            f'README.md shows\n{old}\nbut the terminal says\n{new}\nTo renew it, run: python3 '
+            f'tools/gen/terminal.py {os.path.relpath(build)} README.md cc'
+        )
     if not check:
         with open(readme, 'w', encoding='utf-8') as f:
             f.write(MARKED.sub(lambda m: m[1] + new + m[3], text))
