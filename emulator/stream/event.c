@@ -11,6 +11,7 @@
 #include "event_shared.h"
 #include "lock.h"
 #include "outside.h"
+#include "progress.h"
 #include "scheduler.h"
 #include "synchronised.h"
 
@@ -315,7 +316,7 @@ CUresult em_event_query(struct em_event *e)
 {
     em_lock();
     if (!is_done(e))
-        em_progress();
+        em_poll(NULL);
     CUresult r = is_done(e) ? context_error_of(e) : CUDA_ERROR_NOT_READY;
     em_unlock();
     return r;

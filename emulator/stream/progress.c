@@ -100,11 +100,13 @@ void em_progress(void)
     em_run_share();
 }
 
-void em_poll(struct em_stream *s)
+void em_poll(struct em_command *c)
 {
     em_assert_locked();
-    if (s->first && s->first->state == EM_PARKED)
-        em_scheduler_ask(s->first);
+    if (c && c->state == EM_PARKED)
+        em_scheduler_ask(c);
+    if (!em_scheduler.policy->at_completion) // a program that polls must get ahead
+        em_run_one(EM_ANYWHERE);
     em_progress();
 }
 

@@ -4,7 +4,6 @@
 #include <cuda.h>
 
 struct em_command;
-struct em_stream;
 
 // Runs the command, or gives it the error of its context. Precondition: em_lock not held.
 CUresult em_command_run(struct em_command *command);
@@ -15,7 +14,7 @@ void em_wake_waiters(void);
 // them, so that the work of others does not hold this thread for long. The runner continues with
 // the rest. Precondition: em_lock held, which is released meanwhile.
 void em_run_share(void);
-// A thread asks whether a stream is idle, which it is not: looks whether its oldest command, if it
-// is parked, is ready by now, and runs ready commands. Precondition: em_lock held, which is
-// released meanwhile.
-void em_poll(struct em_stream *stream);
+// A thread has asked whether work is complete, and it is not. If `oldest`, the command that the
+// work waits for (or NULL), is parked, asks it whether it is ready by now; then runs ready
+// commands. Precondition: em_lock held, which is released meanwhile.
+void em_poll(struct em_command *oldest);

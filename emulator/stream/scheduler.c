@@ -253,8 +253,11 @@ struct em_command *em_scheduler_choose(enum em_place place)
     em_assert_locked();
     struct em_ready_queue *from = &em_scheduler.ready;
     const struct em_command *any = from->first, *host = em_scheduler.hosted.first;
-    if (place == EM_HOST_THREAD && host && (!any || host->rank < any->rank))
-        from = &em_scheduler.hosted;
+    if (place == EM_HOST_THREAD) {
+        // It helps with the other commands if threads that complete some are meant to.
+        if (!em_scheduler.policy->at_completion || (host && (!any || host->rank < any->rank)))
+            from = &em_scheduler.hosted;
+    }
     return from->first ? em_ready_pop(from) : NULL;
 }
 

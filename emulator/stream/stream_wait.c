@@ -111,7 +111,7 @@ CUresult em_stream_query(struct em_stream *s)
         return CUDA_SUCCESS;
     em_lock();
     if (is_pending(s, UINT64_MAX))
-        em_poll(s);
+        em_poll(s->first);
     // NOT_READY is not an error and has no sentence: it answers the program's question.
     CUresult r = is_pending(s, UINT64_MAX) ? CUDA_ERROR_NOT_READY : outcome(s);
     em_unlock();

@@ -16,6 +16,8 @@
 #include "event.h"
 #include "lock.h"
 #include "outside.h"
+#include "policy.h"
+#include "scheduler.h"
 #include "stream.h"
 
 #define CHECK_EQ(got, want)                                                                        \
@@ -431,6 +433,38 @@ static void test_whole_context(void)
     end_context(c);
 }
 
+// The interface of policies allows one under which nothing runs before it must, and which chooses
+// among the ready commands as it likes: here the one that was submitted last.
+static uint64_t rank_latest(const struct em_command *c)
+{
+    return UINT64_MAX - c->sequence;
+}
+static void test_other_policy(void)
+{
+    static const struct em_policy late = {.name = "late", .rank = rank_latest};
+    struct em_context *c = new_context();
+    CUstream a = create(CU_STREAM_NON_BLOCKING), b = create(CU_STREAM_NON_BLOCKING);
+    em_scheduler.policy = &late;
+    put(a, 1);
+    put(a, 2);
+    put(b, 3);
+    put(CU_STREAM_PER_THREAD, 4);
+    put(NULL, 5); // waits for 4
+    expect_notes("");
+    CHECK_EQ(query(a), CUDA_ERROR_NOT_READY); // runs one command
+    expect_notes("4");
+    CHECK_EQ(synchronize(a), CUDA_SUCCESS);
+    expect_notes("5 3 1 2");
+    CHECK_EQ(put_as(&note_ops, b, 6, CUDA_ERROR_UNKNOWN, EM_SUBMIT_SYNC), CUDA_ERROR_UNKNOWN);
+    put(a, 7);
+    while (query(a) == CUDA_ERROR_NOT_READY)
+        ;
+    put(b, 8);
+    end_context(c); // runs what can run
+    expect_notes("6 7 8");
+    em_scheduler.policy = &em_policy_eager;
+}
+
 // Threads push into one stream: their commands must not overlap.
 enum { THREADS = 4, EACH = 3000 };
 static int unguarded;
@@ -508,6 +542,7 @@ int main(int argc, char **argv)
     test_polled();
     test_many_polled();
     test_whole_context();
+    test_other_policy();
     test_threads();
     if (argc > 1 && !strcmp(argv[1], "--measure"))
         measure();
