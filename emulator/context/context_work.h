@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The scheduler's part of a context: the commands that are not complete yet, and what they wait
-// for. Only the folder stream/ uses it; the structs are here because contexts contain them.
-// Everything here is guarded by em_lock.
+// The scheduler's part of a context: the commands that are not complete yet. Only the folder
+// stream/ uses it; the structs are here because contexts contain them. Everything here is guarded
+// by em_lock.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
 // Accesses: the memory that a command reads and writes.
 //
 // A command carries a list of its accesses, filled in when it is prepared. At submission,
-// em_accesses_begin tells whoever watches that memory (a mapped graphics resource, an imported
+// em_accesses_begin notifies whoever watches that memory (a mapped graphics resource, an imported
 // buffer, a sparse array) and lets it fetch the bytes that the command needs. When the command
-// completes, or is refused, em_accesses_end tells the same watchers how it went.
+// completes, or is refused, em_accesses_end passes its result to the same watchers.
 //
 //     prepared ──begin──▶ watched ──make resident──▶ resident ──end──▶ prepared
 //
@@ -80,11 +80,11 @@ static inline bool em_access_writes(const struct em_access *access)
     return access->mode != EM_ACCESS_READ;
 }
 
-// Tells the watchers of the command's memory and makes the bytes resident. Returns whether em_lock
-// was released meanwhile, so that the caller must check the stream again. Each command that was
-// begun must be ended. Precondition: em_lock held.
+// Notifies the watchers of the command's memory and makes the bytes resident. Returns whether
+// em_lock was released meanwhile, so that the caller must check the stream again. Each command that
+// was begun must be ended. Precondition: em_lock held.
 bool em_accesses_begin(struct em_command *command, bool may_wait);
-// Tells the watchers that the command has ended. Does nothing for a command that was not begun.
+// Notifies the watchers that the command has ended. Does nothing for a command that was not begun.
 // Precondition: em_lock held.
 void em_accesses_end(struct em_command *command, CUresult result);
 // The same for one access that has ended before its command has. Precondition: em_lock held.

@@ -6,7 +6,7 @@
 // The life of a command:
 //
 //                  predecessors                ready() is true,
-//                  have completed              or there is none            chosen by the policy
+//                  have completed              or not needed               chosen by the policy
 //   BLOCKED ───────────────────────▶ its turn ───────────────────▶ READY ───────────────────────┐
 //      ▲                                │ ready() is false           ▲                          ▼
 //   em_submit                           └──────▶ PARKED ─────────────┘    ┌── EM_RUN_AGAIN ──
@@ -43,7 +43,7 @@ struct em_command_ops {
     // and again each time that em_command.condition is notified. Not asked once the context has
     // failed. Precondition: em_lock held.
     bool (*ready)(struct em_command *);
-    // Does the work. Reports its own errors (em_fail). What happens to an error:
+    // Does the work. Reports its own errors (em_fail), which then have these effects:
     //   - If the manual says that it makes the context unusable (em_error_sticks), it becomes the
     //     sticky error of the stream's context, whoever submitted the command.
     //   - Any other error is the result of em_submit for EM_SUBMIT_SYNC. For EM_SUBMIT_ASYNC the
@@ -52,15 +52,15 @@ struct em_command_ops {
     // Precondition: em_lock not held.
     CUresult (*run)(struct em_command *);
     // Drops the references that the command holds, whether it ran or not. The command counts as
-    // complete immediately afterwards. NULL: it holds none. em_command.result says how it ended.
-    // Precondition: em_lock held.
+    // complete immediately afterwards. NULL: there are no references. em_command.result says how it
+    // ended. Precondition: em_lock held.
     void (*finish)(struct em_command *);
     // For commands that can be kept, as a graph's nodes are. `clone` completes a byte copy of a
-    // prepared command: it duplicates what the original owns and takes references of its own; on
-    // failure it leaves the copy with nothing to release. `release` drops what a prepared command
-    // owns, once in its life: after `finish`, or if it was never submitted. The references of the
-    // accesses are taken and dropped by em_command_clone and em_command_release. NULL: the command
-    // owns nothing else. Precondition: em_lock held.
+    // prepared command: it duplicates everything that the original owns and takes references of its
+    // own; on failure it leaves the copy with nothing to release. `release` drops everything that a
+    // prepared command owns, once in its life: after `finish`, or if it was never submitted. The
+    // references of the accesses are taken and dropped by em_command_clone and em_command_release.
+    // NULL: the command owns nothing else. Precondition: em_lock held.
     CUresult (*clone)(struct em_command *copy);
     void (*release)(struct em_command *);
     enum em_place place;
@@ -143,12 +143,12 @@ void em_command_release(struct em_command *command);
 
 // ---- for code that waits ----
 
-// Runs one ready command that this kind of thread may run. Returns false if there is none.
-// Precondition: em_lock held, which is released while the command runs.
+// Runs one ready command that this kind of thread may run. Returns false if no such command is
+// ready. Precondition: em_lock held, which is released while the command runs.
 bool em_run_one(enum em_place place);
 // Runs a ready command if there is one, else sleeps until something makes progress: a command
-// completes, or em_progress is called. The caller checks what it waits for and calls again.
-// Precondition: em_lock held, which is released meanwhile.
+// completes, or em_progress is called. The caller checks its own condition and calls again if it is
+// not met. Precondition: em_lock held, which is released meanwhile.
 void em_wait_progress(void);
 // The same, but sleeps until `deadline_ns` of the monotonic clock at the latest.
 void em_wait_progress_until(uint64_t deadline_ns);
@@ -160,8 +160,8 @@ void em_progress(void);
 bool em_stream_must_wait(const struct em_stream *stream);
 
 // Counts the calls that order work: synchronising ones, waits for events, and copies that return
-// when they are done. What came before such a call is visible to what comes after it, whatever the
-// addresses (external_watch.h).
+// when they are done. Work before such a call is visible to work after it, because the
+// program has ordered them (external_watch.h).
 extern uint64_t em_order_epoch;
 static inline void em_ordered(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Conditions: what commands wait for when it is not another command of their stream, such as the
-// record of an event or a graphics resource that is still mapped elsewhere.
+// Conditions. A command waits for one if it depends on something other than the commands before it,
+// such as the record of an event or a graphics resource that is still mapped elsewhere.
 //
 // A command whose turn has come, but whose `ready` operation returns false, is parked on its
 // condition. Whoever changes the state that `ready` looks at notifies the condition, and only the

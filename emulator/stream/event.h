@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Events. Each record of an event has a marker of its own, so that recording an event again does
-// not change what earlier waits wait for.
+// affect the waits for an earlier record.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>

@@ -126,7 +126,7 @@ static void *watch_main(void *unused)
         em_condition_notify_some(&em_outside_memory.condition, MANY);
         if (em_scheduler.ready.first) {
             em_progress();
-            hurry = true; // what has run may be about to write again
+            hurry = true; // because those commands may soon write again
         }
         if (hurry)
             pause_ns = FIRST_NS;

@@ -41,8 +41,8 @@ bool em_outside_start(void);
 // em_source_unwatch does nothing while commands or threads wait for it.
 void em_source_watch(struct em_source *source);
 void em_source_unwatch(struct em_source *source);
-// em_wait_progress for a thread that waits for the source. `done(argument)` tells whether the wait
-// is over; it is asked again once the source is watched, so that no change is missed.
+// em_wait_progress for a thread that waits for the source. `done(argument)` returns whether the
+// wait is over; it is asked again once the source is watched, so that no change is missed.
 void em_source_wait(struct em_source *source, bool (*done)(void *), void *argument);
 // To be called by whoever has changed the state that the word stands for.
 void em_source_changed(uint32_t *word, const uint32_t *waiters);

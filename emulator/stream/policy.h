@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scheduling policies: what runs when, within the freedom that the order of streams and events
-// leaves.
+// Scheduling policies. They choose among the orders that streams and events allow.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

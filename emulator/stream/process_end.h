@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether another process has ended: what it left undone will never be done.
+// Whether another process has ended. Nobody should wait for the work of one that has.
 #pragma once
 #include <stdbool.h>
 #include <sys/types.h>

@@ -39,7 +39,7 @@ static CUresult run_for(struct em_command *c)
 bool em_run_one(enum em_place place)
 {
     em_assert_locked();
-    // What has completed may have written to memory that commands wait for.
+    // The command before may have written to memory that others wait for.
     if (em_unlikely(em_outside_memory.condition.first))
         em_outside_glance();
     struct em_command *c = em_scheduler_choose(place);

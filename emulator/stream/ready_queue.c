@@ -42,7 +42,7 @@ struct em_command *em_ready_pop(struct em_ready_queue *queue)
         a->sibling = pairs;
         pairs = a;
     }
-    // … and the pairs from right to left. This is what makes a pop logarithmic on average.
+    // … and the pairs from right to left. Because of this a pop is logarithmic on average.
     for (struct em_command *next; pairs; pairs = next) {
         next = pairs->sibling;
         pairs->sibling = NULL;

@@ -202,8 +202,9 @@ static void add_edge(struct em_command *from, struct em_edge *edge, struct em_co
     to->unfinished++;
 }
 
-// Whether the stream's next command needs an edge from the last command of `other`. It needs none
-// if a pending command of the stream was submitted after that one, and so waits for it itself.
+// Whether the stream's next command needs an edge from the last command of `other`. It does
+// not if a pending command of the stream was submitted after that one, because that command waits
+// for it already.
 static bool needs_edge(const struct em_stream *s, const struct em_stream *other)
 {
     return other && other != s && other->last &&

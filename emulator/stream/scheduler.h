@@ -71,7 +71,7 @@ void em_scheduler_leave(struct em_command *command);
 
 // The context got a sticky error: the commands that are parked in it need not wait any longer.
 void em_scheduler_context_failed(struct em_context *context);
-// Ends all commands of a context without running them. None of them is ready or running.
+// Ends all commands of a context without running them. All are blocked or parked.
 void em_scheduler_abandon(struct em_context *context, CUresult result);
 
 // Completes a command that was submitted as a waiting one (submit.c).

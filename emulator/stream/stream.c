@@ -131,7 +131,7 @@ CUresult em_stream_destroy(CUstream handle)
     em_lock_briefly();
     CUresult r = em_object_get(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, &s);
     if (!r)
-        em_object_retire(&s->object); // what is in it holds references
+        em_object_retire(&s->object); // the commands in it hold references
     em_unlock();
     return r;
 }
@@ -263,7 +263,8 @@ void em_stream_put(struct em_stream *s)
 void em_streams_finish(struct em_context *context)
 {
     em_lock();
-    // Run what can run, including waits that have ended without anybody noticing yet.
+    // Run every command that can run. Some may be parked although they could run by now, because
+    // nobody has noticed yet.
     for (;;) {
         em_condition_notify(&em_outside_memory.condition);
         em_outside_ask_words();

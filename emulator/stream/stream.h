@@ -70,7 +70,8 @@ CUresult em_stream_synchronize(struct em_stream *stream);
 // The same for all streams of a context. Precondition: em_lock not held.
 CUresult em_context_synchronize(struct em_context *context);
 
-// Keeps the error of an asynchronous command. The stream has none yet. Precondition: em_lock held.
+// Keeps the error of an asynchronous command. The stream has no error yet.
+// Precondition: em_lock held.
 void em_stream_list_failure(struct em_stream *stream, CUresult failure);
 // Drops the error, if there is one. Precondition: em_lock held.
 void em_stream_forget_failure(struct em_stream *stream);
@@ -78,8 +79,8 @@ void em_stream_forget_failure(struct em_stream *stream);
 // while commands are pending in it. Precondition: em_lock held.
 CUresult em_stream_new_hidden(struct em_context *context, struct em_stream **out);
 
-// The streams' part of the end of a context: runs what can run, waits for what is running, drops
-// what waits for something outside the context, and ends the default streams. Called before the
+// The streams' part of the end of a context: runs the commands that can run, drops those that wait
+// for something outside the context, and ends the default streams. Called before the
 // context's objects are retired, when no new call can find the context.
 // Precondition: em_lock not held.
 void em_streams_finish(struct em_context *context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stream attributes. On a card they control caches, waiting and memory domains. None of these
-// changes a result here, so the attributes are only checked and stored.
+// Stream attributes. On a card they control caches, waiting and memory domains. These do not
+// change any result here, so the attributes are only checked and stored.
 #include "stream_attribute.h"
 
 #include "device.h"

@@ -87,7 +87,7 @@ static CUresult take_failure(struct em_stream *s)
                    call);
 }
 
-// What a synchronising call returns: the context's sticky error, or the error that the stream
+// The result of a synchronising call: the context's sticky error, or the error that the stream
 // keeps.
 static CUresult outcome(struct em_stream *s)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Submission: checks the stream, then runs a command at once or leaves it to the scheduler; and
-// what happens to the error of a command that failed.
+// Submission: checks the stream, then runs a command at once or leaves it to the scheduler. If the
+// command fails, keeps its error for a synchronising call.
 #include <string.h>
 
 #include "access.h"
@@ -173,7 +173,8 @@ static bool goes_on(const struct em_stream *s, unsigned depth)
 }
 
 // A queue holds QUEUE_MOST commands; then its submitters wait for room, as on a card. They do not
-// if the stream is stuck, because what it waits for may be up to this thread. May release em_lock.
+// if the stream is stuck, because this thread may be the one that has to end the wait. May release
+// em_lock.
 static void wait_for_room(struct em_stream *s)
 {
     while (s->pending >= QUEUE_MOST && !s->dead && !em_self.inside && goes_on(s, 4))

@@ -7,7 +7,8 @@
 //     job in the list ──▶ worker joins (helpers + 1) ──▶ takes parts ──▶ leaves (helpers - 1)
 //     owner takes parts ──▶ takes the job out of the list ──▶ waits until helpers == 0
 //
-// A child after fork has no workers and needs none because the driver refuses to work there.
+// A child after fork has no workers. It does not need them because the driver refuses to work
+// there.
 #include "workers.h"
 
 #include <pthread.h>
@@ -31,7 +32,7 @@ struct job {
     struct job *next_job;
 };
 
-// Guarded by `lock`, except for what never changes after `cores_once`.
+// Guarded by `lock`, except for `most` and `cores`, which never change after `cores_once`.
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t work, left; // there is a new job; a worker has left one

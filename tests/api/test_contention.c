@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Threads that do not wait for each other: freeing and destroying while others go on submitting,
-// one stream that many use, streams and events whose context goes; and a program that closes the
-// driver's descriptors. The sanitizers look at them, and the time limit of a case at what never
-// returns.
+// Threads that use the driver at the same time: they free and destroy while others submit, share a
+// stream, and use streams and events whose context is destroyed. Also a program that closes the
+// driver's descriptors. The sanitizers find races here, and the time limit finds calls that hang.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,7 +35,7 @@ static void join(pthread_t threads[THREADS])
         pthread_join(threads[i], NULL);
 }
 
-// Keeps a stream of its own busy; `context` is told nothing.
+// Keeps a stream of its own busy until the test stops it or a call fails.
 static void *keep_busy(void *context)
 {
     CUstream stream;
@@ -88,7 +87,8 @@ TEST(destroy_among_busy_threads)
         EXPECT_OK(cuCtxCreate(&context, &none, 0, 0));
         each_thread(threads, keep_busy, context);
         usleep(2000);
-        EXPECT_OK(cuCtxDestroy(context)); // stop is not set: the threads see the end of the context
+        EXPECT_OK(
+            cuCtxDestroy(context)); // `stop` is not set: a call fails because the context ends
         join(threads);
     }
     atomic_store(&stop, false);
@@ -98,7 +98,7 @@ TEST(destroy_among_busy_threads)
     join(threads);
 }
 
-// ---- one stream for all
+// ---- one stream for all threads ----
 
 static CUdeviceptr counters;
 
@@ -124,7 +124,7 @@ TEST(one_stream_for_all)
         pthread_join(threads[i], &done);
         EXPECT(done);
     }
-    // What was handed over when a thread had done its share is run by somebody.
+    // Each thread runs a share of the others' commands. Somebody has to run the rest.
     while (cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY)
         usleep(100);
     EXPECT_OK(cuMemcpyDtoH(&last, counters, sizeof last));
@@ -139,7 +139,8 @@ static void CUDA_CB count(void *unused)
     ran++;
 }
 
-// A queue that stands still grows: what it waits for is in the same thread.
+// A full queue grows if its stream is stuck, because the submitting thread may be the one that has
+// to end the wait.
 TEST(deep_queue_that_waits)
 {
     enum { DEPTH = 3000 };
@@ -158,8 +159,7 @@ TEST(deep_queue_that_waits)
     EXPECT_EQ(ran, DEPTH);
 }
 
-// The same where a host function stands at the head, and waits for what the submitting thread
-// holds.
+// The same if the first command is a host function that waits for a lock of the submitting thread.
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 
 static void CUDA_CB wait_for_held(void *unused)
@@ -184,7 +184,7 @@ TEST(deep_queue_behind_host_function)
     EXPECT_OK(cuStreamSynchronize(stream));
 }
 
-// ---- objects of a context that another thread destroys
+// ---- objects of a context that another thread destroys ----
 
 static _Atomic(CUstream) shared_stream;
 static _Atomic(CUevent) shared_event;
@@ -245,7 +245,7 @@ TEST(context_goes_under_its_objects)
     join(threads);
 }
 
-// ---- memory of a context that another thread destroys
+// ---- memory of a context that another thread destroys ----
 
 static _Atomic(CUcontext) dying;
 
@@ -285,14 +285,14 @@ TEST(nothing_stays_of_a_context)
            (size_t)64 << 20); // chunks that the heap keeps for the next allocation
 }
 
-// ---- a thread that is cancelled
+// ---- a thread that is cancelled ----
 
 static void *make_mistakes(void *unused)
 {
     (void)unused;
     cuCtxSetCurrent(primary);
     for (;;) {
-        cuMemFree(12345); // writes a sentence: a cancellation point inside of the driver
+        cuMemFree(12345); // writes a diagnostic: a cancellation point inside the driver
         pthread_testcancel();
     }
     return NULL;
@@ -316,7 +316,7 @@ TEST(cancelled_thread)
     }
 }
 
-// ---- descriptors
+// ---- descriptors ----
 
 TEST(allocations_take_no_descriptors)
 {
@@ -364,11 +364,11 @@ TEST(closed_descriptors)
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
     memset(mark, 'x', sizeof mark);
-    for (int i = 0; i < FILES; i++) { // they get the numbers that were the driver's
+    for (int i = 0; i < FILES; i++) { // they get the numbers of the driver's descriptors
         files[i] = memfd_create("the program's own", 0);
         EXPECT_EQ(write(files[i], mark, sizeof mark), FILE_B);
     }
-    EXPECT_OK(cuMemsetD8(small, 7, 4 << 20)); // what is mapped goes on working
+    EXPECT_OK(cuMemsetD8(small, 7, 4 << 20)); // mapped memory still works
     EXPECT_OK(cuMemFree(small));
     EXPECT_OK(cuMemFree(large));
     EXPECT_OK(cuMemRelease(memory));

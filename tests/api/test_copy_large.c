@@ -147,8 +147,7 @@ TEST(arrays)
     round_trip_array(700, 101, 33, CUDA_ARRAY3D_LAYERED);
 }
 
-// A page that is not there ends the copy with a code, in whichever half it lies, and the next copy
-// is as good as any.
+// A missing page ends the copy with an error, in whichever half it lies, and the next copy works.
 TEST(faults)
 {
     CUdeviceptr p = fresh(SIZE);
@@ -228,8 +227,8 @@ static void *copy_bound(void *argument)
     return NULL;
 }
 
-// The first large copy is one of a thread that is bound to one core: the worker is started all the
-// same, and may run where the process may.
+// If the first large copy is made by a thread that is bound to one core, the worker is started
+// nevertheless, and may run on all cores of the process.
 TEST(bound_thread)
 {
     struct bound of_thread;
@@ -254,8 +253,7 @@ TEST(bound_thread)
     EXPECT(CPU_EQUAL(&of_worker, &cores));
 }
 
-// The child has no workers: the driver refuses to work in it, and the parent goes
-// on.
+// The driver refuses to work in a child after fork, which has no workers. The parent continues.
 TEST(forking)
 {
     CUdeviceptr p = fresh(SIZE);

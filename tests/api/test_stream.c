@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams, events and host functions through the exported driver API, rules in pairs: what works,
-// and what is refused.
+// Streams, events and host functions through the exported driver API. Rules are tested in pairs:
+// calls that work, and calls that are refused.
 #include <cuda.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void test_events(void)
     EXPECT(cuEventDestroy(f), CUDA_SUCCESS);
 }
 
-// A host function that waits for the test holds what is behind it.
+// A host function that waits for the test holds up the commands after it.
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 static CUresult inside[3];
 static CUevent pending;
@@ -126,7 +126,7 @@ static void test_held(void)
     EXPECT(cuEventRecord(pending, CU_STREAM_PER_THREAD),
            CUDA_SUCCESS); // the last record counts for queries …
     EXPECT(cuEventQuery(pending), CUDA_SUCCESS);
-    EXPECT(cuStreamQuery(n), CUDA_ERROR_NOT_READY); // … and the first for those who wait for it
+    EXPECT(cuStreamQuery(n), CUDA_ERROR_NOT_READY); // … and the first one for those who wait for it
     pthread_mutex_unlock(&held);
     EXPECT(cuStreamSynchronize(n), CUDA_SUCCESS);
     EXPECT(cuCtxSynchronize(), CUDA_SUCCESS);
@@ -147,7 +147,8 @@ static void start(void)
     EXPECT(cuCtxSetCurrent(context), CUDA_SUCCESS);
 }
 
-// The other process: forked before the driver was started here, as a card demands.
+// The other process. It was forked before this one called cuInit, because the driver does not work
+// in a child that is forked later.
 static int other_process(int in)
 {
     CUipcEventHandle h;
@@ -172,7 +173,7 @@ int main(void)
     EXPECT(pipe(ends), 0);
     pid_t child = fork();
     if (!child) {
-        close(ends[1]); // so that it sees the end when the first process fails
+        close(ends[1]); // so that its read ends if the first process fails
         _exit(other_process(ends[0]));
     }
     start();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Stream memory operations: conditions, order, what is refused, batches that go on where a wait
-// held them up.
+// Stream memory operations: conditions, order, refused calls, and batches that continue after a
+// wait.
 #include <pthread.h>
 
 #include "../harness.h"
 
 static CUstream s, t;
 static CUdeviceptr device; // 64 KiB of device memory
-static uint64_t *pinned;   // host memory that streams reach, at `mapped`
+static uint64_t *pinned;   // host memory that streams use at the address `mapped`
 static CUdeviceptr mapped;
 
 static void start(void)
@@ -24,7 +24,7 @@ static void start(void)
     MUST(cuMemHostGetDevicePointer(&mapped, host, 0));
 }
 
-// Other threads look at pinned memory meanwhile.
+// Atomic, because other threads read pinned memory meanwhile.
 static void put(int at, uint64_t value)
 {
     __atomic_store_n(&pinned[at], value, __ATOMIC_RELEASE);
@@ -81,8 +81,8 @@ TEST(refused)
     EXPECT_EQ(word(device), 0);
 }
 
-// The v1 operations are switched off on today's cards; they are reached by cuGetProcAddress for an
-// old version.
+// The v1 operations, which cuGetProcAddress returns for old versions, are switched off on today's
+// cards.
 TEST(v1_is_off)
 {
     CUresult (*wait)(CUstream, CUdeviceptr, cuuint32_t, unsigned) = NULL;
@@ -110,7 +110,7 @@ TEST(conditions)
         wait_for(wide, 5, 5, CU_STREAM_WAIT_VALUE_GEQ, true);
         wait_for(wide, 4, 5, CU_STREAM_WAIT_VALUE_GEQ, false);
         wait_for(wide, top + 1, ones - 1, CU_STREAM_WAIT_VALUE_GEQ,
-                 false); // a difference of less than half the range counts as more
+                 false); // the difference is less than half the range: greater
         wait_for(wide, 1, ones - 1, CU_STREAM_WAIT_VALUE_GEQ, true);
         wait_for(wide, 6, 5, CU_STREAM_WAIT_VALUE_EQ, false);
         wait_for(wide, 6, 2, CU_STREAM_WAIT_VALUE_AND, true);
@@ -118,11 +118,11 @@ TEST(conditions)
         wait_for(wide, ones - 1, 0, CU_STREAM_WAIT_VALUE_NOR, true);
         wait_for(wide, ones, 0, CU_STREAM_WAIT_VALUE_NOR, false);
     }
-    // 32 bits of a 64-bit word: the others do not count.
+    // A 32-bit wait ignores the upper half of a 64-bit word.
     wait_for(0, UINT64_C(0xffffffff00000005), 5, CU_STREAM_WAIT_VALUE_EQ, true);
 }
 
-// Nothing but the host's store, made by a thread that never calls the driver, ends the wait.
+// A plain store ends the wait, even if its thread never calls the driver.
 static void *store_later(void *unused)
 {
     (void)unused;
@@ -168,7 +168,7 @@ static CUstreamBatchMemOpParams operation(CUstreamBatchMemOpType type, CUdevicep
     return p;
 }
 
-// What comes after the second wait stays undone until it is met, what comes before is done.
+// Operations after the second wait are not done until it is met; operations before it are done.
 TEST(batch_goes_on)
 {
     CUstreamBatchMemOpParams p[6];
@@ -181,7 +181,7 @@ TEST(batch_goes_on)
     p[4] = operation(CU_STREAM_MEM_OP_WAIT_VALUE_64, mapped + 8, 1, CU_STREAM_WAIT_VALUE_EQ);
     p[5] = operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, mapped + 24, 3, 0);
     EXPECT_OK(cuStreamBatchMemOp(s, 6, p, 0));
-    memset(p, 0xff, sizeof p); // they were copied
+    memset(p, 0xff, sizeof p); // the driver has copied them
     EXPECT_OK(cuStreamWriteValue32(s, mapped + 32, 4, 0));
     EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
     EXPECT_EQ(word(device), 1);
@@ -227,7 +227,7 @@ TEST(batch_refused)
     EXPECT_EQ(word(device + 8), 254);
 }
 
-// A wait that nobody ends must not hold up the end of its context, nor that of the process.
+// A wait that nobody ends must not prevent its context, or the process, from ending.
 TEST(context_ends_under_a_wait)
 {
     CUstreamBatchMemOpParams p[2];

@@ -106,7 +106,7 @@ static CUresult gate_run(struct em_command *c)
 }
 static const struct em_command_ops gate_ops = {
     .name = "gate", .ready = gate_ready, .run = gate_run};
-static struct em_condition gates; // all that this process opens
+static struct em_condition gates; // for all gates that are opened with a notification
 
 static void push_gate(CUstream h, atomic_bool *open)
 {
@@ -261,19 +261,20 @@ static void test_errors(void)
 {
     struct em_context *c = new_context();
     CUstream a = create(0);
-    // synchronous: returned at once, and only there
+    // A synchronous command returns its error, and nobody else does.
     CHECK_EQ(put_as(&note_ops, a, 1, CUDA_ERROR_UNKNOWN, EM_SUBMIT_SYNC), CUDA_ERROR_UNKNOWN);
     CHECK_EQ(synchronize(a), CUDA_SUCCESS);
-    // asynchronous: kept until something synchronises, then gone; the first one counts
+    // The error of an asynchronous command is kept until something synchronises. The first one
+    // counts.
     CHECK_EQ(put_as(&note_ops, a, 2, CUDA_ERROR_UNKNOWN, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
     CHECK_EQ(put_as(&note_ops, a, 3, CUDA_ERROR_OUT_OF_MEMORY, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
     CHECK_EQ(query(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
     CHECK_EQ(synchronize(a), CUDA_ERROR_UNKNOWN);
     CHECK_EQ(synchronize(a), CUDA_SUCCESS);
-    // the legacy stream synchronises with a blocking one
+    // The legacy stream returns the error of a blocking stream.
     CHECK_EQ(put_as(&note_ops, a, 4, CUDA_ERROR_UNKNOWN, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
     CHECK_EQ(synchronize(NULL), CUDA_ERROR_UNKNOWN);
-    // a synchronous command that had to wait
+    // A synchronous command that had to wait returns its error too.
     atomic_bool open = false;
     push_polled_gate(a, &open);
     CHECK_EQ(put_as(&note_ops, a, 5, CUDA_ERROR_UNKNOWN, EM_SUBMIT_ASYNC), CUDA_SUCCESS);
@@ -353,7 +354,7 @@ static void test_polled(void)
     put(a, 1);
     CHECK_EQ(query(a), CUDA_ERROR_NOT_READY);
     atomic_store(&open, true);
-    for (int i = 0; i < 5000 && !notes; i++) // nobody calls: the poller sees it
+    for (int i = 0; i < 5000 && !notes; i++) // the driver's thread notices it
         usleep(1000);
     CHECK_EQ(notes, 1);
     CHECK_EQ(synchronize(a), CUDA_SUCCESS);
@@ -361,7 +362,7 @@ static void test_polled(void)
     end_context(c);
 }
 
-// More waits than one look takes: all of them end, also the last ones.
+// More waits than the driver asks at a time: all of them end, also the last ones.
 static void test_many_polled(void)
 {
     enum { MANY = 100 };
@@ -397,8 +398,8 @@ static struct em_event *new_event(void)
     return e;
 }
 
-// cuCtxRecordEvent waits for what the context holds, not for what comes later; cuCtxWaitEvent holds
-// up what comes later in all streams, and nothing else.
+// cuCtxRecordEvent waits for the commands that the context holds, but not for later ones.
+// cuCtxWaitEvent holds up the later commands of all streams, but not the earlier ones.
 static void test_whole_context(void)
 {
     struct em_context *c = new_context();
@@ -433,8 +434,8 @@ static void test_whole_context(void)
     end_context(c);
 }
 
-// The interface of policies allows one under which nothing runs before it must, and which chooses
-// among the ready commands as it likes: here the one that was submitted last.
+// A policy may put off everything until a thread synchronises, and may choose any of the ready
+// commands: this one chooses the command that was submitted last.
 static uint64_t rank_latest(const struct em_command *c)
 {
     return UINT64_MAX - c->sequence;
@@ -460,7 +461,7 @@ static void test_other_policy(void)
     while (query(a) == CUDA_ERROR_NOT_READY)
         ;
     put(b, 8);
-    end_context(c); // runs what can run
+    end_context(c); // runs the command first, because it can
     expect_notes("6 7 8");
     em_scheduler.policy = &em_policy_eager;
 }

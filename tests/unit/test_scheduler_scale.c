@@ -266,7 +266,7 @@ static void submit_random(struct load *l, struct em_stream *legacy)
 // Submits waves of commands that all wait, releases each wave, and returns the steps per command.
 static double run_load(uint64_t count, unsigned stream_count, bool print)
 {
-    enum { WAVE = 100000 }; // what may wait at a time
+    enum { WAVE = 100000 }; // commands that wait at the same time
     struct em_context *context = new_context();
     struct em_stream *legacy = get(NULL);
     struct load l;
