@@ -211,6 +211,13 @@ void em_outside_ask_words(void)
     ask_changed(true);
 }
 
+void em_outside_poll_words(void)
+{
+    em_assert_locked();
+    cannot_wait_for_words = true;
+    kick();
+}
+
 void em_outside_glance(void)
 {
     em_assert_locked();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Sources: things outside this process's streams that commands and threads wait for.
 //
-// A source notifies its condition when it may have changed. Three kinds exist, and nothing else
-// that the driver waits for is ever polled:
+// A source notifies its condition when it may have changed. There are three kinds:
 //
 //   word     A 32-bit word in shared memory. Whoever changes the state that it stands for changes
 //            the word and wakes its futex. Events shared between processes are of this kind.
 //   file     A file descriptor that becomes readable, such as an eventfd or a process's pidfd.
 //   memory   em_outside_memory: plain memory that the program, or another process, writes without
-//            notifying anybody (cuStreamWaitValue32). This is the only source that must be polled.
+//            notifying anybody (cuStreamWaitValue32). This is the only thing that is ever polled,
+//            except for words if the kernel has no futex_waitv or no pidfds (Linux before 5.16).
 //            One thread does so, every 10 us at first and every millisecond at last, or every 50 us
 //            while another thread synchronises.
 //
@@ -49,6 +49,10 @@ void em_source_changed(uint32_t *word, const uint32_t *waiters);
 // Asks the conditions of all words that are watched, because something else than the words has
 // changed.
 void em_outside_ask_words(void);
+
+// The kernel cannot say when something else happens that the words stand for: from now on they are
+// polled as plain memory is.
+void em_outside_poll_words(void);
 
 // Asks some of the commands that wait for plain memory. Called where this process may have written
 // to it: after a command has completed, and by calls that synchronise or query.

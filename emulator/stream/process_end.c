@@ -19,7 +19,7 @@ struct watched {
 };
 static struct watched *all; // guarded by em_lock
 
-// -1: the process has ended, or this kernel has no pidfds (before Linux 5.3).
+// Returns -1 if the process has ended, or if there are no pidfds (Linux before 5.3, valgrind).
 static int open_process(pid_t process)
 {
     return (int)syscall(SYS_pidfd_open, process, 0);
@@ -55,16 +55,19 @@ void em_process_watch(pid_t process)
         if (w->process == process)
             return;
     }
-    struct watched *w = dm_alloc(sizeof *w);
-    if (!w)
+    int fd = open_process(process);
+    if (fd < 0 && errno == ESRCH)
         return;
-    *w = (struct watched){
-        .file = {.fd = open_process(process), .readable = ended}, .process = process, .next = all};
-    if (w->file.fd >= 0 && em_file_watch(&w->file)) {
+    struct watched *w = dm_alloc(sizeof *w);
+    if (w)
+        *w = (struct watched){
+            .file = {.fd = fd, .readable = ended}, .process = process, .next = all};
+    if (w && fd >= 0 && em_file_watch(&w->file)) {
         all = w;
         return;
     }
-    if (w->file.fd >= 0)
-        close(w->file.fd);
+    if (fd >= 0)
+        close(fd);
     dm_free(w);
+    em_outside_poll_words();
 }

@@ -51,6 +51,11 @@ static void finish_stream(struct em_object *object)
     dm_free(s);
 }
 
+static void set_initial_attributes(struct em_stream *s)
+{
+    s->attributes = (struct em_stream_attributes){.domain_map = {.default_ = 0, .remote = 1}};
+}
+
 static struct em_stream *new_stream(enum em_stream_kind kind, unsigned flags, int priority)
 {
     struct em_stream *s = dm_calloc(1, sizeof *s);
@@ -60,7 +65,7 @@ static struct em_stream *new_stream(enum em_stream_kind kind, unsigned flags, in
     s->flags = flags;
     s->priority = em_stream_clamp_priority(priority);
     s->blocking = kind != EM_STREAM_LEGACY && !(flags & CU_STREAM_NON_BLOCKING);
-    s->attributes.domain_map = (CUlaunchMemSyncDomainMap){.default_ = 0, .remote = 1};
+    set_initial_attributes(s);
     return s;
 }
 
@@ -206,6 +211,8 @@ static CUresult new_legacy(struct em_context *context, struct em_stream **out)
             return r;
         __atomic_store_n(&context->default_stream, s, __ATOMIC_RELEASE);
     } else if (s->dead) { // a primary context that was ended and has begun again
+        s->priority = EM_PRIORITY_LEAST;
+        set_initial_attributes(s);
         link_stream(s, context);
         __atomic_store_n(&s->dead, false, __ATOMIC_RELEASE);
     }
