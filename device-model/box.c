@@ -11,13 +11,11 @@
 #include <stddef.h>
 #include <string.h>
 
-// The place of a box in a surface: block-linear, or rows and slices at fixed distances.
+// The place of a box, as kernels/ takes it: in a block-linear surface, or in linear memory.
 struct view {
-    uint8_t *start; // linear: first byte of the box; tiled: start of the surface
     bool tiled;
-    struct kn_tiled shape; // tiled only, as is `at`
-    struct dm_position at;
-    uint64_t pitch_B, slice_B; // linear only
+    struct kn_surface surface; // tiled only
+    struct kn_linear linear;   // linear only
 };
 
 static bool surface_has_tiled_layers(const struct dm_surface *s)
@@ -70,83 +68,61 @@ int dm_box_check(const struct dm_surface *s, struct dm_position at, struct dm_bo
     return 0;
 }
 
-static struct view view_of(const struct dm_surface *s, struct dm_position at)
+static void view_init(struct view *view, const struct dm_surface *s, struct dm_position at)
 {
     const struct dm_layout *layout = s->layout;
-    const struct dm_layout_level *v;
-    struct view view = {.start = s->base, .pitch_B = s->pitch_B, .slice_B = s->slice_B, .at = at};
+    struct dm_layout_rows rows = {0, s->pitch_B, s->slice_B};
+    uint8_t *start = s->base;
 
-    if (layout) {
-        struct dm_layout_rows rows = dm_layout_rows(layout, s->level);
+    view->tiled = layout && layout->kind == DM_LAYOUT_BLOCK_LINEAR;
+    if (view->tiled) {
+        const struct dm_layout_level *v = &layout->level[s->level];
 
-        v = &layout->level[s->level];
-        view.start += rows.offset_B;
-        view.pitch_B = rows.pitch_B;
-        view.slice_B = rows.slice_B;
-        view.tiled = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
-        if (view.tiled) {
-            view.shape = dm_level_tiled(v);
-            if (layout->layered) {
-                view.start += at.z * v->layer_stride_B;
-                view.at.z = 0;
-            }
-            return view;
-        }
+        start += v->offset_B + (layout->layered ? at.z * v->layer_stride_B : 0);
+        view->surface =
+            (struct kn_surface){start, dm_level_tiled(v), at.x_B, at.y, layout->layered ? 0 : at.z};
+        return;
     }
-    view.start += at.z * view.slice_B + at.y * view.pitch_B + at.x_B;
-    return view;
+    if (layout)
+        rows = dm_layout_rows(layout, s->level);
+    start += rows.offset_B + at.z * rows.slice_B + at.y * rows.pitch_B + at.x_B;
+    view->linear = (struct kn_linear){start, rows.pitch_B, rows.slice_B};
 }
 
-static struct kn_surface surface_of(const struct view *v)
+static uint64_t span_B(const struct kn_linear *l, const struct kn_box *box)
 {
-    return (struct kn_surface){v->start, v->shape, v->at.x_B, v->at.y, v->at.z};
-}
-
-static struct kn_linear linear_of(const struct view *v)
-{
-    return (struct kn_linear){v->start, v->pitch_B, v->slice_B};
-}
-
-static struct kn_box box_of(struct dm_box_extent e)
-{
-    return (struct kn_box){e.width_B, e.height, e.depth};
-}
-
-static uint64_t span_B(const struct view *v, struct dm_box_extent e)
-{
-    return (e.depth - 1) * v->slice_B + (e.height - 1) * v->pitch_B + e.width_B;
+    return (box->slices - 1) * l->slice_B + (box->rows - 1) * l->pitch_B + box->width_B;
 }
 
 // Copies as if through a buffer, for any two pitches. Rows ascend in both places by at least their
 // width, so a row that moves down can only overwrite the source of a lower row, and a row that
 // moves up only that of a higher row. So the rows that move down are copied from the bottom, and
 // the others from the top.
-static void move_overlapping_rows(const struct view *d, const struct view *s,
-                                  struct dm_box_extent e)
+static void move_overlapping_rows(const struct kn_linear *d, const struct kn_linear *s,
+                                  const struct kn_box *box)
 {
-    uint64_t rows = e.depth * e.height;
+    uint64_t rows = box->slices * box->rows;
 
     for (uint64_t i = 0; i < 2 * rows; i++) {
         bool upwards = i >= rows;
-        uint64_t row = upwards ? 2 * rows - 1 - i : i, z = row / e.height, y = row % e.height;
-        uint8_t *to = d->start + z * d->slice_B + y * d->pitch_B,
-                *from = s->start + z * s->slice_B + y * s->pitch_B;
+        uint64_t row = upwards ? 2 * rows - 1 - i : i, z = row / box->rows, y = row % box->rows;
+        uint8_t *to = d->first + z * d->slice_B + y * d->pitch_B;
+        uint8_t *from = s->first + z * s->slice_B + y * s->pitch_B;
 
         if (upwards == ((uintptr_t)to >= (uintptr_t)from))
-            kn_move(to, from, e.width_B);
+            kn_move(to, from, box->width_B);
     }
 }
 
-static void copy_linear_boxes(const struct view *d, const struct view *s, struct dm_box_extent e)
+static void copy_linear_boxes(const struct kn_linear *d, const struct kn_linear *s,
+                              const struct kn_box *box)
 {
-    uintptr_t d0 = (uintptr_t)d->start, s0 = (uintptr_t)s->start;
-    struct kn_linear to = linear_of(d), from = linear_of(s);
-    struct kn_box box = box_of(e);
+    uintptr_t d0 = (uintptr_t)d->first, s0 = (uintptr_t)s->first;
 
-    if (d0 < s0 + span_B(s, e) && s0 < d0 + span_B(d, e))
-        move_overlapping_rows(d, s, e);
+    if (d0 < s0 + span_B(s, box) && s0 < d0 + span_B(d, box))
+        move_overlapping_rows(d, s, box);
     else
-        kn_copy_box(&to, &from, &box);
+        kn_copy_box(d, s, box);
 }
 
 // Divides an extent into pieces that end at multiples of `unit` in the destination. Pieces are
@@ -176,31 +152,29 @@ static uint64_t piece_at(const struct pieces *p, uint64_t i, uint64_t *size)
 // Copies as if through a buffer between boxes of one block-linear surface, in pieces of up to eight
 // rows. A piece only overwrites bytes that have been read: in an earlier slice, in earlier rows, or
 // in earlier columns, whichever is the first axis along which the box moves.
-static void retile_overlapping_boxes(const struct view *d, const struct view *s,
-                                     struct dm_box_extent e)
+static void retile_overlapping_boxes(const struct kn_surface *d, const struct kn_surface *s,
+                                     const struct kn_box *box)
 {
     enum { WIDTH_B = 512, ROWS = 8 };
     _Alignas(64) uint8_t stage[WIDTH_B * ROWS];
-    struct kn_linear buffer = {stage, WIDTH_B, 0};
-    const struct dm_position *to = &d->at, *from = &s->at;
-    struct pieces across = pieces_of(e.width_B, WIDTH_B, to->x_B, from->x_B),
-                  down = pieces_of(e.height, ROWS, to->y, from->y);
-    struct pieces deep = pieces_of(e.depth, 1, to->z, from->z);
-    uint64_t width_B, rows, slices;
+    const struct kn_linear buffer = {stage, WIDTH_B, 0};
+    struct pieces across = pieces_of(box->width_B, WIDTH_B, d->x_B, s->x_B);
+    struct pieces down = pieces_of(box->rows, ROWS, d->y, s->y);
+    struct pieces deep = pieces_of(box->slices, 1, d->z, s->z);
+    uint64_t slices;
 
     for (uint64_t k = 0; k < deep.count; k++) {
         uint64_t z = piece_at(&deep, k, &slices);
         for (uint64_t j = 0; j < down.count; j++) {
-            uint64_t y = piece_at(&down, j, &rows);
+            struct kn_box part = {.slices = 1};
+            uint64_t y = piece_at(&down, j, &part.rows);
             for (uint64_t i = 0; i < across.count; i++) {
-                uint64_t x_B = piece_at(&across, i, &width_B);
-                struct kn_box box = {width_B, rows, 1};
-                struct kn_surface src = {s->start, s->shape, from->x_B + x_B, from->y + y,
-                                         from->z + z};
-                struct kn_surface dst = {d->start, d->shape, to->x_B + x_B, to->y + y, to->z + z};
+                uint64_t x_B = piece_at(&across, i, &part.width_B);
+                struct kn_surface from = {s->base, s->tiled, s->x_B + x_B, s->y + y, s->z + z};
+                struct kn_surface to = {d->base, d->tiled, d->x_B + x_B, d->y + y, d->z + z};
 
-                kn_untile_box(&buffer, &src, &box);
-                kn_tile_box(&dst, &buffer, &box);
+                kn_untile_box(&buffer, &from, &part);
+                kn_tile_box(&to, &buffer, &part);
             }
         }
     }
@@ -211,28 +185,25 @@ static bool ranges_apart(uint64_t a, uint64_t b, uint64_t extent)
     return a >= b ? a - b >= extent : b - a >= extent;
 }
 
-static bool boxes_overlap(const struct view *d, const struct view *s, struct dm_box_extent e)
+static bool boxes_overlap(const struct kn_surface *d, const struct kn_surface *s,
+                          const struct kn_box *box)
 {
-    return d->start == s->start && !ranges_apart(d->at.x_B, s->at.x_B, e.width_B) &&
-           !ranges_apart(d->at.y, s->at.y, e.height) && !ranges_apart(d->at.z, s->at.z, e.depth);
+    return d->base == s->base && !ranges_apart(d->x_B, s->x_B, box->width_B) &&
+           !ranges_apart(d->y, s->y, box->rows) && !ranges_apart(d->z, s->z, box->slices);
 }
 
-static void copy_box_views(const struct view *d, const struct view *s, struct dm_box_extent e)
+static void copy_box_views(const struct view *d, const struct view *s, const struct kn_box *box)
 {
-    struct kn_surface dst = surface_of(d), src = surface_of(s);
-    struct kn_linear to = linear_of(d), from = linear_of(s);
-    struct kn_box box = box_of(e);
-
-    if (d->tiled && s->tiled && boxes_overlap(d, s, e))
-        retile_overlapping_boxes(d, s, e);
+    if (d->tiled && s->tiled && boxes_overlap(&d->surface, &s->surface, box))
+        retile_overlapping_boxes(&d->surface, &s->surface, box);
     else if (d->tiled && s->tiled)
-        kn_retile_box(&dst, &src, &box);
+        kn_retile_box(&d->surface, &s->surface, box);
     else if (d->tiled)
-        kn_tile_box(&dst, &from, &box);
+        kn_tile_box(&d->surface, &s->linear, box);
     else if (s->tiled)
-        kn_untile_box(&to, &src, &box);
+        kn_untile_box(&d->linear, &s->surface, box);
     else
-        copy_linear_boxes(d, s, e);
+        copy_linear_boxes(&d->linear, &s->linear, box);
 }
 
 int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at,
@@ -240,6 +211,7 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at,
                 struct dm_box_extent extent)
 {
     uint64_t steps = 1;
+    struct kn_box box;
 
     if (dm_box_check(dst, dst_at, extent) || dm_box_check(src, src_at, extent))
         return -EINVAL;
@@ -250,14 +222,15 @@ int dm_box_copy(const struct dm_surface *dst, struct dm_position dst_at,
         steps = extent.depth;
         extent.depth = 1;
     }
+    box = (struct kn_box){extent.width_B, extent.height, extent.depth};
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t z = dst_at.z > src_at.z
-                         ? steps - 1 - i
-                         : i; // within one array, a layer must be read before it is overwritten
-        struct view d = view_of(dst, (struct dm_position){dst_at.x_B, dst_at.y, dst_at.z + z});
-        struct view s = view_of(src, (struct dm_position){src_at.x_B, src_at.y, src_at.z + z});
+        // Within one array, a layer must be read before it is overwritten.
+        uint64_t z = dst_at.z > src_at.z ? steps - 1 - i : i;
+        struct view d, s;
 
-        copy_box_views(&d, &s, extent);
+        view_init(&d, dst, (struct dm_position){dst_at.x_B, dst_at.y, dst_at.z + z});
+        view_init(&s, src, (struct dm_position){src_at.x_B, src_at.y, src_at.z + z});
+        copy_box_views(&d, &s, &box);
     }
     return 0;
 }
@@ -287,7 +260,7 @@ static void fill_box_rows(uint8_t *start, uint64_t pitch_B, uint64_t width_B, ui
 
 // Fills a block-linear box by tiling one filled row from the stack with pitch 0, a part of the
 // width at a time.
-static void fill_tiled_box(const struct view *v, struct dm_box_extent e, const void *value,
+static void fill_tiled_box(const struct kn_surface *s, struct dm_box_extent e, const void *value,
                            unsigned value_B)
 {
     enum { ROW_B = 1024 };
@@ -297,7 +270,7 @@ static void fill_tiled_box(const struct view *v, struct dm_box_extent e, const v
     fill_box_rows(row, ROW_B, ROW_B, 1, value, value_B);
     for (uint64_t x_B = 0; x_B < e.width_B; x_B += ROW_B) {
         uint64_t width_B = e.width_B - x_B < ROW_B ? e.width_B - x_B : ROW_B;
-        struct kn_surface part = {v->start, v->shape, v->at.x_B + x_B, v->at.y, v->at.z};
+        struct kn_surface part = {s->base, s->tiled, s->x_B + x_B, s->y, s->z};
 
         kn_tile_box(&part, &repeated, &(struct kn_box){width_B, e.height, e.depth});
     }
@@ -320,12 +293,14 @@ int dm_box_fill(const struct dm_surface *surface, struct dm_position at,
     else
         extent.depth = 1;
     for (uint64_t i = 0; i < steps; i++, at.z++) {
-        struct view v = view_of(surface, at);
+        struct view v;
 
+        view_init(&v, surface, at);
         if (v.tiled)
-            fill_tiled_box(&v, extent, value, value_B);
+            fill_tiled_box(&v.surface, extent, value, value_B);
         else
-            fill_box_rows(v.start, v.pitch_B, extent.width_B, extent.height, value, value_B);
+            fill_box_rows(v.linear.first, v.linear.pitch_B, extent.width_B, extent.height, value,
+                          value_B);
     }
     return 0;
 }
