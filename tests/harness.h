@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Test programs of the API: a list of named cases, each run in a process of its own with a time
-// limit, results in TAP.
+// Harness for test programs of the API. A program is a list of named cases. Each case runs in a
+// process of its own with a time limit, and the results are printed in TAP.
 //
-//     TEST(alloc_zero) { CUdeviceptr p; EXPECT_ERROR(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);
-//     } TEST(misuse) { … EXPECT_DIAGNOSTIC(M01); } TESTS(CASE(alloc_zero), CASE(misuse))
+//     TEST(alloc_zero)
+//     {
+//         CUdeviceptr p;
+//         EXPECT_ERROR(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);
+//     }
+//     TESTS(CASE(alloc_zero), CASE(misuse))
 //
-// A case forks from a process that has not called the driver, so each starts from nothing. Its
-// process group is killed when it ends. An
-// argument names the cases to run; with `-n` they run without a fork, for a debugger. A case that
-// calls SKIP is counted as skipped. With failing allocations: failing.h.
+// A case forks from a process that has not called the driver, so each case starts with a fresh
+// driver. Its process group is killed when it ends. Arguments name the cases to run. With `-n`
+// cases run without a fork, for a debugger. A case that calls SKIP counts as skipped. failing.h
+// repeats cases with failing allocations.
 #pragma once
 #include "failing.h"
 #include "sanitizers.h"
@@ -33,7 +37,7 @@ struct test_case {
 
 static int test_failures;
 static CUresult test_unexpected;  // the last code that a call was not expected to return
-static char test_diagnostics[64]; // the file that the driver of this case writes its diagnostics to
+static char test_diagnostics[64]; // the driver of this case writes its diagnostics to this file
 
 #define TEST(name) static void test_##name(void)
 
@@ -61,7 +65,7 @@ static inline void test_failed(const char *file, int line)
         }                                                                                          \
     } while (0)
 
-// Both as 64-bit numbers.
+// Compares both values as 64-bit numbers.
 #define EXPECT_EQ(got, want)                                                                       \
     do {                                                                                           \
         long long got_ = (long long)(got), want_ = (long long)(want);                              \
@@ -93,7 +97,7 @@ static inline void test_failed(const char *file, int line)
 
 #define EXPECT_OK(call) EXPECT_ERROR(call, CUDA_SUCCESS)
 
-// What the rest of the case needs: the case ends where it fails.
+// For calls that the rest of the case depends on: the case ends if the call fails.
 #define MUST(call)                                                                                 \
     do {                                                                                           \
         CUresult got_ = (call);                                                                    \
@@ -114,14 +118,14 @@ static inline void test_failed(const char *file, int line)
         exit(TEST_SKIPPED);                                                                        \
     } while (0)
 
-// Sets one of the driver's settings; before the first call into it.
+// Sets one of the driver's settings. Must be called before the first call into the driver.
 static inline void test_setting(const char *name, const char *value)
 {
     setenv(name, value, 1);
 }
 
-// The ids that the driver reported in this case so far, blank-separated in order; plain errors
-// (GENERAL) are left out.
+// Returns the ids that the driver has reported in this case so far, in order and separated by
+// blanks. Plain errors (GENERAL) are left out.
 static inline const char *test_reported(void)
 {
     static char ids[4096];
@@ -139,12 +143,12 @@ static inline const char *test_reported(void)
     return ids;
 }
 
-// Exactly this one diagnostic, once, was reported in this case so far; or none.
+// Expects that exactly this diagnostic, or no diagnostic, has been reported in this case so far.
 #define EXPECT_DIAGNOSTIC(id) EXPECT_STR(test_reported(), #id)
 #define EXPECT_NO_DIAGNOSTIC() EXPECT_STR(test_reported(), "")
 
-// How many errors and diagnostics the driver has said in this case so far, and with which code the
-// last one.
+// Returns the number of errors and diagnostics that the driver has reported in this case so far,
+// and the code of the last one.
 static inline unsigned test_said(char code[64])
 {
     char line[8192];
@@ -162,7 +166,7 @@ static inline unsigned test_said(char code[64])
     return lines;
 }
 
-// The call returns the code, and says so in one sentence that names it.
+// Expects that the call returns the code and reports one sentence that names the code.
 #define EXPECT_ONE_SENTENCE(call, code)                                                            \
     do {                                                                                           \
         char said_[64];                                                                            \
@@ -172,7 +176,7 @@ static inline unsigned test_said(char code[64])
         EXPECT_STR(said_, test_code(code));                                                        \
     } while (0)
 
-// A current context on device 0: the primary one.
+// Makes the primary context of device 0 current.
 static inline CUcontext test_context(void)
 {
     CUcontext c;
@@ -182,7 +186,7 @@ static inline CUcontext test_context(void)
     return c;
 }
 
-// Holds up a stream until the program sets the word to 1.
+// Blocks a stream until the program sets the returned word to 1.
 static inline volatile unsigned *test_hold(CUstream s)
 {
     unsigned *word;
@@ -332,7 +336,7 @@ static inline int test_main(const struct test_case *cases, int count, int argc, 
     return bad > 0;
 }
 
-// The closed list of a program's cases, and its main.
+// Lists a program's cases and defines its main.
 #define TESTS(...)                                                                                 \
     static const struct test_case test_cases[] = {__VA_ARGS__};                                    \
     int main(int argc, char **argv)                                                                \

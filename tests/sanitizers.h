@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether this program is built with a sanitizer: some things cannot be done under one.
+// Macros that say which sanitizer this program is built with, because some tests cannot run
+// under one.
 #pragma once
 
 #if defined(__has_feature)

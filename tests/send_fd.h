@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A descriptor and some bytes for another process, over a socket.
+// Sends a descriptor and some bytes to another process over a socket.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static inline bool send_fd(int socket, int fd, const void *bytes, size_t size)
     return sendmsg(socket, &m, 0) == (ssize_t)size;
 }
 
-// -1: the other process has nothing to send.
+// Returns -1 if the other process sent no descriptor.
 static inline int receive_fd(int socket, void *bytes, size_t size)
 {
     int fd = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A Vulkan program's side of interop for tests, on lavapipe: a device, images and buffers of every
-// kind, memory that is exported, and copies between an image and host memory.
+// The Vulkan side of interop tests, on lavapipe: a device, images and buffers of every kind,
+// exported memory, and copies between an image and host memory.
 #pragma once
 #include <vulkan/vulkan.h>
 
@@ -89,7 +89,7 @@ static inline void vk_close(void)
     vkDestroyInstance(vk.instance, NULL);
 }
 
-// Whether the layer is in this process: its absence would make every negative test fail.
+// Returns whether the Vulkan layer is loaded. Without it every negative test would fail.
 static inline void vk_need_layer(void)
 {
     if (!getenv("CARDLESS_VULKAN_LAYER"))
@@ -103,8 +103,8 @@ enum {
                     VK_IMAGE_USAGE_TRANSFER_DST_BIT
 };
 
-// An exportable, optimal 2D RGBA8 image that storage and transfers use; tests change what they are
-// about.
+// Returns the create info of an exportable 2D RGBA8 image with optimal tiling, for storage and
+// transfers. Each test changes the fields that it is about.
 static inline VkImageCreateInfo vk_image_info(uint32_t width, uint32_t height, uint32_t layers,
                                               uint32_t levels)
 {
@@ -147,7 +147,7 @@ static inline VkBuffer vk_buffer(uint64_t size, bool exportable, VkMemoryRequire
     return buffer;
 }
 
-// The first memory type with all of `wanted` and none of `unwanted`.
+// Returns the first memory type that has all `wanted` flags and no `unwanted` flag.
 static inline uint32_t vk_memory_type(uint32_t allowed, VkMemoryPropertyFlags wanted,
                                       VkMemoryPropertyFlags unwanted)
 {

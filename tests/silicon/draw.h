@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fixed generator that the programs of this folder draw from. Changing it makes their
-// recordings useless.
+// The fixed random generator of the recorded programs. If it changes, their recordings become
+// useless.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ __attribute__((unused)) static bool chance(unsigned percent)
     return draw() % 100 < percent;
 }
 
-// Below `most` so often, else of any number of bits.
+// Usually draws a number below `most`, otherwise a number with any count of bits.
 __attribute__((unused)) static uint64_t draw_size(uint64_t most, unsigned percent)
 {
     if (chance(percent))

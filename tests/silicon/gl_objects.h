@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenGL objects drawn at random, for programs of this folder: an EGL context, buffers and textures
-// with random bytes, and what CUDA sees of them.
+// Random OpenGL objects for recorded programs: an EGL context, buffers and textures with random
+// bytes, and the bytes that CUDA sees.
 #pragma once
 #define GL_GLEXT_PROTOTYPES
 #include "draw.h"
@@ -32,7 +32,8 @@ static void gl_use(EGLContext context)
         SAY(" no-make-current");
 }
 
-// An OpenGL context on the first device that has one, and CUDA's primary one.
+// Makes an OpenGL context current on the first device that supports one, and CUDA's primary
+// context.
 static void start(void)
 {
     PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display =
@@ -74,8 +75,8 @@ static unsigned char *noise(size_t size)
     uint64_t x = draw() | 1;
     for (size_t i = 0; i < size; i++) {
         x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
-        bytes[i] =
-            (unsigned char)(x >> 56) & 0x3b; // so that no half and no float is a NaN or denormal
+        bytes[i] = (unsigned char)(x >> 56) &
+                   0x3b; // keeps half and float values from being NaN or denormal
         bytes[i] |= 0x20;
     }
     return bytes;
@@ -86,7 +87,7 @@ static int extent(int size, int level)
     return size >> level ? size >> level : 1;
 }
 
-// ---- formats that an image registers with, and what moves their bytes unchanged
+// ---- formats that can be registered, and the transfer format that keeps their bytes
 
 struct format {
     const char *name;
@@ -125,7 +126,7 @@ static const struct format formats[] = {
     {"RGBA8_SNORM", GL_RGBA8_SNORM, GL_RGBA, GL_BYTE, 4},
     {"DEPTH32F", GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 4},
 };
-enum { FIRST_ODD_FORMAT = 25 }; // from here on: not registered, or not with the same bytes
+enum { FIRST_ODD_FORMAT = 25 }; // later rows cannot be registered, or change their bytes
 
 // ---- objects
 
@@ -138,7 +139,7 @@ struct object {
     size_t size; // of a buffer
     GLenum target;
     const struct format *format;
-    int width, height, depth, levels; // depth: layers and faces too
+    int width, height, depth, levels; // depth also counts layers and faces
 };
 
 static const GLenum targets[] = {GL_TEXTURE_2D,       GL_TEXTURE_2D,       GL_TEXTURE_3D,
@@ -273,7 +274,7 @@ __attribute__((unused)) static void drop(struct object *o)
     o->deleted = true;
 }
 
-// ---- what CUDA sees
+// ---- the bytes that CUDA sees
 
 __attribute__((unused)) static void say_desc(CUarray a)
 {
@@ -296,7 +297,7 @@ static size_t element_B(const CUDA_ARRAY3D_DESCRIPTOR *d)
                 : 4u);
 }
 
-// Reads a whole array, or writes a box of it.
+// Reads a whole array, or writes one box.
 __attribute__((unused)) static void read_array(CUarray a)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {0};

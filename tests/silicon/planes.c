@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Arrays of video formats: what is accepted, what planes are, what memory they need, and where in
-// mapped external memory their texels lie; and texture references to memory of such formats.
+// Arrays of video formats: which descriptors are accepted, the shape of their planes, the memory
+// that they need, the position of their texels in mapped external memory, and texture references
+// to memory of such formats.
 #include "record.h"
 
 enum { MEMORY_B = 256 << 20, DIED = 77, MOST_B = 20 << 20 };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-// ---- what is printed
+// ---- output
 
 static const char *blank(void)
 {
@@ -19,7 +20,7 @@ static void say_code(const char *what, CUresult r)
     SAY("%s%s=%s", blank(), what, record_name(r));
 }
 
-// One letter a code.
+// Prints a code as one letter.
 static void say_letter(CUresult r)
 {
     switch (r) {
@@ -60,8 +61,8 @@ static void die_if_lost(void)
 
 // ---- formats, sizes and arrays of them
 
-// Number, channels, and bytes of an element: of the first plane or of the whole, and of the later
-// planes (0: no planes).
+// The format's number, its channels, and the size of an element in bytes: of the first plane (or
+// of the only one), and of later planes (0 if there are no planes).
 static const struct video {
     unsigned format, channels, first_B, later_B;
 } formats[] = {{0xb0, 3, 1, 2}, {0x9f, 3, 2, 4}, {0xa1, 3, 2, 4}, {0xa2, 3, 1, 2},
@@ -120,7 +121,7 @@ static void say_desc(CUarray array)
             d.NumChannels, d.Flags);
 }
 
-// A texture that reads numbers, one that reads integers, a surface.
+// Creates a texture that reads floats, a texture that reads integers, and a surface.
 static void say_objects(CUarray array)
 {
     CUDA_RESOURCE_DESC d = {.res.array.hArray = array};
@@ -153,7 +154,7 @@ static size_t element_B(const struct video *v, int plane)
     return plane ? v->later_B : v->first_B;
 }
 
-// ---- arrays of the device's own
+// ---- arrays in device memory
 
 static void fill(size_t size, int plane)
 {
@@ -334,9 +335,9 @@ GROUP(created)
                 say_rules((enum use)use, &formats[i]);
 }
 
-// ---- where texels lie in mapped memory
+// ---- positions of texels in mapped memory
 
-// Writes bytes of ones into an array.
+// Fills an array with one bits.
 static CUresult put(CUarray array, size_t x_B, size_t y, size_t z, size_t width_B)
 {
     static unsigned char ones[64];
@@ -355,7 +356,7 @@ static CUresult put(CUarray array, size_t x_B, size_t y, size_t z, size_t width_
     return cuMemcpy3D(&c);
 }
 
-// Where the first `length` bytes are not zero, which they are afterwards.
+// Prints the ranges of the first `length` bytes that are not zero, and clears them.
 static void say_found(size_t length)
 {
     size_t first = SIZE_MAX, last = 0, count = 0;
@@ -423,7 +424,8 @@ static void say_texels(CUarray array, size_t texel_B, size_t length)
     }
 }
 
-// The array of a mapped image, or one of its planes; NULL: said why not.
+// Returns the array of a mapped image or of one of its planes. Returns NULL after printing the
+// reason if there is no such array.
 static CUarray mapped_plane(const struct video *v, const CUDA_ARRAY3D_DESCRIPTOR *desc, int plane)
 {
     CUmipmappedArray mipmap;
@@ -461,7 +463,7 @@ static bool fits(uint64_t offset, const CUDA_ARRAY3D_DESCRIPTOR *d)
     return true;
 }
 
-// The least memory, in steps of 512 bytes, in which such an image can be mapped.
+// Finds the smallest memory, in steps of 512 bytes, in which such an image can be mapped.
 static void say_least(const struct video *v, unsigned flags, const struct size *s)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = describe(v, s->width, s->height, 0, flags);
@@ -612,7 +614,7 @@ static void extents_2d(void)
     }
 }
 
-// How many GiB a reference to linear memory can name, in powers of two.
+// Finds the size in GiB, as a power of two, that a reference to linear memory can have.
 static void linear_sizes(void)
 {
     static const unsigned tried[] = {0xa1, 0xa2, 0xa5, 0xa6, 0xa8, 0xa9, 0xb1, 0xb2, 0xb3,

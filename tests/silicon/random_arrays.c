@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Arrays, textures and mapped external images with descriptors drawn at random: what is accepted,
-// what it is then said to be, and where its texels lie. The recording holds what a card answered to
-// exactly these draws: their order and number must stay as they are.
+// Arrays, textures and mapped external images with random descriptors: which ones are accepted, the
+// descriptors that they report, and the positions of their texels. The recording holds a card's
+// answers to exactly these draws, so their order and number must not change.
 #include "record.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ static uint64_t extent(void)
     }
 }
 
-// The shapes that a descriptor can have; extents are ones without the flags that go with them.
+// The shapes that a descriptor can have. Extents have no flags of their own.
 static void set_shape(CUDA_ARRAY3D_DESCRIPTOR *d, unsigned shape, uint64_t width, uint64_t height,
                       uint64_t depth)
 {
@@ -104,7 +104,8 @@ static void set_shape(CUDA_ARRAY3D_DESCRIPTOR *d, unsigned shape, uint64_t width
     }
 }
 
-// With any extents (then without memory behind them, as far as flags do that), or with small ones.
+// Draws a descriptor with any extents (then without memory if a flag allows that), or with small
+// extents.
 static CUDA_ARRAY3D_DESCRIPTOR random_array(bool any_extents)
 {
     static const unsigned counts[] = {1, 1, 2, 4, 4, 3, 0, 5}, other_counts[] = {1, 2, 4, 3};
@@ -142,7 +143,7 @@ static CUDA_ARRAY3D_DESCRIPTOR random_array(bool any_extents)
     return d;
 }
 
-// ---- what arrays are said to be
+// ---- reported descriptors of arrays
 
 static void say_sparse(CUresult r, const CUDA_ARRAY_SPARSE_PROPERTIES *s)
 {
@@ -351,7 +352,8 @@ static CUDA_RESOURCE_DESC random_resource(void)
     } else if (kind == 8) {
         pitched_resource(&r);
     } else {
-        r.resType = (CUresourcetype)below(6); // an array's handle as whatever it is not
+        r.resType =
+            (CUresourcetype)below(6); // an array's handle passed as another type of resource
         r.res.array.hArray = arrays[below(array_count)];
         (void)one_in(2);
     }
@@ -401,7 +403,7 @@ static CUDA_RESOURCE_VIEW_DESC random_view(void)
     return v;
 }
 
-// How far an address is from the memory's start, where it is in it.
+// Prints an address as an offset if it lies inside the memory.
 static void say_address(CUdeviceptr address)
 {
     if (!address)
@@ -501,7 +503,7 @@ GROUP(textures)
     }
 }
 
-// ---- images on external memory: a box is written, and all bytes of the memory are looked at
+// ---- images on external memory: one box is written and every byte of the memory is checked
 
 enum { EXTERNAL_B = 32 << 20 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Copies and fills with everything drawn at random: kinds of memory, shapes, offsets, pitches,
-// wrong values. Of a copy that succeeds the whole target is looked at. The recording holds what a
-// card answered to exactly these draws: their order and number must stay as they are.
+// Copies and fills with random kinds of memory, shapes, offsets, pitches and wrong values. If a
+// copy succeeds, every byte of the destination is checked. The recording holds a card's answers to
+// exactly these draws, so their order and number must not change.
 #include "draw.h"
 #include "record.h"
 
 enum { SIZE = 1 << 20, GAP = 65536, MOST_ARRAYS = 12, DIED = 3 };
 
-// ---- what is copied: one block of each kind of memory, and arrays
+// ---- sources and destinations: one block of each kind of memory, and arrays
 
 enum kind { DEVICE, MAPPED, PINNED, PAGEABLE, REGISTERED, UNIFIED_PINNED, UNIFIED_DEVICE, ARRAY };
 
@@ -19,7 +19,7 @@ static CUarray arrays[MOST_ARRAYS];
 static CUDA_ARRAY3D_DESCRIPTOR descs[MOST_ARRAYS];
 static unsigned array_count;
 
-// Memory between pages that cannot be touched.
+// Allocates memory between two guard pages.
 static unsigned char *guarded(void)
 {
     unsigned char *p = mmap(NULL, SIZE + 2 * GAP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -47,7 +47,7 @@ static unsigned element_B(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return channel_B * d->NumChannels;
 }
 
-// Between `scratch` and a whole array.
+// Copies between `scratch` and a whole array.
 static CUDA_MEMCPY3D whole(unsigned i, bool up)
 {
     CUDA_MEMCPY3D c = {.srcMemoryType = up ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY,
@@ -100,7 +100,7 @@ static void make_array(size_t width, size_t height, size_t depth, CUarray_format
     array_count++;
 }
 
-// Half of a mapping of 2 MiB: behind it nothing is mapped.
+// Half of a mapping of 2 MiB: no memory is mapped after it.
 static void make_mapped(void)
 {
     enum { PAGE = 2 << 20 };
@@ -201,7 +201,7 @@ struct end {
     void *host;
     CUdeviceptr address;
     CUarray array;
-    int array_number; // -1: no array
+    int array_number; // -1 if it is not an array
     size_t x, y, z, pitch, rows, level;
 };
 
@@ -379,7 +379,7 @@ static void copy_3d(unsigned i)
                 &d);
 }
 
-// A group begins with the same memory wherever it goes on.
+// Each process of a group starts with the same memory contents.
 static void run_all(unsigned count, void (*one)(unsigned))
 {
     set_up();

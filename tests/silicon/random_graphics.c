@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// OpenGL objects registered, mapped, written and read in walks drawn at random: several
-// registrations of one object, lists, flags, streams, contexts of both sides. The order and number
-// of the draws must stay as they are.
+// Random walks that register, map, write and read OpenGL objects: several registrations of one
+// object, lists, flags, streams, and contexts on both sides. The order and number of the draws must
+// not change.
 #include "gl_objects.h"
 
 static EGLContext gl_shared, gl_apart;
@@ -40,7 +40,7 @@ static bool is_mapped(int object)
     return false;
 }
 
-// One that holds a resource, if three tries find one.
+// Draws a slot up to three times until it finds one with a resource.
 static int some_slot(void)
 {
     int number = 0;
@@ -71,8 +71,8 @@ static CUstream some_stream(void)
     }
 }
 
-// One to three slots, now and then one twice or none at all. Whoever is in a list that succeeds has
-// the new state.
+// Draws a list of up to three slots, sometimes with a duplicate, sometimes empty. If the call
+// succeeds, every entry of the list takes the new state.
 static void map_some(bool map, CUstream stream)
 {
     CUgraphicsResource list[3];
@@ -92,7 +92,7 @@ static void map_some(bool map, CUstream stream)
     CUresult e = map ? cuGraphicsMapResources(count, list, stream)
                      : cuGraphicsUnmapResources(count, list, stream);
     SAY("=%s", record_brief(e));
-    // What is mapped now is asked for: after an error it is not always what was before.
+    // Asks the driver which resources are mapped, because a failed call may have changed some.
     for (unsigned i = 0; i < count; i++) {
         if (which[i] < 0 || !slots[which[i]].alive)
             continue;
@@ -169,7 +169,8 @@ static void ask(struct slot *s, int number)
     }
 }
 
-// By the pointer or array that was got last; what is not mapped any more is read alone.
+// Uses the last pointer or array that the driver returned. If the resource is no longer mapped, it
+// is only read.
 static void touch(struct slot *s, int number)
 {
     bool write = chance(50), stale = chance(15);
@@ -217,7 +218,7 @@ static void touch_gl(int object)
     glFinish();
 }
 
-// And no other beneath it: what was current before it would be again where it is NULL.
+// Empties the context stack first, so that setting NULL makes no other context current.
 static void make_current(CUcontext context)
 {
     CUcontext popped;
@@ -243,7 +244,7 @@ static void walk(bool contexts)
         if (op < 1)
             register_one(s, number);
         else if (op < 2 && s->alive &&
-                 !s->mapped) { // of a mapped one the driver keeps half, and crashes later
+                 !s->mapped) { // the driver half-releases a mapped resource and crashes later
             CUresult e = cuGraphicsUnregisterResource(s->r);
             SAY(" unreg%d=%s", number, record_brief(e));
             if (!e)
@@ -325,14 +326,14 @@ GROUP(contexts)
         draw_seed(40000 + (uint64_t)i);
         if (!CASE("%d", i))
             continue;
-        alarm(6); // some never end on a card
+        alarm(6); // some cases never end on a card
         walk(true);
     }
 }
 
-// ---- one resource of one object, and what its flags do
+// ---- one resource of one object, with different flags
 
-// Maps it, or unmaps it.
+// Maps or unmaps the resource.
 static void turn(struct slot *s)
 {
     CUresult e = s->mapped ? cuGraphicsUnmapResources(1, &s->r, NULL)
@@ -358,7 +359,7 @@ GROUP(flags)
         memset(slots, 0, sizeof slots);
         objects[0] = chance(50) ? make_buffer() : make_texture(&formats[draw() % FIRST_ODD_FORMAT]);
         if (objects[0].kind == TEXTURE && objects[0].levels > 1)
-            objects[0].levels = 1; // level 0 alone is touched
+            objects[0].levels = 1; // only level 0 is accessed
         struct slot *s = &slots[0];
         unsigned flags = (unsigned)(draw() % 3);
         CUresult e =

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// OpenGL images registered with CUDA: every format, target, flag and size with all bytes there and
-// back, renderbuffers, textures of odd shape. The order and number of the draws must stay as they
-// are.
+// OpenGL images registered with CUDA: every format, target, flag and size with all bytes copied in
+// both directions, renderbuffers, and textures of unusual shape. The order and number of the draws
+// must not change.
 #include "gl_objects.h"
 
-// ---- formats: every byte of every level, there and back
+// ---- formats: every byte of every level, in both directions
 
 GROUP(formats)
 {
@@ -68,7 +68,7 @@ GROUP(formats)
     }
 }
 
-// ---- renderbuffers: what CUDA writes is read back by a framebuffer
+// ---- renderbuffers: a framebuffer reads back the bytes that CUDA wrote
 
 GROUP(renderbuffers)
 {
@@ -123,7 +123,7 @@ GROUP(renderbuffers)
     }
 }
 
-// ---- textures of odd shape: levels that are missing or do not fit, base and last levels
+// ---- textures of unusual shape: levels that are missing or do not fit, base and last levels
 
 GROUP(shapes)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Allocations, registered host memory and buffers on imported memory with arguments drawn at
-// random. The order and number of the draws must stay as they are.
+// Allocations, registered host memory and buffers on imported memory with random arguments. The
+// order and number of the draws must not change.
 #include "draw.h"
 #include "record.h"
 
@@ -72,7 +72,7 @@ GROUP(hostalloc)
     }
 }
 
-// Two registrations close by: which bytes of which pages may be registered twice.
+// Two registrations close together: which bytes of which pages can be registered twice.
 GROUP(registered)
 {
     static const size_t offsets[] = {0, 1, 64, 4095, 4096, 4097, 8191, 8192};
@@ -200,7 +200,7 @@ GROUP(extbuf)
 
 // ---- device memory
 
-// Where a card's free memory decides, not the driver.
+// Sizes whose result depends on the card's free memory, not on the driver.
 static bool depends(size_t width, size_t height)
 {
     __uint128_t size = (__uint128_t)width * height;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The calls of CUDA 2 on OpenGL buffers, beside the newer ones, in walks drawn at random. The order
-// and number of the draws must stay as they are.
+// Random walks over the OpenGL buffer calls of CUDA 2, mixed with the newer calls. The order and
+// number of the draws must not change.
 #include "gl_objects.h"
 
 enum { NO_NAME = 0x7ffffff0, BUFFERS = 3 };
 
-// By the newer calls.
+// Registers a buffer with the newer calls.
 struct newer {
     CUgraphicsResource r;
     bool alive, mapped;
@@ -23,7 +23,7 @@ struct old {
     size_t size;
 };
 
-// Mapped, and where: what the calls answer decides.
+// Asks the driver whether a buffer is mapped, and at which address.
 static void turn_old(struct old *o, GLuint name, int number, bool map, bool asynchronous)
 {
     CUdeviceptr p = 0;
@@ -80,8 +80,7 @@ GROUP(old)
             } else if (op < 10 && name == b->name) {
                 turn_old(o, name, number, false, asynchronous);
             } else if (op < 11) {
-                unsigned flags =
-                    (unsigned)(from % 3) * 2; // READ_ONLY is what the group `flags` is about
+                unsigned flags = (unsigned)(from % 3) * 2; // the group `flags` covers READ_ONLY
                 SAY(" flags%d,%u=%s", number, flags,
                     record_brief(cuGLSetBufferObjectMapFlags(name, flags)));
             } else if (op < 14 && o->mapped) {

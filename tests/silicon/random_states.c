@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Contexts, pools, streams, events and limits with arguments drawn at random. The order and number
-// of the draws must stay as they are.
+// Contexts, pools, streams, events and limits with random arguments. The order and number of the
+// draws must not change.
 #include "draw.h"
 #include "record.h"
 
 enum { GRANULE = 2 << 20, NEW_FLAGS = 77 };
 
-// ---- contexts: what is current, the primary one, flags
+// ---- contexts: the current one, the primary one, flags
 
 enum { OWN_CONTEXTS = 3, CONTEXT_STEPS = 16 };
 
-static CUcontext contexts[1 + OWN_CONTEXTS]; // the primary one, and those that were made
+static CUcontext contexts[1 + OWN_CONTEXTS]; // the primary one, then created ones
 static int retained;
 
 static void say_which(CUcontext context)

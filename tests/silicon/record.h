@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What programs of this folder are made of: groups of named cases, each of which prints one line
-// `group/case | outcome`, the same in every run of one driver. A case that crashes is noted as
-// such, and the group goes on behind it in a fresh process.
+// Building blocks for recorded programs. A program consists of groups of named cases. Each case
+// prints one line, `group/case | outcome`, which must be the same in every run of one driver. If a
+// case crashes, its line says so, and the group continues after it in a fresh process.
 //
 //     GROUP(streams)
 //     {
@@ -10,8 +10,8 @@
 //             SAY("%s", record_name(cuStreamQuery(NULL)));
 //     }
 //
-// What a group does outside its cases runs again after a crash. Nothing that is printed may depend
-// on addresses, handles or time.
+// Code of a group outside its cases runs again after a crash. No output may depend on addresses,
+// handles or time.
 #pragma once
 #include <cuda.h>
 #include <signal.h>
@@ -32,12 +32,12 @@ enum {
     RECORD_CRASHED = 1000
 };
 
-// Shared with the process that runs the group.
+// Shared with the child process that runs the group.
 struct record_state {
-    int index;  // of the open case
-    int resume; // cases before this one have been run
+    int index;  // of the current case
+    int resume; // cases with a smaller index have already run
     bool open;
-    char name[160], line[4000]; // longer lines are cut
+    char name[160], line[4000]; // longer lines are truncated
 };
 
 static struct record_state *record;
@@ -52,7 +52,8 @@ static void record_flush(void)
     record->open = false;
 }
 
-// Ends the case before; false: this one has been run in a process that crashed later.
+// Ends the previous case and starts the next one. Returns false if an earlier process, which has
+// crashed since, already ran it.
 __attribute__((format(printf, 1, 2))) static bool record_begin(const char *format, ...)
 {
     record_flush();
@@ -119,7 +120,7 @@ static void record_run(const char *name, void (*group)(void))
     }
 }
 
-// Without arguments all groups run, else the named ones.
+// Runs a group if the arguments name it, or if there are no arguments.
 #define RUN(name)                                                                                  \
     do {                                                                                           \
         bool wanted_ = argc < 2;                                                                   \
@@ -129,7 +130,7 @@ static void record_run(const char *name, void (*group)(void))
             record_run(#name, group_##name);                                                       \
     } while (0)
 
-// What a case needs: the group ends where it fails.
+// For calls that a case depends on: the group ends if the call fails.
 #define NEED(call)                                                                                 \
     do {                                                                                           \
         CUresult result_ = (call);                                                                 \
@@ -139,7 +140,7 @@ static void record_run(const char *name, void (*group)(void))
         }                                                                                          \
     } while (0)
 
-// The code's name without CUDA_: SUCCESS, ERROR_INVALID_VALUE.
+// Returns the code's name without CUDA_, such as SUCCESS or ERROR_INVALID_VALUE.
 __attribute__((unused)) static const char *record_name(CUresult code)
 {
     const char *name = NULL;
@@ -148,20 +149,20 @@ __attribute__((unused)) static const char *record_name(CUresult code)
     return strncmp(name, "CUDA_", 5) ? name : name + 5;
 }
 
-// The same, but ok for SUCCESS.
+// Like record_name, but returns ok for SUCCESS.
 __attribute__((unused)) static const char *record_ok(CUresult code)
 {
     return code ? record_name(code) : "ok";
 }
 
-// The same, shorter: ok, INVALID_VALUE.
+// Like record_ok, but also without ERROR_, such as INVALID_VALUE.
 __attribute__((unused)) static const char *record_brief(CUresult code)
 {
     const char *name = record_name(code);
     return !strcmp(name, "SUCCESS") ? "ok" : !strncmp(name, "ERROR_", 6) ? name + 6 : name;
 }
 
-// The primary context of device 0, made current.
+// Makes the primary context of device 0 current and returns it.
 __attribute__((unused)) static CUcontext record_context(void)
 {
     CUdevice device;
@@ -173,7 +174,7 @@ __attribute__((unused)) static CUcontext record_context(void)
     return context;
 }
 
-// Device memory of `size` bytes, exported as a descriptor and imported again as `claim` bytes.
+// Exports `size` bytes of device memory as a descriptor and imports it again as `claim` bytes.
 __attribute__((unused)) static CUresult record_import(CUexternalMemory *imported, size_t size,
                                                       size_t claim, unsigned flags)
 {
