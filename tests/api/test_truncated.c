@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory that its producer truncates after the import: whatever touches it next ends the context
-// with CUDA_ERROR_ILLEGAL_ADDRESS and a sentence, never the process; also in a thread that has all
-// signals blocked, and where the program has put its own handlers over the driver's.
+// Imported memory that its exporter truncates later. The next access must end the context with
+// CUDA_ERROR_ILLEGAL_ADDRESS and a sentence. It must not end the process, even if the thread blocks
+// all signals, or if the program has replaced the driver's signal handlers.
 #include <pthread.h>
 
 #include "../harness.h"
@@ -46,8 +46,8 @@ static CUarray image(const struct imported *m, CUarray_format format, unsigned c
     return level;
 }
 
-// What touches the memory when it is gone. Each is called before, too, with `before` true: what
-// must be done while it is there.
+// The accesses to the truncated memory. Each function also runs before the truncation, with
+// `before` true, for the part that needs the memory.
 static CUresult copy(const struct imported *m, bool before)
 {
     return before ? CUDA_SUCCESS : cuMemcpyDtoH(host, m->p, 64);
@@ -58,7 +58,7 @@ static CUresult fill(const struct imported *m, bool before)
     return before ? CUDA_SUCCESS : cuMemsetD8(m->p, 1, 64);
 }
 
-// The program's own pages of the file, registered.
+// Registers the program's own mapping of the file.
 static CUresult copy_registered(const struct imported *m, bool before)
 {
     static void *pages;
@@ -92,7 +92,7 @@ static CUresult write_word(const struct imported *m, bool before)
     return r ? r : cuCtxSynchronize();
 }
 
-// The wait has begun when the word goes.
+// The wait has started before the word disappears.
 static CUresult wait_for_word(const struct imported *m, bool before)
 {
     static CUstream stream;
@@ -129,7 +129,7 @@ static CUresult copy_batch(const struct imported *m, bool before)
     return r ? r : cuStreamSynchronize(stream);
 }
 
-// Between two tiled arrays.
+// A copy between two tiled arrays.
 static CUresult copy_between_arrays(const struct imported *m, bool before)
 {
     static CUarray from, to;
@@ -148,8 +148,8 @@ static CUresult copy_between_arrays(const struct imported *m, bool before)
     return cuArrayCreate(&to, &desc);
 }
 
-// Two mappings side by side; the second one's memory came as an export of this driver, by its
-// header, but nothing seals it.
+// Two adjacent mappings. The header of the second one's memory says that this driver exported it,
+// but the file is not sealed.
 static CUresult fill_across(const struct imported *m, bool before)
 {
     enum { GRANULE = 2 << 20, HEADER_B = 4096 };
@@ -216,7 +216,8 @@ static void *touch_in_thread(void *argument)
     return NULL;
 }
 
-// Each in a process of its own: one error ends the context, and the handlers stay.
+// Each case runs in a process of its own, because one error ends the context and the handlers
+// stay.
 static void touch_all(enum thread_kind kind)
 {
     for (unsigned i = 0; i < sizeof touches / sizeof *touches; i++) {

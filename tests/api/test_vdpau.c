@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// VDPAU, of which no device belongs to a software card: as a card answers in a machine without
-// VDPAU. The types of its headers are numbers.
+// VDPAU. A software card has no VDPAU device, so the calls answer as on a machine without VDPAU.
+// The types of VDPAU's headers are plain numbers, so the headers are not needed.
 #include "../harness.h"
 
 CUresult cuVDPAUGetDevice(CUdevice *, unsigned, void *);

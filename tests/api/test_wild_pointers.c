@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Wild pointers and counts inside of what the program describes: a refusal with a sentence, no
+// Wild pointers and counts inside descriptors: the call must fail with a sentence and must not
 // fault.
 #include "../harness.h"
 
 #include <pthread.h>
 
-// Nothing is mapped there, and the second is no address at all.
+// No memory is mapped at the first, and the second is not a valid address.
 #define WILD ((void *)(uintptr_t)0x12345000)
 #define NO_ADDRESS ((void *)(uintptr_t)0xf123456789abcdef)
 
@@ -35,7 +35,8 @@ TEST(set_access)
     EXPECT_ERROR(cuMemSetAccess(p, size, &access, SIZE_MAX), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemSetAccess(p, size, &access, (size_t)1 << 60), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemSetAccess(p, size, &access, (size_t)1 << 40), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemsetD8(p, 1, size), CUDA_ERROR_INVALID_VALUE); // none of them has given access
+    EXPECT_ERROR(cuMemsetD8(p, 1, size),
+                 CUDA_ERROR_INVALID_VALUE); // access has not been enabled for any of them
     EXPECT_OK(cuMemSetAccess(p, size, &access, 1));
     EXPECT_OK(cuMemsetD8(p, 1, size));
 }
@@ -123,7 +124,7 @@ TEST(batches)
     EXPECT_OK(cuStreamSynchronize(stream));
 }
 
-// A count that is far too large is noticed also where a thread has blocked all signals.
+// The driver detects a count that is far too large even if the thread blocks all signals.
 static void *with_blocked_signals(void *result)
 {
     sigset_t all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Allocates, fills and copies; run under valgrind, which looks at the reads and writes of both
-// sides and at what is left at the end.
+// Allocates, fills and copies. Valgrind checks the accesses of the program and of the library, and
+// the memory that is left at the end.
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int main(void)
     CHECK(cuMemcpyDtoHAsync(host, p, SIZE, stream));
     CHECK(cuStreamSynchronize(stream));
     for (int i = 0; i < SIZE; i++)
-        if (host[i] != 7) // valgrind: nor is any of them undefined
+        if (host[i] != 7) // valgrind also checks that every byte is defined
             return 2;
     for (int i = 0; i < SIZE; i++)
         host[i] = (unsigned char)(i * 7 >> 3);

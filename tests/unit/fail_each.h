@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lets the first, second, … allocation of a call fail until the call succeeds.
+// Repeats a call and fails its first, second, … allocation, until the call succeeds.
 #pragma once
 #include "../harness.h"
 
@@ -21,11 +21,11 @@ static void fail_each(const char *name, CUresult (*call)(void), void (*undo)(voi
         if (!dm_alloc_failed()) {
             EXPECT_OK(r);
             undo();
-            EXPECT_OK(cuCtxSynchronize()); // what is given back in stream order is back
+            EXPECT_OK(cuCtxSynchronize()); // waits until stream-ordered memory is freed
             EXPECT_EQ(free_now(), before);
             return;
         }
-        if (r == CUDA_SUCCESS) { // what failed was only an aid
+        if (r == CUDA_SUCCESS) { // the failed allocation was optional
             undo();
             continue;
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every allocation and every system call that takes memory is made to fail once, in each call that
-// makes arrays, textures and texture references, maps memory into them, and imports and maps
-// external memory: each failure must be CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and
-// be followed by success.
+// Fails each allocation, and each system call that allocates, once in every call that creates
+// arrays, textures and texture references, maps memory into them, or imports and maps external
+// memory. Each failure must be CUDA_ERROR_OUT_OF_MEMORY and must change nothing, and the call must
+// succeed afterwards.
 #include "../harness.h"
 
 #include "fail_each.h"
@@ -93,7 +93,7 @@ static void destroy_reference(void)
     EXPECT_OK(cuTexRefDestroy(reference));
 }
 
-// A failed import leaves the descriptor with the caller.
+// If the import fails, the caller still owns the descriptor.
 static CUresult import(void)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
@@ -117,7 +117,8 @@ static CUresult map_buffers(void)
     CUresult r = cuExternalMemoryGetMappedBuffer(&buffer, memory, &d);
     if (r)
         return r;
-    if ((r = cuExternalMemoryGetMappedBuffer(&second, memory, &d))) // at addresses of its own
+    if ((r = cuExternalMemoryGetMappedBuffer(&second, memory,
+                                             &d))) // at other addresses than the first
         EXPECT_OK(cuMemFree(buffer));
     else
         EXPECT_OK(cuMemFree(second));
@@ -135,7 +136,7 @@ static CUresult map_mipmap(void)
     return cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d);
 }
 
-// What fails in stream order is the stream's error: it is fetched here.
+// A command that fails later leaves its error in the stream. This call returns it.
 static CUresult tiles(CUmemOperationType operation, CUmemGenericAllocationHandle from)
 {
     CUarrayMapInfo m;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Every allocation and every system call that takes memory is made to fail once, in each call about
-// graphics resources and EGL streams: each failure must be CUDA_ERROR_OUT_OF_MEMORY, change nothing
-// and be followed by success.
+// Fails each allocation, and each system call that allocates, once in every call on graphics
+// resources and EGL streams. Each failure must be CUDA_ERROR_OUT_OF_MEMORY and must change nothing,
+// and the call must succeed afterwards.
 #include "../api/egl_stream.h"
 #include "../mistakes/virtual.h"
 
 #include "fail_each.h"
 
-enum { SIZE = 4096, RESOURCES = 6 }; // more than a call has room for without allocating
+enum { SIZE = 4096, RESOURCES = 6 }; // more than a call can hold without an allocation
 
 // ---- objects
 
@@ -112,7 +112,7 @@ static void unmap(void)
     EXPECT_OK(cuGraphicsUnmapResources(RESOURCES, all, NULL));
 }
 
-// What fails in it is only what it need not have.
+// Only optional allocations fail here.
 static CUresult unmap_mapped(void)
 {
     return cuGraphicsUnmapResources(RESOURCES, all, NULL);
@@ -193,7 +193,7 @@ static CUresult connect_consumer(void)
     return cuEGLStreamConsumerConnect(&ends.consumer, ends.stream);
 }
 
-// A stream whose consumer has gone takes no other: what follows begins with a new one.
+// A stream accepts no second consumer, so the next round needs a new stream.
 static void without_consumer(void)
 {
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&ends.consumer));

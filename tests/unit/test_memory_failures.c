@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every allocation and every system call that takes memory is made to fail once, in each of the
-// memory calls: each failure must be CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be
-// followed by success. Linked with the rooms themselves, to reach the countdown.
+// Fails each allocation, and each system call that allocates, once in every memory call. Each
+// failure must be CUDA_ERROR_OUT_OF_MEMORY and must change nothing, and the call must succeed
+// afterwards. Linked with the rooms themselves because the library does not export the countdown.
 #include "fail_each.h"
 
 static char pages[8192] __attribute__((aligned(4096)));
@@ -123,7 +123,7 @@ static void nothing(void)
 {
 }
 
-// The first calls of a process, which make the address space, the heaps and the default pools.
+// The first calls of a process: they create the address space, the heaps and the default pools.
 TEST(first_calls)
 {
     test_context();

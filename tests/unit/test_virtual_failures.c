@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every allocation and every system call that takes memory is made to fail once, in each call of
-// virtual memory management and of memory shared by IPC: each failure must be
-// CUDA_ERROR_OUT_OF_MEMORY, leave the books as they were and be followed by success.
+// Fails each allocation, and each system call that allocates, once in every call of virtual memory
+// management and of memory shared by IPC. Each failure must be CUDA_ERROR_OUT_OF_MEMORY and must
+// change nothing, and the call must succeed afterwards.
 #include "../harness.h"
 
 #include "fail_each.h"
