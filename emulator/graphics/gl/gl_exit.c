@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Holds the process's exit up while threads of the driver's own are in foreign libraries.
+// Delays the exit of the process while threads of the driver's own are inside other libraries.
 #include "gl_exit.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ static void at_exit(void)
     pthread_mutex_unlock(&mutex);
 }
 
-// A child has none of the threads. Its exit has nothing to wait for.
+// A child process does not have the threads, so its exit waits for nothing.
 static void in_child(void)
 {
     busy = 0;
@@ -36,7 +36,7 @@ bool em_gl_exit_enter(void)
 {
     static bool watched;
     pthread_mutex_lock(&mutex);
-    if (!watched) // later than the libraries' own, which so run after it
+    if (!watched) // registered after the libraries' own handlers, so it runs before them
         watched = !atexit(at_exit) && !pthread_atfork(NULL, NULL, in_child);
     bool may = !exiting;
     busy += may;

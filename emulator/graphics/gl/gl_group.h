@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Share groups: for each group of OpenGL contexts that share objects, one context of the driver's
-// own in a thread of its own. All work on GL objects is done there, so that nothing in the
-// program's contexts changes, whatever thread asks, and an object lives on that the program has
-// deleted.
+// Share groups: for each group of OpenGL contexts that share objects, a context of the driver's own
+// in a thread of its own. The driver does all its work on GL objects there. Therefore nothing in
+// the program's contexts changes, it does not matter which thread calls, and an object lives on
+// after the program has deleted it.
 #pragma once
 #include <cuda.h>
 
@@ -11,27 +11,29 @@
 struct em_gl_group;
 struct em_gl_unit_pools;
 
-// The group of the context that is current in this thread; made when it is met for the first time.
-// A reference is taken. Fails with the code for no context, and CUDA_ERROR_OPERATING_SYSTEM where
-// the context cannot be worked with. Precondition: em_lock NOT held.
+// Returns the group of the context that is current in this thread, with a reference. Makes the
+// group if the driver meets it for the first time. Fails if no context is current, and with
+// CUDA_ERROR_OPERATING_SYSTEM if the driver cannot work with the context. Precondition: em_lock not
+// held.
 CUresult em_gl_group_enter(struct em_gl_group **out);
-// A group on an EGL display: that of the context that is current in this thread, else one that is
-// there. A reference is taken. False: there is none.
+// Returns a group on an EGL display, with a reference: the group of the context that is current in
+// this thread, else any existing one. Returns false if there is no such group.
 bool em_gl_group_enter_egl(struct em_gl_group **out);
 // Whether a number can be the handle of an EGLImage of the group's display.
 bool em_gl_group_image_is_likely(struct em_gl_group *group, void *egl_image);
 void em_gl_group_ref(struct em_gl_group *group);
-// A group without references ends after a while. May be called with em_lock held.
+// A group without references ends after some seconds. em_lock may be held.
 void em_gl_group_unref(struct em_gl_group *group);
 
 typedef void em_gl_work(struct em_gl_group *group, const struct gl_functions *gl, void *arg);
 
-// Runs `work` in the group's thread, its context current, and waits for it. False: the group's
-// display is gone or the process about to exit, and `work` was not called. Precondition: em_lock
-// NOT held: OpenGL may wait for the program, whose debug callback may call CUDA.
+// Runs `work` in the group's thread, where its context is current, and waits for it. Returns false
+// if `work` was not called, because the group's display is closed or the process is about to exit.
+// Precondition: em_lock not held, because OpenGL may wait for the program: its debug callback may
+// call CUDA.
 bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg);
-// Has `work` run later, behind what was posted or run before; `gl` is NULL where the display is
-// gone. `job` is the caller's until then, and `work` may free it. May be called with em_lock held.
+// Runs `work` later, after all work that was posted or run before. `gl` is NULL if the display is
+// closed. The caller keeps `job` alive until then; `work` may free it. em_lock may be held.
 struct em_gl_job {
     struct em_gl_job *next;
     em_gl_work *work;
@@ -41,16 +43,15 @@ struct em_gl_job {
 void em_gl_group_post(struct em_gl_group *group, struct em_gl_job *job, em_gl_work *work,
                       void *arg);
 
-// Whether the group's display is gone.
+// Whether the group's display is closed.
 bool em_gl_group_is_gone(struct em_gl_group *group);
-// Functions for the context that is current in this thread, if that belongs to the group; else
-// NULL.
+// The functions of the context that is current in this thread, or NULL if it is not in the group.
 const struct gl_functions *em_gl_group_here(struct em_gl_group *group);
 
 // ---- for jobs
 
-// Whether OpenGL looks for no errors in the group's context (GL_KHR_no_error).
+// Whether the group's context has no error checks (GL_KHR_no_error).
 bool em_gl_group_is_silent(const struct em_gl_group *group);
 
-// Where the group holds textures.
+// The texture units that hold the group's textures.
 struct em_gl_unit_pools *em_gl_group_unit_pools(struct em_gl_group *group);

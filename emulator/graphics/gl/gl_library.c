@@ -11,8 +11,8 @@ struct em_egl em_egl;
 struct em_glx em_glx;
 struct em_xlib em_xlib;
 
-// Whether all functions of a library are known, and how many libraries had been loaded when they
-// were last looked for in vain.
+// Whether all functions of a library have been found, and how many libraries were loaded at the
+// last search that failed.
 struct search {
     bool found;
     unsigned long long loaded;
@@ -20,15 +20,15 @@ struct search {
 
 static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 
-// A function that the program itself is linked with, or that a library has which it has opened;
-// nothing is loaded that is not there.
+// Finds a function in the program's own libraries, or in a library that it has opened. Loads
+// nothing.
 static void *find(const char *library, const char *name)
 {
     void *f = dlsym(RTLD_DEFAULT, name);
     if (f)
         return f;
     void *open =
-        dlopen(library, RTLD_LAZY | RTLD_NOLOAD); // kept open: its functions are used from now on
+        dlopen(library, RTLD_LAZY | RTLD_NOLOAD); // stays open, because its functions are used
     return open ? dlsym(open, name) : NULL;
 }
 
@@ -59,7 +59,8 @@ static bool find_xlib(void)
 }
 #undef X
 
-// What is not there may be loaded later, so it is looked for again when a library has been loaded.
+// A library may be loaded later, so the search is repeated when the number of libraries has
+// changed.
 static bool have(struct search *s, bool (*find_all)(void))
 {
     if (__atomic_load_n(&s->found, __ATOMIC_ACQUIRE))

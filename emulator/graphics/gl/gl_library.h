@@ -52,7 +52,7 @@ extern struct em_xlib {
 } em_xlib;
 #undef X
 
-// Whether the library's functions are there; only then are those above good.
+// Whether the library is in the process. Only then may the functions above be called.
 bool em_gl_have_egl(void);
 bool em_gl_have_glx(void);
 bool em_gl_have_xlib(void);

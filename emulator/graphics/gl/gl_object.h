@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Buffers, textures and renderbuffers of OpenGL as the driver sees them: what they are, and their
-// bytes. An object that is open lives on when the program deletes it. Every function may be called
-// from any thread. Precondition: em_lock NOT held, since the GL may be waiting for the program's
-// own code.
+// OpenGL buffers, textures and renderbuffers as the driver sees them: their properties and their
+// bytes. An open object lives on after the program has deleted it. Every function may be called
+// from any thread. Precondition of all, unless they say otherwise: em_lock not held, because OpenGL
+// may wait for the program's own code.
 #pragma once
 #include "gl_format.h"
 #include "gl_group.h"
@@ -10,14 +10,14 @@
 
 enum em_gl_status {
     EM_GL_OK,
-    EM_GL_MISSING,    // no object of that name
-    EM_GL_NO_STORAGE, // it has no bytes: no glBufferData, glTexImage, glRenderbufferStorage yet, or
-                      // a cube without all its faces
-    EM_GL_MULTISAMPLE, // its bytes cannot be had
-    EM_GL_REFORMATTED, // it has another format than when it was opened: nothing was moved
-    EM_GL_RESIZED,     // it is not as large as it was when it was opened: what fits was moved
-    EM_GL_REFUSED,     // OpenGL reports an error: the program has the buffer mapped, say
-    EM_GL_GONE,        // the display is closed, and all objects with it
+    EM_GL_MISSING,     // there is no object of this name
+    EM_GL_NO_STORAGE,  // no glBufferData, glTexImage or glRenderbufferStorage yet, or an incomplete
+                       // cube
+    EM_GL_MULTISAMPLE, // OpenGL has no calls for its bytes
+    EM_GL_REFORMATTED, // its format has changed since it was opened; nothing was copied
+    EM_GL_RESIZED,     // its size has changed since it was opened; the part that fits was copied
+    EM_GL_REFUSED,     // OpenGL reported an error, for example because the program maps the buffer
+    EM_GL_GONE,        // its display is closed, which ends all objects
     EM_GL_NO_MEMORY,
 };
 
@@ -25,16 +25,16 @@ enum em_gl_kind { EM_GL_BUFFER, EM_GL_TEXTURE, EM_GL_RENDERBUFFER, EM_GL_EGL_IMA
 
 enum { EM_GL_LEVELS_MAX = 20 };
 
-// What a texture or renderbuffer was when it was opened.
+// The properties of a texture or renderbuffer when it was opened.
 struct em_gl_image {
-    unsigned target;               // its own
+    unsigned target;
     uint32_t base;                 // the texture's base level, which is CUDA's level 0
-    uint32_t width, height, depth; // of it; depth: slices, layers or faces, else 1
-    uint32_t levels;               // from there to the last one that has an image
-    uint32_t present[6]; // those of them that have one, a bit each; of a cube by face, else [0]
+    uint32_t width, height, depth; // of the base level; depth: slices, layers or faces, else 1
+    uint32_t levels;               // from the base level to the last one that has an image
+    uint32_t present[6]; // a bit for each level that has an image: of a cube by face, else in [0]
     struct gl_format format;
-    struct gl_transfer transfer; // meaningful with `shown`
-    bool shown;                  // CUDA has an array of that format
+    struct gl_transfer transfer; // valid if `shown`
+    bool shown;                  // CUDA has arrays of this format
 };
 
 struct em_gl_object {
@@ -44,7 +44,7 @@ struct em_gl_object {
     void *egl_image;          // the handle of an EGLImage, which has no name
     uint64_t size_B;          // of a buffer
     struct em_gl_image image; // of the others
-    // What holds it: a vertex array, a texture unit (0: nothing does) of a pool, or a framebuffer.
+    // Its holder: a vertex array, a framebuffer, or a texture unit of `pool` (0: it has none).
     unsigned holder;
     struct em_gl_unit_pool *pool;
     // A framebuffer that tells it from other objects of its name (gl_identity.c): of a
@@ -54,47 +54,46 @@ struct em_gl_object {
     struct em_gl_job closing;
 };
 
-// Bytes of a level, as they lie in memory: rows pitch_B apart, slices slice_B.
+// The bytes of a level in memory: rows are pitch_B apart, slices slice_B.
 struct em_gl_bytes {
     void *base;
     uint64_t pitch_B, slice_B;
-    uint64_t width; // what there is room for
+    uint64_t width; // the extent that fits
     uint32_t height, depth;
 };
 
-// Opens an object of the group, to which it takes a reference.
+// Opens an object of the group. The object takes a reference to the group.
 enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind kind, unsigned name,
                                     struct em_gl_object **out);
-// The same of an EGLImage, which is two-dimensional. MISSING: there is no such image on the group's
-// display.
+// Opens an EGLImage, which is two-dimensional. MISSING if the group's display has no such image.
 enum em_gl_status em_gl_egl_image_open(struct em_gl_group *group, void *egl_image,
                                        struct em_gl_object **out);
-// NULL is allowed. Returns at once; em_lock may be held.
+// Returns without waiting. `object` may be NULL, and em_lock may be held.
 void em_gl_object_close(struct em_gl_object *object);
 
-// How it fares, as far as the context that is current in the calling thread can tell: OK, MISSING
-// (the program has deleted it) or GONE.
+// The object's status for the context that is current in this thread: OK, MISSING (the program has
+// deleted it) or GONE.
 enum em_gl_status em_gl_object_status(struct em_gl_object *object);
 
-// Whether the object's name is its own, and not by now that of another one. An EGLImage has none.
+// Whether the object's name still belongs to it, and not to a newer object. False for an EGLImage,
+// which has no name.
 bool em_gl_object_is_named(struct em_gl_object *object);
 
-// How large the buffer is now.
+// The buffer's present size.
 enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_B);
-// Moves [offset, offset + size) between the buffer and memory. RESIZED: what the buffer still has
-// of it.
+// Copies [offset, offset + size) between the buffer and memory. RESIZED: only the part that the
+// buffer still has.
 enum em_gl_status em_gl_buffer_read(struct em_gl_object *object, uint64_t offset, uint64_t size,
                                     void *to);
-// `whole_B`: the buffer's size as the caller knows it; where it has another one by now, nothing is
-// written. 0: not known.
+// Writes nothing if the buffer's size is no longer `whole_B`; 0 skips this check.
 enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offset, uint64_t size,
                                      const void *from, uint64_t whole_B);
-// Moves a box of a level.
+// Copies a box of a level.
 enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level,
                                    const struct em_gl_box *box, const struct em_gl_bytes *to);
 enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level,
                                     const struct em_gl_box *box, const struct em_gl_bytes *from);
 
-// What a kind is called, and what a status means, for sentences.
+// The name of a kind and the meaning of a status, for messages.
 const char *em_gl_kind_text(enum em_gl_kind kind);
 const char *em_gl_status_text(enum em_gl_status status);

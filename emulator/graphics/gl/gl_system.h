@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The two halves of gl_window.h: what EGL and GLX do differently.
+// The two halves of gl_window.h, which differ between EGL and GLX.
 #pragma once
 #include "gl_window.h"
 
 // "If the reset notification behavior of share_context is different …", and likewise of its
-// no-error mode, "an EGL_BAD_MATCH error is generated"; GLX says the same. Contexts do not tell
-// what they are without risking an error, so each kind is tried.
+// no-error mode, "an EGL_BAD_MATCH error is generated"; GLX has the same rule. To ask a context for
+// its kind may raise an error in the program, so each kind is tried instead.
 struct em_gl_kind_of_context {
     bool robust, silent;
 };

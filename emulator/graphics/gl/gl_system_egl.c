@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contexts of our own through EGL, and EGLImages.
+// Contexts of the driver's own through EGL, and EGLImages.
 #include <string.h>
 
 #include "gl_library.h"
@@ -46,7 +46,7 @@ static void *egl_config_any(void *display)
                                                                                      : NULL;
 }
 
-// A context of OpenGL 3.3, or of the newest version that there is.
+// Creates a context of OpenGL 3.3, or of the newest version if `newest` is set.
 static void *egl_create(const struct em_gl_current *current, void *config, bool newest,
                         const struct em_gl_kind_of_context *kind)
 {
@@ -64,8 +64,8 @@ static void *egl_create(const struct em_gl_current *current, void *config, bool 
     return em_egl.eglCreateContext(current->display, config, current->context, list);
 }
 
-// Objects are shared among contexts of OpenGL, and by Mesa also between those and contexts of
-// OpenGL ES; one of ES could not read textures.
+// The driver's context is always one of OpenGL, because OpenGL ES has no call that reads textures.
+// Mesa lets contexts of OpenGL and OpenGL ES share objects.
 const char *em_gl_egl_open(const struct em_gl_current *current, struct em_gl_own *own)
 {
     int id = 0;
@@ -124,7 +124,8 @@ static bool follow(uintptr_t address, struct words *w)
     return address && address % sizeof(void *) == 0 && !dm_guarded(read_words, w, &fault);
 }
 
-// Labels are for debugging; that EGL checks what it labels (EGL_KHR_debug) is how it can be asked.
+// Sets the image's debugging label, because EGL checks the handle when it does that
+// (EGL_KHR_debug).
 static bool is_image(void *display, void *image, bool *known)
 {
     enum { EGL_OBJECT_IMAGE = 0x33b4, EGL_SUCCESS = 0x3000 };
@@ -143,8 +144,8 @@ bool em_gl_window_image_is_likely(void *display, void *image)
     struct words w, inner;
     if (!follow((uintptr_t)image, &w))
         return false;
-    // Objects of Mesa's EGL begin with their display; behind the four words that all have, an image
-    // has a pointer to what it shows.
+    // Objects of Mesa's EGL begin with a pointer to their display. After four words that all
+    // objects have, an image has a pointer to its contents.
     const char *vendor = em_egl.eglQueryString(display, EGL_VENDOR);
     return !vendor || strncmp(vendor, "Mesa", 4) ||
            (w.word[0] == (uintptr_t)display && follow(w.word[4], &inner));

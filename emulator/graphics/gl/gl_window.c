@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which context is current, and contexts of our own, whatever system they are of.
+// The current context, and contexts of the driver's own, on EGL and on GLX.
 #include "gl_window.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ void em_gl_window_finish(void)
         f();
 }
 
-// ---- contexts of our own
+// ---- contexts of the driver's own
 
 const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_own *own)
 {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// The thread of a share group: makes its context, runs its jobs, and ends.
+#include "gl_group_thread.h"
+
+#include <time.h>
+
+#include "alloc.h"
+#include "gl_exit.h"
+#include "pkey.h"
+
+enum { IDLE_SECONDS = 10 };
+
+static const char *group_open_context(struct em_gl_group *g)
+{
+    const char *why = em_gl_window_open(&g->sharer, &g->own);
+    if (why)
+        return why;
+    bool all = true;
+#define X(result, name, arguments)                                                                 \
+    all &= (g->gl.name = (result(*) arguments)em_gl_window_function(g->own.system, #name)) != NULL;
+    GL_FUNCTIONS(X)
+#undef X
+    if (all && em_gl_window_is(g->gl.GetString(GL_VERSION), 4, 5)) {
+        g->gl.BindTextureUnit =
+            (void (*)(gl_uint, gl_uint))em_gl_window_function(g->own.system, "BindTextureUnit");
+        *(void **)&g->gl.GetTextureSubImage =
+            em_gl_window_function(g->own.system, "GetTextureSubImage");
+    }
+    if (g->own.silent && !g->gl.BindTextureUnit) {
+        em_gl_window_close(&g->own);
+        return "it has GL_KHR_no_error, which needs OpenGL 4.5";
+    }
+    if (all) {
+        em_gl_unit_pools_init(&g->unit_pools, &g->own, &g->gl);
+        em_gl_unit_pool_prepare(&g->gl);
+        g->sentinel = g->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+        g->gl.Finish();
+    }
+    if (all && g->sentinel)
+        return NULL;
+    em_gl_window_close(&g->own);
+    return "the current OpenGL lacks functions of version 3.2";
+}
+
+// Precondition: em_gl_group_mutex held.
+static struct em_gl_job *group_take_job(struct em_gl_group *g)
+{
+    struct em_gl_job *job = g->first;
+    if (job)
+        g->first = job->next;
+    return job;
+}
+
+// Ends the jobs of a group whose display is closed. A thread that waits for a job sees that the
+// group has ended. Precondition: em_gl_group_mutex held, which is released meanwhile.
+static void group_drop_jobs(struct em_gl_group *g)
+{
+    for (struct em_gl_job *job; (job = group_take_job(g));) {
+        if (!job->posted)
+            continue;
+        g->references++;
+        pthread_mutex_unlock(&em_gl_group_mutex);
+        job->work(g, NULL, job->arg);
+        pthread_mutex_lock(&em_gl_group_mutex);
+        g->references--;
+    }
+}
+
+// Waits for a job. Returns false if the thread must end. Precondition: em_gl_group_mutex held.
+static bool group_await_job(struct em_gl_group *g)
+{
+    while (!g->first && !g->leave) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += IDLE_SECONDS;
+        bool late = pthread_cond_timedwait(&g->wake, &em_gl_group_mutex, &until) != 0;
+        if (late && !g->references && !g->first)
+            return false;
+    }
+    return !g->leave;
+}
+
+void *em_gl_group_main(void *arg)
+{
+    struct em_gl_group *g = arg;
+    dm_pkey_enter(); // jobs copy between OpenGL and device memory
+    pthread_mutex_lock(&em_gl_group_mutex);
+    const char *why = "the process is about to exit";
+    if (em_gl_exit_enter()) {
+        pthread_mutex_unlock(&em_gl_group_mutex);
+        why = group_open_context(g);
+        pthread_mutex_lock(&em_gl_group_mutex);
+        em_gl_exit_leave();
+    }
+    g->why_not = why;
+    g->ready = true;
+    pthread_cond_broadcast(&g->done);
+    while (!why && group_await_job(g)) {
+        struct em_gl_job *job = group_take_job(g);
+        bool posted = job->posted; // then `work` may free the job
+        bool may = em_gl_exit_enter();
+        pthread_mutex_unlock(&em_gl_group_mutex);
+        if (may) {
+            job->work(g, &g->gl, job->arg);
+            em_gl_unit_pool_use(&g->unit_pools, NULL);
+            em_gl_exit_leave();
+        } else if (posted) {
+            job->work(g, NULL, job->arg);
+        }
+        pthread_mutex_lock(&em_gl_group_mutex);
+        if (!posted) {
+            job->done = true;
+            job->called = may;
+        }
+        pthread_cond_broadcast(&g->done);
+    }
+    em_gl_group_unlist(g);
+    group_drop_jobs(g);
+    if (!why && em_gl_exit_enter()) {
+        pthread_mutex_unlock(&em_gl_group_mutex);
+        em_gl_unit_pools_finish(&g->unit_pools);
+        em_gl_window_close(&g->own);
+        pthread_mutex_lock(&em_gl_group_mutex);
+        em_gl_exit_leave();
+    }
+    g->ended = true;
+    group_drop_jobs(g);
+    pthread_cond_broadcast(&g->done);
+    bool last = !g->references;
+    pthread_mutex_unlock(&em_gl_group_mutex);
+    if (last)
+        dm_free(g);
+    return NULL;
+}
+
+// Precondition: em_gl_group_mutex held.
+void em_gl_group_add_job(struct em_gl_group *g, struct em_gl_job *job)
+{
+    job->next = NULL;
+    if (g->first)
+        g->last->next = job;
+    else
+        g->first = job;
+    g->last = job;
+    pthread_cond_signal(&g->wake);
+}

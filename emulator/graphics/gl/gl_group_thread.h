@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// A share group, for the two files that implement it. All members that change are guarded by
+// em_gl_group_mutex, which is never held while OpenGL is called.
+#pragma once
+#include <pthread.h>
+
+#include "gl_group.h"
+#include "gl_unit_pool.h"
+
+struct em_gl_group {
+    struct em_gl_group *next;
+    unsigned references;
+    struct em_gl_current
+        sharer; // the context that it was made from; later only its display is used
+    struct em_gl_own own;
+    struct gl_functions gl;
+    gl_sync sentinel;    // a sync object: the contexts that know it belong to the group
+    const char *why_not; // the reason why no context could be made, or NULL
+    bool ready, ended;   // the thread has begun; it has ended
+    bool leave;          // the thread must end
+    struct em_gl_job *first, *last;
+    pthread_cond_t wake, done;
+    struct em_gl_unit_pools unit_pools;
+};
+
+extern pthread_mutex_t em_gl_group_mutex;
+
+// The thread's function; `arg` is the group.
+void *em_gl_group_main(void *arg);
+
+// Precondition of both: em_gl_group_mutex held.
+void em_gl_group_add_job(struct em_gl_group *group, struct em_gl_job *job);
+// Takes a group out of the list of all groups (gl_group.c).
+void em_gl_group_unlist(struct em_gl_group *group);
