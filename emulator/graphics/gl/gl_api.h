@@ -133,8 +133,8 @@ enum {
     GL_SYNC_GPU_COMMANDS_COMPLETE = 0x9117,
 };
 
-// X(result, name without its prefix, arguments): what a context of the driver's own must have
-// (OpenGL 3.3).
+// X(result, name without its prefix, arguments): functions that a context of the driver's own must
+// have (OpenGL 3.3).
 #define GL_FUNCTIONS(X)                                                                            \
     X(void, Finish, (void))                                                                        \
     X(gl_enum, GetError, (void))                                                                   \

@@ -159,12 +159,12 @@ static const struct {
     [GL_BASE_STENCIL] = {1, 0, GL_STENCIL_INDEX},
 };
 
-// Bits of a channel as the card stores them, or 0 where its channels differ or are not whole bytes.
-// Red, green and blue of fewer than eight bits are packed (565, 5551), as are those of ten
-// (1010102); where alpha has as many bits, and in the formats of one or two channels, each takes
-// whole bytes: 2, 4 and 6 bits take eight, 12 take sixteen. Of three half floats the card makes
-// something else.
-static unsigned stored_bits(const struct gl_format *f)
+// The bits of a channel as the card stores them, or 0 if the channels differ or do not take whole
+// bytes. The card packs red, green and blue of fewer than eight bits (565, 5551) and of ten bits
+// (1010102). If alpha has as many bits as they have, and in formats of one or two channels, each
+// channel takes whole bytes: 2, 4 and 6 bits take eight, 12 bits take sixteen. The card stores
+// three half floats in another way.
+static unsigned format_stored_bits(const struct gl_format *f)
 {
     unsigned most = 0;
     bool alike = true;
@@ -181,12 +181,12 @@ static unsigned stored_bits(const struct gl_format *f)
     return most <= 8 ? 8 : most <= 16 ? 16 : 32;
 }
 
-// Silicon (x_graphics image/format-*): images register whose channels are alike and whole bytes;
-// signed normalised ones have no CUDA format.
+// An image registers if its channels are alike and take whole bytes. Signed normalised formats have
+// no CUDA format (recorded: x_graphics image/format-*).
 bool em_gl_format_transfer(const struct gl_format *f, struct gl_transfer *out)
 {
     static const struct {
-        CUarray_format format[3]; // of 8, 16 and 32 bits; 0: none
+        CUarray_format format[3]; // of 8, 16 and 32 bits; 0 if there is no such format
         uint32_t type[3];
     } kinds[] = {
         [GL_KIND_UNORM] = {{CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16},
@@ -201,7 +201,7 @@ bool em_gl_format_transfer(const struct gl_format *f, struct gl_transfer *out)
                           {GL_BYTE, GL_SHORT, GL_INT}},
         [GL_KIND_OTHER] = {{0}, {0}},
     };
-    unsigned bits = stored_bits(f), size = bits / 16; // 8, 16, 32: 0, 1, 2
+    unsigned bits = format_stored_bits(f), size = bits / 16; // 8, 16, 32: 0, 1, 2
     if (f->kind >= GL_KIND_DEPTH || !bits || !kinds[f->kind].format[size])
         return false;
     bool integer = f->kind == GL_KIND_UINT || f->kind == GL_KIND_SINT;

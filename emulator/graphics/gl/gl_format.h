@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Internal formats of OpenGL: what they are made of, and which CUDA array has the same elements.
+// Internal formats of OpenGL: their channels, and the CUDA array with the same elements.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -35,7 +35,7 @@ struct gl_format {
     uint8_t bits[4]; // of each channel
 };
 
-// How the elements of a CUDA array travel to and from OpenGL, and what they are.
+// The elements of a CUDA array, and the OpenGL format in which they are copied.
 struct gl_transfer {
     uint32_t format, type; // for glGetTexImage, glTexSubImage and glReadPixels
     CUarray_format array_format;
@@ -43,9 +43,9 @@ struct gl_transfer {
     unsigned element_B;
 };
 
-// The row of a sized internal format; NULL: it is not sized, or unknown.
+// The properties of a sized internal format. NULL if it is unknown or not sized.
 const struct gl_format *em_gl_format(uint32_t number);
-// The CUDA array that shows images of a format. False: the card shows none.
+// The CUDA array that shows images of a format. Returns false if CUDA has no such array.
 bool em_gl_format_transfer(const struct gl_format *format, struct gl_transfer *out);
-// Whether its colours are stored by the sRGB curve.
+// Whether a format stores its colours by the sRGB curve.
 bool em_gl_format_is_srgb(uint32_t number);

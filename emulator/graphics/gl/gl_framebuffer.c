@@ -6,28 +6,28 @@
 
 // ---- renderbuffers
 
-static bool is_stencil(const struct em_gl_object *o)
+static bool framebuffer_is_stencil(const struct em_gl_object *o)
 {
     return o->image.format.base == GL_BASE_STENCIL;
 }
 
-static unsigned attachment(const struct em_gl_object *o)
+static unsigned framebuffer_attachment(const struct em_gl_object *o)
 {
-    return is_stencil(o) ? GL_STENCIL_ATTACHMENT : GL_COLOR_ATTACHMENT0;
+    return framebuffer_is_stencil(o) ? GL_STENCIL_ATTACHMENT : GL_COLOR_ATTACHMENT0;
 }
 
-// Of the framebuffer that is bound for reading, to which the object has just been attached.
-static void read_from(const struct gl_functions *gl, const struct em_gl_object *o)
+// Selects the object's attachment as the read buffer of the bound framebuffer.
+static void framebuffer_read_from(const struct gl_functions *gl, const struct em_gl_object *o)
 {
-    gl->ReadBuffer(is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0);
+    gl->ReadBuffer(framebuffer_is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0);
 }
 
 struct store {
     gl_int width, height, number, samples; // number: the internal format
 };
 
-// Binds the renderbuffer; how it is.
-static struct store bind(const struct gl_functions *gl, const struct em_gl_object *o)
+// Binds the renderbuffer, and returns its present properties.
+static struct store framebuffer_bind(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     struct store s = {0};
     gl->BindRenderbuffer(GL_RENDERBUFFER, o->name);
@@ -44,7 +44,7 @@ enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct 
     struct em_gl_image *image = &o->image;
     if (!gl->IsRenderbuffer(o->name))
         return EM_GL_MISSING;
-    struct store s = bind(gl, o);
+    struct store s = framebuffer_bind(gl, o);
     *image = (struct em_gl_image){.target = GL_RENDERBUFFER,
                                   .width = (uint32_t)s.width,
                                   .height = (uint32_t)s.height,
@@ -76,16 +76,17 @@ enum em_gl_status em_gl_renderbuffer_open(const struct gl_functions *gl, struct 
     if (image->shown) { // the framebuffer keeps the renderbuffer alive
         gl->GenFramebuffers(1, &o->holder);
         gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->holder);
-        gl->FramebufferRenderbuffer(GL_READ_FRAMEBUFFER, attachment(o), GL_RENDERBUFFER, o->name);
-        read_from(gl, o);
+        gl->FramebufferRenderbuffer(GL_READ_FRAMEBUFFER, framebuffer_attachment(o), GL_RENDERBUFFER,
+                                    o->name);
+        framebuffer_read_from(gl, o);
         gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     }
     gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
     return em_gl_failed(gl) ? EM_GL_REFUSED : EM_GL_OK;
 }
 
-// A renderbuffer's name tells how it is, as long as the program has not deleted it; then nobody
-// changes it any more.
+// As long as the program has not deleted a renderbuffer, its properties are asked for by its name.
+// After that they cannot change any more.
 enum em_gl_status em_gl_framebuffer_look(const struct gl_functions *gl,
                                          const struct em_gl_object *o, struct em_gl_extent *now)
 {
@@ -93,7 +94,7 @@ enum em_gl_status em_gl_framebuffer_look(const struct gl_functions *gl,
     *now = (struct em_gl_extent){image->width, image->height, 1};
     if (o->kind != EM_GL_RENDERBUFFER || !gl->IsRenderbuffer(o->name))
         return EM_GL_OK;
-    struct store s = bind(gl, o);
+    struct store s = framebuffer_bind(gl, o);
     gl->BindRenderbuffer(GL_RENDERBUFFER, 0);
     if ((unsigned)s.number != image->format.number || s.samples > 0)
         return EM_GL_REFORMATTED;
@@ -101,10 +102,10 @@ enum em_gl_status em_gl_framebuffer_look(const struct gl_functions *gl,
     return now->width == image->width && now->height == image->height ? EM_GL_OK : EM_GL_RESIZED;
 }
 
-// A texture like the object, in a framebuffer that is bound for reading. It has a name among the
-// program's textures, so it does not stay.
-static void make_scratch(const struct gl_functions *gl, const struct em_gl_object *o,
-                         gl_uint *texture, gl_uint *framebuffer)
+// Makes a texture like the object, in a framebuffer that is bound for reading. It is deleted soon,
+// because its name is one of the program's texture names.
+static void framebuffer_make_scratch(const struct gl_functions *gl, const struct em_gl_object *o,
+                                     gl_uint *texture, gl_uint *framebuffer)
 {
     const struct em_gl_image *image = &o->image;
     gl->GenTextures(1, texture);
@@ -117,26 +118,28 @@ static void make_scratch(const struct gl_functions *gl, const struct em_gl_objec
                    (gl_sizei)image->height, 0, image->transfer.format, image->transfer.type, NULL);
     gl->GenFramebuffers(1, framebuffer);
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, *framebuffer);
-    gl->FramebufferTexture2D(GL_READ_FRAMEBUFFER, attachment(o), GL_TEXTURE_2D, *texture, 0);
-    read_from(gl, o);
+    gl->FramebufferTexture2D(GL_READ_FRAMEBUFFER, framebuffer_attachment(o), GL_TEXTURE_2D,
+                             *texture, 0);
+    framebuffer_read_from(gl, o);
 }
 
-// There is no call that writes into a renderbuffer, but copies between framebuffers do; of one
-// format to itself they move bytes.
+// OpenGL has no call that writes into a renderbuffer, but copies between framebuffers do. Between
+// equal formats they copy the bytes.
 void em_gl_framebuffer_write(const struct gl_functions *gl, const struct em_gl_object *o,
                              const struct em_gl_box *b, const void *from)
 {
-    const gl_enum buffers[] = {is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0};
+    const gl_enum buffers[] = {framebuffer_is_stencil(o) ? GL_NONE : GL_COLOR_ATTACHMENT0};
     gl_int x0 = (gl_int)b->x, y0 = (gl_int)b->y, x1 = x0 + (gl_int)b->width,
            y1 = y0 + (gl_int)b->height;
     gl_uint texture, framebuffer;
-    make_scratch(gl, o, &texture, &framebuffer);
+    framebuffer_make_scratch(gl, o, &texture, &framebuffer);
     gl->TexSubImage2D(GL_TEXTURE_2D, 0, x0, y0, (gl_sizei)b->width, (gl_sizei)b->height,
                       o->image.transfer.format, o->image.transfer.type, from);
     gl->BindFramebuffer(GL_DRAW_FRAMEBUFFER, o->holder);
     gl->DrawBuffers(1, buffers);
     gl->BlitFramebuffer(x0, y0, x1, y1, x0, y0, x1, y1,
-                        is_stencil(o) ? GL_STENCIL_BUFFER_BIT : GL_COLOR_BUFFER_BIT, GL_NEAREST);
+                        framebuffer_is_stencil(o) ? GL_STENCIL_BUFFER_BIT : GL_COLOR_BUFFER_BIT,
+                        GL_NEAREST);
     gl->BindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     gl->BindTexture(GL_TEXTURE_2D, 0);
@@ -146,7 +149,7 @@ void em_gl_framebuffer_write(const struct gl_functions *gl, const struct em_gl_o
 
 // ---- EGLImages
 
-// A texture that shows the image; only the framebuffer knows it from then on, and keeps it alive.
+// Makes a texture that shows the image. A framebuffer holds it, and its name is deleted at once.
 enum em_gl_status em_gl_egl_image_show(struct em_gl_group *group, const struct gl_functions *gl,
                                        struct em_gl_object *o)
 {

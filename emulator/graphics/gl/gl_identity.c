@@ -14,8 +14,8 @@
 // of ours has a texture, glTexImage2D in the program's contexts may crash in Mesa. It walks the
 // framebuffers of all contexts in the share group and updates those that have the texture,
 // without a lock against the context that they belong to.
-static void attach(const struct gl_functions *gl, const struct em_gl_object *o, gl_enum point,
-                   unsigned name)
+static void identity_attach(const struct gl_functions *gl, const struct em_gl_object *o,
+                            gl_enum point, unsigned name)
 {
     if (o->kind == EM_GL_RENDERBUFFER)
         gl->FramebufferRenderbuffer(GL_READ_FRAMEBUFFER, point, GL_RENDERBUFFER, name);
@@ -27,21 +27,21 @@ void em_gl_image_mark(const struct gl_functions *gl, struct em_gl_object *o)
 {
     gl->GenFramebuffers(1, &o->mark);
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->mark);
-    attach(gl, o, GL_DEPTH_ATTACHMENT, o->name);
+    identity_attach(gl, o, GL_DEPTH_ATTACHMENT, o->name);
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     em_gl_failed(gl);
 }
 
-static bool is_attached(const struct gl_functions *gl, const struct em_gl_object *o)
+static bool identity_is_attached(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     gl_int name = -1;
     if (!o->mark)
         return false;
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, o->mark);
-    attach(gl, o, GL_STENCIL_ATTACHMENT, o->name);
+    identity_attach(gl, o, GL_STENCIL_ATTACHMENT, o->name);
     gl->GetFramebufferAttachmentParameteriv(GL_READ_FRAMEBUFFER, GL_DEPTH_STENCIL_ATTACHMENT,
                                             GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME, &name);
-    attach(gl, o, GL_STENCIL_ATTACHMENT, 0);
+    identity_attach(gl, o, GL_STENCIL_ATTACHMENT, 0);
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     em_gl_failed(gl);
     return name == (gl_int)o->name;
@@ -67,7 +67,7 @@ static void set_compare_func(const struct gl_functions *gl, unsigned target, uns
 // Sets a parameter of the texture that a unit holds, and looks whether the texture that has the
 // name changes too. The parameter is one that only depth textures use, which CUDA does not show;
 // it gets its value back at once.
-static bool is_held(const struct gl_functions *gl, const struct em_gl_object *o)
+static bool identity_is_held(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     unsigned target = o->image.target;
     em_gl_failed(gl);
@@ -93,17 +93,18 @@ static bool is_held(const struct gl_functions *gl, const struct em_gl_object *o)
 bool em_gl_image_is_named(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     if (o->kind != EM_GL_TEXTURE)
-        return gl->IsRenderbuffer(o->name) && is_attached(gl, o);
-    return gl->IsTexture(o->name) && (o->holder ? is_held(gl, o) : is_attached(gl, o));
+        return gl->IsRenderbuffer(o->name) && identity_is_attached(gl, o);
+    return gl->IsTexture(o->name) &&
+           (o->holder ? identity_is_held(gl, o) : identity_is_attached(gl, o));
 }
 
 // ---- buffers
 
 // "An INVALID_VALUE error is generated if the same buffer object is bound to both readtarget and
-// writetarget and the ranges … overlap." Into another object the byte is copied, and put back: that
-// is one which the program has deleted. Where OpenGL looks for no errors the program makes none,
-// such as deleting a buffer that is registered. A buffer that is mapped cannot be read: no two are
-// at one address.
+// writetarget and the ranges … overlap." If the objects differ, the first one is a buffer that the
+// program has deleted: the byte is copied into it, and then restored. In a context without error
+// checks the program makes no errors, such as deleting a registered buffer. A buffer that is mapped
+// cannot be read; instead the addresses of both mappings are compared.
 bool em_gl_buffer_is_named(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     char byte = 0;

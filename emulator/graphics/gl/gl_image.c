@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the bytes of images come and go.
+// Reads and writes the bytes of images.
 #include "gl_image.h"
 
 #include "alloc.h"
@@ -45,17 +45,17 @@ struct call {
     enum em_gl_status status;
 };
 
-// What is wrong with a level or a face is told once it is over; the worst of all faces.
-static void note(struct call *c, enum em_gl_status status)
+// Notes the status of a level or a face; the worst status of all faces is the result of the call.
+static void image_note(struct call *c, enum em_gl_status status)
 {
-    if (status == EM_GL_NO_STORAGE) // it was not there when the texture was registered
+    if (status == EM_GL_NO_STORAGE) // the level did not exist at registration either
         return;
     if (!c->status || status == EM_GL_REFORMATTED)
         c->status = status;
 }
 
-// Selects the object of a call, whose errors are told apart from earlier ones. False: it is gone.
-static bool begin(const struct gl_functions *gl, struct call *c)
+// Selects the object of a call, and clears earlier errors. Returns false if the object has ended.
+static bool image_begin(const struct gl_functions *gl, struct call *c)
 {
     em_gl_failed(gl);
     c->status = c->object->kind != EM_GL_TEXTURE || em_gl_texture_select(gl, c->object)
@@ -64,7 +64,7 @@ static bool begin(const struct gl_functions *gl, struct call *c)
     return !c->status;
 }
 
-static void end(const struct gl_functions *gl, struct call *c)
+static void image_end(const struct gl_functions *gl, struct call *c)
 {
     if (em_gl_failed(gl) && !c->status)
         c->status = EM_GL_REFUSED;
@@ -75,26 +75,27 @@ static bool is_cube(const struct em_gl_object *o)
     return o->image.target == GL_TEXTURE_CUBE_MAP;
 }
 
-// How the level, or a face of it, is now. False: no bytes can be moved.
-static bool look(const struct gl_functions *gl, struct call *c, uint32_t face,
-                 struct em_gl_extent *e)
+// Compares the level, or a face of it, with its registration. Returns false if no bytes can be
+// copied.
+static bool image_look(const struct gl_functions *gl, struct call *c, uint32_t face,
+                       struct em_gl_extent *e)
 {
     const struct em_gl_object *o = c->object;
     enum em_gl_status status = o->kind == EM_GL_TEXTURE
                                    ? em_gl_texture_look(gl, o, face, c->level, e)
                                    : em_gl_framebuffer_look(gl, o, e);
-    note(c, status);
+    image_note(c, status);
     return status == EM_GL_OK || (status == EM_GL_RESIZED && e->width && !is_cube(o));
 }
 
-// Whether a call is about all that there is room for.
+// Whether a call's box is the whole level.
 static bool is_level(const struct call *c)
 {
     const struct em_gl_bytes *b = c->bytes;
     return c->box->width == b->width && c->box->height == b->height && c->box->depth == b->depth;
 }
 
-static void set_rows(const struct gl_functions *gl, bool pack, uint64_t row_el, uint64_t rows)
+static void image_set_rows(const struct gl_functions *gl, bool pack, uint64_t row_el, uint64_t rows)
 {
     gl->PixelStorei(pack ? GL_PACK_ROW_LENGTH : GL_UNPACK_ROW_LENGTH, (gl_int)row_el);
     gl->PixelStorei(pack ? GL_PACK_IMAGE_HEIGHT : GL_UNPACK_IMAGE_HEIGHT, (gl_int)rows);
@@ -107,44 +108,45 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 // ---- reading
 
-// A level, or a face of it, as it is now, rows row_el elements apart, slices `rows` rows.
-static void read_level(const struct gl_functions *gl, const struct call *c, uint32_t face, void *to,
-                       uint64_t row_el, uint64_t rows)
+// Reads a level, or a face of it. Rows are row_el elements apart, slices `rows` rows.
+static void image_read_level(const struct gl_functions *gl, const struct call *c, uint32_t face,
+                             void *to, uint64_t row_el, uint64_t rows)
 {
     const struct em_gl_object *o = c->object;
     const struct gl_transfer *t = &o->image.transfer;
-    set_rows(gl, true, row_el, rows);
+    image_set_rows(gl, true, row_el, rows);
     gl->GetTexImage(em_gl_texture_face(o, face), (gl_int)(o->image.base + c->level), t->format,
                     t->type, to);
 }
 
-// A box of a level, or of a face, of the texture that has the name.
-static void read_box(const struct gl_functions *gl, const struct call *c, uint32_t face,
-                     const struct em_gl_box *b, void *to)
+// Reads a box of a level, or of a face, by the texture's name.
+static void image_read_box(const struct gl_functions *gl, const struct call *c, uint32_t face,
+                           const struct em_gl_box *b, void *to)
 {
     const struct em_gl_object *o = c->object;
     const struct gl_transfer *t = &o->image.transfer;
-    set_rows(gl, true, c->bytes->pitch_B / t->element_B, c->bytes->slice_B / c->bytes->pitch_B);
+    image_set_rows(gl, true, c->bytes->pitch_B / t->element_B,
+                   c->bytes->slice_B / c->bytes->pitch_B);
     gl->GetTextureSubImage(o->name, (gl_int)(o->image.base + c->level), (gl_int)b->x, (gl_int)b->y,
                            (gl_int)(is_cube(o) ? face : b->z), (gl_sizei)b->width,
                            (gl_sizei)b->height, (gl_sizei)b->depth, t->format, t->type, INT32_MAX,
                            to);
 }
 
-static void read_framebuffer(const struct gl_functions *gl, const struct call *c,
-                             const struct em_gl_box *b, void *to)
+static void image_read_framebuffer(const struct gl_functions *gl, const struct call *c,
+                                   const struct em_gl_box *b, void *to)
 {
     const struct gl_transfer *t = &c->object->image.transfer;
-    set_rows(gl, true, c->bytes->pitch_B / t->element_B, 0);
+    image_set_rows(gl, true, c->bytes->pitch_B / t->element_B, 0);
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, c->object->holder);
     gl->ReadPixels((gl_int)b->x, (gl_int)b->y, (gl_sizei)b->width, (gl_sizei)b->height, t->format,
                    t->type, to);
     gl->BindFramebuffer(GL_READ_FRAMEBUFFER, 0);
 }
 
-// By way of a copy of the whole level, or face: where OpenGL gives no part of it.
-static void read_part(const struct gl_functions *gl, struct call *c, uint32_t face,
-                      struct em_gl_extent e, const struct em_gl_box *b, void *to)
+// Reads a box through a copy of the whole level or face, if OpenGL cannot read a part of it.
+static void image_read_part(const struct gl_functions *gl, struct call *c, uint32_t face,
+                            struct em_gl_extent e, const struct em_gl_box *b, void *to)
 {
     uint64_t element_B = c->object->image.transfer.element_B, row_B = e.width * element_B,
              slice_B = row_B * e.height;
@@ -153,7 +155,7 @@ static void read_part(const struct gl_functions *gl, struct call *c, uint32_t fa
         c->status = EM_GL_NO_MEMORY;
         return;
     }
-    read_level(gl, c, face, copy, e.width, e.height);
+    image_read_level(gl, c, face, copy, e.width, e.height);
     struct kn_linear dst = {to, c->bytes->pitch_B, c->bytes->slice_B};
     struct kn_linear src = {.first =
                                 (uint8_t *)copy + b->z * slice_B + b->y * row_B + b->x * element_B,
@@ -163,8 +165,8 @@ static void read_part(const struct gl_functions *gl, struct call *c, uint32_t fa
     dm_free(copy);
 }
 
-// What lies within the extent of a box that may begin beyond it. False: nothing.
-static bool clip(const struct em_gl_box *b, struct em_gl_extent e, struct em_gl_box *out)
+// Clips a box to an extent. Returns false if nothing is left.
+static bool image_clip(const struct em_gl_box *b, struct em_gl_extent e, struct em_gl_box *out)
 {
     *out = *b;
     out->width = b->x < e.width ? least(b->width, e.width - b->x) : 0;
@@ -173,20 +175,20 @@ static bool clip(const struct em_gl_box *b, struct em_gl_extent e, struct em_gl_
     return out->width && out->height && out->depth;
 }
 
-// The part of a call's box that lies in a face, which is a level of its own, or else in the level
-// as it is now. False: there is none. *memory is where it lies in the caller's memory.
-static bool part_of(const struct gl_functions *gl, struct call *c, uint32_t face,
-                    struct em_gl_extent *e, struct em_gl_box *out, char **memory)
+// Returns the part of a call's box that lies in a face, or in the level as it is now, and its
+// address in the caller's memory. Returns false if there is no such part.
+static bool image_part_of(const struct gl_functions *gl, struct call *c, uint32_t face,
+                          struct em_gl_extent *e, struct em_gl_box *out, char **memory)
 {
     const struct em_gl_bytes *b = c->bytes;
     struct em_gl_box flat = *c->box;
-    if (!look(gl, c, face, e))
+    if (!image_look(gl, c, face, e))
         return false;
     if (is_cube(c->object))
         flat.z = 0, flat.depth = 1;
     *memory = (char *)b->base + (face + flat.z) * b->slice_B + flat.y * b->pitch_B +
               flat.x * c->object->image.transfer.element_B;
-    return clip(&flat, *e, out);
+    return image_clip(&flat, *e, out);
 }
 
 static bool is_whole(const struct em_gl_box *b, struct em_gl_extent e)
@@ -194,7 +196,7 @@ static bool is_whole(const struct em_gl_box *b, struct em_gl_extent e)
     return b->width == e.width && b->height == e.height && b->depth == e.depth;
 }
 
-static void run_read(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+static void image_run_read(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct call *c = arg;
     const struct em_gl_object *o = c->object;
@@ -207,21 +209,21 @@ static void run_read(struct em_gl_group *group, const struct gl_functions *gl, v
     struct em_gl_box part;
     char *to;
     (void)group;
-    if (!begin(gl, c))
+    if (!image_begin(gl, c))
         return;
     for (uint32_t face = first; face < first + faces && face < 6; face++) {
-        if (!part_of(gl, c, face, &e, &part, &to))
+        if (!image_part_of(gl, c, face, &e, &part, &to))
             continue;
         if (o->kind != EM_GL_TEXTURE)
-            read_framebuffer(gl, c, &part, to);
+            image_read_framebuffer(gl, c, &part, to);
         else if (is_whole(&part, e))
-            read_level(gl, c, face, to, b->pitch_B / element_B, b->slice_B / b->pitch_B);
+            image_read_level(gl, c, face, to, b->pitch_B / element_B, b->slice_B / b->pitch_B);
         else if (named)
-            read_box(gl, c, face, &part, to);
+            image_read_box(gl, c, face, &part, to);
         else
-            read_part(gl, c, face, e, &part, to);
+            image_read_part(gl, c, face, e, &part, to);
     }
-    end(gl, c);
+    image_end(gl, c);
 }
 
 enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level,
@@ -229,7 +231,7 @@ enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level,
 {
     struct call c = {
         .object = object, .level = level, .box = box, .bytes = to, .status = EM_GL_GONE};
-    em_gl_group_run(object->group, run_read, &c);
+    em_gl_group_run(object->group, image_run_read, &c);
     return c.status;
 }
 
@@ -258,15 +260,16 @@ static void write_texture(const struct gl_functions *gl, const struct em_gl_obje
     }
 }
 
-// The same, but that OpenGL makes no other levels of it, which it did of old (GL_GENERATE_MIPMAP).
-static void write_level(const struct gl_functions *gl, const struct call *c, uint32_t face,
-                        const struct em_gl_box *b, const void *from)
+// Writes a box without having OpenGL generate the other levels, as old versions do
+// (GL_GENERATE_MIPMAP).
+static void image_write_level(const struct gl_functions *gl, const struct call *c, uint32_t face,
+                              const struct em_gl_box *b, const void *from)
 {
     const struct em_gl_object *o = c->object;
     gl_int generates = 0;
     if (!c->level && o->image.levels > 1)
         gl->GetTexParameteriv(o->image.target, GL_GENERATE_MIPMAP, &generates);
-    em_gl_failed(gl); // a core context does not know it
+    em_gl_failed(gl); // core contexts do not have this parameter
     if (generates)
         gl->TexParameteri(o->image.target, GL_GENERATE_MIPMAP, 0);
     write_texture(gl, o, face, o->image.base + c->level, b, from);
@@ -274,7 +277,7 @@ static void write_level(const struct gl_functions *gl, const struct call *c, uin
         gl->TexParameteri(o->image.target, GL_GENERATE_MIPMAP, 1);
 }
 
-static void run_write(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+static void image_run_write(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct call *c = arg;
     struct em_gl_object *o = c->object;
@@ -284,18 +287,19 @@ static void run_write(struct em_gl_group *group, const struct gl_functions *gl, 
     struct em_gl_box box;
     char *from;
     (void)group;
-    if (!begin(gl, c))
+    if (!image_begin(gl, c))
         return;
     for (uint32_t face = first; face < first + faces && face < 6; face++) {
-        if (!part_of(gl, c, face, &e, &box, &from))
+        if (!image_part_of(gl, c, face, &e, &box, &from))
             continue;
-        set_rows(gl, false, b->pitch_B / o->image.transfer.element_B, b->slice_B / b->pitch_B);
+        image_set_rows(gl, false, b->pitch_B / o->image.transfer.element_B,
+                       b->slice_B / b->pitch_B);
         if (o->kind == EM_GL_TEXTURE)
-            write_level(gl, c, face, &box, from);
+            image_write_level(gl, c, face, &box, from);
         else
             em_gl_framebuffer_write(gl, o, &box, from);
     }
-    end(gl, c);
+    image_end(gl, c);
     gl->Finish();
 }
 
@@ -304,6 +308,6 @@ enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level,
 {
     struct call c = {
         .object = object, .level = level, .box = box, .bytes = from, .status = EM_GL_GONE};
-    em_gl_group_run(object->group, run_write, &c);
+    em_gl_group_run(object->group, image_run_write, &c);
     return c.status;
 }

@@ -14,7 +14,7 @@ struct call {
 
 // ---- buffers
 
-// A vertex array keeps the buffer alive.
+// The vertex array that holds the buffer keeps it alive.
 uint64_t em_gl_buffer_select(const struct gl_functions *gl, const struct em_gl_object *o)
 {
     int64_t size = 0;
@@ -23,7 +23,7 @@ uint64_t em_gl_buffer_select(const struct gl_functions *gl, const struct em_gl_o
     return size > 0 ? (uint64_t)size : 0;
 }
 
-static enum em_gl_status open_buffer(const struct gl_functions *gl, struct em_gl_object *o)
+static enum em_gl_status object_open_buffer(const struct gl_functions *gl, struct em_gl_object *o)
 {
     if (!gl->IsBuffer(o->name))
         return EM_GL_MISSING;
@@ -34,7 +34,7 @@ static enum em_gl_status open_buffer(const struct gl_functions *gl, struct em_gl
     return o->size_B ? EM_GL_OK : EM_GL_NO_STORAGE;
 }
 
-static void run_size(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+static void object_run_size(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct call *c = arg;
     (void)group;
@@ -45,7 +45,7 @@ static void run_size(struct em_gl_group *group, const struct gl_functions *gl, v
 enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_B)
 {
     struct call c = {.object = object, .status = EM_GL_GONE};
-    em_gl_group_run(object->group, run_size, &c);
+    em_gl_group_run(object->group, object_run_size, &c);
     *size_B = c.size;
     return c.status;
 }
@@ -54,7 +54,7 @@ enum em_gl_status em_gl_buffer_size(struct em_gl_object *object, uint64_t *size_
 // calls to glBufferSubData. If this bit is not set, the buffer content may not be directly updated
 // by the client. … Regardless of the presence of this bit, buffers may always be updated with
 // server-side calls such as glCopyBufferSubData".
-static bool takes_bytes(const struct gl_functions *gl)
+static bool object_takes_bytes(const struct gl_functions *gl)
 {
     gl_int immutable = 0, flags = 0;
     gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_IMMUTABLE_STORAGE,
@@ -69,7 +69,7 @@ void em_gl_buffer_put(const struct gl_functions *gl, intptr_t offset, intptr_t s
                       const void *from)
 {
     gl_uint scratch;
-    if (takes_bytes(gl)) {
+    if (object_takes_bytes(gl)) {
         gl->BufferSubData(GL_ELEMENT_ARRAY_BUFFER, offset, size, from);
         return;
     }
@@ -78,13 +78,13 @@ void em_gl_buffer_put(const struct gl_functions *gl, intptr_t offset, intptr_t s
     gl->BufferData(GL_COPY_READ_BUFFER, size, from, GL_STREAM_COPY);
     gl->CopyBufferSubData(GL_COPY_READ_BUFFER, GL_ELEMENT_ARRAY_BUFFER, 0, offset, size);
     gl->DeleteBuffers(1,
-                      &scratch); // it has a name among the program's buffers, so it does not stay
+                      &scratch); // its name is one of the program's buffer names
 }
 
 // "An INVALID_OPERATION error is generated if any part of the specified buffer range is mapped …
-// unless it was mapped with MAP_PERSISTENT_BIT set": asked for, since not every context looks for
-// errors.
-static bool is_mapped(const struct gl_functions *gl)
+// unless it was mapped with MAP_PERSISTENT_BIT set". The driver asks, because a context may have no
+// error checks.
+static bool object_is_mapped(const struct gl_functions *gl)
 {
     gl_int mapped = 0, flags = 0;
     gl->GetBufferParameteriv(GL_ELEMENT_ARRAY_BUFFER, GL_BUFFER_MAPPED, &mapped);
@@ -93,10 +93,10 @@ static bool is_mapped(const struct gl_functions *gl)
     return mapped && !(flags & GL_MAP_PERSISTENT_BIT);
 }
 
-static void run_buffer(const struct gl_functions *gl, struct call *c, bool write)
+static void object_run_buffer(const struct gl_functions *gl, struct call *c, bool write)
 {
     uint64_t have = em_gl_buffer_select(gl, c->object);
-    if (is_mapped(gl)) {
+    if (object_is_mapped(gl)) {
         c->status = EM_GL_REFUSED;
         return;
     }
@@ -118,16 +118,18 @@ static void run_buffer(const struct gl_functions *gl, struct call *c, bool write
         gl->Finish();
 }
 
-static void run_buffer_read(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+static void object_run_buffer_read(struct em_gl_group *group, const struct gl_functions *gl,
+                                   void *arg)
 {
     (void)group;
-    run_buffer(gl, arg, false);
+    object_run_buffer(gl, arg, false);
 }
 
-static void run_buffer_write(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+static void object_run_buffer_write(struct em_gl_group *group, const struct gl_functions *gl,
+                                    void *arg)
 {
     (void)group;
-    run_buffer(gl, arg, true);
+    object_run_buffer(gl, arg, true);
 }
 
 enum em_gl_status em_gl_buffer_read(struct em_gl_object *object, uint64_t offset, uint64_t size,
@@ -135,7 +137,7 @@ enum em_gl_status em_gl_buffer_read(struct em_gl_object *object, uint64_t offset
 {
     struct call c = {
         .object = object, .offset = offset, .size = size, .memory = to, .status = EM_GL_GONE};
-    em_gl_group_run(object->group, run_buffer_read, &c);
+    em_gl_group_run(object->group, object_run_buffer_read, &c);
     return c.status;
 }
 
@@ -148,13 +150,14 @@ enum em_gl_status em_gl_buffer_write(struct em_gl_object *object, uint64_t offse
                      .whole_B = whole_B,
                      .memory = (void *)(uintptr_t)from,
                      .status = EM_GL_GONE};
-    em_gl_group_run(object->group, run_buffer_write, &c);
+    em_gl_group_run(object->group, object_run_buffer_write, &c);
     return c.status;
 }
 
-// ---- open and close
+// ---- opening and closing
 
-static void drop(struct em_gl_group *group, const struct gl_functions *gl, struct em_gl_object *o)
+static void object_drop(struct em_gl_group *group, const struct gl_functions *gl,
+                        struct em_gl_object *o)
 {
     if (o->kind == EM_GL_BUFFER && o->holder) {
         gl->BindVertexArray(0);
@@ -167,35 +170,37 @@ static void drop(struct em_gl_group *group, const struct gl_functions *gl, struc
     em_gl_failed(gl);
 }
 
-static void run_open(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+static void object_run_open(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct call *c = arg;
     struct em_gl_object *o = c->object;
     em_gl_failed(gl);
-    c->status = o->kind == EM_GL_BUFFER ? open_buffer(gl, o) : em_gl_image_open(group, gl, o);
+    c->status =
+        o->kind == EM_GL_BUFFER ? object_open_buffer(gl, o) : em_gl_image_open(group, gl, o);
     o->silent = em_gl_group_is_silent(group);
     if (c->status)
-        drop(group, gl, o);
+        object_drop(group, gl, o);
 }
 
-// `gl` NULL: the display is gone, and the GL's half of the object with it.
-static void run_close(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+// If `gl` is NULL, the display is closed, and OpenGL's half of the object has ended with it.
+static void object_run_close(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct em_gl_object *o = arg;
     if (gl)
-        drop(group, gl, o);
+        object_drop(group, gl, o);
     em_gl_group_unref(group);
     dm_free(o);
 }
 
-static enum em_gl_status open_object(const struct em_gl_object *what, struct em_gl_object **out)
+static enum em_gl_status object_open_object(const struct em_gl_object *initial,
+                                            struct em_gl_object **out)
 {
     struct em_gl_object *o = dm_calloc(1, sizeof *o);
     if (!o)
         return EM_GL_NO_MEMORY;
-    *o = *what;
+    *o = *initial;
     struct call c = {.object = o, .status = EM_GL_GONE};
-    em_gl_group_run(o->group, run_open, &c);
+    em_gl_group_run(o->group, object_run_open, &c);
     if (c.status) {
         dm_free(o);
         return c.status;
@@ -208,13 +213,14 @@ static enum em_gl_status open_object(const struct em_gl_object *what, struct em_
 enum em_gl_status em_gl_object_open(struct em_gl_group *group, enum em_gl_kind kind, unsigned name,
                                     struct em_gl_object **out)
 {
-    return open_object(&(struct em_gl_object){.group = group, .kind = kind, .name = name}, out);
+    return object_open_object(&(struct em_gl_object){.group = group, .kind = kind, .name = name},
+                              out);
 }
 
 enum em_gl_status em_gl_egl_image_open(struct em_gl_group *group, void *egl_image,
                                        struct em_gl_object **out)
 {
-    return open_object(
+    return object_open_object(
         &(struct em_gl_object){.group = group, .kind = EM_GL_EGL_IMAGE, .egl_image = egl_image},
         out);
 }
@@ -222,7 +228,7 @@ enum em_gl_status em_gl_egl_image_open(struct em_gl_group *group, void *egl_imag
 void em_gl_object_close(struct em_gl_object *object)
 {
     if (object)
-        em_gl_group_post(object->group, &object->closing, run_close, object);
+        em_gl_group_post(object->group, &object->closing, object_run_close, object);
 }
 
 enum em_gl_status em_gl_object_status(struct em_gl_object *object)
@@ -239,7 +245,7 @@ enum em_gl_status em_gl_object_status(struct em_gl_object *object)
     return lives ? EM_GL_OK : EM_GL_MISSING;
 }
 
-static void run_is_named(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
+static void object_run_is_named(struct em_gl_group *group, const struct gl_functions *gl, void *arg)
 {
     struct call *c = arg;
     (void)group;
@@ -252,7 +258,7 @@ bool em_gl_object_is_named(struct em_gl_object *object)
 {
     struct call c = {.object = object, .status = EM_GL_GONE};
     if (object->kind != EM_GL_EGL_IMAGE)
-        em_gl_group_run(object->group, run_is_named, &c);
+        em_gl_group_run(object->group, object_run_is_named, &c);
     return !c.status;
 }
 
@@ -265,16 +271,16 @@ const char *em_gl_kind_text(enum em_gl_kind kind)
 const char *em_gl_status_text(enum em_gl_status status)
 {
     static const char *const texts[] = {
-        [EM_GL_OK] = "nothing is wrong",
+        [EM_GL_OK] = "no error",
         [EM_GL_MISSING] =
             "there is no such object in the current context or those that it shares objects with",
         [EM_GL_NO_STORAGE] = "it has no storage",
         [EM_GL_MULTISAMPLE] = "it is multisampled",
-        [EM_GL_REFORMATTED] = "it has another format than when it was registered",
-        [EM_GL_RESIZED] = "it is not as large as it was when it was registered",
-        [EM_GL_REFUSED] = "OpenGL refuses to give or take its bytes (is it mapped?)",
+        [EM_GL_REFORMATTED] = "its format has changed since it was registered",
+        [EM_GL_RESIZED] = "its size has changed since it was registered",
+        [EM_GL_REFUSED] = "OpenGL refuses to read or write its bytes (is it mapped?)",
         [EM_GL_GONE] = "its display has been closed",
-        [EM_GL_NO_MEMORY] = "no host memory is left",
+        [EM_GL_NO_MEMORY] = "out of host memory",
     };
     return texts[status];
 }

@@ -50,7 +50,7 @@ struct em_gl_object {
     // A framebuffer that tells it from other objects of its name (gl_identity.c): of a
     // renderbuffer, and of a texture that no unit holds.
     unsigned mark;
-    bool silent; // OpenGL looks for no errors in the group's context
+    bool silent; // the group's context has no error checks
     struct em_gl_job closing;
 };
 

@@ -23,8 +23,8 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// The smallest box that holds both.
-static struct em_gl_box box_of_both(const struct em_gl_box *a, const struct em_gl_box *b)
+// The smallest box that contains both.
+static struct em_gl_box region_box_of_both(const struct em_gl_box *a, const struct em_gl_box *b)
 {
     struct em_gl_box both = {
         .x = least(a->x, b->x), .y = (uint32_t)least(a->y, b->y), .z = (uint32_t)least(a->z, b->z)};
@@ -34,10 +34,10 @@ static struct em_gl_box box_of_both(const struct em_gl_box *a, const struct em_g
     return both;
 }
 
-// Whether two boxes make one that has nothing else in it: one lies in the other, or they differ in
-// one direction only and meet there.
-static bool make_a_box(const struct em_gl_box *a, const struct em_gl_box *b,
-                       const struct em_gl_box *both)
+// Whether the union of two boxes is the box `both`: one contains the other, or they differ in one
+// direction only, and touch or overlap there.
+static bool region_make_a_box(const struct em_gl_box *a, const struct em_gl_box *b,
+                              const struct em_gl_box *both)
 {
     bool x = a->x == b->x && a->width == b->width, y = a->y == b->y && a->height == b->height,
          z = a->z == b->z && a->depth == b->depth;
@@ -47,25 +47,25 @@ static bool make_a_box(const struct em_gl_box *a, const struct em_gl_box *b,
     return x + y + z == 2 && volume <= em_gl_box_volume(a) + em_gl_box_volume(b);
 }
 
-// The boxes that make one with `b`, which becomes that one, are taken out.
-static void merge(struct em_gl_region *region, struct em_gl_box *b)
+// Merges `b` with all boxes that form one box with it, and takes those out of the region.
+static void region_merge(struct em_gl_region *region, struct em_gl_box *b)
 {
     for (unsigned i = 0; i < region->count;) {
-        struct em_gl_box both = box_of_both(&region->box[i], b);
-        if (!make_a_box(&region->box[i], b, &both)) {
+        struct em_gl_box both = region_box_of_both(&region->box[i], b);
+        if (!region_make_a_box(&region->box[i], b, &both)) {
             i++;
             continue;
         }
         *b = both;
         region->box[i] = region->box[--region->count];
-        i = 0; // it may go with others now
+        i = 0; // the larger box may merge with others
     }
 }
 
 bool em_gl_region_add(struct em_gl_region *region, const struct em_gl_box *box)
 {
     struct em_gl_box b = *box;
-    merge(region, &b);
+    region_merge(region, &b);
     if (region->count == EM_GL_BOXES_MAX)
         return false;
     region->box[region->count++] = b;
@@ -79,14 +79,14 @@ void em_gl_region_grow(struct em_gl_region *region, const struct em_gl_box *box)
     if (em_gl_region_add(region, box))
         return;
     for (unsigned i = 0; i < region->count; i++) {
-        struct em_gl_box both = box_of_both(&region->box[i], box);
+        struct em_gl_box both = region_box_of_both(&region->box[i], box);
         uint64_t grows = em_gl_box_volume(&both) - em_gl_box_volume(&region->box[i]);
         if (grows < growth) {
             growth = grows;
             best = i;
         }
     }
-    region->box[best] = box_of_both(&region->box[best], box);
+    region->box[best] = region_box_of_both(&region->box[best], box);
 }
 
 // ---- differences
@@ -98,19 +98,19 @@ struct difference {
     void *arg;
 };
 
-// A box by where it begins and ends along each axis.
+// The first coordinate and the end of a box along each axis.
 struct cuboid {
     uint64_t from[3], end[3];
 };
 
-static struct cuboid cuboid_of(const struct em_gl_box *b)
+static struct cuboid region_cuboid_of(const struct em_gl_box *b)
 {
     return (struct cuboid){
         {b->x, b->y, b->z},
         {b->x + b->width, (uint64_t)b->y + b->height, (uint64_t)b->z + b->depth}};
 }
 
-static struct em_gl_box box_of(const struct cuboid *c)
+static struct em_gl_box region_box_of(const struct cuboid *c)
 {
     return (struct em_gl_box){.x = c->from[0],
                               .y = (uint32_t)c->from[1],
@@ -120,7 +120,7 @@ static struct em_gl_box box_of(const struct cuboid *c)
                               .depth = (uint32_t)(c->end[2] - c->from[2])};
 }
 
-static bool meet(const struct cuboid *a, const struct cuboid *b)
+static bool region_meet(const struct cuboid *a, const struct cuboid *b)
 {
     bool all = true;
     for (unsigned axis = 0; axis < 3; axis++)
@@ -128,27 +128,28 @@ static bool meet(const struct cuboid *a, const struct cuboid *b)
     return all;
 }
 
-// The first box from number *i of region *r on that meets `c`; false: none does.
-static bool find_hole(const struct difference *d, const struct cuboid *c, unsigned *r, unsigned *i,
-                      struct cuboid *hole)
+// Finds the next box that overlaps `c`, from box *i of region *r on. Returns false if there is
+// none.
+static bool region_find_hole(const struct difference *d, const struct cuboid *c, unsigned *r,
+                             unsigned *i, struct cuboid *hole)
 {
     for (; *r < d->count; ++*r, *i = 0) {
         for (; *i < d->regions[*r].count; ++*i) {
-            *hole = cuboid_of(&d->regions[*r].box[*i]);
-            if (meet(hole, c))
+            *hole = region_cuboid_of(&d->regions[*r].box[*i]);
+            if (region_meet(hole, c))
                 return true;
         }
     }
     return false;
 }
 
-// What of a box is in none of those from number `i` of region `r` on: the parts beside the first
-// one that it meets are looked at in turn.
-static void rest(const struct difference *d, unsigned r, unsigned i, struct cuboid c)
+// Calls d->each with the part of `c` outside the boxes from number `i` of region `r` on: cuts off
+// the parts beside the first box that overlaps, one direction after the other.
+static void region_rest(const struct difference *d, unsigned r, unsigned i, struct cuboid c)
 {
     struct cuboid hole, part;
-    if (!find_hole(d, &c, &r, &i, &hole)) {
-        struct em_gl_box b = box_of(&c);
+    if (!region_find_hole(d, &c, &r, &i, &hole)) {
+        struct em_gl_box b = region_box_of(&c);
         d->each(d->arg, &b);
         return;
     }
@@ -156,12 +157,12 @@ static void rest(const struct difference *d, unsigned r, unsigned i, struct cubo
         if (c.from[axis] < hole.from[axis]) {
             part = c;
             part.end[axis] = c.from[axis] = hole.from[axis];
-            rest(d, r, i + 1, part);
+            region_rest(d, r, i + 1, part);
         }
         if (c.end[axis] > hole.end[axis]) {
             part = c;
             part.from[axis] = c.end[axis] = hole.end[axis];
-            rest(d, r, i + 1, part);
+            region_rest(d, r, i + 1, part);
         }
     }
 }
@@ -170,6 +171,6 @@ void em_gl_region_rest(const struct em_gl_region *regions, unsigned count,
                        const struct em_gl_box *box,
                        void (*each)(void *arg, const struct em_gl_box *part), void *arg)
 {
-    rest(&(struct difference){.regions = regions, .count = count, .each = each, .arg = arg}, 0, 0,
-         cuboid_of(box));
+    region_rest(&(struct difference){.regions = regions, .count = count, .each = each, .arg = arg},
+                0, 0, region_cuboid_of(box));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Regions of a level of an image, or of a buffer: a few boxes, exact as long as they are few.
+// Regions of an image's level or of a buffer: a few boxes.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,12 +20,12 @@ struct em_gl_region {
 uint64_t em_gl_box_volume(const struct em_gl_box *box);
 bool em_gl_box_is_same(const struct em_gl_box *a, const struct em_gl_box *b);
 
-// Adds a box to those that are there, with those that make a box with it. False: there is no room,
-// and nothing has changed.
+// Adds a box, and merges it with boxes that form one box with it. Returns false if there is no
+// capacity left, in which case the region does not change.
 bool em_gl_region_add(struct em_gl_region *region, const struct em_gl_box *box);
-// The same, but that where there is no room the one grows by it that does so least.
+// Adds a box. If there is no capacity left, enlarges the box that grows least by it.
 void em_gl_region_grow(struct em_gl_region *region, const struct em_gl_box *box);
-// Calls `each` with boxes that together are what of `box` is in none of the regions.
+// Calls `each` with boxes that together are the part of `box` outside all regions.
 void em_gl_region_rest(const struct em_gl_region *regions, unsigned count,
                        const struct em_gl_box *box,
                        void (*each)(void *arg, const struct em_gl_box *part), void *arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What of OpenGL registers, and how the core of graphics resources reaches it.
+// Registers OpenGL objects, and implements the backend that the core calls.
 #include "gl_resource.h"
 
 #include <stdio.h>
@@ -8,21 +8,15 @@
 #include "call.h"
 #include "context.h"
 #include "device.h"
+#include "gl_backend.h"
 #include "gl_old.h"
-#include "gl_shadow.h"
 #include "gl_window.h"
 #include "graphics.h"
 #include "lock.h"
 
-struct resource {
-    struct em_gl_shadow *shadow; // a reference
-    bool mapped;
-    struct em_gl_old *old; // how the calls of CUDA 2 find it; NULL: they do not
-};
-
 // ---- the backend
 
-static CUresult flush(void)
+static CUresult resource_flush(void)
 {
     CUresult r = em_gl_need_context();
     if (!r)
@@ -30,32 +24,32 @@ static CUresult flush(void)
     return r;
 }
 
-static enum em_graphics_status check(void *owner)
+enum em_graphics_status em_gl_resource_check(void *owner)
 {
-    switch (em_gl_object_status(((struct resource *)owner)->shadow->object)) {
+    switch (em_gl_object_status(((struct em_gl_resource *)owner)->shadow->object)) {
     case EM_GL_GONE:
         return EM_GRAPHICS_LOST;
     case EM_GL_MISSING:
         return EM_GRAPHICS_DELETED;
     default:
-        return EM_GRAPHICS_OK; // whether it has another size is seen when bytes move: asking each
-                               // time would cost more than all the rest
+        return EM_GRAPHICS_OK; // a changed size is found when bytes are copied: to ask each time
+                               // would cost more than all the rest
     }
 }
 
-static const char *text(void *owner, char *out, size_t room)
+const char *em_gl_resource_text(void *owner, char *out, size_t capacity)
 {
-    const struct em_gl_object *o = ((struct resource *)owner)->shadow->object;
+    const struct em_gl_object *o = ((struct em_gl_resource *)owner)->shadow->object;
     if (o->kind == EM_GL_EGL_IMAGE)
-        snprintf(out, room, "EGLImage %p", o->egl_image);
+        snprintf(out, capacity, "EGLImage %p", o->egl_image);
     else
-        snprintf(out, room, "%s %u", em_gl_kind_text(o->kind), o->name);
+        snprintf(out, capacity, "%s %u", em_gl_kind_text(o->kind), o->name);
     return out;
 }
 
-static CUresult acquire(void *owner, uint64_t sequence, unsigned flags)
+CUresult em_gl_resource_acquire(void *owner, uint64_t sequence, unsigned flags)
 {
-    struct resource *r = owner;
+    struct em_gl_resource *r = owner;
     (void)sequence;
     if (!r->mapped)
         em_gl_shadow_map(r->shadow, !(flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY));
@@ -63,38 +57,38 @@ static CUresult acquire(void *owner, uint64_t sequence, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-// What of a part the object has. False: nothing.
-static bool box_of(const struct em_gl_shadow *m, const struct em_graphics_part *part,
-                   struct em_gl_box *out)
+// Clips a part to the object. Returns false if nothing is left.
+static bool resource_box_of(const struct em_gl_shadow *m, const struct em_graphics_part *part,
+                            struct em_gl_box *out)
 {
     if (!m->size_B) {
         *out =
             (struct em_gl_box){part->x, part->width, part->y, part->z, part->height, part->depth};
         return part->width && part->height && part->depth;
     }
-    uint64_t room = part->offset_B < m->size_B ? m->size_B - part->offset_B : 0;
+    uint64_t rest_B = part->offset_B < m->size_B ? m->size_B - part->offset_B : 0;
     *out = (struct em_gl_box){.x = part->offset_B,
-                              .width = part->size_B < room ? part->size_B : room,
+                              .width = part->size_B < rest_B ? part->size_B : rest_B,
                               .height = 1,
                               .depth = 1};
     return out->width;
 }
 
-static void written(void *owner, const struct em_graphics_part *part, CUresult result)
+void em_gl_resource_written(void *owner, const struct em_graphics_part *part, CUresult result)
 {
-    struct em_gl_shadow *m = ((struct resource *)owner)->shadow;
+    struct em_gl_shadow *m = ((struct em_gl_resource *)owner)->shadow;
     struct em_gl_box box;
-    if (box_of(m, part, &box))
+    if (resource_box_of(m, part, &box))
         em_gl_shadow_end_write(m, owner, m->size_B ? 0 : part->level, &box, !result);
 }
 
-static void make_resident(void *owner, const struct em_graphics_part *part,
-                          enum em_access_mode mode)
+void em_gl_resource_make_resident(void *owner, const struct em_graphics_part *part,
+                                  enum em_access_mode mode)
 {
-    struct resource *r = owner;
+    struct em_gl_resource *r = owner;
     struct em_gl_shadow *m = r->shadow;
     struct em_gl_box box;
-    if (part && !box_of(m, part, &box))
+    if (part && !resource_box_of(m, part, &box))
         return;
     em_lock();
     em_gl_shadow_wait(m);
@@ -104,34 +98,34 @@ static void make_resident(void *owner, const struct em_graphics_part *part,
     em_unlock();
 }
 
-static bool discard(void *owner)
+bool em_gl_resource_discard(void *owner)
 {
-    return em_gl_shadow_discard(((struct resource *)owner)->shadow);
+    return em_gl_shadow_discard(((struct em_gl_resource *)owner)->shadow);
 }
 
-static CUresult release(void *owner, uint64_t sequence, bool keep)
+CUresult em_gl_resource_release(void *owner, uint64_t sequence, bool write_back)
 {
     (void)sequence;
-    struct resource *r = owner;
+    struct em_gl_resource *r = owner;
     const struct em_gl_object *o = r->shadow->object;
     bool mapped = r->mapped;
     r->mapped = false;
-    if (!mapped || em_gl_shadow_unmap(r->shadow, r, keep))
+    if (!mapped || em_gl_shadow_unmap(r->shadow, r, write_back))
         return CUDA_SUCCESS;
-    return em_fail(CUDA_ERROR_UNKNOWN, "OpenGL %s %u did not take what CUDA has written",
+    return em_fail(CUDA_ERROR_UNKNOWN, "OpenGL %s %u rejected the bytes that CUDA has written",
                    em_gl_kind_text(o->kind), o->name);
 }
 
-static void copied(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B)
+void em_gl_resource_copied(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B)
 {
-    const struct em_gl_shadow *m = ((struct resource *)owner)->shadow;
+    const struct em_gl_shadow *m = ((struct em_gl_resource *)owner)->shadow;
     *to_cuda_B = m->to_cuda_B;
     *to_graphics_B = m->to_graphics_B;
 }
 
-static void close_resource(void *owner)
+void em_gl_resource_close(void *owner)
 {
-    struct resource *r = owner;
+    struct em_gl_resource *r = owner;
     if (r->mapped)
         em_gl_shadow_unmap(r->shadow, r, false);
     em_gl_old_forget(r->old);
@@ -141,22 +135,22 @@ static void close_resource(void *owner)
 
 static const struct em_graphics_ops opengl = {
     .api = "OpenGL",
-    .flush = flush,
+    .flush = resource_flush,
     .present = em_gl_need_context,
-    .check = check,
-    .text = text,
-    .acquire = acquire,
-    .make_resident = make_resident,
-    .written = written,
-    .discard = discard,
-    .release = release,
-    .copied = copied,
-    .close = close_resource,
+    .check = em_gl_resource_check,
+    .text = em_gl_resource_text,
+    .acquire = em_gl_resource_acquire,
+    .make_resident = em_gl_resource_make_resident,
+    .written = em_gl_resource_written,
+    .discard = em_gl_resource_discard,
+    .release = em_gl_resource_release,
+    .copied = em_gl_resource_copied,
+    .close = em_gl_resource_close,
 };
 
 struct em_gl_old **em_gl_resource_old(CUgraphicsResource resource)
 {
-    struct resource *r = em_graphics_owner(resource, &opengl);
+    struct em_gl_resource *r = em_graphics_owner(resource, &opengl);
     return r ? &r->old : NULL;
 }
 
@@ -170,14 +164,14 @@ CUresult em_gl_need_context(void)
                             "no OpenGL context is current in this thread");
 }
 
-static CUresult refused(enum em_gl_kind kind, unsigned name, enum em_gl_status status)
+static CUresult resource_refused(enum em_gl_kind kind, unsigned name, enum em_gl_status status)
 {
     CUresult code = CUDA_ERROR_INVALID_VALUE;
     if (status == EM_GL_MISSING || status == EM_GL_GONE)
         code = CUDA_ERROR_INVALID_HANDLE;
     else if (status == EM_GL_NO_MEMORY ||
              (status == EM_GL_NO_STORAGE &&
-              kind == EM_GL_BUFFER)) // silicon: x_graphics buffer/size-0
+              kind == EM_GL_BUFFER)) // recorded: x_graphics buffer/size-0
         code = CUDA_ERROR_OUT_OF_MEMORY;
     else if (status == EM_GL_REFUSED)
         code = CUDA_ERROR_UNKNOWN;
@@ -188,7 +182,7 @@ static CUresult refused(enum em_gl_kind kind, unsigned name, enum em_gl_status s
                    em_gl_status_text(status));
 }
 
-static CUresult open_object(enum em_gl_kind kind, unsigned name, struct em_gl_object **out)
+static CUresult resource_open_object(enum em_gl_kind kind, unsigned name, struct em_gl_object **out)
 {
     struct em_gl_group *group;
     CUresult r = em_gl_group_enter(&group);
@@ -196,14 +190,15 @@ static CUresult open_object(enum em_gl_kind kind, unsigned name, struct em_gl_ob
         return r;
     enum em_gl_status status = em_gl_object_open(group, kind, name, out);
     em_gl_group_unref(group);
-    return status ? refused(kind, name, status) : CUDA_SUCCESS;
+    return status ? resource_refused(kind, name, status) : CUDA_SUCCESS;
 }
 
-// Hands the object to the core; it is closed on failure.
-static CUresult enter(const struct em_graphics_ops *ops, struct em_gl_object *object,
-                      struct em_graphics_shape *shape, unsigned flags, CUgraphicsResource *out)
+// Registers the object with the core. Closes it on failure.
+CUresult em_gl_resource_enter(const struct em_graphics_ops *ops, struct em_gl_object *object,
+                              struct em_graphics_shape *shape, unsigned flags,
+                              CUgraphicsResource *out)
 {
-    struct resource *resource = dm_calloc(1, sizeof *resource);
+    struct em_gl_resource *resource = dm_calloc(1, sizeof *resource);
     if (!resource) {
         em_gl_object_close(object);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
@@ -216,7 +211,7 @@ static CUresult enter(const struct em_graphics_ops *ops, struct em_gl_object *ob
     shape->memory = resource->shadow->memory;
     if ((r = em_graphics_register(ops, resource, shape, flags, out))) {
         em_lock();
-        close_resource(resource);
+        em_gl_resource_close(resource);
         em_unlock();
     }
     return r;
@@ -229,18 +224,18 @@ CUresult em_gl_register_buffer(unsigned buffer, unsigned flags, CUgraphicsResour
     if (r)
         return r;
     if (!buffer)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "buffer 0 is OpenGL's name for none");
-    if ((r = open_object(EM_GL_BUFFER, buffer, &object)))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "buffer is 0, which names no OpenGL buffer");
+    if ((r = resource_open_object(EM_GL_BUFFER, buffer, &object)))
         return r;
     struct em_graphics_shape shape = {.kind = EM_GRAPHICS_BUFFER, .size_B = object->size_B};
-    return enter(&opengl, object, &shape, flags, out);
+    return em_gl_resource_enter(&opengl, object, &shape, flags, out);
 }
 
 // "target must match the type of the object, and must be one of GL_TEXTURE_2D,
 // GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_3D, GL_TEXTURE_2D_ARRAY, or
-// GL_RENDERBUFFER." The card takes the target's word for what a texture is
-// (levels/wrong-target-3D-of-2D).
-static CUresult check_target(unsigned target, unsigned flags)
+// GL_RENDERBUFFER." The card believes the target, whatever the texture is (recorded:
+// levels/wrong-target-3D-of-2D).
+static CUresult resource_check_target(unsigned target, unsigned flags)
 {
     switch (target) {
     case GL_TEXTURE_2D:
@@ -251,9 +246,10 @@ static CUresult check_target(unsigned target, unsigned flags)
     case GL_TEXTURE_3D:
     case GL_TEXTURE_2D_ARRAY:
         return flags & CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER
-                   ? em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
-                                "CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER: 3D textures and 2D "
-                                "arrays are not gathered from")
+                   ? em_mistake(
+                         G10, CUDA_ERROR_INVALID_VALUE,
+                         "flags contains CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER, which 3D "
+                         "textures and 2D arrays do not support")
                    : CUDA_SUCCESS;
     default:
         return em_mistake(G11, CUDA_ERROR_INVALID_VALUE,
@@ -263,9 +259,9 @@ static CUresult check_target(unsigned target, unsigned flags)
     }
 }
 
-// What CUDA shows of an image that is registered for a target. A texture with more than one level,
-// or with a base level, shows the whole chain from there on, be it there or not.
-static struct em_graphics_shape shape_of(const struct em_gl_image *image, unsigned target)
+// How CUDA shows an image that is registered for a target. A texture with more than one level, or
+// with a base level, shows the whole chain from there on, whether OpenGL has all of it or not.
+struct em_graphics_shape em_gl_resource_shape_of(const struct em_gl_image *image, unsigned target)
 {
     struct em_graphics_shape s = {
         .kind = EM_GRAPHICS_IMAGE,
@@ -293,12 +289,13 @@ CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags,
 {
     struct em_gl_object *object;
     CUresult r = em_graphics_check_flags(EM_GRAPHICS_IMAGE, flags);
-    if (r || (r = check_target(target, flags)))
+    if (r || (r = resource_check_target(target, flags)))
         return r;
     if (!image)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "image 0 is OpenGL's name for none");
-    if ((r = open_object(target == GL_RENDERBUFFER ? EM_GL_RENDERBUFFER : EM_GL_TEXTURE, image,
-                         &object)))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "image is 0, which names no OpenGL texture or renderbuffer");
+    if ((r = resource_open_object(target == GL_RENDERBUFFER ? EM_GL_RENDERBUFFER : EM_GL_TEXTURE,
+                                  image, &object)))
         return r;
     if (!object->image.shown) {
         r = em_mistake(G11, CUDA_ERROR_INVALID_VALUE,
@@ -308,102 +305,15 @@ CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags,
         em_gl_object_close(object);
         return r;
     }
-    struct em_graphics_shape shape = shape_of(&object->image, target);
-    return enter(&opengl, object, &shape, flags, out);
-}
-
-// ---- EGLImages
-
-// The program orders CUDA's work and others' itself; any thread may work with it.
-static const struct em_graphics_ops egl_image = {
-    .api = "EGL",
-    .check = check,
-    .text = text,
-    .acquire = acquire,
-    .make_resident = make_resident,
-    .written = written,
-    .discard = discard,
-    .release = release,
-    .copied = copied,
-    .close = close_resource,
-};
-
-// Silicon (gl-graphics eglimage/format-*): one channel of eight bits, two normalised ones of
-// sixteen, four of any kind. `*color` gets the frame's CUeglColorFormat.
-static CUresult check_egl_format(const struct em_gl_image *image, unsigned *color)
-{
-    enum { COLOR_ABGR = 0x0e, COLOR_RG = 0x11, COLOR_Y = 0x52 };
-    const struct gl_transfer *t = &image->transfer;
-    bool unorm = image->format.kind == GL_KIND_UNORM,
-         srgb = em_gl_format_is_srgb(image->format.number);
-    if (!image->shown || srgb || image->format.base == GL_BASE_RGB || (t->channels < 4 && !unorm))
-        return em_mistake(G11, CUDA_ERROR_INVALID_VALUE, "an EGLImage of internal format %#x",
-                          image->format.number);
-    if ((t->channels == 1 && t->element_B != 1) || (t->channels == 2 && t->element_B != 4))
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "an EGLImage of internal format %#x",
-                       image->format.number);
-    *color = t->channels == 1 ? COLOR_Y : t->channels == 2 ? COLOR_RG : COLOR_ABGR;
-    return CUDA_SUCCESS;
-}
-
-CUresult em_gl_register_egl_image(void *image, unsigned flags, CUgraphicsResource *out)
-{
-    struct em_gl_group *group;
-    struct em_gl_object *object;
-    if (flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD)
-        return em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
-                          "flags %#x of an EGLImage: NONE, READ_ONLY or WRITE_DISCARD", flags);
-    if (!image)
-        return em_fail(CUDA_ERROR_UNKNOWN, "the EGLImage is EGL_NO_IMAGE");
-    if (!em_gl_group_enter_egl(&group))
-        return em_mistake(G12, CUDA_ERROR_UNKNOWN,
-                          "no OpenGL context of EGL is current in this thread, so that the "
-                          "EGLImage's display is not known");
-    enum em_gl_status status = em_gl_egl_image_open(group, image, &object);
-    em_gl_group_unref(group);
-    if (status)
-        return em_fail(CUDA_ERROR_UNKNOWN, "EGLImage %p: %s", image, em_gl_status_text(status));
-    struct em_graphics_shape shape = shape_of(&object->image, GL_TEXTURE_2D);
-    shape.persistent = true;
-    CUresult r = check_egl_format(&object->image, &shape.egl_format);
-    if (r) {
-        em_gl_object_close(object);
-        return r;
-    }
-    flags |= CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST |
-             CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER; // as its arrays show
-    return enter(&egl_image, object, &shape, flags, out);
-}
-
-CUresult em_gl_egl_frame(CUgraphicsResource resource, unsigned index, unsigned level,
-                         struct em_gl_frame *out)
-{
-    CUresult r = CUDA_ERROR_INVALID_VALUE;
-    em_lock();
-    struct resource *is = em_graphics_owner(resource, &egl_image);
-    bool known = em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resource) != NULL;
-    if (is) {
-        const struct em_gl_image *image = &is->shadow->object->image;
-        *out = (struct em_gl_frame){.width = image->width,
-                                    .height = image->height,
-                                    .channels = image->transfer.channels,
-                                    .array_format = image->transfer.array_format};
-        r = check_egl_format(image, &out->color_format);
-    }
-    em_unlock();
-    if (is)
-        return r ? r : em_graphics_array(resource, index, level, &out->array);
-    if (known)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "the resource is no EGLImage");
-    return em_graphics_array(resource, index, level,
-                             &out->array); // says what the handle is instead
+    struct em_graphics_shape shape = em_gl_resource_shape_of(&object->image, target);
+    return em_gl_resource_enter(&opengl, object, &shape, flags, out);
 }
 
 // ---- devices
 
-// One software renderer stands behind all contexts: it is device 0, whether all devices are asked
-// for or those of this frame or the next.
-CUresult em_gl_devices(unsigned list, unsigned room, CUdevice *devices, unsigned *count)
+// One software renderer renders for all contexts: device 0, for all devices as well as for those of
+// this frame and the next.
+CUresult em_gl_devices(unsigned list, unsigned capacity, CUdevice *devices, unsigned *count)
 {
     enum { LIST_ALL = 1, LIST_NEXT_FRAME = 3 };
     CUresult r = em_gl_need_context();
@@ -411,8 +321,8 @@ CUresult em_gl_devices(unsigned list, unsigned room, CUdevice *devices, unsigned
         return r;
     *count = 0;
     if (list < LIST_ALL || list > LIST_NEXT_FRAME)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "deviceList %u is no CUGLDeviceList", list);
-    if (room) {
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "deviceList %u is not a CUGLDeviceList", list);
+    if (capacity) {
         devices[0] = 0;
         *count = 1;
     }

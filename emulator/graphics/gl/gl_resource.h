@@ -6,15 +6,14 @@
 
 struct em_stream;
 
-// cuGraphicsGLRegisterBuffer, cuGraphicsGLRegisterImage in the current context. Take the lock.
+// cuGraphicsGLRegisterBuffer, cuGraphicsGLRegisterImage in the current context. They take em_lock.
 CUresult em_gl_register_buffer(unsigned buffer, unsigned flags, CUgraphicsResource *out);
 CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags,
                               CUgraphicsResource *out);
 
-// cuGraphicsEGLRegisterImage: an EGLImage of Mesa's, or whosever EGL is in the process. Takes the
-// lock.
+// cuGraphicsEGLRegisterImage, for the EGL that is in the process. Takes em_lock.
 CUresult em_gl_register_egl_image(void *image, unsigned flags, CUgraphicsResource *out);
-// What the frame of an EGLImage is like: cuGraphicsResourceGetMappedEglFrame.
+// cuGraphicsResourceGetMappedEglFrame, for an EGLImage.
 struct em_gl_frame {
     CUarray array;
     unsigned width, height, channels, color_format;
@@ -23,12 +22,12 @@ struct em_gl_frame {
 CUresult em_gl_egl_frame(CUgraphicsResource resource, unsigned index, unsigned level,
                          struct em_gl_frame *out);
 
-// CUDA_ERROR_INVALID_GRAPHICS_CONTEXT where no OpenGL context is current in this thread.
+// CUDA_ERROR_INVALID_GRAPHICS_CONTEXT if no OpenGL context is current in this thread.
 CUresult em_gl_need_context(void);
-// cuGLGetDevices: the first `room` of the devices that render for the current OpenGL context.
-CUresult em_gl_devices(unsigned list, unsigned room, CUdevice *devices, unsigned *count);
+// cuGLGetDevices: at most `capacity` of the devices that render for the current OpenGL context.
+CUresult em_gl_devices(unsigned list, unsigned capacity, CUdevice *devices, unsigned *count);
 
-// The calls of CUDA 2, by the buffer's name, for the current CUDA context. Take the lock.
+// The calls of CUDA 2, which name the buffer, for the current CUDA context. They take em_lock.
 CUresult em_gl_old_register(unsigned buffer);
 CUresult em_gl_old_unregister(unsigned buffer);
 CUresult em_gl_old_set_flags(unsigned buffer, unsigned flags);

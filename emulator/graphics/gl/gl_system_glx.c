@@ -34,20 +34,20 @@ struct error_event {
 typedef int error_handler(void *display, void *event);
 
 static struct {
-    pthread_mutex_t lock; // of whoever has its own handler in
+    pthread_mutex_t lock; // held while the driver's handler is installed
     error_handler *_Atomic before;
     atomic_int glx; // the extension's major opcode
 } handler = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-// An error of ours must not end the program, which is what Xlib's own handler does; those of others
-// are the program's. Handlers are the process's, so that an error of the program's own GLX requests
-// at the same moment is lost.
+// Ignores the driver's own GLX errors, because Xlib's handler would end the process. Other errors
+// go to the program's handler. The process has one handler only, so an error of the program's own
+// GLX requests is lost at such a moment.
 static int ignore_error(void *display, void *event)
 {
     error_handler *before;
     if (((struct error_event *)event)->request == handler.glx)
         return 0;
-    while (!(before = handler.before)) // another thread is about to learn which it is
+    while (!(before = handler.before)) // another thread is about to set it
         sched_yield();
     return before(display, event);
 }
@@ -60,11 +60,12 @@ static void take_handler(void *display)
     error_handler *last = handler.before;
     handler.before = NULL;
     error_handler *before = (error_handler *)em_xlib.XSetErrorHandler((void *)ignore_error);
-    handler.before =
-        before == ignore_error ? last : before; // a program may have saved ours, and set it again
+    handler.before = before == ignore_error
+                         ? last
+                         : before; // the program may have restored the driver's handler
 }
 
-// The program may have set another one meanwhile, which stays.
+// Restores the program's handler, unless the program has installed another one meanwhile.
 static void give_handler_back(void *display)
 {
     em_xlib.XSync(display, 0);
@@ -92,7 +93,7 @@ static void *glx_config_of(const struct em_gl_current *current)
     return config;
 }
 
-// Mesa wants a version with it; 4.5 can be worked with without errors.
+// Mesa wants a version too; the driver can work without error checks from 4.5 on.
 static void glx_silent(int *list, unsigned *count)
 {
     em_gl_add(list, count, GLX_NO_ERROR, 1);
@@ -107,7 +108,7 @@ static const char *glx_make(const struct em_gl_current *current, struct em_gl_ow
     create *create_attributes = (create *)em_glx.glXGetProcAddressARB("glXCreateContextAttribsARB");
     static const int one[] = {GLX_PBUFFER_WIDTH, 1, GLX_PBUFFER_HEIGHT, 1, 0};
     if (!(own->config = glx_config_of(current)))
-        return "GLX does not tell the current context's configuration";
+        return "GLX does not know the current context's configuration";
     for (unsigned i = 0; create_attributes && !own->context && i < EM_GL_KINDS; i++) {
         int list[EM_GL_ATTRIBUTES_MAX];
         unsigned count = 0;

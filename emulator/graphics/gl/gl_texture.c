@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Textures: what they are, how they are held, and how their levels are.
+// Textures: their targets, formats and levels, and the texture units that hold them.
 #include <string.h>
 
 #include "gl_image.h"
 #include "gl_unit_pool.h"
 #include "layout.h"
 
-// The kinds of textures that there are; the places of the first ones are the slots of
-// em_gl_unit_pool_take.
+// All kinds of textures. The indices of the first ones are the slots of em_gl_unit_pool_take.
 static const struct {
     unsigned target, binding;
 } targets[] = {
@@ -25,7 +24,7 @@ static const struct {
 };
 enum { TARGETS = sizeof targets / sizeof *targets };
 
-static unsigned slot_of(unsigned target)
+static unsigned texture_slot_of(unsigned target)
 {
     unsigned i = 0;
     while (i < GL_UNIT_SLOTS - 1 && targets[i].target != target)
@@ -33,9 +32,9 @@ static unsigned slot_of(unsigned target)
     return i;
 }
 
-// What OpenGL itself says of an internal format that is not sized.
-static struct gl_format described_format(const struct gl_functions *gl, unsigned target,
-                                         gl_int level, unsigned number)
+// Asks OpenGL for the properties of an internal format that is not sized.
+static struct gl_format texture_described_format(const struct gl_functions *gl, unsigned target,
+                                                 gl_int level, unsigned number)
 {
     struct gl_format f = {.number = number, .kind = GL_KIND_OTHER};
     gl_int size[6] = {0}, type = 0, depth = 0, stencil = 0,
@@ -50,7 +49,7 @@ static struct gl_format described_format(const struct gl_functions *gl, unsigned
                        : size[5] ? GL_TEXTURE_INTENSITY_TYPE
                                  : GL_TEXTURE_ALPHA_TYPE;
     gl->GetTexLevelParameteriv(target, level, type_of, &type);
-    em_gl_failed(gl); // queries that this version does not know
+    em_gl_failed(gl); // this version may not have all queries
     if (depth || stencil || compressed) {
         f.kind = compressed ? GL_KIND_OTHER : GL_KIND_DEPTH;
         return f;
@@ -95,13 +94,14 @@ void em_gl_texture_format(const struct gl_functions *gl, unsigned target, unsign
     gl_int number = 0;
     gl->GetTexLevelParameteriv(target, (gl_int)level, GL_TEXTURE_INTERNAL_FORMAT, &number);
     const struct gl_format *sized = em_gl_format((uint32_t)number);
-    image->format = sized ? *sized : described_format(gl, target, (gl_int)level, (unsigned)number);
+    image->format =
+        sized ? *sized : texture_described_format(gl, target, (gl_int)level, (unsigned)number);
     image->shown = em_gl_format_transfer(&image->format, &image->transfer);
 }
 
-// What a texture is: OpenGL binds it to its own target, and tells where; before 4.5 it is bound to
-// each until one takes it. 0: it cannot be told.
-static unsigned find_target(const struct gl_functions *gl, unsigned name)
+// The target of a texture. OpenGL 4.5 binds a texture to its own target and can be asked for the
+// binding; before, the texture is bound to each target until one accepts it. Returns 0 on failure.
+static unsigned texture_find_target(const struct gl_functions *gl, unsigned name)
 {
     gl->ActiveTexture(GL_TEXTURE0);
     if (gl->BindTextureUnit) {
@@ -130,7 +130,7 @@ bool em_gl_texture_bind_named(const struct gl_functions *gl, const struct em_gl_
     if (gl->BindTextureUnit) { // which takes the texture's own target
         gl->BindTextureUnit(0, 0);
         gl->BindTextureUnit(0, o->name);
-        gl->GetIntegerv(targets[slot_of(target)].binding, &bound);
+        gl->GetIntegerv(targets[texture_slot_of(target)].binding, &bound);
     } else {
         gl->BindTexture(target, o->name);
     }
@@ -161,21 +161,21 @@ struct em_gl_extent em_gl_texture_extent(const struct gl_functions *gl, unsigned
     return (struct em_gl_extent){(uint32_t)w, h > 0 ? (uint32_t)h : 1, d > 0 ? (uint32_t)d : 1};
 }
 
-static uint32_t shrink(uint32_t extent, unsigned level)
+static uint32_t texture_shrink(uint32_t extent, unsigned level)
 {
     return extent >> level ? extent >> level : 1;
 }
 
-// What a level of an image of this kind is large as; a face of a cube.
-static struct em_gl_extent proper_extent(const struct em_gl_image *image, unsigned level)
+// The extent that a level must have; of a cube, that of a face.
+static struct em_gl_extent texture_proper_extent(const struct em_gl_image *image, unsigned level)
 {
     bool cube = image->target == GL_TEXTURE_CUBE_MAP;
     return (struct em_gl_extent){
-        .width = shrink(image->width, level),
-        .height =
-            image->target == GL_TEXTURE_1D_ARRAY ? image->height : shrink(image->height, level),
+        .width = texture_shrink(image->width, level),
+        .height = image->target == GL_TEXTURE_1D_ARRAY ? image->height
+                                                       : texture_shrink(image->height, level),
         .depth = cube                             ? 1
-                 : image->target == GL_TEXTURE_3D ? shrink(image->depth, level)
+                 : image->target == GL_TEXTURE_3D ? texture_shrink(image->depth, level)
                                                   : image->depth,
     };
 }
@@ -185,7 +185,7 @@ enum em_gl_status em_gl_texture_look(const struct gl_functions *gl, const struct
 {
     const struct em_gl_image *image = &o->image;
     unsigned target = em_gl_texture_face(o, face), number = image->format.number;
-    struct em_gl_extent was = proper_extent(image, level);
+    struct em_gl_extent was = texture_proper_extent(image, level);
     gl_int format = 0;
     *now = em_gl_texture_extent(gl, target, image->base + level);
     if (!now->width)
@@ -205,14 +205,15 @@ bool em_gl_texture_select(const struct gl_functions *gl, const struct em_gl_obje
     gl->ActiveTexture(GL_TEXTURE0 + o->holder);
     if (o->holder)
         return true;
-    if (!em_gl_image_is_named(gl, o)) // to bind a name that is gone makes a texture
+    if (!em_gl_image_is_named(gl, o)) // binding a deleted name would create a texture
         return false;
     gl->BindTexture(o->image.target, o->name);
     return true;
 }
 
-// Notes a level that goes with the one at the base: only such count. Of a cube one face is enough.
-static void note_level(const struct gl_functions *gl, struct em_gl_object *o, unsigned level)
+// Counts a level if its extent and format fit the base level. Of a cube one face is enough.
+static void texture_note_level(const struct gl_functions *gl, struct em_gl_object *o,
+                               unsigned level)
 {
     struct em_gl_extent e;
     uint32_t faces = o->image.target == GL_TEXTURE_CUBE_MAP ? 6 : 1;
@@ -224,14 +225,15 @@ static void note_level(const struct gl_functions *gl, struct em_gl_object *o, un
     }
 }
 
-// Silicon (recorded: textures without a level, with a base level, with levels that do not go
-// together): what there must be is an image at the base level, of a cube all faces.
-static enum em_gl_status look_at_levels(const struct gl_functions *gl, struct em_gl_object *o)
+// A texture registers if its base level has an image; of a cube, all six faces (recorded: textures
+// without a level, with a base level, with levels that do not fit together).
+static enum em_gl_status texture_look_at_levels(const struct gl_functions *gl,
+                                                struct em_gl_object *o)
 {
     struct em_gl_image *image = &o->image;
     gl_int base = 0;
     if (image->target !=
-        GL_TEXTURE_RECTANGLE) // which has one level, and asking for others is an error
+        GL_TEXTURE_RECTANGLE) // which has one level only, so that other queries are errors
         gl->GetTexParameteriv(image->target, GL_TEXTURE_BASE_LEVEL, &base);
     if (base < 0 || base >= EM_GL_LEVELS_MAX)
         return EM_GL_NO_STORAGE;
@@ -255,7 +257,7 @@ static enum em_gl_status look_at_levels(const struct gl_functions *gl, struct em
     for (unsigned level = 1; image->target != GL_TEXTURE_RECTANGLE && level < most &&
                              image->base + level < EM_GL_LEVELS_MAX;
          level++)
-        note_level(gl, o, level);
+        texture_note_level(gl, o, level);
     em_gl_failed(gl);
     return EM_GL_OK;
 }
@@ -264,16 +266,16 @@ enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_
                                      struct em_gl_object *o)
 {
     struct em_gl_image *image = &o->image;
-    if (!gl->IsTexture(o->name)) // also of a name that was never bound
+    if (!gl->IsTexture(o->name)) // false for a name that was never bound, too
         return EM_GL_MISSING;
-    image->target = find_target(gl, o->name);
+    image->target = texture_find_target(gl, o->name);
     if (image->target == GL_TEXTURE_BUFFER || !image->target)
         return EM_GL_NO_STORAGE;
     if (image->target == GL_TEXTURE_2D_MULTISAMPLE ||
         image->target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY)
         return EM_GL_MULTISAMPLE;
-    o->holder =
-        em_gl_unit_pool_take(em_gl_group_unit_pools(group), gl, slot_of(image->target), &o->pool);
+    o->holder = em_gl_unit_pool_take(em_gl_group_unit_pools(group), gl,
+                                     texture_slot_of(image->target), &o->pool);
     if (o->holder) {
         em_gl_unit_pool_use(em_gl_group_unit_pools(group), o->pool);
         gl->ActiveTexture(GL_TEXTURE0 + o->holder);
@@ -282,7 +284,7 @@ enum em_gl_status em_gl_texture_open(struct em_gl_group *group, const struct gl_
         o->pool = NULL;
         em_gl_image_mark(gl, o);
     }
-    return em_gl_texture_select(gl, o) ? look_at_levels(gl, o) : EM_GL_MISSING;
+    return em_gl_texture_select(gl, o) ? texture_look_at_levels(gl, o) : EM_GL_MISSING;
 }
 
 void em_gl_texture_drop(struct em_gl_group *group, const struct gl_functions *gl,
@@ -294,6 +296,6 @@ void em_gl_texture_drop(struct em_gl_group *group, const struct gl_functions *gl
     gl->ActiveTexture(GL_TEXTURE0 + o->holder);
     gl->BindTexture(o->image.target, 0);
     em_gl_unit_pool_use(em_gl_group_unit_pools(group), NULL);
-    em_gl_unit_pool_free(em_gl_group_unit_pools(group), o->pool, slot_of(o->image.target),
+    em_gl_unit_pool_free(em_gl_group_unit_pools(group), o->pool, texture_slot_of(o->image.target),
                          o->holder);
 }
