@@ -6,11 +6,14 @@
 #include "context.h"
 #include "device.h"
 #include "error.h"
+#include "hash_table.h"
 #include "memory.h"
 
+// The buffers that begin at one address.
 struct buffer {
-    uint64_t address, size;
-    struct buffer *next;
+    uint64_t address;
+    unsigned count;
+    UT_hash_handle hh;
 };
 
 // The whole object as one allocation of the memory map, while a buffer is mapped in it.
@@ -23,8 +26,9 @@ struct em_external_window {
 static void release(struct em_allocation *a)
 {
     struct em_external_window *w = a->owner;
-    for (struct buffer *b = w->buffers, *next; b; b = next) {
-        next = b->next;
+    struct buffer *b, *next;
+    DM_TABLE_EACH (w->buffers, b, next) {
+        DM_TABLE_REMOVE(w->buffers, b);
         dm_free(b);
     }
     w->imported->shared = NULL;
@@ -35,12 +39,12 @@ static void release(struct em_allocation *a)
 static CUresult free_at(struct em_allocation *a, uint64_t address)
 {
     struct em_external_window *w = a->owner;
-    for (struct buffer **i = &w->buffers; *i; i = &(*i)->next) {
-        struct buffer *b = *i;
-        if (b->address != address)
-            continue;
-        *i = b->next;
-        dm_free(b);
+    struct buffer *b = DM_TABLE_FIND(w->buffers, &address);
+    if (b) {
+        if (!--b->count) {
+            DM_TABLE_REMOVE(w->buffers, b);
+            dm_free(b);
+        }
         if (!w->buffers)
             em_memory_leave(a);
         return CUDA_SUCCESS;
@@ -88,14 +92,20 @@ CUresult em_external_map_shared(struct em_context *context, struct em_imported *
     if (!imported->shared && (r = open_window(context, imported)))
         return r;
     struct em_external_window *w = imported->shared;
-    struct buffer *b = dm_alloc(sizeof *b);
+    uint64_t address = w->allocation.base + offset;
+    struct buffer *b = DM_TABLE_FIND(w->buffers, &address);
     if (!b) {
-        if (!w->buffers)
-            em_memory_leave(&w->allocation);
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+        b = dm_calloc(1, sizeof *b);
+        if (b)
+            b->address = address;
+        if (!b || DM_TABLE_ADD(w->buffers, address, b)) {
+            dm_free(b);
+            if (!w->buffers)
+                em_memory_leave(&w->allocation);
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while mapping a buffer");
+        }
     }
-    *b = (struct buffer){.address = w->allocation.base + offset, .size = size, .next = w->buffers};
-    w->buffers = b;
+    b->count++;
     *out = b->address;
     return CUDA_SUCCESS;
 }

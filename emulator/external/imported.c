@@ -12,35 +12,23 @@
 #include "journal.h"
 #include "memory_device.h"
 #include "exporter.h"
+#include "hash_table.h"
 #include "pkey.h"
 #include "quirk.h"
 
-// The descriptors that belong to the driver: numbers that the program must not use any more.
+// The descriptors that belong to the driver, by number: the program must not use them any more.
 static struct em_imported *owned;
-
-static void own_fd(struct em_imported *imported)
-{
-    imported->next = owned;
-    owned = imported;
-}
 
 // Who owns this number, if it still is the file that was handed over.
 static struct em_imported *owner_of(int fd)
 {
-    for (struct em_imported *i = owned; i; i = i->next)
-        if (i->fd.fd == fd && dm_fd_still_ours(&i->fd))
-            return i;
-    return NULL;
+    struct em_imported *i = DM_TABLE_FIND(owned, &fd);
+    return i && dm_fd_still_ours(&i->fd) ? i : NULL;
 }
 
 static void disown_fd(struct em_imported *imported)
 {
-    for (struct em_imported **i = &owned; *i; i = &(*i)->next) {
-        if (*i == imported) {
-            *i = imported->next;
-            break;
-        }
-    }
+    DM_TABLE_REMOVE(owned, imported);
     // A number that was closed behind our back may be another file of the program's by now: that
     // one is not ours to close.
     if (dm_fd_still_ours(&imported->fd))
@@ -210,10 +198,16 @@ void em_imported_take_fd(struct em_imported *imported, int fd)
         close(fd);
         return;
     }
-    if (!dm_fd_remember(fd, &imported->fd))
-        own_fd(imported);
-    else
+    // An older import may have had this number, which the program has closed since.
+    struct em_imported *before = DM_TABLE_FIND(owned, &fd);
+    if (before)
+        em_imported_check_fd(before);
+    if (dm_fd_remember(fd, &imported->fd)) {
         imported->fd.fd = -1;
+    } else if (DM_TABLE_ADD(owned, fd.fd, imported)) {
+        imported->fd.fd = -1; // without memory to watch the number, it is closed at once
+        close(fd);
+    }
 }
 
 void em_imported_ref(struct em_imported *imported)

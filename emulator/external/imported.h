@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hash_table.h"
 #include "import.h"
 #include "layout.h"
 #include "physical.h"
@@ -28,7 +29,7 @@ struct em_imported {
     bool window_taken;                    // by a buffer
     struct em_external_mapping *mappings; // buffers on it with addresses of their own
     struct em_external_window *shared;    // buffers on it that share addresses, or NULL
-    struct em_imported *next;             // in the list of descriptors that the driver owns
+    UT_hash_handle hh;                    // among the descriptors that the driver owns
 };
 
 // Takes over what `desc` (validated) stands for. On failure the descriptor is untouched and the

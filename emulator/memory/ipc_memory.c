@@ -14,6 +14,7 @@
 #include "call.h"
 #include "device.h"
 #include "hash.h"
+#include "hash_table.h"
 #include "import.h"
 #include "ipc_shared.h"
 #include "lock.h"
@@ -41,9 +42,12 @@ static const char magic[4] = "CIP3";
 // Memory of another process that is open here, once however often it was opened.
 struct ipc_mapping {
     struct em_allocation allocation;
-    struct ipc_handle handle;
+    struct ipc_key {
+        struct ipc_handle handle;
+        const struct em_context *context;
+    } key;
     unsigned opened;
-    struct ipc_mapping *next;
+    UT_hash_handle hh;
 };
 static struct ipc_mapping *mappings;
 
@@ -136,12 +140,7 @@ static CUresult open_file(const struct ipc_handle *h, int *fd)
 static void release(struct em_allocation *a)
 {
     struct ipc_mapping *m = a->owner;
-    for (struct ipc_mapping **i = &mappings; *i; i = &(*i)->next) {
-        if (*i == m) {
-            *i = m->next;
-            break;
-        }
-    }
+    DM_TABLE_REMOVE(mappings, m);
     dm_space_unmap_bytes(&em_space, a->base);
     dm_physical_unref(a->physical);
     dm_free(m);
@@ -166,7 +165,8 @@ static CUresult map(struct em_context *context, const struct ipc_handle *h, int 
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
     if ((status = dm_physical_import(&memory->vram, fd, &info, &physical)))
         goto free_mapping;
-    m->handle = *h;
+    m->key.handle = *h;
+    m->key.context = context;
     m->allocation = (struct em_allocation){.size = h->size,
                                            .kind = EM_MEMORY_IPC,
                                            .context = context,
@@ -179,12 +179,14 @@ static CUresult map(struct em_context *context, const struct ipc_handle *h, int 
                                 2 << 20, DM_MAP_READ | DM_MAP_WRITE, &m->allocation.base);
     if (status)
         goto unref;
-    if ((r = em_memory_enter(&m->allocation)))
+    if ((status = DM_TABLE_ADD(mappings, key, m)))
         goto unmap;
-    m->next = mappings;
-    mappings = m;
+    if ((r = em_memory_enter(&m->allocation)))
+        goto remove;
     *out = m;
     return CUDA_SUCCESS;
+remove:
+    DM_TABLE_REMOVE(mappings, m);
 unmap:
     dm_space_unmap_bytes(&em_space, m->allocation.base);
 unref:
@@ -209,9 +211,8 @@ CUresult em_ipc_open(const CUipcMemHandle *handle, unsigned flags, uint64_t *out
     if (r || (r = open_file(&h, &fd)))
         return r;
     em_lock();
-    struct ipc_mapping *m = mappings;
-    while (m && (memcmp(&m->handle, &h, sizeof h) || m->allocation.context != em_self.current))
-        m = m->next;
+    const struct ipc_key key = {.handle = h, .context = em_self.current};
+    struct ipc_mapping *m = DM_TABLE_FIND(mappings, &key);
     if (!m)
         r = map(em_self.current, &h, fd, &m);
     if (!r) {

@@ -195,12 +195,13 @@ CUresult em_pointer_attribute(CUpointer_attribute attribute, CUdeviceptr address
         return em_no_context();
     }
     bool there = known(attribute, a, address, data, &here);
+    enum em_memory_kind kind = a->kind; // another thread may free `a` once the lock is released
     em_unlock();
     if (!there)
         return no_such(attribute);
     if (!here)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%s has no such attribute (%d)",
-                       em_memory_kind_text(a->kind), (int)attribute);
+                       em_memory_kind_text(kind), (int)attribute);
     return CUDA_SUCCESS;
 }
 

@@ -12,6 +12,7 @@
 #include "call.h"
 #include "device.h"
 #include "hash.h"
+#include "hash_table.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "pool_memory.h"
@@ -42,10 +43,12 @@ _Static_assert(sizeof(struct pointer_data) <= sizeof(CUmemPoolPtrExportData),
 
 // A pointer imported from another process.
 struct em_import {
+    struct import_key {
+        uint64_t offset, size; // in the pool
+    } key;
     struct em_pool *pool;
     struct em_allocation *allocation;
-    uint64_t offset, size;
-    struct em_import *next;
+    UT_hash_handle hh;
 };
 
 static uint64_t check_of(const struct pointer_data *d)
@@ -132,8 +135,7 @@ static CUresult recognise(int fd, struct file_head *head)
         return em_fail(CUDA_ERROR_UNKNOWN, "%d is no open file descriptor", fd);
     if (r)
         return em_fail(CUDA_ERROR_UNKNOWN, "descriptor %d is %s, not a memory pool", fd, info.what);
-    if (info.kind != DM_FD_POOL ||
-        pread(fd, head, sizeof *head, 0) != (ssize_t)sizeof *head)
+    if (info.kind != DM_FD_POOL || pread(fd, head, sizeof *head, 0) != (ssize_t)sizeof *head)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "descriptor %d is %s, not a memory pool", fd,
                        info.what);
     if (head->version != FILE_VERSION || head->device < 0 || head->device >= em_device_count ||
@@ -204,10 +206,8 @@ unlock:
 
 static void release_import(struct em_allocation *a)
 {
-    struct em_import *i = a->owner, **link = &i->pool->imports;
-    while (*link != i)
-        link = &(*link)->next;
-    *link = i->next;
+    struct em_import *i = a->owner;
+    DM_TABLE_REMOVE(i->pool->imports, i);
     dm_space_unmap_bytes(&em_space, a->base);
     em_object_unref(&i->pool->object);
     dm_free(i);
@@ -252,16 +252,20 @@ static CUresult map_pointer(struct em_pool *p, const struct pointer_data *d, uin
     a->release = release_import;
     a->physical = p->file;
     a->physical_offset = offset;
-    if ((r = em_memory_enter(a))) {
-        dm_space_unmap_bytes(&em_space, a->base);
-        goto fail;
+    *i = (struct em_import){.key = {d->offset, d->size}, .pool = p, .allocation = a};
+    if (DM_TABLE_ADD(p->imports, key, i)) {
+        r = em_fail(r, "out of host memory while importing a pointer");
+        goto fail_mapping;
     }
-    *i = (struct em_import){
-        .pool = p, .allocation = a, .offset = d->offset, .size = d->size, .next = p->imports};
-    p->imports = i;
+    if ((r = em_memory_enter(a)))
+        goto fail_entry;
     em_object_ref(&p->object);
     *out = a->base;
     return CUDA_SUCCESS;
+fail_entry:
+    DM_TABLE_REMOVE(p->imports, i);
+fail_mapping:
+    dm_space_unmap_bytes(&em_space, a->base);
 fail:
     dm_free(a);
     dm_free(i);
@@ -280,13 +284,12 @@ CUresult em_pool_import_pointer(CUmemoryPool handle, const CUmemPoolPtrExportDat
         r = check_pointer(p, &d);
     if (r)
         goto unlock;
-    for (struct em_import *i = p->imports; i; i = i->next) {
-        if (i->offset == d.offset && i->size == d.size) {
-            *out = i->allocation->base;
-            goto unlock;
-        }
-    }
-    r = map_pointer(p, &d, out);
+    const struct import_key key = {d.offset, d.size};
+    struct em_import *import = DM_TABLE_FIND(p->imports, &key);
+    if (import)
+        *out = import->allocation->base;
+    else
+        r = map_pointer(p, &d, out);
 unlock:
     em_unlock();
     return r;
