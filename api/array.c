@@ -96,7 +96,7 @@ CUresult api_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count,
                                 struct em_stream *hStream)
 {
     if (!mapInfoList || !count)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "mapInfoList %p of %u entries",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "mapInfoList (%p) is NULL or count (%u) is 0",
                        (void *)mapInfoList, count);
     return em_array_map(mapInfoList, count, hStream);
 }

@@ -9,8 +9,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-// Counts the call, checks that the driver is there, does the work unless an argument that must be
-// given is not, and traces.
+// Counts the call, checks that the driver is initialised and that the argument is not NULL, does
+// the work, and traces.
 #define CALL(function, argument, work)                                                             \
     do {                                                                                           \
         static const struct em_entry entry = {.name = #function};                                  \

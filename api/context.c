@@ -24,7 +24,7 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affini
         return r;
     if (affinity_count > 0 && !affinities)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%d execution affinities are announced and the array is NULL",
+                       "execAffinityParams is NULL, but numExecAffinityParams is %d",
                        affinity_count);
     r = em_readable("execAffinityParams", affinities,
                     affinity_count > 0 ? (uint64_t)affinity_count : 0, sizeof *affinities);
@@ -34,27 +34,29 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affini
         return r;
     // "execAffinityParams and cigParams are mutually exclusive"
     if (affinity_count > 0 && cig)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "execution affinities and CUDA-in-graphics are asked for at once");
-    // "Creating a context with execution affinity is only supported on Volta+ MPS": there is no MPS
-    // here.
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "execAffinityParams and cigParams exclude each other; set one of them to NULL");
+    // "Creating a context with execution affinity is only supported on Volta+ MPS". Cardless has no
+    // MPS.
     if (affinity_count > 0)
         return em_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
-                       "execution affinity of type %d: no device is shared through MPS",
+                       "execution affinity (type %d) needs a device that is shared through MPS",
                        (int)affinities[0].type);
     if (cig) {
         bool d3d12 = cig->sharedDataType == CIG_DATA_TYPE_D3D12_COMMAND_QUEUE;
         bool vulkan = cig->sharedDataType == CIG_DATA_TYPE_NV_BLOB;
         if (!d3d12 && !vulkan)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA-in-graphics data type %d does not exist",
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "sharedDataType (%d) is not a CUcigDataType",
                            (int)cig->sharedDataType);
         if (vulkan && !cig->sharedData)
             return em_null("cigParams->sharedData");
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "device %d does not do CUDA in graphics", dev);
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "device %d does not support CUDA in graphics",
+                       dev);
     }
     r = api_check_compute_mode(device);
-    // Core dumps that the user asks for take what core dumps need: the flags of the context tell of
-    // the latter.
+    // Core dumps on the user's request need the same preparations as core dumps on errors, so the
+    // driver reports the flag of the latter.
     if (flags & CU_CTX_USER_COREDUMP_ENABLE)
         flags = (flags & ~(unsigned)CU_CTX_USER_COREDUMP_ENABLE) | CU_CTX_COREDUMP_ENABLE;
     return r ? r : em_context_create(device, flags, pctx);
@@ -92,7 +94,7 @@ CUresult api_cuCtxDestroy_v2(CUcontext ctx)
 CUresult api_cuCtxAttach(CUcontext *pctx, unsigned int flags)
 {
     if (flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags is %#x, it must be 0", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#x) must be 0", flags);
     return em_context_attach(pctx);
 }
 
@@ -168,8 +170,7 @@ CUresult api_cuCtxSynchronize_v2(CUcontext ctx)
     CUresult r = em_context_get(ctx, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
     if (r)
         return r;
-    r = em_context_error_state(c) ? em_context_error(c)
-                                                           : em_context_synchronize(c);
+    r = em_context_error_state(c) ? em_context_error(c) : em_context_synchronize(c);
     em_context_put(c);
     return r;
 }
@@ -193,14 +194,13 @@ CUresult api_cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 CUresult api_cuCtxSetCacheConfig(CUfunc_cache config)
 {
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "cache configuration %d does not exist",
-                       (int)config);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "config (%d) is not a CUfunc_cache", (int)config);
     em_context_set_cache_config(config);
     return CUDA_SUCCESS;
 }
 
-// "On devices with fixed shared memory banks, cuCtxSetSharedMemConfig has no effect": so on all
-// that Cardless knows.
+// "On devices with fixed shared memory banks, cuCtxSetSharedMemConfig has no effect". All devices
+// of Cardless have fixed banks.
 CUresult api_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
     *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
@@ -210,7 +210,7 @@ CUresult api_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 CUresult api_cuCtxSetSharedMemConfig(CUsharedconfig config)
 {
     if ((unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "shared memory configuration %d does not exist",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "config (%d) is not a CUsharedconfig",
                        (int)config);
     return CUDA_SUCCESS;
 }
@@ -226,7 +226,7 @@ CUresult api_cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriori
     return CUDA_SUCCESS;
 }
 
-// No line of the host's caches persists longer than another: all are as reset already.
+// No line of the host's caches persists, so there is nothing to reset.
 CUresult api_cuCtxResetPersistingL2Cache(void)
 {
     return CUDA_SUCCESS;
@@ -234,11 +234,11 @@ CUresult api_cuCtxResetPersistingL2Cache(void)
 
 CUresult api_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)
 {
-    // The type is handed back whether or not it is supported.
+    // The driver returns the type even if it is not supported.
     *pExecAffinity = (CUexecAffinityParam){.type = type};
     if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
         return em_fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
-                       "execution affinity of type %d does not exist", (int)type);
+                       "type (%d) is not a CUexecAffinityType", (int)type);
     // "number of SMs the context is limited to use": all of them.
     pExecAffinity->param.smCount.val =
         (unsigned)em_device_attribute(em_self.current->device, DM_ATTRIBUTE_multiprocessor_count);

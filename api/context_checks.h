@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Checks that several ways to make a context share.
+// Checks that all calls which create a context share.
 #pragma once
 #include "call.h"
 #include "device.h"
 
-// "The two LSBs [three since CUDA 4] are scheduling flags": one of them at the most; `allowed`: all
-// bits that the call takes.
+// "The two LSBs [three since CUDA 4] are scheduling flags": at most one may be set. `allowed` holds
+// all bits that the call accepts.
 static inline CUresult api_check_context_flags(unsigned flags, unsigned allowed)
 {
     unsigned schedule = flags & CU_CTX_SCHED_MASK;
     if (flags & ~allowed)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x hold %#x, which cannot be set here",
-                       flags, flags & ~allowed);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "flags (%#x) contain %#x, which this call does not accept", flags,
+                       flags & ~allowed);
     if (schedule & (schedule - 1))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "flags %#x ask for more than one kind of scheduling", flags);
+                       "flags (%#x) contain more than one CU_CTX_SCHED_* flag", flags);
     return CUDA_SUCCESS;
 }
 

@@ -83,7 +83,7 @@ CUresult api_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, 
     return run_of_bytes(device(dstDevice), device(srcDevice), ByteCount, hStream, true);
 }
 
-// ---- arrays and runs of bytes: a run lies in the first row of an array
+// ---- arrays and runs of bytes; a run is in the first row of the array
 
 CUresult api_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
                              size_t ByteCount, struct em_stream *default_stream)
@@ -154,7 +154,7 @@ static CUresult box_end(CUmemorytype type, const void *host_pointer, CUdeviceptr
     case CU_MEMORYTYPE_ARRAY:
         // "srcLOD must be 0"
         if (lod)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "%sLOD is %zu; it must be 0", what, lod);
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "%sLOD (%zu) must be 0", what, lod);
         *out = array_at(array, 0);
         break;
     default:
@@ -207,7 +207,7 @@ CUresult api_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, struct em_stream *default
 }
 
 // "cuMemcpy2D may fail for pitches that were not computed by cuMemAllocPitch; cuMemcpy2DUnaligned
-// does not have this restriction". Here neither has.
+// does not have this restriction". Neither has it here.
 CUresult api_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy, struct em_stream *default_stream)
 {
     return copy_2d(pCopy, default_stream, false);

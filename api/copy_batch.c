@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "Memory Management": batches of copies. The first versions tell which
-// operation failed.
+// The manual's chapter "Memory Management": batches of copies. The first versions return the index
+// of the operation that failed.
 #include "api_bodies.h"
 #include "copy_batch.h"
 

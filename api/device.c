@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapters "Device Management" and "Peer Context Memory Access", and GPUDirect RDMA's
-// one function.
+// The manual's chapters "Device Management" and "Peer Context Memory Access", and the one function
+// of GPUDirect RDMA.
 #include "device.h"
 
 #include <stdio.h>
@@ -28,8 +28,8 @@ CUresult api_cuDeviceGetCount(int *count)
     return CUDA_SUCCESS;
 }
 
-// "len: Maximum length of string to store in name". What does not fit is cut; the string always
-// ends with a zero byte.
+// "len: Maximum length of string to store in name". A longer name is cut; the string always ends
+// with a zero byte.
 CUresult api_cuDeviceGetName(char *name, int len, CUdevice dev)
 {
     struct em_device *d;
@@ -37,7 +37,7 @@ CUresult api_cuDeviceGetName(char *name, int len, CUdevice dev)
     if (r)
         return r;
     if (len <= 0)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "len is %d", len);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "len (%d) must be positive", len);
     snprintf(name, (size_t)len, "%s", d->profile.name);
     return CUDA_SUCCESS;
 }
@@ -51,7 +51,7 @@ CUresult api_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
     return r;
 }
 
-// "Returned LUID only valid on Windows": elsewhere there is none.
+// "Returned LUID only valid on Windows": on other systems devices have no LUID.
 CUresult api_cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 {
     struct em_device *d;
@@ -75,7 +75,8 @@ CUresult api_cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice d
     if (r)
         return r;
     if (attrib <= 0 || attrib >= (int)DM_ATTRIBUTE_END)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d does not exist", (int)attrib);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "attrib (%d) is not a CUdevice_attribute",
+                       (int)attrib);
     *pi = d->profile.attribute[attrib];
     return CUDA_SUCCESS;
 }
@@ -132,9 +133,9 @@ CUresult api_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
     int room = len < 0 && em_quirk(PCI_BUS_ID_NEGATIVE_LENGTH) ? WHOLE - 1 : len;
     if (room > 0)
         snprintf(pciBusId, (size_t)room, "%.*s", room - 1, text);
-    return len >= WHOLE
-               ? CUDA_SUCCESS
-               : em_fail(CUDA_ERROR_INVALID_VALUE, "len is %d, the text needs %d", len, WHOLE);
+    return len >= WHOLE ? CUDA_SUCCESS
+                        : em_fail(CUDA_ERROR_INVALID_VALUE,
+                                  "len (%d) is too small: the text needs %d bytes", len, WHOLE);
 }
 
 // "pciBusId: String in one of the following forms: [domain]:[bus]:[device].[function]
@@ -170,8 +171,8 @@ CUresult api_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
     return em_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device at %.40s", pciBusId);
 }
 
-// Bytes of an element of a linear texture, 0: there is none with so many channels. A planar format
-// counts as its planes' elements, which has three channels.
+// Bytes of an element of a linear texture, or 0 if the format does not allow so many channels. A
+// planar format has three channels, and the element is that of a plane.
 static uint32_t linear_element_B(const struct dm_format_info *info, unsigned channels)
 {
     if (dm_format_planes(info) > 1)
@@ -190,13 +191,13 @@ CUresult api_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUar
     uint32_t element_B = info ? linear_element_B(info, numChannels) : 0;
     if (!element_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "format %#x with %u channels cannot be a 1D linear texture",
+                       "format (%#x) with %u channels cannot be a 1D linear texture",
                        (unsigned)format, numChannels);
     *maxWidthInElements = em_device_linear_texels(d, element_B);
     return CUDA_SUCCESS;
 }
 
-// Only devices shared through MPS can be divided; the type does not matter.
+// Only devices that are shared through MPS support affinity, whatever its type.
 CUresult api_cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevice dev)
 {
     struct em_device *d;
@@ -210,8 +211,8 @@ static CUresult check_atomics(const CUatomicOperation *operations, unsigned coun
 {
     for (unsigned i = 0; i < count; i++)
         if ((unsigned)operations[i] >= CU_ATOMIC_OPERATION_MAX)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "operations[%u] is %d, which does not exist",
-                           i, (int)operations[i]);
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "operations[%u] (%d) is not a CUatomicOperation", i, (int)operations[i]);
     return CUDA_SUCCESS;
 }
 
@@ -228,7 +229,7 @@ CUresult api_cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities,
 {
     struct em_device *d;
     if (!count)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "count is 0");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "count must not be 0");
     CUresult r = em_device_get(dev, &d);
     if (r)
         return r;
@@ -249,12 +250,13 @@ static CUresult get_pair(CUdevice source, CUdevice destination)
     if (!r)
         r = em_device_get(destination, &b);
     if (!r && a == b)
-        r = em_fail(CUDA_ERROR_INVALID_DEVICE, "both are device %d, a device is not its own peer",
-                    source);
+        r = em_fail(CUDA_ERROR_INVALID_DEVICE,
+                    "srcDevice and dstDevice are both %d; a device is not its own peer", source);
     return r;
 }
 
-// All devices of a process live in the same memory, so any two of them can do all that peers may.
+// All devices of a process are in the same host memory, so each pair supports everything that peers
+// may support.
 CUresult api_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
                                      CUdevice dstDevice)
 {
@@ -272,7 +274,7 @@ CUresult api_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, C
         *value = 1;
         return CUDA_SUCCESS;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d of a pair of devices does not exist",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "attrib (%d) is not a CUdevice_P2PAttribute",
                        (int)attrib);
     }
 }
@@ -283,7 +285,7 @@ CUresult api_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities,
                                               CUdevice dstDevice)
 {
     if (!count)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "count is 0");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "count must not be 0");
     CUresult r = get_pair(srcDevice, dstDevice);
     if (!r)
         r = check_atomics(operations, count);
@@ -306,7 +308,7 @@ CUresult api_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice pe
 CUresult api_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 {
     if (Flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags is %#x, it must be 0", Flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags (%#x) must be 0", Flags);
     return em_context_enable_peer(peerContext);
 }
 
@@ -315,24 +317,26 @@ CUresult api_cuCtxDisablePeerAccess(CUcontext peerContext)
     return em_context_disable_peer(peerContext);
 }
 
-// NvSciSync exists on embedded systems with the NvSci libraries.
+// Only embedded systems with the NvSci libraries have NvSciSync.
 CUresult api_cuDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, CUdevice dev, int flags)
 {
     struct em_device *d;
     CUresult r = em_device_get(dev, &d);
-    return r ? r : em_fail(CUDA_ERROR_NOT_SUPPORTED, "NvSciSync does not exist on this system");
+    return r ? r : em_fail(CUDA_ERROR_NOT_SUPPORTED, "this system has no NvSciSync");
 }
 
-// Writes of other devices into our memory are the host's own: they are there when they are made.
+// Writes of other devices to device memory are writes to host memory, which are visible at once.
 CUresult api_cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
                                         CUflushGPUDirectRDMAWritesScope scope)
 {
     const struct em_device *d = em_self.current->device;
     if (target != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "target %d does not exist", (int)target);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "target (%d) is not a CUflushGPUDirectRDMAWritesTarget", (int)target);
     if (scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
         scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "scope %d does not exist", (int)scope);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "scope (%d) is not a CUflushGPUDirectRDMAWritesScope", (int)scope);
     if (!(em_device_attribute(d, DM_ATTRIBUTE_gpu_direct_rdma_flush_writes_options) &
           CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,

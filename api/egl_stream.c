@@ -28,7 +28,7 @@ CUresult api_cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *conn, EG
 {
     // CU_EGL_RESOURCE_LOCATION_SYSMEM and _VIDMEM
     if (flags > 1)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no CUeglResourceLocationFlags",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#x) are not a CUeglResourceLocationFlags",
                        flags);
     return connect(conn, stream, EM_EGL_CONSUMER);
 }
@@ -36,7 +36,7 @@ CUresult api_cuEGLStreamConsumerConnectWithFlags(CUeglStreamConnection *conn, EG
 CUresult api_cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream,
                                         EGLint width, EGLint height)
 {
-    (void)width, (void)height; // silicon: they may be any, and frames may have others
+    (void)width, (void)height; // the driver accepts any, and frames may have other sizes
     return connect(conn, stream, EM_EGL_PRODUCER);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "Driver Entry Point Access": functions by name, version and kind of default
-// stream.
+// The manual's chapter "Driver Entry Point Access": finds functions by name, CUDA version and kind
+// of default stream.
 #include <string.h>
 
 #include "api_bodies.h"
@@ -22,19 +22,20 @@ static const struct api_proc *find_name(const char *name)
     return low < api_proc_count && !strcmp(api_procs[low].base, name) ? &api_procs[low] : NULL;
 }
 
-// Finds the newest form of `symbol` that CUDA `version` had. What a caller gets wrong is reported
-// before anything is written.
+// Finds the newest form of `symbol` that CUDA `version` had. Reports wrong arguments before it
+// writes anything.
 static CUresult lookup(const char *symbol, void **pfn, int version, cuuint64_t flags, void **found,
                        CUdriverProcAddressQueryResult *status)
 {
     const cuuint64_t known =
         CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     if (flags & ~known)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx hold unknown bits",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (0x%llx) contain unknown bits",
                        (unsigned long long)flags);
     if (version > API_DRIVER_VERSION)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA version %d is newer than this driver's, %d",
-                       version, API_DRIVER_VERSION);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "cudaVersion (%d) is newer than this driver's version (%d)", version,
+                       API_DRIVER_VERSION);
     if (!symbol)
         return em_null("symbol");
     if (!pfn)
@@ -48,15 +49,14 @@ static CUresult lookup(const char *symbol, void **pfn, int version, cuuint64_t f
     // "The requested symbol was found but is not supported by the CUDA version specified"
     *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
     bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-    bool twins = false; // a name that has per-thread forms is not answered with another one when
-                        // they are asked for
+    bool twins = false; // if a name has per-thread forms, a per-thread request gets only those
     for (const struct api_proc *q = p; q < api_procs + api_proc_count && !strcmp(q->base, symbol);
          q++)
         twins |= q->twin != NULL;
     for (; p < api_procs + api_proc_count && !strcmp(p->base, symbol); p++) {
         void *function = per_thread && twins ? p->twin : p->function;
         int since = per_thread && twins ? p->twin_since : p->since;
-        // Versions compare as unsigned numbers: a negative one is newer than all.
+        // Versions are compared as unsigned numbers, so a negative one is newer than all others.
         if (function && (unsigned)since <= (unsigned)version) {
             *found = function;
             *status = CU_GET_PROC_ADDRESS_SUCCESS;
@@ -80,7 +80,7 @@ CUresult api_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion
     return CUDA_SUCCESS;
 }
 
-// The form of CUDA 11.3 has no status: it fails where nothing is found.
+// The form of CUDA 11.3 has no status, so it fails if it finds nothing.
 CUresult api_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
     void *found;
@@ -97,8 +97,8 @@ CUresult api_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, c
     return CUDA_SUCCESS;
 }
 
-// Tables of functions that are not public. Cardless has none, and answers as the driver does for a
-// table that it does not know.
+// Tables of functions that are not public. Cardless has none, and returns the driver's error for a
+// table that the driver does not know.
 CUresult api_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
     if (!ppExportTable)
@@ -106,8 +106,8 @@ CUresult api_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportT
     if (!pExportTableId)
         return em_null("pExportTableId");
     *ppExportTable = NULL;
-    return em_fail(CUDA_ERROR_INVALID_VALUE,
-                   "private function tables are not offered: NVIDIA's runtime (libcudart, static "
-                   "or shared) asks for them, and "
-                   "programs of the runtime API do not run yet");
+    return em_fail(
+        CUDA_ERROR_INVALID_VALUE,
+        "Cardless has no private function tables; NVIDIA's runtime (libcudart, static or "
+        "shared) needs them, so programs that use the runtime API do not run yet");
 }

@@ -10,7 +10,7 @@ static CUresult give(CUresult error, const char **out, const char *(*text)(CUres
     bool known = em_error_string(error) != NULL;
     *out = known ? text(error) : NULL;
     return known ? CUDA_SUCCESS
-                 : em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no CUresult", (int)error);
+                 : em_fail(CUDA_ERROR_INVALID_VALUE, "error (%d) is not a CUresult", (int)error);
 }
 
 CUresult api_cuGetErrorName(CUresult error, const char **pStr)

@@ -9,19 +9,19 @@ CUresult api_cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     if (Flags & ~known)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "event flags %#x: %#x are none", Flags,
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags (%#x) contain unknown bits (%#x)", Flags,
                        Flags & ~known);
     // "CU_EVENT_INTERPROCESS must be specified along with CU_EVENT_DISABLE_TIMING".
     if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING with it");
+                       "CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING too");
     return em_event_create(em_self.current, Flags, phEvent);
 }
 
 CUresult api_cuEventDestroy_v2(CUevent hEvent)
 {
     struct em_event *e;
-    CUresult r = em_event_get(hEvent, &e); // for the context's error
+    CUresult r = em_event_get(hEvent, &e); // returns the error of a failed context
     if (r)
         return r;
     em_event_put(e);
@@ -41,7 +41,7 @@ CUresult api_cuEventRecordWithFlags(CUevent hEvent, struct em_stream *hStream, u
         return r;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "unknown flags %#x; the only valid flag is CU_EVENT_RECORD_EXTERNAL (0x1)",
+                    "unknown flags (%#x); the only valid flag is CU_EVENT_RECORD_EXTERNAL (0x1)",
                     flags);
     // "CU_EVENT_RECORD_EXTERNAL: … This flag is invalid outside of stream capture."
     else if (flags)
@@ -58,7 +58,7 @@ CUresult api_cuStreamWaitEvent(struct em_stream *hStream, CUevent hEvent, unsign
     struct em_event *e;
     if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "unknown flags %#x; the only valid flag is CU_EVENT_WAIT_EXTERNAL (0x1)",
+                       "unknown flags (%#x); the only valid flag is CU_EVENT_WAIT_EXTERNAL (0x1)",
                        Flags);
     CUresult r = em_event_get(hEvent, &e);
     if (r)
@@ -128,7 +128,7 @@ static CUresult with_context(CUcontext context, CUevent event,
     struct em_context *c;
     struct em_event *e;
     if (!context)
-        return em_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is given");
+        return em_fail(CUDA_ERROR_INVALID_CONTEXT, "hCtx is NULL");
     CUresult r = em_context_get(context, CUDA_ERROR_INVALID_CONTEXT, &c);
     if (r)
         return r;

@@ -22,7 +22,7 @@ CUresult api_cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDe
     return em_gl_devices(deviceList, cudaDeviceCount, pCudaDevices, pCudaDeviceCount);
 }
 
-// "This call is not needed": it does not change anything.
+// "This call is not needed": it changes nothing.
 CUresult api_cuGLInit(void)
 {
     return em_gl_need_context();

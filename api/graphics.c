@@ -4,8 +4,8 @@
 #include "call.h"
 #include "graphics.h"
 
-// A binding that loses the out-parameter of a registration shows up here. Silicon looks at the
-// resource before it looks at where the result goes.
+// A language binding that loses the output of a registration passes NULL here. The driver checks
+// the resource before the output pointer.
 static CUresult check(CUgraphicsResource resource, const char *result_name, const void *result)
 {
     if (!resource)

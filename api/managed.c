@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapters "Memory Management" and "Unified Addressing": managed memory, advice and
-// prefetches. Pageable memory of the host is not managed:
-// CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS is 0 on all devices that there are.
+// prefetches. Pageable host memory is not managed, because
+// CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS is 0 on all devices.
 #include "api_bodies.h"
 #include "call.h"
 #include "device.h"
@@ -17,36 +17,35 @@ CUresult api_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int 
     uint64_t address = 0;
     CUresult r;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
-        r = em_fail(
-            CUDA_ERROR_INVALID_VALUE,
-            "flags %#x: exactly one of CU_MEM_ATTACH_GLOBAL and CU_MEM_ATTACH_HOST is needed",
-            flags);
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "flags (%#x) must be CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST", flags);
     else if (!bytesize)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "bytesize must not be 0");
     else
         r = em_managed_alloc(bytesize, flags, &address);
     *dptr = address;
     return r;
 }
 
-// A place where pages can be. `no_device` is the code for a device that there is not.
+// Checks a location of pages. `no_device` is the code for a device that does not exist.
 static CUresult check_location(CUmemLocation l, CUresult no_device)
 {
     switch ((int)l.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
         if ((unsigned)l.id < (unsigned)em_device_count)
             return CUDA_SUCCESS;
-        return em_fail(no_device, "location.id is %d: there are %d devices", l.id, em_device_count);
+        return em_fail(no_device, "location.id (%d) is not a device: the process has %d devices",
+                       l.id, em_device_count);
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return l.id ? em_fail(CUDA_ERROR_INVALID_VALUE,
-                              "location.id is %d: the host has one NUMA node, 0", l.id)
+                              "location.id (%d) must be 0: the host has one NUMA node", l.id)
                     : CUDA_SUCCESS;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "location.type %d is no place for managed memory",
-                       (int)l.type);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "location.type (%d) is not a place for managed memory", (int)l.type);
     }
 }
 
@@ -66,7 +65,7 @@ static CUmemLocation of_ordinal(CUdevice device)
 
 // ---- advice
 
-// Whether the advice has a place; the others ignore the argument.
+// Whether the advice has a location; other advice ignores the argument.
 static bool has_location(CUmem_advise advice)
 {
     return advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
@@ -82,14 +81,17 @@ static CUresult advise(CUdeviceptr address, size_t count, CUmem_advise advice,
     CUresult r;
     if ((unsigned)advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
         (unsigned)advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no advice", (int)advice);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "advice (%d) is not a CUmem_advise", (int)advice);
     // "CU_MEM_ADVISE_SET_ACCESSED_BY: … the location type must be CU_MEM_LOCATION_TYPE_DEVICE or
     // CU_MEM_LOCATION_TYPE_HOST".
     if (access && is_numa(location))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "a NUMA node cannot be advised as one that accesses memory");
+                       "location.type (%d) is a NUMA node, which cannot be set as an accessor; use "
+                       "a device or "
+                       "CU_MEM_LOCATION_TYPE_HOST",
+                       (int)location.type);
     if (!lenient && (!address || !count))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %zu: neither may be 0",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr (%#llx) and count (%zu) must not be 0",
                        address, count);
     if (!lenient && has_location(advice) && (r = check_location(location, no_device)))
         return r;
@@ -113,7 +115,7 @@ static CUresult prefetch(CUdeviceptr address, size_t count, CUmemLocation locati
                          struct em_stream *hStream)
 {
     if (flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#x; they must be 0", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#x) must be 0", flags);
     CUresult r = check_location(location, CUDA_ERROR_INVALID_DEVICE);
     return r ? r : em_managed_prefetch(address, count, location, hStream);
 }
@@ -134,12 +136,14 @@ static CUresult check_batch(const struct em_managed_batch *b, unsigned long long
                             struct em_stream *hStream)
 {
     if (!b->count || !b->dptrs || !b->sizes)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a batch needs dptrs, sizes and a count");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dptrs, sizes and count must not be 0");
     if (flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#llx; they must be 0", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#llx) must be 0", flags);
     // "hStream … Cannot be legacy NULL stream."
     if (hStream->kind == EM_STREAM_LEGACY)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a batch cannot run in the legacy NULL stream");
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "hStream is the legacy default stream, which batches cannot use; create a stream");
     return CUDA_SUCCESS;
 }
 
@@ -149,18 +153,19 @@ static CUresult check_locations(const struct em_managed_batch *b)
 {
     if (!b->locations || !b->firsts || !b->location_count || b->location_count > b->count)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%zu locations for %zu operations: prefetchLocs and prefetchLocIdxs hold at "
-                       "least 1, at most count",
+                       "numPrefetchLocs (%zu) must be 1 to count (%zu), and prefetchLocs and "
+                       "prefetchLocIdxs must not be NULL",
                        b->location_count, b->count);
     for (size_t i = 0; i < b->location_count; i++) {
         if (i ? b->firsts[i] <= b->firsts[i - 1] : b->firsts[0] != 0)
-            return em_fail(CUDA_ERROR_INVALID_VALUE,
-                           "prefetchLocIdxs[%zu] is %zu: they begin with 0 and ascend", i,
-                           b->firsts[i]);
+            return em_fail(
+                CUDA_ERROR_INVALID_VALUE,
+                "prefetchLocIdxs[%zu] (%zu) is out of order: the first is 0, and they ascend", i,
+                b->firsts[i]);
         if (b->firsts[i] >= b->count)
             return em_fail(CUDA_ERROR_INVALID_VALUE,
-                           "prefetchLocIdxs[%zu] is %zu, not less than count %zu", i, b->firsts[i],
-                           b->count);
+                           "prefetchLocIdxs[%zu] (%zu) must be less than count (%zu)", i,
+                           b->firsts[i], b->count);
         CUresult r = check_location(b->locations[i], CUDA_ERROR_INVALID_VALUE);
         if (r)
             return r;
@@ -191,7 +196,7 @@ CUresult api_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t c
 }
 
 // "Reading from the discarded range, without a subsequent write or prefetch … returns an
-// indeterminate value": the old one is one.
+// indeterminate value": here it is the old value.
 CUresult api_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
                                                CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
                                                size_t numPrefetchLocs, unsigned long long flags,
@@ -218,10 +223,11 @@ static CUresult check_attribute(void *data, size_t data_size, CUmem_range_attrib
         return em_null("data");
     if ((unsigned)attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY ||
         (unsigned)attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no attribute of ranges", (int)attribute);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute (%d) is not a CUmem_range_attribute",
+                       (int)attribute);
     bool list = attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
     if (list ? !data_size || data_size % sizeof(int) : data_size != sizeof(int))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "dataSize is %zu; it must be %s", data_size,
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dataSize (%zu) must be %s", data_size,
                        list ? "a multiple of 4, and not 0" : "4");
     return em_writable("data", data, data_size);
 }
@@ -240,7 +246,7 @@ CUresult api_cuMemRangeGetAttributes(void **data, size_t *dataSizes,
     if (!data)
         return em_null("data");
     if (!numAttributes)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "numAttributes is 0");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "numAttributes must not be 0");
     for (size_t i = 0; i < numAttributes && !r; i++)
         r = check_attribute(data[i], dataSizes[i], attributes[i]);
     return r ? r : em_managed_attributes(devPtr, count, numAttributes, attributes, data, dataSizes);

@@ -15,7 +15,7 @@ CUresult api_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
     return r;
 }
 
-// Rows begin at multiples of this: what the card's copy engine and its pitched textures need.
+// Rows begin at multiples of this, because the card's copy engine and its pitched textures need it.
 enum { PITCH_ALIGN = 512 };
 
 CUresult api_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
@@ -27,14 +27,15 @@ CUresult api_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
     // "ElementSizeBytes specifies the size in bytes of the largest reads and writes … may be either
     // 4, 8 or 16 … If ElementSizeBytes is smaller than the actual read/write size …"
     if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "ElementSizeBytes is %u; it may be 4, 8 or 16",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "ElementSizeBytes (%u) must be 4, 8 or 16",
                        ElementSizeBytes);
     if (!WidthInBytes || !Height)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "an allocation of %zu bytes by %zu rows",
-                       WidthInBytes, Height);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "WidthInBytes (%zu) and Height (%zu) must not be 0", WidthInBytes, Height);
     if (!em_round_up(WidthInBytes, PITCH_ALIGN, &pitch))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "WidthInBytes %zu has no multiple of %d above it",
-                       WidthInBytes, PITCH_ALIGN);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "WidthInBytes (%zu) cannot be rounded up to a multiple of %d", WidthInBytes,
+                       PITCH_ALIGN);
     *pPitch = pitch;
     if (!em_mul(pitch, Height, &size) && !em_quirk(PITCH_SIZE_WRAPS))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu rows of %llu bytes are more than 2^64 bytes",
@@ -63,8 +64,7 @@ CUresult api_cuMemGetInfo_v2(size_t *free, size_t *total)
 }
 
 // "Both parameters pbase and psize are optional. If one of them is NULL, it is ignored." If both
-// are, nothing is asked for, and the driver does not look at the address, nor whether it is
-// initialised.
+// are NULL, the driver checks neither the address nor whether it is initialised.
 CUresult api_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     uint64_t base, size;

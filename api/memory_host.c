@@ -10,7 +10,7 @@ static CUresult allocate(void **pp, size_t bytesize, unsigned flags)
     const unsigned known =
         CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     CUresult r = flags & ~known
-                     ? em_fail(CUDA_ERROR_INVALID_VALUE, "Flags %#x hold unknown bits", flags)
+                     ? em_fail(CUDA_ERROR_INVALID_VALUE, "Flags (%#x) contain unknown bits", flags)
                      : em_host_alloc(bytesize, flags, &address);
     *pp = (void *)(uintptr_t)address;
     return r;
@@ -36,13 +36,13 @@ CUresult api_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
     const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                            CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
     if (!bytesize)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a registration of 0 bytes");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "bytesize must not be 0");
     if (Flags & ~known)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags %#x hold unknown bits", Flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags (%#x) contain unknown bits", Flags);
     return em_host_register((uintptr_t)p, bytesize, Flags);
 }
 
-// The form of CUDA 4.0 came before the flags IOMEMORY and READ_ONLY and does not look at them.
+// The form of CUDA 4.0 is older than the flags IOMEMORY and READ_ONLY, and ignores them.
 CUresult api_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 {
     return api_cuMemHostRegister_v2(
@@ -61,7 +61,7 @@ CUresult api_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned 
     *pdptr = 0;
     // "Flags provides for future releases. For now, it must be set to 0."
     if (Flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags is %#x; it must be 0", Flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags (%#x) must be 0", Flags);
     CUresult r = em_host_describe((uintptr_t)p, &address, &flags);
     *pdptr = r ? 0 : address;
     return r;

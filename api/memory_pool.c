@@ -11,9 +11,9 @@ static CUmemLocation of_device(int ordinal)
     return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = ordinal};
 }
 
-// ---- which pool
+// ---- choosing a pool
 
-// The device is looked at before the pointer here, and after it in cuDeviceGetMemPool: so the card
+// This call checks the device before the pointer, and cuDeviceGetMemPool after it, as the driver
 // does.
 CUresult api_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
@@ -27,13 +27,13 @@ CUresult api_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
     return em_pool_of_location(&l, EM_POOL_STANDARD, pool_out);
 }
 
-// "Returns: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE": the current pool's calls take a device that
-// does not exist for any other wrong value.
+// "Returns: CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE": the calls about the current pool treat a
+// device that does not exist as any other wrong value.
 static CUresult check_ordinal(CUdevice dev)
 {
     return (unsigned)dev < (unsigned)em_device_count
                ? CUDA_SUCCESS
-               : em_fail(CUDA_ERROR_INVALID_VALUE, "there is no device %d", dev);
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "dev (%d) is not a device", dev);
 }
 
 CUresult api_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
@@ -56,8 +56,8 @@ static CUresult check_type(CUmemAllocationType type)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "Cardless has no memory pools of managed memory");
     return type == CU_MEM_ALLOCATION_TYPE_PINNED
                ? CUDA_SUCCESS
-               : em_fail(CUDA_ERROR_INVALID_VALUE, "type %d is no kind of memory that pools hold",
-                         (int)type);
+               : em_fail(CUDA_ERROR_INVALID_VALUE,
+                         "type (%d) is not a kind of memory that pools hold", (int)type);
 }
 
 static CUresult check_place(const CUmemLocation *location, CUmemAllocationType type)
@@ -87,13 +87,13 @@ CUresult api_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, 
 
 // ---- pools
 
-// Pools larger than all addresses of a process.
+// A pool may not be larger than the address space of a process.
 #define MAX_SIZE_END (UINT64_C(1) << 47)
 
 static CUresult check_props(const CUmemPoolProps *p)
 {
     const unsigned shareable = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
-    // Managed memory has no exportable handles.
+    // Managed memory cannot be exported.
     if (p->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED && p->handleTypes)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a pool of managed memory cannot be exported");
     CUresult r = check_type(p->allocType);
@@ -101,9 +101,9 @@ static CUresult check_props(const CUmemPoolProps *p)
         return r;
     if ((unsigned)p->handleTypes & ~shareable)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "handleTypes %#x hold what cannot be exported on Linux",
+                       "handleTypes (%#x) contain types that do not exist on Linux",
                        (unsigned)p->handleTypes);
-    // "IPC is not supported for CU_MEM_LOCATION_TYPE_HOST": it takes a place,
+    // "IPC is not supported for CU_MEM_LOCATION_TYPE_HOST". It needs
     // CU_MEM_LOCATION_TYPE_HOST_NUMA.
     if (p->handleTypes && p->location.type == CU_MEM_LOCATION_TYPE_HOST)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
@@ -114,7 +114,7 @@ static CUresult check_props(const CUmemPoolProps *p)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "reserved[%zu] is not 0: clear the structure",
                            i);
     if (p->maxSize >= MAX_SIZE_END)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "maxSize %zu is more than there are addresses",
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "maxSize (%zu) exceeds the address space",
                        p->maxSize);
     return CUDA_SUCCESS;
 }
@@ -158,7 +158,7 @@ CUresult api_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
 
 // ---- allocating and freeing
 
-// From `pool`, or where that is NULL from the current pool of the stream's device.
+// Allocates from `pool`, or if it is NULL from the current pool of the stream's device.
 static CUresult allocate(CUdeviceptr *dptr, size_t bytesize, const CUmemoryPool *pool,
                          struct em_stream *hStream)
 {
@@ -198,7 +198,7 @@ CUresult api_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool poo
 {
     int fd;
     if (flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#llx; they must be 0", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#llx) must be 0", flags);
     if (!handle_out)
         return em_null("handle_out");
     CUresult r = em_pool_export(pool, (unsigned)handleType, &fd);
@@ -212,9 +212,10 @@ CUresult api_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *ha
                                                 unsigned long long flags)
 {
     if (flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#llx; they must be 0", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#llx) must be 0", flags);
     if (!handleType)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "handleType is 0, CU_MEM_HANDLE_TYPE_NONE");
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "handleType must not be CU_MEM_HANDLE_TYPE_NONE (0)");
     if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "memory pools can be imported from file descriptors only");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The CUDA 3.1 forms of functions, with sizes and device addresses of 32 bits: each widens, calls
-// today's body and narrows what comes back. A size that does not fit is answered with the largest
-// that does, an address that does not fit with an error. Clients that look up a name without `_v2`
-// get these; host memory, arrays and copies between them work, device addresses above 4 GiB cannot.
+// The CUDA 3.1 forms of functions, whose sizes and device addresses have 32 bits. Each one widens
+// its arguments, calls the body of today's form and narrows the results. A size that does not fit
+// becomes the largest size that does; an address that does not fit is an error. Programs that look
+// up a name without `_v2` get these forms. Host memory, arrays and copies between them work; device
+// addresses above 4 GiB cannot.
 #include "api_bodies.h"
 #include "call.h"
 
@@ -22,9 +23,8 @@ static CUresult narrow_address(CUdeviceptr_v1 *out, CUdeviceptr address)
 {
     if (address > UINT32_MAX)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "device address 0x%llx does not fit the 32 bits that this old form of the "
-                       "function has for "
-                       "it; look up %s_v2",
+                       "device address (0x%llx) does not fit the 32 bits of this old form of the "
+                       "function; use %s_v2",
                        address, em_entry_name());
     *out = (CUdeviceptr_v1)address;
     return CUDA_SUCCESS;
@@ -286,7 +286,7 @@ CUresult api_cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAl
 #if API_HAS_cuArrayGetDescriptor
 CUresult api_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray)
 {
-    CUDA_ARRAY_DESCRIPTOR d; // an array's extents fit 32 bits: the largest array is far smaller
+    CUDA_ARRAY_DESCRIPTOR d; // extents of arrays fit 32 bits: the largest array is far smaller
     CUresult r = api_cuArrayGetDescriptor_v2(&d, hArray);
     if (!r)
         *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR_v1){

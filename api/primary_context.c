@@ -16,7 +16,7 @@ CUresult api_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     return r ? r : em_primary_retain(device, pctx);
 }
 
-// The first form did not mind being called once too often.
+// The first form accepts one release too many.
 CUresult api_cuDevicePrimaryCtxRelease(CUdevice dev)
 {
     struct em_device *device;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table behind cuGetProcAddress, made from api/table/driver.def.
+// The table that cuGetProcAddress searches, generated from api/table/driver.def.
 #pragma once
 #include <stddef.h>
 
@@ -11,6 +11,6 @@ struct api_proc {
     int twin_since;
 };
 
-// Sorted by base name, and of one name from the newest to the oldest.
+// Sorted by base name; the forms of one name from the newest to the oldest.
 extern const struct api_proc api_procs[];
 extern const size_t api_proc_count;

@@ -14,13 +14,15 @@ CUresult api_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     if (handleType != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "handleType %d is not CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD", (int)handleType);
+                       "handleType (%d) must be CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD",
+                       (int)handleType);
     // "dptr and size must be aligned to the host page size"
     if (!dptr || !size || dptr % page || size % page)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %#llx are no whole pages of %#llx",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "dptr (%#llx) and size (%#llx) must be multiples of the page size (%#llx)",
                        (unsigned long long)dptr, (unsigned long long)size,
                        (unsigned long long)page);
-    // The card looks at the one flag that has a name before the rest.
+    // The driver checks the one flag that has a name before the others.
     if (flags & CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE) {
         *(int *)handle = -1;
         return em_fail(
@@ -28,6 +30,6 @@ CUresult api_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_
             "CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE: this device has no mapping through PCIe");
     }
     if (flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are unknown", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#llx) are unknown", flags);
     return em_range_dma_buf(dptr, size, handle);
 }

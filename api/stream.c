@@ -18,7 +18,8 @@ static CUresult create(CUstream *out, unsigned flags, int priority)
 {
     if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "stream flags %#x: only CU_STREAM_NON_BLOCKING (0x1) is one", flags);
+                       "unknown flags (%#x); the only valid flag is CU_STREAM_NON_BLOCKING (0x1)",
+                       flags);
     CUresult r = em_need_init();
     if (!r)
         r = em_need_context();
@@ -153,26 +154,26 @@ CUresult api_cuStreamAttachMemAsync(struct em_stream *hStream, CUdeviceptr dptr,
 {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
         flags != CU_MEM_ATTACH_SINGLE)
-        return em_fail(
-            CUDA_ERROR_INVALID_VALUE,
-            "flags %#x: exactly one of CU_MEM_ATTACH_GLOBAL, _HOST and _SINGLE is needed", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "flags (%#x) must be CU_MEM_ATTACH_GLOBAL, _HOST or _SINGLE", flags);
     return em_managed_attach(dptr, length, flags, hStream);
 }
 
-// ---- capture: there is none yet ----
+// ---- capture, which is not supported yet ----
 
 CUresult api_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     // CU_STREAM_CAPTURE_MODE_GLOBAL, a thread's mode at first, is 0.
     CUstreamCaptureMode before = (CUstreamCaptureMode)em_self.capture_mode;
     if ((unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no capture mode", (int)*mode);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "*mode (%d) is not a CUstreamCaptureMode",
+                       (int)*mode);
     em_self.capture_mode = (int)*mode;
     *mode = before;
     return CUDA_SUCCESS;
 }
 
-// As no capture can be begun, no stream is capturing.
+// No stream is being captured, because no capture can begin.
 CUresult api_cuStreamIsCapturing(struct em_stream *hStream, CUstreamCaptureStatus *captureStatus)
 {
     *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;

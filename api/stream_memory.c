@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapter "Stream Memory Operations". The v1 operations need a device with
-// CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1, which none of today's drivers has switched on;
-// where it is there, they are the same operations.
+// CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1, which today's drivers switch off. On a device that
+// has it they are the same operations.
 #include "api_bodies.h"
 #include "call.h"
 #include "context.h"
@@ -46,10 +46,9 @@ CUresult api_cuStreamBatchMemOp_v2(struct em_stream *stream, unsigned int count,
 {
     // "flags: Reserved for future expansion; must be 0."
     if (flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x of a batch must be 0", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#x) of a batch must be 0", flags);
     if (count > EM_MEMORY_OPERATIONS_MOST)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "count %u: a batch has fewer than 256 operations",
-                       count);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "count (%u) must be less than 256", count);
     if (count && !paramArray)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "paramArray is NULL");
     return em_memory_operations(stream, count, paramArray);

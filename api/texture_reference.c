@@ -19,7 +19,7 @@ CUresult api_cuTexRefDestroy(CUtexref hTexRef)
     return em_texture_reference_destroy(hTexRef);
 }
 
-// ---- what is bound
+// ---- bindings
 
 CUresult api_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr,
                                    size_t bytes)
@@ -33,7 +33,7 @@ CUresult api_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPT
     return em_texture_reference_pitched(hTexRef, desc, dptr, Pitch, true);
 }
 
-// The form of CUDA 3.2 comes from before the rules for pitches.
+// The form of CUDA 3.2 is older than the rules for pitches.
 CUresult api_cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc,
                                      CUdeviceptr dptr, size_t Pitch)
 {
@@ -60,7 +60,7 @@ static CUresult not_bound(const char *what)
     return em_fail(CUDA_ERROR_INVALID_VALUE, "no %s is bound to the texture reference", what);
 }
 
-// As the driver does, the address is cleared where none is bound.
+// Clears the address if no memory is bound, as the driver does.
 CUresult api_cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef)
 {
     struct em_texture_binding b;
@@ -91,7 +91,7 @@ CUresult api_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtex
     return CUDA_SUCCESS;
 }
 
-// ---- how it is read
+// ---- sampling
 
 CUresult api_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents)
 {
@@ -99,17 +99,17 @@ CUresult api_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPack
     bool refused = em_quirk(TEXTURE_REFERENCE_UNCHECKED)
                        ? NumPackedComponents == 3 || NumPackedComponents > 4
                        : !known;
-    // "NumPackedComponents: Number of components per texture array element": as those of arrays, 1,
-    // 2 or 4
+    // "NumPackedComponents: Number of components per texture array element": 1, 2 or 4, as in
+    // arrays.
     if (refused)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "NumPackedComponents is %d; it must be 1, 2 or 4",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "NumPackedComponents (%d) must be 1, 2 or 4",
                        NumPackedComponents);
     return em_texture_reference_set(
         hTexRef, EM_TEXTURE_FORMAT,
         &(struct em_texture_sampling){.format = fmt, .channels = NumPackedComponents});
 }
 
-// Either result may be left out.
+// Either output may be NULL.
 CUresult api_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref hTexRef)
 {
     struct em_texture_sampling s;
@@ -125,9 +125,9 @@ CUresult api_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtex
 
 static CUresult check_dimension(int dim)
 {
-    return dim >= 0 && dim < 3 ? CUDA_SUCCESS
-                               : em_fail(CUDA_ERROR_INVALID_VALUE,
-                                         "dim is %d; textures have the dimensions 0 to 2", dim);
+    return dim >= 0 && dim < 3
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "dim (%d) must be 0, 1 or 2", dim);
 }
 
 CUresult api_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am)
@@ -136,9 +136,9 @@ CUresult api_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am
     CUresult r = check_dimension(dim);
     if (r)
         return r;
-    // The driver clamps where the mode is none.
+    // The driver replaces an unknown mode by CLAMP.
     if (!known && !em_quirk(TEXTURE_REFERENCE_UNCHECKED))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no CUaddress_mode", (int)am);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "am (%d) is not a CUaddress_mode", (int)am);
     struct em_texture_sampling to;
     to.address_mode[dim] = known ? am : CU_TR_ADDRESS_MODE_CLAMP;
     return em_texture_reference_set(hTexRef, EM_TEXTURE_ADDRESS_MODE_0 + (unsigned)dim, &to);
@@ -158,7 +158,7 @@ static CUresult check_filter(CUfilter_mode mode)
 {
     return (unsigned)mode <= CU_TR_FILTER_MODE_LINEAR
                ? CUDA_SUCCESS
-               : em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no CUfilter_mode", (int)mode);
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "fm (%d) is not a CUfilter_mode", (int)mode);
 }
 
 CUresult api_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm)
@@ -223,7 +223,7 @@ CUresult api_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelC
         &(struct em_texture_sampling){.level_clamp = {minMipmapLevelClamp, maxMipmapLevelClamp}});
 }
 
-// Either result may be left out.
+// Either output may be NULL.
 CUresult api_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp,
                                          CUtexref hTexRef)
 {
@@ -274,10 +274,10 @@ CUresult api_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
 
 CUresult api_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
 {
-    // Bits below the named ones are not looked at; seamless cubemaps came with texture objects.
+    // Bits below the named ones are ignored; seamless cubemaps came with texture objects.
     if (Flags >= CU_TRSF_SEAMLESS_CUBEMAP)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "flags %#x: a texture reference takes CU_TRSF_* bits below %#x", Flags,
+                       "Flags (%#x) must consist of CU_TRSF_* bits below %#x", Flags,
                        CU_TRSF_SEAMLESS_CUBEMAP);
     return em_texture_reference_set(hTexRef, EM_TEXTURE_FLAGS,
                                     &(struct em_texture_sampling){.flags = Flags});

@@ -13,7 +13,7 @@ CUresult api_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attrib
                                     void **data, CUdeviceptr ptr)
 {
     if (!numAttributes)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "numAttributes is 0");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "numAttributes must not be 0");
     if (!attributes)
         return em_null("attributes");
     if (!data)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "VDPAU Interoperability": no VdpDevice belongs to a software card, so that
-// these calls only say so.
+// The manual's chapter "VDPAU Interoperability". No VdpDevice belongs to a software card, so all
+// calls return the error for that.
 #include "api_bodies.h"
 #include "call.h"
 #include "device.h"
 
-// Recorded on a card whose machine has no VDPAU device either.
+// The codes were recorded on a card whose machine has no VDPAU device.
 static CUresult no_device(CUresult code)
 {
     return em_fail(code, "no VDPAU device belongs to this card");

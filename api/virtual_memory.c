@@ -9,7 +9,7 @@
 // "flags: currently unused, must be zero"
 static CUresult no_flags(unsigned long long flags)
 {
-    return flags ? em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx; they must be 0", flags)
+    return flags ? em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#llx) must be 0", flags)
                  : CUDA_SUCCESS;
 }
 
@@ -82,7 +82,7 @@ CUresult api_cuMemExportToShareableHandle(void *shareableHandle,
 CUresult api_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
                                             CUmemAllocationHandleType shHandleType)
 {
-    if (!osHandle) // descriptor 0 too: it looks like no handle at all
+    if (!osHandle) // descriptor 0 too, because it looks like NULL
         return em_null("osHandle");
     switch ((int)shHandleType) {
     case CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: // "osHandle is the file descriptor itself, cast
@@ -92,10 +92,11 @@ CUresult api_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "this device is not on a fabric");
     case CU_MEM_HANDLE_TYPE_WIN32:
     case CU_MEM_HANDLE_TYPE_WIN32_KMT:
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "handles of type %d are of Windows",
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "shHandleType (%d) exists on Windows only",
                        (int)shHandleType);
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "shHandleType %d is no single handle type",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "shHandleType (%d) is not a single CUmemAllocationHandleType",
                        (int)shHandleType);
     }
 }
@@ -105,7 +106,8 @@ CUresult api_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAlloc
 {
     if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
         option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "option %d is neither MINIMUM nor RECOMMENDED",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "option (%d) must be CU_MEM_ALLOC_GRANULARITY_MINIMUM or _RECOMMENDED",
                        (int)option);
     *granularity = EM_VIRTUAL_GRANULE;
     return CUDA_SUCCESS;

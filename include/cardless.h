@@ -1,37 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Cardless has beyond the CUDA driver API: a virtual graphics API, for tests, examples and
- * fuzzing of graphics interoperability where there is no OpenGL, no display and no second process.
+ * Functions that Cardless has beyond the CUDA driver API: a virtual graphics API. Tests, examples
+ * and fuzzers use it to exercise graphics interoperability on machines without OpenGL and without a
+ * display.
  *
- * Its objects are buffers and textures; its work is a list of commands. A command (cardlessWrite…,
- * cardlessFill…, cardlessCopy…) is issued at a tick of the API's clock and returns at once;
- * commands run in the order of their ticks, as late as the API allows: when cardlessFinish,
- * cardlessQuery or a cardlessRead… asks for it, or when CUDA maps a resource. There is no thread:
- * all runs inside calls. That makes the order between graphics and CUDA visible, and the same in
- * every run.
+ * Its objects are buffers and textures. Its work is a list of commands: cardlessWrite…,
+ * cardlessFill… and cardlessCopy… append a command and return at once. Each command gets the next
+ * tick of the API's clock, and commands run in the order of their ticks, as late as the API allows:
+ * when cardlessFinish, cardlessQuery or a cardlessRead… asks for it, or when CUDA maps a resource.
+ * There is no thread; all work runs inside calls. So the order between graphics and CUDA is
+ * visible, and it is the same in every run.
  *
- * A program maps these objects into CUDA as it maps OpenGL's: cardlessRegisterBuffer or
- * cardlessRegisterTexture instead of cuGraphicsGLRegisterBuffer and cuGraphicsGLRegisterImage, then
+ * A program maps these objects into CUDA as it maps OpenGL's. It calls cardlessRegisterBuffer or
+ * cardlessRegisterTexture instead of cuGraphicsGLRegisterBuffer or cuGraphicsGLRegisterImage, then
  * cuGraphicsMapResources and the rest of the manual's chapter "Graphics Interoperability". CUDA
- * sees an object's own bytes: nothing is copied. A command issued after cuGraphicsUnmapResources
- * waits for the CUDA work before it in its stream.
+ * accesses the object's own bytes: nothing is copied. A command that is issued after
+ * cuGraphicsUnmapResources waits for the CUDA work before it in its stream.
  *
- * The API lets a program do wrong what a real one forbids by crashing: commands on a mapped object,
- * destroying and resizing it. Each is reported (diagnostics G07, G13, G14) and then done.
+ * A program can make mistakes here at which a real API may crash: issue commands on a mapped
+ * object, destroy it, or resize it. Each mistake is reported (diagnostics G07, G13, G14) and then
+ * carried out.
  *
- * The functions are exported by Cardless's libcuda.so.1 and by no other. Either link with it, or
- * look them up, so that the same program runs on a real card too:
+ * Cardless's libcuda.so.1 exports these functions, and no other libcuda does. Link with it, or look
+ * the functions up, so that the same program runs on a real card too:
  *
  *     __typeof__(&cardlessBufferCreate) create = CARDLESS_LOOKUP(cardlessBufferCreate);
  *     if (!create)
  *         return SKIP; // a real driver
  *
- * Every function returns a CUresult; cuInit must have been called (else
- * CUDA_ERROR_NOT_INITIALIZED). A context is needed only to register. A call that fails changes
- * nothing. CUDA_ERROR_INVALID_HANDLE: an object that is none, or was destroyed;
- * CUDA_ERROR_INVALID_VALUE: a NULL pointer, a range or box outside of the object, an extent or
- * format that does not exist; CUDA_ERROR_OUT_OF_MEMORY. All functions may be called from any
- * thread.
+ * Rules for all functions:
+ * - They return a CUresult. CUDA_ERROR_NOT_INITIALIZED: cuInit has not been called.
+ *   CUDA_ERROR_INVALID_HANDLE: the object does not exist or was destroyed.
+ *   CUDA_ERROR_INVALID_VALUE: a pointer is NULL, a range or box is outside the object, or an extent
+ *   or format does not exist. CUDA_ERROR_OUT_OF_MEMORY: the host is out of memory.
+ * - A call that fails changes nothing.
+ * - Only registering needs a current context.
+ * - They may be called from any thread.
+ * - Offsets and sizes of buffers are in bytes; positions and extents of textures in texels.
  */
 #ifndef CARDLESS_H
 #define CARDLESS_H
@@ -44,10 +49,10 @@
 extern "C" {
 #endif
 
-/* Raised whenever something is added; what is there keeps its meaning. */
+/* Grows when something is added. The meaning of existing functions does not change. */
 #define CARDLESS_VERSION 1
 
-/* The address of a function of this header, or NULL where the process has another libcuda. Needs
+/* The address of a function of this header, or NULL if the process has another libcuda. Needs
  * <dlfcn.h>. */
 #ifdef __cplusplus
 #define CARDLESS_LOOKUP(function) ((decltype(&function))dlsym(RTLD_DEFAULT, #function))
@@ -55,7 +60,7 @@ extern "C" {
 #define CARDLESS_LOOKUP(function) ((__typeof__(&function))dlsym(RTLD_DEFAULT, #function))
 #endif
 
-/* The CARDLESS_VERSION that the library has; needs no cuInit. */
+/* Writes the CARDLESS_VERSION of the library. Does not need cuInit. */
 CUresult cardlessGetVersion(unsigned *version);
 
 /* ---- objects ---- */
@@ -63,14 +68,17 @@ CUresult cardlessGetVersion(unsigned *version);
 typedef struct cardlessBuffer_st *cardlessBuffer;
 typedef struct cardlessTexture_st *cardlessTexture;
 
-/* Bytes of a buffer are zero at first. Size: bytes, not 0. It lives until cardlessBufferDestroy; a
- * registered one's bytes until it is unregistered. */
+/* Creates a buffer of `size` bytes, which are zero; size 0 is CUDA_ERROR_INVALID_VALUE. The buffer
+ * lives until cardlessBufferDestroy. If it is registered, its bytes live until it is unregistered.
+ */
 CUresult cardlessBufferCreate(cardlessBuffer *buffer, size_t size);
-/* New storage of another size, all zero, as glBufferData gives it. A registered buffer keeps the
- * old storage for CUDA: G14 when it is mapped next. */
+
+/* Gives the buffer new storage of another size, all zero, as glBufferData does. CUDA keeps the old
+ * storage of a registered buffer, and the next map of it reports G14. */
 CUresult cardlessBufferResize(cardlessBuffer buffer, size_t size);
-/* After the commands issued before. Of a mapped buffer: G13, and CUDA keeps the bytes until it is
- * unregistered. */
+
+/* Destroys the buffer after the commands that were issued before. If it is mapped, the call reports
+ * G13, and CUDA keeps the bytes until the buffer is unregistered. */
 CUresult cardlessBufferDestroy(cardlessBuffer buffer);
 
 typedef enum cardlessTextureKind_enum {
@@ -82,8 +90,8 @@ typedef enum cardlessTextureKind_enum {
     CARDLESS_TEXTURE_CUBE = 6      /* width = height; six faces: +x -x +y -y +z -z */
 } cardlessTextureKind;
 
-/* A texture's shape. Extents in texels of level 0, those that the kind does not have 0; level l has
- * max(1, extent >> l). */
+/* The shape of a texture. Extents are in texels of level 0; those that the kind does not have are
+ * 0. Level l has the extents max(1, extent >> l). */
 typedef struct cardlessTextureDesc_st {
     cardlessTextureKind kind;
     unsigned width, height, depth; /* at most 16384 each */
@@ -93,78 +101,98 @@ typedef struct cardlessTextureDesc_st {
     unsigned channels;             /* 1, 2 or 4 */
 } cardlessTextureDesc;
 
-/* Texels are zero at first. */
+/* Creates a texture of this shape, whose texels are zero. It lives until cardlessTextureDestroy. If
+ * it is registered, its texels live until it is unregistered. */
 CUresult cardlessTextureCreate(cardlessTexture *texture, const cardlessTextureDesc *desc);
-/* New storage of another shape, all zero. */
+
+/* Gives the texture new storage of another shape, all zero. CUDA keeps the old storage of a
+ * registered texture, and the next map of it reports G14. */
 CUresult cardlessTextureResize(cardlessTexture texture, const cardlessTextureDesc *desc);
+
+/* Destroys the texture after the commands that were issued before. If it is mapped, the call
+ * reports G13, and CUDA keeps the texels until the texture is unregistered. */
 CUresult cardlessTextureDestroy(cardlessTexture texture);
 
 /* ---- commands ---- */
 
-/* Part of one level, in texels; z is the slice, layer or face. Extents that the texture does not
- * have are 1. NULL stands for the whole level. */
+/* A part of one level, in texels; z is the slice, layer or face. Extents that the texture does not
+ * have are 1. A NULL box means the whole level. */
 typedef struct cardlessBox_st {
     unsigned x, y, z, width, height, depth;
 } cardlessBox;
 
-/* Bytes are taken over by the call. In memory a box's texels follow each other without gaps: x
- * fastest, then y, then z. */
+/* Writes `size` bytes at `offset`. The call copies the bytes, so they may be reused at once. */
 CUresult cardlessWriteBuffer(cardlessBuffer buffer, size_t offset, size_t size, const void *bytes);
+
+/* Writes a box of one level. In memory the texels of a box follow each other without gaps: x
+ * fastest, then y, then z. The call copies them, so they may be reused at once. */
 CUresult cardlessWriteTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
                               const void *texels);
-/* What a draw call does to a target: every element becomes this value. */
+
+/* Sets `size` bytes at `offset` to one value. */
 CUresult cardlessFillBuffer(cardlessBuffer buffer, size_t offset, size_t size, unsigned char value);
+
+/* Sets every texel of a box to `texel`, one element of the texture's format. It stands for a draw
+ * call whose target is the texture. */
 CUresult cardlessFillTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
                              const void *texel);
-/* Between two buffers, or twice the same one (the bytes are then read before any is written). */
+
+/* Copies bytes between two buffers, or within one: then all bytes are read before any is written.
+ */
 CUresult cardlessCopyBuffer(cardlessBuffer to, size_t to_offset, cardlessBuffer from,
                             size_t from_offset, size_t size);
-/* A box to the place (to_x, to_y, to_z) of a texture with elements of the same size; within one
- * level of one texture the boxes must not overlap. */
+
+/* Copies a box to the position (to_x, to_y, to_z) of a texture whose elements have the same size.
+ * Within one level of one texture the two boxes must not overlap. */
 CUresult cardlessCopyTexture(cardlessTexture to, unsigned to_level, unsigned to_x, unsigned to_y,
                              unsigned to_z, cardlessTexture from, unsigned from_level,
                              const cardlessBox *box);
 
-/* Issue a read, run all commands up to it, and return when the bytes are there. Wait for CUDA work
- * in streams as cardlessFinish does. */
+/* Issues a read, runs all commands up to it, and returns when the bytes are there. Waits for CUDA
+ * work as cardlessFinish does, with the same errors. */
 CUresult cardlessReadBuffer(cardlessBuffer buffer, size_t offset, size_t size, void *bytes);
+
+/* The same for a box of a texture; the texels are laid out as for cardlessWriteTexture. */
 CUresult cardlessReadTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
                              void *texels);
 
-/* Runs all commands issued so far; waits for the CUDA work that they wait for.
-   CUDA_ERROR_NOT_PERMITTED, as for reads: inside of a host function (cuLaunchHostFunc), where there
-   is something to wait for. */
+/* Runs all commands issued so far, and waits for the CUDA work that they depend on.
+ * CUDA_ERROR_NOT_PERMITTED: the call is made inside a host function (manual: cuLaunchHostFunc), and
+ * there is CUDA work to wait for. */
 CUresult cardlessFinish(void);
-/* Runs what can run now. CUDA_ERROR_NOT_READY: some commands wait for CUDA work. */
+
+/* Runs the commands that can run now. CUDA_ERROR_NOT_READY: some commands wait for CUDA work. */
 CUresult cardlessQuery(void);
-/* The tick of the last command issued, and of the last one that has run; from 1. Either may be
- * NULL. */
+
+/* Writes the tick of the last command issued and of the last one that has run; ticks begin with 1.
+ * Either pointer may be NULL. */
 CUresult cardlessGetClock(uint64_t *issued, uint64_t *done);
 
-/* ---- interoperability ---- */
+/* ---- interoperability (manual: "Graphics Interoperability") ---- */
 
-/*
- * As cuGraphicsGLRegisterBuffer and cuGraphicsGLRegisterImage, in the current context. Flags:
- * CU_GRAPHICS_REGISTER_FLAGS_*; a buffer takes NONE, READ_ONLY or WRITE_DISCARD. What is registered
- * ends with cuGraphicsUnregisterResource; an object may be registered more than once. CUDA shows a
- * one-dimensional texture as an array of Height 0, the layers of a 1D array as such arrays.
- */
+/* Registers a buffer in the current context, as cuGraphicsGLRegisterBuffer does. `flags`:
+ * CU_GRAPHICS_REGISTER_FLAGS_NONE, _READ_ONLY or _WRITE_DISCARD. The registration ends with
+ * cuGraphicsUnregisterResource; an object may be registered more than once. */
 CUresult cardlessRegisterBuffer(CUgraphicsResource *resource, cardlessBuffer buffer,
                                 unsigned flags);
+
+/* Registers a texture, as cuGraphicsGLRegisterImage does. `flags`:
+ * CU_GRAPHICS_REGISTER_FLAGS_*, combined. CUDA shows a one-dimensional texture as an array of
+ * Height 0, and each layer of a 1D array as such an array. */
 CUresult cardlessRegisterTexture(CUgraphicsResource *resource, cardlessTexture texture,
                                  unsigned flags);
 
-/* ---- EGL streams ---- */
+/* ---- EGL streams (manual: "EGL Interoperability") ---- */
 
-/*
- * A stream for cuEGLStreamConsumerConnect and cuEGLStreamProducerConnect, where EGL has none
- * (Mesa's lacks EGL_KHR_stream). `*stream` is what those take as EGLStreamKHR, and nothing that EGL
- * itself knows. fifo: how many frames wait in it (at most 1024); 0: a mailbox, where a new frame
- * takes the place of one that was not acquired. Both ends are in this process, in one context or in
- * two.
- */
+/* Creates a stream for cuEGLStreamConsumerConnect and cuEGLStreamProducerConnect, for programs
+ * whose EGL has no streams (Mesa lacks EGL_KHR_stream). Pass `*stream` to those calls as
+ * EGLStreamKHR; EGL itself does not know it. `fifo` is the number of frames that wait in the
+ * stream, at most 1024. 0 makes a mailbox, in which a new frame replaces one that was not acquired.
+ * Both ends are in this process, in one context or in two. */
 CUresult cardlessStreamCreate(void **stream, unsigned fifo);
-/* Frames that were not acquired are lost; connections remain to be disconnected. */
+
+/* Destroys the stream. Frames that were not acquired are lost. Connections still have to be
+ * disconnected. */
 CUresult cardlessStreamDestroy(void *stream);
 
 #ifdef __cplusplus

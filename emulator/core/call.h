@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What every exported function does first and last: count the call, check that the driver and a
-// context are there, trace. The wrappers generated from api/table/driver.def use the inline
-// functions here; they cost a few nanoseconds.
+// The first and last steps of every exported function: count the call, check that the driver and a
+// context exist, trace. The functions generated from api/table/driver.def use the inline functions
+// here, which cost a few nanoseconds.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -45,7 +45,7 @@ CUresult em_null(const char *argument) __attribute__((cold));        // CUDA_ERR
 CUresult em_null_handle(const char *argument) __attribute__((cold)); // CUDA_ERROR_INVALID_HANDLE
 CUresult em_unsupported(const struct em_entry *entry, bool *said) __attribute__((cold));
 
-// Whether a descriptor's reserved words were cleared.
+// Whether the reserved words of a descriptor are all 0.
 static inline bool em_all_zero(const unsigned *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
