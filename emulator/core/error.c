@@ -103,6 +103,12 @@ static bool write_json(enum em_diagnostic id, const char *entry, const char *whe
     json_member(line, room, &used, "result", em_error_name(code));
     json_member(line, room, &used, "text", text);
     json_member(line, room, &used, "advice", catalogue[id].advice);
+    if (id != EM_DIAG_GENERAL) {
+        char page[64];
+        snprintf(page, sizeof page, "docs/generated/diagnostics.md#%c%s",
+                 catalogue[id].id[0] | 0x20, catalogue[id].id + 1);
+        json_member(line, room, &used, "see", page);
+    }
     used += (size_t)snprintf(line + used, sizeof line - used, "}\n");
     return em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", em_config()->sink_path, line, used);
 }

@@ -18,6 +18,19 @@ TEST(b01_past_the_end)
     EXPECT_DIAGNOSTIC(B01);
 }
 
+// In JSON a diagnostic names its section of the manual.
+TEST(b01_names_its_section)
+{
+    CUexternalMemory m = memory();
+    EXPECT_ERROR(try_buffer(m, 4096, EXTERNAL_B, 0), CUDA_ERROR_INVALID_VALUE);
+    char line[8192] = "";
+    FILE *f = fopen(test_diagnostics, "r");
+    EXPECT(f && fgets(line, sizeof line, f));
+    EXPECT(strstr(line, "\"see\":\"docs/generated/diagnostics.md#b01\"}"));
+    if (f)
+        fclose(f);
+}
+
 TEST(b01_size_that_lies)
 {
     test_context();
@@ -231,8 +244,9 @@ TEST(outlives_the_object)
     EXPECT_ERROR(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
 }
 
-TESTS(CASE(b01_past_the_end), CASE(b01_size_that_lies), CASE(b02_wraps), CASE(b02_as_the_driver),
-      CASE(b03_flags), CASE(b04_alignment), CASE(b01_to_b04_twin), CASE(b05_alias_without_order),
-      CASE(b05_twin), CASE(b06_used_after_destroy), CASE(b06_as_the_driver), CASE(b06_twin),
+TESTS(CASE(b01_past_the_end), CASE(b01_names_its_section), CASE(b01_size_that_lies),
+      CASE(b02_wraps), CASE(b02_as_the_driver), CASE(b03_flags), CASE(b04_alignment),
+      CASE(b01_to_b04_twin), CASE(b05_alias_without_order), CASE(b05_twin),
+      CASE(b06_used_after_destroy), CASE(b06_as_the_driver), CASE(b06_twin),
       CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(b08_twin),
       CASE(overlap_same), CASE(truncated_by_its_producer), CASE(outlives_the_object))

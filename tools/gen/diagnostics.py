@@ -40,7 +40,7 @@ Choose where diagnostics go:
     CARDLESS_DIAGNOSTICS=text          standard error (the default)
     CARDLESS_DIAGNOSTICS=off           nowhere
     CARDLESS_DIAGNOSTICS=json:FILE     one JSON object a line: id, severity, entry, call, result,
-                                       text, advice
+                                       text, advice, see (the section of this page)
 
 Any other error is reported in a sentence without an id; in JSON its id is `GENERAL`.
 
