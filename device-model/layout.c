@@ -324,17 +324,6 @@ int dm_layout_layer(const struct dm_layout *layout, uint32_t layer, struct dm_la
     return 0;
 }
 
-struct dm_layout_rows dm_layout_rows(const struct dm_layout *layout, uint32_t level)
-{
-    const struct dm_layout_level *v = &layout->level[level];
-
-    return (struct dm_layout_rows){
-        .offset_B = v->offset_B,
-        .pitch_B = v->pitch_B,
-        .slice_B = layout->layered ? v->layer_stride_B : v->slice_B,
-    };
-}
-
 struct dm_layout_desc dm_layout_describe(const struct dm_layout *layout)
 {
     const struct dm_layout_level *v = &layout->level[0];

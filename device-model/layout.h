@@ -123,7 +123,16 @@ int dm_layout_layer(const struct dm_layout *layout, uint32_t layer, struct dm_la
 struct dm_layout_rows {
     uint64_t offset_B, pitch_B, slice_B;
 };
-struct dm_layout_rows dm_layout_rows(const struct dm_layout *layout, uint32_t level);
+static inline struct dm_layout_rows dm_layout_rows(const struct dm_layout *layout, uint32_t level)
+{
+    const struct dm_layout_level *v = &layout->level[level];
+
+    return (struct dm_layout_rows){
+        .offset_B = v->offset_B,
+        .pitch_B = v->pitch_B,
+        .slice_B = layout->layered ? v->layer_stride_B : v->slice_B,
+    };
+}
 
 // Returns the description that dm_layout_init made the layout from, without the block rules of
 // video formats. Change it to ask for the layout of a similar array.
