@@ -18,7 +18,7 @@ enum {
     ANY = 255,
 };
 
-// Silicon (recorded: presenting a frame of every format with 1 to 3 planes, 1 to 4 channels and
+// Measured (recorded: presenting a frame of every format with 1 to 3 planes, 1 to 4 channels and
 // eight array formats).
 static const struct {
     uint8_t first, last, planes, channels, formats;
@@ -52,7 +52,7 @@ static const struct {
     {0x31, 0x3c, 1, 1, U16},                                    // Bayer of 10, 12 and 14 bits
     {0x3d, 0x40, 1, 1, U32},                                    // Bayer of 20 bits
     {0x41, 0x43, 3, 0, U8 | U16},                               // YVU planar
-    {0x44, 0x51, 1, 1, U16},      // Bayer behind an image processor, and with clear filters
+    {0x44, 0x51, 1, 1, U16},      // Bayer after an image processor, and with clear filters
     {0x52, 0x52, 1, 1, U8 | U16}, // Y
     {0x53, 0x54, 2, 0, ANY},
     {0x55, 0x56, 3, 0, ANY}, // BT.2020

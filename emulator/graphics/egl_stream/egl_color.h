@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Colour formats of frames: how many planes and channels each has, and what array formats its
+// Colour formats of frames: the number of planes and channels, and the array formats that each
 // samples come in.
 #pragma once
 #include <stdbool.h>
 
 // Planes of the colour format, 0: there is no such format.
 unsigned em_egl_color_planes(unsigned color);
-// Whether frames of one plane have so many channels; those of more say what they like.
+// Whether a frame of one plane may have this number of channels. Frames of more planes may have
+// any.
 bool em_egl_color_has_channels(unsigned color, unsigned channels);
 // Whether the samples may be of that CUarray_format.
 bool em_egl_color_takes(unsigned color, unsigned format);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams and connections, for the files that make them and move frames through them. Everything
-// here: precondition: em_lock held.
+// Streams and connections, for the files that implement them. Precondition of everything here:
+// em_lock held.
 #pragma once
 #include "egl_frame.h"
 #include "egl_stream.h"
@@ -15,8 +15,8 @@ struct em_egl_link;
 struct em_egl_stream {
     struct em_object object; // type EM_EGL_STREAM
     unsigned fifo;
-    bool destroyed;             // or one side has disconnected: no frame goes through it any more
-    bool spoiled;               // a producer came too early
+    bool destroyed;             // by the program, or because one side has disconnected
+    bool refuses_producers;     // because one came before the consumer
     struct em_egl_link *end[2]; // the connected ones, by role
     // A frame is in `forth` until it is acquired. The last one that was acquired is `current`: it
     // can be acquired again until there is a newer one, and then goes `back`, as do others once
@@ -39,8 +39,8 @@ void em_egl_push(struct em_egl_queue *queue, struct em_egl_kept *frame);
 void em_egl_push_first(struct em_egl_queue *queue, struct em_egl_kept *frame);
 struct em_egl_kept *em_egl_pop(struct em_egl_queue *queue); // NULL: it is empty
 
-// The connection of a handle, if it is that side's; `other` is the failure where it is the other's.
+// Finds a side's connection. `other` is the result if the handle is the other side's connection.
 CUresult em_egl_get_link(uint64_t connection, enum em_egl_role role, CUresult other,
                          struct em_egl_link **out);
-// The same, of a stream that frames go through: CUDA_ERROR_UNKNOWN otherwise.
+// The same, but CUDA_ERROR_UNKNOWN if the stream is disconnected.
 CUresult em_egl_get_open_link(uint64_t connection, enum em_egl_role role, struct em_egl_link **out);

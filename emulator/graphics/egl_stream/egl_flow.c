@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Frames on their way through an EGL stream and back, in the order of both sides' CUDA streams.
+// Passes frames through an EGL stream and back, in the order of both sides' CUDA streams.
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
@@ -38,7 +38,7 @@ static bool is_released(struct em_command *c)
     return !((struct frame_command *)c)->frame->releases;
 }
 
-// A command that never ran (its context failed) must not hold up the other side.
+// A command may never have run, because its context failed. It must not block the other side.
 static void finish_present(struct em_command *c)
 {
     struct em_egl_kept *f = ((struct frame_command *)c)->frame;
@@ -89,8 +89,8 @@ static CUresult order(const struct em_command_ops *ops, struct em_stream *on,
 
 // ---- frames ----
 
-// Silicon: the same memory with another size, or another plane beside it, is another frame. Planes
-// that a frame does not have may be anything.
+// For the driver the same memory with another size, or with another plane, is another frame. Planes
+// beyond the number of planes are ignored.
 static bool same(const struct em_egl_frame *a, const struct em_egl_frame *b)
 {
     const size_t rest = offsetof(struct em_egl_frame, width),
@@ -99,7 +99,7 @@ static bool same(const struct em_egl_frame *a, const struct em_egl_frame *b)
            !memcmp(a->plane, b->plane, a->planes * sizeof *a->plane);
 }
 
-// Whether it is between a presentation and its return. Precondition: em_lock held.
+// Whether the frame is between its presentation and its return. Precondition: em_lock held.
 static bool is_in(const struct em_egl_stream *s, const struct em_egl_frame *frame)
 {
     const struct em_egl_kept *lists[] = {s->forth.first, s->back.first};
@@ -113,9 +113,9 @@ static bool is_in(const struct em_egl_stream *s, const struct em_egl_frame *fram
     return s->current && same(&s->current->data, frame);
 }
 
-// EGL_KHR_stream_fifo: a producer waits until there is room. Precondition: em_lock held, which is
-// released meanwhile.
-static CUresult wait_room(struct em_egl_stream *s, uint64_t connection, struct em_egl_link **l)
+// EGL_KHR_stream_fifo: a producer waits until the queue has capacity. Precondition: em_lock held,
+// which is released meanwhile.
+static CUresult wait_capacity(struct em_egl_stream *s, uint64_t connection, struct em_egl_link **l)
 {
     CUresult r = CUDA_SUCCESS;
     while (!r && s->fifo && s->forth.length >= s->fifo) {
@@ -128,7 +128,7 @@ static CUresult wait_room(struct em_egl_stream *s, uint64_t connection, struct e
 // Puts a frame into a stream, which takes the reference. Precondition: em_lock held.
 static void present(struct em_egl_stream *s, struct em_egl_kept *f)
 {
-    // A mailbox holds one frame: the one that nobody has acquired goes back.
+    // A mailbox holds one frame. A frame that has not been acquired goes back.
     for (struct em_egl_kept *old; !s->fifo && (old = em_egl_pop(&s->forth));)
         em_egl_push(&s->back, old);
     if (s->current && !s->current->held) {
@@ -150,16 +150,16 @@ CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame,
         goto unlock;
     s = l->stream;
     em_object_ref(&s->object);
-    // Silicon: a frame that has not come back yet is not presented again.
+    // The driver refuses a frame that has not come back yet.
     if (is_in(s, frame))
-        r = em_fail(CUDA_ERROR_UNKNOWN, "the frame at %#llx is in EGLStreamKHR #%u already",
+        r = em_fail(CUDA_ERROR_UNKNOWN, "the frame at %#llx is already in EGLStreamKHR #%u",
                     (unsigned long long)frame->plane[0], s->object.number);
-    if (r || (r = wait_room(s, connection, &l)) || (r = order(&present_ops, stream, f, NULL)) ||
-        (r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l))) // the lock was free in between
+    if (r || (r = wait_capacity(s, connection, &l)) || (r = order(&present_ops, stream, f, NULL)) ||
+        (r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l))) // em_lock was released
         goto unlock;
     present(s, f);
     f = NULL;
-    em_progress(); // who waits in an acquire looks again
+    em_progress(); // wakes an acquire that waits
 unlock:
     em_egl_unref(f);
     if (s)
@@ -191,7 +191,7 @@ static CUresult wait_frame(struct em_egl_stream *s, uint64_t connection, uint32_
         if (timeout_us != UINT32_MAX && now_us() >= until)
             return em_fail(em_quirk(EGL_ACQUIRE_TIMEOUT) ? CUDA_ERROR_UNKNOWN
                                                          : CUDA_ERROR_LAUNCH_TIMEOUT,
-                           "no frame within %u microseconds", timeout_us);
+                           "no frame arrived within %u microseconds", timeout_us);
         if (timeout_us == UINT32_MAX)
             em_wait_progress();
         else
@@ -253,7 +253,7 @@ CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, struct em_
         em_egl_unref(f);
     }
     em_object_unref(&v->frame.object);
-    em_progress(); // who waits for room looks again
+    em_progress(); // wakes a present that waits for capacity
 unlock:
     if (s)
         em_object_unref(&s->object);
@@ -270,10 +270,10 @@ static CUresult get_held(const struct em_egl_link *l, CUgraphicsResource resourc
         return r;
     if ((*out)->owner != l)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "the frame has come through another stream than EGLStreamKHR #%u",
+                       "the frame came through another stream than EGLStreamKHR #%u",
                        l->stream->object.number);
     if (!(*out)->kept)
-        return em_fail(CUDA_ERROR_UNKNOWN, "the frame has been released");
+        return em_fail(CUDA_ERROR_UNKNOWN, "the frame is already released");
     return CUDA_SUCCESS;
 }
 
@@ -288,7 +288,7 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, struct
         goto unlock;
     struct em_egl_stream *s = l->stream;
     struct em_egl_kept *f = v->kept;
-    f->references++; // while the lock is free
+    f->references++; // while em_lock is released
     em_object_ref(&v->frame.object);
     em_object_ref(&s->object);
     if (!(r = order(&release_ops, stream, f, v)) && v->kept == f) {
@@ -306,7 +306,7 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, struct
         } else {
             em_egl_unref(f);
         }
-        em_progress(); // who waits in an acquire looks again
+        em_progress(); // wakes an acquire that waits
     }
     em_object_unref(&s->object);
     em_object_unref(&v->frame.object);
@@ -327,7 +327,7 @@ CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, struct em_
     // "This API can potentially return CUDA_ERROR_LAUNCH_TIMEOUT if the consumer has not returned a
     // frame to EGL stream."
     if (!(f = em_egl_pop(&l->stream->back))) {
-        r = em_fail(CUDA_ERROR_LAUNCH_TIMEOUT, "no frame has come back");
+        r = em_fail(CUDA_ERROR_LAUNCH_TIMEOUT, "the consumer has returned no frame");
         goto unlock;
     }
     struct em_egl_stream *s = l->stream;

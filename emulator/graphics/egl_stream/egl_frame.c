@@ -12,20 +12,21 @@
 #include "physical.h"
 #include "quirk.h"
 
-// ---- what a producer may present ----
+// ---- the producer's frame ----
 
 static CUresult keep_array(const struct em_egl_frame *f, unsigned i, struct em_egl_plane *p)
 {
     struct em_array *a;
-    // Silicon: CUDA_ERROR_INVALID_VALUE of an array that is none any more.
+    // The driver returns CUDA_ERROR_INVALID_VALUE for an array that has been destroyed.
     CUresult r = em_object_get(EM_ARRAY, f->plane[i], CUDA_ERROR_INVALID_VALUE, &a);
     if (r)
         return r;
-    // Silicon: the first plane is as large as the frame. Its format, channels, slices and layers
-    // may be any.
+    // The driver checks that the first plane is as large as the frame. It does not check the
+    // format, channels, slices and layers.
     if (!i && (a->desc.Width != f->width || a->desc.Height != f->height))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a frame of %ux%u in an array of %zux%zu",
-                       f->width, f->height, a->desc.Width, a->desc.Height);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "the frame is %ux%u, but its first array is %zux%zu", f->width, f->height,
+                       a->desc.Width, a->desc.Height);
     p->storage = a->storage;
     p->level = a->level;
     p->desc = a->desc;
@@ -40,13 +41,13 @@ static CUresult keep_memory(const struct em_egl_frame *f, unsigned i, struct em_
         em_memory_get(f->plane[i], 1, "a plane of the frame", CUDA_ERROR_INVALID_HANDLE, &a);
     if (r)
         return r;
-    // Silicon: what cuMemAllocAsync and cuMemMap give is refused. (Managed memory crashes the
-    // driver.)
+    // The driver refuses memory of cuMemAllocAsync and cuMemMap. Managed memory crashes it.
     if (a->kind == EM_MEMORY_POOLED || a->kind == EM_MEMORY_MANAGED ||
         a->kind == EM_MEMORY_VIRTUAL || a->kind == EM_MEMORY_GRAPHICS)
-        return em_fail(CUDA_ERROR_INVALID_HANDLE,
-                       "plane %u lies in memory that an EGLStream does not take; use cuMemAlloc",
-                       i);
+        return em_fail(
+            CUDA_ERROR_INVALID_HANDLE,
+            "plane %u lies in memory that an EGLStream does not take; allocate it with cuMemAlloc",
+            i);
     p->offset_B = a->physical_offset + (f->plane[i] - a->base);
     p->have_B = a->size - (f->plane[i] - a->base);
     p->whole = f->plane[i] == a->base;
@@ -55,21 +56,21 @@ static CUresult keep_memory(const struct em_egl_frame *f, unsigned i, struct em_
     return CUDA_SUCCESS;
 }
 
-// Silicon: extents, pitch and depth may be any.
+// The driver does not check extents, pitch and depth.
 static CUresult check_format(const struct em_egl_frame *f)
 {
     unsigned planes = em_egl_color_planes(f->color);
     if (f->type > EM_EGL_PITCH || !planes)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a frame of type %u, colour format %#x", f->type,
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "frameType %u, eglColorFormat %#x: at least one of them is unknown", f->type,
                        f->color);
     if (f->planes != planes || !em_egl_color_has_channels(f->color, f->channels))
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "a frame of %u planes and %u channels does not go with colour format %#x, "
-                       "which has %u planes",
-                       f->planes, f->channels, f->color, planes);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "%u planes and %u channels do not fit colour format %#x, which has %u planes",
+            f->planes, f->channels, f->color, planes);
     if (!em_egl_color_takes(f->color, f->format))
-        return em_fail(CUDA_ERROR_UNKNOWN,
-                       "samples of CUarray_format %#x do not go with colour format %#x", f->format,
+        return em_fail(CUDA_ERROR_UNKNOWN, "cuFormat %#x does not fit colour format %#x", f->format,
                        f->color);
     return CUDA_SUCCESS;
 }
@@ -81,7 +82,7 @@ CUresult em_egl_keep(const struct em_egl_frame *frame, struct em_egl_kept **out)
         return r;
     struct em_egl_kept *k = dm_calloc(1, sizeof *k);
     if (!k)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a frame");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while tracking a frame");
     k->references = 1;
     k->data = *frame;
     for (unsigned i = 0; !r && i < frame->planes; i++)
@@ -107,11 +108,11 @@ void em_egl_unref(struct em_egl_kept *k)
     dm_free(k);
 }
 
-// ---- what a consumer has of it ----
+// ---- the consumer's view ----
 
 static void close_planes(struct em_egl_view *v)
 {
-    // Where the context ends, handles may be gone before the view is.
+    // If the context ends, handles may end before the view.
     for (unsigned i = 0; i < EM_EGL_PLANES_MAX; i++) {
         if (v->allocation[i])
             em_memory_leave(v->allocation[i]);
@@ -145,7 +146,8 @@ static void allocation_release(struct em_allocation *a)
 
 static CUresult open_array(struct em_egl_view *v, const struct em_egl_plane *p, unsigned i)
 {
-    CUresult r = em_array_start(v->frame.object.context, &p->desc, p->storage, p->level, &v->array[i]);
+    CUresult r =
+        em_array_start(v->frame.object.context, &p->desc, p->storage, p->level, &v->array[i]);
     if (r)
         return r;
     v->array[i]->lent = true;
@@ -154,24 +156,26 @@ static CUresult open_array(struct em_egl_view *v, const struct em_egl_plane *p, 
     return CUDA_SUCCESS;
 }
 
-// Silicon: a plane at the first byte of its allocation is all of it; one inside is as many rows as
-// the frame has, which must be there.
+// For the driver, a plane that begins with its allocation is all of the allocation. A plane that
+// begins inside has the frame's rows, which must fit.
 static CUresult open_memory(struct em_egl_view *v, const struct em_egl_plane *p, unsigned i)
 {
     struct em_context *context = v->frame.object.context;
     uint64_t size_B = p->whole ? p->have_B : (uint64_t)v->shown.pitch * v->shown.height;
     if (!size_B || (!i && size_B > p->have_B))
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%u rows of %u bytes do not lie in the frame's memory, which has %llu bytes "
-                       "from there on",
-                       v->shown.height, v->shown.pitch, (unsigned long long)p->have_B);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "%u rows of %u bytes exceed the frame's memory, which has %llu bytes from its "
+            "first plane on",
+            v->shown.height, v->shown.pitch, (unsigned long long)p->have_B);
     if (size_B > p->have_B) // how many rows of chroma there are depends on the format
         size_B = p->have_B;
     struct em_graphics_shape shape = {.physical = p->physical, .physical_offset = p->offset_B};
     CUresult r = em_graphics_memory_new(context->device, &shape, size_B, &v->memory[i]);
     struct em_allocation *a = r ? NULL : dm_calloc(1, sizeof *a);
     if (!a)
-        return r ? r : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a frame");
+        return r ? r
+                 : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while tracking a frame");
     a->base = v->memory[i]->address;
     a->size = size_B;
     a->kind = EM_MEMORY_GRAPHICS;
@@ -207,7 +211,7 @@ CUresult em_egl_view_open(struct em_context *context, const void *owner,
                        f->color, f->format);
     struct em_egl_view *v = dm_calloc(1, sizeof *v);
     CUresult r = v ? em_object_start(&v->frame.object, EM_EGL_FRAME, context, view_finish)
-                   : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a frame");
+                   : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while tracking a frame");
     if (r) {
         dm_free(v);
         return r;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Frames of EGL streams: what is kept of one while it is in a stream, and what the consumer has of
-// it. Everything here: precondition: em_lock held.
+// Frames of EGL streams: the frame that is kept while it is in a stream, and the consumer's view of
+// it. Precondition of everything here: em_lock held.
 #pragma once
 #include "array.h"
 #include "condition.h"
@@ -18,11 +18,12 @@ struct em_egl_plane {
     struct em_storage *storage; // of an array: a reference
     uint32_t level;
     CUDA_ARRAY3D_DESCRIPTOR desc;
-    struct dm_physical *physical; // of pitched memory: a reference; NULL: memory of the host, which
-                                  // the consumer sees where it is
-    uint64_t offset_B;            // of the plane's first byte
-    uint64_t have_B;              // from there to the end of the allocation
-    bool whole;                   // it begins with its allocation
+    // Of pitched memory: a reference. NULL: host memory, which the consumer sees at its own
+    // address.
+    struct dm_physical *physical;
+    uint64_t offset_B; // of the plane's first byte
+    uint64_t have_B;   // from there to the end of the allocation
+    bool whole;        // it begins with its allocation
 };
 
 // A frame between its presentation and its return.
@@ -41,8 +42,8 @@ struct em_egl_kept {
 CUresult em_egl_keep(const struct em_egl_frame *frame, struct em_egl_kept **out);
 void em_egl_unref(struct em_egl_kept *kept);
 
-// What a consumer has of the frames that show the same memory: a resource, with addresses and
-// arrays of its own for the producer's bytes.
+// A consumer's view of all frames that show the same memory: a resource, with addresses and arrays
+// of its own for the producer's bytes.
 struct em_egl_view {
     struct em_graphics_frame frame;
     const void *owner; // the connection

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EGL streams and the connections of their two sides.
+// Creates and destroys EGL streams, and connects their two sides.
 #include "egl_stream.h"
 
 #include "alloc.h"
@@ -65,12 +65,13 @@ CUresult em_egl_stream_create(unsigned fifo, void **out)
 {
     enum { FIFO_MOST = 1024 };
     if (fifo > FIFO_MOST)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a queue of %u frames: at most %u", fifo,
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "fifo is %u; a queue has at most %u frames", fifo,
                        FIFO_MOST);
     em_lock();
     struct em_egl_stream *s = dm_calloc(1, sizeof *s);
-    CUresult r = s ? em_object_start(&s->object, EM_EGL_STREAM, NULL, stream_finish)
-                   : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a stream");
+    CUresult r =
+        s ? em_object_start(&s->object, EM_EGL_STREAM, NULL, stream_finish)
+          : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating a stream");
     if (r) {
         dm_free(s);
     } else {
@@ -102,8 +103,8 @@ static CUresult disconnected(const struct em_egl_stream *s)
 
 // ---- connections ----
 
-// Silicon: when either side goes, the frames in the stream are lost to both; what the consumer
-// holds works until it goes itself.
+// If either side disconnects, the driver drops the frames in the stream. Frames that the consumer
+// holds work until it disconnects itself.
 static void cut(struct em_egl_link *l)
 {
     struct em_egl_stream *s = l->stream;
@@ -116,7 +117,7 @@ static void cut(struct em_egl_link *l)
         return;
     if (s->end[l->role] == l)
         s->end[l->role] = NULL;
-    s->destroyed = true; // EGL_STREAM_STATE_DISCONNECTED_KHR: nobody connects to it again
+    s->destroyed = true; // EGL_STREAM_STATE_DISCONNECTED_KHR: no side can connect again
     empty(s);
 }
 
@@ -134,16 +135,16 @@ static CUresult check_connect(struct em_egl_stream *s, enum em_egl_role role)
     if (s->destroyed)
         return disconnected(s);
     if (s->end[role])
-        return em_fail(CUDA_ERROR_UNKNOWN, "EGLStreamKHR #%u has a %s already", s->object.number,
+        return em_fail(CUDA_ERROR_UNKNOWN, "EGLStreamKHR #%u already has a %s", s->object.number,
                        role ? "producer" : "consumer");
     // EGL_KHR_stream: a producer connects to a stream whose consumer is there
     // (EGL_STREAM_STATE_CONNECTING_KHR).
     if (role == EM_EGL_PRODUCER && !s->end[EM_EGL_CONSUMER]) {
-        s->spoiled = em_quirk(EGL_REFUSED_CONNECTIONS);
+        s->refuses_producers = em_quirk(EGL_REFUSED_CONNECTIONS);
         return em_fail(CUDA_ERROR_UNKNOWN, "EGLStreamKHR #%u has no consumer yet",
                        s->object.number);
     }
-    if (role == EM_EGL_PRODUCER && s->spoiled)
+    if (role == EM_EGL_PRODUCER && s->refuses_producers)
         return em_fail(CUDA_ERROR_UNKNOWN,
                        "a producer tried to connect to EGLStreamKHR #%u before its consumer",
                        s->object.number);
@@ -154,14 +155,14 @@ CUresult em_egl_connect(void *stream, enum em_egl_role role, uint64_t *connectio
 {
     struct em_egl_stream *s;
     em_lock();
-    // Silicon: a stream that is none is CUDA_ERROR_UNKNOWN, but for NULL.
+    // The driver returns CUDA_ERROR_UNKNOWN for a handle that is not a stream, unless it is NULL.
     CUresult r = em_object_get(EM_EGL_STREAM, stream, CUDA_ERROR_UNKNOWN, &s),
              refused = CUDA_SUCCESS;
     if (r || ((refused = check_connect(s, role)) && !em_quirk(EGL_REFUSED_CONNECTIONS)))
         goto unlock;
     struct em_egl_link *l = dm_calloc(1, sizeof *l);
     r = l ? em_object_start(&l->object, EM_EGL_CONNECTION, em_self.current, link_finish)
-          : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a connection");
+          : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while connecting to a stream");
     if (r) {
         dm_free(l);
         goto unlock;
@@ -202,8 +203,8 @@ CUresult em_egl_disconnect(uint64_t connection, enum em_egl_role role)
 {
     struct em_egl_link *l = NULL;
     em_lock();
-    // Silicon: the wrong side's is CUDA_ERROR_UNKNOWN to a consumer, CUDA_ERROR_INVALID_VALUE to a
-    // producer.
+    // For the other side's connection the driver returns CUDA_ERROR_UNKNOWN to a consumer, and
+    // CUDA_ERROR_INVALID_VALUE to a producer.
     CUresult r = em_egl_get_link(
         connection, role, role == EM_EGL_CONSUMER ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_VALUE,
         &l);

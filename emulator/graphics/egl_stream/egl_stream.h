@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EGL streams inside the process: a queue of frames from one CUDA producer to one CUDA consumer,
 // each of them in a context of its own. The streams are made with cardless.h, since Mesa's EGL has
-// none. Every function takes the lock.
+// none. Every function takes em_lock.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -19,10 +19,10 @@ struct em_egl_frame {
 };
 enum { EM_EGL_ARRAY, EM_EGL_PITCH };
 
-// A stream, as EGLStreamKHR. fifo 0: a mailbox, where a new frame takes the place of one that
-// nobody has acquired.
+// Creates a stream, as EGLStreamKHR. fifo 0: a mailbox, in which a new frame replaces one that has
+// not been acquired.
 CUresult em_egl_stream_create(unsigned fifo, void **out);
-// Connections stay until they are disconnected, but nothing passes through them any more.
+// Connections stay until they are disconnected, but no frames pass through them any more.
 CUresult em_egl_stream_destroy(void *stream);
 
 enum em_egl_role { EM_EGL_CONSUMER, EM_EGL_PRODUCER };
@@ -30,12 +30,12 @@ enum em_egl_role { EM_EGL_CONSUMER, EM_EGL_PRODUCER };
 // Connections, as CUeglStreamConnection, made in the current context. One that is refused may be
 // written all the same: it can only be disconnected.
 CUresult em_egl_connect(void *stream, enum em_egl_role role, uint64_t *connection);
-// Ends a connection. Frames that are in the stream are lost; what a consumer holds ends with its
+// Ends a connection. Frames in the stream are lost. Frames that a consumer holds end with its
 // connection.
 CUresult em_egl_disconnect(uint64_t connection, enum em_egl_role role);
 
-// Puts a frame into the stream, when there is room; the consumer's work on it begins when what is
-// in `on` now is complete.
+// Puts a frame into the stream; waits for capacity. The consumer's work on the frame begins when
+// the work that is in `on` now has completed.
 CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame,
                         struct em_stream *stream);
 // Takes the next frame, for which it waits up to `timeout_us` microseconds (UINT32_MAX: for ever),

@@ -11,7 +11,7 @@
 
 // ---- boxes ----
 
-// Bytes [offset, offset + size) of a buffer. Precondition: em_lock held.
+// Finds bytes [offset, offset + size) of a buffer. Precondition: em_lock held.
 static CUresult buffer_end(cardlessBuffer buffer, uint64_t offset, uint64_t size,
                            struct em_virtual_end *end)
 {
@@ -22,14 +22,15 @@ static CUresult buffer_end(cardlessBuffer buffer, uint64_t offset, uint64_t size
         return r;
     uint64_t have = o->storage->shape.size_B;
     if (offset > have || size > have - offset)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu bytes from %llu on leave %s of %llu",
-                       (unsigned long long)size, (unsigned long long)offset,
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "offset (%llu) + size (%llu) exceeds %s, which has %llu bytes",
+                       (unsigned long long)offset, (unsigned long long)size,
                        em_object_text(&o->object, text, sizeof text), (unsigned long long)have);
     *end = (struct em_virtual_end){.storage = o->storage, .at = {offset, 0, 0}};
     return CUDA_SUCCESS;
 }
 
-// A box of a level; NULL: all of it. Precondition: em_lock held.
+// Finds a box of a level; the whole level if `box` is NULL. Precondition: em_lock held.
 static CUresult texture_end(cardlessTexture texture, unsigned level, const cardlessBox *box,
                             struct em_virtual_end *end, struct dm_box_extent *extent)
 {
@@ -40,7 +41,7 @@ static CUresult texture_end(cardlessTexture texture, unsigned level, const cardl
         return r;
     const struct em_virtual_storage *s = o->storage;
     if (level >= s->shape.levels)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "level %u of %s, which has %u", level,
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "level %u: %s has %u levels", level,
                        em_object_text(&o->object, text, sizeof text), s->shape.levels);
     const struct dm_layout_level *l = &s->layout.level[level];
     cardlessBox all = {0,
@@ -55,7 +56,7 @@ static CUresult texture_end(cardlessTexture texture, unsigned level, const cardl
         !b->width || !b->height || !b->depth)
         return em_fail(
             CUDA_ERROR_INVALID_VALUE,
-            "the box %ux%ux%u at %u, %u, %u is empty or leaves level %u of %s, which has %ux%ux%u",
+            "the box %ux%ux%u at %u, %u, %u is empty or exceeds level %u of %s, which is %ux%ux%u",
             b->width, b->height, b->depth, b->x, b->y, b->z, level,
             em_object_text(&o->object, text, sizeof text), all.width, all.height, all.depth);
     uint64_t element_B = s->shape.element_B;
@@ -65,10 +66,10 @@ static CUresult texture_end(cardlessTexture texture, unsigned level, const cardl
     return CUDA_SUCCESS;
 }
 
-static void look_for_mapped(const struct em_virtual_end *end, const char *what)
+static void virtual_check_mapped(const struct em_virtual_end *end, const char *command)
 {
     if (end->storage && end->storage->mapped && em_virtual_is_strict())
-        em_mistake(G07, CUDA_SUCCESS, "%s %s that CUDA has mapped", what,
+        em_mistake(G07, CUDA_SUCCESS, "%s %s that CUDA has mapped", command,
                    end->storage->shape.kind == EM_GRAPHICS_BUFFER ? "a buffer" : "a texture");
 }
 
@@ -94,21 +95,21 @@ static CUresult fetch(void *to, const void *from, uint64_t size_B)
     if (!dm_guarded(copy_host, &c, &fault))
         return CUDA_SUCCESS;
     dm_fault_text(&fault, text, sizeof text);
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the pointer is not good for %llu bytes", text,
-                   (unsigned long long)size_B);
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "the pointer cannot be read for %llu bytes: %s",
+                   (unsigned long long)size_B, text);
 }
 
 static CUresult new_command(uint64_t bytes_B, struct em_virtual_command **out)
 {
     *out = dm_calloc(1, sizeof **out + bytes_B);
     return *out ? CUDA_SUCCESS
-                : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a command with %llu bytes",
+                : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory: a command has %llu bytes",
                           (unsigned long long)bytes_B);
 }
 
 // ---- commands ----
 
-// A write or a fill of what `end` and `extent` say. Precondition: em_lock held.
+// Issues a write or a fill of a box. Precondition: em_lock held.
 static CUresult issue_bytes(const struct em_virtual_end *end, struct dm_box_extent extent,
                             enum em_virtual_work work, uint64_t texel_B, const void *bytes)
 {
@@ -127,7 +128,7 @@ static CUresult issue_bytes(const struct em_virtual_end *end, struct dm_box_exte
     c->to = *end;
     c->extent = extent;
     c->repeat_B = work == EM_VIRTUAL_FILL ? (uint32_t)texel_B : 0;
-    look_for_mapped(end, work == EM_VIRTUAL_FILL ? "a fill of" : "a write of");
+    virtual_check_mapped(end, work == EM_VIRTUAL_FILL ? "a fill of" : "a write of");
     em_virtual_issue(c);
     return CUDA_SUCCESS;
 }
@@ -167,9 +168,9 @@ static CUresult issue_copy(const struct em_virtual_end *to, const struct em_virt
     c->to = *to;
     c->from = *from;
     c->extent = extent;
-    look_for_mapped(to, "a copy to");
+    virtual_check_mapped(to, "a copy to");
     if (from->storage != to->storage)
-        look_for_mapped(from, "a copy from");
+        virtual_check_mapped(from, "a copy from");
     em_virtual_issue(c);
     return CUDA_SUCCESS;
 }
@@ -212,12 +213,13 @@ CUresult em_virtual_copy_texture(cardlessTexture to, unsigned to_level,
         goto unlock;
     if (dst.storage->shape.element_B != element_B)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "elements of %u bytes are copied to elements of %u bytes", element_B,
-                    dst.storage->shape.element_B);
+                    "the elements of the source have %u bytes, those of the destination %u",
+                    element_B, dst.storage->shape.element_B);
     else if (dst.storage == src.storage && dst.level == src.level &&
              !apart(dst.at.x_B, src.at.x_B, extent.width_B) &&
              !apart(dst.at.y, src.at.y, extent.height) && !apart(dst.at.z, src.at.z, extent.depth))
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "the two boxes of level %u overlap", dst.level);
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "the source and the destination overlap in level %u",
+                    dst.level);
     if (!r)
         r = issue_copy(&dst, &src, extent);
 unlock:
@@ -227,7 +229,7 @@ unlock:
 
 // ---- waiting ----
 
-// Runs all commands up to a tick, and waits for the CUDA work that they wait for, and `end` too.
+// Runs all commands up to a tick. Waits for the CUDA work that they and `end` wait for.
 // Precondition: em_lock held, which is released meanwhile.
 static CUresult run_and_wait(uint64_t tick, const struct em_virtual_end *end)
 {
@@ -258,9 +260,9 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
 {
     struct dm_fault fault;
     char text[160];
-    look_for_mapped(end, "a read of");
+    virtual_check_mapped(end, "a read of");
     end->after = end->storage->unmaps;
-    em_virtual_storage_ref(end->storage); // the object may be resized while the lock is free
+    em_virtual_storage_ref(end->storage); // the object may be resized while em_lock is released
     CUresult r = run_and_wait(em_virtual_tick(), end);
     struct read read = {
         .to = {.base = bytes, .pitch_B = extent.width_B, .slice_B = extent.width_B * extent.height},
@@ -273,7 +275,8 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
     dm_pkey_leave(keys);
     if (status) {
         dm_fault_text(&fault, text, sizeof text);
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the pointer is not good for what is read", text);
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "the pointer cannot be written for the bytes that are read: %s", text);
     }
     em_virtual_storage_unref(end->storage);
     return r;

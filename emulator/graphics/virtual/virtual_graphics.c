@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The virtual graphics API: buffers and textures, as they are made, resized and destroyed.
+// The virtual graphics API: creates, resizes and destroys buffers and textures.
 #include "virtual_graphics.h"
 
 #include "alloc.h"
@@ -25,9 +25,9 @@ static CUresult create(enum em_virtual_kind kind, const struct em_graphics_shape
 {
     em_lock();
     struct em_virtual_object *o = dm_calloc(1, sizeof *o);
-    CUresult r =
-        o ? em_virtual_storage_new(shape, &o->storage)
-          : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a virtual graphics object");
+    CUresult r = o ? em_virtual_storage_new(shape, &o->storage)
+                   : em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                             "out of host memory while creating a virtual graphics object");
     if (r)
         goto free_object;
     if ((r = em_object_start(&o->object, em_virtual_type(kind), NULL, object_finish)))
@@ -43,7 +43,6 @@ unlock:
     return r;
 }
 
-// Mistakes are the program's to make on purpose; under `driver-580` nobody says so.
 bool em_virtual_is_strict(void)
 {
     return em_config()->personality == EM_MANUAL;
@@ -86,12 +85,12 @@ CUresult em_virtual_destroy(enum em_virtual_kind kind, uint64_t handle)
 static CUresult buffer_shape(uint64_t size, struct em_graphics_shape *out)
 {
     if (!size)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a buffer of 0 bytes");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "size is 0; a buffer has at least one byte");
     *out = (struct em_graphics_shape){.kind = EM_GRAPHICS_BUFFER, .size_B = size};
     return CUDA_SUCCESS;
 }
 
-// Whether an extent is there exactly where the kind has it.
+// Whether an extent is given if, and only if, the kind has it.
 static bool fits(unsigned extent, bool wanted, unsigned most)
 {
     return wanted ? extent && extent <= most : !extent;
@@ -104,21 +103,23 @@ static CUresult texture_shape(const cardlessTextureDesc *d, struct em_graphics_s
     bool array = kind == CARDLESS_TEXTURE_1D_ARRAY || kind == CARDLESS_TEXTURE_2D_ARRAY,
          cube = kind == CARDLESS_TEXTURE_CUBE;
     if (kind < CARDLESS_TEXTURE_1D || kind > CARDLESS_TEXTURE_CUBE)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "kind %d is no cardlessTextureKind", kind);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "kind %d is not a cardlessTextureKind", kind);
     if (!format || format->kind > DM_FORMAT_KIND_FLOAT ||
         (d->channels != 1 && d->channels != 2 && d->channels != 4))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a texture of %u channels of format %#x",
-                       d->channels, (unsigned)d->format);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "%u channels of format %#x: a texture has 1, 2 or 4 channels of an array format",
+            d->channels, (unsigned)d->format);
     bool high = kind != CARDLESS_TEXTURE_1D && kind != CARDLESS_TEXTURE_1D_ARRAY;
     if (!fits(d->width, true, EXTENT_MAX) || !fits(d->height, high, EXTENT_MAX) ||
         !fits(d->depth, kind == CARDLESS_TEXTURE_3D, EXTENT_MAX) ||
         !fits(d->layers, array, LAYERS_MAX) || (cube && d->width != d->height))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "width %u, height %u, depth %u, layers %u do not go with kind %d", d->width,
+                       "width %u, height %u, depth %u and layers %u do not fit kind %d", d->width,
                        d->height, d->depth, d->layers, kind);
     uint32_t most = dm_layout_levels_most(d->width, d->height, d->depth);
     if (!d->levels || d->levels > most)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%u levels of a texture that can have 1 to %u",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "levels is %u; this texture can have 1 to %u",
                        d->levels, most);
     *out = (struct em_graphics_shape){
         .kind = EM_GRAPHICS_IMAGE,

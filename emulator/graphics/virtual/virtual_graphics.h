@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The virtual graphics API (cardless.h): objects, commands and their clock, and how they are
-// registered with CUDA. Every function takes the lock.
+// registered with CUDA. Every function takes em_lock.
 #pragma once
 #include <cardless.h>
 #include <cuda.h>
@@ -15,7 +15,7 @@ CUresult em_virtual_texture_create(const cardlessTextureDesc *desc, cardlessText
 CUresult em_virtual_texture_resize(cardlessTexture texture, const cardlessTextureDesc *desc);
 CUresult em_virtual_destroy(enum em_virtual_kind kind, uint64_t handle);
 
-// What a command does with its bytes.
+// How a command uses its bytes.
 enum em_virtual_work { EM_VIRTUAL_WRITE, EM_VIRTUAL_FILL };
 
 CUresult em_virtual_write_buffer(cardlessBuffer buffer, uint64_t offset, uint64_t size,

@@ -14,15 +14,15 @@
 struct registered {
     struct em_virtual_object *object; // a reference
     enum em_virtual_kind kind;
-    struct em_virtual_storage *storage; // a reference: what it was at registration
+    struct em_virtual_storage *storage; // its storage at registration: a reference
     unsigned flags;                     // of the mapping that was acquired
     bool acquired, written;
-    // READ_ONLY: "CUDA will not write to this resource". What it writes all the same, graphics
-    // never sees: the bytes before the first write.
-    unsigned char *before;
+    // READ_ONLY: "CUDA will not write to this resource". If it does, graphics must not see it: a
+    // copy of the bytes before the first write.
+    unsigned char *saved;
 };
 
-static enum em_graphics_status check(void *owner)
+static enum em_graphics_status virtual_check(void *owner)
 {
     const struct registered *r = owner;
     em_lock();
@@ -32,46 +32,47 @@ static enum em_graphics_status check(void *owner)
     return !lives ? EM_GRAPHICS_DELETED : same ? EM_GRAPHICS_OK : EM_GRAPHICS_RESIZED;
 }
 
-static const char *text(void *owner, char *out, size_t room)
+static const char *virtual_text(void *owner, char *out, size_t capacity)
 {
     const struct registered *r = owner;
-    snprintf(out, room, "%s #%u", em_type_name(em_virtual_type(r->kind)), r->object->object.number);
+    snprintf(out, capacity, "%s #%u", em_type_name(em_virtual_type(r->kind)),
+             r->object->object.number);
     return out;
 }
 
-// What graphics was told to do before is done before CUDA has the bytes.
-static uint64_t mapped(void *owner)
+// Commands that were issued before run before CUDA gets the bytes.
+static uint64_t virtual_mapped(void *owner)
 {
     struct registered *r = owner;
     r->storage->mapped++;
     return em_virtual_issued();
 }
 
-static void unmapped(void *owner)
+static void virtual_unmapped(void *owner)
 {
     struct registered *r = owner;
     r->storage->mapped--;
     r->storage->unmaps++;
 }
 
-static bool ready(void *owner, uint64_t fence)
+static bool virtual_ready(void *owner, uint64_t fence)
 {
     (void)owner;
     return em_virtual_can_run(fence);
 }
 
-static void keep_bytes(struct registered *r)
+static void virtual_save_bytes(struct registered *r)
 {
     const struct em_graphics_memory *m = r->storage->memory;
-    if (r->before || !(r->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY) ||
-        !(r->before = dm_alloc(m->size_B)))
+    if (r->saved || !(r->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY) ||
+        !(r->saved = dm_alloc(m->size_B)))
         return;
     uint32_t keys = dm_pkey_enter();
-    kn_copy(r->before, (const void *)(uintptr_t)m->address, m->size_B);
+    kn_copy(r->saved, (const void *)(uintptr_t)m->address, m->size_B);
     dm_pkey_leave(keys);
 }
 
-static CUresult acquire(void *owner, uint64_t fence, unsigned flags)
+static CUresult virtual_acquire(void *owner, uint64_t fence, unsigned flags)
 {
     struct registered *r = owner;
     bool all;
@@ -79,7 +80,7 @@ static CUresult acquire(void *owner, uint64_t fence, unsigned flags)
     r->flags = flags;
     r->acquired = true;
     if (r->written)
-        keep_bytes(r);
+        virtual_save_bytes(r);
     return result;
 }
 
@@ -91,31 +92,31 @@ static void note_access(void *owner, const struct em_graphics_part *part, enum e
         return;
     r->written = true;
     if (r->acquired)
-        keep_bytes(r);
+        virtual_save_bytes(r);
 }
 
-static CUresult release(void *owner, uint64_t sequence, bool keep)
+static CUresult virtual_release(void *owner, uint64_t sequence, bool write_back)
 {
     struct registered *r = owner;
     const struct em_graphics_memory *m = r->storage->memory;
     (void)sequence;
-    (void)keep;
-    if (r->before) { // READ_ONLY
+    (void)write_back;
+    if (r->saved) { // READ_ONLY
         uint32_t keys = dm_pkey_enter();
-        kn_copy((void *)(uintptr_t)m->address, r->before, m->size_B);
+        kn_copy((void *)(uintptr_t)m->address, r->saved, m->size_B);
         dm_pkey_leave(keys);
     }
-    dm_free(r->before);
-    r->before = NULL;
+    dm_free(r->saved);
+    r->saved = NULL;
     r->acquired = r->written = false;
     r->storage->unmaps_done++;
     return CUDA_SUCCESS;
 }
 
-static void close_registered(void *owner)
+static void virtual_close(void *owner)
 {
     struct registered *r = owner;
-    dm_free(r->before);
+    dm_free(r->saved);
     em_virtual_storage_unref(r->storage);
     em_object_unref(&r->object->object);
     dm_free(r);
@@ -124,15 +125,15 @@ static void close_registered(void *owner)
 static const struct em_graphics_ops virtual_graphics = {
     .api = "the virtual graphics API",
     .held_back = true,
-    .check = check,
-    .text = text,
-    .mapped = mapped,
-    .unmapped = unmapped,
-    .ready = ready,
-    .acquire = acquire,
+    .check = virtual_check,
+    .text = virtual_text,
+    .mapped = virtual_mapped,
+    .unmapped = virtual_unmapped,
+    .ready = virtual_ready,
+    .acquire = virtual_acquire,
     .access = note_access,
-    .release = release,
-    .close = close_registered,
+    .release = virtual_release,
+    .close = virtual_close,
 };
 
 CUresult em_virtual_register(enum em_virtual_kind kind, uint64_t handle, unsigned flags,
@@ -144,7 +145,8 @@ CUresult em_virtual_register(enum em_virtual_kind kind, uint64_t handle, unsigne
         return r;
     struct registered *g = dm_calloc(1, sizeof *g);
     if (!g)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while registering a graphics resource");
     em_lock();
     if (!(r = em_virtual_get(kind, handle, &g->object))) {
         g->kind = kind;
@@ -159,7 +161,7 @@ CUresult em_virtual_register(enum em_virtual_kind kind, uint64_t handle, unsigne
     }
     if ((r = em_graphics_register(&virtual_graphics, g, &g->storage->shape, flags, out))) {
         em_lock();
-        close_registered(g);
+        virtual_close(g);
         em_unlock();
     }
     return r;

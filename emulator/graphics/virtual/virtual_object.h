@@ -25,6 +25,5 @@ static inline CUresult em_virtual_get(enum em_virtual_kind kind, uint64_t handle
     return em_object_get(em_virtual_type(kind), handle, CUDA_ERROR_INVALID_HANDLE, out);
 }
 
-// Whether the program is told of what it does with mapped objects. Under `driver-580` nobody says
-// so.
+// Whether the use of mapped objects is reported: under `manual`, not under `driver-580`.
 bool em_virtual_is_strict(void);

@@ -15,7 +15,8 @@
 
 static struct {
     struct em_virtual_command *first, *last;
-    uint64_t issued, done;
+    struct em_virtual_command *waiting; // all before it are known not to wait
+    uint64_t issued;
 } list;
 
 // ---- storage ----
@@ -35,13 +36,13 @@ static CUresult plan(struct em_virtual_storage *s)
     };
     return dm_layout_init(&s->layout, &d)
                ? em_fail(CUDA_ERROR_INVALID_VALUE,
-                         "a texture of %ux%ux%u with %u layers and %u levels does not exist",
+                         "CUDA has no texture of %ux%ux%u with %u layers and %u levels",
                          shape->width, shape->height, shape->depth, shape->layers, shape->levels)
                : CUDA_SUCCESS;
 }
 
-// A small block may hold the bytes of its predecessor; a large one is fresh, and takes host memory
-// only where it is used.
+// A small block may contain old bytes. A large one is new, and takes host memory only for the pages
+// that are used.
 static void clear(const struct em_graphics_memory *m)
 {
     if (m->size_B > DM_HEAP_SMALL)
@@ -58,7 +59,8 @@ CUresult em_virtual_storage_new(const struct em_graphics_shape *shape,
 {
     struct em_virtual_storage *s = dm_calloc(1, sizeof *s);
     if (!s)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a virtual graphics object");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while creating a virtual graphics object");
     s->references = 1;
     s->shape = *shape;
     s->shape.layout = DM_LAYOUT_BLOCK_LINEAR;
@@ -142,6 +144,8 @@ uint64_t em_virtual_issue(struct em_virtual_command *c)
     else
         list.first = c;
     list.last = c;
+    if (!list.waiting)
+        list.waiting = c;
     return c->tick;
 }
 
@@ -157,10 +161,10 @@ static bool waits(const struct em_virtual_command *c)
 
 bool em_virtual_can_run(uint64_t tick)
 {
-    for (const struct em_virtual_command *c = list.first; c && c->tick <= tick; c = c->next)
-        if (waits(c))
-            return false;
-    return true;
+    // A command that does not wait never waits again, so each command is passed only once.
+    while (list.waiting && list.waiting->tick <= tick && !waits(list.waiting))
+        list.waiting = list.waiting->next;
+    return !list.waiting || list.waiting->tick > tick;
 }
 
 static void fill(const struct em_virtual_command *c)
@@ -210,6 +214,8 @@ CUresult em_virtual_run(uint64_t tick, bool *all)
         list.first = c->next;
         if (!list.first)
             list.last = NULL;
+        if (list.waiting == c)
+            list.waiting = c->next;
         em_virtual_storage_unref(c->to.storage);
         em_virtual_storage_unref(c->from.storage);
         dm_free(c);

@@ -10,20 +10,21 @@
 #include "graphics_memory.h"
 #include "layout.h"
 
-// An object's bytes; kept by the object, by commands and by what is registered, so that an object
-// may be resized or destroyed meanwhile.
+// An object's bytes. The object, commands and registered resources each keep a reference, so that
+// an object may be resized or destroyed meanwhile.
 struct em_virtual_storage {
     unsigned references;
     struct em_graphics_memory *memory;
-    struct em_graphics_shape shape; // as CUDA shows it; physical is that of `memory`
+    struct em_graphics_shape shape; // as CUDA shows it; `physical` is that of `memory`
     struct dm_layout layout;        // of a texture
     unsigned mapped;                // how often CUDA has it mapped now
-    // Unmaps that were called, and those whose CUDA work is complete. (Where an object is
-    // registered twice they are counted together.)
+    // Unmaps that were called, and those whose CUDA work has completed. Resources of the same
+    // object are counted together.
     uint64_t unmaps, unmaps_done;
 };
 
-// Storage of this shape, all zero; shape->kind, extents and format are set.
+// Makes storage of this shape, with all bytes zero. The caller sets shape->kind, extents and
+// format.
 CUresult em_virtual_storage_new(const struct em_graphics_shape *shape,
                                 struct em_virtual_storage **out);
 void em_virtual_storage_ref(struct em_virtual_storage *storage);
@@ -43,17 +44,16 @@ struct em_virtual_command {
     uint64_t tick;
     struct em_virtual_end to, from;
     struct dm_box_extent extent;
-    uint32_t
-        repeat_B; // a fill: this many bytes over and over; 0: bytes follow each other without gaps
+    uint32_t repeat_B; // of a fill: the bytes that are repeated; 0: the bytes follow each other
+                       // without gaps
     unsigned char bytes[];
 };
 
-// Issues a command, which belongs to the list from then on; takes references to its storages.
-// Returns its tick.
+// Issues a command. Takes ownership of it, and references to its storages. Returns its tick.
 uint64_t em_virtual_issue(struct em_virtual_command *command);
-// A tick without a command: for reads.
+// Gives out a tick without a command, for reads.
 uint64_t em_virtual_tick(void);
-// The last tick given out, and the last one whose command has run.
+// The last tick that was given out, and the last one whose command has run.
 uint64_t em_virtual_issued(void), em_virtual_done(void);
 // Whether all commands up to a tick could run now.
 bool em_virtual_can_run(uint64_t tick);
