@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// EGL streams for tests, through streams that cardless.h makes. The EGL half of cuda's headers is
-// not needed: the functions are declared here.
+// EGL streams for tests, created with cardless.h. The functions are declared here because cudaEGL.h
+// needs EGL's headers.
 #pragma once
 #include <cardless.h>
 
@@ -75,7 +75,7 @@ static inline void present(struct pair *p, const CUeglFrame *f, CUresult want)
     EXPECT_ERROR(cuEGLStreamProducerPresentFrame(&p->producer, *f, &p->in), want);
 }
 
-// Acquires a frame, whose first byte is `want`, and shows it.
+// Acquires a frame, returns it in `got`, and expects its first byte to be `want`.
 static inline CUgraphicsResource acquire(struct pair *p, int want, CUeglFrame *got)
 {
     CUgraphicsResource r = NULL;
@@ -90,7 +90,7 @@ static inline void release(struct pair *p, CUgraphicsResource r)
     EXPECT_OK(cuEGLStreamConsumerReleaseFrame(&p->consumer, r, &p->out));
 }
 
-// The frame in `memory` comes back; NULL: none does.
+// Expects that the frame in `memory` is returned to the producer, or no frame if it is NULL.
 static inline void comes_back(struct pair *p, const CUdeviceptr *memory)
 {
     CUeglFrame got;
@@ -101,7 +101,7 @@ static inline void comes_back(struct pair *p, const CUdeviceptr *memory)
         EXPECT_EQ((CUdeviceptr)(uintptr_t)got.plane[0], *memory);
 }
 
-// Three frames, filled with 10, 11 and 12.
+// Creates three frames, filled with 10, 11 and 12.
 static inline void three(CUeglFrame f[3], CUdeviceptr memory[3])
 {
     for (int i = 0; i < 3; i++) {

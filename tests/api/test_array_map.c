@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuMemMapArrayAsync: arrays with deferred mapping, tiles and mip tails of sparse arrays, and what
-// is refused.
+// cuMemMapArrayAsync: arrays with deferred mapping, tiles and mip tails of sparse arrays, and
+// invalid calls.
 #include <pthread.h>
 
 #include "../harness.h"
@@ -65,7 +65,7 @@ static CUarrayMapInfo tiles(CUarray a, CUmemGenericAllocationHandle h, unsigned 
     return m;
 }
 
-// A box of an array to or from tightly packed host memory.
+// Copies a box of an array to or from tightly packed host memory.
 static CUresult move(CUarray a, void *host, size_t x_B, size_t y, size_t z, size_t width_B,
                      size_t height, size_t depth, bool in)
 {
@@ -138,7 +138,7 @@ TEST(deferred)
     round_trip(a, 256, 64, 1, 2);
     EXPECT_OK(move(b, got, 0, 0, 0, 256, 64, 1, false));
     EXPECT(!memcmp(want, got, sizeof got));
-    EXPECT_OK(cuMemRelease(h)); // what is mapped keeps its memory
+    EXPECT_OK(cuMemRelease(h)); // mappings keep their memory
     round_trip(a, 256, 64, 1, 3);
     EXPECT_OK(cuArrayDestroy(a));
     EXPECT_OK(cuArrayDestroy(b));
@@ -160,7 +160,7 @@ TEST(deferred_refused)
         EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL), CUDA_ERROR_INVALID_VALUE);                   \
     } while (0)
     REFUSED(m.offset = 4096);
-    REFUSED(m.offset = TILE_B); // then the end of the memory is passed
+    REFUSED(m.offset = TILE_B); // then the range exceeds the memory
     REFUSED(m.offset = ~0ull << 16);
     REFUSED(m.memHandle.memHandle = little);
     REFUSED(m.memHandle.memHandle = ordinary);
@@ -185,7 +185,7 @@ TEST(deferred_refused)
     round_trip(a, 4096, 1024, 1, 4);
 }
 
-// Of each element size and shape: every tile mapped, the last tile first.
+// For each element size and shape, maps every tile, the last one first.
 static void sparse(size_t width, size_t height, size_t depth, CUarray_format format,
                    unsigned channels, unsigned element_B, unsigned flags)
 {
@@ -229,7 +229,7 @@ TEST(sparse_shapes)
     sparse(130, 66, 33, CU_AD_FORMAT_UNSIGNED_INT8, 1, 1, 0);
 }
 
-// A tile of memory looks the same wherever it is mapped.
+// A tile of memory has the same contents at every place that it is mapped to.
 TEST(tile_moves)
 {
     test_context();
@@ -278,8 +278,8 @@ TEST(null_tiles)
     free(got);
 }
 
-// Both copies wait in the stream when they are submitted: what counts is what was written when the
-// second one runs.
+// Both copies wait in the stream after submission, so the second one must see the bytes that exist
+// when it runs.
 TEST(null_tiles_in_stream_order)
 {
     enum { ROW = 512, ROWS = 128 };
@@ -335,7 +335,7 @@ static void *read_null_tiles(void *argument)
     return NULL;
 }
 
-// The one that comes second must not read what the first one is just wiping.
+// The second one must not read bytes that the first one is clearing.
 TEST(null_tiles_for_two_readers)
 {
     test_context();
@@ -383,7 +383,8 @@ TEST(mip_tail)
     EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
     m.subresource.sparseLevel.level = 2;
     m.subresource.sparseLevel.extentWidth = m.subresource.sparseLevel.extentHeight = 64;
-    EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL), CUDA_ERROR_INVALID_VALUE); // a level of the tail
+    EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL),
+                 CUDA_ERROR_INVALID_VALUE); // the level belongs to the mip tail
     memset(&m.subresource, 0, sizeof m.subresource);
     m.subresourceType = CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL;
     m.offset = 8 * TILE_B;
@@ -394,7 +395,7 @@ TEST(mip_tail)
     EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
     for (unsigned l = 0; l < 9; l++) {
         if (l == 1)
-            continue; // stays unmapped
+            continue; // leave this tile unmapped
         MUST(cuMipmappedArrayGetLevel(&level, mipmap, l));
         round_trip(level, (256u >> l) * 4, 256u >> l, 1, l);
     }
@@ -426,7 +427,7 @@ TEST(sparse_refused)
     m[0] = tiles(a, h, 0, 0, 0, 1024, 1024, 1, 0);
     m[0].subresource.sparseLevel.layer = 1;
     EXPECT_ERROR(cuMemMapArrayAsync(m, 1, NULL), CUDA_ERROR_INVALID_VALUE);
-    m[0] = tiles(a, h, 0, 0, 0, 1024, 1024, 1, TILE_B); // one tile more than there is memory
+    m[0] = tiles(a, h, 0, 0, 0, 1024, 1024, 1, TILE_B); // one tile more than the memory holds
     EXPECT_ERROR(cuMemMapArrayAsync(m, 1, NULL), CUDA_ERROR_INVALID_VALUE);
     // A list with one bad entry does nothing.
     m[0] = tiles(a, h, 0, 0, 0, 128, 128, 1, 0);
@@ -439,7 +440,7 @@ TEST(sparse_refused)
     EXPECT_EQ(one, 0);
 }
 
-// Mapping waits for its turn: copies behind it in the stream find the memory.
+// Mapping runs in stream order, so later copies in the stream find the memory.
 TEST(in_stream_order)
 {
     test_context();

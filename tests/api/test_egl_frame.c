@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Frames of EGL streams: what a producer may present, and what its consumer sees of it.
+// Frames of EGL streams: the frames that a producer may present, and the consumer's view of them.
 #include "egl_stream.h"
 
-// The consumer has the producer's bytes at an address of its own, as far as its connection and this
-// frame reach.
+// The consumer sees the producer's bytes at another address, until its connection ends, and only
+// the bytes of this frame.
 TEST(view_of_memory)
 {
     enum { INSIDE_B = 768 };
@@ -23,7 +23,7 @@ TEST(view_of_memory)
     EXPECT_OK(cuMemGetAddressRange(&base, &size, view));
     EXPECT_EQ(base, view);
     EXPECT_EQ(size, FRAME_B);
-    EXPECT_OK(cuMemsetD8(memory, 6, 1)); // both see what either writes
+    EXPECT_OK(cuMemsetD8(memory, 6, 1)); // each side sees the other's writes
     EXPECT_EQ(first_byte(&got, NULL), 6);
     EXPECT_OK(cuMemsetD8(view, 7, 1));
     EXPECT_EQ(first_byte(&f, NULL), 7);
@@ -37,7 +37,7 @@ TEST(view_of_memory)
     release(&p, r);
     EXPECT_OK(cuMemcpyDtoD(memory, view, 16)); // it stays until the consumer disconnects
 
-    // A frame inside of its memory is as large as its rows, and must lie there.
+    // The rows of a frame must lie inside its memory. Its size is the size of its rows.
     CUdeviceptr large;
     MUST(cuMemAlloc(&large, FRAME_B + INSIDE_B));
     f.plane[0] = (void *)(uintptr_t)(large + INSIDE_B);
@@ -46,7 +46,7 @@ TEST(view_of_memory)
     present(&p, &f, CUDA_SUCCESS);
     again = acquire(&p, 8, &got);
     EXPECT(again != r);
-    EXPECT_EQ(got.pitch, WIDTH * 4); // as the format has it
+    EXPECT_EQ(got.pitch, WIDTH * 4); // derived from the format
     EXPECT_OK(cuMemGetAddressRange(&base, &size, (CUdeviceptr)(uintptr_t)got.plane[0]));
     EXPECT_EQ(size, FRAME_B);
     release(&p, again);
@@ -86,7 +86,7 @@ TEST(view_of_arrays)
     EXPECT_OK(cuMemcpyHtoA(a, 0, bytes, sizeof bytes));
     EXPECT_OK(cuMemcpyAtoH(back, view, 0, sizeof back));
     EXPECT_EQ(back[sizeof back - 1], 44);
-    EXPECT_OK(cuArrayDestroy(view)); // it is the stream's
+    EXPECT_OK(cuArrayDestroy(view)); // the stream owns it
     EXPECT_OK(cuMemcpyAtoH(back, view, 0, sizeof back));
     EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&view, r, 0, 0), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(&pointer, &size, r), CUDA_ERROR_UNKNOWN);
@@ -95,7 +95,7 @@ TEST(view_of_arrays)
     EXPECT(again == r);
     EXPECT_OK(cuGraphicsResourceGetMappedEglFrame(&got, r, 0, 0));
     EXPECT(got.plane[0] == view);
-    f = array_frame(array(WIDTH, HEIGHT / 2, 4)); // not as large as it says
+    f = array_frame(array(WIDTH, HEIGHT / 2, 4)); // smaller than the frame's extents
     present(&p, &f, CUDA_ERROR_INVALID_VALUE);
     f = array_frame(array(WIDTH, HEIGHT, 1));
     present(&p, &f, CUDA_SUCCESS);
@@ -104,8 +104,8 @@ TEST(view_of_arrays)
     EXPECT_OK(cuMemcpyAtoH(back, a, 0, sizeof back));
 }
 
-// The first plane must have all of its rows; how many another one has depends on the format, and it
-// ends with its memory.
+// The first plane must contain all of its rows. The number of rows in another plane depends on the
+// format, and the plane ends with its memory.
 TEST(planes_inside)
 {
     enum { NV12 = 1, AT_B = 512, CHROMA_B = WIDTH * HEIGHT / 2 };
@@ -131,7 +131,7 @@ TEST(planes_inside)
     release(&p, r);
 }
 
-// A frame may be the array of a mapped resource; its bytes live as long as the consumer has them.
+// A frame may be the array of a mapped resource. Its bytes live as long as the consumer holds it.
 TEST(array_of_graphics)
 {
     cardlessTextureDesc desc = {CARDLESS_TEXTURE_2D,        WIDTH, HEIGHT, 0, 0, 1,
@@ -162,8 +162,8 @@ TEST(array_of_graphics)
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&p.consumer));
 }
 
-// The same memory as a frame of another size is another frame; what a frame has not, may be
-// anything.
+// The same memory with another size is another frame. Fields that a frame does not use may have any
+// value.
 TEST(same_frame)
 {
     test_context();
@@ -184,8 +184,8 @@ TEST(same_frame)
     EXPECT(acquire(&p, 0, &got) == r);
 }
 
-// A frame of a colour format and of a sample format that goes with it; what the consumer is told.
-// 0xff: it cannot have it.
+// A color format, a sample format that is valid for it, and the color format that the consumer
+// receives (0xff: it cannot acquire the frame).
 static void told(unsigned color, unsigned want_color, unsigned want_format)
 {
     struct pair p = pair(0);
@@ -207,7 +207,8 @@ static void told(unsigned color, unsigned want_color, unsigned want_format)
     EXPECT_EQ(got.pitch, WIDTH * 4);
 }
 
-// Recorded of a card: colour formats as the producer gave them and as the consumer saw them.
+// Color formats as the producer presented them and as the consumer received them (recorded:
+// egl_streams).
 static void told_all(bool as_the_driver)
 {
     static const unsigned rows[][3] = {
@@ -272,7 +273,7 @@ TEST(frames_refused)
     REFUSED(CUDA_ERROR_UNKNOWN, bad.format = 99);
     REFUSED(CUDA_ERROR_INVALID_HANDLE, bad.color = 0, bad.plane_count = 3, bad.channels = 1);
 #undef REFUSED
-    // Extents, pitch and depth may be any.
+    // Extents, pitch and depth may have any value.
     static const unsigned shapes[][4] = {
         {0, 0, 1, 0}, {16, HEIGHT, 2, 256}, {WIDTH, ~0u, 0, ~0u}, {1u << 30, 1u << 30, 1, 16}};
     for (unsigned i = 0; i < 4; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EGL streams from one part of a process to another: connections, and frames in their order.
+// EGL streams between two parts of a process: connections, and the order of frames.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -16,7 +16,7 @@ TEST(there_and_back)
         CUdeviceptr now = memory[i % 2], before = memory[(i + 1) % 2];
         EXPECT_OK(cuMemsetD8Async(now, (unsigned char)(i + 1), FRAME_B, p.in));
         present(&p, &f[i % 2], CUDA_SUCCESS);
-        comes_back(&p, i ? &before : NULL); // when there is a newer one
+        comes_back(&p, i ? &before : NULL); // after a newer one has been presented
         CUgraphicsResource r = acquire(&p, i + 1, &got);
         present(&p, &f[i % 2], CUDA_ERROR_UNKNOWN); // it is in the stream
         release(&p, r);
@@ -30,7 +30,7 @@ TEST(there_and_back)
     EXPECT_OK(cardlessStreamDestroy(p.stream));
 }
 
-// The consumer's work comes after the producer's, and what the producer does next comes after the
+// The consumer's work runs after the producer's, and the producer's next work runs after the
 // consumer's.
 TEST(order)
 {
@@ -64,7 +64,7 @@ TEST(order)
     EXPECT_EQ(first_byte(&f[0], p.in), 8);
 }
 
-// What waits in the consumer's stream when it disconnects keeps what it works on.
+// Work that waits in the consumer's stream when it disconnects keeps its memory.
 TEST(disconnected_while_it_waits)
 {
     test_context();
@@ -130,7 +130,7 @@ TEST(queue)
     three(f, memory);
     present(&p, &f[0], CUDA_SUCCESS);
     present(&p, &f[1], CUDA_SUCCESS);
-    EXPECT_EQ(pthread_create(&t, NULL, present_last, &p), 0); // waits until there is room
+    EXPECT_EQ(pthread_create(&t, NULL, present_last, &p), 0); // blocks until the queue has space
     usleep(20000);
     EXPECT(!presented);
     comes_back(&p, NULL);
@@ -159,7 +159,8 @@ static void wait_inside(void *arg)
     i->acquire = cuEGLStreamConsumerAcquireFrame(&i->pair->consumer, &r, &i->pair->out, UINT32_MAX);
 }
 
-// A host function makes no calls: here it would wait for the other side, which would wait for it.
+// A host function must not make calls. This one would wait for the other side, which would wait for
+// it.
 TEST(waiting_in_a_host_function)
 {
     test_context();
@@ -203,11 +204,11 @@ TEST(two_contexts)
     EXPECT_EQ(first_byte(&got, NULL), 33);
     EXPECT_OK(cuEGLStreamConsumerReleaseFrame(&consumer, r, &none));
     EXPECT(cuEGLStreamConsumerAcquireFrame(&consumer, &r, &none, 0xffffffff) !=
-           CUDA_SUCCESS); // and nobody waits for ever
+           CUDA_SUCCESS); // and the call does not wait forever
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&consumer));
 }
 
-// The other way: a consumer whose context ends while it holds a frame.
+// The opposite case: a consumer whose context ends while it holds a frame.
 TEST(context_of_the_consumer)
 {
     CUcontext there, here = test_context();
@@ -248,7 +249,7 @@ TEST(waits_for_another_thread)
     pthread_join(t, NULL);
 }
 
-// Either side's going loses what is in the stream.
+// If either side disconnects, the frames in the stream are lost.
 TEST(disconnected)
 {
     test_context();
@@ -337,7 +338,7 @@ TEST(refused_as_on_the_card)
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&c));
     struct pair p = pair(0);
     EXPECT_ERROR(cuEGLStreamProducerDisconnect(&p.consumer),
-                 CUDA_ERROR_INVALID_VALUE); // the wrong side's ends all the same
+                 CUDA_ERROR_INVALID_VALUE); // the connection of the wrong side still ends
     EXPECT_ERROR(cuEGLStreamConsumerDisconnect(&p.consumer), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_ERROR(cuEGLStreamConsumerDisconnect(&p.producer), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuEGLStreamProducerDisconnect(&p.producer), CUDA_ERROR_INVALID_HANDLE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The chapter "Graphics Interoperability" on the virtual graphics API: what is mapped, what of it
-// is poisoned, and that a call that fails changes nothing.
+// The chapter "Graphics Interoperability" on the virtual graphics API: mappings, poison, and calls
+// that fail and must change nothing.
 #include <sys/wait.h>
 
 #include "../mistakes/virtual.h"
@@ -35,7 +35,7 @@ TEST(buffer_both_ways)
     EXPECT_ERROR(cuGraphicsMapResources(1, &r, NULL), CUDA_ERROR_INVALID_HANDLE);
 }
 
-// Each layer and level of a texture through CUDA, and back through graphics.
+// CUDA writes each layer and level of a texture, and graphics reads it back.
 static void every_array(cardlessTextureKind kind, unsigned height, unsigned depth, unsigned layers,
                         unsigned levels)
 {
@@ -117,7 +117,7 @@ TEST(mipmapped_array)
     EXPECT_OK(cuGraphicsSubResourceGetMappedArray(&layer, r, 2, 1)); // the same bytes
     EXPECT_OK(copy_array(layer, back, false, 32, 4));
     EXPECT_EQ(back[0], 77);
-    EXPECT_OK(cuArrayDestroy(layer)); // lent: stays
+    EXPECT_OK(cuArrayDestroy(layer)); // borrowed, so it is not destroyed
     EXPECT_OK(cuMipmappedArrayDestroy(m));
     EXPECT_OK(copy_array(layer, back, false, 32, 4));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, NULL));
@@ -163,7 +163,7 @@ TEST(contexts)
     EXPECT_OK(cuCtxSetCurrent(other));
     EXPECT_OK(cuGraphicsResourceGetMappedPointer(&p, NULL, r));
     EXPECT_ERROR(cuGraphicsUnmapResources(1, &r, NULL), CUDA_ERROR_INVALID_HANDLE);
-    // A mapped resource ends with its context.
+    // Destroying the context ends its mapped resources.
     cardlessBuffer b = virtual_buffer(64);
     CUgraphicsResource mine = registered(b, 0);
     EXPECT_OK(cuMemsetD8(mapped_pointer(mine), 3, 64));
@@ -246,7 +246,7 @@ TEST(discarded_bytes_are_kept_by_the_driver)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// Flags that contradict each other: graphics is not to change, so there is nothing to discard.
+// Contradictory flags: READ_ONLY wins, so nothing is discarded.
 TEST(read_only_and_discarded)
 {
     unsigned char texels[8 * 4 * 4], back[sizeof texels];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Graphics and CUDA work on one object come in order: on the virtual graphics API, whose commands
-// wait by themselves.
+// Graphics and CUDA work on one object runs in order. The tests use the virtual graphics API, whose
+// commands wait for CUDA work without blocking the caller.
 #include "../mistakes/virtual.h"
 
 enum { BUFFER_B = 1 << 16 };
@@ -13,14 +13,14 @@ static CUdeviceptr mapped_in(CUgraphicsResource r, CUstream s)
     return p;
 }
 
-// A mapping in which the first bytes are filled once the program sets the word.
+// Maps a buffer whose first bytes are filled after the program sets the returned word.
 static volatile unsigned *filled_later(CUgraphicsResource r, CUstream s, unsigned char byte,
                                        size_t size)
 {
     CUdeviceptr p = mapped_in(r, s);
     volatile unsigned *word = test_hold(s);
     EXPECT_OK(cuMemsetD8Async(p, byte, size, s));
-    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s)); // returns although the stream is held up
+    EXPECT_OK(cuGraphicsUnmapResources(1, &r, s)); // returns while the stream is blocked
     return word;
 }
 
@@ -32,7 +32,7 @@ TEST(graphics_before_map)
     CUstream s = stream();
     cardlessBuffer b = virtual_buffer(BUFFER_B);
     CUgraphicsResource r = registered(b, 0);
-    EXPECT_OK(cardlessFillBuffer(b, 0, BUFFER_B, 42)); // waits in the list
+    EXPECT_OK(cardlessFillBuffer(b, 0, BUFFER_B, 42)); // stays in the command list
     CUdeviceptr p = mapped_in(r, s);
     EXPECT_OK(cuMemcpyDtoHAsync(back, p, sizeof back, s));
     EXPECT_OK(cuStreamSynchronize(s));
@@ -56,8 +56,8 @@ TEST(unmap_before_graphics)
     EXPECT_EQ(byte_of(copy, BUFFER_B - 1), 17);
 }
 
-// Mapped again on another stream: CUDA and graphics work between the two mappings stay in order,
-// whatever is held up.
+// If a buffer is mapped again on another stream, the CUDA and graphics work of the two mappings
+// stays in order, whichever stream is blocked.
 TEST(two_streams_take_turns)
 {
     test_context();
@@ -70,7 +70,7 @@ TEST(two_streams_take_turns)
     EXPECT_OK(cuMemsetD8Async(p, 2, 16, second));
     EXPECT_OK(cuMemsetD8Async(p + 47, 3, 1, second));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, second));
-    EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY); // it needs what the first one writes
+    EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY); // it depends on the first stream
     *word = 1;
     EXPECT_OK(cuStreamSynchronize(second));
     EXPECT_EQ(byte_of(b, 0), 2);
@@ -79,7 +79,7 @@ TEST(two_streams_take_turns)
     EXPECT_EQ(byte_of(b, 47), 3);
 }
 
-// Graphics work that waits for one stream is waited for by another stream that maps what it writes.
+// If graphics work waits for one stream, another stream that maps its result waits too.
 TEST(graphics_between_streams)
 {
     unsigned char back[16] = {0};
@@ -107,7 +107,7 @@ TEST(destroyed_while_it_waits)
     cardlessBuffer b = virtual_buffer(64), to = virtual_buffer(64);
     CUgraphicsResource r = registered(b, 0);
     volatile unsigned *word = filled_later(r, s, 6, 64);
-    EXPECT_OK(cuGraphicsUnregisterResource(r)); // what is in the stream runs on
+    EXPECT_OK(cuGraphicsUnregisterResource(r)); // submitted work continues
     EXPECT_OK(cardlessCopyBuffer(to, 0, b, 0, 64));
     EXPECT_OK(cardlessBufferDestroy(b));
     *word = 1;
@@ -115,7 +115,7 @@ TEST(destroyed_while_it_waits)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// A mapping begins when the one before it has been given back, whichever stream that waits in.
+// A mapping begins after the previous one has ended, whichever stream that one waits in.
 TEST(map_waits_for_the_mapping_before)
 {
     test_context();
@@ -132,7 +132,7 @@ TEST(map_waits_for_the_mapping_before)
     EXPECT_EQ(byte_of(b, 32), 1);
 }
 
-// And they are given back in their order, also where each call names another stream.
+// Mappings end in order, even if each call names another stream.
 TEST(unmap_waits_for_the_mapping_before)
 {
     test_context();
@@ -149,7 +149,8 @@ TEST(unmap_waits_for_the_mapping_before)
     EXPECT_EQ(byte_of(copy, 63), 1);
 }
 
-// Work that waits in the stream uses the addresses of its mapping, which end when it is done.
+// Work that waits in the stream uses the addresses of its mapping. They become invalid only after
+// that work has completed.
 TEST(addresses_stay_while_work_waits)
 {
     test_setting("CARDLESS_SEED", "7");
@@ -168,8 +169,8 @@ TEST(addresses_stay_while_work_waits)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// What CUDA writes to a resource that it may read only is undone, also where it was told to before
-// it had the bytes.
+// CUDA's writes to a READ_ONLY resource are undone, even if they were submitted before the mapping
+// had begun.
 TEST(read_only_when_graphics_is_done)
 {
     test_context();
@@ -187,7 +188,7 @@ TEST(read_only_when_graphics_is_done)
     EXPECT_DIAGNOSTIC(G09);
 }
 
-// What is discarded is spoilt when CUDA has it, not while graphics still works on it.
+// Discarded bytes are poisoned when the mapping begins, not while graphics still uses them.
 TEST(discarded_when_graphics_is_done)
 {
     unsigned char back[16] = {0};

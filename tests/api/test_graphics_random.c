@@ -39,8 +39,8 @@ static unsigned draw(uint64_t *state, unsigned below)
     return (unsigned)(*state >> 33) % below;
 }
 
-// Shapes, flags, layers, levels and boxes at random: what is refused changes nothing, what is not
-// works.
+// Random shapes, flags, layers, levels and boxes: a call that fails changes nothing, and a call
+// that succeeds works.
 TEST(random_shapes)
 {
     static const unsigned extents[] = {0, 1, 2, 3, 7, 16, 33, 64, 100, 16384, 16385, ~0u};
@@ -55,7 +55,7 @@ TEST(random_shapes)
         cardlessTexture t;
         CUgraphicsResource r;
         CUarray a;
-        // What the kind asks for, and every other time one value that is anything.
+        // Valid values for the kind. Every other time one value is replaced at random.
         cardlessTextureDesc d = {
             .kind = (cardlessTextureKind)(1 + draw(&state, 6)),
             .width = extents[1 + draw(&state, 8)],
@@ -114,7 +114,7 @@ static bool is_one_of(CUresult got, CUresult a, CUresult b)
     return false;
 }
 
-// No two threads write the same bytes: what races is the driver's own.
+// No two threads write the same bytes, so any race is inside the driver.
 static void *use_at_random(void *arg)
 {
     uint64_t state = (uint64_t)(uintptr_t)arg;

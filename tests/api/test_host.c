@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Page-locked host memory: the driver's own and the program's.
+// Page-locked host memory: allocated by the driver, or registered by the program.
 #include "../harness.h"
 
 static char pages[1 << 16] __attribute__((aligned(4096)));
@@ -108,14 +108,13 @@ TEST(register_read_only)
     EXPECT_OK(cuMemHostUnregister(m));
 }
 
-// The program unmaps what it has registered: the fill that comes to it is an error of the context,
-// not of the process.
+// If the program unmaps registered memory, a fill of it ends the context, not the process.
 TEST(unmapped_behind_the_driver)
 {
     test_context();
     char *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     MUST(cuMemHostRegister(m, 4096, 0));
-    mprotect(m, 4096, PROT_NONE); // as good as unmapped, but nothing else can move in
+    mprotect(m, 4096, PROT_NONE); // inaccessible, but no other mapping can take its place
     EXPECT_ERROR(cuMemsetD8((CUdeviceptr)(uintptr_t)m, 1, 64), CUDA_ERROR_ILLEGAL_ADDRESS);
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }

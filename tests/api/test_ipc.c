@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory handles between processes: a second process started from the program's file opens what the
-// first has allocated.
+// Memory handles between processes: a second process, started from the same executable, opens the
+// memory that the first one allocated.
 #include "../harness.h"
 
 #include <fcntl.h>
@@ -23,8 +23,8 @@ static void from_text(const char *text, CUipcMemHandle *h)
     }
 }
 
-// Runs this program as `mode` with the handle; its exit status, and what it says on its standard
-// output in `said` (may be NULL).
+// Runs this program as `mode` with the handle. Returns its exit status, and its standard output in
+// `said` (may be NULL).
 static int run_second(const char *mode, const CUipcMemHandle *h, char said[129])
 {
     int status = -1, ends[2];
@@ -76,7 +76,8 @@ static void second_uses(const CUipcMemHandle *h)
     EXPECT_EQ(word, 0x600df00d);
     EXPECT_OK(cuMemsetD32(p, 0xc0ffee, 1));
     EXPECT_ERROR(cuMemsetD32(p, 0, 3 * MIB / 4 + 1), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuIpcGetMemHandle(&mine, p), CUDA_ERROR_INVALID_VALUE); // not ours to share
+    EXPECT_ERROR(cuIpcGetMemHandle(&mine, p),
+                 CUDA_ERROR_INVALID_VALUE); // imported memory cannot be shared again
     EXPECT_ERROR(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuIpcCloseMemHandle(p + 4), CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuIpcCloseMemHandle(p));
@@ -86,7 +87,7 @@ static void second_uses(const CUipcMemHandle *h)
     EXPECT_ERROR(cuIpcCloseMemHandle(p), CUDA_ERROR_INVALID_VALUE);
 }
 
-// Each of these handles is wrong somewhere; the driver has to say so and live.
+// Each of these handles is damaged. The driver must report it and must not crash.
 static void second_refuses(const CUipcMemHandle *h)
 {
     CUdeviceptr p = 77;
@@ -154,11 +155,11 @@ TEST(second_process_uses_it)
     test_context();
     CUdeviceptr p = filled();
     CUipcMemHandle h = shared(p), inside = shared(p + MIB);
-    EXPECT(!memcmp(&h, &inside, sizeof h)); // a handle is the whole allocation's
+    EXPECT(!memcmp(&h, &inside, sizeof h)); // a handle names the whole allocation
     EXPECT_EQ(run_second("use", &h, NULL), 0);
     EXPECT_OK(cuMemcpyDtoH(&word, p, 4));
     EXPECT_EQ(word, 0xc0ffee);
-    EXPECT_EQ(run_second("use", &h, NULL), 0); // and another one
+    EXPECT_EQ(run_second("use", &h, NULL), 0); // from another process
     EXPECT_OK(cuMemFree(p));
 }
 
@@ -177,7 +178,7 @@ TEST(freed)
     CUipcMemHandle h = shared(p);
     EXPECT_OK(cuMemFree(p));
     EXPECT_EQ(run_second("nothing", &h, NULL), 0);
-    MUST(cuMemAlloc(&again, 3 * MIB)); // where the other was, most likely
+    MUST(cuMemAlloc(&again, 3 * MIB)); // probably at the same address
     CUipcMemHandle new_handle = shared(again);
     EXPECT(memcmp(&h, &new_handle, sizeof h));
     EXPECT_EQ(run_second("nothing", &h, NULL), 0);
@@ -201,7 +202,7 @@ TEST(process_ended)
     char text[129];
     CUipcMemHandle none = {{0}}, h;
     CUdeviceptr p = 77;
-    EXPECT_EQ(run_second("share", &none, text), 0); // before the driver starts here
+    EXPECT_EQ(run_second("share", &none, text), 0); // before the driver starts in this process
     EXPECT_EQ(strlen(text), 128);
     from_text(text, &h);
     test_context();

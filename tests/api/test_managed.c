@@ -46,7 +46,7 @@ TEST(refused)
     EXPECT_ERROR(cuMemAllocManaged(&p, SIZE_MAX, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-// Advice holds for whole pages; a range has what all its pages have.
+// Advice applies to whole pages. A range has an advice if all of its pages have it.
 TEST(advice)
 {
     int by[3];
@@ -111,7 +111,7 @@ TEST(advice_refused)
                  CUDA_ERROR_INVALID_VALUE);
 }
 
-// The driver does not look at the range where the location is a NUMA node.
+// The driver does not check the range if the location is a NUMA node.
 TEST(advice_as_the_driver)
 {
     CUmemLocation node = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA};

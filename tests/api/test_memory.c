@@ -29,7 +29,7 @@ TEST(alloc_refused)
     EXPECT_ERROR(cuMemAlloc(&p, free_B + 1), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-// The card's memory is larger than the host's: only what is touched takes any.
+// The card's memory is larger than the host's, but only accessed pages use host memory.
 TEST(alloc_nearly_all)
 {
     CUdeviceptr p;
@@ -85,8 +85,8 @@ TEST(pitch)
     EXPECT_ERROR(cuMemAllocPitch(&p, &pitch, 4, 0, 4), CUDA_ERROR_INVALID_VALUE);
 }
 
-// 2^32 rows of 2^32 bytes and one more: more than can be counted. The manual's answer is that there
-// is not so much memory.
+// 2^32 rows of more than 2^32 bytes: the size overflows 64 bits. By the manual this is out of
+// memory.
 TEST(pitch_overflow)
 {
     CUdeviceptr p;

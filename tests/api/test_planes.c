@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Video formats on mapped external memory: which descriptors are taken, what the planes are, and
-// that copies reach their bytes.
+// Video formats on mapped external memory: which descriptors are valid, the shape of the planes,
+// and copies that reach their bytes.
 #include "../harness.h"
 
 enum { MEMORY_B = 4 << 20 };
 
-// A memory object of our own, imported, and a buffer over all of it.
+// Imports memory that the driver exported, and maps a buffer over all of it.
 static CUexternalMemory import_memory(CUdeviceptr *bytes)
 {
     CUmemAllocationProp prop = {
@@ -66,22 +66,22 @@ TEST(descriptors)
     EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_P010, 3, video, 1, &m));
     EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_AYUV, 4, video, 1, &m));
     EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_P010, 3, 0, 1, &m),
-                 CUDA_ERROR_INVALID_VALUE); // only for the video units
+                 CUDA_ERROR_INVALID_VALUE); // valid only for the video units
     EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 4, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 63, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m),
-                 CUDA_ERROR_INVALID_VALUE); // halves that are none
+                 CUDA_ERROR_INVALID_VALUE); // half of an odd extent
     EXPECT_ERROR(map(memory, 64, 64, 8, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_CUBEMAP, 1, &m),
                  CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 64, 0, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 2, &m), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(map(memory, 2048, 2048, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m),
-                 CUDA_ERROR_INVALID_VALUE); // more than the memory
+                 CUDA_ERROR_INVALID_VALUE); // exceeds the memory
     EXPECT_ERROR(map(memory, 64, 64, 0, (CUarray_format)0x101, 4, 0, 1, &m),
-                 CUDA_ERROR_INVALID_VALUE); // no enumerator
+                 CUDA_ERROR_INVALID_VALUE); // not a CUarray_format
 }
 
-// Arrays of the device's own memory have video formats for the video units alone.
+// Arrays in device memory can have video formats only for the video units.
 TEST(created)
 {
     CUarray a, plane;
@@ -113,7 +113,7 @@ TEST(created)
     }
 }
 
-// The number of a format may have other bits set under the driver's personality.
+// Under `driver-580`, higher bits of the format's number are ignored.
 TEST(low_byte)
 {
     CUarray a;
@@ -166,9 +166,10 @@ TEST(planes)
     EXPECT_OK(cuArrayGetPlane(&again, whole, 1));
     EXPECT(again == chroma);
     EXPECT_ERROR(cuArrayGetPlane(&again, whole, 2), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuArrayGetPlane(&again, luma, 0), CUDA_ERROR_INVALID_VALUE); // a plane has none
+    EXPECT_ERROR(cuArrayGetPlane(&again, luma, 0),
+                 CUDA_ERROR_INVALID_VALUE); // a plane has no planes of its own
     EXPECT_ERROR(cuArrayGetPlane(NULL, whole, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_OK(cuArrayDestroy(chroma)); // borrowed: it stays
+    EXPECT_OK(cuArrayDestroy(chroma)); // borrowed, so it is not destroyed
     EXPECT_DESC(chroma, 32, 16, CU_AD_FORMAT_UNSIGNED_INT8, 2);
     EXPECT_OK(cuMipmappedArrayDestroy(m));
     CUDA_ARRAY3D_DESCRIPTOR desc;
@@ -188,7 +189,7 @@ static CUresult copy(CUarray array, void *host, size_t width_B, size_t height, b
     return cuMemcpy2D(&c);
 }
 
-// What is written to one plane is read back from it, and no other plane has any of it.
+// Bytes written to one plane are read back from it and appear in no other plane.
 TEST(contents)
 {
     static const CUarray_format formats[] = {CU_AD_FORMAT_NV12, CU_AD_FORMAT_P010,
@@ -224,8 +225,7 @@ TEST(contents)
     }
 }
 
-// The driver looks for the first plane's bytes alone; what lies past the end is then found out by
-// copies.
+// The driver checks the size of the first plane only. Copies detect planes that lie past the end.
 TEST(past_the_end)
 {
     CUdeviceptr bytes;
@@ -243,8 +243,8 @@ TEST(past_the_end)
                  CUDA_ERROR_INVALID_VALUE);
 }
 
-// Planes after the first are not there at all: a read finds that at once, a write from pageable
-// memory leaves it to the next call.
+// Planes after the first are not mapped. A read fails at once, but a write from pageable memory
+// leaves the error to the next call.
 TEST(later_planes)
 {
     CUdeviceptr bytes;
@@ -277,14 +277,14 @@ TEST(later_planes_written)
     EXPECT_ERROR(copy(plane, texel, 2, 1, true), CUDA_ERROR_LAUNCH_FAILED);
 }
 
-// Blocks of video formats cover the image's height, with at least 4 GOBs; those of mapped NV12 are
-// 2 GOBs high, and counted as 4. As recorded.
+// Blocks of video formats cover the image's height, with at least 4 GOBs. Blocks of mapped NV12 are
+// 2 GOBs high but reported as 4 (recorded: planes).
 TEST(placement)
 {
     static const struct {
         CUarray_format format;
         size_t width, height, x, y;
-        unsigned at; // where the byte at (x, y) of the first plane lies
+        unsigned at; // offset of the byte at (x, y) of the first plane
     } cases[] = {
         {CU_AD_FORMAT_NV12, 66, 34, 64, 0, 0x400},
         {CU_AD_FORMAT_NV12, 66, 34, 0, 16, 0x800},
@@ -323,7 +323,7 @@ TEST(placement)
     }
 }
 
-// Without a mapping every plane begins on a page of its own.
+// Without a mapping, every plane begins on its own page.
 TEST(requirements)
 {
     static const struct {

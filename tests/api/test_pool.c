@@ -132,7 +132,7 @@ TEST(current_pool)
     EXPECT_OK(cuMemPoolDestroy(pool));
     EXPECT_OK(cuDeviceGetMemPool(&now, 0));
     EXPECT(now == standard);
-    EXPECT_OK(cuMemFreeAsync(p, NULL)); // it outlives its pool's handle
+    EXPECT_OK(cuMemFreeAsync(p, NULL)); // an allocation outlives its pool's handle
     EXPECT_ERROR(cuMemPoolDestroy(standard), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuDeviceSetMemPool(0, NULL), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuDeviceSetMemPool(99, pool), CUDA_ERROR_INVALID_VALUE);
@@ -171,14 +171,14 @@ TEST(host_pool)
     EXPECT_OK(cuMemFreeAsync(p, NULL));
 }
 
-// The child imports the parent's pool and a pointer into it, reads and writes.
+// The child imports the parent's pool and a pointer into it, and reads and writes through it.
 TEST(share_with_another_process)
 {
     int fd_pipe[2];
     CUmemPoolPtrExportData data;
     if (pipe(fd_pipe))
         SKIP("no pipe");
-    int out_fd = 100; // where the pool's descriptor is put for the child
+    int out_fd = 100; // the number under which the child receives the pool's descriptor
     pid_t child = fork();
     if (!child) {
         CUmemoryPool pool;
@@ -250,8 +250,8 @@ TEST(import_refused)
                  CUDA_ERROR_NOT_SUPPORTED);
 }
 
-// Checks that several calls share answer each with its own code: the sentence has the code that is
-// returned, and there is one.
+// Several calls share one check but return different codes. The one sentence must name the code
+// that was returned.
 TEST(one_sentence)
 {
     CUmemoryPool pool;

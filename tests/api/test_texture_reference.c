@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texture references: what they start with, what can be bound, what is refused. What the driver
-// lets pass beyond the manual is refused under `manual`, which is the personality here.
+// Texture references: default values, valid bindings and invalid calls. The driver accepts more
+// than the manual allows. These tests run under `manual`, which rejects it.
 #include "../harness.h"
 
 static CUtexref start(void)
@@ -45,7 +45,8 @@ TEST(linear)
     MUST(cuMemAlloc(&p, 1 << 20));
     EXPECT_OK(cuTexRefSetAddress(&offset, t, p, 4096));
     EXPECT_EQ(offset, 0);
-    EXPECT_OK(cuTexRefSetAddress(&offset, t, p + 100, 4096)); // bound at the aligned address before
+    EXPECT_OK(
+        cuTexRefSetAddress(&offset, t, p + 100, 4096)); // bound at the preceding aligned address
     EXPECT_EQ(offset, 100);
     EXPECT_OK(cuTexRefGetAddress(&bound, t));
     EXPECT_EQ(bound, p);
@@ -66,7 +67,7 @@ TEST(pitched)
     EXPECT_OK(cuTexRefSetAddress2D(t, &d, p, 256));
     EXPECT_OK(cuTexRefSetAddress2D(t, &d, p, 288));
     EXPECT_ERROR(cuTexRefSetAddress2D(t, &d, p, 272),
-                 CUDA_ERROR_INVALID_VALUE); // no multiple of 32
+                 CUDA_ERROR_INVALID_VALUE); // not a multiple of 32
     EXPECT_OK(before_4_1(t, &d, p, 272));
     EXPECT_ERROR(before_4_1(t, &d, p, 224), CUDA_ERROR_INVALID_VALUE); // less than a row
     EXPECT_ERROR(cuTexRefSetAddress2D(t, &d, p + 256, 256), CUDA_ERROR_INVALID_VALUE);
@@ -78,7 +79,7 @@ TEST(pitched)
     EXPECT_ERROR(cuTexRefSetAddress2D(t, &d, p, 256), CUDA_ERROR_INVALID_VALUE);
 }
 
-// Each binding ends the one before; an array brings its format along.
+// Each binding replaces the previous one. An array also sets the format.
 TEST(arrays)
 {
     CUtexref t = start();
@@ -138,7 +139,7 @@ TEST(reading)
     EXPECT_ERROR(cuTexRefSetAddressMode(t, -1, CU_TR_ADDRESS_MODE_WRAP), CUDA_ERROR_INVALID_VALUE);
 }
 
-// What is destroyed is not bound any more, and a NULL address is.
+// Destroying an array or memory unbinds it. A NULL address counts as bound.
 TEST(ends)
 {
     CUtexref t = start();
@@ -159,13 +160,13 @@ TEST(ends)
     MUST(cuMemAlloc(&p, 4096));
     CUDA_ARRAY_DESCRIPTOR rows = {
         .Width = 8, .Height = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT16, .NumChannels = 2};
-    EXPECT_OK(cuTexRefSetAddress2D(t, &rows, p, 512)); // brings its format along
+    EXPECT_OK(cuTexRefSetAddress2D(t, &rows, p, 512)); // also sets the format
     EXPECT_OK(cuTexRefGetFormat(&format, &channels, t));
     EXPECT_EQ(format, CU_AD_FORMAT_UNSIGNED_INT16);
     EXPECT_EQ(channels, 2);
 }
 
-// No module, no surface reference: every number is explained.
+// Without modules there are no surface references, so every handle is invalid and is explained.
 TEST(surface_references)
 {
     CUtexref t = start();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The virtual graphics API by itself: buffers, textures, commands and their clock.
+// The virtual graphics API without CUDA: buffers, textures, commands and their clock.
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -117,12 +117,12 @@ TEST(clock)
     EXPECT_OK(cardlessFillBuffer(b, 0, 64, 2));
     EXPECT_OK(cardlessGetClock(&issued, &done));
     EXPECT_EQ(issued, 2);
-    EXPECT_EQ(done, 0); // nothing asked for them yet
+    EXPECT_EQ(done, 0); // no call has waited for them yet
     EXPECT_OK(cardlessFinish());
     EXPECT_OK(cardlessGetClock(NULL, &done));
     EXPECT_EQ(done, 2);
     EXPECT_OK(cardlessFillBuffer(b, 0, 64, 3));
-    EXPECT_OK(cardlessBufferDestroy(b)); // what was issued keeps the bytes
+    EXPECT_OK(cardlessBufferDestroy(b)); // issued commands keep the bytes
     EXPECT_OK(cardlessQuery());
 }
 
@@ -150,7 +150,7 @@ TEST(textures)
     EXPECT_ERROR(cardlessCopyTexture(u, 2, 0, 0, 0, t, 0, &corner), CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cardlessCopyTexture(t, 0, 5, 2, 1, t, 0, &one));
     EXPECT_ERROR(cardlessCopyTexture(t, 0, 4, 2, 1, t, 0, &corner),
-                 CUDA_ERROR_INVALID_VALUE); // onto itself
+                 CUDA_ERROR_INVALID_VALUE); // source and destination overlap
     EXPECT_ERROR(cardlessReadTexture(t, 3, NULL, back), CUDA_ERROR_INVALID_VALUE);
     corner.width = ~0u;
     EXPECT_ERROR(cardlessFillTexture(t, 0, &corner, red), CUDA_ERROR_INVALID_VALUE);
@@ -165,7 +165,7 @@ TEST(textures)
     EXPECT_ERROR(cardlessTextureCreate(&u, &d), CUDA_ERROR_INVALID_VALUE);
 }
 
-// A box must lie in its level in each direction.
+// A box must lie inside its level in every dimension.
 TEST(boxes)
 {
     enum { WIDTH = 8, HEIGHT = 4, DEPTH = 2 };
@@ -201,7 +201,7 @@ TEST(boxes)
                                   texels));
 }
 
-// New objects are zero, also where something else was before.
+// New objects are zero, even if they reuse memory.
 TEST(new_objects)
 {
     static unsigned char bytes[1 << 20];
@@ -237,7 +237,7 @@ static void wait_inside(void *arg)
     c->read = cardlessReadBuffer(c->buffer, 0, 1, &byte);
 }
 
-// A host function makes no calls: here it would wait for what waits for its own stream.
+// A host function must not make calls. This one would wait for work that waits for its own stream.
 TEST(waiting_in_a_host_function)
 {
     test_context();
@@ -257,7 +257,7 @@ TEST(waiting_in_a_host_function)
     EXPECT_EQ(byte_of(c.buffer, 63), 1);
 }
 
-// KiB of shared memory that the process has touched.
+// Returns the KiB of shared memory that the process has accessed.
 static long touched_KiB(void)
 {
     char line[256];
@@ -270,7 +270,7 @@ static long touched_KiB(void)
     return KiB;
 }
 
-// Large objects take host memory only where they are used.
+// Large objects use host memory only for the pages that are accessed.
 TEST(large_objects)
 {
     cardlessTextureDesc d = {CARDLESS_TEXTURE_2D_ARRAY,  16384, 16384, 0, 2, 1,
@@ -280,7 +280,7 @@ TEST(large_objects)
     cardlessTexture t;
     MUST(cuInit(0));
     long before = touched_KiB();
-    for (int i = 0; i < 2; i++) { // the second time where the first ones were
+    for (int i = 0; i < 2; i++) { // the second time they reuse the first ones' memory
         cardlessBuffer b = virtual_buffer((size_t)3 << 30);
         EXPECT_OK(cardlessTextureCreate(&t, &d));
         EXPECT_OK(cardlessFillTexture(t, 0, &corner, texel));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Virtual memory management: reservations, physical memory, mappings, access, sharing with a
-// process that shares nothing else, dma-bufs.
+// Virtual memory management: reservations, physical memory, mappings, access, sharing with another
+// process, and dma-bufs.
 #include "../harness.h"
 
 #include <fcntl.h>
@@ -127,7 +127,7 @@ TEST(map_and_use)
     EXPECT_OK(cuMemcpyDtoH(&word, va + 2 * G - 4, 4));
     EXPECT_EQ(word, 0x12345678);
     EXPECT_ERROR(cuMemsetD32(va + G, 1, G / 4 + 1), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemAddressFree(va, 3 * G), CUDA_ERROR_INVALID_VALUE); // something is mapped
+    EXPECT_ERROR(cuMemAddressFree(va, 3 * G), CUDA_ERROR_INVALID_VALUE); // a mapping is still there
     EXPECT_ERROR(cuMemFree(va + G), CUDA_ERROR_INVALID_VALUE);
 
     // "cuMemRelease: the memory is freed when all mappings are gone as well"
@@ -150,22 +150,22 @@ TEST(map_refused)
     EXPECT_ERROR(cuMemMap(va, 0, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(va, 2 * G, 0, h, 1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(va, 2 * G, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemMap(va, G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED); // a part
+    EXPECT_ERROR(cuMemMap(va, G, 0, h, 0), CUDA_ERROR_NOT_SUPPORTED); // only a part of the memory
     EXPECT_ERROR(cuMemMap(va, G, G, h, 0), CUDA_ERROR_NOT_SUPPORTED);
     EXPECT_ERROR(cuMemMap(va + 4096, G, 0, h, 0),
-                 CUDA_ERROR_NOT_SUPPORTED); // the size counts first
+                 CUDA_ERROR_NOT_SUPPORTED); // the size is checked first
     EXPECT_ERROR(cuMemMap(va + 4096, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(0, G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(ordinary, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemMap(va + 30 * MIB, 2 * G, 0, h, 0),
-                 CUDA_ERROR_INVALID_VALUE); // leaves the reservation
+                 CUDA_ERROR_INVALID_VALUE); // exceeds the reservation
     EXPECT_OK(cuMemMap(va, 2 * G, 0, h, 0));
-    EXPECT_ERROR(cuMemMap(va + G, G, 0, other, 0), CUDA_ERROR_INVALID_VALUE); // taken
+    EXPECT_ERROR(cuMemMap(va + G, G, 0, other, 0), CUDA_ERROR_INVALID_VALUE); // already mapped
     EXPECT_OK(cuMemMap(va + 2 * G, G, 0, other, 0));
     EXPECT_ERROR(cuMemUnmap(va, G), CUDA_ERROR_INVALID_VALUE); // half of a mapping
     EXPECT_ERROR(cuMemUnmap(ordinary, 4 * MIB), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemUnmap(va, UINT64_MAX), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_OK(cuMemUnmap(va, 3 * G)); // both
+    EXPECT_OK(cuMemUnmap(va, 3 * G)); // both mappings
     EXPECT_OK(cuMemRelease(h));
     EXPECT_ERROR(cuMemMap(va, 2 * G, 0, h, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuMemRelease(other));
@@ -183,7 +183,7 @@ TEST(aliases_and_neighbours)
     EXPECT_OK(cuMemMap(va + G, G, 0, b, 0));
     EXPECT_OK(cuMemMap(va + 3 * G, G, 0, a, 0)); // the same memory once more
     EXPECT_ERROR(allow(va, 4 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
-                 CUDA_ERROR_INVALID_VALUE); // a hole
+                 CUDA_ERROR_INVALID_VALUE); // the range has a hole
     EXPECT_OK(allow(va, 2 * G, CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
     EXPECT_OK(allow(va + 3 * G, G, CU_MEM_ACCESS_FLAGS_PROT_READ));
     EXPECT_OK(cuMemsetD32(va + G - 8, 0xabcd, 4)); // across the seam
@@ -191,7 +191,8 @@ TEST(aliases_and_neighbours)
     EXPECT_EQ(word, 0xabcd);
     EXPECT_OK(cuMemcpyDtoH(&word, va + G + 4, 4));
     EXPECT_EQ(word, 0xabcd);
-    EXPECT_ERROR(cuMemsetD32(va + 3 * G, 0, 1), CUDA_ERROR_INVALID_VALUE); // for reading only
+    EXPECT_ERROR(cuMemsetD32(va + 3 * G, 0, 1),
+                 CUDA_ERROR_INVALID_VALUE); // mapped for reading only
     EXPECT_OK(cuMemUnmap(va, 4 * G));
     EXPECT_OK(cuMemAddressFree(va, 4 * G));
     EXPECT_OK(cuMemRelease(a));
@@ -250,8 +251,8 @@ TEST(retain)
     EXPECT_OK(cuMemFree(ordinary));
 }
 
-// What the second process does: takes the descriptor, checks what lies there, leaves an answer. Its
-// result is the program's.
+// The second process: takes the descriptor, checks the bytes, and writes an answer. Returns the
+// exit code.
 static int second_process(int fd)
 {
     CUmemGenericAllocationHandle h;
@@ -324,7 +325,7 @@ TEST(import_not_memory)
                                                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
                  CUDA_ERROR_INVALID_VALUE);
     EXPECT_DIAGNOSTIC(M12);
-    EXPECT_EQ(fcntl(fd, F_GETFD), 0); // still ours
+    EXPECT_EQ(fcntl(fd, F_GETFD), 0); // the program still owns it
     EXPECT_ERROR(cuMemImportFromShareableHandle(&h, (void *)(intptr_t)-1,
                                                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
                  CUDA_ERROR_INVALID_VALUE);
@@ -369,7 +370,7 @@ static void import_back(int fd, CUdeviceptr original)
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image = {
         .arrayDesc = {16, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0}, .numLevels = 1};
     CUmipmappedArray mipmap;
-    MUST(cuImportExternalMemory(&memory, &desc)); // fd is the driver's now
+    MUST(cuImportExternalMemory(&memory, &desc)); // now the driver owns fd
     MUST(cuExternalMemoryGetMappedBuffer(&mapped, memory, &buffer));
     MUST(cuMemsetD32(mapped, 0x12345678, 1));
     EXPECT_OK(cuMemcpyDtoH(&word, original + 4096, 4));
@@ -429,7 +430,7 @@ static void sleep_a_while(void *data)
     usleep(100000);
 }
 
-// Work that is still to come must not find its memory gone.
+// Memory must not be freed before the work that uses it has run.
 TEST(unmap_with_work_pending)
 {
     unsigned word = 0;
@@ -456,7 +457,7 @@ TEST(unmap_with_work_pending)
     EXPECT_EQ(word, 8);
 }
 
-// Not a limit, which a busy machine would break: the figure stands in the log.
+// Prints a figure instead of testing a limit, because a busy machine would exceed it.
 TEST(speed)
 {
     enum { ROUNDS = 2000 };
