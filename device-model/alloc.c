@@ -179,3 +179,8 @@ int dm_sys_punch(int fd, uint64_t offset, uint64_t size)
                ? -errno
                : 0;
 }
+
+void dm_sys_discard(uint64_t address, uint64_t size)
+{
+    madvise((void *)(uintptr_t)address, size, MADV_DONTNEED);
+}

@@ -54,3 +54,5 @@ int dm_sys_munmap(uint64_t address, uint64_t size);
 // has no mappings left.
 int dm_sys_unback(uint64_t address, uint64_t size);
 int dm_sys_punch(int fd, uint64_t offset, uint64_t size);
+// Gives the memory of private pages back; they read as zero afterwards.
+void dm_sys_discard(uint64_t address, uint64_t size);

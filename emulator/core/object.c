@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "alloc.h"
 #include "call.h"
@@ -21,7 +22,11 @@ enum {
     CHUNK_SLOTS = 1 << CHUNK_BITS,
     CHUNKS = 1 << (SLOT_BITS - CHUNK_BITS)
 };
-enum { NO_SLOT = UINT32_MAX, REST_BEFORE_REUSE = 4096 };
+enum {
+    NO_SLOT = UINT32_MAX,
+    REST_BEFORE_REUSE = 4096,
+    HISTORIES_KEPT = 1 << 16, // free slots whose memory is not given back
+};
 
 // The word that em_object_pin and em_object_unpin change without the lock: the generation (24
 // bits), whether the handle is valid (1 bit), and how many calls are using the object (39 bits).
@@ -32,15 +37,22 @@ struct slot {
     struct em_object *object; // NULL: free. Written atomically
     uint64_t pins;
     uint32_t generation;
-    uint32_t next_free;
     enum em_type type; // of the object that is or was here
     uint32_t number;
     uint64_t born_call, died_call;
     const char *born_by, *died_by;
 };
 
+// A chunk of slots keeps its addresses, because em_object_pin reads them without the lock. After a
+// peak the memory of a chunk without live objects is given back: its slots read as zero.
+static struct chunk {
+    struct slot *slots;
+    uint32_t *next_free; // of each slot
+    uint32_t live;       // slots that are in use
+    uint32_t generation; // the highest one of the slots, when their memory was given back
+} chunks[CHUNKS];
+
 static struct {
-    struct slot *chunks[CHUNKS];
     uint32_t used;                  // slots handed out so far
     uint32_t free_first, free_last; // queue, so that a history stays readable as long as possible
     uint32_t free_count;
@@ -50,7 +62,12 @@ static struct {
 
 static struct slot *slot_at(uint32_t index)
 {
-    return &table.chunks[index >> CHUNK_BITS][index & (CHUNK_SLOTS - 1)];
+    return &chunks[index >> CHUNK_BITS].slots[index & (CHUNK_SLOTS - 1)];
+}
+
+static uint32_t *next_free(uint32_t index)
+{
+    return &chunks[index >> CHUNK_BITS].next_free[index & (CHUNK_SLOTS - 1)];
 }
 
 static uint64_t handle_of(enum em_type type, uint32_t generation, uint32_t index)
@@ -83,12 +100,32 @@ const char *em_type_name(enum em_type type)
     return (unsigned)type < EM_TYPE_COUNT ? names[type] : "no type";
 }
 
+static bool make_chunk(struct chunk *chunk)
+{
+    uint64_t address;
+    if (!chunk->next_free && !(chunk->next_free = dm_calloc(CHUNK_SLOTS, sizeof *chunk->next_free)))
+        return false;
+    if (dm_sys_mmap(0, CHUNK_SLOTS * sizeof(struct slot), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &address))
+        return false;
+    chunk->slots = (struct slot *)(uintptr_t)address;
+    return true;
+}
+
+static void give_back(struct chunk *chunk)
+{
+    for (int i = 0; i < CHUNK_SLOTS; i++)
+        if (chunk->slots[i].generation > chunk->generation)
+            chunk->generation = chunk->slots[i].generation;
+    dm_sys_discard((uintptr_t)chunk->slots, CHUNK_SLOTS * sizeof(struct slot));
+}
+
 static CUresult take_slot(uint32_t *out)
 {
     bool full = table.used == (uint32_t)CHUNKS << CHUNK_BITS;
     if (table.free_first != NO_SLOT && (table.free_count > REST_BEFORE_REUSE || full)) {
         *out = table.free_first;
-        table.free_first = slot_at(*out)->next_free;
+        table.free_first = *next_free(*out);
         if (table.free_first == NO_SLOT)
             table.free_last = NO_SLOT;
         table.free_count--;
@@ -97,8 +134,8 @@ static CUresult take_slot(uint32_t *out)
     if (full)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "%u objects are alive, which is as many as there are handles", table.used);
-    struct slot **chunk = &table.chunks[table.used >> CHUNK_BITS];
-    if (!*chunk && !(*chunk = dm_calloc(CHUNK_SLOTS, sizeof **chunk)))
+    struct chunk *chunk = &chunks[table.used >> CHUNK_BITS];
+    if (!chunk->slots && !make_chunk(chunk))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for %d more objects", CHUNK_SLOTS);
     *out = table.used;
     __atomic_store_n(&table.used, table.used + 1, __ATOMIC_RELEASE);
@@ -116,6 +153,10 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
     if (r)
         return r;
     struct slot *slot = slot_at(index);
+    struct chunk *chunk = &chunks[index >> CHUNK_BITS];
+    chunk->live++;
+    if (slot->generation < chunk->generation)
+        slot->generation = chunk->generation;
     slot->generation++;
     *object = (struct em_object){
         .handle = handle_of(type, slot->generation, index),
@@ -151,13 +192,16 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
 static void free_slot(struct em_object *object)
 {
     uint32_t index = object->handle & 0xffffff;
-    slot_at(index)->next_free = NO_SLOT;
+    struct chunk *chunk = &chunks[index >> CHUNK_BITS];
+    *next_free(index) = NO_SLOT;
     if (table.free_last == NO_SLOT)
         table.free_first = index;
     else
-        slot_at(table.free_last)->next_free = index;
+        *next_free(table.free_last) = index;
     table.free_last = index;
     table.free_count++;
+    if (--chunk->live == 0 && table.free_count > HISTORIES_KEPT)
+        give_back(chunk);
     em_object_unref(object);
 }
 
