@@ -25,9 +25,8 @@ static bool is_empty(const struct em_copy *c)
 static CUresult prepare(const struct em_copy *copy, struct em_copy_command *c)
 {
     em_assert_locked();
-    c->command = (struct em_command){.ops = &copy_ops,
-                                     .size_B = sizeof *c,
-                                     .accesses_at = offsetof(struct em_copy_command, access)};
+    em_command_init(&c->command, &copy_ops, sizeof *c);
+    c->command.accesses_at = offsetof(struct em_copy_command, access);
     c->extent = (struct dm_box_extent){copy->width_B, copy->height, copy->depth};
     CUresult r = em_copy_check_end(copy, true, "destination", c);
     if (r)

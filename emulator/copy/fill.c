@@ -164,10 +164,9 @@ static CUresult prepare_fill(const struct em_fill *fill, struct em_context *cont
                              struct fill_command *c)
 {
     em_assert_locked();
-    c->command = (struct em_command){.ops = &fill_ops,
-                                     .size_B = sizeof *c,
-                                     .accesses_at = offsetof(struct fill_command, access),
-                                     .access_count = 1};
+    em_command_init(&c->command, &fill_ops, sizeof *c);
+    c->command.accesses_at = offsetof(struct fill_command, access);
+    c->command.access_count = 1;
     c->fill = *fill;
     CUresult r = check_fill_shape(fill);
     return r ? r : check_fill_memory(c, context);

@@ -40,6 +40,12 @@ static inline void em_lock_briefly(void)
     dm_mutex_lock(&em_mutex);
 }
 
+// For a thread that has released em_lock since its call took it: it cannot be cancelled any more.
+static inline void em_lock_again(void)
+{
+    dm_mutex_lock(&em_mutex);
+}
+
 static inline void em_unlock(void)
 {
     dm_mutex_unlock(&em_mutex);

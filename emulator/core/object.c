@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "context_base.h"
+#include "counter.h"
 #include "lock.h"
 
 struct dm_mutex em_mutex = DM_MUTEX_INITIALIZER;
@@ -208,7 +209,7 @@ static void free_slot(struct em_object *object)
 void em_object_retire(struct em_object *object)
 {
     struct slot *slot = slot_at(object->handle & 0xffffff);
-    uint64_t pins = __atomic_fetch_and(&slot->pins, ~PIN_VALID, __ATOMIC_ACQ_REL);
+    uint64_t pins = em_count(&slot->pins, -PIN_VALID); // which is set
     __atomic_store_n(&slot->object, NULL, __ATOMIC_RELEASE);
     slot->died_call = em_call_now();
     slot->died_by = em_entry_name();
@@ -237,6 +238,10 @@ static struct em_object *try_pin(uint64_t handle)
     uint64_t pins = __atomic_load_n(&slot->pins, __ATOMIC_ACQUIRE);
     while (pins >> 40 == generation && pins & PIN_VALID) {
         struct em_object *object = __atomic_load_n(&slot->object, __ATOMIC_ACQUIRE);
+        if (em_is_single_threaded()) {
+            em_count(&slot->pins, 1);
+            return object;
+        }
         if (__atomic_compare_exchange_n(&slot->pins, &pins, pins + 1, true, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             return object;
@@ -264,7 +269,7 @@ CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struc
 void em_object_unpin(struct em_object *object)
 {
     struct slot *slot = slot_at(object->handle & 0xffffff);
-    uint64_t before = __atomic_fetch_sub(&slot->pins, 1, __ATOMIC_ACQ_REL);
+    uint64_t before = em_count(&slot->pins, (uint64_t)-1);
     if (em_likely(before & PIN_VALID || (before & PIN_COUNT) > 1))
         return;
     // The handle was retired during the call, which left the rest to the last user.

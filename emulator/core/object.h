@@ -87,8 +87,8 @@ void em_object_unref(struct em_object *object);
 CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out);
 
 // As em_object_get, without the lock: the object stays valid until em_object_unpin, even if another
-// thread destroys it meanwhile. Costs one atomic operation each. Pins are for the duration of a
-// call. Precondition: em_lock not held.
+// thread destroys it meanwhile. Each costs one atomic operation, or none in a process with one
+// thread. Pins are for the duration of a call. Precondition: em_lock not held.
 #define em_object_pin(type, handle, code, out)                                                     \
     em_object_pin_((type), (uint64_t)(uintptr_t)(handle), (code),                                  \
                    (struct em_object **)(void *)(out))

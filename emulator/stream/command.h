@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "counter.h"
+
 struct em_access;
 struct em_condition;
 struct em_stream;
@@ -88,7 +90,7 @@ struct em_command {
     uint16_t accesses_at, access_count;
     struct em_condition *condition; // with ops->ready: must outlive the command
 
-    // Everything below belongs to the scheduler.
+    // Everything below belongs to the scheduler and need not be initialised.
     CUresult result;
     bool copied;                 // on the heap; else on the stack of the thread that submitted it
     bool done;                   // complete; for that thread
@@ -113,6 +115,17 @@ struct em_command {
         };
     };
 };
+
+// Prepares a command without accesses or a condition. Faster than an initialiser, because it leaves
+// out the scheduler's part.
+static inline void em_command_init(struct em_command *command, const struct em_command_ops *ops,
+                                   size_t size_B)
+{
+    command->ops = ops;
+    command->size_B = (uint32_t)size_B;
+    command->accesses_at = command->access_count = 0;
+    command->condition = NULL;
+}
 
 static inline struct em_access *em_command_accesses(const struct em_command *command)
 {
@@ -165,5 +178,5 @@ bool em_stream_must_wait(const struct em_stream *stream);
 extern uint64_t em_order_epoch;
 static inline void em_ordered(void)
 {
-    __atomic_fetch_add(&em_order_epoch, 1, __ATOMIC_RELAXED);
+    em_count(&em_order_epoch, 1);
 }

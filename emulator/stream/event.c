@@ -162,7 +162,6 @@ static const struct em_command_ops record_context_ops = {
 static CUresult record(struct em_event *e, struct em_stream *s, struct record *c)
 {
     em_assert_locked();
-    c->command.size_B = sizeof *c;
     c->event = e;
     CUresult r = next_marker(e, &c->marker);
     if (r)
@@ -173,12 +172,13 @@ static CUresult record(struct em_event *e, struct em_stream *s, struct record *c
 
 CUresult em_event_record(struct em_event *e, struct em_stream *s)
 {
-    struct record c = {.command.ops = &record_ops};
+    struct record c;
     // "hEvent and hStream must be from the same context otherwise CUDA_ERROR_INVALID_HANDLE is
     // returned".
     if (e->object.context != s->object.context)
         return em_fail(CUDA_ERROR_INVALID_HANDLE,
                        "the event and the stream belong to different contexts");
+    em_command_init(&c.command, &record_ops, sizeof c);
     em_lock();
     CUresult r = record(e, s, &c);
     em_unlock();
@@ -187,13 +187,14 @@ CUresult em_event_record(struct em_event *e, struct em_stream *s)
 
 CUresult em_event_record_context(struct em_event *e, struct em_context *context)
 {
-    struct record c = {.command.ops = &record_context_ops};
+    struct record c;
     struct em_stream *s;
     if (e->object.context != context)
         return em_fail(CUDA_ERROR_INVALID_HANDLE, "the event belongs to another context");
     em_lock();
     CUresult r = em_stream_new_hidden(context, &s);
     if (!r) {
+        em_command_init(&c.command, &record_context_ops, sizeof c);
         c.command.condition = &context->work.reached;
         c.up_to = context->work.last_sequence;
         c.command.stream = s; // `ready` is asked before the submission
@@ -253,7 +254,10 @@ static bool is_ours(const struct em_event *e)
 static CUresult wait_for_record(struct em_event *e, struct em_stream *s)
 {
     em_assert_locked();
-    struct wait c = {.command = {.ops = &wait_ops, .size_B = sizeof c}};
+    struct wait c;
+    em_command_init(&c.command, &wait_ops, sizeof c);
+    c.event = NULL;
+    c.marker = NULL;
     if (!is_ours(e)) {
         c.command.ops = &wait_slot_ops;
         c.event = e;

@@ -48,7 +48,7 @@ bool em_run_one(enum em_place place)
     em_scheduler_start(c);
     em_unlock();
     CUresult r = run_for(c);
-    em_lock();
+    em_lock_again();
     if (r == EM_RUN_AGAIN)
         em_scheduler_again(c);
     else

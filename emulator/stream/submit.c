@@ -211,7 +211,7 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
     em_scheduler_start(c);
     em_unlock();
     CUresult r = em_command_run(c);
-    em_lock();
+    em_lock_again();
     if (em_unlikely(r && how == EM_SUBMIT_ASYNC)) {
         c->call = em_call_now();
         complete(c, r, true);
