@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Compares Cardless's headers with those of an installed CUDA toolkit: every name, size, offset, value, prototype and macro.
+"""Compares Cardless's headers with those of an installed CUDA toolkit.
 
-usage: abi.py INCLUDE [--toolkit INCLUDE] [--clang CLANG]; exit status 77: there is nothing to compare with."""
+    abi.py INCLUDE [--toolkit INCLUDE] [--clang CLANG]
+
+Compared are every name, size, offset, value, prototype and macro. Exit status 77: no toolkit or no
+clang is installed.
+"""
 import argparse
 import os
 import re
@@ -13,17 +17,25 @@ from pathlib import Path
 
 from collect import Headers
 
-# With the header of another project that each needs. cuda.h is first: the toolkit's cudaVDPAU.h does not include it.
-HEADERS = {'cuda.h': None, 'cudaGL.h': 'GL/gl.h', 'cudaEGL.h': 'EGL/eglext.h', 'cudaVDPAU.h': 'vdpau/vdpau.h', 'cudaProfiler.h': None,
-           'cudaTypedefs.h': None, 'cudaGLTypedefs.h': 'GL/gl.h', 'cudaEGLTypedefs.h': 'EGL/eglext.h',
-           'cudaVDPAUTypedefs.h': 'vdpau/vdpau.h', 'cudaProfilerTypedefs.h': None}
-VARIANTS = {'plain': [], 'per-thread': ['-DCUDA_API_PER_THREAD_DEFAULT_STREAM'], 'internal': ['-D__CUDA_API_VERSION_INTERNAL']}
+# Each header with the header of another project that it needs. cuda.h is first, because the
+# toolkit's cudaVDPAU.h does not include it.
+HEADERS = {
+    'cuda.h': None, 'cudaGL.h': 'GL/gl.h', 'cudaEGL.h': 'EGL/eglext.h',
+    'cudaVDPAU.h': 'vdpau/vdpau.h', 'cudaProfiler.h': None,
+    'cudaTypedefs.h': None, 'cudaGLTypedefs.h': 'GL/gl.h', 'cudaEGLTypedefs.h': 'EGL/eglext.h',
+    'cudaVDPAUTypedefs.h': 'vdpau/vdpau.h', 'cudaProfilerTypedefs.h': None,
+}
+VARIANTS = {
+    'plain': [],
+    'per-thread': ['-DCUDA_API_PER_THREAD_DEFAULT_STREAM'],
+    'internal': ['-D__CUDA_API_VERSION_INTERNAL'],
+}
 VERSION = '13000'
-# The least of VDPAU that the header needs, for machines without it.
+# The part of VDPAU that the header needs, for machines without it.
 VDPAU = '''#include <stdint.h>
 typedef uint32_t VdpDevice, VdpVideoSurface, VdpOutputSurface, VdpFuncId;
 typedef int VdpStatus;
-typedef VdpStatus VdpGetProcAddress(VdpDevice device, VdpFuncId function_id, void **function_pointer);
+typedef VdpStatus VdpGetProcAddress(VdpDevice device, VdpFuncId id, void **function_pointer);
 '''
 
 
@@ -34,17 +46,20 @@ def skip(reason):
 
 def find_toolkit():
     nvcc = shutil.which('nvcc')
-    homes = [os.environ.get('CUDA_HOME'), os.environ.get('CUDA_PATH'), nvcc and Path(nvcc).resolve().parents[1],
-             '/usr/local/cuda-13.0', '/usr/local/cuda']
+    homes = [os.environ.get('CUDA_HOME'), os.environ.get('CUDA_PATH'),
+             nvcc and Path(nvcc).resolve().parents[1], '/usr/local/cuda-13.0', '/usr/local/cuda']
+    version = re.compile(rf'define\s+CUDA_VERSION\s+{VERSION}\b')
     for home in filter(None, homes):
         header = Path(home) / 'include' / 'cuda.h'
-        if header.exists() and re.search(rf'define\s+CUDA_VERSION\s+{VERSION}\b', header.read_text(errors='replace')):
+        if header.exists() and version.search(header.read_text(errors='replace')):
             return header.parent
     return None
 
 
-def there_is(clang, flag, header):
-    return subprocess.run([clang, '-E', flag, '-'], input=f'#include <{header}>\n', capture_output=True, text=True).returncode == 0
+def is_installed(clang, flag, header):
+    run = subprocess.run([clang, '-E', flag, '-'], input=f'#include <{header}>\n',
+                         capture_output=True, text=True)
+    return run.returncode == 0
 
 
 def differences(theirs, ours):
@@ -58,7 +73,7 @@ def differences(theirs, ours):
             elif what in ('functions', 'typedefs') and x and y:
                 x, y = theirs.canonical(x), ours.canonical(y)
             elif what == 'enumerators' and (x is None or y is None):
-                continue  # its value tells
+                continue  # the values are compared
             if x is None and re.search(r'(^|\s)PFN_', name):
                 continue  # ours names forms that the toolkit has no type for
             if x is None:
@@ -70,7 +85,8 @@ def differences(theirs, ours):
     for record in sorted(theirs.records.keys() & ours.records.keys()):
         x, y = theirs.records[record], ours.records[record]
         if x != y:
-            yield f'record: {record}: toolkit {[f for f in x if f not in y]}, ours {[f for f in y if f not in x]}'
+            only_theirs, only_ours = [f for f in x if f not in y], [f for f in y if f not in x]
+            yield f'record: {record}: toolkit {only_theirs}, ours {only_ours}'
     for record in sorted(theirs.records.keys() ^ ours.records.keys()):
         yield f'record: {record}: only in {"the toolkit" if record in theirs.records else "ours"}'
 
@@ -100,7 +116,8 @@ def main():
         (Path(folder) / 'vdpau').mkdir()
         (Path(folder) / 'vdpau' / 'vdpau.h').write_text(VDPAU)
         foreign = f'-idirafter{folder}'
-        names = [n for n, needs in HEADERS.items() if not needs or there_is(a.clang, foreign, needs)]
+        names = [n for n, needs in HEADERS.items()
+                 if not needs or is_installed(a.clang, foreign, needs)]
         for name in HEADERS.keys() - set(names):
             print(f'{name}: not compared, {HEADERS[name]} is not installed')
         for variant, flags in VARIANTS.items():
@@ -111,8 +128,10 @@ def main():
                 found = [str(e)]
             else:
                 found = list(differences(theirs, ours))
-                print(f'{variant}: {len(theirs.functions)} functions, {len(theirs.typedefs)} types, {len(theirs.records)} records, '
-                      f'{len(theirs.facts)} sizes, offsets and values, {len(theirs.macros)} macros: {len(found)} differences')
+                print(f'{variant}: {len(theirs.functions)} functions, '
+                      f'{len(theirs.typedefs)} types, {len(theirs.records)} records, '
+                      f'{len(theirs.facts)} sizes, offsets and values, '
+                      f'{len(theirs.macros)} macros: {len(found)} differences')
             for line in found:
                 print(f'  {variant}: {line}')
             count += len(found)

@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A library exports the names of a list (names.txt: the driver's; layer_names.txt: the Vulkan layer's), ours that begin with cardless, and nothing
-else; none has a version."""
+"""Compares the names that a library exports with a list.
+
+    exports.py LIBRARY LIST
+
+The library exports every name of the list (names.txt: the driver's; layer_names.txt: the Vulkan
+layer's), Cardless's own names, which begin with "cardless", and nothing else. No name has a
+version.
+"""
 import shutil
 import subprocess
 import sys
@@ -10,14 +16,16 @@ library, names = sys.argv[1:]
 if not shutil.which('nm'):
     print('no nm on this machine')
     sys.exit(77)
-out = subprocess.run(['nm', '-D', '--defined-only', '--with-symbol-versions', library], check=True, capture_output=True, text=True).stdout
+command = ['nm', '-D', '--defined-only', '--with-symbol-versions', library]
+out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
 have = {line.split()[-1] for line in out.splitlines()}
 want = set(open(names, encoding='utf-8').read().split())
 versioned = sorted(n for n in have if '@' in n)
 missing = sorted(want - have)
 extra = sorted(n for n in have - want if not n.startswith('cardless') and '@' not in n)
-for what, found in (('missing', missing), ('not in the list', extra), ('with a version', versioned)):
+for problem, found in (('missing', missing), ('not in the list', extra),
+                       ('with a version', versioned)):
     for name in found:
-        print(f'{what}: {name}')
+        print(f'{problem}: {name}')
 print(f'{len(have)} names exported, {len(want)} wanted')
 sys.exit(bool(missing or extra or versioned))

@@ -27,7 +27,8 @@ class Record:
 
 
 class Member:
-    """One member. `type` is a type name without const, or a Record; name '' is an unnamed member."""
+    """One member. `type` is the name of a type without const, or a Record or Enum that is defined
+    here. An unnamed member has the name ''."""
 
     def __init__(self, name, type_, stars, array):
         self.name, self.type, self.stars, self.array = name, type_, stars, array

@@ -67,7 +67,8 @@ class Generator:
         for stream, handle in streams:
             lines += ['    if (!r)',
                       f'        r = {self.dialect.body}open_stream(&entry, {handle}, &{stream});']
-        lines += ['    if (!r)', f'        r = {self.dialect.body}{target.name}({", ".join(given)});']
+        body = f'{self.dialect.body}{target.name}'
+        lines += ['    if (!r)', f'        r = {body}({", ".join(given)});']
         for stream, _ in reversed(streams):
             lines += [f'    if ({stream})', f'        {self.h}_stream_put({stream});']
         if 'own' in row.checks:

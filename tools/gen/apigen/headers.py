@@ -4,7 +4,8 @@ import re
 
 # A program built for per-thread default streams gets per-thread functions from cuGetProcAddress
 # unless it asks for the others.
-PROC_ADDRESS = '''#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) && !defined(__CUDA_API_VERSION_INTERNAL)
+PROC_ADDRESS = '''#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) && \\
+    !defined(__CUDA_API_VERSION_INTERNAL)
 /* A program built for per-thread default streams gets per-thread functions unless it asks for the
  * others. */
 static inline CUresult cuGetProcAddress_v2_ptsz(const char *symbol, void **pfn, int cudaVersion,

@@ -16,7 +16,8 @@ SCALARS = {
     'long long': 'SIGNED', 'int32_t': 'SIGNED', 'int64_t': 'SIGNED',
     'unsigned char': 'UNSIGNED', 'unsigned short': 'UNSIGNED', 'unsigned int': 'UNSIGNED',
     'unsigned': 'UNSIGNED', 'unsigned long': 'UNSIGNED', 'unsigned long long': 'UNSIGNED',
-    'size_t': 'UNSIGNED', 'uint32_t': 'UNSIGNED', 'uint64_t': 'UNSIGNED', 'float': 'FLOAT', 'double': 'FLOAT',
+    'size_t': 'UNSIGNED', 'uint32_t': 'UNSIGNED', 'uint64_t': 'UNSIGNED', 'float': 'FLOAT',
+    'double': 'FLOAT',
 }
 QUIET = re.compile(r'_?(internal_)?(reserved|pad|padding|oversize)\d*$')
 FLAGS = re.compile(r'flags?$', re.I)
@@ -281,8 +282,9 @@ class Shapes:
         return self.add(key, 'UNION', size, path, first, len(built))
 
     def plain_member(self, name, offset):
-        return dict(name=self.name(name), offset=offset, shape=0, elements='0', count='EM_NO_SIBLING',
-                    selector='EM_NO_SIBLING', flags=[], any_case=0, cases=0, case_count=0)
+        return dict(name=self.name(name), offset=offset, shape=0, elements='0',
+                    count='EM_NO_SIBLING', selector='EM_NO_SIBLING', flags=[], any_case=0,
+                    cases=0, case_count=0)
 
     def relate(self, out, path, siblings):
         """Counts and discriminators."""
@@ -336,12 +338,14 @@ def write_shapes(s, dialect, result):
     out += ['static const struct em_member members[] = {']
     for m in s.members:
         flags = ' | '.join(m['flags']) or '0'
-        out.append(f'    {{{m["name"]}, {m["offset"]}, {m["shape"]}, {m["elements"]}, {m["count"]}, '
-                   f'{m["selector"]}, {flags}, {m["any_case"]}, {m["cases"]}, {m["case_count"]}}},')
+        words = [m[k] for k in ('name', 'offset', 'shape', 'elements', 'count', 'selector')]
+        words += [flags, m['any_case'], m['cases'], m['case_count']]
+        out.append('    {' + ', '.join(str(w) for w in words) + '},')
     out += ['};', '', 'static const struct em_shape shapes[] = {']
     for h in s.shapes:
         out.append(f'    {{{h["name"]}, {h["first"]}, {h["count"]}, {h["target"]}, {h["size"]}, '
                    f'EM_SHAPE_{h["kind"]}}},')
     out += ['};', '', f'const struct em_description {dialect.body}description = {{',
-            f'    names, constants, members, shapes, cases, {result}, {dialect.handle_text},', '};', '']
+            f'    names, constants, members, shapes, cases, {result}, {dialect.handle_text},',
+            '};', '']
     return '\n'.join(out)

@@ -16,7 +16,8 @@ class Dialect:
 
     KEYS = {'prefix': 1, 'result': 1, 'success': 1, 'body': 1, 'helpers': 1, 'entry': None,
             'types': None, 'headers': None, 'stream': 3, 'streamtype': 1, 'check': None,
-            'handletext': 1, 'objects': 1, 'firsttwin': 1, 'internal': 1, 'node': 1, 'procs': 1, 'facts': 1}
+            'handletext': 1, 'objects': 1, 'firsttwin': 1, 'internal': 1, 'node': 1, 'procs': 1,
+            'facts': 1}
 
     def __init__(self):
         self.values, self.checks = {}, {}
@@ -173,7 +174,8 @@ class Row:
 
     def exported(self):
         """(symbol, twin) of the symbols that this row exports."""
-        return [(self.name, None)] + ([(f'{self.name}_{self.twin}', self.twin)] if self.twin else [])
+        twins = [self.twin] if self.twin else []
+        return [(self.name, None)] + [(f'{self.name}_{twin}', twin) for twin in twins]
 
     def c_arguments(self):
         return ', '.join(a.text for a in self.arguments) or 'void'
