@@ -43,11 +43,14 @@ def anchors(path):
 
 def pages():
     """(where the page stands in the manual, the file with its text)."""
-    names = subprocess.run(
-        ['git', '-C', ROOT, 'ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
-        capture_output=True,
-        text=True,
-    ).stdout.split('\n')
+    try:
+        names = subprocess.run(
+            ['git', '-C', ROOT, 'ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
+            capture_output=True,
+            text=True,
+        ).stdout.split('\n')
+    except FileNotFoundError:  # git is not installed
+        names = []
     if not any(names):  # not a checkout: a release
         found = (
             os.path.relpath(os.path.join(folder, f), ROOT)
