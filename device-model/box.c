@@ -94,23 +94,91 @@ static uint64_t span_B(const struct kn_linear *l, const struct kn_box *box)
     return (box->slices - 1) * l->slice_B + (box->rows - 1) * l->pitch_B + box->width_B;
 }
 
-// Copies as if through a buffer, for any two pitches. Rows ascend in both places by at least their
-// width, so a row that moves down can only overwrite the source of a lower row, and a row that
-// moves up only that of a higher row. So the rows that move down are copied from the bottom, and
-// the others from the top.
+// The distance that rows move, which is linear in the slice and the row. One bit more than
+// addresses have, because it can be negative.
+typedef __int128 distance;
+
+// The indices [first, end) of `count` for which start + index * step is negative.
+struct run {
+    uint64_t first, end;
+};
+
+static struct run negative_run(distance start, distance step, uint64_t count)
+{
+    distance edge;
+
+    if (step > 0) { // those below the edge
+        edge = start < 0 ? (step - 1 - start) / step : 0;
+        return (struct run){0, edge < (distance)count ? (uint64_t)edge : count};
+    }
+    if (step < 0) { // those from the edge on
+        edge = start < 0 ? 0 : start / -step + 1;
+        return (struct run){edge < (distance)count ? (uint64_t)edge : count, count};
+    }
+    return (struct run){0, start < 0 ? count : 0};
+}
+
+// The other indices. A run that is not empty begins at 0 or ends at `count`.
+static struct run other_run(struct run r, uint64_t count)
+{
+    if (r.first == r.end)
+        return (struct run){0, count};
+    return r.first ? (struct run){0, r.first} : (struct run){r.end, count};
+}
+
+static uint8_t *row_at(const struct kn_linear *l, uint64_t z, uint64_t y)
+{
+    return (uint8_t *)l->first + z * l->slice_B + y * l->pitch_B;
+}
+
+// Reads a byte of each page of rows that stay where they are, so that memory that is not there
+// faults as it does in any other copy.
+static void touch_rows(const struct kn_linear *l, const struct kn_box *box)
+{
+    enum { PAGE_B = 4096 };
+
+    for (uint64_t z = 0; z < box->slices; z++)
+        for (uint64_t y = 0; y < box->rows; y++) {
+            const volatile uint8_t *row = row_at(l, z, y);
+
+            for (uint64_t x_B = 0; x_B < box->width_B; x_B += PAGE_B)
+                (void)row[x_B];
+            (void)row[box->width_B - 1];
+        }
+}
+
+// Copies between overlapping boxes as if through a buffer, for any two pitches. Successive rows are
+// at least a width apart in both places. So a row that moves to a lower address can only overwrite
+// the source of an earlier row, and one that moves to a higher address only that of a later row:
+// the former are moved from the first to the last, then the latter from the last to the first.
+// Slices and rows that do not move in the direction of the pass are skipped without a visit: a box
+// may claim 2^40 slices, and only a row that is moved can fault.
 static void move_overlapping_rows(const struct kn_linear *d, const struct kn_linear *s,
                                   const struct kn_box *box)
 {
-    uint64_t rows = box->slices * box->rows;
+    distance start = (distance)(uintptr_t)d->first - (distance)(uintptr_t)s->first;
+    distance per_slice = box->slices > 1 ? (distance)d->slice_B - (distance)s->slice_B : 0;
+    distance per_row = box->rows > 1 ? (distance)d->pitch_B - (distance)s->pitch_B : 0;
+    distance across = (distance)(box->rows - 1) * per_row;
+    struct run slices, rows;
 
-    for (uint64_t i = 0; i < 2 * rows; i++) {
-        bool upwards = i >= rows;
-        uint64_t row = upwards ? 2 * rows - 1 - i : i, z = row / box->rows, y = row % box->rows;
-        uint8_t *to = d->first + z * d->slice_B + y * d->pitch_B;
-        uint8_t *from = s->first + z * s->slice_B + y * s->pitch_B;
-
-        if (upwards == ((uintptr_t)to >= (uintptr_t)from))
-            kn_move(to, from, box->width_B);
+    if (!start && !per_slice && !per_row) {
+        touch_rows(d, box);
+        return;
+    }
+    slices = negative_run(start + (across < 0 ? across : 0), per_slice, box->slices);
+    for (uint64_t z = slices.first; z < slices.end; z++) {
+        rows = negative_run(start + (distance)z * per_slice, per_row, box->rows);
+        for (uint64_t y = rows.first; y < rows.end; y++)
+            kn_move(row_at(d, z, y), row_at(s, z, y), box->width_B);
+    }
+    slices = negative_run(start + (across > 0 ? across : 0), per_slice, box->slices);
+    slices = other_run(slices, box->slices);
+    for (uint64_t z = slices.end; z-- > slices.first;) {
+        rows = negative_run(start + (distance)z * per_slice, per_row, box->rows);
+        rows = other_run(rows, box->rows);
+        for (uint64_t y = rows.end; y-- > rows.first;)
+            kn_move(row_at(d, z, y), row_at(s, z, y), box->width_B);
     }
 }
 

@@ -1,52 +1,92 @@
 // SPDX-License-Identifier: MIT
-// Notices mistakes in the use of mapped external buffers.
+// Finds mistakes in the use of mapped external buffers.
 #include "external_watch.h"
 
 #include "command.h"
 #include "error.h"
 #include "exporter.h"
+#include "lock.h"
 #include "quirk.h"
+
+static struct em_external_mapping *mapping_of_bytes(struct dm_interval *bytes)
+{
+    return (struct em_external_mapping *)((char *)bytes -
+                                          offsetof(struct em_external_mapping, bytes));
+}
+
+static struct em_external_mapping *mapping_of_written(struct dm_interval *written)
+{
+    return (struct em_external_mapping *)((char *)written -
+                                          offsetof(struct em_external_mapping, written));
+}
+
+// Empties the set of written bytes if a call has ordered work since. The mappings notice because
+// their epoch is not the set's.
+static void start_epoch(struct em_imported *imported)
+{
+    uint64_t now = __atomic_load_n(&em_order_epoch, __ATOMIC_RELAXED);
+    if (imported->epoch == now)
+        return;
+    imported->epoch = now;
+    imported->written.root = NULL;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
 
 // "writes made via one address are not guaranteed to be visible via the other address, even if they
 // are issued by the same thread"
 static void look_for_alias(struct em_external_mapping *m, uint64_t first, uint64_t end)
 {
-    uint64_t epoch = __atomic_load_n(&em_order_epoch, __ATOMIC_RELAXED);
-    for (struct em_external_mapping *o = m->imported->mappings; o && !m->said_alias; o = o->next) {
-        if (o == m || o->dirty_epoch != epoch || first >= o->dirty_end || end <= o->dirty_first)
-            continue;
-        m->said_alias = true;
-        em_mistake(B05, CUDA_SUCCESS,
-                   "bytes %llu to %llu of CUexternalMemory #%u are read through the mapping at "
-                   "%#llx after a write through the "
-                   "one at %#llx, and nothing ordered them",
-                   (unsigned long long)(first > o->dirty_first ? first : o->dirty_first),
-                   (unsigned long long)(end < o->dirty_end ? end : o->dirty_end),
-                   m->imported->number, (unsigned long long)m->allocation.base,
-                   (unsigned long long)o->allocation.base);
-    }
+    start_epoch(m->imported);
+    if (m->said_alias)
+        return;
+    struct dm_interval *written =
+        dm_intervals_overlap(&m->imported->written, first, end, &m->written);
+    if (!written)
+        return;
+    m->said_alias = true;
+    em_mistake(B05, CUDA_SUCCESS,
+               "bytes %llu to %llu of CUexternalMemory #%u are read through the mapping at %#llx "
+               "after a write through the one at %#llx, and no call has ordered the two",
+               (unsigned long long)later(first, written->first),
+               (unsigned long long)earlier(end, written->end), m->imported->number,
+               (unsigned long long)m->allocation.base,
+               (unsigned long long)mapping_of_written(written)->allocation.base);
 }
 
 static void note_write(struct em_external_mapping *m, uint64_t first, uint64_t end)
 {
-    uint64_t epoch = __atomic_load_n(&em_order_epoch, __ATOMIC_RELAXED);
-    if (m->dirty_epoch != epoch) {
-        m->dirty_epoch = epoch;
-        m->dirty_first = first;
-        m->dirty_end = end;
-        return;
+    struct em_imported *imported = m->imported;
+    start_epoch(imported);
+    if (m->written_epoch == imported->epoch) {
+        if (first >= m->written.first && end <= m->written.end)
+            return;
+        dm_intervals_remove(&imported->written, &m->written);
+        first = earlier(first, m->written.first);
+        end = later(end, m->written.end);
     }
-    m->dirty_first = first < m->dirty_first ? first : m->dirty_first;
-    m->dirty_end = end > m->dirty_end ? end : m->dirty_end;
+    m->written_epoch = imported->epoch;
+    m->written.first = first;
+    m->written.end = end;
+    dm_intervals_insert(&imported->written, &m->written);
 }
 
 static bool begin_access(struct em_access *access)
 {
+    em_assert_locked();
     const struct em_allocation *a = access->owner;
     struct em_external_mapping *m = a->owner;
     uint64_t first = m->offset + (access->address - a->base), end = first + access->size_B;
-    // "Any existing buffers … mapped onto this object must no longer be used": the driver does not
-    // mind, and under its personality nor do we.
+    // "Any existing buffers … mapped onto this object must no longer be used": the driver allows
+    // it, and so does its personality.
     if (m->imported->destroyed && !m->said_destroyed && em_config()->personality == EM_MANUAL) {
         m->said_destroyed = true;
         em_mistake(B06, CUDA_SUCCESS,
@@ -64,37 +104,45 @@ static bool begin_access(struct em_access *access)
 
 static const struct em_watch_ops watch_ops = {.begin = begin_access};
 
-static bool overlap(const struct em_external_mapping *a, const struct em_external_mapping *b)
+static void watch_one(struct dm_interval *bytes, void *unused)
 {
-    return a->offset < b->offset + b->allocation.size && b->offset < a->offset + a->allocation.size;
+    (void)unused;
+    mapping_of_bytes(bytes)->allocation.watch = &watch_ops;
 }
 
+// A mapping is watched only if it shares bytes with another one, or if the host must flush: other
+// commands pay nothing. The first overlap makes all mappings of the object watched, so that a later
+// mapping need not find those that it overlaps.
 void em_external_watch(struct em_external_mapping *m)
 {
-    // Only mappings that share bytes, with each other or with a host that must flush, need to be
-    // told of every use.
-    if (em_exporter_needs_flush(m->imported))
+    em_assert_locked();
+    struct em_imported *imported = m->imported;
+    m->bytes.first = m->offset;
+    m->bytes.end = m->offset + m->allocation.size;
+    m->written_epoch = UINT64_MAX;
+    if (!imported->overlapping &&
+        dm_intervals_overlap(&imported->mappings, m->bytes.first, m->bytes.end, NULL)) {
+        imported->overlapping = true;
+        dm_intervals_each(&imported->mappings, watch_one, NULL);
+    }
+    if (imported->overlapping || em_exporter_needs_flush(imported))
         m->allocation.watch = &watch_ops;
-    m->dirty_epoch = UINT64_MAX;
-    for (struct em_external_mapping *o = m->imported->mappings; o; o = o->next)
-        if (overlap(m, o))
-            m->allocation.watch = o->allocation.watch = &watch_ops;
-    m->next = m->imported->mappings;
-    m->imported->mappings = m;
+    dm_intervals_insert(&imported->mappings, &m->bytes);
 }
 
 void em_external_unwatch(struct em_external_mapping *m)
 {
-    for (struct em_external_mapping **i = &m->imported->mappings; *i; i = &(*i)->next) {
-        if (*i == m) {
-            *i = m->next;
-            return;
-        }
-    }
+    em_assert_locked();
+    struct em_imported *imported = m->imported;
+    dm_intervals_remove(&imported->mappings, &m->bytes);
+    if (m->written_epoch == imported->epoch)
+        dm_intervals_remove(&imported->written, &m->written);
+    if (!imported->mappings.root)
+        imported->overlapping = false;
 }
 
 void em_external_watch_destroyed(struct em_imported *imported)
 {
-    for (struct em_external_mapping *m = imported->mappings; m; m = m->next)
-        m->allocation.watch = &watch_ops;
+    em_assert_locked();
+    dm_intervals_each(&imported->mappings, watch_one, NULL);
 }

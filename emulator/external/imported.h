@@ -8,6 +8,7 @@
 
 #include "hash_table.h"
 #include "import.h"
+#include "intervals.h"
 #include "layout.h"
 #include "physical.h"
 
@@ -26,10 +27,13 @@ struct em_imported {
     uint32_t number;  // of that CUexternalMemory
     uint64_t
         window; // device address of the payload's byte 0, mapped whole when first needed; else 0
-    bool window_taken;                    // by a buffer
-    struct em_external_mapping *mappings; // buffers on it with addresses of their own
-    struct em_external_window *shared;    // buffers on it that share addresses, or NULL
-    UT_hash_handle hh;                    // among the descriptors that the driver owns
+    bool window_taken;            // by a buffer
+    struct dm_intervals mappings; // buffers with addresses of their own, by their bytes (watch.c)
+    bool overlapping;             // two of them have shared bytes: all are watched
+    struct dm_intervals written;  // the bytes that commands wrote through them since `epoch` began
+    uint64_t epoch;
+    struct em_external_window *shared; // buffers on it that share addresses, or NULL
+    UT_hash_handle hh;                 // among the descriptors that the driver owns
 };
 
 // Takes over what `desc` (validated) stands for. On failure the descriptor is untouched and the

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copies whose two boxes overlap come out as if through a buffer, whichever way they move and
 // whatever their pitches.
+#include <stddef.h>
+#include <sys/mman.h>
+
 #include "../harness.h"
 
 enum { SIZE = 1 << 14, WIDTH = 160, HEIGHT = 24, DEPTH = 6, ARRAY_B = WIDTH * HEIGHT * DEPTH };
@@ -187,4 +190,45 @@ TEST(layered_array)
     in_array(CUDA_ARRAY3D_LAYERED);
 }
 
-TESTS(CASE(rows), CASE(slices), CASE(rows_of_two_pitches), CASE(array), CASE(layered_array))
+// ---- extents that no memory has
+
+// Copies 2^40 rows of one byte, as slices or as rows, within host memory that a guard page ends.
+// The copy must fault, and soon: most rows must not be visited before the one that faults.
+static void copy_too_many_rows(unsigned char *host, ptrdiff_t move_B, bool slices, size_t dst_pitch)
+{
+    const size_t many = (size_t)1 << 40;
+    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .dstMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = host,
+                       .dstHost = host + move_B,
+                       .WidthInBytes = 1,
+                       .Height = slices ? 1 : many,
+                       .Depth = slices ? many : 1,
+                       .srcPitch = slices ? 1 : 2,
+                       .dstPitch = dst_pitch,
+                       .srcHeight = slices ? 2 : many,
+                       .dstHeight = slices ? dst_pitch : many};
+    if (slices)
+        c.dstPitch = 1;
+    EXPECT_ERROR(cuMemcpy3D(&c), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(absurd_extents)
+{
+    enum { HOST_B = 1 << 16, PAGE_B = 4096 };
+    test_context();
+    unsigned char *host =
+        mmap(NULL, HOST_B + 2 * PAGE_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(host != MAP_FAILED);
+    host += PAGE_B;
+    EXPECT_EQ(mprotect(host, HOST_B, PROT_READ | PROT_WRITE), 0);
+    const ptrdiff_t moves_B[] = {0, 2, 30, 4096, -2, -30, -4096};
+    for (unsigned i = 0; i < sizeof moves_B / sizeof *moves_B; i++)
+        for (size_t dst_pitch = 1; dst_pitch < 4; dst_pitch++) {
+            copy_too_many_rows(host + HOST_B / 2, moves_B[i], true, dst_pitch);
+            copy_too_many_rows(host + HOST_B / 2, moves_B[i], false, dst_pitch);
+        }
+}
+
+TESTS(CASE(rows), CASE(slices), CASE(rows_of_two_pitches), CASE(array), CASE(layered_array),
+      CASE(absurd_extents))
