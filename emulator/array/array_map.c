@@ -8,6 +8,7 @@
 #include "command.h"
 #include "context.h"
 #include "device.h"
+#include "error.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "stream.h"
@@ -22,13 +23,13 @@ struct entry {
 
 struct map_command {
     struct em_command command;
-    struct entry *entries;
     unsigned count;
+    struct entry entries[];
 };
 
 // ---- the command
 
-static CUresult run(struct em_command *command)
+static CUresult map_run(struct em_command *command)
 {
     struct map_command *c = (struct map_command *)command;
     CUresult r = CUDA_SUCCESS;
@@ -40,25 +41,31 @@ static CUresult run(struct em_command *command)
     return r;
 }
 
-// Precondition: em_lock held.
-static void drop(struct entry *entries, unsigned count)
+static CUresult map_clone(struct em_command *command)
 {
-    for (unsigned i = 0; i < count; i++) {
-        if (entries[i].storage)
-            em_storage_unref(entries[i].storage);
-        dm_physical_unref(entries[i].physical);
+    em_assert_locked();
+    struct map_command *c = (struct map_command *)command;
+    for (unsigned i = 0; i < c->count; i++) {
+        em_storage_ref(c->entries[i].storage);
+        if (c->entries[i].physical)
+            dm_physical_ref(c->entries[i].physical);
     }
-    dm_free(entries);
+    return CUDA_SUCCESS;
 }
 
-static void finish(struct em_command *command)
+static void map_release(struct em_command *command)
 {
+    em_assert_locked();
     struct map_command *c = (struct map_command *)command;
-    drop(c->entries, c->count);
+    for (unsigned i = 0; i < c->count; i++) {
+        if (c->entries[i].storage) // else its check failed
+            em_storage_unref(c->entries[i].storage);
+        dm_physical_unref(c->entries[i].physical);
+    }
 }
 
 static const struct em_command_ops map_ops = {
-    .name = "mapping of array memory", .run = run, .finish = finish};
+    .name = "mapping of array memory", .run = map_run, .clone = map_clone, .release = map_release};
 
 // ---- what is asked for
 
@@ -240,20 +247,37 @@ static CUresult make_entry(const CUarrayMapInfo *m, struct entry *e)
     return CUDA_SUCCESS;
 }
 
+CUresult em_array_map_prepare(const CUarrayMapInfo *list, unsigned count, struct em_command **out)
+{
+    em_assert_locked();
+    struct map_command *c = NULL;
+    size_t size_B = 0;
+    CUresult r = CUDA_SUCCESS;
+    if (!__builtin_mul_overflow(count, sizeof *c->entries, &size_B) &&
+        size_B <= UINT32_MAX - sizeof *c)
+        c = dm_calloc(1, sizeof *c + size_B);
+    if (!c)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u mappings", count);
+    c->command = (struct em_command){.ops = &map_ops, .size_B = (uint32_t)(sizeof *c + size_B)};
+    c->count = count;
+    for (unsigned i = 0; i < count && !r; i++)
+        r = make_entry(&list[i], &c->entries[i]);
+    if (r)
+        em_command_free(&c->command);
+    else
+        *out = &c->command;
+    return r;
+}
+
 CUresult em_array_map(const CUarrayMapInfo *list, unsigned count, struct em_stream *stream)
 {
-    struct map_command c = {.command = {.ops = &map_ops, .size_B = sizeof c}, .count = count};
-    CUresult r = CUDA_SUCCESS;
-    c.entries = dm_calloc(count, sizeof *c.entries);
-    if (!c.entries)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u mappings", count);
+    struct em_command *command;
     em_lock();
-    for (unsigned i = 0; i < count && !r; i++)
-        r = make_entry(&list[i], &c.entries[i]);
-    if (r)
-        drop(c.entries, count);
+    CUresult r = em_array_map_prepare(list, count, &command);
+    if (!r) {
+        r = em_issue(stream, command, EM_SUBMIT_ASYNC);
+        dm_free(command);
+    }
     em_unlock();
-    if (!r)
-        r = em_submit(stream, &c.command, EM_SUBMIT_ASYNC);
     return r;
 }

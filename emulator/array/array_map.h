@@ -4,8 +4,11 @@
 #pragma once
 #include <cuda.h>
 
+struct em_command;
 struct em_stream;
 
-// All entries are checked before the first one is carried out; they take effect in stream order.
-// Takes the lock.
+// Checks all entries, then issues them as one command. Takes the lock.
 CUresult em_array_map(const CUarrayMapInfo *list, unsigned count, struct em_stream *stream);
+// Checks all entries and makes a command of them that can be kept, cloned and issued. Precondition:
+// em_lock held.
+CUresult em_array_map_prepare(const CUarrayMapInfo *list, unsigned count, struct em_command **out);

@@ -60,11 +60,13 @@ static void order_unmap_finish(struct em_command *command)
 static const struct em_command_ops order_map_ops = {.name = "graphics map",
                                                     .ready = order_map_ready,
                                                     .run = order_map_run,
-                                                    .finish = order_map_finish};
+                                                    .finish = order_map_finish,
+                                                    .once = true};
 static const struct em_command_ops order_unmap_ops = {.name = "graphics unmap",
                                                       .ready = order_unmap_ready,
                                                       .run = order_unmap_run,
-                                                      .finish = order_unmap_finish};
+                                                      .finish = order_unmap_finish,
+                                                      .once = true};
 
 void em_graphics_prepare(struct em_graphics_command *c, enum em_graphics_direction direction)
 {

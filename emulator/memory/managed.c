@@ -93,10 +93,11 @@ static const struct em_command_ops attach_ops = {.name = "attachment of managed 
                                                  .run = run_nothing};
 static const struct em_command_ops discard_ops = {.name = "discard", .run = run_nothing};
 
-static CUresult submit(struct em_stream *stream, const struct em_command_ops *ops)
+// Precondition: em_lock held, which is released meanwhile.
+static CUresult issue(struct em_stream *stream, const struct em_command_ops *ops)
 {
     struct em_command c = {.ops = ops, .size_B = sizeof c};
-    return em_submit(stream, &c, EM_SUBMIT_ASYNC);
+    return em_issue(stream, &c, EM_SUBMIT_ASYNC);
 }
 
 CUresult em_managed_prefetch(uint64_t address, uint64_t size, CUmemLocation location,
@@ -107,8 +108,10 @@ CUresult em_managed_prefetch(uint64_t address, uint64_t size, CUmemLocation loca
     CUresult r = managed(address, size, &a);
     if (!r)
         r = em_advice_prefetched(a, address, size, location);
+    if (!r)
+        r = issue(stream, &prefetch_ops);
     em_unlock();
-    return r ? r : submit(stream, &prefetch_ops);
+    return r;
 }
 
 CUresult em_managed_run_batch(const struct em_managed_batch *b, struct em_stream *stream)
@@ -125,8 +128,10 @@ CUresult em_managed_run_batch(const struct em_managed_batch *b, struct em_stream
         if (!r)
             r = em_advice_prefetched(a, b->dptrs[i], b->sizes[i], b->locations[l]);
     }
+    if (!r)
+        r = issue(stream, b->locations ? &prefetch_ops : &discard_ops);
     em_unlock();
-    return r ? r : submit(stream, b->locations ? &prefetch_ops : &discard_ops);
+    return r;
 }
 
 // Whether this is managed memory that can be attached. Precondition: em_lock held.
@@ -153,13 +158,15 @@ CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags,
 {
     em_lock();
     CUresult r = check_attach(address, size);
-    em_unlock();
-    if (r)
-        return r;
     // "It is an error to attach memory to the NULL stream": with CU_MEM_ATTACH_SINGLE it is a
     // stream that it is attached to.
-    if (flags == CU_MEM_ATTACH_SINGLE && stream->kind == EM_STREAM_LEGACY)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "memory cannot be attached to the NULL stream alone");
-    return submit(stream, &attach_ops);
+    if (!r && flags == CU_MEM_ATTACH_SINGLE && stream->kind == EM_STREAM_LEGACY)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "flags %#x (CU_MEM_ATTACH_SINGLE): memory cannot be attached to the NULL "
+                    "stream alone",
+                    flags);
+    if (!r)
+        r = issue(stream, &attach_ops);
+    em_unlock();
+    return r;
 }

@@ -81,6 +81,8 @@ void em_accesses_release(struct em_command *command)
 CUresult em_command_clone(const struct em_command *command, struct em_command **out)
 {
     em_assert_locked();
+    if (command->ops->once)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "a %s can run only once", command->ops->name);
     struct em_command *copy = dm_alloc(command->size_B);
     if (!copy)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a copy of a %s",

@@ -65,6 +65,9 @@ struct em_command_ops {
     // NULL: the command owns nothing else. Precondition: em_lock held.
     CUresult (*clone)(struct em_command *copy);
     void (*release)(struct em_command *);
+    // The command ends something that exists once, such as a mapping or an allocation, so that it
+    // cannot run again: em_command_clone refuses it.
+    bool once;
     enum em_place place;
     // `run` may return EM_RUN_AGAIN: the command stays the first of its stream, and runs again when
     // `ready` returns true. Such a command is always copied, even if it can run at once.

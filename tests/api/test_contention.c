@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -384,8 +385,44 @@ TEST(closed_descriptors)
     }
 }
 
+// ---- copies that fault beside reservations
+
+static void *reserve_and_free(void *unused)
+{
+    enum { COUNT = 500 };
+    CUdeviceptr p[COUNT];
+    (void)unused;
+    cuCtxSetCurrent(primary);
+    while (!atomic_load(&stop)) {
+        for (int i = 0; i < COUNT; i++)
+            if (cuMemAddressReserve(&p[i], 2 << 20, 0, 0, 0))
+                p[i] = 0;
+        for (int i = 0; i < COUNT; i++)
+            if (p[i])
+                cuMemAddressFree(p[i], 2 << 20);
+    }
+    return NULL;
+}
+
+// To explain a fault, the driver asks whether the address is the device's, while other threads
+// change the set of those addresses.
+TEST(faults_beside_reservations)
+{
+    pthread_t threads[THREADS];
+    CUdeviceptr p;
+    setenv("CARDLESS_DIAGNOSTICS", "off", 1); // every copy fails
+    start();
+    EXPECT_OK(cuMemAlloc(&p, 4096));
+    void *bad = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(bad != MAP_FAILED);
+    each_thread(threads, reserve_and_free, NULL);
+    for (int i = 0; i < 2000; i++)
+        EXPECT_EQ(cuMemcpyHtoD(p, bad, 64), CUDA_ERROR_INVALID_VALUE);
+    join(threads);
+}
+
 TESTS(CASE(free_among_busy_threads), CASE(destroy_among_busy_threads), CASE(one_stream_for_all),
       CASE(deep_queue_that_waits), CASE(deep_queue_behind_host_function),
       CASE(context_goes_under_its_objects), CASE(nothing_stays_of_a_context),
       CASE(cancelled_thread), CASE(allocations_take_no_descriptors), CASE(small_files),
-      CASE(closed_descriptors))
+      CASE(closed_descriptors), CASE(faults_beside_reservations))

@@ -62,13 +62,19 @@ static void finish_wait(struct em_command *c)
 }
 
 static const struct em_command_ops present_ops = {
-    .name = "EGL stream present", .run = run_nothing, .finish = finish_present};
-static const struct em_command_ops acquire_ops = {
-    .name = "EGL stream acquire", .ready = is_ready, .run = run_nothing, .finish = finish_wait};
+    .name = "EGL stream present", .run = run_nothing, .finish = finish_present, .once = true};
+static const struct em_command_ops acquire_ops = {.name = "EGL stream acquire",
+                                                  .ready = is_ready,
+                                                  .run = run_nothing,
+                                                  .finish = finish_wait,
+                                                  .once = true};
 static const struct em_command_ops release_ops = {
-    .name = "EGL stream release", .run = run_nothing, .finish = finish_release};
-static const struct em_command_ops return_ops = {
-    .name = "EGL stream return", .ready = is_released, .run = run_nothing, .finish = finish_wait};
+    .name = "EGL stream release", .run = run_nothing, .finish = finish_release, .once = true};
+static const struct em_command_ops return_ops = {.name = "EGL stream return",
+                                                 .ready = is_released,
+                                                 .run = run_nothing,
+                                                 .finish = finish_wait,
+                                                 .once = true};
 
 // Precondition: em_lock held, which is released meanwhile.
 static CUresult order(const struct em_command_ops *ops, struct em_stream *on,

@@ -312,7 +312,7 @@ static void finish_free(struct em_command *command)
 }
 
 static const struct em_command_ops free_ops = {
-    .name = "free", .run = run_free, .finish = finish_free};
+    .name = "free", .run = run_free, .finish = finish_free, .once = true};
 
 // The address is invalid at once; its memory is used again when the stream has come to this point.
 static CUresult take_piece(uint64_t address, struct piece **out)
@@ -339,16 +339,12 @@ CUresult em_pool_free_async(uint64_t address, struct em_stream *stream)
     em_lock();
     struct em_allocation *a = em_memory_find(address, 0);
     bool pooled = a && a->kind == EM_MEMORY_POOLED && a->release == release;
-    if (pooled)
-        r = take_piece(address, &c.piece);
-    else if (a && a->kind == EM_MEMORY_IMPORTED && a->base == address)
+    if (pooled && !(r = take_piece(address, &c.piece)))
+        r = em_issue(stream, &c.command, EM_SUBMIT_ASYNC);
+    else if (!pooled && a && a->kind == EM_MEMORY_IMPORTED && a->base == address)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
                     "a mapped external buffer is freed by cuMemFree, not in stream order");
     em_unlock();
-    // Other memory is freed as by cuMemFree, after all that could use it.
-    if (!pooled && !r)
-        r = em_memory_free(address);
-    else if (!r)
-        r = em_submit(stream, &c.command, EM_SUBMIT_ASYNC);
-    return r;
+    // Other memory is freed as cuMemFree does it, after all work that could use it.
+    return pooled || r ? r : em_memory_free(address);
 }

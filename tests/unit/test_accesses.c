@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: MIT
+// The accesses of commands from inside: a command with sixteen of them, commands that wait, fail,
+// are refused or are cloned, and memory that ends between preparation and submission. Each access
+// that was begun is ended once, and no reference is left.
+#include "../harness.h"
+#include "../mistakes/virtual.h"
+
+#include "access.h"
+#include "alloc.h"
+#include "array_map.h"
+#include "call.h"
+#include "command.h"
+#include "copy.h"
+#include "error.h"
+#include "fill.h"
+#include "lock.h"
+#include "memory_operation.h"
+#include "stream.h"
+
+enum { MANY = 16, SIZE = 4096 };
+
+// ---- memory that counts ----
+
+struct memory {
+    bool watched, absent;
+    int asked, begun, fetched, ended, retained, released;
+    bool may_wait;
+    CUresult result;
+    void (*while_fetching)(void);
+};
+
+static struct memory *memory_of(const struct em_access *a)
+{
+    return a->owner;
+}
+
+static bool memory_begin(struct em_access *a)
+{
+    em_assert_locked();
+    memory_of(a)->begun++;
+    return memory_of(a)->absent;
+}
+
+static void memory_fetch(struct em_access *a, bool may_wait)
+{
+    em_assert_unlocked();
+    struct memory *m = memory_of(a);
+    m->fetched++;
+    m->may_wait = may_wait;
+    EXPECT_EQ(m->begun, m->ended + 1);
+    if (m->while_fetching)
+        m->while_fetching();
+}
+
+static void memory_end(struct em_access *a, CUresult result)
+{
+    em_assert_locked();
+    memory_of(a)->ended++;
+    memory_of(a)->result = result;
+}
+
+static const struct em_watch_ops watch_ops = {
+    .begin = memory_begin, .make_resident = memory_fetch, .end = memory_end};
+
+static const struct em_watch_ops *memory_watch(struct em_access *a)
+{
+    em_assert_locked();
+    memory_of(a)->asked++;
+    return memory_of(a)->watched ? &watch_ops : NULL;
+}
+
+static void memory_retain(struct em_access *a)
+{
+    em_assert_locked();
+    memory_of(a)->retained++;
+}
+
+static void memory_release(struct em_access *a)
+{
+    em_assert_locked();
+    memory_of(a)->released++;
+}
+
+static const struct em_access_ops memory_ops = {
+    .watch = memory_watch, .retain = memory_retain, .release = memory_release};
+
+// ---- a command that uses it ----
+
+static int runs, command_clones, command_releases, clones_allowed = 1000;
+static CUresult run_result;
+
+static CUresult user_run(struct em_command *c)
+{
+    em_assert_unlocked();
+    for (unsigned i = 0; i < c->access_count; i++) {
+        const struct em_access *a = &em_command_accesses(c)[i];
+        if (a->ops && memory_of(a)->watched)
+            EXPECT_EQ(memory_of(a)->begun, memory_of(a)->ended + 1);
+    }
+    runs++;
+    return run_result ? em_fail(run_result, "the test wants it") : CUDA_SUCCESS;
+}
+
+static CUresult user_clone(struct em_command *c)
+{
+    (void)c;
+    if (!clones_allowed)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    clones_allowed--;
+    command_clones++;
+    return CUDA_SUCCESS;
+}
+
+static void user_release(struct em_command *c)
+{
+    (void)c;
+    command_releases++;
+}
+
+static const struct em_command_ops ops = {
+    .name = "test", .run = user_run, .clone = user_clone, .release = user_release};
+
+struct user {
+    struct em_command command;
+    char between[40];
+    struct em_access access[MANY];
+};
+
+// A command that writes `count` memories; as if it had been prepared, so with a reference to each.
+static struct user user_of(struct memory *memories, unsigned count)
+{
+    struct user u = {.command = {.ops = &ops,
+                                 .size_B = sizeof u,
+                                 .accesses_at = offsetof(struct user, access),
+                                 .access_count = (uint16_t)count}};
+    for (unsigned i = 0; i < count; i++) {
+        u.access[i] =
+            (struct em_access){.ops = &memory_ops, .mode = EM_ACCESS_WRITE, .owner = &memories[i]};
+        memories[i].retained++;
+    }
+    return u;
+}
+
+static CUresult issue(CUstream handle, struct em_command *c, int how)
+{
+    struct em_stream *s;
+    EXPECT_OK(em_stream_get(handle, &s));
+    em_lock();
+    CUresult r = em_issue(s, c, how);
+    em_unlock();
+    em_stream_put(s);
+    return r;
+}
+
+static void expect_over(const struct memory *m, int begun, CUresult result)
+{
+    EXPECT_EQ(m->begun, begun);
+    EXPECT_EQ(m->ended, begun);
+    EXPECT_EQ(m->fetched, m->absent ? begun : 0);
+    EXPECT_EQ(m->released, m->retained);
+    if (begun)
+        EXPECT_EQ(m->result, result);
+}
+
+TEST(sixteen_accesses)
+{
+    struct memory m[MANY];
+    memset(m, 0, sizeof m);
+    for (unsigned i = 0; i < MANY; i++) {
+        m[i].watched = i % 4 != 0;
+        m[i].absent = i % 4 == 3;
+    }
+    test_context();
+    struct user u = user_of(m, MANY);
+    u.access[5] = (struct em_access){.mode = EM_ACCESS_READ, .address = 64, .size_B = 4};
+    m[5].released++;
+    EXPECT_OK(issue(NULL, &u.command, EM_SUBMIT_SYNC));
+    EXPECT_EQ(runs, 1);
+    for (unsigned i = 0; i < MANY; i++) {
+        EXPECT_EQ(m[i].asked, i != 5);
+        expect_over(&m[i], m[i].watched && i != 5, CUDA_SUCCESS);
+        EXPECT(!m[i].may_wait);
+    }
+}
+
+TEST(command_that_waits)
+{
+    struct memory m = {.watched = true, .absent = true};
+    CUstream s;
+    test_context();
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    volatile unsigned *word = test_hold(s);
+    struct user u = user_of(&m, 1);
+    EXPECT_OK(issue(s, &u.command, EM_SUBMIT_ASYNC));
+    memset(&u, 0xff, sizeof u); // the caller's stack is gone
+    EXPECT_EQ(m.begun, 1);
+    EXPECT_EQ(m.fetched, 1);
+    EXPECT(m.may_wait);
+    EXPECT_EQ(m.ended, 0);
+    EXPECT_EQ(runs, 0);
+    *word = 1;
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_EQ(runs, 1);
+    expect_over(&m, 1, CUDA_SUCCESS);
+}
+
+TEST(command_that_fails)
+{
+    struct memory m = {.watched = true};
+    test_context();
+    run_result = CUDA_ERROR_INVALID_VALUE;
+    struct user u = user_of(&m, 1);
+    EXPECT_ERROR(issue(NULL, &u.command, EM_SUBMIT_SYNC), CUDA_ERROR_INVALID_VALUE);
+    expect_over(&m, 1, CUDA_ERROR_INVALID_VALUE);
+}
+
+static void fail_context(void)
+{
+    em_context_set_sticky(em_self.current, CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TEST(context_has_failed)
+{
+    struct memory m = {.watched = true, .absent = true};
+    struct em_stream *s;
+    test_context();
+    MUST(em_stream_get(NULL, &s));
+    fail_context();
+    struct user u = user_of(&m, 1);
+    EXPECT_ERROR(em_submit(s, &u.command, EM_SUBMIT_SYNC), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_EQ(runs, 0);
+    EXPECT_EQ(command_releases, 1);
+    expect_over(&m, 0, CUDA_SUCCESS);
+    em_stream_put(s);
+}
+
+TEST(context_fails_while_bytes_are_fetched)
+{
+    struct memory m = {.watched = true, .absent = true, .while_fetching = fail_context};
+    test_context();
+    struct user u = user_of(&m, 1);
+    EXPECT_ERROR(issue(NULL, &u.command, EM_SUBMIT_SYNC), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_EQ(runs, 0);
+    EXPECT_EQ(command_releases, 1);
+    expect_over(&m, 1, CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TEST(no_memory_to_wait)
+{
+    struct memory m = {.watched = true};
+    CUstream s;
+    test_context();
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    volatile unsigned *word = test_hold(s);
+    struct user u = user_of(&m, 1);
+    dm_alloc_fail_after(1);
+    EXPECT_ERROR(issue(s, &u.command, EM_SUBMIT_ASYNC), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT(dm_alloc_failed());
+    expect_over(&m, 1, CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(command_releases, 1);
+    *word = 1;
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_EQ(runs, 0);
+}
+
+TEST(context_ends_while_command_waits)
+{
+    struct memory m = {.watched = true};
+    CUcontext context;
+    CUstream s;
+    MUST(cuInit(0));
+    MUST(cuCtxCreate(&context, NULL, 0, 0));
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    test_hold(s);
+    struct user u = user_of(&m, 1);
+    EXPECT_OK(issue(s, &u.command, EM_SUBMIT_ASYNC));
+    EXPECT_OK(cuCtxDestroy(context));
+    EXPECT_EQ(runs, 0);
+    EXPECT_EQ(command_releases, 1);
+    expect_over(&m, 1, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}
+
+TEST(clones)
+{
+    enum { CLONES = 3 };
+    struct memory m[2] = {{.watched = true}, {.watched = true, .absent = true}};
+    struct em_command *copy[CLONES];
+    test_context();
+    struct user u = user_of(m, 2);
+    em_lock();
+    for (unsigned i = 0; i < CLONES; i++)
+        EXPECT_OK(em_command_clone(&u.command, &copy[i]));
+    em_command_release(&u.command);
+    em_unlock();
+    memset(&u, 0xff, sizeof u);
+    EXPECT_EQ(m[0].retained, 1 + CLONES);
+    EXPECT_EQ(m[0].begun, 0);
+    for (unsigned i = 0; i < CLONES - 1; i++) {
+        EXPECT_OK(issue(NULL, copy[i], EM_SUBMIT_SYNC));
+        dm_free(copy[i]);
+    }
+    em_lock();
+    em_command_free(copy[CLONES - 1]); // never issued
+    em_unlock();
+    EXPECT_EQ(runs, CLONES - 1);
+    EXPECT_EQ(command_releases, 1 + CLONES);
+    expect_over(&m[0], CLONES - 1, CUDA_SUCCESS);
+    expect_over(&m[1], CLONES - 1, CUDA_SUCCESS);
+}
+
+TEST(clone_fails)
+{
+    struct memory m = {.watched = true};
+    struct em_command *copy = NULL;
+    test_context();
+    struct user u = user_of(&m, 1);
+    em_lock();
+    dm_alloc_fail_after(1);
+    EXPECT_ERROR(em_command_clone(&u.command, &copy), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT(dm_alloc_failed());
+    clones_allowed = 0;
+    EXPECT_EQ(em_command_clone(&u.command, &copy), CUDA_ERROR_OUT_OF_MEMORY);
+    em_command_release(&u.command);
+    em_unlock();
+    EXPECT(!copy);
+    EXPECT_EQ(command_releases, 1);
+    expect_over(&m, 0, CUDA_SUCCESS);
+}
+
+// What exists once, such as a mapping that a command ends, cannot be ended twice.
+TEST(command_that_runs_once)
+{
+    static const struct em_command_ops once = {.name = "test", .run = user_run, .once = true};
+    struct em_command *copy = NULL;
+    test_context();
+    em_lock();
+    EXPECT_ERROR(
+        em_command_clone(&(struct em_command){.ops = &once, .size_B = sizeof *copy}, &copy),
+        CUDA_ERROR_NOT_SUPPORTED);
+    em_unlock();
+    EXPECT(!copy);
+}
+
+// ---- the commands of the API ----
+
+static struct em_end address(CUdeviceptr p)
+{
+    return (struct em_end){.kind = EM_END_ANY, .address = p};
+}
+
+static struct em_command *prepare_copy(struct em_end dst, struct em_end src)
+{
+    struct em_command *c;
+    const struct em_copy copy = {.dst = dst, .src = src, .width_B = SIZE, .height = 1, .depth = 1};
+    em_lock();
+    EXPECT_OK(em_copy_prepare(&copy, &c));
+    em_unlock();
+    return c;
+}
+
+static struct em_command *clone_of(const struct em_command *c)
+{
+    struct em_command *copy;
+    em_lock();
+    EXPECT_OK(em_command_clone(c, &copy));
+    em_unlock();
+    return copy;
+}
+
+static void free_command(struct em_command *c)
+{
+    em_lock();
+    em_command_free(c);
+    em_unlock();
+}
+
+// As a graph does it: prepared once, issued as a clone as often as wanted.
+TEST(prepared_commands_run_again)
+{
+    CUdeviceptr from, to, word;
+    unsigned bytes[SIZE / 4];
+    struct em_command *kept[3];
+    struct em_stream *s;
+    test_context();
+    MUST(cuMemAlloc(&from, SIZE));
+    MUST(cuMemAlloc(&to, SIZE));
+    MUST(cuMemAlloc(&word, 8));
+    MUST(em_stream_get(NULL, &s));
+    CUstreamBatchMemOpParams p[2] = {
+        {.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = word, .value = 5}},
+        {.writeValue = {
+             .operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = word + 4, .value = 6}}};
+    em_lock();
+    EXPECT_OK(em_fill_prepare(
+        &(struct em_fill){
+            .address = from, .width = SIZE / 4, .height = 1, .value = 0x01020304, .value_B = 4},
+        s->object.context, &kept[0]));
+    EXPECT_OK(em_memory_operations_prepare(s->object.context, 2, p, &kept[2]));
+    em_unlock();
+    memset(p, 0xff, sizeof p);
+    kept[1] = prepare_copy(address(to), address(from));
+    for (unsigned round = 0; round < 3; round++) {
+        EXPECT_OK(cuMemsetD8(from, 9, SIZE));
+        EXPECT_OK(cuMemsetD8(to, 9, SIZE));
+        EXPECT_OK(cuMemsetD8(word, 9, 8));
+        for (unsigned i = 0; i < 3; i++) {
+            struct em_command *c = clone_of(kept[i]);
+            EXPECT_OK(issue(NULL, c, EM_SUBMIT_SYNC));
+            dm_free(c);
+        }
+        EXPECT_OK(cuMemcpyDtoH(bytes, to, SIZE));
+        for (unsigned i = 0; i < SIZE / 4; i++)
+            EXPECT_EQ(bytes[i], 0x01020304);
+        EXPECT_OK(cuMemcpyDtoH(bytes, word, 8));
+        EXPECT_EQ(bytes[0], 5);
+        EXPECT_EQ(bytes[1], 6);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        free_command(kept[i]);
+    em_stream_put(s);
+}
+
+TEST(nothing_to_do_is_no_command)
+{
+    struct em_command *c = (void *)1;
+    test_context();
+    em_lock();
+    EXPECT_OK(em_copy_prepare(&(struct em_copy){.height = 1, .depth = 1}, &c));
+    EXPECT(!c);
+    c = (void *)1;
+    EXPECT_OK(em_fill_prepare(&(struct em_fill){.height = 1, .value_B = 1}, em_self.current, &c));
+    EXPECT(!c);
+    em_unlock();
+}
+
+// What the copy would do ends before it is submitted: it must fault, and nobody must be asked about
+// memory that is gone.
+TEST(memory_is_freed_before_issue)
+{
+    CUdeviceptr from, to;
+    test_context();
+    MUST(cuMemAlloc(&from, 8 << 20));
+    MUST(cuMemAlloc(&to, 8 << 20));
+    struct em_command *c = prepare_copy(address(to), address(from));
+    EXPECT_OK(cuMemFree(from));
+    EXPECT_ERROR(issue(NULL, c, EM_SUBMIT_SYNC), CUDA_ERROR_ILLEGAL_ADDRESS);
+    dm_free(c);
+}
+
+static size_t free_B(void)
+{
+    size_t free, total;
+    EXPECT_OK(cuMemGetInfo(&free, &total));
+    return free;
+}
+
+// An array's bytes live as long as a command that was prepared for them.
+TEST(array_is_destroyed_before_issue)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {
+        .Width = 2048, .Height = 2048, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
+    CUarray array;
+    CUdeviceptr to;
+    unsigned word = 0;
+    test_context();
+    MUST(cuMemAlloc(&to, SIZE));
+    size_t before = free_B();
+    MUST(cuArray3DCreate(&array, &desc));
+    unsigned row[SIZE / 4] = {[7] = 1234};
+    MUST(cuMemcpyHtoA(array, 0, row, SIZE));
+    struct em_command *c =
+        prepare_copy(address(to), (struct em_end){.kind = EM_END_ARRAY, .array = array});
+    EXPECT_OK(cuArrayDestroy(array));
+    EXPECT(free_B() < before);
+    EXPECT_OK(issue(NULL, c, EM_SUBMIT_SYNC));
+    dm_free(c);
+    EXPECT_EQ(free_B(), before);
+    EXPECT_OK(cuMemcpyDtoH(&word, to + 28, 4));
+    EXPECT_EQ(word, 1234);
+}
+
+// A kept command owns the array and the memory that it maps.
+TEST(mapping_of_an_array_is_cloned)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = 64,
+                                          .Height = 64,
+                                          .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                          .NumChannels = 4,
+                                          .Flags = CUDA_ARRAY3D_DEFERRED_MAPPING};
+    const CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+        .allocFlags = {.usage = CU_MEM_CREATE_USAGE_TILE_POOL},
+    };
+    CUarray array;
+    CUmemGenericAllocationHandle pool;
+    struct em_command *kept, *copy;
+    unsigned bytes[16] = {4, 3, 2, 1};
+    test_context();
+    MUST(cuArray3DCreate(&array, &desc));
+    MUST(cuMemCreate(&pool, 2 << 20, &prop, 0));
+    const CUarrayMapInfo map = {.resourceType = CU_RESOURCE_TYPE_ARRAY,
+                                .resource.array = array,
+                                .memOperationType = CU_MEM_OPERATION_TYPE_MAP,
+                                .memHandleType = CU_MEM_HANDLE_TYPE_GENERIC,
+                                .memHandle.memHandle = pool,
+                                .deviceBitMask = 1};
+    em_lock();
+    EXPECT_OK(em_array_map_prepare(&map, 1, &kept));
+    em_unlock();
+    copy = clone_of(kept);
+    free_command(kept);
+    EXPECT_OK(cuMemRelease(pool));
+    EXPECT_OK(issue(NULL, copy, EM_SUBMIT_SYNC));
+    dm_free(copy);
+    EXPECT_OK(cuMemcpyHtoA(array, 0, bytes, sizeof bytes));
+    memset(bytes, 0, sizeof bytes);
+    EXPECT_OK(cuMemcpyAtoH(bytes, array, 0, sizeof bytes));
+    EXPECT_EQ(bytes[3], 1);
+    EXPECT_OK(cuArrayDestroy(array));
+}
+
+static CUgraphicsResource map_buffer(cardlessBuffer *buffer, CUdeviceptr *p)
+{
+    CUgraphicsResource resource;
+    size_t size;
+    MUST(cardlessBufferCreate(buffer, SIZE));
+    MUST(cardlessRegisterBuffer(&resource, *buffer, 0));
+    MUST(cuGraphicsMapResources(1, &resource, NULL));
+    MUST(cuGraphicsResourceGetMappedPointer(p, &size, resource));
+    return resource;
+}
+
+TEST(resource_is_unregistered_before_issue)
+{
+    cardlessBuffer buffer;
+    CUdeviceptr p, from;
+    test_setting("CARDLESS_PERSONALITY", "manual");
+    test_context();
+    MUST(cuMemAlloc(&from, SIZE));
+    CUgraphicsResource resource = map_buffer(&buffer, &p);
+    struct em_command *c = prepare_copy(address(p), address(from));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &resource, NULL));
+    EXPECT_OK(cuGraphicsUnregisterResource(resource));
+    EXPECT_OK(cuCtxSynchronize());
+    CUresult r = issue(NULL, c, EM_SUBMIT_SYNC);
+    // Without protection keys the address may still be that of the shared window.
+    EXPECT(r == CUDA_SUCCESS || r == CUDA_ERROR_ILLEGAL_ADDRESS);
+    dm_free(c);
+}
+
+// The command keeps the resource and the window that it writes through until it has ended.
+TEST(resource_is_unregistered_while_command_waits)
+{
+    cardlessBuffer buffer;
+    CUdeviceptr p;
+    CUstream s;
+    unsigned char bytes[SIZE];
+    test_context();
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUgraphicsResource resource = map_buffer(&buffer, &p);
+    MUST(cuCtxSynchronize());
+    volatile unsigned *word = test_hold(s);
+    EXPECT_OK(cuMemsetD8Async(p, 0x33, SIZE, s));
+    EXPECT_OK(cuGraphicsUnmapResources(1, &resource, s));
+    EXPECT_OK(cuGraphicsUnregisterResource(resource));
+    *word = 1;
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_OK(cardlessReadBuffer(buffer, 0, SIZE, bytes));
+    for (unsigned i = 0; i < SIZE; i++)
+        EXPECT_EQ(bytes[i], 0x33);
+}
+
+TESTS(CASE(sixteen_accesses), CASE(command_that_waits), CASE(command_that_fails),
+      CASE(context_has_failed), CASE(context_fails_while_bytes_are_fetched),
+      CASE(no_memory_to_wait), CASE(context_ends_while_command_waits), CASE(clones),
+      CASE(clone_fails), CASE(command_that_runs_once), CASE(prepared_commands_run_again),
+      CASE(nothing_to_do_is_no_command), CASE(memory_is_freed_before_issue),
+      CASE(array_is_destroyed_before_issue), CASE(mapping_of_an_array_is_cloned),
+      CASE(resource_is_unregistered_before_issue),
+      CASE(resource_is_unregistered_while_command_waits))
