@@ -9,8 +9,8 @@ CUresult api_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *si
                                 size_t *failIdx, struct em_stream *hStream)
 {
     size_t fail;
-    CUresult r =
-        em_copy_batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream, &fail);
+    const struct em_copy_list list = {dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs};
+    CUresult r = em_copy_batch(&list, hStream, &fail);
     if (failIdx)
         *failIdx = fail;
     return r;

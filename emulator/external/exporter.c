@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compares what CUDA is told about imported memory with what the exporting program told Vulkan.
+// Compares the descriptors of imports and mappings with the facts that the exporting program gave
+// Vulkan.
 #include "exporter.h"
 
 #include <dlfcn.h>
@@ -10,8 +11,8 @@
 #include "loaded.h"
 #include "vulkan_facts.h"
 
-static const struct dm_vulkan_layer
-    *found; // only success is kept: a program may load Vulkan at any time
+// NULL until the layer is found: a program may load Vulkan at any time.
+static const struct dm_vulkan_layer *found;
 
 void em_exporter_find(void)
 {
@@ -20,7 +21,7 @@ void em_exporter_find(void)
         __atomic_load_n(&found, __ATOMIC_ACQUIRE) ? 0 : em_libraries_loaded();
     if (!loaded || __atomic_exchange_n(&looked, loaded, __ATOMIC_RELAXED) == loaded)
         return;
-    // Never closed: it stays loaded from now on.
+    // The library is never closed, so that it stays loaded from now on.
     void *library = dlopen(DM_VULKAN_LAYER_SONAME, RTLD_LAZY | RTLD_NOLOAD);
     void *(*get)(void *, const char *) =
         library
@@ -47,7 +48,7 @@ static bool read_facts(const struct em_imported *imported, struct dm_vulkan_fact
 
 // ---- import
 
-void em_exporter_look_at_import(struct em_imported *imported, int fd)
+void em_exporter_check_import(struct em_imported *imported, int fd)
 {
     struct dm_vulkan_facts facts;
     if (!read_facts(imported, &facts))
@@ -57,21 +58,22 @@ void em_exporter_look_at_import(struct em_imported *imported, int fd)
     unsigned long long memory = facts.memory;
     bool dedicated = facts.flags & DM_VULKAN_DEDICATED;
     if (dedicated != imported->dedicated)
-        em_mistake(M06, CUDA_SUCCESS,
-                   "VkDeviceMemory %#llx was allocated %s VkMemoryDedicatedAllocateInfo, and flags "
-                   "%s CUDA_EXTERNAL_MEMORY_DEDICATED",
-                   memory, dedicated ? "with" : "without", imported->dedicated ? "has" : "lacks");
+        em_mistake(
+            M06, CUDA_SUCCESS,
+            "flags %s CUDA_EXTERNAL_MEMORY_DEDICATED, but VkDeviceMemory %#llx was allocated %s "
+            "VkMemoryDedicatedAllocateInfo",
+            imported->dedicated ? "have" : "lack", memory, dedicated ? "with" : "without");
     if (facts.size != imported->size_B && !imported->said_size) {
         imported->said_size = true;
         em_mistake(M07, CUDA_SUCCESS,
-                   "size = %llu, but VkDeviceMemory %#llx was allocated with %llu bytes",
+                   "size (%llu) is not the size of VkDeviceMemory %#llx (%llu bytes)",
                    (unsigned long long)imported->size_B, memory, (unsigned long long)facts.size);
     }
     if (facts.flags & DM_VULKAN_UNDECLARED)
         em_mistake(M13, CUDA_SUCCESS,
-                   "VkDeviceMemory %#llx behind file descriptor %d was allocated without "
-                   "VkExportMemoryAllocateInfo for its handle type",
-                   memory, fd);
+                   "handle.fd (%d) is VkDeviceMemory %#llx, which was allocated without "
+                   "VkExportMemoryAllocateInfo for this handle type",
+                   fd, memory);
 }
 
 bool em_exporter_undeclared(void)
@@ -126,10 +128,10 @@ static uint64_t layers_of(const struct em_array_plan *plan)
     return is_layered(plan) ? plan->desc.Depth : 1;
 }
 
-// Made only where there is something to say.
+// A macro, so that the text is made only if it is needed.
 #define TEXT_OF(r) describe((r), (char[200]){0}, 200)
 
-// What says where texels lie; the first difference is the mistake.
+// Compares the properties that determine the layout, and reports the first difference.
 static void compare_shape(const struct dm_vulkan_resource *r,
                           const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
                           const struct em_array_plan *plan)
@@ -140,28 +142,31 @@ static void compare_shape(const struct dm_vulkan_resource *r,
         if (d->Depth != 1) // else it is I01, which needs no facts
             em_mistake(
                 I02, CUDA_SUCCESS,
-                "Depth %zu without CUDA_ARRAY3D_LAYERED is a 3D array, and this memory holds %s",
+                "Depth (%zu) without CUDA_ARRAY3D_LAYERED is a 3D array, but this memory holds %s",
                 d->Depth, TEXT_OF(r));
         return;
     }
     if (!same_extent(r, plan)) {
-        em_mistake(I11, CUDA_SUCCESS, "an array of %zux%zux%zu is mapped over %s", d->Width,
+        em_mistake(I11, CUDA_SUCCESS,
+                   "an array of %zux%zux%zu does not fit the memory, which holds %s", d->Width,
                    d->Height, d->Depth, TEXT_OF(r));
         return;
     }
     if (layers_of(plan) != r->layers)
-        em_mistake(I02, CUDA_SUCCESS, "Depth %zu %s CUDA_ARRAY3D_LAYERED is mapped over %s",
+        em_mistake(I02, CUDA_SUCCESS,
+                   "Depth (%zu) %s CUDA_ARRAY3D_LAYERED does not fit the memory, which holds %s",
                    d->Depth, is_layered(plan) ? "with" : "without", TEXT_OF(r));
     else if (desc->numLevels != r->levels)
-        em_mistake(I05, CUDA_SUCCESS, "numLevels = %u is mapped over %s", desc->numLevels,
-                   TEXT_OF(r));
+        em_mistake(I05, CUDA_SUCCESS, "numLevels (%u) does not fit the memory, which holds %s",
+                   desc->numLevels, TEXT_OF(r));
     else if (r->element_B &&
              (r->element_B != plan->layout.element_B || r->block_px != plan->layout.block_px))
-        em_mistake(I06, CUDA_SUCCESS,
-                   "texels of %u bytes, in blocks of %ux%u, are mapped over %s, which has %u bytes "
-                   "and blocks of %ux%u",
-                   plan->layout.element_B, plan->layout.block_px, plan->layout.block_px, TEXT_OF(r),
-                   r->element_B, r->block_px, r->block_px);
+        em_mistake(
+            I06, CUDA_SUCCESS,
+            "texels of %u bytes in blocks of %ux%u do not fit the memory, which holds %s: %u "
+            "bytes in blocks of %ux%u",
+            plan->layout.element_B, plan->layout.block_px, plan->layout.block_px, TEXT_OF(r),
+            r->element_B, r->block_px, r->block_px);
 }
 
 static void compare_use(const struct dm_vulkan_resource *r, const struct em_array_plan *plan)
@@ -170,27 +175,29 @@ static void compare_use(const struct dm_vulkan_resource *r, const struct em_arra
     // must be set"
     if (r->flags & DM_VULKAN_COLOR_TARGET && !(plan->desc.Flags & CUDA_ARRAY3D_COLOR_ATTACHMENT))
         em_mistake(I04, CUDA_SUCCESS,
-                   "%s has VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, and the array's Flags are %#x",
-                   TEXT_OF(r), plan->desc.Flags);
+                   "Flags (%#x) lack CUDA_ARRAY3D_COLOR_ATTACHMENT, but the memory holds %s with "
+                   "VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT",
+                   plan->desc.Flags, TEXT_OF(r));
     if (r->flags & DM_VULKAN_LINEAR)
         em_mistake(I07, CUDA_SUCCESS, "%s was not created with VK_IMAGE_TILING_OPTIMAL",
                    TEXT_OF(r));
     else if (r->samples > 1)
-        em_mistake(I07, CUDA_SUCCESS, "%s has %u samples a texel", TEXT_OF(r), r->samples);
+        em_mistake(I07, CUDA_SUCCESS, "%s has %u samples per texel; CUDA arrays have one",
+                   TEXT_OF(r), r->samples);
     else if (plan->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST && !(r->flags & DM_VULKAN_STORAGE))
         em_mistake(I07, CUDA_SUCCESS,
-                   "%s has no VK_IMAGE_USAGE_STORAGE_BIT, and the array is mapped with "
-                   "CUDA_ARRAY3D_SURFACE_LDST",
-                   TEXT_OF(r));
+                   "Flags (%#x) have CUDA_ARRAY3D_SURFACE_LDST, but the memory holds %s without "
+                   "VK_IMAGE_USAGE_STORAGE_BIT",
+                   plan->desc.Flags, TEXT_OF(r));
     if (!(r->flags & (DM_VULKAN_EXTERNAL_OPAQUE_FD | DM_VULKAN_EXTERNAL_DMA_BUF)))
         em_mistake(M13, CUDA_SUCCESS,
-                   "%s was created without VkExternalMemoryImageCreateInfo for the handle type "
-                   "that its memory is exported as",
+                   "%s was created without VkExternalMemoryImageCreateInfo for the handle type of "
+                   "its memory",
                    TEXT_OF(r));
 }
 
-// The image bound at that offset; where several alias, the one that the descriptor fits best. NULL:
-// none.
+// The image bound at that offset, or NULL. If several alias each other, the one that fits the
+// descriptor best.
 static const struct dm_vulkan_resource *image_at(const struct dm_vulkan_facts *facts,
                                                  uint64_t offset, const struct em_array_plan *plan)
 {
@@ -210,9 +217,9 @@ static const struct dm_vulkan_resource *image_at(const struct dm_vulkan_facts *f
     return best;
 }
 
-bool em_exporter_look_at_mipmap(const struct em_imported *imported,
-                                const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
-                                const struct em_array_plan *plan)
+bool em_exporter_check_mipmap(const struct em_imported *imported,
+                              const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
+                              const struct em_array_plan *plan)
 {
     struct dm_vulkan_facts facts;
     if (!read_facts(imported, &facts) || !facts.resource_count)
@@ -223,7 +230,7 @@ bool em_exporter_look_at_mipmap(const struct em_imported *imported,
         if (facts.flags & DM_VULKAN_MORE_RESOURCES)
             return false;
         em_mistake(I11, CUDA_SUCCESS,
-                   "no image is bound at offset %llu of VkDeviceMemory %#llx, but %s is there",
+                   "offset (%llu) is not that of an image in VkDeviceMemory %#llx, which holds %s",
                    desc->offset, (unsigned long long)facts.memory,
                    describe(&facts.resource[0], text, sizeof text));
         return true;
@@ -261,8 +268,8 @@ bool em_exporter_needs_flush(const struct em_imported *imported)
     return imported->needs_flush && layer();
 }
 
-void em_exporter_look_at_read(const struct em_imported *imported, uint64_t first, uint64_t end,
-                              bool *said)
+void em_exporter_check_read(const struct em_imported *imported, uint64_t first, uint64_t end,
+                            bool *said)
 {
     uint64_t dirty_first, dirty_end;
     const struct dm_vulkan_layer *l = layer();
@@ -271,8 +278,9 @@ void em_exporter_look_at_read(const struct em_imported *imported, uint64_t first
                       end - first, &dirty_first, &dirty_end))
         return;
     *said = true;
-    em_mistake(B09, CUDA_SUCCESS,
-               "bytes %llu to %llu of CUexternalMemory #%u are read, and the host wrote them "
-               "through vkMapMemory without a flush",
-               (unsigned long long)dirty_first, (unsigned long long)dirty_end, imported->number);
+    em_mistake(
+        B09, CUDA_SUCCESS,
+        "bytes %llu to %llu of CUexternalMemory #%u are read, but the host wrote them through "
+        "vkMapMemory and has not flushed them",
+        (unsigned long long)dirty_first, (unsigned long long)dirty_end, imported->number);
 }

@@ -26,24 +26,23 @@ static void mapping_release(struct em_allocation *allocation)
     dm_free(m);
 }
 
-// A buffer of this many bytes fits into no address space.
+// No address space holds a buffer of this size.
 #define ADDRESSES (UINT64_C(1) << 47)
 
 static CUresult past_the_end(const struct em_imported *imported, CUresult code, uint64_t offset,
                              uint64_t size)
 {
-    return em_mistake(B01, code,
-                      "offset %llu + size %llu is past the end of CUexternalMemory #%u, which was "
-                      "imported with %llu bytes and really "
-                      "has %llu",
-                      (unsigned long long)offset, (unsigned long long)size, imported->number,
-                      (unsigned long long)imported->size_B,
-                      (unsigned long long)imported->physical->size);
+    return em_mistake(
+        B01, code,
+        "offset (%llu) + size (%llu) exceeds CUexternalMemory #%u, which was imported "
+        "with %llu bytes and has %llu",
+        (unsigned long long)offset, (unsigned long long)size, imported->number,
+        (unsigned long long)imported->size_B, (unsigned long long)imported->physical->size);
 }
 
-// Whether [offset, offset + size) lies in the object. The driver adds without a check, looks at the
-// size that the program claimed, looks for addresses, rounds to pages of 64 KiB, and only then at
-// the memory that is really there.
+// Whether [offset, offset + size) lies in the object. The driver adds the two without a check,
+// compares the sum with the size that the program claimed, looks for addresses, rounds to pages of
+// 64 KiB, and compares with the real size last.
 static CUresult check_range(const struct em_imported *imported, uint64_t offset, uint64_t size)
 {
     bool as_driver = em_quirk(BUFFER_RANGE_WRAPS);
@@ -52,7 +51,7 @@ static CUresult check_range(const struct em_imported *imported, uint64_t offset,
         bool into_it = offset < imported->size_B && end <= imported->size_B && size >= ADDRESSES;
         return em_mistake(
             B02, as_driver && into_it ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE,
-            "offset %llu + size %llu wraps around 64 bits", (unsigned long long)offset,
+            "offset (%llu) + size (%llu) exceeds 64 bits", (unsigned long long)offset,
             (unsigned long long)size);
     }
     if (end > imported->size_B)
@@ -71,28 +70,29 @@ static CUresult check_buffer(const struct em_imported *imported,
 {
     // "flags must be zero"
     if (desc->flags)
-        return em_mistake(B03, CUDA_ERROR_INVALID_VALUE, "flags = %#x", desc->flags);
+        return em_mistake(B03, CUDA_ERROR_INVALID_VALUE, "flags (%#x) must be 0", desc->flags);
     if (!em_all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "reserved is not all zero: the descriptor was not cleared");
+                       "reserved is not all zero; clear the descriptor before you fill it in");
     if (!desc->size)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "size = 0");
-    // A dedicated allocation belongs to one resource, which is bound at its start.
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "size is 0");
+    // A dedicated allocation holds one resource, which is bound at its start.
     if (imported->dedicated && desc->offset)
-        return em_mistake(
-            M06, CUDA_ERROR_INVALID_VALUE,
-            "offset %llu in memory that was imported with CUDA_EXTERNAL_MEMORY_DEDICATED",
-            desc->offset);
+        return em_mistake(M06, CUDA_ERROR_INVALID_VALUE,
+                          "offset (%llu) must be 0 in memory that was imported with "
+                          "CUDA_EXTERNAL_MEMORY_DEDICATED",
+                          desc->offset);
     CUresult r = check_range(imported, desc->offset, desc->size);
     if (r)
         return r;
     // "The offset and size have to be suitably aligned to match the requirements of the external
-    // API"; none asks for less than this.
+    // API"; no API requires less than this.
     const unsigned least_alignment = 16;
     if (desc->offset % least_alignment)
-        em_mistake(B04, CUDA_SUCCESS,
-                   "offset %llu is not a multiple of %u: no external API places a buffer there",
-                   desc->offset, least_alignment);
+        em_mistake(
+            B04, CUDA_SUCCESS,
+            "offset (%llu) is not a multiple of %u, so no external API places a buffer there",
+            desc->offset, least_alignment);
     return CUDA_SUCCESS;
 }
 
@@ -117,7 +117,7 @@ CUresult em_external_map_buffer(CUexternalMemory handle,
     }
     struct em_external_mapping *m = dm_calloc(1, sizeof *m);
     if (!m) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a mapping");
         goto unlock;
     }
     m->imported = e->imported;
@@ -138,12 +138,13 @@ CUresult em_external_map_buffer(CUexternalMemory handle,
         goto unmap;
     em_imported_ref(e->imported);
     em_external_watch(m);
-    char behind[256] = "";
+    char resource[256] = "";
     if (em_config()->report)
-        em_exporter_text(e->imported, desc->offset, desc->size, behind, sizeof behind);
+        em_exporter_text(e->imported, desc->offset, desc->size, resource, sizeof resource);
     m->journal = em_journal_begin(
         EM_JOURNAL_BUFFER, "buffer of CUexternalMemory #%u: offset %llu, %llu bytes at %#llx%s",
-        e->object.number, desc->offset, desc->size, (unsigned long long)m->allocation.base, behind);
+        e->object.number, desc->offset, desc->size, (unsigned long long)m->allocation.base,
+        resource);
     *out = m->allocation.base;
     goto unlock;
 unmap:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// External memory objects: checks of what a program imports, import and destruction.
+// External memory objects: checks the descriptors of imports, imports and destroys.
 #include "external_memory.h"
 
 #include "alloc.h"
@@ -11,7 +11,7 @@
 #include "exporter.h"
 #include "quirk.h"
 
-// Which of the union's members a handle type uses, and what else the manual says of it.
+// The members of the union that a handle type uses, and the manual's rule about dedicated memory.
 static const struct handle_rule {
     const char *name;
     enum { BY_FD, BY_HANDLE_OR_NAME, BY_HANDLE, BY_OBJECT } by;
@@ -33,8 +33,8 @@ static const struct handle_rule {
     [CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD] = {"DMABUF_FD", BY_FD, DEDICATED_NEVER},
 };
 
-// A number that another enumeration gives the same meaning: Vulkan's handle-type bits, and CUDA's
-// semaphore handle types.
+// The name of a number that is not a CUexternalMemoryHandleType but means something like it in
+// another enumeration: Vulkan's handle-type bits, or CUDA's semaphore handle types.
 static const char *other_enumeration(int type)
 {
     switch (type) {
@@ -74,22 +74,23 @@ static CUresult check_handle(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
     switch (rule->by) {
     case BY_FD:
         if (desc->handle.fd < 0 && desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD)
-            return em_mistake(M12, CUDA_ERROR_INVALID_VALUE, "handle.fd = %d is no file descriptor",
-                              desc->handle.fd);
+            return em_mistake(M12, CUDA_ERROR_INVALID_VALUE,
+                              "handle.fd = %d is not a file descriptor", desc->handle.fd);
         return CUDA_SUCCESS;
     case BY_HANDLE_OR_NAME:
         // "exactly one of win32.handle and win32.name must be non-NULL"
         if (!handle == !name)
-            return em_mistake(M04, CUDA_ERROR_INVALID_VALUE,
-                              "type %s takes either win32.handle or win32.name, and %s", rule->name,
-                              handle ? "both are set" : "neither is set");
+            return em_mistake(
+                M04, CUDA_ERROR_INVALID_VALUE,
+                "win32.handle and win32.name are both %s; type %s takes exactly one of "
+                "them",
+                handle ? "set" : "NULL", rule->name);
         return CUDA_SUCCESS;
     case BY_HANDLE:
         // "win32.handle must not be NULL and win32.name must be NULL"
         if (!handle || name)
-            return em_mistake(M04, CUDA_ERROR_INVALID_VALUE,
-                              "type %s takes win32.handle alone, and %s", rule->name,
-                              name ? "win32.name is set" : "it is NULL");
+            return em_mistake(M04, CUDA_ERROR_INVALID_VALUE, "%s; type %s takes win32.handle alone",
+                              name ? "win32.name is set" : "win32.handle is NULL", rule->name);
         return CUDA_SUCCESS;
     case BY_OBJECT:
         if (!desc->handle.nvSciBufObject)
@@ -106,10 +107,13 @@ static CUresult check_dedicated(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
     // "this flag must be set when importing" Direct3D 12 and 11 resources
     if (rule->dedicated == DEDICATED_MUST && !dedicated)
         return em_mistake(M05, CUDA_ERROR_INVALID_VALUE,
-                          "type %s without CUDA_EXTERNAL_MEMORY_DEDICATED in flags", rule->name);
+                          "flags = %#x lack CUDA_EXTERNAL_MEMORY_DEDICATED, which type %s requires",
+                          desc->flags, rule->name);
     if (rule->dedicated == DEDICATED_NEVER && dedicated)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "type %s does not take CUDA_EXTERNAL_MEMORY_DEDICATED", rule->name);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "flags = %#x have CUDA_EXTERNAL_MEMORY_DEDICATED, which type %s does not take",
+            desc->flags, rule->name);
     return CUDA_SUCCESS;
 }
 
@@ -121,17 +125,18 @@ static CUresult check_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
     const struct handle_rule *rule = &rules[desc->type];
     if (desc->flags & ~CUDA_EXTERNAL_MEMORY_DEDICATED)
         return em_mistake(M08, CUDA_ERROR_INVALID_VALUE,
-                          "flags = %#x has bits other than CUDA_EXTERNAL_MEMORY_DEDICATED",
+                          "unknown flags %#x; the only valid flag is "
+                          "CUDA_EXTERNAL_MEMORY_DEDICATED (0x1)",
                           desc->flags);
     if (!desc->size)
-        return em_mistake(M08, CUDA_ERROR_INVALID_VALUE, "size = 0");
+        return em_mistake(M08, CUDA_ERROR_INVALID_VALUE, "size is 0");
     if (!em_all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
         return em_mistake(M08, CUDA_ERROR_INVALID_VALUE,
-                          "reserved is not all zero: the descriptor was not cleared");
+                          "reserved is not all zero; clear the descriptor before you fill it in");
     if ((r = check_dedicated(desc, rule)) || (r = check_handle(desc, rule)))
         return r;
     if (rule->by != BY_FD)
-        return em_mistake(M10, CUDA_ERROR_NOT_SUPPORTED, "type %s does not exist on this platform",
+        return em_mistake(M10, CUDA_ERROR_NOT_SUPPORTED, "type %s is not supported on Linux",
                           rule->name);
     return CUDA_SUCCESS;
 }
@@ -154,7 +159,7 @@ CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexte
     em_lock();
     struct em_external *e = dm_calloc(1, sizeof *e);
     if (!e) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an external memory object");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an external memory object");
         goto unlock;
     }
     struct em_imported *imported;
@@ -182,8 +187,8 @@ unlock:
 
 CUresult em_external_get(CUexternalMemory handle, struct em_external **out)
 {
-    // A stale handle crashes the driver; a foreign one is CUDA_ERROR_INVALID_VALUE where it
-    // survives it.
+    // A stale handle crashes the driver. If the driver survives the handle of another type, it
+    // returns CUDA_ERROR_INVALID_VALUE.
     CUresult code = em_quirk(EXTERNAL_FOREIGN_CODE) && !em_handle_was((uint64_t)(uintptr_t)handle)
                         ? CUDA_ERROR_INVALID_VALUE
                         : CUDA_ERROR_INVALID_HANDLE;
@@ -197,7 +202,7 @@ CUresult em_external_destroy(CUexternalMemory handle)
     CUresult r = CUDA_SUCCESS;
     if (!em_object_peek(EM_EXTERNAL_MEMORY, (uint64_t)(uintptr_t)handle)) {
         char text[256];
-        r = em_mistake(B08, CUDA_ERROR_INVALID_HANDLE, "not a CUexternalMemory: %s",
+        r = em_mistake(B08, CUDA_ERROR_INVALID_HANDLE, "extMem is not a CUexternalMemory: %s",
                        em_handle_text((uint64_t)(uintptr_t)handle, text, sizeof text));
     } else if (!(r = em_external_get(handle, &e))) {
         em_imported_check_fd(e->imported);

@@ -35,8 +35,7 @@ static bool begin_access(struct em_access *access)
                                 .depth = access->extent.depth};
     uint64_t first, end;
     if (!em_access_writes(access) && !dm_layout_span(&storage->layout, &box, &first, &end))
-        em_exporter_look_at_read(s->imported, s->offset + first, s->offset + end,
-                                 &s->said_unflushed);
+        em_exporter_check_read(s->imported, s->offset + first, s->offset + end, &s->said_unflushed);
     return false;
 }
 
@@ -50,9 +49,9 @@ static void storage_release(struct em_storage *storage)
     dm_free(s);
 }
 
-// Whether an image of so many bytes is what a dedicated allocation of the producer was made for:
-// producers round up by a few cache lines.
-static bool fills(const struct em_imported *imported, uint64_t total_B)
+// Whether a dedicated allocation of the exporter can have been made for an image of this size.
+// Exporters round up by a few cache lines.
+static bool image_fills(const struct em_imported *imported, uint64_t total_B)
 {
     const uint64_t slack_B = 256;
     return total_B <= imported->physical->size && imported->physical->size - total_B < slack_B;
@@ -79,34 +78,36 @@ static bool is_misaligned(const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
     return plan->layout.kind == DM_LAYOUT_BLOCK_LINEAR && desc->offset % DM_GOB_B;
 }
 
-// Mistakes that the driver lets pass and that show only as wrong pixels. A dedicated allocation
-// holds one image and nothing else, so that its size tells whether the descriptor describes that
-// image.
+// Finds mistakes that the driver accepts and that show only as wrong pixels. A dedicated allocation
+// holds exactly one image, so its size shows whether the descriptor describes that image.
 static void look_at_image(const struct em_imported *imported,
                           const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
                           const struct em_array_plan *plan)
 {
     bool layered = plan->desc.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     if (plan->desc.Depth == 1 && !layered)
-        em_mistake(I01, CUDA_SUCCESS,
-                   "Depth 1 without CUDA_ARRAY3D_LAYERED: a 3D array of one slice");
-    if (em_exporter_look_at_mipmap(imported, desc, plan))
+        em_mistake(
+            I01, CUDA_SUCCESS,
+            "Depth is 1 without CUDA_ARRAY3D_LAYERED, which is a 3D array of one slice; a 2D "
+            "array has Depth 0");
+    if (em_exporter_check_mipmap(imported, desc, plan))
         return;
-    // The manual: "the offset … must be suitably aligned". The card maps it all the same, and its
-    // first use kills the context.
+    // The manual: "the offset … must be suitably aligned". The driver maps it nevertheless, and the
+    // first use of the array ends the context.
     if (is_misaligned(desc, plan))
-        em_mistake(I11, CUDA_SUCCESS,
-                   "offset %llu is no multiple of %u: on a card the first use of such an array "
-                   "fails with CUDA_ERROR_LAUNCH_FAILED",
-                   desc->offset, DM_GOB_B);
+        em_mistake(
+            I11, CUDA_SUCCESS,
+            "offset (%llu) is not a multiple of %u: on a card, the first use of such an array "
+            "fails with CUDA_ERROR_LAUNCH_FAILED",
+            desc->offset, DM_GOB_B);
     if (!imported->dedicated || imported->info.kind != DM_FD_MESA ||
-        fills(imported, plan->layout.total_B))
+        image_fills(imported, plan->layout.total_B))
         return;
     if (plan->layout.dimensions == 3 &&
-        fills(imported, other_total(imported, plan, plan->levels, true))) {
+        image_fills(imported, other_total(imported, plan, plan->levels, true))) {
         em_mistake(I02, CUDA_SUCCESS,
-                   "Depth %zu without CUDA_ARRAY3D_LAYERED takes %llu bytes; the memory has %llu, "
-                   "as %zu layers do",
+                   "Depth (%zu) without CUDA_ARRAY3D_LAYERED takes %llu bytes, but the memory has "
+                   "%llu, which is the size of %zu layers",
                    plan->desc.Depth, (unsigned long long)plan->layout.total_B,
                    (unsigned long long)imported->physical->size, plan->desc.Depth);
         return;
@@ -114,18 +115,20 @@ static void look_at_image(const struct em_imported *imported,
     uint32_t most =
         dm_layout_levels_most(plan->desc.Width, plan->desc.Height, layered ? 0 : plan->desc.Depth);
     for (uint32_t levels = 1; levels <= most; levels++) {
-        if (levels == plan->levels || !fills(imported, other_total(imported, plan, levels, false)))
+        if (levels == plan->levels ||
+            !image_fills(imported, other_total(imported, plan, levels, false)))
             continue;
         em_mistake(I05, CUDA_SUCCESS,
-                   "numLevels = %u takes %llu bytes; the memory has %llu, as %u levels do",
+                   "numLevels (%u) takes %llu bytes, but the memory has %llu, which is the size of "
+                   "%u levels",
                    desc->numLevels, (unsigned long long)plan->layout.total_B,
                    (unsigned long long)imported->physical->size, levels);
         return;
     }
 }
 
-// Bytes of the object that may be mapped.
-static uint64_t bytes_of(const struct em_imported *imported)
+// The number of bytes of the object that may be mapped.
+static uint64_t mappable_B(const struct em_imported *imported)
 {
     return imported->size_B < imported->physical->size ? imported->size_B
                                                        : imported->physical->size;
@@ -141,29 +144,28 @@ static CUresult check_mipmap(const struct em_device *device, const struct em_imp
         return r;
     if (!em_all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "reserved is not all zero: the descriptor was not cleared");
-    // Dma-bufs carry no layout of an image that the driver knows.
+                       "reserved is not all zero; clear the descriptor before you fill it in");
+    // The driver does not know the layout of an image in a dma-buf.
     if (imported->info.kind == DM_FD_DMABUF)
         return em_fail(
             CUDA_ERROR_NOT_SUPPORTED,
-            "CUexternalMemory #%u is a dma-buf: buffers can be mapped on it, arrays cannot",
+            "CUexternalMemory #%u is a dma-buf, on which buffers can be mapped but not arrays",
             imported->number);
-    uint64_t have_B = bytes_of(imported);
+    uint64_t have_B = mappable_B(imported);
     if (desc->offset > have_B || plan->least_B > have_B - desc->offset)
         return em_mistake(I11, CUDA_ERROR_INVALID_VALUE,
-                          "%llux%llux%llu with %u levels takes %llu bytes from offset %llu on, and "
-                          "CUexternalMemory "
-                          "#%u has %llu",
+                          "offset (%llu) + the array's size (%llu bytes for %llux%llux%llu with %u "
+                          "levels) exceeds CUexternalMemory #%u, which has %llu bytes",
+                          desc->offset, (unsigned long long)plan->layout.total_B,
                           (unsigned long long)desc->arrayDesc.Width,
                           (unsigned long long)desc->arrayDesc.Height,
                           (unsigned long long)desc->arrayDesc.Depth, desc->numLevels,
-                          (unsigned long long)plan->layout.total_B, desc->offset, imported->number,
-                          (unsigned long long)have_B);
+                          imported->number, (unsigned long long)have_B);
     if (imported->dedicated && desc->offset)
-        return em_mistake(
-            M06, CUDA_ERROR_INVALID_VALUE,
-            "offset %llu in memory that was imported with CUDA_EXTERNAL_MEMORY_DEDICATED",
-            desc->offset);
+        return em_mistake(M06, CUDA_ERROR_INVALID_VALUE,
+                          "offset (%llu) must be 0 in memory that was imported with "
+                          "CUDA_EXTERNAL_MEMORY_DEDICATED",
+                          desc->offset);
     look_at_image(imported, desc, plan);
     return CUDA_SUCCESS;
 }
@@ -184,11 +186,11 @@ CUresult em_external_map_mipmap(CUexternalMemory handle,
         goto unlock;
     struct mapped_storage *s = dm_calloc(1, sizeof *s);
     if (!s) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapped array");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a mapped array");
         goto unlock;
     }
-    uint64_t behind_B = bytes_of(e->imported) - desc->offset,
-             size_B = plan.layout.total_B < behind_B ? plan.layout.total_B : behind_B;
+    uint64_t rest_B = mappable_B(e->imported) - desc->offset,
+             size_B = plan.layout.total_B < rest_B ? plan.layout.total_B : rest_B;
     s->imported = e->imported;
     s->offset = desc->offset;
     s->storage = (struct em_storage){
@@ -203,9 +205,9 @@ CUresult em_external_map_mipmap(CUexternalMemory handle,
         .watch = em_exporter_needs_flush(e->imported) ? &watch_ops : NULL,
     };
     em_imported_ref(e->imported);
-    char behind[256] = "";
+    char resource[256] = "";
     if (em_config()->report)
-        em_exporter_text(e->imported, desc->offset, size_B, behind, sizeof behind);
+        em_exporter_text(e->imported, desc->offset, size_B, resource, sizeof resource);
     s->journal = em_journal_begin(
         EM_JOURNAL_MIPMAP,
         "mipmapped array of CUexternalMemory #%u: offset %llu, %llux%llux%llu, %u levels, %llu "
@@ -213,7 +215,7 @@ CUresult em_external_map_mipmap(CUexternalMemory handle,
         e->object.number, desc->offset, (unsigned long long)desc->arrayDesc.Width,
         (unsigned long long)desc->arrayDesc.Height, (unsigned long long)desc->arrayDesc.Depth,
         desc->numLevels, (unsigned long long)plan.layout.total_B,
-        (unsigned long long)(window + desc->offset), behind);
+        (unsigned long long)(window + desc->offset), resource);
     r = em_mipmap_start(e->object.context, &plan, &s->storage, out);
 unlock:
     em_unlock();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a CUexternalMemory is, for the calls that map buffers and mipmapped arrays on it.
+// The object of a CUexternalMemory, for the calls that map buffers and mipmapped arrays on it.
 #pragma once
 #include <cuda.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Buffers that share the addresses of one window over an imported object.
+// Buffers that lie in one window of addresses over an imported object.
 #include "external_shared.h"
 
 #include "alloc.h"

@@ -98,7 +98,7 @@ static bool begin_access(struct em_access *access)
         return false;
     }
     look_for_alias(m, first, end);
-    em_exporter_look_at_read(m->imported, first, end, &m->said_unflushed);
+    em_exporter_check_read(m->imported, first, end, &m->said_unflushed);
     return false;
 }
 

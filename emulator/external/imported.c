@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Takes over file descriptors of external memory, and keeps what is mapped on them alive.
+// Opens and owns the file descriptors of external memory, and maps the memory.
 #include "imported.h"
 
 #include <errno.h>
@@ -16,10 +16,11 @@
 #include "pkey.h"
 #include "quirk.h"
 
-// The descriptors that belong to the driver, by number: the program must not use them any more.
+// The imported objects whose file descriptors belong to the driver, by number: the program must not
+// use those numbers any more.
 static struct em_imported *owned;
 
-// Who owns this number, if it still is the file that was handed over.
+// The object that owns this number, if the number still refers to the file that was imported.
 static struct em_imported *owner_of(int fd)
 {
     struct em_imported *i = DM_TABLE_FIND(owned, &fd);
@@ -29,8 +30,7 @@ static struct em_imported *owner_of(int fd)
 static void disown_fd(struct em_imported *imported)
 {
     DM_TABLE_REMOVE(owned, imported);
-    // A number that was closed behind our back may be another file of the program's by now: that
-    // one is not ours to close.
+    // If the program has closed the number, it may be another file by now, which must stay open.
     if (dm_fd_still_ours(&imported->fd))
         close(imported->fd.fd);
     imported->fd.fd = -1;
@@ -44,11 +44,11 @@ void em_imported_check_fd(struct em_imported *imported)
     disown_fd(imported);
     em_mistake(
         M01, CUDA_SUCCESS,
-        "file descriptor %d was closed or replaced after CUexternalMemory #%u had taken it over",
-        fd, imported->number);
+        "file descriptor %d was closed or replaced although it belongs to CUexternalMemory #%u", fd,
+        imported->number);
 }
 
-// What the manual gives for "the handle is not valid" and what the driver gives.
+// The result for a descriptor that is not memory: the manual's, or the driver's, which closes it.
 static CUresult bad_descriptor(int fd)
 {
     if (!em_quirk(IMPORT_BAD_FD))
@@ -58,64 +58,66 @@ static CUresult bad_descriptor(int fd)
     return CUDA_ERROR_UNKNOWN;
 }
 
-// Refuses what is not memory, with what it is instead.
+// Refuses a descriptor that is not memory, and says which kind of file it is.
 static CUresult refuse(int fd, const struct dm_import_info *info)
 {
     if (!em_quirk(IMPORT_BAD_FD) && info->kind != DM_FD_CLOSED)
         em_journal_refused_fd(fd, info);
     if (fd < 0 && em_exporter_undeclared())
         return em_mistake(M13, bad_descriptor(fd),
-                          "handle.fd = %d: vkGetMemoryFdKHR was asked for memory without "
-                          "VkExportMemoryAllocateInfo",
+                          "handle.fd is %d; vkGetMemoryFdKHR was called for memory that was "
+                          "allocated without VkExportMemoryAllocateInfo",
                           fd);
     return em_mistake(M12, bad_descriptor(fd),
-                      "handle.fd = %d is %s, not memory that another API exported", fd, info->what);
+                      "handle.fd (%d) is %s, not memory that another API exported", fd, info->what);
 }
 
-// A pool is no memory: what is allocated from it is shared by cuMemPoolExportPointer.
+// A pool is not memory: its allocations are shared by cuMemPoolExportPointer.
 static CUresult refuse_pool(int fd)
 {
     if (em_quirk(IMPORT_BAD_FD))
         close(fd);
     return em_mistake(
         M12, CUDA_ERROR_NOT_SUPPORTED,
-        "handle.fd = %d is of a memory pool, which cuMemPoolImportFromShareableHandle takes", fd);
+        "handle.fd (%d) is a memory pool; import it with cuMemPoolImportFromShareableHandle", fd);
 }
 
 static void check_size(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
                        const struct dm_import_info *info, bool *said)
 {
-    // "size: must match the size of the memory object": the exporter's allocation size, known to
-    // the page.
+    // "size: must match the size of the memory object": the size of the exporter's allocation,
+    // which is known up to a page.
     uint64_t claimed = desc->size, page = DM_PAGE - 1;
-    // Mesa adds a few bytes of its own to what the program allocated.
+    // Mesa adds a few bytes of its own to the program's allocation.
     bool same = claimed <= info->size && info->size - claimed <= page;
     if (same ||
         (info->kind != DM_FD_MESA && info->kind != DM_FD_SWIFTSHADER && info->kind != DM_FD_OWN))
         return;
     *said = true;
-    em_mistake(M07, CUDA_SUCCESS, "size = %llu, but the exporter's allocation has %llu bytes",
-               desc->size, (unsigned long long)info->size);
+    em_mistake(M07, CUDA_SUCCESS,
+               "size (%llu) is not the size of the exporter's allocation (%llu bytes)", desc->size,
+               (unsigned long long)info->size);
 }
 
-// A dma-buf is named as such; everything else that is memory comes as an opaque descriptor.
+// The handle type must be DMABUF_FD for a dma-buf, and OPAQUE_FD for any other memory.
 static CUresult check_kind(int fd, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
                            const struct dm_import_info *info)
 {
     bool as_dmabuf = desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD;
     if (as_dmabuf && info->kind == DM_FD_DMABUF && em_quirk(IMPORT_DMABUF))
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "handle.fd = %d is a dma-buf, which this driver takes on no card; "
-                       "CARDLESS_PERSONALITY=manual does",
-                       fd);
+        return em_fail(
+            CUDA_ERROR_NOT_SUPPORTED,
+            "handle.fd (%d) is a dma-buf, which this driver does not accept on any card; "
+            "set CARDLESS_PERSONALITY=manual to accept it",
+            fd);
     if (as_dmabuf && info->kind != DM_FD_DMABUF)
         return em_mistake(M10, CUDA_ERROR_NOT_SUPPORTED,
-                          "handle.fd = %d is %s, and type says it is a dma-buf", fd, info->what);
+                          "handle.fd (%d) is %s, but type is DMABUF_FD", fd, info->what);
     if (!as_dmabuf && info->kind == DM_FD_DMABUF)
         return em_mistake(M10, bad_descriptor(fd),
-                          "handle.fd = %d is a dma-buf, and type says OPAQUE_FD", fd);
-    // A card takes what a driver of its own has exported. A plain memfd stands for such memory in
-    // tests; under the manual it may.
+                          "handle.fd (%d) is a dma-buf, but type is OPAQUE_FD", fd);
+    // A card accepts memory that its own drivers have exported. A plain memfd stands for such
+    // memory in tests; the manual allows that.
     bool plain = info->kind == DM_FD_MEMFD || info->kind == DM_FD_SHM;
     if (plain && (em_quirk(IMPORT_PLAIN_MEMFD) || !info->size))
         return refuse(fd, info);
@@ -133,7 +135,7 @@ static CUresult open_status(int status, int fd, const struct dm_import_info *inf
     case -EMFILE:
     case -ENFILE:
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "no host memory or file descriptor for an imported object: %s",
+                       "out of host memory or file descriptors for an imported object: %s",
                        strerror(-status));
     default:
         return refuse(fd, info);
@@ -149,7 +151,7 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     if (before)
         return em_mistake(
             M01, CUDA_ERROR_INVALID_HANDLE,
-            "handle.fd = %d belongs to the driver since CUexternalMemory #%u took it over", fd,
+            "handle.fd (%d) belongs to the driver since CUexternalMemory #%u was imported", fd,
             before->number);
     int status = dm_import_recognise(fd, &info);
     if (!status && info.kind == DM_FD_POOL &&
@@ -165,7 +167,7 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
         return r;
     struct em_imported *imported = dm_calloc(1, sizeof *imported);
     if (!imported)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an imported object");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an imported object");
     r = open_status(dm_physical_import(&memory->vram, fd, &info, &imported->physical), fd, &info);
     if (r) {
         dm_free(imported);
@@ -177,12 +179,12 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     imported->dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED;
     imported->fd.fd = -1;
     check_size(desc, &info, &imported->said_size);
-    em_exporter_look_at_import(imported, fd);
-    // lavapipe has the UUID of device 0, and of no other.
+    em_exporter_check_import(imported, fd);
+    // lavapipe reports the UUID of device 0.
     if (context->device->ordinal && (info.kind == DM_FD_MESA || info.kind == DM_FD_SWIFTSHADER))
         em_mistake(
             M11, CUDA_SUCCESS,
-            "%s is imported in a context of device %d; its exporter has the UUID of device 0",
+            "%s is imported in a context of device %d, but its exporter has the UUID of device 0",
             info.what, context->device->ordinal);
     *out = imported;
     return CUDA_SUCCESS;
@@ -192,8 +194,8 @@ void em_imported_take_fd(struct em_imported *imported, int fd)
 {
     em_journal_took_fd(fd);
     // "ownership of the file descriptor is transferred to the CUDA driver": the driver closes it at
-    // once; under the manual we keep the number, so that a program which goes on using it is found
-    // out.
+    // once. Under the manual it stays open, so that a program which goes on using the number is
+    // detected.
     if (em_quirk(IMPORT_FD_CLOSED)) {
         close(fd);
         return;
@@ -229,8 +231,8 @@ void em_imported_unref(struct em_imported *imported)
 
 static int map_view(struct em_imported *imported, uint64_t offset, uint64_t size, uint64_t *address)
 {
-    // As on the card: an address is congruent to its offset modulo 64 KiB, and 2 MiB pages are used
-    // where they fit.
+    // As on the card, an address is congruent to its offset modulo 64 KiB, and pages of 2 MiB are
+    // used if they fit.
     const uint64_t small = UINT64_C(64) << 10, large = UINT64_C(2) << 20;
     uint64_t first = offset & ~(small - 1),
              align = !(first & (large - 1)) && size >= large ? large : small;
@@ -246,13 +248,13 @@ static CUresult map_failed(const struct em_imported *imported, int status, uint6
                            uint64_t size)
 {
     if (status == -EINVAL)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "offset %llu + size %llu is past the end of the imported memory, which "
-                       "really has %llu bytes",
-                       (unsigned long long)offset, (unsigned long long)size,
-                       (unsigned long long)imported->physical->size);
-    // The kernel has neither addresses nor mappings nor memory left for it, or it is a file that
-    // its owner does not let us map.
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "offset (%llu) + size (%llu) exceeds the imported memory, which has %llu bytes",
+            (unsigned long long)offset, (unsigned long long)size,
+            (unsigned long long)imported->physical->size);
+    // Either the kernel has no addresses, mappings or memory left, or the owner of the file does
+    // not allow it to be mapped.
     CUresult code = status == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
     return em_fail(code, "%llu bytes of imported memory cannot be mapped: %s",
                    (unsigned long long)size, strerror(-status));
@@ -276,10 +278,10 @@ CUresult em_imported_window(struct em_imported *imported, uint64_t *address)
 CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t size,
                          uint64_t *address)
 {
-    // The first of several buffers lies in the window, which stays when the buffer goes: most
-    // objects are mapped again and again, by one buffer at a time, and that takes no call of the
-    // kernel. Protection keys keep host code out of the window; without them a freed buffer's pages
-    // must go.
+    // The first buffer is a part of the window, which stays mapped when the buffer is freed. Most
+    // objects are mapped again and again, by one buffer at a time, and that then takes no system
+    // call. Protection keys keep host code out of the window. Without them the pages of a freed
+    // buffer must be unmapped.
     if (imported->window_taken || dm_pkey() < 0 || map_window(imported)) {
         int status = map_view(imported, offset, size, address);
         return status ? map_failed(imported, status, offset, size) : CUDA_SUCCESS;

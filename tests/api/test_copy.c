@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies between linear memory: runs of bytes, boxes, ranges, overlap, contexts, host pointers that
-// are not good.
+// Copies between linear memory: runs of bytes, boxes, ranges, overlap, contexts, invalid host
+// pointers.
 #include "../harness.h"
 
 enum { SIZE = 8192 };
@@ -39,7 +39,7 @@ TEST(round_trip)
     EXPECT(!memcmp(a, b, SIZE));
     pattern(a, 9);
     EXPECT_OK(cuMemcpyHtoDAsync(p, a, SIZE, NULL));
-    memset(a, 0, SIZE); // pageable memory is the program's again on return
+    memset(a, 0, SIZE); // the program may reuse pageable memory when the call returns
     EXPECT_OK(cuMemcpyDtoDAsync(q, p, SIZE, NULL));
     EXPECT_OK(cuMemcpyDtoHAsync(b, q, SIZE, NULL));
     EXPECT_OK(cuCtxSynchronize());
@@ -149,7 +149,7 @@ TEST(box_arguments)
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
     c = good, c.dstMemoryType = 5;
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
-    c.Height = 0; // nothing to copy: nothing is wrong
+    c.Height = 0; // nothing to copy: the rest is not checked
     EXPECT_OK(cuMemcpy2D(&c));
     c = good, c.dstY = SIZE;
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
@@ -157,8 +157,8 @@ TEST(box_arguments)
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
 }
 
-// Where cuMemMap made the memory, the driver looks at a box as if x and y were 0, and takes any
-// type of memory for device memory.
+// In memory that cuMemMap has mapped, the driver checks a box as if x and y were 0, and treats any
+// memory type as device memory.
 TEST(positions_in_mapped_memory)
 {
     enum { PAGE = 2 << 20 };
@@ -193,16 +193,16 @@ TEST(positions_in_mapped_memory)
         EXPECT(!memcmp(b + y * 16, a + 256 - 24 - 8 + y * 24, 16));
     c.srcMemoryType = CU_MEMORYTYPE_UNIFIED, c.srcXInBytes = (size_t)(uintptr_t)b - (size_t)p;
     EXPECT_ERROR(cuMemcpy2D(&c),
-                 CUDA_ERROR_INVALID_VALUE); // moved to where the program's own memory is
+                 CUDA_ERROR_INVALID_VALUE); // moved into the program's own memory
     c.srcXInBytes = (size_t)-8, c.srcDevice = p + PAGE - 64;
-    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE); // it does not fit at the address
+    EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE); // the box does not fit at the address
     c.srcDevice = plain + 256;
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
     c.srcMemoryType = CU_MEMORYTYPE_DEVICE;
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
 }
 
-// A pointer of the program's that is not good is an error, not a crash, and the context lives on.
+// An invalid host pointer is an error, not a crash, and the context stays usable.
 TEST(host_fault)
 {
     CUdeviceptr p = fresh();
@@ -236,11 +236,11 @@ TEST(contexts)
     EXPECT_ERROR(cuMemcpyPeer(p, second, p, first, 16), CUDA_ERROR_INVALID_CONTEXT);
     EXPECT_ERROR(cuMemcpyPeer(p, first, p, (CUcontext)(uintptr_t)0x1234567, 16),
                  CUDA_ERROR_INVALID_CONTEXT);
-    EXPECT_ERROR(cuMemcpyDtoH(b, q, 16), CUDA_ERROR_INVALID_VALUE); // went with its context
+    EXPECT_ERROR(cuMemcpyDtoH(b, q, 16), CUDA_ERROR_INVALID_VALUE); // freed with its context
 }
 
-// A mapped external buffer in another context, as an H100 (driver 580) answered: every copy reaches
-// it, a fill does not, and it has no address range.
+// A mapped external buffer in another context, as recorded on an H100 (driver 580): every copy
+// reaches it, a fill does not, and it has no address range.
 TEST(mapped_buffer_in_other_context)
 {
     enum { FILE_SIZE = 1 << 21 };
@@ -273,7 +273,7 @@ TEST(mapped_buffer_in_other_context)
     EXPECT(b[0] == a[0]);
 }
 
-// A file that its maker has made shorter: the error sticks to the context.
+// The exporter has truncated the file: the error is sticky.
 TEST(truncated)
 {
     enum { FILE_SIZE = 1 << 21 };

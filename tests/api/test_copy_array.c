@@ -38,7 +38,7 @@ static CUDA_MEMCPY3D whole(CUarray array, bool up)
     return c;
 }
 
-// Boxes into, out of and between arrays, beside a plain copy of the same bytes.
+// Boxes into, out of and between arrays, compared with a plain copy of the same bytes.
 TEST(random_boxes)
 {
     CUarray array = fresh(WIDTH, HEIGHT, DEPTH), other = fresh(WIDTH, HEIGHT, DEPTH);

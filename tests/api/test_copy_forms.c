@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every name under which copies and fills are exported moves the same bytes: today's, the twins for
-// the per-thread default stream, and the narrow ones of CUDA 3.1, whose addresses have 32 bits
-// (page-locked memory of the program's lies that low where it asks for it).
+// Every exported name of a copy or a fill moves the same bytes: today's names, their twins for the
+// per-thread default stream, and those of CUDA 3.1, whose addresses have 32 bits. A program can ask
+// for page-locked memory at addresses that low.
 #include <cardless/abi/old_types.h>
 #include <dlfcn.h>
 
@@ -53,7 +53,7 @@ static unsigned char *low_pages(size_t size)
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
         if (p == (void *)at)
             return p;
-        if (p != MAP_FAILED) // a kernel, or qemu, that takes the flag for a hint
+        if (p != MAP_FAILED) // the kernel, or qemu, treats the flag as a hint
             munmap(p, size);
     }
     return MAP_FAILED;
@@ -90,7 +90,7 @@ static void *find(const char *name, enum form form, bool async, bool second)
 }
 
 #define LIST(...) __VA_ARGS__
-// Calls what `f` points to, with the stream behind the arguments where it takes one.
+// Calls the function at `f`, with the stream as the last argument if it takes one.
 #define CALL(types, ...)                                                                           \
     (async ? ((CUresult(*)(LIST types, CUstream))f)(__VA_ARGS__, NULL)                             \
            : ((CUresult(*)(LIST types))f)(__VA_ARGS__))
@@ -160,7 +160,7 @@ static void check_run(const char *name, enum kind kind, enum form form, bool asy
 static const struct {
     const char *name;
     enum kind kind;
-    bool now, async, second; // which forms there are, and whether today's is the second version
+    bool now, async, second; // the forms that exist, and whether today's is the second version
 } runs[] = {
     {"cuMemcpyHtoD", HOST_TO_DEVICE, true, true, true},
     {"cuMemcpyDtoH", DEVICE_TO_HOST, true, true, true},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies whose two boxes overlap come out as if through a buffer, whichever way they move and
-// whatever their pitches.
+// A copy between boxes that overlap has the result of a copy through a buffer, in whichever
+// direction the bytes move and whatever the pitches are.
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -22,7 +22,7 @@ static void pattern(void)
         before[i] = (unsigned char)(i * 11 + (i >> 8) * 3 + (i >> 14));
 }
 
-// A box of linear memory: its first byte and how far rows and slices are apart.
+// A box of linear memory: its first byte, the distance of rows, and the rows from slice to slice.
 struct place {
     size_t start, pitch, rows;
 };
@@ -88,7 +88,7 @@ TEST(slices)
     linear(true);
 }
 
-// As recorded of an H100: rows that draw apart or together, of 50 x 256 and 50 x 12 bytes.
+// As recorded on an H100: rows whose distance grows or shrinks, of 50 x 256 and 50 x 12 bytes.
 TEST(rows_of_two_pitches)
 {
     static const struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies between devices, and across the seams of memory: mappings that adjoin are one range,
-// allocations that adjoin are not.
+// Copies between devices, and across the borders of memory: adjacent mappings are one range,
+// adjacent allocations are not.
 #include "../harness.h"
 
 enum { SIZE = 8192, WIDTH = 48, HEIGHT = 10, DEPTH = 4, BOX_B = WIDTH * HEIGHT * DEPTH };
@@ -86,8 +86,8 @@ static CUDA_MEMCPY3D_PEER peer(int from, bool from_array, int to, bool to_array)
         .Depth = DEPTH};
 }
 
-// Memory to array to the other device's array to memory, each step through either device's context,
-// at once and in a stream.
+// Memory to array, to the other device's array, to memory. Each step runs in the context of either
+// device, as a synchronous call and in a stream.
 TEST(peer_boxes)
 {
     two_devices();
@@ -106,7 +106,7 @@ TEST(peer_boxes)
         from_device(to, b);
         EXPECT(!memcmp(a, b, BOX_B));
     }
-    // A smaller box straight across, with gaps.
+    // A smaller box between the two memories, with gaps.
     CUDA_MEMCPY3D_PEER c = peer(0, false, 1, true);
     pattern(40);
     MUST(cuCtxSetCurrent(contexts[0]));
@@ -140,7 +140,7 @@ TEST(peer_boxes_refused)
     EXPECT_ERROR(cuMemcpy3DPeerAsync(&c, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
-// ---- seams
+// ---- borders
 
 // An H100 (driver 580) copies and fills across two mappings beside each other.
 TEST(across_mappings)
@@ -180,22 +180,21 @@ TEST(across_mappings)
     EXPECT_OK(cuMemcpyDtoH(b, p + PART - 4, 8));
     EXPECT(!memcmp(b, "\5\5\5\5\4\3\2\1", 8));
     EXPECT_ERROR(cuMemcpyDtoH(b, p + 2 * (size_t)PART - 8, 9), CUDA_ERROR_INVALID_VALUE);
-    // The second part may be read only: a copy that writes there is refused, and nothing of it is
-    // done.
+    // The second part is read-only: a copy that writes there is refused as a whole.
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
     MUST(cuMemSetAccess(p + PART, PART, &access, 1));
     MUST(cuMemcpyDtoH(a, p + AT, LENGTH));
     EXPECT_ERROR(cuMemcpyHtoD(p + AT, b, LENGTH), CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuMemcpyDtoH(b, p + AT, LENGTH));
     EXPECT(!memcmp(a, b, LENGTH));
-    // Without the second, the first ends where it ends.
+    // Without the second mapping, the range ends with the first.
     MUST(cuMemUnmap(p + PART, PART));
     EXPECT_ERROR(cuMemcpyDtoH(b, p + AT, LENGTH), CUDA_ERROR_INVALID_VALUE);
     EXPECT_OK(cuMemcpyDtoH(b, p + AT, 3000));
 }
 
-// An H100 refuses what reaches from one block of cuMemAlloc into the next, though the next begins
-// there.
+// An H100 refuses a range that reaches from one allocation of cuMemAlloc into the next, even if
+// they are adjacent.
 TEST(across_allocations)
 {
     enum { BLOCKS = 8 };

@@ -56,7 +56,7 @@ TEST(alignment)
     EXPECT_ERROR(cuMemsetD16(p + 1, 1, 1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemsetD32(p + 2, 1, 1), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemsetD2D32(p, 66, 1, 4, 2), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_OK(cuMemsetD2D32(p, 66, 1, 4, 1)); // one row has no pitch
+    EXPECT_OK(cuMemsetD2D32(p, 66, 1, 4, 1)); // the pitch of a single row does not matter
 }
 
 TEST(range)
@@ -74,8 +74,8 @@ TEST(range)
     EXPECT_OK(cuMemsetD2D8(p + 1024, 1024, 1, 1024, 3));
 }
 
-// Rows whose addresses wrap around 2^64: the manual allows them no more than others outside of the
-// memory.
+// Rows whose addresses exceed 64 bits: the manual does not allow them, as it does not allow any
+// rows outside of the memory.
 TEST(pitch_wraps)
 {
     CUdeviceptr p = fresh();

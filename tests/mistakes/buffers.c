@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistakes with cuExternalMemoryGetMappedBuffer and what it returns (B01 to B08), and a producer
-// that truncates its file.
+// Mistakes with cuExternalMemoryGetMappedBuffer and its buffers (B01 to B08), and an exporter that
+// truncates its file.
 #include "external.h"
 
 static CUexternalMemory memory(void)
@@ -96,7 +96,7 @@ TEST(b05_alias_without_order)
     EXPECT_OK(cuMemcpyDtoH(back, b, sizeof back));
     // [end]
     EXPECT(a != b);
-    EXPECT_EQ(back[0], 7); // Cardless does order them
+    EXPECT_EQ(back[0], 7); // Cardless does order the two
     EXPECT_DIAGNOSTIC(B05);
 }
 
@@ -202,7 +202,7 @@ TEST(overlap_same)
     EXPECT_EQ(b - a, 4096);
     EXPECT_EQ(again, a);
     EXPECT_OK(cuMemsetD8(a, 7, 65536));
-    EXPECT_OK(cuMemcpyDtoH(&back, b, 1)); // the same address: nothing to order
+    EXPECT_OK(cuMemcpyDtoH(&back, b, 1)); // at the same address there is nothing to order
     EXPECT_EQ(back, 7);
     EXPECT_OK(cuMemFree(a));
     EXPECT_OK(cuMemFree(b));
@@ -214,17 +214,17 @@ TEST(overlap_same)
     EXPECT_ERROR(cuMemFree(again), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST(truncated_by_its_producer)
+TEST(truncated_by_its_exporter)
 {
     test_context();
     static unsigned char back[65536];
-    int fd = plain_memfd(1 << 20), producers = dup(fd);
+    int fd = plain_memfd(1 << 20), exporters_fd = dup(fd);
     CUexternalMemory m = import(fd, 1 << 20, 0);
     CUdeviceptr p = map_buffer(m, 0, 1 << 20);
     EXPECT_OK(cuMemcpyDtoH(back, p + (1 << 19), sizeof back));
-    EXPECT_EQ(ftruncate(producers, 4096), 0);
+    EXPECT_EQ(ftruncate(exporters_fd, 4096), 0);
     EXPECT_ERROR(cuMemcpyDtoH(back, p + (1 << 19), sizeof back), CUDA_ERROR_ILLEGAL_ADDRESS);
-    EXPECT_ERROR(cuMemcpyDtoH(back, p, 16), CUDA_ERROR_ILLEGAL_ADDRESS); // it sticks to the context
+    EXPECT_ERROR(cuMemcpyDtoH(back, p, 16), CUDA_ERROR_ILLEGAL_ADDRESS); // the error is sticky
 }
 
 TEST(outlives_the_object)
@@ -249,4 +249,4 @@ TESTS(CASE(b01_past_the_end), CASE(b01_names_its_section), CASE(b01_size_that_li
       CASE(b01_to_b04_twin), CASE(b05_alias_without_order), CASE(b05_twin),
       CASE(b06_used_after_destroy), CASE(b06_as_the_driver), CASE(b06_twin),
       CASE(b07_pointer_inside), CASE(b07_twin), CASE(b08_destroyed_twice), CASE(b08_twin),
-      CASE(overlap_same), CASE(truncated_by_its_producer), CASE(outlives_the_object))
+      CASE(overlap_same), CASE(truncated_by_its_exporter), CASE(outlives_the_object))

@@ -9,8 +9,8 @@ static CUexternalMemory memory(void)
     return import(own_fd(EXTERNAL_B), EXTERNAL_B, 0);
 }
 
-// Memory that lavapipe would allocate for this image alone: RGBA8, rows of 64 bytes, levels one
-// after the other.
+// Memory as lavapipe allocates it for exactly this image: RGBA8, rows of 64 bytes, one level after
+// the other.
 static CUexternalMemory dedicated(size_t width, size_t height, size_t slices, unsigned levels)
 {
     uint64_t total = 0;
@@ -240,7 +240,7 @@ TEST(i11_misaligned)
     EXPECT_OK(cuExternalMemoryGetMappedMipmappedArray(&mip, m, &d));
     EXPECT_DIAGNOSTIC(I11);
     EXPECT_OK(cuMipmappedArrayGetLevel(&level, mip, 0));
-    EXPECT_OK(cuMemcpyAtoH(texels, level, 0, sizeof texels)); // which on a card ends the context
+    EXPECT_OK(cuMemcpyAtoH(texels, level, 0, sizeof texels)); // on a card this ends the context
     EXPECT_OK(cuCtxSynchronize());
 }
 
@@ -255,7 +255,7 @@ TEST(i11_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// Texels go where lavapipe has them, and come back.
+// Texels are copied to the places where lavapipe keeps them, and back.
 TEST(in_place)
 {
     test_context();

@@ -10,7 +10,7 @@ TEST(m01_descriptor_used_after_import)
     // [M01 wrong]
     int fd = own_fd(EXTERNAL_B);
     CUexternalMemory m = import(fd, EXTERNAL_B, 0);
-    close(fd); // the mistake: it belongs to the driver
+    close(fd); // the mistake: the descriptor belongs to the driver
     EXPECT_OK(cuDestroyExternalMemory(m));
     // [end]
     EXPECT_DIAGNOSTIC(M01);
@@ -60,12 +60,12 @@ static void close_after_failed_import(void)
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(fd, 4096);
     CUexternalMemory m;
     if (cuImportExternalMemory(&m, &d) != CUDA_SUCCESS)
-        close(fd); // it is still yours
+        close(fd); // it still belongs to the program
     // [end]
     EXPECT(fcntl(fd, F_GETFD) < 0);
 }
 
-// Runs `attempt` in a process of its own, which reports a leaked descriptor when it ends.
+// Runs `attempt` in its own process, which reports a leaked descriptor when it ends.
 static void expect_at_exit(void (*attempt)(void), const char *ids)
 {
     int status;
@@ -187,7 +187,7 @@ TEST(m07_twin)
     // [M07 right]
     import(mesa_memfd(73856), 73856, 0);
     // [end]
-    import(mesa_memfd(73856 + 40), 73856, 0); // Mesa's own slack
+    import(mesa_memfd(73856 + 40), 73856, 0); // Mesa adds bytes of its own
     EXPECT_NO_DIAGNOSTIC();
 }
 
