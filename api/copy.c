@@ -29,7 +29,11 @@ static struct em_end array_at(CUarray array, size_t offset_B)
 static CUresult run_of_bytes(struct em_end dst, struct em_end src, size_t bytes,
                              struct em_stream *stream, bool async)
 {
-    struct em_copy copy = {.dst = dst, .src = src, .width_B = bytes, .height = 1, .depth = 1};
+    struct em_copy copy;
+    copy.dst = dst;
+    copy.src = src;
+    copy.width_B = bytes;
+    copy.height = copy.depth = 1;
     return em_copy(&copy, stream, async);
 }
 

@@ -45,17 +45,15 @@ static void release_storage(struct em_access *access)
 static const struct em_access_ops storage_access_ops = {
     .watch = watch_storage, .retain = retain_storage, .release = release_storage};
 
-struct em_access em_storage_access(struct em_storage *storage, uint32_t level,
-                                   struct dm_position at, struct dm_box_extent extent,
-                                   enum em_access_mode mode)
+void em_storage_access(struct em_access *access, struct em_storage *storage, uint32_t level,
+                       const struct dm_position *at, const struct dm_box_extent *extent,
+                       enum em_access_mode mode)
 {
     em_storage_ref(storage);
-    return (struct em_access){.ops = &storage_access_ops,
-                              .mode = mode,
-                              .owner = storage,
-                              .at = at,
-                              .extent = extent,
-                              .level = level};
+    em_access_init(access, &storage_access_ops, storage, mode);
+    access->at = *at;
+    access->extent = *extent;
+    access->level = level;
 }
 
 // Memory of the device's heap.

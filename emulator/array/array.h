@@ -124,11 +124,11 @@ CUresult em_array_was_lent(uint64_t handle, CUresult code);
 // mapped behind it (deferred, sparse). Precondition: em_lock held; while the surface is used a
 // reference to the storage is.
 CUresult em_array_surface(const struct em_array *array, struct dm_surface *out);
-// Makes an access of a box of a level, which takes a reference to the storage. To the watchers of a
+// Makes `access` one of a box of a level. It takes a reference to the storage. To the watchers of a
 // storage access->owner is that storage. Precondition: em_lock held.
-struct em_access em_storage_access(struct em_storage *storage, uint32_t level,
-                                   struct dm_position at, struct dm_box_extent extent,
-                                   enum em_access_mode mode);
+void em_storage_access(struct em_access *access, struct em_storage *storage, uint32_t level,
+                       const struct dm_position *at, const struct dm_box_extent *extent,
+                       enum em_access_mode mode);
 void em_storage_ref(struct em_storage *storage);
 // Precondition: em_lock held.
 void em_storage_unref(struct em_storage *storage);

@@ -132,18 +132,22 @@ static struct span box_span(const struct em_copy_place *p, const struct dm_box_e
                                    e->width_B};
 }
 
-static struct em_access linear_access(const struct em_copy_place *place,
-                                      const struct dm_box_extent *extent, bool is_dst,
-                                      struct em_allocation *memory)
+static void linear_access(struct em_access *access, const struct em_copy_place *place,
+                          const struct dm_box_extent *extent, bool is_dst,
+                          struct em_allocation *memory)
 {
     struct span span = box_span(place, extent);
     bool gaps = span.size_B != extent->width_B * extent->height * extent->depth;
     enum em_access_mode mode = !is_dst ? EM_ACCESS_READ
                                : gaps  ? EM_ACCESS_WRITE_SOME
                                        : EM_ACCESS_WRITE;
-    if (memory)
-        return em_memory_access(memory, span.first, span.size_B, mode);
-    return (struct em_access){.mode = mode, .address = span.first, .size_B = span.size_B};
+    if (memory) {
+        em_memory_access(access, memory, span.first, span.size_B, mode);
+        return;
+    }
+    em_access_init(access, NULL, NULL, mode);
+    access->address = span.first;
+    access->size_B = span.size_B;
 }
 
 static CUresult check_linear(const struct em_end *end, const struct em_copy *c, bool is_dst,
@@ -169,7 +173,7 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
     if (!known) {
         place->pageable = true;
         place->may_fault = span.size_B >= LARGE_PAGEABLE_B;
-        *access = linear_access(place, &extent, is_dst, NULL);
+        linear_access(access, place, &extent, is_dst, NULL);
         return CUDA_SUCCESS;
     }
     struct em_reach reach;
@@ -181,7 +185,7 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
     if (r)
         return r;
     place->may_fault = reach.may_fault;
-    *access = linear_access(place, &extent, is_dst, reach.first);
+    linear_access(access, place, &extent, is_dst, reach.first);
     return CUDA_SUCCESS;
 }
 
@@ -209,8 +213,8 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, b
     }
     place->storage = a->storage;
     place->may_fault = a->storage->may_fault;
-    *access = em_storage_access(a->storage, a->level, place->at, extent,
-                                is_dst ? EM_ACCESS_WRITE : EM_ACCESS_READ);
+    em_storage_access(access, a->storage, a->level, &place->at, &extent,
+                      is_dst ? EM_ACCESS_WRITE : EM_ACCESS_READ);
     return CUDA_SUCCESS;
 }
 
@@ -221,7 +225,8 @@ CUresult em_copy_check_end(const struct em_copy *copy, bool is_dst, const char *
     const struct em_end *end = is_dst ? &copy->dst : &copy->src;
     struct em_copy_place *place = is_dst ? &command->dst : &command->src;
     struct em_access *access = &command->access[is_dst ? EM_COPY_WRITES : EM_COPY_READS];
-    *place = (struct em_copy_place){0};
+    place->storage = NULL;
+    place->pageable = place->may_fault = false;
     return end->kind == EM_END_ARRAY ? check_array(end, copy, is_dst, name, place, access)
                                      : check_linear(end, copy, is_dst, name, place, access);
 }

@@ -125,8 +125,8 @@ static CUresult check_fill_memory(struct fill_command *c, struct em_context *con
         return r;
     bool gaps = size_B != f->width * f->value_B * f->height;
     c->may_fault = reach.may_fault;
-    c->access = em_memory_access(reach.first, f->address, size_B,
-                                 gaps ? EM_ACCESS_WRITE_SOME : EM_ACCESS_WRITE);
+    em_memory_access(&c->access, reach.first, f->address, size_B,
+                     gaps ? EM_ACCESS_WRITE_SOME : EM_ACCESS_WRITE);
     return CUDA_SUCCESS;
 }
 

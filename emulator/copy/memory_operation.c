@@ -203,8 +203,8 @@ static CUresult check_word(struct em_context *context, struct step *s, struct em
     if (r)
         return r;
     s->may_fault = reach.may_fault;
-    *access = em_memory_access(reach.first, s->address, word_B(s),
-                               wait ? EM_ACCESS_READ : EM_ACCESS_WRITE);
+    em_memory_access(access, reach.first, s->address, word_B(s),
+                     wait ? EM_ACCESS_READ : EM_ACCESS_WRITE);
     return CUDA_SUCCESS;
 }
 

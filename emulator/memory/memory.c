@@ -333,15 +333,14 @@ static const struct em_watch_ops *watch_memory(struct em_access *access)
 
 static const struct em_access_ops memory_access_ops = {.watch = watch_memory};
 
-struct em_access em_memory_access(struct em_allocation *a, uint64_t address, uint64_t size_B,
-                                  enum em_access_mode mode)
+void em_memory_access(struct em_access *access, struct em_allocation *a, uint64_t address,
+                      uint64_t size_B, enum em_access_mode mode)
 {
-    return (struct em_access){.ops = &memory_access_ops,
-                              .mode = mode,
-                              .owner = a,
-                              .address = address,
-                              .size_B = size_B,
-                              .epoch = departures};
+    em_assert_locked();
+    em_access_init(access, &memory_access_ops, a, mode);
+    access->address = address;
+    access->size_B = size_B;
+    access->epoch = departures;
 }
 
 // ---- the end of a context ----

@@ -85,11 +85,11 @@ static inline bool em_memory_may_fault(const struct em_allocation *a)
            a->kind == EM_MEMORY_REGISTERED || (a->physical && a->physical->may_shrink);
 }
 
-// Makes an access of [address, address + size), which begins in `a`. The access holds no reference:
-// if the memory is freed before the command is submitted, nobody is told. To the watchers of an
+// Makes `access` one of [address, address + size), which begins in `a`. It holds no reference: if
+// the memory is freed before the command is submitted, nobody is told. To the watchers of an
 // allocation access->owner is that allocation. Precondition: em_lock held.
-struct em_access em_memory_access(struct em_allocation *a, uint64_t address, uint64_t size_B,
-                                  enum em_access_mode mode);
+void em_memory_access(struct em_access *access, struct em_allocation *a, uint64_t address,
+                      uint64_t size_B, enum em_access_mode mode);
 
 // Enters `a` (caller-filled) into the map and its context's list; sets id, born_*.
 // CUDA_ERROR_OUT_OF_MEMORY without host memory, CUDA_ERROR_INVALID_VALUE if it overlaps what is

@@ -33,8 +33,10 @@ bool em_accesses_begin(struct em_command *command, bool may_wait)
         struct em_access *a = &list[i];
         a->absent = false;
         a->watch = a->ops ? a->ops->watch(a) : NULL;
-        if (em_unlikely(a->watch))
-            absent |= a->absent = a->watch->begin(a);
+        if (em_likely(!a->watch))
+            continue;
+        a->absent = a->watch->begin(a);
+        absent |= a->absent;
     }
     if (em_unlikely(absent))
         make_resident(command, may_wait);

@@ -13,6 +13,7 @@
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "box.h"
@@ -74,6 +75,17 @@ struct em_access {
     void *watcher;                    // belongs to `watch`
     uint64_t mark;                    // likewise
 };
+
+// Fills in an access but for its range or box. Cheaper than assigning a whole struct, which matters
+// to a copy of a few bytes.
+static inline void em_access_init(struct em_access *access, const struct em_access_ops *ops,
+                                  void *owner, enum em_access_mode mode)
+{
+    access->ops = ops;
+    access->mode = mode;
+    access->owner = owner;
+    access->watch = NULL;
+}
 
 static inline bool em_access_writes(const struct em_access *access)
 {
