@@ -26,12 +26,23 @@ static struct em_end array_at(CUarray array, size_t offset_B)
     return (struct em_end){.kind = EM_END_ARRAY, .array = array, .x_B = offset_B};
 }
 
+// Field by field: the compiler clears a whole struct of this size with a slow string instruction.
+static void set_end(struct em_end *out, const struct em_end *end)
+{
+    out->kind = end->kind;
+    out->address = end->address;
+    out->array = end->array;
+    out->x_B = end->x_B;
+    out->pitch_B = out->rows = out->y = out->z = 0;
+    out->type = 0;
+}
+
 static CUresult run_of_bytes(struct em_end dst, struct em_end src, size_t bytes,
                              struct em_stream *stream, bool async)
 {
     struct em_copy copy;
-    copy.dst = dst;
-    copy.src = src;
+    set_end(&copy.dst, &dst);
+    set_end(&copy.src, &src);
     copy.width_B = bytes;
     copy.height = copy.depth = 1;
     return em_copy(&copy, stream, async);

@@ -278,12 +278,12 @@ static CUresult prepare_one(struct em_context *context, const struct request *q,
                             struct one_operation *out)
 {
     em_assert_locked();
-    *out = (struct one_operation){
-        .operations = {.command = {.size_B = sizeof *out,
-                                   .accesses_at = offsetof(struct one_operation, access),
-                                   .access_count = 1},
-                       .count = 1,
-                       .steps_at = offsetof(struct one_operation, step)}};
+    em_command_init(&out->operations.command, NULL, sizeof *out);
+    out->operations.command.accesses_at = offsetof(struct one_operation, access);
+    out->operations.command.access_count = 1;
+    out->operations.count = 1;
+    out->operations.done = 0;
+    out->operations.steps_at = offsetof(struct one_operation, step);
     CUresult r = word_step(context, q, &out->step, &out->access);
     out->operations.command.ops = out->step.kind == STEP_WAIT ? &wait_ops : &write_ops;
     out->operations.command.condition =
