@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shares allocations of cuMemAlloc with other processes: the handle says which process's file
-// descriptor holds the bytes, and where.
+// Shares allocations of cuMemAlloc with other processes. A handle names a file descriptor of the
+// exporting process and the offset of the bytes in that file.
 #include "ipc_memory.h"
 
 #include <errno.h>
@@ -21,25 +21,25 @@
 #include "memory.h"
 #include "memory_device.h"
 
-// What the 64 bytes of a CUipcMemHandle hold.
+// The contents of the 64 bytes of a CUipcMemHandle.
 struct ipc_handle {
     char magic[4];
     int32_t pid;
     int32_t fd;    // a descriptor of that process
-    int32_t table; // and that of its table of shared memory (ipc_shared.h)
-    uint64_t ino;  // of the file behind fd, so that a number used again is found out
+    int32_t table; // the descriptor of its table of shared memory (ipc_shared.h)
+    uint64_t ino;  // of fd's file, to detect a number that was used again
     uint64_t offset, size;
     uint64_t identity; // the allocation's: it is in the table's slot until the memory is freed
     uint32_t slot;
     uint32_t dev;
     uint32_t device;
-    uint32_t check; // over the rest
+    uint32_t check; // over the fields above
 };
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "the handle is too large");
 
 static const char magic[4] = "CIP3";
 
-// Memory of another process that is open here, once however often it was opened.
+// Memory of another process that is open in this one: a single mapping, however often it is opened.
 struct ipc_mapping {
     struct em_allocation allocation;
     struct ipc_key {
@@ -70,7 +70,7 @@ CUresult em_ipc_get(uint64_t address, CUipcMemHandle *out)
     int fd = a->kind == EM_MEMORY_DEVICE ? dm_physical_fd(a->physical) : -EBADF;
     if (fd < 0 || fstat(fd, &st)) {
         char text[256];
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "only memory of cuMemAlloc can be shared so: %s",
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "dptr must be memory of cuMemAlloc; %s",
                     em_memory_text(address, text, sizeof text));
         goto unlock;
     }
@@ -109,11 +109,11 @@ static CUresult check_handle(const struct ipc_handle *h)
     // "cuIpcOpenMemHandle can not be called in the process that exported"
     if (h->pid == getpid())
         return em_fail(CUDA_ERROR_INVALID_CONTEXT,
-                       "the handle is of this very process, which has the memory already");
+                       "the handle was made by this process; use the pointer itself");
     return CUDA_SUCCESS;
 }
 
-// The exporter's descriptor, opened here; it has to be the file that the handle was made from.
+// Opens the exporter's descriptor here. It must still be the file that the handle was made from.
 static CUresult open_file(const struct ipc_handle *h, int *fd)
 {
     char path[64];
@@ -121,13 +121,13 @@ static CUresult open_file(const struct ipc_handle *h, int *fd)
     snprintf(path, sizeof path, "/proc/%d/fd/%d", h->pid, h->fd);
     *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "process %d and its memory cannot be reached: %s",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "the memory of process %d cannot be opened: %s",
                        h->pid, strerror(errno));
     if (fstat(*fd, &st) || (uint32_t)st.st_dev != h->dev || (uint64_t)st.st_ino != h->ino ||
         (uint64_t)st.st_size < h->offset + h->size) {
         close(*fd);
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "process %d has another file where the memory was",
-                       h->pid);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "process %d has replaced the file that held the memory", h->pid);
     }
     const struct em_ipc_place place = {.fd = h->table, .slot = h->slot, .identity = h->identity};
     if (!em_ipc_shared_holds(h->pid, &place)) {
@@ -159,10 +159,11 @@ static CUresult map(struct em_context *context, const struct ipc_handle *h, int 
         return r;
     int status = dm_import_recognise(fd, &info);
     if (status || info.error)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "what process %d shares is %s", h->pid, info.what);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "process %d shares %s, not memory of cuMemAlloc",
+                       h->pid, info.what);
     struct ipc_mapping *m = dm_calloc(1, sizeof *m);
     if (!m)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while tracking the mapping");
     if ((status = dm_physical_import(&memory->vram, fd, &info, &physical)))
         goto free_mapping;
     m->key.handle = *h;
@@ -194,7 +195,8 @@ unref:
 free_mapping:
     dm_free(m);
     return r ? r
-             : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes of process %d cannot be mapped: %s",
+             : em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "the %llu bytes of process %d cannot be mapped: %s",
                        (unsigned long long)h->size, h->pid, strerror(-status));
 }
 
@@ -205,7 +207,7 @@ CUresult em_ipc_open(const CUipcMemHandle *handle, unsigned flags, uint64_t *out
     // "Flags: must be specified as CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS"
     if (!(flags & CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "Flags %#x are not CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS", flags);
+                       "Flags (%#x) must be CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS (0x1)", flags);
     memcpy(&h, handle, sizeof h);
     CUresult r = check_handle(&h);
     if (r || (r = open_file(&h, &fd)))
@@ -234,7 +236,8 @@ CUresult em_ipc_close(uint64_t address)
     a = address ? em_memory_find(address, 1) : NULL; // another thread may have closed it meanwhile
     if (!a || a->kind != EM_MEMORY_IPC || a->base != address) {
         char text[256];
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "not what cuIpcOpenMemHandle returned: %s",
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "dptr must be an address that cuIpcOpenMemHandle returned; %s",
                     em_memory_text(address, text, sizeof text));
     } else if (!--((struct ipc_mapping *)a->owner)->opened) {
         em_memory_leave(a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table is read and written by file position and never mapped, so that no process can hurt
-// another by what it does to the file.
+// The table is read and written by file position and never mapped, so that a process which damages
+// the file cannot crash another.
 #include "ipc_shared.h"
 
 #include <fcntl.h>
@@ -18,15 +18,17 @@
 enum { MOST_SLOTS = 1 << 16 };
 static const char mark[8] = "CARDSHR1";
 
-static struct dm_fd_identity table = {.fd = -1}; // the program may close it: ask before each use
-static uint64_t *identities;                     // what the table holds; 0: free
+static struct dm_fd_identity table = {
+    .fd = -1};               // the program may close it, so it is checked before each use
+static uint64_t *identities; // what the table holds; 0: free
 static uint32_t next_free;
 
 static CUresult start(void)
 {
     int error = 0;
     if (!identities && !(identities = dm_calloc(MOST_SLOTS, sizeof *identities)))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for the table of shared memory");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while creating the table of shared memory");
     if (table.fd >= 0)
         return dm_fd_still_ours(&table)
                    ? CUDA_SUCCESS
@@ -40,7 +42,8 @@ static CUresult start(void)
     if (!error)
         close(fd);
     table.fd = -1;
-    return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no file for the table of shared memory: %s",
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                   "the file for the table of shared memory cannot be created: %s",
                    strerror(-error));
 }
 
@@ -64,7 +67,7 @@ CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place)
             s = next_free;
     }
     if (!s)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%d allocations are shared already",
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%d allocations are shared, which is the limit",
                        MOST_SLOTS - 1);
     if (!*slot && !put(s, dm_new_identity())) {
         identities[s] = 0;
@@ -77,7 +80,7 @@ CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place)
 
 void em_ipc_shared_leave(uint32_t slot)
 {
-    put(slot, 0); // overwrites what is there, so it cannot lack room
+    put(slot, 0); // overwrites an entry, so the file need not grow
 }
 
 bool em_ipc_shared_holds(int pid, const struct em_ipc_place *place)

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Which memory of a process is shared by IPC handles now: a table of numbers in a memfd that other
-// processes read through /proc.
+// The allocations that a process shares through IPC handles: a table of numbers in a memfd, which
+// other processes read through /proc.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <cuda.h>
 
-// What a handle says of its place in the table.
+// The place in the table that a handle refers to.
 struct em_ipc_place {
-    int fd;            // of the table, in the process that shares
+    int fd;            // the table's, in the exporting process
     uint32_t slot;     // 0: none
-    uint64_t identity; // what the slot holds as long as the memory is there
+    uint64_t identity; // the slot's contents until the memory is freed
 };
 
-// The place of an allocation's slot; *slot 0: it gets one. CUDA_ERROR_OUT_OF_MEMORY. Precondition:
-// em_lock held.
+// Returns the place of an allocation's slot, and takes a slot if *slot is 0. Fails with
+// CUDA_ERROR_OUT_OF_MEMORY. Precondition: em_lock held.
 CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place);
-// The memory goes: handles to it are refused from now on. Precondition: em_lock held.
+// Frees the slot because its memory is freed: handles to it are refused from now on.
+// Precondition: em_lock held.
 void em_ipc_shared_leave(uint32_t slot);
-// Whether process `pid` still has what was at that place.
+// Returns whether process `pid` still shares the memory at that place.
 bool em_ipc_shared_holds(int pid, const struct em_ipc_place *place);

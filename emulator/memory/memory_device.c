@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuMemAlloc and cuMemFree over the device's heap, and the books of each device's memory.
+// cuMemAlloc and cuMemFree over the device's heap, and the accounting of each device's memory.
 #include "memory_device.h"
 
 #include <errno.h>
@@ -13,29 +13,29 @@
 #include "scheduler.h"
 #include "stream.h"
 
-// What a driver keeps of a card for itself, so that there is less free than in total.
+// The memory that a driver keeps for itself: less is free than there is in total.
 #define DRIVER_SHARE_B (UINT64_C(512) << 20)
-// Addresses for every device's memory several times over: reservations, aliases and imports need
-// room too.
+// Several times the memory of every device, because reservations, aliases and imports need
+// addresses too.
 #define SPACE_B (UINT64_C(8) << 40)
 #define GRANULE_B (UINT64_C(2) << 20)
 
 struct dm_space em_space;
 static bool have_space;
 static struct em_device_memory **devices; // by ordinal
-static int device_room;
+static int device_capacity;
 
-// Makes room for `ordinal` in the table.
-static bool reach_ordinal(int ordinal)
+// Grows the table so that it has a place for `ordinal`.
+static bool grow_table(int ordinal)
 {
-    if (ordinal < device_room)
+    if (ordinal < device_capacity)
         return true;
     struct em_device_memory **more = dm_realloc(devices, (size_t)(ordinal + 1) * sizeof *more);
     if (!more)
         return false;
     devices = more;
-    while (device_room <= ordinal)
-        devices[device_room++] = NULL;
+    while (device_capacity <= ordinal)
+        devices[device_capacity++] = NULL;
     return true;
 }
 
@@ -63,12 +63,12 @@ static CUresult start(const struct em_device *device)
 {
     uint64_t total_B = device->profile.total_memory;
     struct em_device_memory *m = NULL;
-    if (!reach_ordinal(device->ordinal) || !(m = dm_calloc(1, sizeof *m)) ||
+    if (!grow_table(device->ordinal) || !(m = dm_calloc(1, sizeof *m)) ||
         dm_vram_init(&m->vram, total_B, GRANULE_B)) {
         dm_free(m);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "no host memory for the books of device %d with %llu bytes", device->ordinal,
-                       (unsigned long long)total_B);
+                       "out of host memory while setting up the %llu bytes of device %d",
+                       (unsigned long long)total_B, device->ordinal);
     }
     dm_vram_commit(&m->vram, em_driver_share(total_B));
     dm_heap_init(&m->heap, &em_space, &m->vram);
@@ -79,7 +79,7 @@ static CUresult start(const struct em_device *device)
 CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out)
 {
     int n = device->ordinal;
-    CUresult r = em_likely(n < device_room && devices[n]) ? CUDA_SUCCESS : start(device);
+    CUresult r = em_likely(n < device_capacity && devices[n]) ? CUDA_SUCCESS : start(device);
     if (!r)
         *out = devices[n];
     return r;
@@ -100,14 +100,14 @@ CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, in
                        "the program has closed file descriptors that it did not open, the driver's "
                        "among them; nothing is left for %s",
                        what);
-    // The device has room: what stands behind it has not.
+    // The device has enough memory, but the host does not.
     if (size <= free_B)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "the host has no memory, no addresses, no mapping (vm.max_map_count) or no "
-                       "file descriptor left for %s of %llu bytes: %s",
+                       "the host is out of memory, addresses, mappings (vm.max_map_count) or file "
+                       "descriptors for %s of %llu bytes: %s",
                        what, (unsigned long long)size, strerror(-status));
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                   "%s of %llu bytes is more than device %d has left (%llu of %llu bytes are free)",
+                   "%s of %llu bytes exceeds the free memory of device %d (%llu of %llu bytes)",
                    what, (unsigned long long)size, device, (unsigned long long)free_B,
                    (unsigned long long)v->total);
 }
@@ -132,7 +132,7 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out)
     struct dm_block *block = NULL;
     *out = 0;
     if (!size)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "bytesize (0) must be greater than 0");
     em_lock();
     CUresult result = em_device_memory(context->device, &memory);
     if (result)
@@ -146,7 +146,7 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out)
     }
     a = dm_calloc(1, sizeof *a);
     if (!a) {
-        em_fail(result, "no host memory to note an allocation");
+        em_fail(result, "out of host memory while tracking the allocation");
         goto fail;
     }
     a->base = block->va;
@@ -172,8 +172,8 @@ fail:
     return result;
 }
 
-// Which call ends memory of a kind.
-static const char *ended_by(enum em_memory_kind kind)
+// The call that frees memory of a kind, if it is not cuMemFree.
+static const char *freed_by(enum em_memory_kind kind)
 {
     switch (kind) {
     case EM_MEMORY_HOST:
@@ -233,16 +233,16 @@ CUresult em_memory_free(uint64_t address)
         goto out;
     }
     char text[512];
-    const char *call = ended_by(a->kind);
+    const char *call = freed_by(a->kind);
     result = CUDA_ERROR_INVALID_VALUE;
     if (call)
-        em_fail(result, "%s is ended by %s, not by %s; %s", em_memory_kind_text(a->kind), call,
+        em_fail(result, "%s must be freed by %s, not by %s; %s", em_memory_kind_text(a->kind), call,
                 em_entry_name(), em_memory_text(address, text, sizeof text));
     else if (a->base != address && a->kind == EM_MEMORY_IMPORTED)
         em_mistake(B07, result, "a pointer into a mapping; %s",
                    em_memory_text(address, text, sizeof text));
     else if (a->base != address)
-        em_fail(result, "only the address that the allocation returned can be freed; %s",
+        em_fail(result, "dptr must be the address that the allocation returned; %s",
                 em_memory_text(address, text, sizeof text));
     else
         result = CUDA_SUCCESS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Device memory: what each device has, cuMemAlloc and cuMemFree, and the address space that all
-// devices share.
+// Device memory: the memory of each device, cuMemAlloc and cuMemFree, and the address space that
+// all devices share.
 #pragma once
 #include <cuda.h>
 #include <stdint.h>
@@ -12,10 +12,10 @@
 
 struct em_device;
 
-// The address space of all devices (unified addressing), there from cuInit on. Precondition of
-// every use: em_lock held.
+// The address space of all devices (unified addressing), from cuInit on. Precondition of every use:
+// em_lock held.
 extern struct dm_space em_space;
-// Makes it; once, when the driver starts.
+// Creates it. Called once, when the driver starts.
 CUresult em_space_start(void);
 // Whether an address lies in it. Precondition: em_lock held: other threads reserve addresses.
 bool em_is_device_address(uint64_t address);
@@ -25,9 +25,9 @@ struct em_device_memory {
     struct dm_heap heap;
 };
 
-// The memory of a device, which comes into being when it is first asked for.
-// CUDA_ERROR_OUT_OF_MEMORY: the process has no addresses or memory for it. Precondition: em_lock
-// held.
+// Returns the memory of a device, and creates it at the first call. Fails with
+// CUDA_ERROR_OUT_OF_MEMORY if the process is out of addresses or memory.
+// Precondition: em_lock held.
 CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out);
 
 // How much of a device with `total_B` bytes the driver keeps for itself.
@@ -37,14 +37,14 @@ uint64_t em_driver_share(uint64_t total_B);
 // there; status: the negative errno that device-model gave. Precondition: em_lock held.
 CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, int status);
 
-// Fills the mapping of an allocation whose base and size come from a dm_heap: small ones share a
-// chunk, large ones have granules of their own.
+// Sets mapping_base and mapping_size of an allocation whose base and size come from a dm_heap:
+// small allocations share a chunk, large ones have granules of their own.
 void em_set_heap_mapping(struct em_allocation *a);
 
 // cuMemAlloc in the current context. *out is 0 on failure. Takes the lock.
 CUresult em_memory_alloc(uint64_t size, uint64_t *out);
-// cuMemFree: what cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and
-// cuExternalMemoryGetMappedBuffer have made. Takes the lock.
+// cuMemFree, for memory of cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and
+// cuExternalMemoryGetMappedBuffer. Takes the lock.
 CUresult em_memory_free(uint64_t address);
 // Waits until what has been submitted in a context (NULL: none) so far is done, since it could use
 // the memory which is to be freed; what other threads add meanwhile is not waited for. Fails inside

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuMemHostAlloc, cuMemHostRegister and what they have made.
+// Page-locked host memory: allocation, registration, and the queries about both.
 #include "memory_host.h"
 
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "lock.h"
 #include "memory_device.h"
 
-// Host addresses end here; what is above is the kernel's.
+// The end of the addresses that a program can have. The kernel owns those above.
 #define USER_END (UINT64_C(1) << 47)
 #define HOST_GRANULE_B (UINT64_C(2) << 20)
 
@@ -25,13 +25,14 @@ static struct {
 static CUresult start(void)
 {
     struct em_device_memory *any;
-    CUresult r = em_device_memory(&em_devices[0], &any); // the address space is there afterwards
+    CUresult r = em_device_memory(&em_devices[0], &any); // creates the address space
     if (r || host.ready)
         return r;
     uint64_t total_B =
         (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) & ~(HOST_GRANULE_B - 1);
     if (dm_vram_init(&host.books, total_B, HOST_GRANULE_B))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to page-lock");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while starting page-locked memory");
     for (int i = 0; i < EM_HOST_HEAPS; i++) {
         dm_heap_init(&host.heap[i], &em_space, &host.books);
         host.heap[i].map_flags |= DM_MAP_HOST;
@@ -68,7 +69,8 @@ CUresult em_host_enter(enum em_host_heap heap, uint64_t size, struct em_allocati
     if (r)
         return r;
     if (dm_heap_alloc(&host.heap[heap], size, &block))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the host has no %llu bytes to give",
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "size (%llu bytes) exceeds the memory that the host has left",
                        (unsigned long long)size);
     a->base = a->host = block->va;
     a->size = size;
@@ -89,7 +91,8 @@ CUresult em_host_alloc(uint64_t size, unsigned flags, uint64_t *out)
         return CUDA_SUCCESS;
     struct em_allocation *a = dm_calloc(1, sizeof *a);
     if (!a)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note an allocation");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while tracking the allocation");
     a->kind = EM_MEMORY_HOST;
     a->context = em_self.current;
     a->device = em_self.current->device->ordinal;
@@ -106,8 +109,8 @@ CUresult em_host_alloc(uint64_t size, unsigned flags, uint64_t *out)
     return r;
 }
 
-// The memory of `kind` that begins at `address`. `none` is the code where the driver knows nothing
-// there. Precondition: em_lock held.
+// Finds the memory of `kind` that begins at `address`. Fails with `none` if the driver does not
+// know the address. Precondition: em_lock held.
 static CUresult begins(uint64_t address, enum em_memory_kind kind, CUresult none,
                        struct em_allocation **out)
 {
@@ -119,12 +122,13 @@ static CUresult begins(uint64_t address, enum em_memory_kind kind, CUresult none
         return em_fail(CUDA_ERROR_INVALID_VALUE, "p is not %s; %s", em_memory_kind_text(kind),
                        em_memory_text(address, text, sizeof text));
     if ((*out)->base != address)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "p is inside of %s, not its beginning; %s",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "p must be the start of %s; %s",
                        em_memory_kind_text(kind), em_memory_text(address, text, sizeof text));
     return CUDA_SUCCESS;
 }
 
-// Ends it when the work of its context that may use it is done. Takes the lock.
+// Ends it after the submitted work of its context has completed, because that work may use it.
+// Takes the lock.
 static CUresult end(uint64_t address, enum em_memory_kind kind, CUresult none)
 {
     struct em_allocation *a;
@@ -151,33 +155,35 @@ static void release_registration(struct em_allocation *a)
     dm_free(a);
 }
 
-// Whether these pages are the program's to register.
+// Checks that the program can register these pages.
 static CUresult check_pages(uint64_t address, uint64_t size, unsigned flags)
 {
     struct em_host_pages pages;
     uint64_t end;
     if (!em_add(address, size, &end))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%#llx and %llu bytes pass the end of all addresses",
+                       "p (%#llx) + bytesize (%llu) exceeds the address space",
                        (unsigned long long)address, (unsigned long long)size);
     if (end > USER_END)
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED, "%#llx is no address of a program",
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "p (%#llx) + bytesize exceeds the addresses of a program",
                        (unsigned long long)address);
     // "CU_MEMHOSTREGISTER_IOMEMORY: … a pointer to I/O memory of a third-party PCIe device".
     if (flags & CU_MEMHOSTREGISTER_IOMEMORY)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "CU_MEMHOSTREGISTER_IOMEMORY: %#llx is ordinary memory",
+                       "p (%#llx) is ordinary memory; CU_MEMHOSTREGISTER_IOMEMORY is for I/O "
+                       "memory of a PCIe device",
                        (unsigned long long)address);
     if (!em_host_pages(address, size, &pages))
         return CUDA_SUCCESS;
     if (pages.mapped < size)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "only %llu of %llu bytes from %#llx on are mapped and readable",
+                       "only %llu of the %llu bytes at %#llx are mapped and readable",
                        (unsigned long long)pages.mapped, (unsigned long long)size,
                        (unsigned long long)address);
     if (!pages.all_writable && !(flags & CU_MEMHOSTREGISTER_READ_ONLY))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "the memory at %#llx is read-only: it takes CU_MEMHOSTREGISTER_READ_ONLY",
+                       "the memory at %#llx is read-only; pass CU_MEMHOSTREGISTER_READ_ONLY",
                        (unsigned long long)address);
     return CUDA_SUCCESS;
 }
@@ -191,7 +197,7 @@ static CUresult check_free(uint64_t address, uint64_t size)
         return CUDA_SUCCESS;
     CUresult code = there->kind == EM_MEMORY_REGISTERED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
                                                         : CUDA_ERROR_INVALID_VALUE;
-    return em_fail(code, "%llu bytes from %#llx on overlap memory that the driver has already; %s",
+    return em_fail(code, "the %llu bytes at %#llx overlap memory that the driver already knows; %s",
                    (unsigned long long)size, (unsigned long long)address,
                    em_memory_text(there->base, text, sizeof text));
 }
@@ -208,7 +214,7 @@ CUresult em_host_register(uint64_t address, uint64_t size, unsigned flags)
         goto out;
     a = dm_calloc(1, sizeof *a);
     if (!a) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note a registration");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while tracking the registration");
         goto out;
     }
     a->base = a->host = address;

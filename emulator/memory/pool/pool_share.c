@@ -39,7 +39,7 @@ struct pointer_data {
     uint64_t check; // over the other fields
 };
 _Static_assert(sizeof(struct pointer_data) <= sizeof(CUmemPoolPtrExportData),
-               "fits into the opaque structure");
+               "it must fit into the opaque structure");
 
 // A pointer imported from another process.
 struct em_import {
@@ -96,7 +96,7 @@ close_fd:
         return CUDA_SUCCESS;
 fail:
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                   "the host gives no file for a memory pool that can be shared: %s", strerror(-r));
+                   "the file of a shareable memory pool cannot be created: %s", strerror(-r));
 }
 
 CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
@@ -106,27 +106,30 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
     CUresult r = em_pool_get(handle, &p);
     if (!r && (p->imported || !type || (type & (type - 1)) || !(p->handle_types & type)))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "the memory pool was made with handleTypes %#x, not for %#x", p->handle_types,
-                    type);
+                    "handleType (%#x) must be a single bit of the pool's handleTypes (%#x)",
+                    type, p->handle_types);
     if (!r && type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                    "memory pools can be exported as file descriptors only");
-    // Silicon: without the fabric's channels, which no single card has, such a pool is not exported
-    // at all (tests/silicon random_states, pools).
+                    "memory pools can be exported as file descriptors only "
+                    "(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)");
+    // The driver does not export such a pool at all without the fabric's channels, which no single
+    // card has (recorded: tests/silicon random_states, pools).
     if (!r && (p->handle_types & CU_MEM_HANDLE_TYPE_FABRIC))
-        r = em_fail(CUDA_ERROR_NOT_PERMITTED,
-                    "the memory pool was made for fabric handles too, and there is no fabric");
-    // Not closed by exec: the card's is not either, and it is often inherited.
+        r = em_fail(
+            CUDA_ERROR_NOT_PERMITTED,
+            "the pool's handleTypes include CU_MEM_HANDLE_TYPE_FABRIC, and there is no fabric");
+    // exec leaves it open, as it leaves the card's open, because it is often inherited.
     int own = p && p->file ? dm_physical_fd(p->file) : -EBADF;
     if (!r && (own < 0 || (*fd = dup(own)) < 0))
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no file descriptor left");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                    "out of file descriptors while exporting a memory pool");
     if (!r)
         p->exported = true;
     em_unlock();
     return r;
 }
 
-// Whether `fd` is a pool's file; *head is read.
+// Checks that `fd` is a pool's file, and reads its header.
 static CUresult recognise(int fd, struct file_head *head)
 {
     struct dm_import_info info;
@@ -166,7 +169,7 @@ CUresult em_pool_import(int fd, CUmemoryPool *out)
     p->handle_types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     if (open_file(p, fd))
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                    "no descriptor or memory for an imported memory pool");
+                    "out of file descriptors or memory while importing a memory pool");
     else
         r = em_pool_start(p);
     if (r)
@@ -219,14 +222,14 @@ static CUresult check_pointer(const struct em_pool *p, const struct pointer_data
     uint64_t end;
     if (!p->imported)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "the memory pool was not imported: its pointers are valid here as they are");
+                       "the memory pool belongs to this process; use its pointers directly");
     if (memcmp(d->magic, pointer_magic, sizeof d->magic) || d->check != check_of(d))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "shareData is not what cuMemPoolExportPointer has made");
+                       "shareData was not made by cuMemPoolExportPointer");
     if (d->identity != p->identity)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "shareData belongs to another memory pool");
     if (!d->size || !em_add(d->offset, d->size, &end) || end > p->room_B)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "shareData points outside of its memory pool");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "shareData points outside its memory pool");
     return CUDA_SUCCESS;
 }
 
@@ -240,7 +243,7 @@ static CUresult map_pointer(struct em_pool *p, const struct pointer_data *d, uin
     if (!a || !i ||
         dm_space_map_bytes(&em_space, p->file, offset, d->size, 0, em_pool_map_flags(p),
                            &a->base)) {
-        em_fail(r, "no host memory or addresses for an imported pointer");
+        em_fail(r, "out of host memory or addresses while importing a pointer");
         goto fail;
     }
     a->size = d->size;
