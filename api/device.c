@@ -168,7 +168,8 @@ CUresult api_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
             return CUDA_SUCCESS;
         }
     }
-    return em_fail(CUDA_ERROR_INVALID_DEVICE, "there is no device at %.40s", pciBusId);
+    return em_fail(CUDA_ERROR_INVALID_DEVICE, "pciBusId (%.40s) is not the address of a device",
+                   pciBusId);
 }
 
 // Bytes of an element of a linear texture, or 0 if the format does not allow so many channels. A

@@ -26,7 +26,7 @@ static inline CUstream em_per_thread(CUstream stream)
 
 // Finds the stream that a call names and takes a reference to it. This is the one place where a
 // call meets its stream, so that `entry->capture` can be checked here against a stream that is
-// being captured; as long as cuStreamBeginCapture is not supported there is none.
+// being captured. No stream is, as long as cuStreamBeginCapture is not supported.
 static inline CUresult api_open_stream(const struct em_entry *entry, CUstream handle,
                                        struct em_stream **out)
 {

@@ -4,7 +4,7 @@
 // A program may load libcuda.so.1 at any time with dlopen. So the library must not depend on the
 // memory that the C library reserves for thread-local variables of late libraries (the model
 // initial-exec, flag STATIC_TLS): other libraries may have used it up. It uses a TLS descriptor
-// instead, which costs about a nanosecond and works in fully static programs too, where
+// instead, which costs about two nanoseconds and works in fully static programs too, where
 // __tls_get_addr (the model global-dynamic) does not.
 #pragma once
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: flags of allocation and mapping, what a pointer is, copies, advice on managed memory. */
+/* Memory: flags of allocation and mapping, pointer attributes, copies, advice on managed memory. */
 #ifndef CARDLESS_ABI_MEMORY_H
 #define CARDLESS_ABI_MEMORY_H
 
@@ -27,7 +27,7 @@ typedef enum CUmemAttach_flags_enum {
     CU_MEM_ATTACH_SINGLE = 4
 } CUmemAttach_flags;
 
-/* Pseudo devices: the host, and a device that names none. */
+/* Pseudo devices: the host, and "no device". */
 #define CU_DEVICE_CPU ((CUdevice)-1)
 #define CU_DEVICE_INVALID ((CUdevice)-2)
 

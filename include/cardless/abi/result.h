@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CUresult: what every function of the driver API answers. */
+/* CUresult, the return type of every function of the driver API. */
 #ifndef CARDLESS_ABI_RESULT_H
 #define CARDLESS_ABI_RESULT_H
 
@@ -83,7 +83,7 @@ typedef enum cudaError_enum {
     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
     CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
 
-    /* what the system or the platform lacks */
+    /* features that the system or the platform lacks */
     CUDA_ERROR_NOT_PERMITTED = 800,
     CUDA_ERROR_NOT_SUPPORTED = 801,
     CUDA_ERROR_SYSTEM_NOT_READY = 802,
