@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The map of all memory, and the history of what was freed, for sentences.
+// The map of all memory, and the history of freed memory, which messages quote.
 #include "memory.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static struct em_allocation *last_found;
 static uint64_t last_id;
 static uint64_t departures; // allocations that have left the map
 
-// What was freed, newest last; a ring.
+// The allocations that were freed last: a ring, newest last.
 static struct past {
     uint64_t base, size;
     enum em_memory_kind kind;
@@ -37,8 +37,8 @@ const char *em_memory_kind_text(enum em_memory_kind kind)
     return (unsigned)kind < sizeof texts / sizeof *texts ? texts[kind] : "memory";
 }
 
-// Copies to and from memory that a context's device owns, or a pool's, are synchronous by default
-// on the card; recorded in ptrattr.
+// On the card, copies to and from memory of a context's device, or of a pool, are synchronous by
+// default (recorded: ptrattr).
 static bool syncs_by_default(enum em_memory_kind kind)
 {
     switch (kind) {
@@ -85,14 +85,14 @@ CUresult em_memory_enter(struct em_allocation *a)
         return em_context_error(a->context);
     int r = dm_rangemap_insert(&map, a->base, a->size, a);
     if (r == -ENOMEM)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note %s of %llu bytes",
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while tracking %s of %llu bytes",
                        em_memory_kind_text(a->kind), (unsigned long long)a->size);
     if (r)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx+%llu cannot become %s: %s",
-                       (unsigned long long)a->base, (unsigned long long)a->size,
-                       em_memory_kind_text(a->kind),
-                       r == -EEXIST ? "something is at these addresses already"
-                                    : "it is no range of addresses");
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE, "%#llx+%llu cannot become %s: %s",
+            (unsigned long long)a->base, (unsigned long long)a->size, em_memory_kind_text(a->kind),
+            r == -EEXIST ? "memory is already there" : "the range exceeds the address space");
     a->id = ++last_id;
     if (!a->block_id)
         a->block_id = a->id;
@@ -140,7 +140,7 @@ static bool holds(const struct em_allocation *a, uint64_t address, uint64_t size
            size <= a->size - (address - a->base);
 }
 
-// The allocation that has the byte at `address`, or NULL.
+// Returns the allocation that contains the byte at `address`, or NULL.
 static struct em_allocation *at(uint64_t address)
 {
     if (last_found && holds(last_found, address, 0))
@@ -170,7 +170,7 @@ CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner)
 {
     if (dm_rangemap_insert(&reservations, base, size, owner))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "no host memory to note a reservation of %llu bytes",
+                       "out of host memory while tracking a reservation of %llu bytes",
                        (unsigned long long)size);
     return CUDA_SUCCESS;
 }
@@ -233,8 +233,8 @@ const char *em_memory_text(uint64_t address, char *out, size_t room)
                  (unsigned long long)(address - p->base), what, p->died_by, when);
     } else if (dm_rangemap_find(&reservations, address, &r)) {
         base = r.start;
-        snprintf(out, room, "%#llx is in the reservation %#llx+%llu, where nothing is mapped", n,
-                 base, (unsigned long long)r.size);
+        snprintf(out, room, "%#llx is in an unmapped part of the reservation %#llx+%llu", n, base,
+                 (unsigned long long)r.size);
     } else if (dm_rangemap_previous(&map, address, &r) && address - (r.start + r.size) < NEAR) {
         a = r.owner;
         allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, what, sizeof what);
@@ -246,8 +246,8 @@ const char *em_memory_text(uint64_t address, char *out, size_t room)
     return out;
 }
 
-// Why [address, address + size) is not inside one allocation. `have` is how many bytes from
-// `address` on are there.
+// Reports why [address, address + size) is not inside one allocation. `have` is the number of bytes
+// that exist from `address` on.
 static CUresult out_of_reach(uint64_t address, uint64_t size, uint64_t have, const char *what,
                              CUresult code)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The map of all memory that the driver knows: which allocation is at an address, how it came
-// there, what may be done with it.
+// The map of all memory that the driver knows: which allocation is at an address, which call
+// created it, and what the program may do with it.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "context.h"
 #include "physical.h"
 
-// What kind of memory an address is. The closed list; a text for sentences beside each.
+// The kinds of memory, each with its name in messages. The list is closed.
 #define EM_MEMORY_KINDS(X)                                                                         \
     X(DEVICE, "device memory")               /* cuMemAlloc, cuMemAllocPitch */                     \
     X(HOST, "page-locked host memory")       /* cuMemHostAlloc, cuMemAllocHost */                  \
@@ -95,18 +95,19 @@ void em_memory_access(struct em_access *access, struct em_allocation *a, uint64_
 // CUDA_ERROR_OUT_OF_MEMORY without host memory, CUDA_ERROR_INVALID_VALUE if it overlaps what is
 // there; then `a` is the caller's. Precondition: em_lock held.
 CUresult em_memory_enter(struct em_allocation *a);
-// Takes `a` out of the map, keeps its history for sentences, calls a->release. Precondition:
-// em_lock held.
+// Removes `a` from the map, keeps its history for messages, and calls a->release.
+// Precondition: em_lock held.
 void em_memory_leave(struct em_allocation *a);
 // Registers an observer of the end of contexts, which ends their allocations. Called when the
 // driver starts. Precondition: em_lock NOT held.
 void em_memory_start(void);
 
-// The allocation that holds [address, address + size), or NULL. Precondition: em_lock held.
+// Returns the allocation that contains [address, address + size), or NULL.
+// Precondition: em_lock held.
 struct em_allocation *em_memory_find(uint64_t address, uint64_t size);
 
-// The first allocation that has a byte in [address, address + size), or NULL. Precondition: em_lock
-// held.
+// Returns the first allocation that has a byte in [address, address + size), or NULL.
+// Precondition: em_lock held.
 struct em_allocation *em_memory_touches(uint64_t address, uint64_t size);
 
 // As em_memory_find, but explains: "0x7f… is 512 bytes past the end of device memory 0x7f…+4096
@@ -131,11 +132,11 @@ CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t 
 // allocation. Precondition: em_lock held.
 CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner);
 void em_reservation_leave(uint64_t base);
-// The reservation that holds `address`: its owner, or NULL; base and size (may be NULL) are set
-// where there is one.
+// Returns the owner of the reservation that contains `address`, or NULL. If there is one, sets base
+// and size (either may be NULL).
 void *em_reservation_find(uint64_t address, uint64_t *base, uint64_t *size);
 
-// What is at this address, in words. Precondition: em_lock held.
+// Describes in words what is at this address. Precondition: em_lock held.
 const char *em_memory_text(uint64_t address, char *out, size_t room);
 
 const char *em_memory_kind_text(enum em_memory_kind kind);
