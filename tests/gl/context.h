@@ -33,7 +33,7 @@ static inline void gl_open_display(void)
     SKIP("SKIPPED: no EGL display on any of %d devices", count);
 }
 
-// A new context, not made current; with one more attribute (0: none).
+// Creates a context without making it current; with one more attribute if it is not 0.
 static inline EGLContext gl_new_context_with(enum gl_flavour flavour, EGLContext share,
                                              EGLint attribute, EGLint value)
 {
@@ -72,7 +72,7 @@ static inline EGLContext gl_new_context(enum gl_flavour flavour, EGLContext shar
     return gl_new_context_with(flavour, share, 0, 0);
 }
 
-// Makes it current in this thread; NULL: none.
+// Makes a context current in this thread; no context if it is NULL.
 static inline void gl_use(EGLContext context)
 {
     if (!eglMakeCurrent(gl_display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))

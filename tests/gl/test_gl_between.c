@@ -11,7 +11,7 @@
 
 enum { SIZE = 4096, SIDE = 16, ROW_B = SIDE * 4, MAKING_US = 20000 };
 
-// ---- what is between
+// ---- the EGL in between
 
 static atomic_int uploads, downloads, unfinished, contexts_made;
 static _Thread_local int unfinished_here, finished_here;
@@ -156,7 +156,7 @@ static void check_image(GLuint image, GLenum target)
     expect_finished(before);
 }
 
-// What CUDA has written is complete in OpenGL when unmap returns.
+// CUDA's writes are complete in OpenGL when unmap returns.
 TEST(finished_at_unmap)
 {
     GLuint immutable, cube, solid;
@@ -178,7 +178,7 @@ TEST(finished_at_unmap)
     check_image(solid, GL_TEXTURE_3D);
 }
 
-// And where there is no unmap, when the program has waited.
+// Without an unmap they are complete when the program has waited.
 TEST(finished_after_a_wait)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");
@@ -206,7 +206,7 @@ TEST(finished_at_map)
     EXPECT_EQ(finished_here, before + 1);
 }
 
-// Nothing is uploaded of what CUDA only reads, or has written in a mapping that it may read only.
+// Bytes that CUDA only reads, or writes in a READ_ONLY mapping, are not uploaded.
 TEST(nothing_uploaded)
 {
     start();
@@ -220,7 +220,7 @@ TEST(nothing_uploaded)
     EXPECT_EQ(uploads, 0);
 }
 
-// Nor is anything fetched of what CUDA will overwrite, by its own word or because it does.
+// Bytes that CUDA overwrites, or declares to overwrite, are not fetched.
 static void fetch(unsigned flags, size_t written, size_t read, bool fetched)
 {
     CUgraphicsResource r = cu_buffer(gl_buffer(SIZE, NULL), flags);
@@ -241,7 +241,7 @@ TEST(nothing_fetched)
     fetch(0, SIZE / 2, SIZE / 2 + 1, true);
 }
 
-// ---- what happens while map waits for OpenGL
+// ---- while map waits for OpenGL
 
 static CUgraphicsResource subject;
 
@@ -283,7 +283,7 @@ TEST(mapped_meanwhile)
 
 // ---- exit
 
-// Runs after what the driver, EGL and Mesa do when the process exits.
+// Runs after the exit handlers of the driver, EGL and Mesa.
 static void unmap_too_late(void)
 {
     int before = uploads;
@@ -300,7 +300,7 @@ static void unmap_too_late(void)
 TEST(nothing_after_exit)
 {
     test_setting("CARDLESS_PERSONALITY",
-                 "driver-580"); // which unmaps also where no context is current any more
+                 "driver-580"); // which unmaps even if no context is current any more
     EXPECT_EQ(atexit(unmap_too_late), 0);
     start();
     subject = cu_buffer(gl_buffer(SIZE, NULL), 0);
@@ -369,7 +369,7 @@ TEST(two_groups_of_two_threads)
     EXPECT_EQ(first_calls(false), 2);
 }
 
-// What holds a texture holds the next one when that is unregistered.
+// The unit that holds a texture holds another one after that is unregistered.
 TEST(holders_are_used_again)
 {
     enum { MANY = 300, AT_ONCE = 3 };

@@ -52,7 +52,7 @@ TEST(es)
     round_trip(GL_ES);
 }
 
-// Two buffers in one call; a whole overwrite needs nothing of what was there.
+// Two buffers in one call; if a buffer is overwritten as a whole, its old bytes are not needed.
 TEST(several)
 {
     gl_start(GL_CORE);
@@ -125,7 +125,7 @@ TEST(refused)
     EXPECT_OK(cuGraphicsGLRegisterBuffer(&r, b, 0));
 }
 
-// ---- what the program does to it meanwhile
+// ---- the program changes the buffer meanwhile
 
 TEST(resized)
 {
@@ -148,7 +148,7 @@ TEST(resized)
     EXPECT_EQ(gl_buffer_byte(b, 5), 9);
     EXPECT_EQ(gl_buffer_byte(b, SIZE / 2 - 1), 9);
 
-    // Given other storage while it is mapped, what CUDA writes goes to what it had.
+    // If the buffer gets another storage while it is mapped, CUDA's writes go to the old one.
     p = cu_map_pointer(r);
     EXPECT_OK(cuMemsetD8(p, 10, SIZE));
     glBindBuffer(GL_ARRAY_BUFFER, b);
@@ -241,7 +241,8 @@ TEST(terminated)
     EXPECT_ERROR(cuGraphicsUnregisterResource(r), CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
 }
 
-// Reads and writes at random places of a large buffer, against a copy of what there should be.
+// Reads and writes at random places of a large buffer, compared with a copy that has the expected
+// bytes.
 TEST(places)
 {
     enum { LARGE = 1000003, STEPS = 300, LONGEST = 40000 };

@@ -35,7 +35,7 @@ TEST(storage_without_updates)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// A buffer may stay mapped by the program where it was mapped for that.
+// A buffer may stay mapped by the program if it was mapped with GL_MAP_PERSISTENT_BIT.
 TEST(mapped_persistently)
 {
     const GLbitfield flags =
@@ -60,7 +60,7 @@ TEST(mapped_persistently)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// A copy over everything that fails changes nothing, also where an earlier one has not failed.
+// A copy over everything that fails changes nothing, even if an earlier one has succeeded.
 TEST(failed_copies)
 {
     gl_start(GL_CORE);
@@ -107,7 +107,7 @@ TEST(failed_copies_of_images)
     EXPECT_EQ(bytes[SIDE * ROW_B - 1], 7);
 }
 
-// Rows with gaps between them, from the first byte to the last: what lies in the gaps stays.
+// Rows with gaps between them, from the first byte to the last: the bytes in the gaps stay.
 TEST(gaps_between_rows)
 {
     enum { ROWS = 8, PITCH_B = 64, ROW_B = 16, ALL_B = (ROWS - 1) * PITCH_B + ROW_B };
@@ -258,7 +258,7 @@ TEST(resized_renderbuffer)
     memset(bytes, 7, SIZE);
     CUarray a = cu_map_array(r, 0, 0);
     cu_read_array(a, SIDE * 4, SIDE, bytes);
-    EXPECT_EQ(bytes[SIDE / 4 * 4 - 1], 255); // what is still there
+    EXPECT_EQ(bytes[SIDE / 4 * 4 - 1], 255); // the part that still exists
     EXPECT_EQ(bytes[SIDE / 4 * 4], 0);
     memset(bytes, 9, SIZE);
     cu_write_array(a, 0, 0, SIDE * 4, SIDE, bytes);
@@ -287,7 +287,7 @@ TEST(parts)
             EXPECT_OK(cuMemsetD8(p + (CUdeviceptr)at + 2, 9, 2));
         }
         memset(bytes, 8, SIZE);
-        if (places == FEW) { // (of many places, what lies between goes too)
+        if (places == FEW) { // (of many places, the bytes between them are written too)
             glBindBuffer(GL_ARRAY_BUFFER, b);
             glBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, bytes);
         }
@@ -409,7 +409,7 @@ TEST(used_after_unmap)
         EXPECT_OK(cuGraphicsMapResources(2, r, 0)); // and in order
         EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
     }
-    EXPECT_OK(cuMemsetD8(p, 8, SIZE)); // nobody waits, and it is mapped again
+    EXPECT_OK(cuMemsetD8(p, 8, SIZE)); // the program does not wait, and maps it again
     EXPECT_OK(cuGraphicsMapResources(2, r, 0));
     EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
     EXPECT_EQ(gl_buffer_byte(b, 0), 8);

@@ -80,7 +80,7 @@ TEST(resized)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// Of a box that lies across the new edges, what is inside of them goes back; of one beyond them
+// Of a box across the new edges, the part inside is written back; of a box beyond them
 // nothing.
 TEST(shrunk)
 {

@@ -90,7 +90,7 @@ TEST(chain)
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
 }
 
-// What counts is the level at the base.
+// The base level counts.
 TEST(without_level_0)
 {
     gl_start(GL_CORE);

@@ -63,7 +63,7 @@ TEST(g07_mapped_by_opengl)
     EXPECT_DIAGNOSTIC(G07);
     EXPECT_OK(cuMemsetD8(p, 1, SIZE));
     EXPECT_ERROR(cuGraphicsUnmapResources(1, &r, 0),
-                 CUDA_ERROR_UNKNOWN); // what CUDA wrote is lost, and that is no success
+                 CUDA_ERROR_UNKNOWN); // CUDA's writes are lost, which is an error
 }
 
 TEST(g10_flags)

@@ -7,7 +7,7 @@
 
 enum { SIZE = 4096 };
 
-// What OpenGL was told to draw before map is drawn before CUDA looks.
+// Drawing that was issued before map has completed before CUDA reads.
 TEST(graphics_before_map)
 {
     enum { LARGE = 1024 };

@@ -94,7 +94,7 @@ __attribute__((visibility("default"))) function EGLAPIENTRY eglGetProcAddress(co
 
 static CUcontext context;
 
-// Calls of many kinds, none of which needs the graphics resource.
+// Calls of many kinds that do not need the graphics resource.
 static void *others(void *unused)
 {
     CUstream stream;
@@ -118,11 +118,11 @@ static void *others(void *unused)
     EXPECT_OK(cuStreamDestroy(stream));
     EXPECT(!released);
     released = true;
-    EXPECT_OK(cuMemFree(p)); // which waits for what is in the streams, an unmap for one
+    EXPECT_OK(cuMemFree(p)); // which waits for the work in the streams, for example an unmap
     return unused;
 }
 
-// What is done to a resource while another thread makes its calls.
+// Uses of a resource while another thread makes its calls.
 static void meanwhile(const char *function_held, void (*act)(void *), void *arg)
 {
     pthread_t thread;
@@ -236,7 +236,7 @@ static void synchronize(void *unused)
     EXPECT_OK(cuCtxSynchronize());
 }
 
-// What is used while it is not mapped goes to OpenGL when the program waits.
+// Bytes that are written without a mapping go to OpenGL when the program waits.
 TEST(used_after_unmap)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");

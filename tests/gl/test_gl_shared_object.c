@@ -25,7 +25,7 @@ static GLuint new_buffer(uint8_t value)
     return gl_buffer(SIZE, bytes);
 }
 
-// Through either what was written through the other, and neither unmap takes anything back.
+// Writes through either resource are visible through the other, and neither unmap undoes them.
 static void buffers(const char *personality)
 {
     test_setting("CARDLESS_PERSONALITY", personality);
@@ -34,7 +34,7 @@ static void buffers(const char *personality)
     CUgraphicsResource r = cu_buffer(b, 0), r2 = cu_buffer(b, 0);
     EXPECT(r != r2);
     CUdeviceptr p = cu_map_pointer(r), q = cu_map_pointer(r2);
-    EXPECT(p != q); // silicon: addresses of their own
+    EXPECT(p != q); // as on the card, each has its own address
     EXPECT_EQ(byte_at(q, 0), 5);
     fill(p, 0, 9);
     EXPECT_EQ(byte_at(q, 0), 9);
@@ -96,8 +96,8 @@ TEST(both_write)
     EXPECT_EQ(bytes[SIZE - 1], 1);
 }
 
-// Recorded: what a READ_ONLY mapping writes reaches OpenGL where another mapping is none, and not
-// where both are.
+// Recorded: writes through a READ_ONLY mapping reach OpenGL if another mapping is not READ_ONLY,
+// and are lost if both are.
 static void flags_of_both(unsigned flags, unsigned other, int want)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");

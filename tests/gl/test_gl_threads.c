@@ -11,7 +11,7 @@ static uint8_t bytes[SIZE];
 
 struct job {
     CUcontext cuda;
-    EGLContext context; // NULL: none
+    EGLContext context; // or NULL
     CUgraphicsResource resource;
     GLuint buffer;
     void (*run)(struct job *);
@@ -72,7 +72,7 @@ static void start_job(struct job *j)
     glFinish();
 }
 
-// A context of the same share group in another thread; one that shares nothing; none.
+// In another thread: a context of the same share group, one that shares nothing, or no context.
 static void run_elsewhere(void (*run)(struct job *), bool shared)
 {
     struct job j = {.run = run};
@@ -153,7 +153,7 @@ TEST(threads_at_once)
 }
 
 // A thread unmaps while its stream is held up, and another one maps the resource again: it waits,
-// and has what the first one wrote.
+// and sees the first one's writes.
 struct handover {
     CUcontext cuda;
     EGLContext context;

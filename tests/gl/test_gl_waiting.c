@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Commands that wait in their streams while others go on, and calls of two threads about one
-// resource: no byte is lost, none comes too early.
+// resource: no byte is lost, and no byte comes too early.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -189,7 +189,7 @@ TEST(read_after_a_write_that_failed)
     expect_in_gl(&o, OLD);
 }
 
-// What OpenGL does not give, as the program has the buffer mapped there, is asked for again.
+// If OpenGL refuses a read, because the program maps the buffer, the bytes are fetched again later.
 TEST(read_after_one_that_was_refused)
 {
     gl_start(GL_CORE);
