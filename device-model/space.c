@@ -38,6 +38,13 @@ static int is_valgrind(struct dl_phdr_info *object, size_t size, void *found)
     return 0;
 }
 
+bool dm_is_valgrind(void)
+{
+    bool valgrind = false;
+    dl_iterate_phdr(is_valgrind, &valgrind);
+    return valgrind;
+}
+
 static int reserve_pages(uint64_t address, uint64_t size, int flags, uint64_t *out)
 {
     return dm_sys_mmap(address, size, PROT_NONE,
@@ -70,9 +77,7 @@ int dm_space_init(struct dm_space *space, uint64_t size)
     size &= ~(uint64_t)(DM_PAGE - 1);
     if (size == 0)
         return -EINVAL;
-    bool valgrind = false;
-    dl_iterate_phdr(is_valgrind, &valgrind);
-    if (valgrind && size > WINDOW_UNDER_VALGRIND)
+    if (dm_is_valgrind() && size > WINDOW_UNDER_VALGRIND)
         size = WINDOW_UNDER_VALGRIND;
     int r;
     do {

@@ -28,6 +28,9 @@ struct dm_mapping {
                      // is unaligned
 };
 
+// Whether the process runs under valgrind, where large reservations take minutes.
+bool dm_is_valgrind(void);
+
 // Reserves the window: `size` bytes, or half of it, a quarter … if the process may not have that
 // many. The address is the same in every run if it is free and no sanitizer forbids it. Returns 0
 // or -ENOMEM.

@@ -115,9 +115,8 @@ static CUresult bad_handle(uint64_t handle)
 CUresult em_array_was_lent(uint64_t handle, CUresult code)
 {
     char text[256];
-    const char *died_by = em_handle_died_by(handle);
-    bool array = em_handle_like(EM_ARRAY, handle) || em_handle_like(EM_MIPMAP, handle);
-    if (!array || !died_by || strncmp(died_by, "cuGraphics", strlen("cuGraphics")))
+    if (em_handle_end(EM_ARRAY, handle) != EM_END_UNMAP &&
+        em_handle_end(EM_MIPMAP, handle) != EM_END_UNMAP)
         return CUDA_SUCCESS;
     return em_mistake(G06, code, "%s", em_handle_text(handle, text, sizeof text));
 }
@@ -128,8 +127,7 @@ CUresult em_array_get(CUarray handle, struct em_array **out)
     *out = (struct em_array *)em_object_peek(EM_ARRAY, h);
     if (em_likely(*out))
         return CUDA_SUCCESS;
-    const char *died_by = em_handle_died_by(h);
-    if (died_by && !strcmp(died_by, "cuMipmappedArrayDestroy")) {
+    if (em_handle_end(EM_ARRAY, h) == EM_END_MIPMAP) {
         char text[256];
         return em_mistake(I10, bad_handle(h), "%s, with the mipmapped array that it was a level of",
                           em_handle_text(h, text, sizeof text));
@@ -186,12 +184,18 @@ CUresult em_array_start(struct em_context *context, const CUDA_ARRAY3D_DESCRIPTO
     return start_array(context, desc, storage, level, NULL, out);
 }
 
+static void end_array(struct em_array *a, enum em_end_reason reason)
+{
+    for (unsigned i = 0; i < DM_PLANES_MAX; i++) {
+        if (a->plane[i])
+            em_object_end(&a->plane[i]->object, reason);
+    }
+    em_object_end(&a->object, reason);
+}
+
 void em_array_retire(struct em_array *a)
 {
-    for (unsigned i = 0; i < DM_PLANES_MAX; i++)
-        if (a->plane[i])
-            em_object_retire(&a->plane[i]->object);
-    em_object_retire(&a->object);
+    end_array(a, EM_END_CALL);
 }
 
 CUresult em_array_create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *out)
@@ -281,12 +285,14 @@ static void mipmap_finish(struct em_object *object)
     dm_free(m);
 }
 
-void em_mipmap_retire(struct em_mipmap *m)
+void em_mipmap_retire(struct em_mipmap *m, enum em_end_reason reason)
 {
-    for (unsigned i = 0; i < m->levels; i++)
+    enum em_end_reason of_levels = reason == EM_END_CALL ? EM_END_MIPMAP : reason;
+    for (unsigned i = 0; i < m->levels; i++) {
         if (m->level[i])
-            em_array_retire(m->level[i]);
-    em_object_retire(&m->object);
+            end_array(m->level[i], of_levels);
+    }
+    em_object_end(&m->object, reason);
 }
 
 CUresult em_mipmap_start(struct em_context *context, const struct em_array_plan *plan,
@@ -339,7 +345,7 @@ CUresult em_mipmap_destroy(CUmipmappedArray handle)
         em_explain(CUDA_SUCCESS, "CUmipmappedArray #%u belongs to a graphics resource and stays",
                    m->object.number);
     else if (!r)
-        em_mipmap_retire(m);
+        em_mipmap_retire(m, EM_END_CALL);
     em_unlock();
     return r;
 }

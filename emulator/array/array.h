@@ -89,7 +89,7 @@ CUresult em_array_start(struct em_context *context, const CUDA_ARRAY3D_DESCRIPTO
 // Ends the handles of an array and its planes. Precondition: em_lock held.
 void em_array_retire(struct em_array *array);
 // Ends the handles of a mipmapped array and its levels. Precondition: em_lock held.
-void em_mipmap_retire(struct em_mipmap *mipmap);
+void em_mipmap_retire(struct em_mipmap *mipmap, enum em_end_reason reason);
 
 // cuArray3DCreate, cuMipmappedArrayCreate in the current context. Take the lock.
 CUresult em_array_create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *out);

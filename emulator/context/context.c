@@ -118,7 +118,7 @@ void em_context_end(struct em_context *c)
     em_context_forget_peers(c);
     // The newest first: an object goes before the one that it was made from.
     while (c->base.objects)
-        em_object_retire(c->base.objects);
+        em_object_end(c->base.objects, EM_END_CONTEXT);
     release_all(c);
     c->ending = false;
     pthread_cond_broadcast(&ended);

@@ -19,8 +19,8 @@ CUresult em_context_gone(struct em_context *context, CUresult code)
     const char *died_by = c->died_by;
     dm_mutex_unlock(&ends);
     em_call_text(died_call, when, sizeof when);
-    return em_fail(code, "%s%s was destroyed by %s in %s",
-                   c->primary ? "the primary context " : "", text, died_by, when);
+    return em_fail(code, "%s%s was destroyed by %s in %s", c->primary ? "the primary context " : "",
+                   text, died_by, when);
 }
 
 CUresult em_context_error_code(struct em_context *context)

@@ -12,11 +12,32 @@
 #include "context_base.h"
 #include "counter.h"
 #include "lock.h"
+#include "space.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 
 struct dm_mutex em_mutex = DM_MUTEX_INITIALIZER;
 
-// A handle: 0xCD (no canonical address begins so), 8 bits of type, 24 of generation, 24 of slot.
-#define HANDLE_MARK UINT64_C(0xCD)
+// Most handles are pointers to programs, so they look like pointers: positive as signed 64-bit
+// numbers, below 2^47, multiples of 16. Each is an address in a range that the process has reserved
+// without access, so it never points to anything:
+//
+//     base + 16 * (type << 34 | generation << 24 | slot)
+//
+// Texture and surface objects are small numbers on a card (recorded: x_arrays texdesc/handles), and
+// so they are here: (generation << 24 | slot) + 1. Generations begin at 0 in a handle. A slot whose
+// generations are used up is not used again, so a stale handle never names a later object.
+enum { GENERATION_BITS = 10, TYPE_SHIFT = 34, HANDLE_SHIFT = 4 };
+enum { LAST_GENERATION = 1 << GENERATION_BITS };
+#define HANDLES_B (UINT64_C(1) << 44)
+// Far from the programs, libraries and heaps of an ordinary process, and outside of the shadows of
+// the sanitizers. If nothing can be reserved (valgrind would take minutes; ulimit -v), handles
+// point here all the same: nobody maps anything there without asking for this very address.
+#define HANDLES_BASE UINT64_C(0x200000000000)
+_Static_assert(EM_TYPE_COUNT <= 1 << 6, "a handle has 6 bits for the type");
+static uint64_t base; // of handles; 0 until the first object
 enum {
     SLOT_BITS = 24,
     CHUNK_BITS = 10,
@@ -42,6 +63,7 @@ struct slot {
     uint32_t number;
     uint64_t born_call, died_call;
     const char *born_by, *died_by;
+    enum em_end_reason end;
 };
 
 // A chunk of slots keeps its addresses, because em_object_pin reads them without the lock. After a
@@ -71,24 +93,72 @@ static uint32_t *next_free(uint32_t index)
     return &chunks[index >> CHUNK_BITS].next_free[index & (CHUNK_SLOTS - 1)];
 }
 
-static uint64_t handle_of(enum em_type type, uint32_t generation, uint32_t index)
+static bool is_number(enum em_type type)
 {
-    return HANDLE_MARK << 56 | (uint64_t)type << 48 | (uint64_t)(generation & 0xffffff) << 24 |
-           index;
+    return type == EM_TEXTURE || type == EM_SURFACE;
 }
 
-// The slot that a number names, whatever its generation, or NULL. Takes no lock.
+static uint64_t handle_of(enum em_type type, uint32_t generation, uint32_t index)
+{
+    uint64_t name = (uint64_t)(generation - 1) << SLOT_BITS | index;
+    if (is_number(type))
+        return name + 1;
+    return base + (((uint64_t)type << TYPE_SHIFT | name) << HANDLE_SHIFT);
+}
+
+static uint32_t index_of(const struct em_object *object)
+{
+    uint64_t name =
+        is_number(object->type) ? object->handle - 1 : (object->handle - base) >> HANDLE_SHIFT;
+    return name & ((1 << SLOT_BITS) - 1);
+}
+
+static bool looks_like_pointer(uint64_t handle)
+{
+    return handle >= base && handle - base < HANDLES_B && handle % (1 << HANDLE_SHIFT) == 0;
+}
+
+// The slot that a handle of the pointer form names, whatever its generation and type, or NULL.
+// Takes no lock.
+static struct slot *slot_of_pointer(uint64_t handle)
+{
+    // Published last: whoever sees a slot counted sees `base` and the chunk.
+    uint32_t used = __atomic_load_n(&table.used, __ATOMIC_ACQUIRE);
+    if (!used || !looks_like_pointer(handle))
+        return NULL;
+    uint32_t index = (handle - base) >> HANDLE_SHIFT & ((1 << SLOT_BITS) - 1);
+    return index < used ? slot_at(index) : NULL;
+}
+
+// The type that a handle of the pointer form says.
+static enum em_type type_in(uint64_t handle)
+{
+    return (enum em_type)((handle - base) >> HANDLE_SHIFT >> TYPE_SHIFT);
+}
+
+// The slot that a number of either form names, whatever its generation, or NULL. Precondition:
+// em_lock held.
 static struct slot *slot_named(uint64_t handle)
 {
-    uint32_t index = handle & 0xffffff;
-    bool exists =
-        handle >> 56 == HANDLE_MARK && index < __atomic_load_n(&table.used, __ATOMIC_ACQUIRE);
-    return exists ? slot_at(index) : NULL;
+    em_assert_locked();
+    uint32_t index = (handle - 1) & ((1 << SLOT_BITS) - 1);
+    if (handle >> (SLOT_BITS + GENERATION_BITS) || !handle)
+        return slot_of_pointer(handle);
+    if (index >= table.used || !is_number(slot_at(index)->type))
+        return NULL;
+    return (handle - 1) >> SLOT_BITS < slot_at(index)->generation ? slot_at(index) : NULL;
 }
 
 static bool is_current(const struct slot *slot, uint64_t handle)
 {
     return slot && slot->object && slot->object->handle == handle;
+}
+
+// The handle of the last object in a slot that `handle` names.
+static uint64_t last_handle(uint64_t handle, const struct slot *slot)
+{
+    uint64_t name = looks_like_pointer(handle) ? (handle - base) >> HANDLE_SHIFT : handle - 1;
+    return handle_of(slot->type, slot->generation, name & ((1 << SLOT_BITS) - 1));
 }
 
 const char *em_type_name(enum em_type type)
@@ -121,8 +191,20 @@ static void give_back(struct chunk *chunk)
     dm_sys_discard((uintptr_t)chunk->slots, CHUNK_SLOTS * sizeof(struct slot));
 }
 
+static void reserve_handles(void)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    if (base)
+        return;
+    if (dm_is_valgrind() || (dm_sys_mmap(HANDLES_BASE, HANDLES_B, PROT_NONE,
+                                         flags | MAP_FIXED_NOREPLACE, -1, 0, &base) &&
+                             dm_sys_mmap(0, HANDLES_B, PROT_NONE, flags, -1, 0, &base)))
+        base = HANDLES_BASE;
+}
+
 static CUresult take_slot(uint32_t *out)
 {
+    reserve_handles();
     bool full = table.used == (uint32_t)CHUNKS << CHUNK_BITS;
     if (table.free_first != NO_SLOT && (table.free_count > REST_BEFORE_REUSE || full)) {
         *out = table.free_first;
@@ -176,24 +258,20 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
     slot->born_call = object->born_call;
     slot->born_by = object->born_by;
     __atomic_store_n(&slot->object, object, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->pins, (uint64_t)(slot->generation & 0xffffff) << 40 | PIN_VALID,
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->pins, (uint64_t)slot->generation << 40 | PIN_VALID, __ATOMIC_RELEASE);
     table.live[type]++;
     if (context) {
-        struct em_context_base *base = em_context_base(context);
-        object->next = base->objects;
+        struct em_context_base *owner = em_context_base(context);
+        object->next = owner->objects;
         if (object->next)
             object->next->previous = object;
-        base->objects = object;
+        owner->objects = object;
     }
     return CUDA_SUCCESS;
 }
 
-// The slot can be used again, and the table's reference to the object goes.
-static void free_slot(struct em_object *object)
+static void queue_slot(uint32_t index)
 {
-    uint32_t index = object->handle & 0xffffff;
-    struct chunk *chunk = &chunks[index >> CHUNK_BITS];
     *next_free(index) = NO_SLOT;
     if (table.free_last == NO_SLOT)
         table.free_first = index;
@@ -201,18 +279,29 @@ static void free_slot(struct em_object *object)
         *next_free(table.free_last) = index;
     table.free_last = index;
     table.free_count++;
+}
+
+// The slot can be used again, and the table's reference to the object goes.
+static void free_slot(struct em_object *object)
+{
+    uint32_t index = index_of(object);
+    struct chunk *chunk = &chunks[index >> CHUNK_BITS];
+    if (slot_at(index)->generation < LAST_GENERATION)
+        queue_slot(index);
     if (--chunk->live == 0 && table.free_count > HISTORIES_KEPT)
         give_back(chunk);
     em_object_unref(object);
 }
 
-void em_object_retire(struct em_object *object)
+void em_object_end(struct em_object *object, enum em_end_reason reason)
 {
-    struct slot *slot = slot_at(object->handle & 0xffffff);
+    em_assert_locked();
+    struct slot *slot = slot_at(index_of(object));
     uint64_t pins = em_count(&slot->pins, -PIN_VALID); // which is set
     __atomic_store_n(&slot->object, NULL, __ATOMIC_RELEASE);
     slot->died_call = em_call_now();
     slot->died_by = em_entry_name();
+    slot->end = reason;
     table.live[object->type]--;
     if (object->context) {
         if (object->previous)
@@ -227,14 +316,21 @@ void em_object_retire(struct em_object *object)
         free_slot(object);
 }
 
+void em_object_retire(struct em_object *object)
+{
+    em_assert_locked();
+    em_object_end(object, EM_END_CALL);
+}
+
 // A successful exchange proves that the handle was still valid, so that `object`, read before, is
 // the object of this handle: its slot cannot be used again before the pin is gone.
 static struct em_object *try_pin(uint64_t handle)
 {
-    struct slot *slot = slot_named(handle);
+    struct slot *slot = slot_of_pointer(handle);
     if (!slot)
         return NULL;
-    uint64_t generation = handle >> 24 & 0xffffff;
+    uint64_t generation =
+        ((handle - base) >> HANDLE_SHIFT >> SLOT_BITS & (LAST_GENERATION - 1)) + 1;
     uint64_t pins = __atomic_load_n(&slot->pins, __ATOMIC_ACQUIRE);
     while (pins >> 40 == generation && pins & PIN_VALID) {
         struct em_object *object = __atomic_load_n(&slot->object, __ATOMIC_ACQUIRE);
@@ -268,7 +364,7 @@ CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struc
 
 void em_object_unpin(struct em_object *object)
 {
-    struct slot *slot = slot_at(object->handle & 0xffffff);
+    struct slot *slot = slot_at(index_of(object));
     uint64_t before = em_count(&slot->pins, (uint64_t)-1);
     if (em_likely(before & PIN_VALID || (before & PIN_COUNT) > 1))
         return;
@@ -328,16 +424,16 @@ const char *em_handle_text(uint64_t handle, char *out, size_t room)
         snprintf(out, room, "NULL");
     } else if (is_current(slot, handle)) {
         em_object_text(slot->object, out, room);
-    } else if (slot && !slot->object &&
-               handle == handle_of(slot->type, slot->generation, handle & 0xffffff)) {
+    } else if (slot && !slot->object && handle == last_handle(handle, slot)) {
         em_call_text(slot->died_call, when, sizeof when);
         snprintf(out, room, "%s #%u, which %s destroyed in %s", em_type_name(slot->type),
                  slot->number, slot->died_by, when);
     } else if (slot) {
         snprintf(out, room, "%#llx, a %s destroyed long ago", (unsigned long long)handle,
-                 em_type_name((handle >> 48) & 0xff));
+                 em_type_name(is_number(slot->type) ? slot->type : type_in(handle)));
     } else {
-        snprintf(out, room, "%#llx, which is no handle of this driver", (unsigned long long)handle);
+        snprintf(out, room, "%#llx, which is not a handle of this driver",
+                 (unsigned long long)handle);
     }
     return out;
 }
@@ -347,8 +443,7 @@ bool em_handle_name(uint64_t handle, char *out, size_t size)
     em_lock_briefly();
     struct slot *slot = slot_named(handle);
     bool alive = is_current(slot, handle);
-    bool known = alive || (slot && !slot->object &&
-                           handle == handle_of(slot->type, slot->generation, handle & 0xffffff));
+    bool known = alive || (slot && !slot->object && handle == last_handle(handle, slot));
     if (known) {
         bool ended_before = !alive && slot->died_call != em_call_now();
         snprintf(out, size, "%s #%u%s", em_type_name(alive ? slot->object->type : slot->type),
@@ -360,7 +455,11 @@ bool em_handle_name(uint64_t handle, char *out, size_t size)
 
 bool em_handle_like(enum em_type type, uint64_t handle)
 {
-    return handle >> 48 == (HANDLE_MARK << 8 | (uint64_t)type);
+    em_assert_locked();
+    const struct slot *slot = slot_named(handle);
+    if (!slot)
+        return false;
+    return looks_like_pointer(handle) ? type_in(handle) == type : slot->type == type;
 }
 
 bool em_handle_was(uint64_t handle)
@@ -369,12 +468,12 @@ bool em_handle_was(uint64_t handle)
     return slot && !is_current(slot, handle);
 }
 
-const char *em_handle_died_by(uint64_t handle)
+enum em_end_reason em_handle_end(enum em_type type, uint64_t handle)
 {
-    struct slot *slot = slot_named(handle);
-    bool known = slot && !slot->object &&
-                 handle == handle_of(slot->type, slot->generation, handle & 0xffffff);
-    return known ? slot->died_by : NULL;
+    em_assert_locked();
+    const struct slot *slot = slot_named(handle);
+    bool known = slot && !slot->object && slot->type == type && handle == last_handle(handle, slot);
+    return known ? slot->end : EM_END_NONE;
 }
 
 uint64_t em_object_count(enum em_type type)

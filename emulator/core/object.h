@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Objects and their handles. A handle is a token (type, generation, slot), never a pointer: a
-// stale, foreign or random one is found at once and explained. A destroyed object leaves its
-// history in its slot until the slot is used again, which is as late as possible.
+// Objects and their handles. A handle looks like a pointer, but is only a name (object.c): a
+// stale, foreign or random one is detected and explained. A destroyed object leaves its history in
+// its slot until the slot is used again, which is as late as possible.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -48,6 +48,15 @@ enum em_type {
         EM_TYPE_COUNT
 };
 
+// How an object ended. Decisions are made on this, not on the name of the call.
+enum em_end_reason {
+    EM_END_NONE,    // it is alive, or nothing is known of it
+    EM_END_CALL,    // by the call that destroys objects of its type
+    EM_END_CONTEXT, // with its context
+    EM_END_MIPMAP,  // a level: with its mipmapped array
+    EM_END_UNMAP,   // an array of a graphics resource: with its mapping or registration
+};
+
 // Embedded at the start of every object.
 struct em_object {
     uint64_t handle;
@@ -71,6 +80,8 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
 
 // Makes the handle invalid, keeps its history, and drops the table's reference. Precondition:
 // em_lock held.
+void em_object_end(struct em_object *object, enum em_end_reason reason);
+// The same for EM_END_CALL.
 void em_object_retire(struct em_object *object);
 
 // References keep an object's memory, not its handle. Precondition: em_lock held.
@@ -113,14 +124,13 @@ bool em_handle_name(uint64_t handle, char *out, size_t size);
 // Whether this number was the handle of an object that is no more. Precondition: em_lock held.
 bool em_handle_was(uint64_t handle);
 
-// The entry point that destroyed the object of this handle, or NULL where that is not known any
+// How the object of this type ended that had this handle; EM_END_NONE if that is not known any
 // more. Precondition: em_lock held.
-const char *em_handle_died_by(uint64_t handle);
+enum em_end_reason em_handle_end(enum em_type type, uint64_t handle);
 
 const char *em_type_name(enum em_type type);
 
-// Whether a number has the form of a handle of this type: then it names an object that is or was.
-// Takes no lock.
+// Whether a number is or was the handle of an object of this type. Precondition: em_lock held.
 bool em_handle_like(enum em_type type, uint64_t handle);
 
 // Live objects of a type, for reports and leak tests. Precondition: em_lock held.

@@ -271,13 +271,13 @@ static void view_end_image(struct em_graphics *g)
         if (!g->array[i])
             continue;
         if (em_object_peek(EM_ARRAY, g->array[i]->object.handle))
-            em_object_retire(&g->array[i]->object);
+            em_object_end(&g->array[i]->object, EM_END_UNMAP);
         em_object_unref(&g->array[i]->object);
         g->array[i] = NULL;
     }
     if (g->mipmap) {
         if (em_object_peek(EM_MIPMAP, g->mipmap->object.handle))
-            em_mipmap_retire(g->mipmap);
+            em_mipmap_retire(g->mipmap, EM_END_UNMAP);
         em_object_unref(&g->mipmap->object);
         g->mipmap = NULL;
     }
