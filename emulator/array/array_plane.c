@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Planes of arrays of planar video formats: each is an array of a plain format over its part of the
-// whole's memory.
+// Planes of arrays with planar video formats. Each plane is an array of a plain format over a part
+// of the planar array's memory.
 #include <string.h>
 
 #include "alloc.h"
@@ -9,14 +9,14 @@
 #include "lock.h"
 #include "quirk.h"
 
-// The memory of one plane, which keeps that of the whole.
+// The memory of one plane. It holds a reference to the memory of the whole array.
 struct plane_storage {
     struct em_storage storage;
     struct em_storage *whole;
     uint64_t offset_B;
 };
 
-static void release(struct em_storage *storage)
+static void plane_release(struct em_storage *storage)
 {
     struct plane_storage *s = storage->owner;
     em_storage_unref(s->whole);
@@ -29,8 +29,8 @@ bool em_array_planar(const struct em_array *a)
     return format && dm_format_planes(format) > 1;
 }
 
-// The layouts of an array's planes, as em_array_plan made them.
-static int lay_out(const struct em_array *a, struct dm_planes *planes)
+// Computes the layouts of an array's planes, as em_array_plan did.
+static int plane_layouts(const struct em_array *a, struct dm_planes *planes)
 {
     bool layered = a->storage->layout.layered;
     struct dm_layout_desc d = {
@@ -56,15 +56,16 @@ static CUDA_ARRAY3D_DESCRIPTOR plane_desc(const struct em_array *a, unsigned pla
 }
 
 // Precondition: em_lock held.
-static CUresult make_plane(struct em_array *a, unsigned plane)
+static CUresult plane_create(struct em_array *a, unsigned plane)
 {
     struct dm_planes planes;
-    if (lay_out(a, &planes))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "CUarray #%u cannot be laid out by planes",
+    if (plane_layouts(a, &planes))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "the planes of CUarray #%u have no layout",
                        a->object.number);
     struct plane_storage *s = dm_calloc(1, sizeof *s);
     if (!s)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a plane");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while creating a plane of an array");
     s->whole = a->storage;
     s->offset_B = planes.offset_B[plane];
     s->storage = (struct em_storage){
@@ -74,13 +75,13 @@ static CUresult make_plane(struct em_array *a, unsigned plane)
         .size_B = planes.layout[plane].total_B,
         .may_fault = s->whole->may_fault,
         .mapped = s->whole->mapped,
-        .unusable = s->whole->unusable,
+        .poison_reason = s->whole->poison_reason,
         .owner = s,
-        .release = release,
+        .release = plane_release,
     };
-    // The driver maps the first plane alone.
-    if (plane && s->whole->mapped && em_quirk(PLANES_FAULT) && !s->storage.unusable)
-        s->storage.unusable =
+    // The driver maps only the first plane.
+    if (plane && s->whole->mapped && em_quirk(PLANES_FAULT) && !s->storage.poison_reason)
+        s->storage.poison_reason =
             "a plane after the first of an array that is mapped on external memory";
     em_storage_ref(s->whole);
     CUDA_ARRAY3D_DESCRIPTOR d = plane_desc(a, plane);
@@ -100,19 +101,20 @@ CUresult em_array_plane(CUarray handle, unsigned plane, CUarray *out)
         goto unlock;
     // "CUDA_ERROR_INVALID_VALUE: the format is not planar, or it has no such plane"
     if (!em_array_planar(a)) {
-        r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "plane %u of CUarray #%u, whose format %#x is not planar", plane,
-                    a->object.number, (unsigned)a->desc.Format);
+        r = em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "plane is %u, but the format of CUarray #%u (%#x) is not planar; use the array itself",
+            plane, a->object.number, (unsigned)a->desc.Format);
         goto unlock;
     }
     unsigned count = dm_format_planes(em_array_format(&a->desc));
     if (plane >= count) {
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "plane %u of CUarray #%u, whose format %s has %u planes", plane,
-                    a->object.number, em_array_format(&a->desc)->name, count);
+                    "plane is %u, but CUarray #%u of format %s has %u planes; it must be below %u",
+                    plane, a->object.number, em_array_format(&a->desc)->name, count, count);
         goto unlock;
     }
-    if (a->plane[plane] || !(r = make_plane(a, plane)))
+    if (a->plane[plane] || !(r = plane_create(a, plane)))
         *out = (CUarray)(uintptr_t)a->plane[plane]->object.handle;
 unlock:
     em_unlock();

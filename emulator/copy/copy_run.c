@@ -146,15 +146,15 @@ static CUresult copy_faulted(const struct em_copy_command *c, const struct dm_fa
                    "%s: the host pointer is not valid for the size of the copy", text);
 }
 
-static const char *unusable(const struct em_copy_place *p)
+static const char *poison_reason(const struct em_copy_place *p)
 {
-    return p->storage ? p->storage->unusable : NULL;
+    return p->storage ? p->storage->poison_reason : NULL;
 }
 
 // What must happen before bytes of an array are moved.
 static CUresult prepare_storage(const struct em_copy_command *c)
 {
-    const char *why = unusable(&c->dst) ? unusable(&c->dst) : unusable(&c->src);
+    const char *why = poison_reason(&c->dst) ? poison_reason(&c->dst) : poison_reason(&c->src);
     if (why)
         return em_fail(CUDA_ERROR_LAUNCH_FAILED, "a copy of %s", why);
     if (c->src.storage && c->src.storage->before_read)

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// The memory of arrays and mipmapped arrays: reference counts, accesses, and allocation.
+#include "array_storage.h"
+
+#include "alloc.h"
+#include "array.h"
+#include "array_tiles.h"
+#include "call.h"
+#include "context.h"
+#include "device.h"
+#include "lock.h"
+#include "memory_device.h"
+
+void em_storage_ref(struct em_storage *storage)
+{
+    storage->references++;
+}
+
+void em_storage_unref(struct em_storage *storage)
+{
+    if (!--storage->references)
+        storage->release(storage);
+}
+
+static const struct em_watch_ops *watch_storage(struct em_access *access)
+{
+    return ((const struct em_storage *)access->owner)->watch;
+}
+
+static void retain_storage(struct em_access *access)
+{
+    em_storage_ref(access->owner);
+}
+
+static void release_storage(struct em_access *access)
+{
+    em_storage_unref(access->owner);
+}
+
+static const struct em_access_ops storage_access_ops = {
+    .watch = watch_storage, .retain = retain_storage, .release = release_storage};
+
+void em_storage_access(struct em_access *access, struct em_storage *storage, uint32_t level,
+                       const struct dm_position *at, const struct dm_box_extent *extent,
+                       enum em_access_mode mode)
+{
+    em_storage_ref(storage);
+    em_access_init(access, &storage_access_ops, storage, mode);
+    access->at = *at;
+    access->extent = *extent;
+    access->level = level;
+}
+
+// Memory from the device's heap.
+struct heap_storage {
+    struct em_storage storage;
+    struct dm_heap *heap;
+    struct dm_block *block;
+};
+
+static void release_heap(struct em_storage *storage)
+{
+    struct heap_storage *s = storage->owner;
+    dm_heap_free(s->heap, s->block);
+    dm_free(s);
+}
+
+CUresult em_storage_create(struct em_context *context, const struct em_array_plan *plan,
+                           struct em_storage **out)
+{
+    em_assert_locked();
+    struct em_device_memory *memory;
+    CUresult r = em_device_memory(context->device, &memory);
+    if (r)
+        return r;
+    if (plan->desc.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING))
+        return em_tiled_create(plan, out);
+    struct heap_storage *s = dm_calloc(1, sizeof *s);
+    if (!s)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating an array");
+    s->heap = &memory->heap;
+    s->storage = (struct em_storage){.references = 1,
+                                     .layout = plan->layout,
+                                     .size_B = plan->layout.size_B,
+                                     .owner = s,
+                                     .release = release_heap};
+    int status = dm_heap_alloc(&memory->heap, plan->layout.size_B, &s->block);
+    if (status) {
+        r = em_out_of_device_memory(context->device->ordinal, "an array", plan->layout.size_B,
+                                    status);
+        dm_free(s);
+        return r;
+    }
+    s->storage.address = s->block->va;
+    *out = &s->storage;
+    return CUDA_SUCCESS;
+}
