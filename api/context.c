@@ -7,7 +7,7 @@
 #include "context_facts.h"
 #include "device.h"
 #include "limit.h"
-#include "reach.h"
+#include "pointer_check.h"
 #include "stream.h"
 
 static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, int affinity_count,

@@ -8,7 +8,7 @@
 #include "api_bodies.h"
 #include "api_exports.h"
 #include "call.h"
-#include "reach.h"
+#include "pointer_check.h"
 #include "stream.h"
 #include "trace.h"
 

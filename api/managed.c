@@ -7,7 +7,7 @@
 #include "device.h"
 #include "managed.h"
 #include "quirk.h"
-#include "reach.h"
+#include "pointer_check.h"
 #include "stream.h"
 
 // "flags … must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST"; "If bytesize is 0,

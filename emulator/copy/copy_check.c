@@ -91,12 +91,12 @@ static CUresult moved_span(const struct em_end *end, const struct em_copy *c, co
              rows = end->rows ? end->rows : end->y + c->height;
     unmoved.pitch_B = c->height == 1 && c->depth == 1 ? end->pitch_B : pitch_B;
     unmoved.rows = c->depth == 1 ? end->rows : rows;
-    struct em_reach reach;
+    struct em_pointer_range checked;
     CUresult r = linear_span(&unmoved, c, name, place, span);
     if (r)
         return r;
-    r = em_memory_reach(NULL, span->first, span->size_B, CU_MEM_ACCESS_FLAGS_PROT_READ, name,
-                        CUDA_ERROR_INVALID_VALUE, &reach);
+    r = em_memory_check(NULL, span->first, span->size_B, CU_MEM_ACCESS_FLAGS_PROT_READ, name,
+                        CUDA_ERROR_INVALID_VALUE, &checked);
     if (r)
         return r;
     span->first += (end->z * rows + end->y) * pitch_B + end->x_B;
@@ -176,16 +176,16 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
         linear_access(access, place, &extent, is_dst, NULL);
         return CUDA_SUCCESS;
     }
-    struct em_reach reach;
+    struct em_pointer_range checked;
     // A copy reaches the memory of every context; only fills are bound to the current one
     // (recorded: x_extmem twoctx/map-in-other).
-    r = em_memory_reach(NULL, span.first, span.size_B,
+    r = em_memory_check(NULL, span.first, span.size_B,
                         is_dst ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ,
-                        name, CUDA_ERROR_INVALID_VALUE, &reach);
+                        name, CUDA_ERROR_INVALID_VALUE, &checked);
     if (r)
         return r;
-    place->may_fault = reach.may_fault;
-    linear_access(access, place, &extent, is_dst, reach.first);
+    place->may_fault = checked.may_fault;
+    linear_access(access, place, &extent, is_dst, checked.first);
     return CUDA_SUCCESS;
 }
 

@@ -111,7 +111,7 @@ static CUresult check_fill_memory(struct fill_command *c, struct em_context *con
 {
     struct em_fill *f = &c->fill;
     struct em_allocation *a = em_memory_find(f->address, 0);
-    struct em_reach reach;
+    struct em_pointer_range checked;
     uint64_t size_B;
     if (!fill_span(f, &size_B) && (!a || !wraps_into(f, a) || !fill_span(f, &size_B)))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
@@ -119,13 +119,13 @@ static CUresult check_fill_memory(struct fill_command *c, struct em_context *con
                        "exceeds 64 bits",
                        (unsigned long long)f->height, (unsigned long long)f->width,
                        (unsigned long long)f->pitch_B);
-    CUresult r = em_memory_reach(context, f->address, size_B, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-                                 "dstDevice", CUDA_ERROR_INVALID_VALUE, &reach);
+    CUresult r = em_memory_check(context, f->address, size_B, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+                                 "dstDevice", CUDA_ERROR_INVALID_VALUE, &checked);
     if (r)
         return r;
     bool gaps = size_B != f->width * f->value_B * f->height;
-    c->may_fault = reach.may_fault;
-    em_memory_access(&c->access, reach.first, f->address, size_B,
+    c->may_fault = checked.may_fault;
+    em_memory_access(&c->access, checked.first, f->address, size_B,
                      gaps ? EM_ACCESS_WRITE_SOME : EM_ACCESS_WRITE);
     return CUDA_SUCCESS;
 }

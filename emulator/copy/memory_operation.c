@@ -195,15 +195,15 @@ static CUresult check_word(struct em_context *context, struct step *s, struct em
     // "If the memory was registered via cuMemHostRegister(), the device pointer should be obtained
     // with cuMemHostGetDevicePointer()."
     bool wait = s->kind == STEP_WAIT;
-    struct em_reach reach;
+    struct em_pointer_range checked;
     CUresult r =
-        em_memory_reach(context, s->address, word_B(s),
+        em_memory_check(context, s->address, word_B(s),
                         wait ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-                        "addr", CUDA_ERROR_INVALID_VALUE, &reach);
+                        "addr", CUDA_ERROR_INVALID_VALUE, &checked);
     if (r)
         return r;
-    s->may_fault = reach.may_fault;
-    em_memory_access(access, reach.first, s->address, word_B(s),
+    s->may_fault = checked.may_fault;
+    em_memory_access(access, checked.first, s->address, word_B(s),
                      wait ? EM_ACCESS_READ : EM_ACCESS_WRITE);
     return CUDA_SUCCESS;
 }

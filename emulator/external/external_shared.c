@@ -46,7 +46,7 @@ static CUresult free_at(struct em_allocation *a, uint64_t address)
             dm_free(b);
         }
         if (!w->buffers)
-            em_memory_leave(a);
+            em_memory_remove(a);
         return CUDA_SUCCESS;
     }
     return em_mistake(
@@ -101,7 +101,7 @@ CUresult em_external_map_shared(struct em_context *context, struct em_imported *
         if (!b || DM_TABLE_ADD(w->buffers, address, b)) {
             dm_free(b);
             if (!w->buffers)
-                em_memory_leave(&w->allocation);
+                em_memory_remove(&w->allocation);
             return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while mapping a buffer");
         }
     }

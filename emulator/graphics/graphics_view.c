@@ -311,7 +311,7 @@ CUresult em_graphics_view_begin(struct em_graphics *g)
 void em_graphics_view_end(struct em_graphics *g)
 {
     if (g->allocation)
-        em_memory_leave(g->allocation);
+        em_memory_remove(g->allocation);
     if (g->shape.kind == EM_GRAPHICS_IMAGE)
         view_end_image(g);
     em_graphics_window_unref(g->window);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was advised for which pages of managed memory.
+// Advice for pages of managed memory, as a sorted list of runs.
 #include "advice.h"
 
 #include <string.h>
@@ -12,19 +12,19 @@ enum { PAGE = 4096 };
 
 struct advice {
     bool read_mostly;
-    CUmemLocation preferred, prefetched; // type CU_MEM_LOCATION_TYPE_INVALID: none
-    uint64_t accessed_by;                // one bit a device
+    CUmemLocation preferred, prefetched; // CU_MEM_LOCATION_TYPE_INVALID if unset
+    uint64_t accessed_by;                // one bit per device
     bool accessed_by_host;
 };
 
-// A run of pages with the same advice; it begins where the one before it ends.
+// A run of pages with the same advice. It begins at the end of the run before it.
 struct run {
     uint64_t end; // offset in the allocation
     struct advice advice;
 };
 
 struct em_advice_map {
-    uint32_t count, room;
+    uint32_t count, capacity;
     struct run *runs; // the last one ends at the end of the allocation
 };
 
@@ -38,6 +38,7 @@ void em_advice_free(struct em_advice_map *map)
     dm_free(map);
 }
 
+// Returns the map of `a`, with capacity for two more runs. Creates it if there is none.
 static CUresult map_of(struct em_allocation *a, struct em_advice_map **out)
 {
     struct em_advice_map *m = a->advice;
@@ -45,26 +46,27 @@ static CUresult map_of(struct em_allocation *a, struct em_advice_map **out)
         m = dm_calloc(1, sizeof *m);
         if (!m || !(m->runs = dm_calloc(4, sizeof *m->runs))) {
             dm_free(m);
-            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note advice");
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while recording advice");
         }
-        m->room = 4;
+        m->capacity = 4;
         m->count = 1;
         m->runs[0].end = a->size;
         a->advice = m;
     }
-    // Room for the two runs that a change can add.
-    if (m->count + 2 > m->room) {
-        struct run *more = dm_realloc(m->runs, (size_t)m->room * 2 * sizeof *more);
+    // A change adds at most two runs.
+    if (m->count + 2 > m->capacity) {
+        struct run *more = dm_realloc(m->runs, (size_t)m->capacity * 2 * sizeof *more);
         if (!more)
-            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note advice");
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while recording advice");
         m->runs = more;
-        m->room *= 2;
+        m->capacity *= 2;
     }
     *out = m;
     return CUDA_SUCCESS;
 }
 
-// Makes a run end at `offset`. Precondition: room for one more.
+// Splits the run that contains `offset`, so that a run ends there. Precondition: capacity for one
+// more run.
 static void split(struct em_advice_map *m, uint64_t offset)
 {
     uint32_t i = 0;
@@ -77,7 +79,7 @@ static void split(struct em_advice_map *m, uint64_t offset)
     m->count++;
 }
 
-// Joins runs that have become the same.
+// Joins adjacent runs whose advice has become equal.
 static void join(struct em_advice_map *m)
 {
     uint32_t kept = 0;
@@ -122,7 +124,7 @@ static void apply(struct advice *a, CUmem_advise advice, CUmemLocation l)
 static void pages(const struct em_allocation *a, uint64_t address, uint64_t size, uint64_t *from,
                   uint64_t *to)
 {
-    uint64_t skew = a->base % PAGE; // pages are the addresses', not the allocation's
+    uint64_t skew = a->base % PAGE; // pages are aligned in addresses, not in the allocation
     uint64_t first = address - a->base + skew, last = first + size;
     first &= ~(uint64_t)(PAGE - 1);
     last = (last + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -165,7 +167,7 @@ CUresult em_advice_prefetched(struct em_allocation *a, uint64_t address, uint64_
     return change(a, address, size, location, NULL);
 }
 
-// What holds for all of [from, to): where pages differ, nothing does.
+// The advice that all pages of [from, to) share. A field is unset if pages differ in it.
 static struct advice common(const struct em_advice_map *m, uint64_t from, uint64_t to)
 {
     struct advice all = no_advice;

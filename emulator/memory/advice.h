@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What was advised for which pages of managed memory, and where they were last prefetched to.
-// Remembered, and asked for; it moves nothing.
+// Advice for pages of managed memory, and the location of their last prefetch. The program can read
+// both back; neither moves any bytes.
 #pragma once
 #include <cuda.h>
 #include <stdint.h>
@@ -8,12 +8,13 @@
 struct em_allocation;
 struct em_advice_map;
 
-// Precondition: em_lock held; [address, address + size) is in `a`, which is managed.
+// Precondition: em_lock held. [address, address + size) is in `a`, which is managed memory.
 CUresult em_advice_set(struct em_allocation *a, uint64_t address, uint64_t size,
                        CUmem_advise advice, CUmemLocation location);
 CUresult em_advice_prefetched(struct em_allocation *a, uint64_t address, uint64_t size,
                               CUmemLocation location);
-// An attribute of the whole range; `size_B` is the room at `data`, already checked.
+// Writes an attribute of the whole range; `size_B` is the size of `data`, which the caller has
+// checked.
 void em_advice_attribute(const struct em_allocation *a, uint64_t address, uint64_t size,
                          CUmem_range_attribute attribute, void *data, uint64_t size_B);
 

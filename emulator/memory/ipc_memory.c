@@ -240,7 +240,7 @@ CUresult em_ipc_close(uint64_t address)
                     "dptr must be an address that cuIpcOpenMemHandle returned; %s",
                     em_memory_text(address, text, sizeof text));
     } else if (!--((struct ipc_mapping *)a->owner)->opened) {
-        em_memory_leave(a);
+        em_memory_remove(a);
     }
 unlock:
     em_unlock();

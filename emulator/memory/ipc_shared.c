@@ -78,7 +78,7 @@ CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place)
     return CUDA_SUCCESS;
 }
 
-void em_ipc_shared_leave(uint32_t slot)
+void em_ipc_shared_free(uint32_t slot)
 {
     put(slot, 0); // overwrites an entry, so the file need not grow
 }

@@ -19,6 +19,6 @@ struct em_ipc_place {
 CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place);
 // Frees the slot because its memory is freed: handles to it are refused from now on.
 // Precondition: em_lock held.
-void em_ipc_shared_leave(uint32_t slot);
+void em_ipc_shared_free(uint32_t slot);
 // Returns whether process `pid` still shares the memory at that place.
 bool em_ipc_shared_holds(int pid, const struct em_ipc_place *place);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Managed memory: allocation, and the calls that find their ranges in it.
+// Managed memory: allocation, and the calls that take ranges of it.
 #include "managed.h"
 
 #include "advice.h"
@@ -17,7 +17,8 @@ CUresult em_managed_alloc(uint64_t size, unsigned flags, uint64_t *out)
     struct em_allocation *a = dm_calloc(1, sizeof *a);
     *out = 0;
     if (!a)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory to note an allocation");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while recording an allocation");
     a->kind = EM_MEMORY_MANAGED;
     a->context = em_self.current;
     a->device = em_self.current->device->ordinal;
@@ -32,21 +33,23 @@ CUresult em_managed_alloc(uint64_t size, unsigned flags, uint64_t *out)
     return r;
 }
 
-static CUresult not_managed(uint64_t address, const struct em_allocation *a)
+static CUresult not_managed(const char *name, uint64_t address, const struct em_allocation *a)
 {
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is %s, not managed memory",
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "%s %#llx is %s, not managed memory; allocate it with cuMemAllocManaged", name,
                    (unsigned long long)address, em_memory_kind_text(a->kind));
 }
 
-// The managed memory that holds a range. Precondition: em_lock held.
+// Returns the managed allocation that contains a range. Precondition: em_lock held.
 static CUresult managed(uint64_t address, uint64_t count, struct em_allocation **out)
 {
     if (!address || !count)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr %#llx, count %llu: neither may be 0",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "devPtr is %#llx and count is %llu, but neither may be 0",
                        (unsigned long long)address, (unsigned long long)count);
     CUresult r = em_memory_get(address, count, "devPtr", CUDA_ERROR_INVALID_VALUE, out);
     if (!r && (*out)->kind != EM_MEMORY_MANAGED)
-        r = not_managed(address, *out);
+        r = not_managed("devPtr", address, *out);
     return r;
 }
 
@@ -81,7 +84,7 @@ CUresult em_managed_attributes(uint64_t address, uint64_t size, size_t count,
     return r;
 }
 
-// ---- prefetches, discards and attachments: nothing moves, but they have their place in the stream
+// ---- prefetches, discards and attachments: they move no bytes but take their turn in the stream
 
 static CUresult run_nothing(struct em_command *command)
 {
@@ -93,7 +96,7 @@ static const struct em_command_ops attach_ops = {.name = "attachment of managed 
                                                  .run = run_nothing};
 static const struct em_command_ops discard_ops = {.name = "discard", .run = run_nothing};
 
-// Precondition: em_lock held, which is released meanwhile.
+// Precondition: em_lock held. May release it while it waits.
 static CUresult issue(struct em_stream *stream, const struct em_command_ops *ops)
 {
     struct em_command c = {.ops = ops, .size_B = sizeof c};
@@ -134,7 +137,7 @@ CUresult em_managed_run_batch(const struct em_managed_batch *b, struct em_stream
     return r;
 }
 
-// Whether this is managed memory that can be attached. Precondition: em_lock held.
+// Checks that this range of managed memory can be attached. Precondition: em_lock held.
 static CUresult check_attach(uint64_t address, uint64_t size)
 {
     struct em_allocation *a;
@@ -142,28 +145,30 @@ static CUresult check_attach(uint64_t address, uint64_t size)
     if (r)
         return r;
     if (a->kind != EM_MEMORY_MANAGED)
-        return not_managed(address, a);
+        return not_managed("dptr", address, a);
     // "the supplied length must be zero or the entire allocation size".
     if (size && (address != a->base || size != a->size))
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "length %llu is neither 0 nor the whole allocation of %llu bytes",
-                       (unsigned long long)size, (unsigned long long)a->size);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "length is %llu, but must be 0 or the size of the whole allocation (%llu bytes), "
+            "from its base on",
+            (unsigned long long)size, (unsigned long long)a->size);
     return CUDA_SUCCESS;
 }
 
-// The host and all streams reach managed memory at all times here, which is one of the ways that
-// the manual allows: attaching only orders.
+// The host and all streams can access managed memory at all times here, which the manual allows.
+// Attaching therefore only orders work.
 CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags,
                            struct em_stream *stream)
 {
     em_lock();
     CUresult r = check_attach(address, size);
-    // "It is an error to attach memory to the NULL stream": with CU_MEM_ATTACH_SINGLE it is a
-    // stream that it is attached to.
+    // "It is an error to attach memory to the NULL stream". Only CU_MEM_ATTACH_SINGLE attaches
+    // memory to a stream.
     if (!r && flags == CU_MEM_ATTACH_SINGLE && stream->kind == EM_STREAM_LEGACY)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "flags %#x (CU_MEM_ATTACH_SINGLE): memory cannot be attached to the NULL "
-                    "stream alone",
+                    "flags is %#x (CU_MEM_ATTACH_SINGLE), but hStream is the NULL stream, to which "
+                    "memory cannot be attached; pass another stream",
                     flags);
     if (!r)
         r = issue(stream, &attach_ops);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Managed memory: one copy that host and device both reach at all times, so that prefetches and
-// attachments only have their place in a stream.
+// Managed memory: host and device share one copy at all times, so prefetches and attachments only
+// take their turn in a stream.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -9,11 +9,11 @@
 
 struct em_stream;
 
-// All take the lock. What is not managed memory is CUDA_ERROR_INVALID_VALUE.
+// All functions take the lock, and return CUDA_ERROR_INVALID_VALUE for memory of another kind.
 
 // cuMemAllocManaged in the current context; size is not 0.
 CUresult em_managed_alloc(uint64_t size, unsigned flags, uint64_t *out);
-// cuMemAdvise. `lenient`: for what is not managed memory nothing is done.
+// cuMemAdvise. If `lenient` is set, memory of another kind is ignored without an error.
 CUresult em_managed_advise(uint64_t address, uint64_t size, CUmem_advise advice,
                            CUmemLocation location, bool lenient);
 CUresult em_managed_prefetch(uint64_t address, uint64_t size, CUmemLocation location,
@@ -22,18 +22,18 @@ CUresult em_managed_prefetch(uint64_t address, uint64_t size, CUmemLocation loca
 CUresult em_managed_attach(uint64_t address, uint64_t size, unsigned flags,
                            struct em_stream *stream);
 
-// Ranges that are discarded, and prefetched where there are locations.
+// Ranges to discard, and to prefetch if `locations` is set.
 struct em_managed_batch {
     const CUdeviceptr *dptrs;
     const size_t *sizes;
     size_t count;
-    const CUmemLocation *locations; // NULL: a discard alone
-    const size_t *firsts; // from which operation on each location holds: 0, then ascending
+    const CUmemLocation *locations; // NULL to discard only
+    const size_t *firsts;           // index of the first range for each location: 0, then ascending
     size_t location_count;
 };
 CUresult em_managed_run_batch(const struct em_managed_batch *batch, struct em_stream *stream);
 
-// cuMemRangeGetAttributes; the attributes and their room are checked.
+// cuMemRangeGetAttributes. The caller has checked the attributes and their sizes.
 CUresult em_managed_attributes(uint64_t address, uint64_t size, size_t count,
                                const CUmem_range_attribute *attributes, void *const *data,
                                const size_t *sizes_B);

@@ -113,7 +113,7 @@ CUresult em_memory_enter(struct em_allocation *a)
     return CUDA_SUCCESS;
 }
 
-void em_memory_leave(struct em_allocation *a)
+void em_memory_remove(struct em_allocation *a)
 {
     history[history_count++ % HISTORY] = (struct past){
         .base = a->base,
@@ -130,7 +130,7 @@ void em_memory_leave(struct em_allocation *a)
         last_found = NULL;
     unlink_from_context(a);
     if (a->ipc_slot)
-        em_ipc_shared_leave(a->ipc_slot);
+        em_ipc_shared_free(a->ipc_slot);
     a->release(a);
 }
 
@@ -175,7 +175,7 @@ CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner)
     return CUDA_SUCCESS;
 }
 
-void em_reservation_leave(uint64_t base)
+void em_reservation_remove(uint64_t base)
 {
     dm_rangemap_remove(&reservations, base, NULL);
 }
@@ -194,11 +194,11 @@ void *em_reservation_find(uint64_t address, uint64_t *base, uint64_t *size)
 
 // "device memory 0x7f…+4096 (cuMemAlloc_v2, call 12)".
 static void allocation_text(uint64_t base, uint64_t size, enum em_memory_kind kind,
-                            const char *born_by, uint64_t born_call, char *out, size_t room)
+                            const char *born_by, uint64_t born_call, char *out, size_t size_B)
 {
     char when[64];
     em_call_text(born_call, when, sizeof when);
-    snprintf(out, room, "%s %#llx+%llu (%s, %s)", em_memory_kind_text(kind),
+    snprintf(out, size_B, "%s %#llx+%llu (%s, %s)", em_memory_kind_text(kind),
              (unsigned long long)base, (unsigned long long)size, born_by, when);
 }
 
@@ -213,7 +213,7 @@ static const struct past *past_at(uint64_t address)
     return NULL;
 }
 
-const char *em_memory_text(uint64_t address, char *out, size_t room)
+const char *em_memory_text(uint64_t address, char *out, size_t size_B)
 {
     char what[192], when[64];
     unsigned long long n = address, base;
@@ -221,48 +221,48 @@ const char *em_memory_text(uint64_t address, char *out, size_t room)
     struct em_allocation *a = at(address);
     const struct past *p;
     if (!address) {
-        snprintf(out, room, "NULL");
+        snprintf(out, size_B, "NULL");
     } else if (a) {
         allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, what, sizeof what);
-        snprintf(out, room, "%#llx is byte %llu of %s", n, (unsigned long long)(address - a->base),
-                 what);
+        snprintf(out, size_B, "%#llx is byte %llu of %s", n,
+                 (unsigned long long)(address - a->base), what);
     } else if ((p = past_at(address))) {
         allocation_text(p->base, p->size, p->kind, p->born_by, p->born_call, what, sizeof what);
         em_call_text(p->died_call, when, sizeof when);
-        snprintf(out, room, "%#llx is byte %llu of %s, which was freed by %s in %s", n,
+        snprintf(out, size_B, "%#llx is byte %llu of %s, which was freed by %s in %s", n,
                  (unsigned long long)(address - p->base), what, p->died_by, when);
     } else if (dm_rangemap_find(&reservations, address, &r)) {
         base = r.start;
-        snprintf(out, room, "%#llx is in an unmapped part of the reservation %#llx+%llu", n, base,
+        snprintf(out, size_B, "%#llx is in an unmapped part of the reservation %#llx+%llu", n, base,
                  (unsigned long long)r.size);
     } else if (dm_rangemap_previous(&map, address, &r) && address - (r.start + r.size) < NEAR) {
         a = r.owner;
         allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, what, sizeof what);
-        snprintf(out, room, "%#llx is %llu bytes past the end of %s", n,
+        snprintf(out, size_B, "%#llx is %llu bytes past the end of %s", n,
                  (unsigned long long)(address - (r.start + r.size)), what);
     } else {
-        snprintf(out, room, "%#llx is no memory that the driver knows", n);
+        snprintf(out, size_B, "%#llx is not memory that the driver knows", n);
     }
     return out;
 }
 
 // Reports why [address, address + size) is not inside one allocation. `have` is the number of bytes
 // that exist from `address` on.
-static CUresult out_of_reach(uint64_t address, uint64_t size, uint64_t have, const char *what,
+static CUresult fail_outside(uint64_t address, uint64_t size, uint64_t have, const char *name,
                              CUresult code)
 {
     char text[512];
     const struct past *p = have ? NULL : past_at(address);
     if (p && p->kind == EM_MEMORY_GRAPHICS)
-        return em_mistake(G06, code, "%s: %s", what, em_memory_text(address, text, sizeof text));
+        return em_mistake(G06, code, "%s: %s", name, em_memory_text(address, text, sizeof text));
     if (!have || address + size < address)
-        return em_fail(code, "%s: %s", what, em_memory_text(address, text, sizeof text));
-    return em_fail(code, "%s: %llu bytes from there on are %llu too many; %s", what,
+        return em_fail(code, "%s: %s", name, em_memory_text(address, text, sizeof text));
+    return em_fail(code, "%s: the range of %llu bytes exceeds the memory by %llu bytes; %s", name,
                    (unsigned long long)size, (unsigned long long)(size - have),
                    em_memory_text(address, text, sizeof text));
 }
 
-CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresult code,
+CUresult em_memory_get(uint64_t address, uint64_t size, const char *name, CUresult code,
                        struct em_allocation **out)
 {
     struct em_allocation *a = at(address);
@@ -270,47 +270,48 @@ CUresult em_memory_get(uint64_t address, uint64_t size, const char *what, CUresu
         *out = a;
         return CUDA_SUCCESS;
     }
-    return out_of_reach(address, size, a ? a->size - (address - a->base) : 0, what, code);
+    return fail_outside(address, size, a ? a->size - (address - a->base) : 0, name, code);
 }
 
-static CUresult no_access(const struct em_allocation *a, unsigned access, const char *what,
+static CUresult no_access(const struct em_allocation *a, unsigned access, const char *name,
                           CUresult code)
 {
     char text[512];
-    return em_fail(code, "%s: the device may not %s there (cuMemSetAccess); %s", what,
+    return em_fail(code, "%s: the device may not %s this memory; call cuMemSetAccess; %s", name,
                    access == CU_MEM_ACCESS_FLAGS_PROT_READ ? "read" : "write",
                    em_memory_text(a->base, text, sizeof text));
 }
 
-static CUresult other_context(const struct em_allocation *a, uint64_t address, const char *what,
+static CUresult other_context(const struct em_allocation *a, uint64_t address, const char *name,
                               CUresult code)
 {
     char text[512];
     return em_fail(
         code,
         "%s: %s can be filled only in the context that mapped it, which is not the current one; %s",
-        what, em_memory_kind_text(a->kind), em_memory_text(address, text, sizeof text));
+        name, em_memory_kind_text(a->kind), em_memory_text(address, text, sizeof text));
 }
 
-CUresult em_memory_reach(struct em_context *context, uint64_t address, uint64_t size,
-                         unsigned access, const char *what, CUresult code, struct em_reach *out)
+CUresult em_memory_check(struct em_context *context, uint64_t address, uint64_t size,
+                         unsigned access, const char *name, CUresult code,
+                         struct em_pointer_range *out)
 {
     struct em_allocation *a = at(address);
-    *out = (struct em_reach){.first = a};
+    *out = (struct em_pointer_range){.first = a};
     if (!a)
-        return out_of_reach(address, size, 0, what, code);
+        return fail_outside(address, size, 0, name, code);
     if (em_memory_is_context_bound(a) && context && a->context != context)
-        return other_context(a, address, what, code);
+        return other_context(a, address, name, code);
     uint64_t have = a->size - (address - a->base);
     while (true) {
         if ((a->access & access) != access)
-            return no_access(a, access, what, code);
+            return no_access(a, access, name, code);
         out->may_fault |= em_memory_may_fault(a);
         if (em_likely(have >= size))
             break;
         struct em_allocation *next = a->kind == EM_MEMORY_VIRTUAL ? at(a->base + a->size) : NULL;
         if (!next || next->kind != EM_MEMORY_VIRTUAL)
-            return out_of_reach(address, size, have, what, code);
+            return fail_outside(address, size, have, name, code);
         a = next;
         have += a->size;
     }
@@ -349,7 +350,7 @@ static void release_context(struct em_context *context)
 {
     em_assert_locked();
     while (context->allocations)
-        em_memory_leave(context->allocations);
+        em_memory_remove(context->allocations);
 }
 
 void em_memory_start(void)

@@ -247,7 +247,7 @@ CUresult em_memory_free(uint64_t address)
     else
         result = CUDA_SUCCESS;
     if (!result)
-        em_memory_leave(a);
+        em_memory_remove(a);
 out:
     em_unlock();
     return result;

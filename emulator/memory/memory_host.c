@@ -138,7 +138,7 @@ static CUresult end(uint64_t address, enum em_memory_kind kind, CUresult none)
     if (!r)
         r = begins(address, kind, none, &a);
     if (!r)
-        em_memory_leave(a);
+        em_memory_remove(a);
     em_unlock();
     return r;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What each attribute is for each kind of memory. The rules were read off the recordings ptrattr
-// (x_memory), attributes (x_extmem, x_vmm).
+// The value of each pointer attribute for each kind of memory. The rules come from the recordings
+// ptrattr (x_memory) and attributes (x_extmem, x_vmm).
 #include "pointer.h"
 
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 #include "lock.h"
 #include "memory.h"
 #include "object.h"
-#include "reach.h"
+#include "pointer_check.h"
 
-enum { NO_DEVICE = -2 }; // the ordinal of memory that is no device's
+enum { NO_DEVICE = -2 }; // the ordinal of memory that belongs to no device
 
 static void put_int(void *data, int value)
 {
@@ -25,7 +25,7 @@ static void put_word(void *data, uint64_t value)
 }
 
 // "CU_POINTER_ATTRIBUTE_MEMORY_TYPE: … CU_MEMORYTYPE_HOST if the memory resides in the host's";
-// managed memory is the device's.
+// managed memory counts as the device's.
 static CUmemorytype memory_type(const struct em_allocation *a)
 {
     return a->host && a->kind != EM_MEMORY_MANAGED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
@@ -33,25 +33,26 @@ static CUmemorytype memory_type(const struct em_allocation *a)
 
 static void put_tokens(void *data)
 {
-    // "Deprecated": numbers for a kernel module that a software card does not have.
-    CUDA_POINTER_ATTRIBUTE_P2P_TOKENS none = {0};
-    memcpy(data, &none, sizeof none.p2pToken + sizeof none.vaSpaceToken);
+    // "Deprecated": tokens for a kernel module, which a software card does not have.
+    CUDA_POINTER_ATTRIBUTE_P2P_TOKENS tokens = {0};
+    memcpy(data, &tokens, sizeof tokens.p2pToken + sizeof tokens.vaSpaceToken);
 }
 
 static uint64_t range_start(const struct em_allocation *a, uint64_t *size)
 {
     uint64_t base = a->base;
     *size = a->size;
-    // "the size of the memory range": of virtual memory the reservation, whatever is mapped in it.
+    // "the size of the memory range": for virtual memory this is the reservation, whether or not
+    // all of it is mapped.
     if (a->kind == EM_MEMORY_VIRTUAL)
         em_reservation_find(a->base, &base, size);
     return base;
 }
 
-// The attributes of known memory. False: there is no such attribute. *here is false where it does
-// not apply to this memory: then the value written is the empty one.
-static bool known(CUpointer_attribute attribute, const struct em_allocation *a, uint64_t address,
-                  void *data, bool *here)
+// Writes an attribute of memory that the driver knows. Returns false if the attribute does not
+// exist. If it does not apply to this memory, *here is false and the value written is 0.
+static bool known_attribute(CUpointer_attribute attribute, const struct em_allocation *a,
+                            uint64_t address, void *data, bool *here)
 {
     uint64_t size;
     *here = true;
@@ -128,9 +129,9 @@ static bool known(CUpointer_attribute attribute, const struct em_allocation *a, 
     }
 }
 
-// The attributes of memory that the driver does not know: it is the program's own, at the same
-// address for the host.
-static bool unknown(CUpointer_attribute attribute, uint64_t address, void *data)
+// Writes an attribute of memory that the driver does not know. It is the program's own memory, and
+// the host uses the same address for it. Returns false if the attribute does not exist.
+static bool unknown_attribute(CUpointer_attribute attribute, uint64_t address, void *data)
 {
     uint64_t base, size;
     switch (attribute) {
@@ -173,9 +174,10 @@ static bool unknown(CUpointer_attribute attribute, uint64_t address, void *data)
     }
 }
 
-static CUresult no_such(CUpointer_attribute attribute)
+static CUresult fail_attribute(CUpointer_attribute attribute)
 {
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no pointer attribute that can be read here",
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "pointer attribute %d does not exist or cannot be read by this call",
                    (int)attribute);
 }
 
@@ -194,18 +196,18 @@ CUresult em_pointer_attribute(CUpointer_attribute attribute, CUdeviceptr address
         em_unlock();
         return em_no_context();
     }
-    bool there = known(attribute, a, address, data, &here);
+    bool exists = known_attribute(attribute, a, address, data, &here);
     enum em_memory_kind kind = a->kind; // another thread may free `a` once the lock is released
     em_unlock();
-    if (!there)
-        return no_such(attribute);
+    if (!exists)
+        return fail_attribute(attribute);
     if (!here)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s has no such attribute (%d)",
-                       em_memory_kind_text(kind), (int)attribute);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "pointer attribute %d does not apply to %s",
+                       (int)attribute, em_memory_kind_text(kind));
     return CUDA_SUCCESS;
 }
 
-// As put_int and put_word write them.
+// The number of bytes that put_int or put_word writes for an attribute.
 static size_t attribute_B(CUpointer_attribute attribute)
 {
     switch (attribute) {
@@ -237,17 +239,17 @@ CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attrib
     em_lock_briefly();
     struct em_allocation *a = em_memory_find(address, 0);
     for (unsigned i = 0; i < count && !r; i++) {
-        // "P2P_TOKENS … cannot be used with cuPointerGetAttributes": what is before it in the list
-        // has been written.
+        // "P2P_TOKENS … cannot be used with cuPointerGetAttributes". The values before it in the
+        // list have been written by then.
         if (attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
-            r = no_such(attributes[i]);
+            r = fail_attribute(attributes[i]);
         else if (!data[i])
             r = em_fail(CUDA_ERROR_INVALID_VALUE, "data[%u] is NULL", i);
         else if ((r = em_writable("data", data[i], attribute_B(attributes[i]))))
             break;
-        else if (!(a ? known(attributes[i], a, address, data[i], &here)
-                     : unknown(attributes[i], address, data[i])))
-            r = no_such(attributes[i]);
+        else if (!(a ? known_attribute(attributes[i], a, address, data[i], &here)
+                     : unknown_attribute(attributes[i], address, data[i])))
+            r = fail_attribute(attributes[i]);
     }
     em_unlock();
     return r;
@@ -259,13 +261,17 @@ CUresult em_pointer_set_attribute(CUpointer_attribute attribute, CUdeviceptr add
     struct em_allocation *a;
     unsigned on;
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "pointer attribute %d cannot be set",
-                       (int)attribute);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "pointer attribute %d cannot be set; only CU_POINTER_ATTRIBUTE_SYNC_MEMOPS "
+                       "(%d) can",
+                       (int)attribute, (int)CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
     em_lock();
     CUresult r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (!r && a->kind == EM_MEMORY_VIRTUAL)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                    "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of a mapping made by cuMemMap");
+                    "ptr %#llx is in a mapping made by cuMemMap, whose "
+                    "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS cannot be set",
+                    (unsigned long long)address);
     if (!r) {
         memcpy(&on, value, sizeof on);
         a->sync_memops = on != 0;

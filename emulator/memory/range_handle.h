@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Handles to ranges of device addresses: dma-bufs, for drivers of other devices.
+// Handles to ranges of device addresses: dma-bufs, for the drivers of other devices.
 #pragma once
 #include <cuda.h>
 #include <stdint.h>
 
-// A dma-buf of [address, address + size), both multiples of a page; *fd is -1 on failure. Takes the
-// lock.
+// Makes a dma-buf of [address, address + size); both are multiples of the page size. *fd is -1 on
+// failure. Takes the lock.
 CUresult em_range_dma_buf(uint64_t address, uint64_t size, int *fd);

@@ -70,7 +70,7 @@ CUresult em_virtual_free(uint64_t address, uint64_t size)
                     "something is still mapped in the reservation at %#llx",
                     (unsigned long long)base);
     else
-        em_reservation_leave(base);
+        em_reservation_remove(base);
     em_unlock();
     return r;
 }
@@ -198,7 +198,7 @@ CUresult em_virtual_unmap(uint64_t address, uint64_t size)
     if (!r)
         r = em_virtual_check_whole(address, end, false);
     for (struct em_allocation *a; !r && (a = em_virtual_next(address, end, address, &cut));)
-        em_memory_leave(a);
+        em_memory_remove(a);
     em_unlock();
     return r;
 }

@@ -115,7 +115,7 @@ static void close_planes(struct em_egl_view *v)
     // If the context ends, handles may end before the view.
     for (unsigned i = 0; i < EM_EGL_PLANES_MAX; i++) {
         if (v->allocation[i])
-            em_memory_leave(v->allocation[i]);
+            em_memory_remove(v->allocation[i]);
         if (!v->array[i])
             continue;
         if (em_object_peek(EM_ARRAY, v->array[i]->object.handle))

@@ -82,7 +82,7 @@ CUresult em_pool_new(const struct em_device *device, CUmemLocation location, str
     p->access = is_host(&location) || device->ordinal >= 64 ? 0 : UINT64_C(1) << device->ordinal;
     for (int i = 0; i < 3; i++)
         p->reuse[i] = 1;
-    em_round_up(vram->total, EM_POOL_BLOCK, &p->room_B);
+    em_round_up(vram->total, EM_POOL_BLOCK, &p->capacity_B);
     *out = p;
     return CUDA_SUCCESS;
 }
@@ -97,7 +97,7 @@ CUresult em_pool_start(struct em_pool *p)
 
 void em_pool_drop(struct em_pool *p)
 {
-    em_pools_leave(p);
+    em_pools_remove(p);
     em_pool_release_memory(p);
     dm_physical_unref(p->file);
     dm_free(p);
@@ -113,8 +113,8 @@ CUresult em_pool_create(const CUmemPoolProps *props, CUmemoryPool *out)
     if (r)
         goto unlock;
     p->handle_types = (unsigned)props->handleTypes;
-    if (props->maxSize && props->maxSize < p->room_B)
-        em_round_up(props->maxSize, EM_POOL_BLOCK, &p->room_B);
+    if (props->maxSize && props->maxSize < p->capacity_B)
+        em_round_up(props->maxSize, EM_POOL_BLOCK, &p->capacity_B);
     if (p->handle_types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         r = em_pool_make_file(p);
     if (!r)

@@ -33,7 +33,7 @@ struct em_pool {
     uint64_t threshold;
     uint64_t reserved_B, reserved_high_B, used_B, used_high_B;
 
-    uint64_t base, room_B;       // its addresses; base is 0 until the first allocation
+    uint64_t base, capacity_B;   // its addresses; base is 0 until the first allocation
     struct dm_vram *vram;        // what its blocks are taken from
     struct dm_physical **blocks; // NULL: not backed
     struct dm_rangemap taken;    // by address

@@ -36,7 +36,7 @@ void em_pools_enter(struct em_pool *p)
     all = p;
 }
 
-void em_pools_leave(struct em_pool *p)
+void em_pools_remove(struct em_pool *p)
 {
     if (p->previous)
         p->previous->next = p->next;
@@ -54,7 +54,7 @@ unsigned em_pool_map_flags(const struct em_pool *p)
 
 static uint64_t block_count(const struct em_pool *p)
 {
-    return p->room_B / EM_POOL_BLOCK;
+    return p->capacity_B / EM_POOL_BLOCK;
 }
 
 static uint64_t block_address(const struct em_pool *p, uint64_t i)
@@ -181,7 +181,7 @@ static int start(struct em_pool *p)
     p->blocks = dm_calloc(block_count(p), sizeof *p->blocks);
     if (!p->blocks)
         return -1;
-    if (dm_va_reserve(&em_space, p->room_B, EM_POOL_BLOCK, 0, &p->base)) {
+    if (dm_va_reserve(&em_space, p->capacity_B, EM_POOL_BLOCK, 0, &p->base)) {
         dm_free(p->blocks);
         p->base = 0;
         return -1;
@@ -240,12 +240,12 @@ CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
         goto fail_alloc;
     }
     if (!em_round_up(size, GRAIN, &room) ||
-        dm_rangemap_gap(&p->taken, p->base, p->base + p->room_B - 1, room, GRAIN, &at) ||
+        dm_rangemap_gap(&p->taken, p->base, p->base + p->capacity_B - 1, room, GRAIN, &at) ||
         back_range(p, at, room)) {
         em_fail(r,
                 "the memory pool cannot grow by %llu bytes: it may have %llu bytes, and %llu bytes "
                 "of the %s are free",
-                (unsigned long long)size, (unsigned long long)p->room_B,
+                (unsigned long long)size, (unsigned long long)p->capacity_B,
                 (unsigned long long)(p->vram->total - p->vram->used),
                 p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? "device's memory"
                                                                 : "host's memory");
@@ -328,7 +328,7 @@ static CUresult take_piece(uint64_t address, struct piece **out)
                        em_memory_text(address, text, sizeof text));
     *out = a->owner;
     (*out)->later = true;
-    em_memory_leave(a);
+    em_memory_remove(a);
     return CUDA_SUCCESS;
 }
 

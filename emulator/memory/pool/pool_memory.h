@@ -8,7 +8,7 @@ enum { EM_POOL_FILE_HEAD = 2 << 20 };
 
 // Enters a pool into the list of all, which synchronising looks through.
 void em_pools_enter(struct em_pool *pool);
-void em_pools_leave(struct em_pool *pool);
+void em_pools_remove(struct em_pool *pool);
 // Gives all blocks and addresses back. Precondition: no allocation is left.
 void em_pool_release_memory(struct em_pool *pool);
 // DM_MAP_* of the pool's memory.

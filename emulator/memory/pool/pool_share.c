@@ -27,7 +27,7 @@ struct file_head {
     int32_t device;
     int32_t location_type, location_id;
     uint64_t identity;
-    uint64_t room_B;
+    uint64_t capacity_B;
 };
 
 // What CUmemPoolPtrExportData holds.
@@ -80,10 +80,10 @@ CUresult em_pool_make_file(struct em_pool *p)
         .location_type = (int32_t)p->location.type,
         .location_id = p->location.id,
         .identity = p->identity,
-        .room_B = p->room_B,
+        .capacity_B = p->capacity_B,
     };
     memcpy(head.magic, dm_pool_magic, sizeof head.magic);
-    if ((r = dm_sys_ftruncate(fd, EM_POOL_FILE_HEAD + p->room_B)))
+    if ((r = dm_sys_ftruncate(fd, EM_POOL_FILE_HEAD + p->capacity_B)))
         goto close_fd;
     if (pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
@@ -106,8 +106,8 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
     CUresult r = em_pool_get(handle, &p);
     if (!r && (p->imported || !type || (type & (type - 1)) || !(p->handle_types & type)))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "handleType (%#x) must be a single bit of the pool's handleTypes (%#x)",
-                    type, p->handle_types);
+                    "handleType (%#x) must be a single bit of the pool's handleTypes (%#x)", type,
+                    p->handle_types);
     if (!r && type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
                     "memory pools can be exported as file descriptors only "
@@ -142,8 +142,8 @@ static CUresult recognise(int fd, struct file_head *head)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED, "descriptor %d is %s, not a memory pool", fd,
                        info.what);
     if (head->version != FILE_VERSION || head->device < 0 || head->device >= em_device_count ||
-        head->room_B % EM_POOL_BLOCK || info.size < EM_POOL_FILE_HEAD ||
-        info.size - EM_POOL_FILE_HEAD != head->room_B)
+        head->capacity_B % EM_POOL_BLOCK || info.size < EM_POOL_FILE_HEAD ||
+        info.size - EM_POOL_FILE_HEAD != head->capacity_B)
         return em_fail(CUDA_ERROR_UNKNOWN,
                        "descriptor %d is a memory pool of another version or with other devices",
                        fd);
@@ -165,7 +165,7 @@ CUresult em_pool_import(int fd, CUmemoryPool *out)
         goto unlock;
     p->imported = true;
     p->identity = head.identity;
-    p->room_B = head.room_B;
+    p->capacity_B = head.capacity_B;
     p->handle_types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     if (open_file(p, fd))
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
@@ -228,7 +228,7 @@ static CUresult check_pointer(const struct em_pool *p, const struct pointer_data
                        "shareData was not made by cuMemPoolExportPointer");
     if (d->identity != p->identity)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "shareData belongs to another memory pool");
-    if (!d->size || !em_add(d->offset, d->size, &end) || end > p->room_B)
+    if (!d->size || !em_add(d->offset, d->size, &end) || end > p->capacity_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "shareData points outside its memory pool");
     return CUDA_SUCCESS;
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Tries one byte of each page.
-#include "reach.h"
+// Checks the program's pointers by accessing one byte of each page under a fault guard.
+#include "pointer_check.h"
 
 #include "error.h"
 #include "guard.h"
 
 enum { PAGE_B = 4096 };
-// From here on a range is suspect enough to pay for the form that works in any thread.
+// If a range is at least this large, use the guard that also works in threads of the program's own.
+// It costs more, but such a size may well be a mistake.
 enum { LARGE_B = 64 << 10 };
 
 struct range {
-    uintptr_t first, last; // of the bytes
+    uintptr_t first, last; // addresses of the first and the last byte
 };
 
-// AddressSanitizer must not look: the range is the program's, and may be anything.
+// AddressSanitizer must ignore these accesses because the program may pass any range.
 __attribute__((no_sanitize("address"))) static void read_pages(void *argument)
 {
     const struct range *r = argument;
@@ -22,8 +23,8 @@ __attribute__((no_sanitize("address"))) static void read_pages(void *argument)
     (void)*(volatile const unsigned char *)r->last;
 }
 
-// Exchanges a byte for itself if it still is what was read: writes nothing new, also where another
-// thread writes meanwhile. (Of an atomic "or" with 0 compilers make a load.)
+// Replaces a byte by itself with compare-and-exchange, so that the memory does not change even if
+// another thread writes to it at the same time. (Compilers turn an atomic "or" with 0 into a load.)
 __attribute__((no_sanitize("address"))) static void write_byte(uintptr_t at)
 {
     volatile unsigned char *p = (volatile unsigned char *)at;
@@ -39,21 +40,21 @@ static void write_pages(void *argument)
     write_byte(r->last);
 }
 
-static CUresult try_range(const char *name, const void *p, uint64_t size_B, void (*touch)(void *),
+static CUresult try_range(const char *name, const void *p, uint64_t size_B, void (*access)(void *),
                           const char *verb)
 {
     struct dm_fault fault;
     struct range r = {(uintptr_t)p, 0};
     if (__builtin_add_overflow(r.first, size_B - 1, &r.last))
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%s: %llu bytes at %p are past the end of all addresses", name,
-                       (unsigned long long)size_B, p);
-    if (!(size_B < LARGE_B ? dm_guarded : dm_guarded_foreign)(touch, &r, &fault))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: %p + %llu bytes exceeds the address space",
+                       name, p, (unsigned long long)size_B);
+    if (!(size_B < LARGE_B ? dm_guarded : dm_guarded_foreign)(access, &r, &fault))
         return CUDA_SUCCESS;
     char text[128];
     dm_fault_text(&fault, text, sizeof text);
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: %llu bytes at %p cannot be %s: %s", name,
-                   (unsigned long long)size_B, p, verb, text);
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "%s: %p (%llu bytes) cannot be %s: %s; pass memory that the process has mapped",
+                   name, p, (unsigned long long)size_B, verb, text);
 }
 
 CUresult em_readable(const char *name, const void *p, uint64_t count, uint64_t element_B)
@@ -63,7 +64,7 @@ CUresult em_readable(const char *name, const void *p, uint64_t count, uint64_t e
         return CUDA_SUCCESS;
     if (__builtin_mul_overflow(count, element_B, &size_B))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%s: %llu elements of %llu bytes are more than there are addresses", name,
+                       "%s: %llu elements of %llu bytes exceed the address space", name,
                        (unsigned long long)count, (unsigned long long)element_B);
     return try_range(name, p, size_B, read_pages, "read");
 }

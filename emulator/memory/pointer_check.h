@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Pointer checks: can the program's memory that a call is about to use be read or written?
+// If not, the call fails with a message instead of a fault halfway through.
+#pragma once
+#include <cuda.h>
+#include <stdint.h>
+
+// Returns CUDA_SUCCESS if `count` elements of `element_B` bytes can be read at `p`, else
+// CUDA_ERROR_INVALID_VALUE with a message that begins with `name`. NULL passes because the caller
+// checks it. Another thread may still unmap the memory before it is used, so this check finds
+// mistakes; it does not stop attacks.
+CUresult em_readable(const char *name, const void *p, uint64_t count, uint64_t element_B);
+// The same check for writing. It does not change the memory.
+CUresult em_writable(const char *name, void *p, uint64_t size_B);
