@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks what is to be mapped into arrays, and does it as a command.
+// Checks the mappings of cuMemMapArrayAsync, and performs them as a command.
 #include "array_map.h"
 
 #include "alloc.h"
@@ -14,9 +14,9 @@
 #include "stream.h"
 #include "virtual_memory.h"
 
-struct entry {
+struct map_entry {
     struct em_storage *storage;   // a reference
-    struct dm_physical *physical; // a reference; NULL: unmap
+    struct dm_physical *physical; // a reference; NULL if the entry unmaps
     uint64_t offset;
     struct em_tile_range range;
 };
@@ -24,7 +24,7 @@ struct entry {
 struct map_command {
     struct em_command command;
     unsigned count;
-    struct entry entries[];
+    struct map_entry entries[];
 };
 
 // ---- the command
@@ -58,7 +58,7 @@ static void map_release(struct em_command *command)
     em_assert_locked();
     struct map_command *c = (struct map_command *)command;
     for (unsigned i = 0; i < c->count; i++) {
-        if (c->entries[i].storage) // else its check failed
+        if (c->entries[i].storage) // NULL if the check of this entry failed
             em_storage_unref(c->entries[i].storage);
         dm_physical_unref(c->entries[i].physical);
     }
@@ -67,11 +67,12 @@ static void map_release(struct em_command *command)
 static const struct em_command_ops map_ops = {
     .name = "mapping of array memory", .run = map_run, .clone = map_clone, .release = map_release};
 
-// ---- what is asked for
+// ---- checks
 
-// The array or mipmapped array, which must have been made for this. Precondition: em_lock held.
-static CUresult find_storage(const CUarrayMapInfo *m, struct em_storage **out, unsigned *flags,
-                             const struct em_device **device)
+// Finds the array or mipmapped array, which must be sparse or have deferred mapping.
+// Precondition: em_lock held.
+static CUresult map_find_storage(const CUarrayMapInfo *m, struct em_storage **out, unsigned *flags,
+                                 const struct em_device **device)
 {
     struct em_array *a;
     struct em_mipmap *p;
@@ -83,7 +84,7 @@ static CUresult find_storage(const CUarrayMapInfo *m, struct em_storage **out, u
         if (a->parent)
             return em_fail(
                 CUDA_ERROR_INVALID_VALUE,
-                "CUarray #%u is a level of CUmipmappedArray #%u: the memory is that array's",
+                "CUarray #%u is a level of CUmipmappedArray #%u; pass the mipmapped array",
                 a->object.number, a->parent->object.number);
         *out = a->storage;
         *flags = a->desc.Flags;
@@ -98,42 +99,43 @@ static CUresult find_storage(const CUarrayMapInfo *m, struct em_storage **out, u
         break;
     default:
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "resourceType %d is neither an array's nor a mipmapped array's",
+                       "resourceType is %d; it must be CU_RESOURCE_TYPE_ARRAY or "
+                       "CU_RESOURCE_TYPE_MIPMAPPED_ARRAY",
                        (int)m->resourceType);
     }
     // "resource … must be a sparse CUDA array or mipmapped array", or one with deferred mapping
     if (!em_is_tiled(*out))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "the array was made with Flags %#x, neither CUDA_ARRAY3D_SPARSE nor "
+                       "Flags of the array are %#x; create it with CUDA_ARRAY3D_SPARSE or "
                        "CUDA_ARRAY3D_DEFERRED_MAPPING",
                        *flags);
     return CUDA_SUCCESS;
 }
 
-static CUresult level_range(const CUarrayMapInfo *m, const struct em_storage *storage,
-                            const struct dm_sparse *sparse, struct em_tile_range *range)
+static CUresult map_level_range(const CUarrayMapInfo *m, const struct em_storage *storage,
+                                const struct dm_sparse *sparse, struct em_tile_range *range)
 {
     const unsigned *offset = &m->subresource.sparseLevel.offsetX,
                    *extent = &m->subresource.sparseLevel.extentWidth;
     unsigned level = m->subresource.sparseLevel.level, layer = m->subresource.sparseLevel.layer;
-    // Levels of the tail are mapped by cuMemMapArrayAsync with
-    // CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL.
+    // A level in the mip tail is mapped through CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL.
     if (level >= sparse->miptail_first_level || layer >= storage->layout.layers)
-        return em_fail(
-            CUDA_ERROR_INVALID_VALUE,
-            "level %u, layer %u: the array has %u levels outside of its mip tail and %u layers",
-            level, layer, sparse->miptail_first_level, storage->layout.layers);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "level is %u and layer %u, but the array has %u levels outside of its mip "
+                       "tail and %u layers",
+                       level, layer, sparse->miptail_first_level, storage->layout.layers);
     const struct dm_layout_level *v = &storage->layout.level[level];
     const uint32_t tile[3] = {sparse->tile_width_px, sparse->tile_height_px, sparse->tile_depth},
                    most[3] = {v->width_px, v->height_px, v->depth};
     *range = (struct em_tile_range){.part = EM_TILES_LEVEL, .level = level, .layer = layer};
-    // "offsetX, offsetY, offsetZ … must be a multiple of the tile extents", as must be the extents,
-    // but for what reaches the level's end
+    // "offsetX, offsetY, offsetZ … must be a multiple of the tile extents". The same holds for
+    // an extent, unless it ends where the level ends.
     for (unsigned i = 0; i < 3; i++)
         if (!dm_sparse_axis(tile[i], most[i], offset[i], extent[i], &range->at[i],
                             &range->count[i]))
             return em_fail(CUDA_ERROR_INVALID_VALUE,
-                           "%s %u, extent %u: tiles of %u texels, level of %u",
+                           "%s is %u and the extent %u; they must be multiples of the tile (%u "
+                           "texels) within the level (%u texels)",
                            i == 0   ? "offsetX"
                            : i == 1 ? "offsetY"
                                     : "offsetZ",
@@ -141,18 +143,19 @@ static CUresult level_range(const CUarrayMapInfo *m, const struct em_storage *st
     return CUDA_SUCCESS;
 }
 
-static CUresult tail_range(const CUarrayMapInfo *m, const struct em_storage *storage,
-                           const struct dm_sparse *sparse, struct em_tile_range *range)
+static CUresult map_tail_range(const CUarrayMapInfo *m, const struct em_storage *storage,
+                               const struct dm_sparse *sparse, struct em_tile_range *range)
 {
     uint64_t offset = m->subresource.miptail.offset, size = m->subresource.miptail.size, end;
     unsigned tails = dm_sparse_tails(sparse, &storage->layout);
     if (m->subresource.miptail.layer >= tails)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "the mip tail of layer %u: the array has %u",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "layer is %u, but the array has %u mip tails",
                        m->subresource.miptail.layer, tails);
     if (!size || offset % DM_TILE_B || size % DM_TILE_B || !em_add(offset, size, &end) ||
         end > sparse->miptail_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "bytes %llu to %llu of a mip tail of %llu in tiles of %u",
+                       "bytes %llu to %llu of the mip tail; they must lie within its %llu bytes "
+                       "and be multiples of %u",
                        (unsigned long long)offset, (unsigned long long)(offset + size),
                        (unsigned long long)sparse->miptail_B, DM_TILE_B);
     *range = (struct em_tile_range){.part = EM_TILES_TAIL,
@@ -162,8 +165,8 @@ static CUresult tail_range(const CUarrayMapInfo *m, const struct em_storage *sto
     return CUDA_SUCCESS;
 }
 
-static CUresult find_range(const CUarrayMapInfo *m, const struct em_storage *storage,
-                           struct em_tile_range *range)
+static CUresult map_find_range(const CUarrayMapInfo *m, const struct em_storage *storage,
+                               struct em_tile_range *range)
 {
     const struct dm_sparse *sparse = em_tiled_sparse(storage);
     *range = (struct em_tile_range){.part = EM_TILES_WHOLE};
@@ -171,18 +174,18 @@ static CUresult find_range(const CUarrayMapInfo *m, const struct em_storage *sto
         return CUDA_SUCCESS;
     switch ((int)m->subresourceType) {
     case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL:
-        return level_range(m, storage, sparse, range);
+        return map_level_range(m, storage, sparse, range);
     case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL:
-        return tail_range(m, storage, sparse, range);
+        return map_tail_range(m, storage, sparse, range);
     default:
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "subresourceType %d is no CUarraySparseSubresourceType",
+                       "subresourceType %d is not a CUarraySparseSubresourceType",
                        (int)m->subresourceType);
     }
 }
 
 // Precondition: em_lock held.
-static CUresult find_memory(const CUarrayMapInfo *m, uint64_t need_B, struct dm_physical **out)
+static CUresult map_find_memory(const CUarrayMapInfo *m, uint64_t need_B, struct dm_physical **out)
 {
     struct em_physical_object *o;
     uint64_t end;
@@ -191,54 +194,57 @@ static CUresult find_memory(const CUarrayMapInfo *m, uint64_t need_B, struct dm_
         return r;
     // "the memory must have been created with CU_MEM_CREATE_USAGE_TILE_POOL"
     if (!o->tile_pool)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "CUmemGenericAllocationHandle #%u was created without "
+                       "CU_MEM_CREATE_USAGE_TILE_POOL; set it in usage",
+                       o->object.number);
+    if (m->offset % DM_TILE_B || !em_add(m->offset, need_B, &end) || end > o->size)
         return em_fail(
             CUDA_ERROR_INVALID_VALUE,
-            "CUmemGenericAllocationHandle #%u was made without CU_MEM_CREATE_USAGE_TILE_POOL",
-            o->object.number);
-    if (m->offset % DM_TILE_B || !em_add(m->offset, need_B, &end) || end > o->size)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%llu bytes from offset %llu on: CUmemGenericAllocationHandle #%u has %llu, "
-                       "mapped in steps of %u",
-                       (unsigned long long)need_B, m->offset, o->object.number,
-                       (unsigned long long)o->size, DM_TILE_B);
+            "offset is %llu; it must be a multiple of %u, and CUmemGenericAllocationHandle #%u "
+            "must have %llu bytes from there on (it has %llu bytes)",
+            m->offset, DM_TILE_B, o->object.number, (unsigned long long)need_B,
+            (unsigned long long)o->size);
     *out = o->physical;
     return CUDA_SUCCESS;
 }
 
-static CUresult check_info(const CUarrayMapInfo *m)
+static CUresult map_check_info(const CUarrayMapInfo *m)
 {
     if (m->memOperationType != CU_MEM_OPERATION_TYPE_MAP &&
         m->memOperationType != CU_MEM_OPERATION_TYPE_UNMAP)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "memOperationType %d is neither to map nor to unmap",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "memOperationType %d is not a CUmemOperationType",
                        (int)m->memOperationType);
     if (m->memHandleType != CU_MEM_HANDLE_TYPE_GENERIC)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "memHandleType %d: it must be CU_MEM_HANDLE_TYPE_GENERIC",
+                       "memHandleType is %d; it must be CU_MEM_HANDLE_TYPE_GENERIC",
                        (int)m->memHandleType);
     // "flags … must be set to 0"
     if (m->flags || m->reserved[0] || m->reserved[1])
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x and reserved must be 0", m->flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags are %#x; flags and reserved must be 0",
+                       m->flags);
     return CUDA_SUCCESS;
 }
 
-// Takes references to what the entry needs. Precondition: em_lock held.
-static CUresult make_entry(const CUarrayMapInfo *m, struct entry *e)
+// Fills an entry and takes its references. Precondition: em_lock held.
+static CUresult map_make_entry(const CUarrayMapInfo *m, struct map_entry *e)
 {
     const struct em_device *device;
     struct em_storage *storage;
     struct dm_physical *physical = NULL;
     unsigned flags;
-    CUresult r = check_info(m);
-    if (r || (r = find_storage(m, &storage, &flags, &device)) ||
-        (r = find_range(m, storage, &e->range)))
+    CUresult r = map_check_info(m);
+    if (r || (r = map_find_storage(m, &storage, &flags, &device)) ||
+        (r = map_find_range(m, storage, &e->range)))
         return r;
     // "deviceBitMask: … must contain only the bit of the device of the array"
     if (device->ordinal > 31 || m->deviceBitMask != 1u << device->ordinal)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "deviceBitMask %#x: the array is device %d's",
-                       m->deviceBitMask, device->ordinal);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "deviceBitMask is %#x; it must be the bit of device %d, which the array belongs to",
+            m->deviceBitMask, device->ordinal);
     if (m->memOperationType == CU_MEM_OPERATION_TYPE_MAP &&
-        (r = find_memory(m, em_tiled_range_B(storage, &e->range), &physical)))
+        (r = map_find_memory(m, em_tiled_range_B(storage, &e->range), &physical)))
         return r;
     em_storage_ref(storage);
     e->storage = storage;
@@ -257,11 +263,12 @@ CUresult em_array_map_prepare(const CUarrayMapInfo *list, unsigned count, struct
         size_B <= UINT32_MAX - sizeof *c)
         c = dm_calloc(1, sizeof *c + size_B);
     if (!c)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u mappings", count);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while mapping %u entries",
+                       count);
     c->command = (struct em_command){.ops = &map_ops, .size_B = (uint32_t)(sizeof *c + size_B)};
     c->count = count;
     for (unsigned i = 0; i < count && !r; i++)
-        r = make_entry(&list[i], &c->entries[i]);
+        r = map_make_entry(&list[i], &c->entries[i]);
     if (r)
         em_command_free(&c->command);
     else

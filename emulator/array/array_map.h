@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuMemMapArrayAsync: memory for arrays with deferred mapping and for tiles of sparse arrays, in
+// cuMemMapArrayAsync: maps memory to arrays with deferred mapping and to tiles of sparse arrays, in
 // stream order.
 #pragma once
 #include <cuda.h>
@@ -7,8 +7,8 @@
 struct em_command;
 struct em_stream;
 
-// Checks all entries, then issues them as one command. Takes the lock.
+// Checks all entries, then submits them as one command. Takes the lock.
 CUresult em_array_map(const CUarrayMapInfo *list, unsigned count, struct em_stream *stream);
-// Checks all entries and makes a command of them that can be kept, cloned and issued. Precondition:
-// em_lock held.
+// Checks all entries and creates a command that can be kept, cloned and submitted.
+// Precondition: em_lock held.
 CUresult em_array_map_prepare(const CUarrayMapInfo *list, unsigned count, struct em_command **out);

@@ -8,7 +8,7 @@
 #include "format.h"
 #include "quirk.h"
 
-// What kind of array an extent and flags make.
+// The shape of an array, which follows from its extents and flags.
 enum shape {
     SHAPE_1D,
     SHAPE_2D,
@@ -71,69 +71,70 @@ static const struct limits {
                       LIMIT(texture3d_depth_alternate)},
   gather_limits = {LIMIT(texture2d_gather_width), LIMIT(texture2d_gather_height), NO_LIMIT};
 
-// A bit that no header names and that driver 580 lets pass for 2D arrays.
+// A bit without a name in the header. Driver 580 accepts it for 2D arrays.
 #define UNNAMED_FLAG 0x80000000u
 
-// The driver looks at the low 32 bits of extents alone.
-static void truncate(CUDA_ARRAY3D_DESCRIPTOR *d)
+// The driver uses only the low 32 bits of the extents.
+static void plan_truncate(CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     d->Width = (uint32_t)d->Width;
     d->Height = (uint32_t)d->Height;
     d->Depth = (uint32_t)d->Depth;
 }
 
-static CUresult bad_shape(const CUDA_ARRAY3D_DESCRIPTOR *d, const char *why)
+static CUresult plan_bad_shape(const CUDA_ARRAY3D_DESCRIPTOR *d, const char *why)
 {
     return em_fail(CUDA_ERROR_INVALID_VALUE, "Width %zu, Height %zu, Depth %zu, Flags %#x: %s",
                    d->Width, d->Height, d->Depth, d->Flags, why);
 }
 
-static CUresult bad_cube(const CUDA_ARRAY3D_DESCRIPTOR *d, const char *why)
+static CUresult plan_bad_cube(const CUDA_ARRAY3D_DESCRIPTOR *d, const char *why)
 {
     return em_mistake(I03, CUDA_ERROR_INVALID_VALUE,
                       "Width %zu, Height %zu, Depth %zu, Flags %#x: %s", d->Width, d->Height,
                       d->Depth, d->Flags, why);
 }
 
-static CUresult check_cube(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape *shape)
+static CUresult plan_check_cube(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape *shape)
 {
     // "If CUDA_ARRAY3D_CUBEMAP is set, Width must be equal to Height, and Depth must be six. If
     // CUDA_ARRAY3D_LAYERED is set also, Depth must be a multiple of six."
     if (d->Width != d->Height || !d->Width)
-        return bad_cube(d, "the faces of a cubemap are square");
+        return plan_bad_cube(d, "the faces of a cubemap must be square");
     bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
     if (layered ? !d->Depth || d->Depth % 6 : d->Depth != 6)
-        return bad_cube(d, layered ? "the depth of layered cubemaps is a multiple of 6"
-                                   : "a cubemap has 6 faces");
+        return plan_bad_cube(d, layered ? "Depth of a layered cubemap must be a multiple of 6"
+                                        : "Depth of a cubemap must be 6");
     *shape = layered ? SHAPE_CUBE_LAYERED : SHAPE_CUBE;
     return CUDA_SUCCESS;
 }
 
-static CUresult find_shape(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape *shape)
+static CUresult plan_find_shape(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape *shape)
 {
     if (!d->Width)
-        return bad_shape(d, "an array has a width");
+        return plan_bad_shape(d, "Width must not be 0");
     if (d->Flags & CUDA_ARRAY3D_CUBEMAP)
-        return check_cube(d, shape);
+        return plan_check_cube(d, shape);
     if (d->Flags & CUDA_ARRAY3D_LAYERED) {
         // "Depth determines the number of layers"
         if (!d->Depth)
-            return em_mistake(I02, CUDA_ERROR_INVALID_VALUE,
-                              "CUDA_ARRAY3D_LAYERED with Depth 0: the number of layers is missing");
+            return em_mistake(
+                I02, CUDA_ERROR_INVALID_VALUE,
+                "Depth is 0 with CUDA_ARRAY3D_LAYERED; it must be the number of layers");
         *shape = d->Height ? SHAPE_2D_LAYERED : SHAPE_1D_LAYERED;
         return CUDA_SUCCESS;
     }
     // "A 1D array is allocated if Height and Depth extents are both zero. A 2D array is allocated
     // if only Depth extent is zero."
     if (d->Depth && !d->Height)
-        return bad_shape(
-            d, "a 3D array has a height, and a 1D layered array has the flag CUDA_ARRAY3D_LAYERED");
+        return plan_bad_shape(
+            d, "a 3D array needs a Height; a 1D layered array needs CUDA_ARRAY3D_LAYERED");
     *shape = d->Depth ? SHAPE_3D : d->Height ? SHAPE_2D : SHAPE_1D;
     return CUDA_SUCCESS;
 }
 
-static CUresult check_flags(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape shape,
-                            enum em_array_use use)
+static CUresult plan_check_flags(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape shape,
+                                 enum em_array_use use)
 {
     unsigned allowed = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST |
                        CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
@@ -145,57 +146,66 @@ static CUresult check_flags(const CUDA_ARRAY3D_DESCRIPTOR *d, enum shape shape,
     if (shape == SHAPE_2D && em_quirk(ARRAY_FLAG_31))
         allowed |= UNNAMED_FLAG;
     if (d->Flags & ~allowed)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags %#x hold %#x, which cannot be set here",
-                       d->Flags, d->Flags & ~allowed);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "Flags are %#x; clear %#x, which is not allowed for this array", d->Flags,
+                       d->Flags & ~allowed);
     if (d->Flags & CUDA_ARRAY3D_SPARSE) {
         // "sparse mapping is only supported for 2D and 3D arrays and layered ones": neither
-        // cubemaps nor 1D, and no second kind of mapping
+        // for cubemaps nor 1D arrays, nor together with deferred mapping
         bool has_tiles = shape == SHAPE_2D || shape == SHAPE_3D || shape == SHAPE_2D_LAYERED;
         if (!has_tiles)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "CUDA_ARRAY3D_SPARSE on a %s",
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "Flags are %#x; a %s cannot have CUDA_ARRAY3D_SPARSE", d->Flags,
                            shape_names[shape]);
         if (d->Flags & (CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_SURFACE_LDST))
             return em_fail(CUDA_ERROR_INVALID_VALUE,
-                           "CUDA_ARRAY3D_SPARSE does not go with Flags %#x", d->Flags);
+                           "Flags are %#x; CUDA_ARRAY3D_SPARSE excludes "
+                           "CUDA_ARRAY3D_DEFERRED_MAPPING and CUDA_ARRAY3D_SURFACE_LDST",
+                           d->Flags);
     }
     return CUDA_SUCCESS;
 }
 
-static CUresult check_video(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels, enum shape shape,
-                            enum em_array_use use, const struct dm_format_info *info)
+static CUresult plan_check_video(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels,
+                                 enum shape shape, enum em_array_use use,
+                                 const struct dm_format_info *info)
 {
     if (d->NumChannels != dm_format_video_channels(info))
-        return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "format %s has %u channels, not %u",
-                          info->name, dm_format_video_channels(info), d->NumChannels);
-    // "CUDA_ARRAY3D_VIDEO_ENCODE_DECODE: the array is used by the video encoder or decoder"; mapped
-    // NV12 alone has other uses on this card
+        return em_mistake(I06, CUDA_ERROR_INVALID_VALUE,
+                          "NumChannels is %u; it must be %u for format %s", d->NumChannels,
+                          dm_format_video_channels(info), info->name);
+    // "CUDA_ARRAY3D_VIDEO_ENCODE_DECODE: the array is used by the video encoder or decoder". On
+    // this card only mapped NV12 has other uses.
     bool other_use = info->format == DM_FORMAT_NV12 && use == EM_MIPMAP_EXTERNAL;
     if (!other_use && !(d->Flags & CUDA_ARRAY3D_VIDEO_ENCODE_DECODE))
         return em_mistake(I06, CUDA_ERROR_INVALID_VALUE,
-                          "format %s without CUDA_ARRAY3D_VIDEO_ENCODE_DECODE in Flags",
-                          info->name);
+                          "Flags are %#x; format %s needs CUDA_ARRAY3D_VIDEO_ENCODE_DECODE",
+                          d->Flags, info->name);
     if (shape != SHAPE_2D && shape != SHAPE_2D_LAYERED)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "video format %s on a %s", info->name,
-                       shape_names[shape]);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "video format %s is not allowed for a %s; use a 2D or 2D layered array",
+                       info->name, shape_names[shape]);
     if (levels > 1)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "video format %s with %u levels: it has one",
-                       info->name, levels);
-    // Also where every plane is of full size.
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "numMipmapLevels is %u; it must be 1 for video format %s", levels,
+                       info->name);
+    // The rule also holds if every plane has the full size.
     if (d->Width % 2 || d->Height % 2)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%zux%zu texels of video format %s: extents must be even", d->Width,
+                       "Width %zu, Height %zu must be even for video format %s", d->Width,
                        d->Height, info->name);
     return CUDA_SUCCESS;
 }
 
-static CUresult check_format(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels, enum shape shape,
-                             enum em_array_use use, const struct dm_format_info **out)
+static CUresult plan_check_format(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels,
+                                  enum shape shape, enum em_array_use use,
+                                  const struct dm_format_info **out)
 {
-    // The driver looks at the low byte of the number.
+    // The driver uses only the low byte of the number.
     const struct dm_format_info *info =
         dm_format_info((uint32_t)d->Format & (em_quirk(ARRAY_FORMAT_LOW_BYTE) ? 0xff : UINT32_MAX));
     if (!info)
-        return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "Format %#x is no CUarray_format",
+        return em_mistake(I06, CUDA_ERROR_INVALID_VALUE, "Format %#x is not a CUarray_format",
                           (unsigned)d->Format);
     *out = info;
     bool video = info->kind == DM_FORMAT_KIND_YUV, block = info->kind == DM_FORMAT_KIND_BLOCK;
@@ -203,64 +213,69 @@ static CUresult check_format(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels, 
     // 2, or 4"
     if (!video && !dm_format_channels_legal(info, d->NumChannels))
         return em_mistake(I06, CUDA_ERROR_INVALID_VALUE,
-                          "arrays of format %s cannot have %u channels", info->name,
-                          d->NumChannels);
+                          "NumChannels is %u, which format %s does not allow", d->NumChannels,
+                          info->name);
     if (block && (d->Flags & CUDA_ARRAY3D_SURFACE_LDST))
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "surfaces of block-compressed format %s do not exist", info->name);
+        return em_fail(
+            CUDA_ERROR_NOT_SUPPORTED,
+            "Flags are %#x; clear CUDA_ARRAY3D_SURFACE_LDST for block-compressed format %s",
+            d->Flags, info->name);
     // "CUDA_ARRAY3D_TEXTURE_GATHER can only be set for 2D CUDA arrays"
     if ((d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER) && shape != SHAPE_2D)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "CUDA_ARRAY3D_TEXTURE_GATHER on a %s: 2D arrays alone can be gathered from",
-                       shape_names[shape]);
+                       "Flags are %#x; a %s cannot have CUDA_ARRAY3D_TEXTURE_GATHER, which is for "
+                       "2D arrays only",
+                       d->Flags, shape_names[shape]);
     if (block && (shape == SHAPE_1D || shape == SHAPE_1D_LAYERED))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "block-compressed format %s on a %s", info->name,
-                       shape_names[shape]);
-    return video ? check_video(d, levels, shape, use, info) : CUDA_SUCCESS;
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "block-compressed format %s is not allowed for a %s; use at least 2 dimensions",
+            info->name, shape_names[shape]);
+    return video ? plan_check_video(d, levels, shape, use, info) : CUDA_SUCCESS;
 }
 
-static bool within(const struct em_device *device, size_t extent, int limit)
+static bool plan_within(const struct em_device *device, size_t extent, int limit)
 {
     return limit == NO_LIMIT ||
            extent <= (size_t)em_device_attribute(device, (enum dm_attribute)limit);
 }
 
-static bool all_within(const struct em_device *device, const CUDA_ARRAY3D_DESCRIPTOR *d,
-                       const struct limits *l)
+static bool plan_all_within(const struct em_device *device, const CUDA_ARRAY3D_DESCRIPTOR *d,
+                            const struct limits *l)
 {
-    return within(device, d->Width, l->width) && within(device, d->Height, l->height) &&
-           within(device, d->Depth, l->depth);
+    return plan_within(device, d->Width, l->width) && plan_within(device, d->Height, l->height) &&
+           plan_within(device, d->Depth, l->depth);
 }
 
-static CUresult check_limits(const struct em_device *device, const CUDA_ARRAY3D_DESCRIPTOR *d,
-                             enum shape shape, enum em_array_use use)
+static CUresult plan_check_limits(const struct em_device *device, const CUDA_ARRAY3D_DESCRIPTOR *d,
+                                  enum shape shape, enum em_array_use use)
 {
     bool surface = d->Flags & CUDA_ARRAY3D_SURFACE_LDST,
-         good = all_within(device, d, &texture_limits[shape]);
+         good = plan_all_within(device, d, &texture_limits[shape]);
     if (shape == SHAPE_3D && !surface)
-        good |= all_within(device, d, &alternate_limits);
+        good |= plan_all_within(device, d, &alternate_limits);
     if (surface)
-        good &= all_within(device, d, &surface_limits[shape]);
+        good &= plan_all_within(device, d, &surface_limits[shape]);
     if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER)
-        good &= all_within(device, d, &gather_limits);
+        good &= plan_all_within(device, d, &gather_limits);
     if (use != EM_ARRAY_CREATE && (shape == SHAPE_1D || shape == SHAPE_2D))
-        good &= all_within(device, d, &mipmap_limits[shape]);
+        good &= plan_all_within(device, d, &mipmap_limits[shape]);
     return good ? CUDA_SUCCESS
                 : em_fail(
                       CUDA_ERROR_INVALID_VALUE,
-                      "Width %zu, Height %zu, Depth %zu is more than a %s%s can have on device %d",
+                      "Width %zu, Height %zu, Depth %zu exceed the limits of a %s%s on device %d",
                       d->Width, d->Height, d->Depth, surface ? "surface of a " : "",
                       shape_names[shape], device->ordinal);
 }
 
-// The layout of a planar array is its first plane's, in memory that holds all of them.
+// A planar array has the layout of its first plane, in memory that holds all planes.
 static CUresult plan_planes(const struct dm_layout_desc *layout,
                             const struct dm_format_info *format, bool mapped,
                             struct em_array_plan *plan)
 {
     struct dm_planes planes;
     if (dm_planes_init(&planes, format, layout, mapped))
-        return bad_shape(&plan->desc, "such planes cannot be laid out");
+        return plan_bad_shape(&plan->desc, "the planes have no layout");
     plan->layout = planes.layout[0];
     plan->layout.total_B = plan->layout.size_B = planes.total_B;
     plan->least_B = em_quirk(PLANES_SIZE) ? planes.layout[0].total_B : planes.total_B;
@@ -274,18 +289,19 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
     const struct dm_format_info *format;
     enum shape shape = SHAPE_1D;
     plan->desc = *desc;
-    truncate(&plan->desc);
-    CUresult r = find_shape(&plan->desc, &shape);
-    if (r || (r = check_flags(&plan->desc, shape, use)) ||
-        (r = check_format(&plan->desc, levels, shape, use, &format)) ||
-        (r = check_limits(device, &plan->desc, shape, use)))
+    plan_truncate(&plan->desc);
+    CUresult r = plan_find_shape(&plan->desc, &shape);
+    if (r || (r = plan_check_flags(&plan->desc, shape, use)) ||
+        (r = plan_check_format(&plan->desc, levels, shape, use, &format)) ||
+        (r = plan_check_limits(device, &plan->desc, shape, use)))
         return r;
     const CUDA_ARRAY3D_DESCRIPTOR *d = &plan->desc;
     bool layered = shape >= SHAPE_1D_LAYERED;
     uint32_t most = dm_layout_levels_most(d->Width, d->Height, layered ? 0 : d->Depth);
     if (use == EM_MIPMAP_EXTERNAL && (!levels || levels > most))
         return em_mistake(I05, CUDA_ERROR_INVALID_VALUE,
-                          "numLevels = %u: this image has between 1 and %u levels", levels, most);
+                          "numLevels is %u; it must be between 1 and %u for this image", levels,
+                          most);
     // "This value is clamped to the range [1, 1 + floor(log2(max(width, height, depth)))]"
     plan->levels = !levels ? 1 : levels > most ? most : levels;
     struct dm_layout_desc layout = {
@@ -309,7 +325,7 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
         layout.word_B = dm_format_video_word_B(format);
     }
     if (dm_layout_init(&plan->layout, &layout))
-        return bad_shape(d, "such an array cannot be laid out");
+        return plan_bad_shape(d, "the array has no layout");
     plan->least_B = plan->layout.total_B;
     return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory that is mapped to tiles of sparse arrays, and to arrays with deferred mapping.
+// The memory of sparse arrays and of arrays with deferred mapping.
 #include "array_tiles.h"
 
 #include <pthread.h>
@@ -14,28 +14,29 @@ struct tiled_storage {
     struct dm_window window;
     bool is_sparse;
     pthread_mutex_t wiping;
-    bool dirty; // something was written since the last wipe; atomic
+    bool dirty; // written since the last wipe; atomic
     struct dm_sparse sparse;
     uint64_t slot_count;
-    struct dm_physical **slot; // what each tile is mapped to, a reference: first those of the
-                               // levels, then those of the tails; deferred mapping: one
+    // The memory that each tile is mapped to (references): first the tiles of the levels, then
+    // those of the tails. There is a single slot if the array has deferred mapping.
+    struct dm_physical **slot;
     uint64_t first_slot[DM_LAYOUT_LEVELS_MAX];
     uint64_t tail_slot;
 };
 
-static void level_tiles(const struct tiled_storage *s, uint32_t level, uint32_t tiles[3])
+static void tiled_level_tiles(const struct tiled_storage *s, uint32_t level, uint32_t tiles[3])
 {
     dm_sparse_tiles(&s->sparse, &s->storage.layout, level, tiles);
 }
 
-static uint64_t tail_tiles(const struct tiled_storage *s)
+static uint64_t tiled_tail_tiles(const struct tiled_storage *s)
 {
     return s->sparse.miptail_B / DM_TILE_B;
 }
 
 // ---- the storage
 
-static void release(struct em_storage *storage)
+static void tiled_release(struct em_storage *storage)
 {
     struct tiled_storage *s = storage->owner;
     dm_window_finish(&s->window);
@@ -46,31 +47,31 @@ static void release(struct em_storage *storage)
     dm_free(s);
 }
 
-// "Reads of unmapped tiles return zero, writes to them are dropped": the bytes that such writes
-// left are wiped before the next read. A write marks the storage when it is submitted and again
-// when it has ended, because a read may wipe in between.
-static void mark_dirty(const struct em_access *access)
+// "Reads of unmapped tiles return zero, writes to them are dropped": the bytes of such writes are
+// wiped before the next read. A write marks the storage when it is submitted and again when it has
+// ended, because a read may wipe in between.
+static void tiled_mark_dirty(const struct em_access *access)
 {
     struct tiled_storage *s = ((struct em_storage *)access->owner)->owner;
     if (em_access_writes(access))
         __atomic_store_n(&s->dirty, true, __ATOMIC_RELAXED);
 }
 
-static bool begin_access(struct em_access *access)
+static bool tiled_begin_access(struct em_access *access)
 {
-    mark_dirty(access);
+    tiled_mark_dirty(access);
     return false;
 }
 
-static void end_access(struct em_access *access, CUresult result)
+static void tiled_end_access(struct em_access *access, CUresult result)
 {
     (void)result;
-    mark_dirty(access);
+    tiled_mark_dirty(access);
 }
 
-static const struct em_watch_ops watch_ops = {.begin = begin_access, .end = end_access};
+static const struct em_watch_ops watch_ops = {.begin = tiled_begin_access, .end = tiled_end_access};
 
-static void before_read(struct em_storage *storage)
+static void tiled_before_read(struct em_storage *storage)
 {
     struct tiled_storage *s = storage->owner;
     pthread_mutex_lock(&s->wiping); // another reader waits until the wipe is done
@@ -79,7 +80,7 @@ static void before_read(struct em_storage *storage)
     pthread_mutex_unlock(&s->wiping);
 }
 
-static void number_slots(struct tiled_storage *s)
+static void tiled_number_slots(struct tiled_storage *s)
 {
     if (!s->is_sparse) {
         s->slot_count = 1;
@@ -87,47 +88,47 @@ static void number_slots(struct tiled_storage *s)
     }
     for (uint32_t l = 0; l < s->sparse.miptail_first_level; l++) {
         uint32_t tiles[3];
-        level_tiles(s, l, tiles);
+        tiled_level_tiles(s, l, tiles);
         s->first_slot[l] = s->slot_count;
         s->slot_count += (uint64_t)tiles[0] * tiles[1] * tiles[2] * s->storage.layout.layers;
     }
     s->tail_slot = s->slot_count;
-    s->slot_count += tail_tiles(s) * dm_sparse_tails(&s->sparse, &s->storage.layout);
+    s->slot_count += tiled_tail_tiles(s) * dm_sparse_tails(&s->sparse, &s->storage.layout);
 }
 
 CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **out)
 {
     struct tiled_storage *s = dm_calloc(1, sizeof *s);
     if (!s)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an array");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating an array");
     s->storage = (struct em_storage){.references = 1,
                                      .layout = plan->layout,
                                      .size_B = plan->layout.size_B,
                                      .owner = s,
-                                     .release = release};
+                                     .release = tiled_release};
     s->is_sparse =
         plan->desc.Flags & CUDA_ARRAY3D_SPARSE && !dm_sparse_init(&s->sparse, &plan->layout);
-    number_slots(s);
+    tiled_number_slots(s);
     if (!(s->slot = dm_calloc(s->slot_count, sizeof *s->slot)) ||
         dm_window_init(&s->window, &em_space, plan->layout.size_B, s->is_sparse)) {
         dm_free(s->slot);
         dm_free(s);
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no addresses for an array of %llu bytes",
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of addresses for an array of %llu bytes",
                        (unsigned long long)plan->layout.size_B);
     }
     pthread_mutex_init(&s->wiping, NULL);
     s->storage.address = s->window.va;
     s->storage.watch = s->is_sparse ? &watch_ops : NULL;
-    s->storage.before_read = s->is_sparse ? before_read : NULL;
-    s->storage.may_fault = !s->is_sparse; // nothing may be mapped there when a copy runs: it is to
-                                          // fault, in any thread
+    s->storage.before_read = s->is_sparse ? tiled_before_read : NULL;
+    // If nothing is mapped when a copy runs, the copy must fault in every thread.
+    s->storage.may_fault = !s->is_sparse;
     *out = &s->storage;
     return CUDA_SUCCESS;
 }
 
 bool em_is_tiled(const struct em_storage *storage)
 {
-    return storage->release == release;
+    return storage->release == tiled_release;
 }
 
 const struct dm_sparse *em_tiled_sparse(const struct em_storage *storage)
@@ -138,12 +139,12 @@ const struct dm_sparse *em_tiled_sparse(const struct em_storage *storage)
 
 void em_tiled_extent(const struct em_storage *storage, uint32_t level, uint32_t tiles[3])
 {
-    level_tiles(storage->owner, level, tiles);
+    tiled_level_tiles(storage->owner, level, tiles);
 }
 
 uint64_t em_tiled_tail(const struct em_storage *storage)
 {
-    return tail_tiles(storage->owner);
+    return tiled_tail_tiles(storage->owner);
 }
 
 uint64_t em_tiled_range_B(const struct em_storage *storage, const struct em_tile_range *r)
@@ -160,7 +161,7 @@ uint64_t em_tiled_range_B(const struct em_storage *storage, const struct em_tile
 
 // ---- mapping
 
-// Pages to back, gathered while they follow each other both in the window and in the memory.
+// Pages to back. They are merged if they follow each other in the window and in the memory.
 struct run {
     struct tiled_storage *s;
     const struct dm_physical *physical;
@@ -168,7 +169,7 @@ struct run {
     int status;
 };
 
-static void flush(struct run *run)
+static void tiled_run_flush(struct run *run)
 {
     if (run->size_B && !run->status)
         run->status = run->physical ? dm_window_back(&run->s->window, run->at, run->size_B,
@@ -177,38 +178,38 @@ static void flush(struct run *run)
     run->size_B = 0;
 }
 
-static void add(struct run *run, uint64_t at, uint64_t from, uint64_t size_B)
+static void tiled_run_add(struct run *run, uint64_t at, uint64_t from, uint64_t size_B)
 {
     if (!run->size_B || at != run->at + run->size_B || from != run->from + run->size_B) {
-        flush(run);
+        tiled_run_flush(run);
         run->at = at;
         run->from = from;
     }
     run->size_B += size_B;
 }
 
-static void add_tile(struct run *run, const struct dm_tile *tile, uint64_t from)
+static void tiled_run_add_tile(struct run *run, const struct dm_tile *tile, uint64_t from)
 {
     struct dm_tile_run runs[DM_TILE_RUNS_MAX];
     unsigned count = dm_layout_tile_runs(&run->s->storage.layout, &run->s->sparse, tile, runs);
     for (unsigned i = 0; i < count; i++)
-        add(run, runs[i].array_B, from + runs[i].tile_B, runs[i].size_B);
+        tiled_run_add(run, runs[i].array_B, from + runs[i].tile_B, runs[i].size_B);
 }
 
-static void hold(struct tiled_storage *s, uint64_t slot, struct dm_physical *physical)
+static void tiled_set_slot(struct tiled_storage *s, uint64_t slot, struct dm_physical *physical)
 {
     struct dm_physical *before = s->slot[slot];
     s->slot[slot] = physical ? dm_physical_ref(physical) : NULL;
     dm_physical_unref(before);
 }
 
-// Goes over the tiles of a range: gathers their pages in `run`, or (NULL) notes what they are
-// mapped to.
-static void each_tile(struct tiled_storage *s, const struct em_tile_range *r, struct run *run,
-                      struct dm_physical *physical, uint64_t offset)
+// Visits the tiles of a range. Adds their pages to `run`, or stores `physical` in their slots if
+// `run` is NULL.
+static void tiled_each_tile(struct tiled_storage *s, const struct em_tile_range *r, struct run *run,
+                            struct dm_physical *physical, uint64_t offset)
 {
     uint32_t tiles[3];
-    level_tiles(s, r->level, tiles);
+    tiled_level_tiles(s, r->level, tiles);
     uint64_t first = s->first_slot[r->level] + (uint64_t)tiles[0] * tiles[1] * tiles[2] * r->layer;
     for (uint32_t z = 0; z < r->count[2]; z++)
         for (uint32_t y = 0; y < r->count[1]; y++)
@@ -217,33 +218,33 @@ static void each_tile(struct tiled_storage *s, const struct em_tile_range *r, st
                     r->level, r->layer, {r->at[0] + x, r->at[1] + y, r->at[2] + z}};
                 uint64_t row = (uint64_t)tile.at[2] * tiles[1] + tile.at[1];
                 if (run)
-                    add_tile(run, &tile, offset);
+                    tiled_run_add_tile(run, &tile, offset);
                 else
-                    hold(s, first + row * tiles[0] + tile.at[0], physical);
+                    tiled_set_slot(s, first + row * tiles[0] + tile.at[0], physical);
             }
 }
 
-static void add_tail(struct run *run, const struct em_tile_range *r, uint64_t offset)
+static void tiled_run_add_tail(struct run *run, const struct em_tile_range *r, uint64_t offset)
 {
     const struct tiled_storage *s = run->s;
     struct dm_tile_run tail = dm_layout_tail_run(&s->storage.layout, &s->sparse, r->layer,
                                                  r->tail_at * DM_TILE_B, r->tail_count * DM_TILE_B);
     if (tail.size_B)
-        add(run, tail.array_B, offset, tail.size_B);
+        tiled_run_add(run, tail.array_B, offset, tail.size_B);
 }
 
-// Backs the pages of a range.
-static int back(struct tiled_storage *s, const struct em_tile_range *r,
-                const struct dm_physical *physical, uint64_t offset)
+// Backs the pages of a range, or unbacks them if `physical` is NULL.
+static int tiled_back(struct tiled_storage *s, const struct em_tile_range *r,
+                      const struct dm_physical *physical, uint64_t offset)
 {
     struct run run = {.s = s, .physical = physical};
     if (r->part == EM_TILES_LEVEL)
-        each_tile(s, r, &run, NULL, offset);
+        tiled_each_tile(s, r, &run, NULL, offset);
     else if (r->part == EM_TILES_TAIL)
-        add_tail(&run, r, offset);
+        tiled_run_add_tail(&run, r, offset);
     else
-        add(&run, 0, offset, s->window.size);
-    flush(&run);
+        tiled_run_add(&run, 0, offset, s->window.size);
+    tiled_run_flush(&run);
     return run.status;
 }
 
@@ -252,21 +253,22 @@ CUresult em_tiled_map(struct em_storage *storage, const struct em_tile_range *r,
 {
     struct tiled_storage *s = storage->owner;
     CUresult result = CUDA_SUCCESS;
-    int status = back(s, r, physical, offset);
+    int status = tiled_back(s, r, physical, offset);
     if (status) {
         result = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                         "memory cannot be mapped into an array (vm.max_map_count limits how many "
-                         "pieces a process has): %s",
+                         "the array's memory cannot be mapped (%s); if the process has too many "
+                         "mappings, raise vm.max_map_count",
                          strerror(-status));
-        physical = NULL; // nothing may stay mapped that is not held
-        back(s, r, NULL, 0);
+        physical = NULL; // unmap the rest, because no slot would hold the memory
+        tiled_back(s, r, NULL, 0);
     }
     if (r->part == EM_TILES_LEVEL)
-        each_tile(s, r, NULL, physical, 0);
+        tiled_each_tile(s, r, NULL, physical, 0);
     else if (r->part == EM_TILES_TAIL)
         for (uint64_t i = 0; i < r->tail_count; i++)
-            hold(s, s->tail_slot + r->layer * tail_tiles(s) + r->tail_at + i, physical);
+            tiled_set_slot(s, s->tail_slot + r->layer * tiled_tail_tiles(s) + r->tail_at + i,
+                           physical);
     else
-        hold(s, 0, physical);
+        tiled_set_slot(s, 0, physical);
     return result;
 }

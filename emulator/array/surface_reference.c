@@ -28,7 +28,8 @@ CUresult em_surface_reference_set(CUsurfref handle, CUarray array, unsigned flag
     // "The CUDA array must have been created with the CUDA_ARRAY3D_SURFACE_LDST flag"
     else if (!(a->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "the array has Flags %#x, without CUDA_ARRAY3D_SURFACE_LDST", a->desc.Flags);
+                    "Flags of the array are %#x; create it with CUDA_ARRAY3D_SURFACE_LDST",
+                    a->desc.Flags);
     else
         s->array = array;
 unlock:
@@ -43,7 +44,8 @@ CUresult em_surface_reference_get(CUsurfref handle, CUarray *out)
     CUresult r = get(handle, &s);
     // "CUDA_ERROR_INVALID_VALUE if the surface reference is not bound to any array"
     if (!r && !s->array)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "nothing is bound to the surface reference");
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "the surface reference is not bound to an array; call cuSurfRefSetArray first");
     if (!r)
         *out = s->array;
     em_unlock();

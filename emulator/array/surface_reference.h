@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Surface references: names in a module that an array is bound to. Modules make them; nothing else
-// does.
+// Surface references: names in a module that can be bound to an array. Only modules create them.
 #pragma once
 #include <cuda.h>
 
@@ -8,7 +7,7 @@
 
 struct em_surface_reference {
     struct em_object object; // type EM_SURFACE_REFERENCE
-    CUarray array;           // NULL: nothing is bound
+    CUarray array;           // NULL if the reference is not bound
 };
 
 // cuSurfRefSetArray, cuSurfRefGetArray. Take the lock.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texture and surface objects: every rule for their descriptors, and reading back. Fetching comes
-// with kernels.
+// Texture and surface objects: they are checked and can be read back. Nothing fetches from them,
+// because Cardless runs no kernels.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 CUresult em_texture_create(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture,
                            const CUDA_RESOURCE_VIEW_DESC *view, CUtexObject *out);
 CUresult em_texture_destroy(CUtexObject handle);
-// What it was made of. As the driver does, members that it does not keep (border colour, reserved)
-// are left alone in *out. Take the lock.
+// Return the descriptors that the object was created with. Members that the driver does not store
+// (border colour, reserved) are not written to *out. Take the lock.
 CUresult em_texture_resource(CUtexObject handle, CUDA_RESOURCE_DESC *out);
 CUresult em_texture_texture(CUtexObject handle, CUDA_TEXTURE_DESC *out);
 CUresult em_texture_view(CUtexObject handle, CUDA_RESOURCE_VIEW_DESC *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Texture references and what is bound to them.
+// Texture references and their bindings.
 #include "texture_reference.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ struct em_texture_reference {
     struct em_texture_sampling sampling;
 };
 
-static void finish(struct em_object *object)
+static void texref_finish(struct em_object *object)
 {
     dm_free(object);
 }
@@ -30,13 +30,14 @@ CUresult em_texture_reference_create(CUtexref *out)
 {
     struct em_texture_reference *t = dm_calloc(1, sizeof *t);
     if (!t)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a texture reference");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while creating a texture reference");
     t->sampling.format = CU_AD_FORMAT_FLOAT;
     t->sampling.channels = 1;
     for (unsigned i = 0; i < 3; i++)
         t->sampling.address_mode[i] = CU_TR_ADDRESS_MODE_CLAMP;
     em_lock();
-    CUresult r = em_object_start(&t->object, EM_TEXTURE_REFERENCE, em_self.current, finish);
+    CUresult r = em_object_start(&t->object, EM_TEXTURE_REFERENCE, em_self.current, texref_finish);
     if (!r)
         *out = (CUtexref)(uintptr_t)t->object.handle;
     em_unlock();
@@ -47,13 +48,14 @@ CUresult em_texture_reference_create(CUtexref *out)
 
 CUresult em_reference_code(uint64_t handle)
 {
-    // A stale handle crashes the driver; of foreign memory it reads a context that is none.
+    // A stale handle crashes the driver. If the handle points to other memory, the driver finds no
+    // valid context there.
     return em_quirk(ARRAY_STALE_CODE) && !em_handle_was(handle) ? CUDA_ERROR_INVALID_CONTEXT
                                                                 : CUDA_ERROR_INVALID_HANDLE;
 }
 
 // Precondition: em_lock held.
-static CUresult get(CUtexref handle, struct em_texture_reference **out)
+static CUresult texref_get(CUtexref handle, struct em_texture_reference **out)
 {
     return em_object_get(EM_TEXTURE_REFERENCE, handle,
                          em_reference_code((uint64_t)(uintptr_t)handle), out);
@@ -63,83 +65,90 @@ CUresult em_texture_reference_destroy(CUtexref handle)
 {
     struct em_texture_reference *t;
     em_lock();
-    CUresult r = get(handle, &t);
+    CUresult r = texref_get(handle, &t);
     if (!r)
         em_object_retire(&t->object);
     em_unlock();
     return r;
 }
 
-// ---- what is bound
+// ---- binding
 
-// Bytes of an element. Formats that are none, which references take under the driver's personality,
-// count as bytes, and numbers of channels are signed: a negative one comes to no bytes at all.
-static uint64_t element_B(CUarray_format format, int channels)
+// Returns the bytes of an element. Under the driver's personality a reference accepts an unknown
+// format, which counts as one byte per channel. The number of channels is signed; a negative number
+// counts as 0.
+static uint64_t texref_element_B(CUarray_format format, int channels)
 {
     const struct dm_format_info *info = dm_format_info((uint32_t)format);
     uint32_t count = channels > 0 ? (uint32_t)channels : 0;
     return info ? dm_format_texel_B(info, count) : count;
 }
 
-static uint64_t attribute(const struct em_texture_reference *t, enum dm_attribute which)
+static uint64_t texref_attribute(const struct em_texture_reference *t, enum dm_attribute which)
 {
     return (uint64_t)em_device_attribute(t->object.context->device, which);
 }
 
-static CUresult bind_linear(struct em_texture_reference *t, uint64_t address, uint64_t size_B,
-                            size_t *offset)
+static CUresult texref_bind_linear(struct em_texture_reference *t, uint64_t address,
+                                   uint64_t size_B, size_t *offset)
 {
     uint64_t bytes =
-        element_B(t->sampling.format, t->sampling.channels > 0 ? t->sampling.channels : 1);
+        texref_element_B(t->sampling.format, t->sampling.channels > 0 ? t->sampling.channels : 1);
     uint64_t most = em_quirk(LINEAR_TEXTURE_WIDTH)
                         ? em_device_linear_texels(t->object.context->device, bytes)
-                        : attribute(t, DM_ATTRIBUTE_maximum_texture1d_linear_width);
-    uint64_t misses = address % attribute(t, DM_ATTRIBUTE_texture_alignment);
+                        : texref_attribute(t, DM_ATTRIBUTE_maximum_texture1d_linear_width);
+    uint64_t misses = address % texref_attribute(t, DM_ATTRIBUTE_texture_alignment);
     // "The total number of elements (or texels) in the linear address range cannot exceed
     // CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH."
     if (bytes && size_B / bytes > most)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%llu elements are more than the %llu of a linear texture",
-                       (unsigned long long)(size_B / bytes), (unsigned long long)most);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "bytes (%llu) is %llu elements; a texture of linear memory can have at most %llu",
+            (unsigned long long)size_B, (unsigned long long)(size_B / bytes),
+            (unsigned long long)most);
     // "If the device memory pointer was returned from cuMemAlloc(), the offset is guaranteed to be
     // 0 and NULL may be passed as the ByteOffset parameter."
     if (misses && !offset)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "dptr %#llx is not aligned for textures, and ByteOffset is NULL",
-                       (unsigned long long)address);
+                       "dptr %#llx is not a multiple of %llu; align it, or pass ByteOffset",
+                       (unsigned long long)address,
+                       (unsigned long long)texref_attribute(t, DM_ATTRIBUTE_texture_alignment));
     t->bound = (struct em_texture_binding){.address = address - misses, .linear = true};
     if (offset)
         *offset = misses;
     return CUDA_SUCCESS;
 }
 
-static CUresult bind_pitched(struct em_texture_reference *t, const CUDA_ARRAY_DESCRIPTOR *desc,
-                             uint64_t address, uint64_t pitch_B, bool strict)
+static CUresult texref_bind_pitched(struct em_texture_reference *t,
+                                    const CUDA_ARRAY_DESCRIPTOR *desc, uint64_t address,
+                                    uint64_t pitch_B, bool strict)
 {
-    // The driver looks at the low 32 bits of the extents alone.
+    // The driver uses only the low 32 bits of the extents.
     uint64_t width = (uint32_t)desc->Width, height = (uint32_t)desc->Height;
-    uint64_t row_B, alignment = attribute(t, DM_ATTRIBUTE_texture_alignment);
+    uint64_t row_B, alignment = texref_attribute(t, DM_ATTRIBUTE_texture_alignment);
     // "must be aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT"
     if (address % alignment)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr %#llx is no multiple of %llu",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr is %#llx; it must be a multiple of %llu",
                        (unsigned long long)address, (unsigned long long)alignment);
     // "Width and Height … cannot exceed CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH and
     // …_HEIGHT respectively. Pitch, in bytes, cannot exceed …_PITCH."
-    if (width > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_width) ||
-        height > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_height) ||
-        (strict && pitch_B > attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_pitch)))
+    if (width > texref_attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_width) ||
+        height > texref_attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_height) ||
+        (strict && pitch_B > texref_attribute(t, DM_ATTRIBUTE_maximum_texture2d_linear_pitch)))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%llu x %llu elements with a pitch of %llu bytes are more than a texture of "
-                       "linear memory can have",
+                       "Width %llu, Height %llu, Pitch %llu exceed the limits of the device "
+                       "(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_*)",
                        (unsigned long long)width, (unsigned long long)height,
                        (unsigned long long)pitch_B);
-    if (strict && pitch_B % attribute(t, DM_ATTRIBUTE_texture_pitch_alignment))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "a pitch of %llu bytes is no multiple of %llu",
-                       (unsigned long long)pitch_B,
-                       (unsigned long long)attribute(t, DM_ATTRIBUTE_texture_pitch_alignment));
-    if (!em_mul(width, element_B(desc->Format, (int)desc->NumChannels), &row_B) || row_B > pitch_B)
+    if (strict && pitch_B % texref_attribute(t, DM_ATTRIBUTE_texture_pitch_alignment))
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE, "Pitch is %llu; it must be a multiple of %llu",
+            (unsigned long long)pitch_B,
+            (unsigned long long)texref_attribute(t, DM_ATTRIBUTE_texture_pitch_alignment));
+    if (!em_mul(width, texref_element_B(desc->Format, (int)desc->NumChannels), &row_B) ||
+        row_B > pitch_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "a row of %llu elements does not fit into a pitch of %llu bytes",
+                       "Width %llu does not fit into Pitch (%llu bytes); pass a larger pitch",
                        (unsigned long long)width, (unsigned long long)pitch_B);
     t->bound = (struct em_texture_binding){.address = address, .linear = true};
     t->sampling.format = desc->Format;
@@ -147,18 +156,18 @@ static CUresult bind_pitched(struct em_texture_reference *t, const CUDA_ARRAY_DE
     return CUDA_SUCCESS;
 }
 
-static CUresult check_flags(unsigned flags)
+static CUresult texref_check_flags(unsigned flags)
 {
-    // "Flags must be set to CU_TRSA_OVERRIDE_FORMAT"; the driver takes 0 too, and leaves the format
-    // as it is.
+    // "Flags must be set to CU_TRSA_OVERRIDE_FORMAT". The driver also accepts 0, and then keeps the
+    // reference's format.
     if (flags == CU_TRSA_OVERRIDE_FORMAT || (!flags && em_quirk(TEXTURE_REFERENCE_UNCHECKED)))
         return CUDA_SUCCESS;
     return em_fail(CUDA_ERROR_INVALID_VALUE,
                    "Flags are %#x; they must be CU_TRSA_OVERRIDE_FORMAT (0x1)", flags);
 }
 
-static void take_format(struct em_texture_reference *t, const CUDA_ARRAY3D_DESCRIPTOR *desc,
-                        unsigned flags)
+static void texref_set_format(struct em_texture_reference *t, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                              unsigned flags)
 {
     if (!(flags & CU_TRSA_OVERRIDE_FORMAT))
         return;
@@ -166,25 +175,26 @@ static void take_format(struct em_texture_reference *t, const CUDA_ARRAY3D_DESCR
     t->sampling.channels = (int)desc->NumChannels;
 }
 
-static CUresult bind_array(struct em_texture_reference *t, CUarray array, unsigned flags)
+static CUresult texref_bind_array(struct em_texture_reference *t, CUarray array, unsigned flags)
 {
     struct em_array *a;
     CUresult r = em_array_get(array, &a);
-    if (r || (r = check_flags(flags)))
+    if (r || (r = texref_check_flags(flags)))
         return r;
     t->bound = (struct em_texture_binding){.array = array};
-    take_format(t, &a->desc, flags);
+    texref_set_format(t, &a->desc, flags);
     return CUDA_SUCCESS;
 }
 
-static CUresult bind_mipmap(struct em_texture_reference *t, CUmipmappedArray mipmap, unsigned flags)
+static CUresult texref_bind_mipmap(struct em_texture_reference *t, CUmipmappedArray mipmap,
+                                   unsigned flags)
 {
     struct em_mipmap *m;
     CUresult r = em_mipmap_get(mipmap, &m);
-    if (r || (r = check_flags(flags)))
+    if (r || (r = texref_check_flags(flags)))
         return r;
     t->bound = (struct em_texture_binding){.mipmap = mipmap};
-    take_format(t, &m->desc, flags);
+    texref_set_format(t, &m->desc, flags);
     return CUDA_SUCCESS;
 }
 
@@ -193,9 +203,9 @@ CUresult em_texture_reference_linear(CUtexref handle, uint64_t address, uint64_t
 {
     struct em_texture_reference *t;
     em_lock();
-    CUresult r = get(handle, &t);
+    CUresult r = texref_get(handle, &t);
     if (!r)
-        r = bind_linear(t, address, size_B, offset);
+        r = texref_bind_linear(t, address, size_B, offset);
     em_unlock();
     return r;
 }
@@ -205,9 +215,9 @@ CUresult em_texture_reference_pitched(CUtexref handle, const CUDA_ARRAY_DESCRIPT
 {
     struct em_texture_reference *t;
     em_lock();
-    CUresult r = get(handle, &t);
+    CUresult r = texref_get(handle, &t);
     if (!r)
-        r = bind_pitched(t, desc, address, pitch_B, strict);
+        r = texref_bind_pitched(t, desc, address, pitch_B, strict);
     em_unlock();
     return r;
 }
@@ -216,9 +226,9 @@ CUresult em_texture_reference_array(CUtexref handle, CUarray array, unsigned fla
 {
     struct em_texture_reference *t;
     em_lock();
-    CUresult r = get(handle, &t);
+    CUresult r = texref_get(handle, &t);
     if (!r)
-        r = bind_array(t, array, flags);
+        r = texref_bind_array(t, array, flags);
     em_unlock();
     return r;
 }
@@ -227,9 +237,9 @@ CUresult em_texture_reference_mipmap(CUtexref handle, CUmipmappedArray mipmap, u
 {
     struct em_texture_reference *t;
     em_lock();
-    CUresult r = get(handle, &t);
+    CUresult r = texref_get(handle, &t);
     if (!r)
-        r = bind_mipmap(t, mipmap, flags);
+        r = texref_bind_mipmap(t, mipmap, flags);
     em_unlock();
     return r;
 }
@@ -238,7 +248,7 @@ CUresult em_texture_reference_bound(CUtexref handle, struct em_texture_binding *
 {
     struct em_texture_reference *t;
     em_lock();
-    CUresult r = get(handle, &t);
+    CUresult r = texref_get(handle, &t);
     if (r)
         goto unlock;
     *out = t->bound;
@@ -251,10 +261,10 @@ unlock:
     return r;
 }
 
-// ---- how it is read
+// ---- sampling
 
-static void take_member(struct em_texture_sampling *to, enum em_texture_member member,
-                        const struct em_texture_sampling *from)
+static void texref_copy_member(struct em_texture_sampling *to, enum em_texture_member member,
+                               const struct em_texture_sampling *from)
 {
     switch (member) {
     case EM_TEXTURE_FORMAT:
@@ -296,9 +306,9 @@ CUresult em_texture_reference_set(CUtexref handle, enum em_texture_member member
 {
     struct em_texture_reference *t;
     em_lock();
-    CUresult r = get(handle, &t);
+    CUresult r = texref_get(handle, &t);
     if (!r)
-        take_member(&t->sampling, member, from);
+        texref_copy_member(&t->sampling, member, from);
     em_unlock();
     return r;
 }
@@ -307,7 +317,7 @@ CUresult em_texture_reference_sampling(CUtexref handle, struct em_texture_sampli
 {
     struct em_texture_reference *t;
     em_lock();
-    CUresult r = get(handle, &t);
+    CUresult r = texref_get(handle, &t);
     if (!r)
         *out = t->sampling;
     em_unlock();

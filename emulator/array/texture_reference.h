@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Texture references, the forerunners of texture objects: what one holds, and what can be bound to
-// it. Fetching comes with kernels.
+// Texture references, the predecessors of texture objects: their settings and bindings. Nothing
+// fetches from them, because Cardless runs no kernels.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// How a reference is read.
+// How a kernel reads through a reference.
 struct em_texture_sampling {
     CUarray_format format;
     int channels;
@@ -17,9 +17,9 @@ struct em_texture_sampling {
     unsigned flags;
 };
 
-// The parts of it that are set each by a call of its own.
+// The members of em_texture_sampling that one call sets.
 enum em_texture_member {
-    EM_TEXTURE_FORMAT, // and channels
+    EM_TEXTURE_FORMAT, // and the number of channels
     EM_TEXTURE_ADDRESS_MODE_0,
     EM_TEXTURE_ADDRESS_MODE_1,
     EM_TEXTURE_ADDRESS_MODE_2,
@@ -32,12 +32,12 @@ enum em_texture_member {
     EM_TEXTURE_FLAGS,
 };
 
-// What is bound: at most one of the three.
+// The binding: at most one of an array, a mipmapped array and linear memory.
 struct em_texture_binding {
     CUarray array;
     CUmipmappedArray mipmap;
     uint64_t address;
-    bool linear; // `address` is bound, be it NULL
+    bool linear; // `address` is bound, even if it is 0
 };
 
 // All calls here take the lock.
@@ -46,25 +46,24 @@ struct em_texture_binding {
 CUresult em_texture_reference_create(CUtexref *out);
 CUresult em_texture_reference_destroy(CUtexref handle);
 
-// Binds, and unbinds what was bound before. The size of an element is taken from the reference's
-// format. 1D linear memory: *offset (may be NULL) gets the bytes by which the address misses the
-// texture alignment.
+// These four replace the previous binding. Linear memory has elements of the reference's format; if
+// `offset` is not NULL, *offset gets the distance of the address from the aligned address below it.
 CUresult em_texture_reference_linear(CUtexref handle, uint64_t address, uint64_t size_B,
                                      size_t *offset);
-// Rows of `desc` at a pitch in bytes; `strict`: the pitch must be aligned and within the device's
-// limit.
+// Binds rows as in `desc`, pitch_B bytes apart. If `strict` is set, the pitch must be aligned and
+// within the device's limit.
 CUresult em_texture_reference_pitched(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *desc,
                                       uint64_t address, uint64_t pitch_B, bool strict);
 CUresult em_texture_reference_array(CUtexref handle, CUarray array, unsigned flags);
 CUresult em_texture_reference_mipmap(CUtexref handle, CUmipmappedArray mipmap, unsigned flags);
-// What is bound; an array that is gone is not bound any more.
+// Returns the binding. If the array has been destroyed, the binding is empty.
 CUresult em_texture_reference_bound(CUtexref handle, struct em_texture_binding *out);
 
-// Takes one member over from `from`.
+// Copies one member from `from`.
 CUresult em_texture_reference_set(CUtexref handle, enum em_texture_member member,
                                   const struct em_texture_sampling *from);
 CUresult em_texture_reference_sampling(CUtexref handle, struct em_texture_sampling *out);
 
-// What the driver answers for a number that is no reference of the kind that was asked for.
+// Returns the driver's error code for a handle that is not a reference of the expected type.
 // Precondition: em_lock held.
 CUresult em_reference_code(uint64_t handle);
