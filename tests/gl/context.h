@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenGL contexts for tests, without a window: EGL on Mesa's software renderer. A case without EGL
-// is skipped.
+// OpenGL contexts for tests, without a window: EGL on Mesa's software renderer. A case is skipped
+// if EGL is missing.
 #pragma once
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
@@ -63,7 +63,7 @@ static inline EGLContext gl_new_context_with(enum gl_flavour flavour, EGLContext
         SKIP("SKIPPED: EGL has no configuration for OpenGL%s", flavour == GL_ES ? " ES" : "");
     EGLContext context = eglCreateContext(gl_display, config, share, attributes[flavour]);
     if (!context)
-        SKIP("SKIPPED: EGL makes no context (%#x)", (unsigned)eglGetError());
+        SKIP("SKIPPED: EGL creates no context (%#x)", (unsigned)eglGetError());
     return context;
 }
 
@@ -76,11 +76,11 @@ static inline EGLContext gl_new_context(enum gl_flavour flavour, EGLContext shar
 static inline void gl_use(EGLContext context)
 {
     if (!eglMakeCurrent(gl_display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
-        SKIP("SKIPPED: a context without surface cannot be made current (%#x)",
+        SKIP("SKIPPED: a context without a surface cannot be made current (%#x)",
              (unsigned)eglGetError());
 }
 
-// A current context, and CUDA's.
+// Makes a new OpenGL context and a CUDA context current.
 static inline EGLContext gl_start(enum gl_flavour flavour)
 {
     EGLContext context = gl_new_context(flavour, EGL_NO_CONTEXT);
@@ -101,7 +101,7 @@ static inline GLuint gl_buffer(size_t size, const void *bytes)
     return buffer;
 }
 
-// Through a mapping, which OpenGL ES has too.
+// Reads through a mapping, because OpenGL ES has no glGetBufferSubData.
 static inline void gl_read_buffer(GLuint buffer, size_t size, void *bytes)
 {
     glBindBuffer(GL_ARRAY_BUFFER, buffer);
@@ -130,7 +130,7 @@ static inline GLuint gl_texture_2d(GLenum format, int levels, int width, int hei
     return texture;
 }
 
-// Bound, as a texture is.
+// Leaves the renderbuffer bound, as gl_texture_2d leaves the texture.
 static inline GLuint gl_renderbuffer(GLenum format, int width, int height)
 {
     GLuint renderbuffer;
@@ -140,7 +140,7 @@ static inline GLuint gl_renderbuffer(GLenum format, int width, int height)
     return renderbuffer;
 }
 
-// A framebuffer, bound, that shows level 0 of a texture, or a renderbuffer.
+// Returns a framebuffer, which stays bound, with level 0 of a texture or a renderbuffer attached.
 static inline GLuint gl_framebuffer(GLuint texture, GLuint renderbuffer)
 {
     GLuint framebuffer;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// EGLImages: registered without OpenGL's help, mapped as long as they live, bytes both ways.
+// EGLImages: they register without OpenGL, stay mapped while they are registered, and bytes move in
+// both directions.
 #include "context.h"
 #include <cudaEGL.h>
 
@@ -16,7 +17,7 @@ static EGLImageKHR image_of(EGLContext context, GLuint texture)
                                         (EGLClientBuffer)(uintptr_t)texture, none)
                                : NULL;
     if (!image)
-        SKIP("SKIPPED: EGL makes no EGLImage of a texture");
+        SKIP("SKIPPED: EGL creates no EGLImage from a texture");
     return image;
 }
 
@@ -49,7 +50,7 @@ TEST(bytes)
     cu_read_array(frame.frame.pArray[0], W * 4, H, got);
     EXPECT(!memcmp(got, want, SIZE));
 
-    pattern(want, SIZE, 90); // CUDA writes; seen once it was waited for
+    pattern(want, SIZE, 90); // CUDA writes; OpenGL sees it after the stream is synchronized
     CUstream stream;
     MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CUdeviceptr p;
@@ -67,7 +68,7 @@ TEST(bytes)
     glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, got);
     EXPECT(!memcmp(got, want, SIZE));
 
-    // The image's handle and the texture go; the resource stays.
+    // The program destroys the image and the texture. The resource keeps the memory.
     PFNEGLDESTROYIMAGEKHRPROC destroy =
         (PFNEGLDESTROYIMAGEKHRPROC)eglGetProcAddress("eglDestroyImageKHR");
     destroy(gl_display, image);
@@ -83,8 +84,8 @@ TEST(bytes)
     EXPECT_OK(cuGraphicsUnregisterResource(r));
 }
 
-// A write that waits in one stream while the program waits for another is seen when its own has
-// been waited for.
+// A write is pending in one stream while the program synchronizes another. OpenGL sees the write
+// after its own stream is synchronized.
 TEST(two_streams)
 {
     EGLContext context = gl_start(GL_CORE);
@@ -113,7 +114,7 @@ TEST(two_streams)
     EXPECT_OK(cuMemcpy2DAsync(&in, second));
     EXPECT_OK(cuStreamSynchronize(first));
     glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, got);
-    EXPECT(!memcmp(got, want, SIZE)); // nothing has been written
+    EXPECT(!memcmp(got, want, SIZE)); // nothing is written yet
     *go_on = 1;
     EXPECT_OK(cuStreamSynchronize(second));
     glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, got);
@@ -158,12 +159,12 @@ TEST(refused)
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, NULL, 0), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)(uintptr_t)0x12340, 0),
                  CUDA_ERROR_UNKNOWN);
-    PFNEGLCREATESYNCKHRPROC create_sync = (PFNEGLCREATESYNCKHRPROC)eglGetProcAddress(
-        "eglCreateSyncKHR"); // a handle, but of another kind
+    PFNEGLCREATESYNCKHRPROC create_sync =
+        (PFNEGLCREATESYNCKHRPROC)eglGetProcAddress("eglCreateSyncKHR"); // a handle of another kind
     EGLSyncKHR sync = create_sync ? create_sync(gl_display, EGL_SYNC_FENCE_KHR, NULL) : NULL;
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, sync, 0), CUDA_ERROR_UNKNOWN);
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)context, 0), CUDA_ERROR_UNKNOWN);
-    void *forged[32]; // something that begins as Mesa's own objects do
+    void *forged[32]; // memory that begins like Mesa's own objects
     for (int i = 0; i < 32; i++)
         forged[i] = gl_display;
     EXPECT_ERROR(cuGraphicsEGLRegisterImage(&r, (EGLImageKHR)forged, 0), CUDA_ERROR_UNKNOWN);

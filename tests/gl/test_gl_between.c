@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// With an EGL of this program's own between the driver and Mesa's, which tells in what order the
-// driver calls OpenGL and what contexts it makes. (llvmpipe shows another context what was uploaded
-// also without glFinish; OpenGL promises it after that only.)
+// Wraps EGL between the driver and Mesa, to record the order of the driver's OpenGL calls and the
+// contexts that it creates. The wrapper is needed because llvmpipe shows uploads to other contexts
+// even without glFinish; OpenGL only promises it after glFinish.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@ enum { SIZE = 4096, SIDE = 16, ROW_B = SIDE * 4, MAKING_US = 20000 };
 
 static atomic_int uploads, downloads, unfinished, contexts_made;
 static _Thread_local int unfinished_here, finished_here;
-static _Thread_local bool is_the_test; // this thread is
+static _Thread_local bool is_the_test; // whether the test started this thread
 
 static void note_upload(void)
 {
@@ -42,7 +42,7 @@ static void note_upload(void)
        GLenum j),                                                                                  \
       (a, b, c, d, e, f, g, h, i, j))
 
-// Those that tell them.
+// The functions that read those bytes.
 #define DOWNLOADS(X)                                                                               \
     X(GetBufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, void *d), (a, b, c, d))               \
     X(GetTexImage, (GLenum a, GLint b, GLenum c, GLenum d, void *e), (a, b, c, d, e))              \
@@ -69,7 +69,7 @@ DOWNLOADS(Y)
 #undef X
 #undef Y
 
-static void (*meanwhile)(void); // once, at the next glFinish of a thread of the test's
+static void (*meanwhile)(void); // runs once, at the next glFinish of one of the test's threads
 
 static void between_Finish(void)
 {
@@ -105,7 +105,7 @@ EXPORTED __eglMustCastToProperFunctionPointerType EGLAPIENTRY eglGetProcAddress(
     return found;
 }
 
-// A context of the driver's takes a while.
+// Creating one of the driver's contexts takes a while.
 EXPORTED EGLContext EGLAPIENTRY eglCreateContext(EGLDisplay display, EGLConfig config,
                                                  EGLContext share, const EGLint *attributes)
 {
@@ -192,8 +192,7 @@ TEST(finished_after_a_wait)
     expect_finished(before);
 }
 
-// What the program has told OpenGL to do is complete when map returns; where nothing is mapped
-// there is nothing to wait for.
+// OpenGL commands are complete when map returns. A map that fails does not wait.
 TEST(finished_at_map)
 {
     start();
@@ -255,8 +254,8 @@ static void map_it(void)
     EXPECT_OK(cuGraphicsMapResources(1, &subject, 0));
 }
 
-// Another thread may be quicker with the last resource of a list: the call fails, and the others
-// are left as they were.
+// Another thread may unregister or map the last resource of a list first. The call then fails, and
+// the other resources stay as they were.
 static void map_disturbed_by(void (*what)(void), CUresult want)
 {
     start();
@@ -291,7 +290,7 @@ static void unmap_too_late(void)
     cuGraphicsUnregisterResource(subject);
     if (uploads != before) {
         test_failed(__FILE__, __LINE__);
-        printf("OpenGL is called when it has been taken down\n");
+        printf("the driver called OpenGL after its exit handlers\n");
         fflush(stdout);
         _exit(1);
     }
@@ -332,7 +331,8 @@ static void *register_first(void *arg)
     return NULL;
 }
 
-// Two threads' first calls at once; how many contexts the driver makes for the two.
+// Two threads make their first calls at the same time. Returns the number of contexts that the
+// driver creates for both.
 static int first_calls(bool share)
 {
     pthread_barrier_t both;
@@ -385,8 +385,8 @@ TEST(holders_are_used_again)
     EXPECT_EQ(contexts_made, 1);
 }
 
-// A process that forks while the driver works in another thread: the child's exit does not wait for
-// that.
+// A process forks while the driver works in another thread. The child's exit does not wait for that
+// thread.
 TEST(exit_of_a_child)
 {
     enum { SOON_S = 1 };
@@ -395,8 +395,9 @@ TEST(exit_of_a_child)
     pthread_t thread;
     int status = -1;
     if (SANITIZED)
-        SKIP("a child that exits joins threads that ThreadSanitizer does not know, and loses what "
-             "AddressSanitizer looks for");
+        SKIP(
+            "a child that exits joins threads that ThreadSanitizer does not know, and loses memory "
+            "that AddressSanitizer looks for");
     is_the_test = true;
     test_context();
     pthread_barrier_init(&one, NULL, 1);
@@ -417,7 +418,7 @@ TEST(exit_of_a_child)
     pthread_join(thread, NULL);
 }
 
-TESTS(CASE(nothing_after_exit), CASE(holders_are_used_again), CASE(nothing_fetched),
+TESTS(CASE(nothing_after_exit), CASE(pool_slots_are_reused), CASE(nothing_fetched),
       CASE(unregistered_meanwhile), CASE(mapped_meanwhile), CASE(exit_of_a_child),
       CASE(finished_at_unmap), CASE(finished_after_a_wait), CASE(finished_at_map),
       CASE(nothing_uploaded), CASE(one_group_of_two_threads), CASE(two_groups_of_two_threads))

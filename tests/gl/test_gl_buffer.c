@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Buffers of OpenGL: bytes go both ways, flags are honoured, what the program does to a registered
-// buffer is borne.
+// OpenGL buffers: bytes move in both directions, flags are honoured, and the driver copes if the
+// program changes a registered buffer.
 #include "context.h"
 
 enum { SIZE = 4096 };
@@ -27,7 +27,7 @@ static void round_trip(enum gl_flavour flavour)
     gl_read_buffer(b, SIZE, got);
     EXPECT(!memcmp(got, want, SIZE));
 
-    pattern(want, SIZE, 77); // the other way, a second time
+    pattern(want, SIZE, 77); // the other direction, a second time
     glBindBuffer(GL_ARRAY_BUFFER, b);
     glBufferSubData(GL_ARRAY_BUFFER, 0, SIZE, want);
     p = cu_map_pointer(r);
@@ -73,8 +73,8 @@ TEST(several)
     EXPECT_EQ(gl_buffer_byte(b, SIZE - 1), 1);
 }
 
-// "CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY: Specifies that CUDA will not write to this resource." What
-// it writes all the same never reaches OpenGL.
+// "CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY: Specifies that CUDA will not write to this resource." If
+// CUDA writes anyway, the bytes never reach OpenGL.
 TEST(read_only)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");
@@ -87,7 +87,7 @@ TEST(read_only)
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
     gl_read_buffer(b, SIZE, got);
     EXPECT(!memcmp(got, want, SIZE));
-    EXPECT_OK(cuMemsetD8(p, 9, SIZE)); // nor through a pointer that goes on working
+    EXPECT_OK(cuMemsetD8(p, 9, SIZE)); // nor through a pointer that still works
     EXPECT_OK(cuCtxSynchronize());
     gl_read_buffer(b, SIZE, got);
     EXPECT(!memcmp(got, want, SIZE));
@@ -140,7 +140,7 @@ TEST(resized)
     size_t size;
     MUST(cuGraphicsMapResources(1, &r, 0));
     MUST(cuGraphicsResourceGetMappedPointer(&p, &size, r));
-    EXPECT_EQ(size, SIZE); // as it was registered
+    EXPECT_EQ(size, SIZE); // the size at registration
     EXPECT_OK(cuMemcpyDtoH(got, p, SIZE));
     EXPECT_EQ(got[5], 50);
     EXPECT_OK(cuMemsetD8(p, 9, SIZE));
@@ -159,7 +159,7 @@ TEST(resized)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// Streaming programs throw a buffer's store away before they fill it again.
+// Streaming programs orphan a buffer's storage before they fill it again.
 TEST(orphaned)
 {
     gl_start(GL_CORE);
@@ -188,7 +188,7 @@ TEST(deleted)
     GLuint b = gl_buffer(SIZE, want), other;
     CUgraphicsResource r = cu_buffer(b, 0);
     glDeleteBuffers(1, &b);
-    other = gl_buffer(SIZE, NULL); // most likely of the same name
+    other = gl_buffer(SIZE, NULL); // most likely gets the same name
     CUdeviceptr p = cu_map_pointer(r);
     EXPECT_OK(cuMemcpyDtoH(got, p, SIZE));
     EXPECT(!memcmp(got, want, SIZE));
@@ -229,7 +229,7 @@ TEST(many_contexts)
     }
 }
 
-// The display is terminated with a buffer still registered.
+// The display is terminated while a buffer is still registered.
 TEST(terminated)
 {
     EGLContext context = gl_start(GL_CORE);

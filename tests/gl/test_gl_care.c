@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenGL objects and contexts of kinds that ask for care: none of them may lose bytes, and none may
-// cost bytes of others.
+// OpenGL objects and contexts that need special care: the driver must not lose their bytes, nor
+// damage the bytes of others.
 #include "context.h"
 
 enum { SIZE = 4096, BAD_ADDRESS = 8 };
@@ -8,7 +8,7 @@ enum { SIZE = 4096, BAD_ADDRESS = 8 };
 static uint8_t bytes[SIZE];
 
 // "If GL_DYNAMIC_STORAGE_BIT is not set, the buffer content may not be directly updated by the
-// client": but by CUDA.
+// client". CUDA may still write it.
 TEST(storage_without_updates)
 {
     static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT,
@@ -135,9 +135,9 @@ TEST(gaps_between_rows)
     }
 }
 
-// A cube whose faces become unlike, before a mapping or in it, is read nowhere but in its own
-// memory.
-static void unlike_faces(bool while_mapped)
+// The faces of a cube map get different sizes, before or while it is mapped. Reads stay inside the
+// cube map's own memory.
+static void mixed_faces(bool while_mapped)
 {
     enum { SMALL = 16, LARGE = 512, OTHERS = 64 };
     static uint8_t texels[LARGE * LARGE * 4];
@@ -170,18 +170,18 @@ static void unlike_faces(bool while_mapped)
     }
 }
 
-TEST(faces_unlike_before_map)
+TEST(faces_differ_before_map)
 {
-    unlike_faces(false);
+    mixed_faces(false);
 }
 
-TEST(faces_unlike_while_mapped)
+TEST(faces_differ_while_mapped)
 {
-    unlike_faces(true);
+    mixed_faces(true);
 }
 
-// An object that gets another format while it is registered is left alone, also in a context that
-// looks for no errors.
+// If a registered object gets another format, it is left alone, even in a context with
+// GL_KHR_no_error.
 static void reformatted(EGLint attribute, GLenum format, bool renderbuffer)
 {
     enum { SIDE = 64 };
@@ -230,7 +230,7 @@ TEST(reformatted_renderbuffer_without_errors)
     reformatted(EGL_CONTEXT_OPENGL_NO_ERROR_KHR, GL_DEPTH_COMPONENT24, true);
 }
 
-// The same format, but several samples of each.
+// The same format, but with several samples per texel.
 TEST(multisampled_renderbuffer)
 {
     enum { SIDE = 32 };
@@ -269,8 +269,7 @@ TEST(resized_renderbuffer)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// Only what CUDA has written goes back, be it in many places: what OpenGL has written between them
-// meanwhile stays.
+// Only CUDA's writes are copied back, even from many places. OpenGL's writes between them stay.
 TEST(parts)
 {
     enum { SIDE = 32, FEW = 5, MANY = 100 };
@@ -282,7 +281,7 @@ TEST(parts)
         CUgraphicsResource r = cu_buffer(b, 0);
         CUdeviceptr p = cu_map_pointer(r);
         for (int i = 0; i < places; i++) {
-            int at = i * 37 % MANY * 40; // in no order
+            int at = i * 37 % MANY * 40; // out of order
             EXPECT_OK(cuMemsetD8(p + (CUdeviceptr)at, 9, 2));
             EXPECT_OK(cuMemsetD8(p + (CUdeviceptr)at + 2, 9, 2));
         }
@@ -318,8 +317,8 @@ TEST(parts)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// OpenGL refuses to move the bytes of a buffer that the program has mapped; a context that looks
-// for no errors would not.
+// OpenGL refuses to copy a buffer that the program has mapped. A context with GL_KHR_no_error would
+// not check.
 TEST(mapped_without_errors)
 {
     gl_use(gl_new_context_with(GL_CORE, EGL_NO_CONTEXT, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE));
@@ -335,8 +334,8 @@ TEST(mapped_without_errors)
     glUnmapBuffer(GL_ARRAY_BUFFER);
 }
 
-// More textures than a context has texture units to hold them in: all live on when the program
-// deletes them, to be read and written, and their names stay dead.
+// More textures than the texture units of a context can hold. The program deletes them; all stay
+// readable and writable, and their names stay dead.
 TEST(many_textures)
 {
     enum { COUNT = 300 };
@@ -377,8 +376,8 @@ TEST(many_textures)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// The driver does not mind that a pointer or an array is used after unmap: it leads to the object's
-// own bytes, as they are then.
+// On a card, a pointer or an array still works after unmap. It leads to the object's own bytes,
+// with their current values.
 TEST(used_after_unmap)
 {
     enum { SIDE = 16 };
@@ -394,7 +393,7 @@ TEST(used_after_unmap)
     EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
     for (int value = 4; value < 6; value++) {
         memset(bytes, 0, SIZE);
-        EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE)); // nothing had been fetched while it was mapped
+        EXPECT_OK(cuMemcpyDtoH(bytes, p, SIZE)); // not fetched while it was mapped
         EXPECT_EQ(bytes[SIZE - 1], value - 1);
         cu_read_array(a, SIDE * 4, SIDE, bytes);
         EXPECT_EQ(bytes[SIDE * SIDE * 4 - 1], value - 1);
@@ -406,7 +405,7 @@ TEST(used_after_unmap)
         cu_write_array(a, 0, 0, SIDE * 4, SIDE, bytes);
         glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
         EXPECT_EQ(bytes[0], value);
-        EXPECT_OK(cuGraphicsMapResources(2, r, 0)); // and in order
+        EXPECT_OK(cuGraphicsMapResources(2, r, 0)); // the correct order
         EXPECT_OK(cuGraphicsUnmapResources(2, r, 0));
     }
     EXPECT_OK(cuMemsetD8(p, 8, SIZE)); // the program does not wait, and maps it again
@@ -419,9 +418,9 @@ TEST(used_after_unmap)
     EXPECT_ERROR(cuMemsetD8(p, 9, SIZE), CUDA_ERROR_INVALID_VALUE);
 }
 
-// As far as cuMemGetAddressRange says, a pointer can be used under the driver's personality; under
-// the manual's it is as large as the buffer.
-static void reach(const char *personality, size_t size, size_t want)
+// Under the driver's personality, a pointer is valid as far as cuMemGetAddressRange says. Under the
+// manual's, it is valid for the buffer's size.
+static void pointer_range(const char *personality, size_t size, size_t want)
 {
     test_setting("CARDLESS_PERSONALITY", personality);
     gl_start(GL_CORE);
@@ -435,20 +434,21 @@ static void reach(const char *personality, size_t size, size_t want)
     EXPECT_ERROR(cuMemcpyDtoH(bytes, p, want + 1), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST(reach_of_the_driver)
+TEST(pointer_range_of_the_driver)
 {
-    reach("driver-580", 513, 1024); // recorded: 512 for 1 to 512 bytes, 1024 for 513, 4608 for 4097
+    // recorded: 512 for 1 to 512 bytes, 1024 for 513, 4608 for 4097
+    pointer_range("driver-580", 513, 1024);
 }
 
-TEST(reach_of_the_manual)
+TEST(pointer_range_of_the_manual)
 {
-    reach("manual", 513, 513);
+    pointer_range("manual", 513, 513);
 }
 
 TESTS(CASE(parts), CASE(reformatted_texture), CASE(reformatted_texture_without_errors),
       CASE(reformatted_renderbuffer), CASE(reformatted_renderbuffer_without_errors),
       CASE(resized_renderbuffer), CASE(multisampled_renderbuffer), CASE(mapped_without_errors),
-      CASE(many_textures), CASE(used_after_unmap), CASE(reach_of_the_driver),
-      CASE(reach_of_the_manual), CASE(storage_without_updates), CASE(mapped_persistently),
+      CASE(many_textures), CASE(used_after_unmap), CASE(pointer_range_of_the_driver),
+      CASE(pointer_range_of_the_manual), CASE(storage_without_updates), CASE(mapped_persistently),
       CASE(failed_copies), CASE(failed_copies_of_images), CASE(gaps_between_rows),
-      CASE(faces_unlike_before_map), CASE(faces_unlike_while_mapped))
+      CASE(faces_differ_before_map), CASE(faces_differ_while_mapped))

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Contexts of every kind.
+// OpenGL contexts of every kind.
 #include "context.h"
 
 enum { SIZE = 4096 };
 
 static uint8_t bytes[SIZE];
 
-// Contexts that look for no errors, or that may be lost, share objects only with their like.
+// Contexts with GL_KHR_no_error or with reset notification share objects only with contexts of the
+// same kind.
 static void context_with(EGLint attribute, EGLint value)
 {
     static const enum gl_flavour flavours[] = {GL_CORE, GL_COMPATIBILITY, GL_ES};
@@ -43,7 +44,7 @@ TEST(context_without_errors)
     context_with(EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE);
 }
 
-TEST(context_that_may_be_lost)
+TEST(context_with_reset_notification)
 {
     context_with(EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET);
 }
@@ -53,5 +54,5 @@ TEST(context_with_robust_access)
     context_with(EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE);
 }
 
-TESTS(CASE(context_without_errors), CASE(context_that_may_be_lost),
+TESTS(CASE(context_without_errors), CASE(context_with_reset_notification),
       CASE(context_with_robust_access))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The calls about devices, and those that came before cuGraphics.
+// Device queries of OpenGL interoperability, and the calls that predate cuGraphics.
 #include "context.h"
 
 TEST(devices)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Formats of textures and renderbuffers of OpenGL: which register and as what array, and the bytes
-// of each, both ways.
+// Formats of OpenGL textures and renderbuffers: whether each one registers, the array that CUDA
+// gets, and its bytes in both directions.
 #include "context.h"
 
 enum { W = 40, H = 24, ROOM = W * H * 16 };
@@ -42,7 +42,7 @@ static const struct format formats[] = {
     {GL_RGBA32I, GL_RGBA_INTEGER, GL_INT, S32, 4, 16},
 };
 
-// No bytes that are no number: those of floats may be made quiet on the way.
+// Avoids NaNs, because a float conversion may turn a signalling NaN into a quiet one.
 static void fill(const struct format *f, uint8_t *bytes, size_t size, unsigned seed)
 {
     pattern(bytes, size, seed);
@@ -68,7 +68,7 @@ static void check_format(const struct format *f)
     EXPECT(!memcmp(got, want, size));
     if (memcmp(got, want, size))
         printf("# of format %#x\n", f->internal);
-    // A part of it goes back; the rest is as it was.
+    // Writes a part of it. The rest must not change.
     fill(f, parts, size, 60);
     cu_write_array(a, (size_t)5 * f->element_B, 3, (size_t)20 * f->element_B, 10, parts);
     for (size_t y = 0; y < 10; y++)
@@ -92,7 +92,7 @@ TEST(formats)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// Three channels take the room of four, four bits that of eight.
+// Three channels take the space of four, and four-bit channels that of eight-bit ones.
 TEST(formats_widened)
 {
     gl_start(GL_CORE);
@@ -144,7 +144,7 @@ TEST(formats_refused)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// Formats without a size of their own, and of the compatibility profile.
+// Unsized formats, and formats of the compatibility profile.
 TEST(formats_unsized)
 {
     gl_start(GL_COMPATIBILITY);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Images of OpenGL: flags are honoured, and what the program does to a registered texture or
-// renderbuffer is borne.
+// OpenGL images: flags are honoured, and the driver copes if the program changes a registered
+// texture or renderbuffer.
 #include "context.h"
 
 enum { W = 40, H = 24, ROOM = W * H * 4 };
@@ -41,7 +41,7 @@ TEST(deleted)
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, W, H, GL_RGBA, GL_UNSIGNED_BYTE, want);
     CUgraphicsResource r = cu_image(t, GL_TEXTURE_2D, 0);
     glDeleteTextures(1, &t);
-    gl_texture_2d(GL_RGBA8, 1, 8, 8); // most likely of the same name
+    gl_texture_2d(GL_RGBA8, 1, 8, 8); // most likely gets the same name
     cu_read_array(cu_map_array(r, 0, 0), W * 4, H, got);
     EXPECT(!memcmp(got, want, W * H * 4));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
@@ -104,7 +104,7 @@ TEST(shrunk)
     EXPECT_DIAGNOSTIC(G14);
 }
 
-// Rows of a size that no alignment goes with, read by way of a copy.
+// Rows of an odd size, which fit no pack alignment. The driver reads them through a copy.
 TEST(resized_to_odd_rows)
 {
     enum { SMALL = 5, LARGE = 61 };
@@ -125,7 +125,7 @@ TEST(resized_to_odd_rows)
     EXPECT_DIAGNOSTIC(G14);
 }
 
-// More textures than can be held in texture units.
+// More textures than the texture units of a context can hold.
 TEST(many)
 {
     enum { COUNT = 300 };

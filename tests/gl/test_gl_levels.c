@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Which levels of a texture CUDA has: as recorded of a card, but for what its driver mixes up where
-// there is a base level.
+// The mip levels that CUDA sees of a texture: as recorded on a card, except if its driver confuses
+// the levels because of a base level.
 #include "context.h"
 
 enum { SIDE = 16, LEVELS = 5 };
 
 static uint8_t texels[SIDE * SIDE * 4];
 
-// A level of 10 + its number, of the size that goes with SIDE, or another.
+// Specifies a level whose bytes are 10 + its number. levels_of gives each level the size that
+// belongs to SIDE.
 static void level_of(GLenum target, int level, int width, int height)
 {
     memset(texels, 10 + level, sizeof texels);
@@ -34,7 +35,8 @@ static void refused(GLuint t, GLenum target)
     EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, t, target, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-// Registers and maps; there are `count` levels from `first` on, the mipmapped array has the same.
+// Registers and maps the texture. CUDA must see `count` levels from `first` on, and as many in the
+// mipmapped array.
 static CUgraphicsResource has_levels(GLuint t, GLenum target, unsigned first, unsigned count)
 {
     CUmipmappedArray m;
@@ -68,7 +70,7 @@ static int byte_of_level(CUgraphicsResource r, unsigned layer, unsigned level)
     return texel[3];
 }
 
-// More than one level registers as the whole chain.
+// A texture with more than one level registers as a complete mip chain.
 TEST(chain)
 {
     gl_start(GL_CORE);
@@ -84,7 +86,7 @@ TEST(chain)
     EXPECT_OK(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 5));
     EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&b, r, 0, 7), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphicsSubResourceGetMappedArray(&b, r, 1, 0), CUDA_ERROR_INVALID_VALUE);
-    cu_write_array(a, 0, 0, 8, 1, "12345678"); // a level that the texture does not have
+    cu_write_array(a, 0, 0, 8, 1, "12345678"); // a level that the texture lacks
     cu_read_array(a, 8, 1, texels);
     EXPECT(!memcmp(texels, "12345678", 8));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
@@ -126,7 +128,7 @@ TEST(base_level)
         glGetTexImage(GL_TEXTURE_2D, level, GL_RGBA, GL_UNSIGNED_BYTE, texels);
         EXPECT_EQ(texels[0], level == 3 ? 53 : 10 + level);
     }
-    t = texture(GL_TEXTURE_2D); // one level that is the base, and CUDA has the chain
+    t = texture(GL_TEXTURE_2D); // a single level, at the base: CUDA sees a complete chain
     level_of(GL_TEXTURE_2D, 1, 8, 8);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, 1);
     r = has_levels(t, GL_TEXTURE_2D, 1, LEVELS - 1);
@@ -136,7 +138,7 @@ TEST(base_level)
     EXPECT(!strstr(test_reported(), "G14"));
 }
 
-// Levels that do not go with the base do not count; those that do may have holes between them.
+// Levels that do not fit the base level are ignored. Levels that do fit may have gaps between them.
 TEST(incomplete)
 {
     gl_start(GL_CORE);
@@ -150,7 +152,7 @@ TEST(incomplete)
     CUgraphicsResource r = has_levels(t, GL_TEXTURE_2D, 0, LEVELS);
     CUarray a;
     EXPECT_EQ(byte_of_level(r, 0, 2), 12);
-    MUST(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 3)); // nowhere to go
+    MUST(cuGraphicsSubResourceGetMappedArray(&a, r, 0, 3)); // OpenGL has no such level
     cu_write_array(a, 0, 0, 8, 2, texels);
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
     EXPECT(!strstr(test_reported(), "G14"));
@@ -177,8 +179,8 @@ TEST(faces)
     refused(t, GL_TEXTURE_CUBE_MAP);
 }
 
-// OpenGL once made the other levels itself whenever level 0 was written; CUDA's writes are not the
-// program's.
+// GL_GENERATE_MIPMAP once generated the other levels whenever the program wrote level 0. CUDA's
+// writes do not trigger this.
 TEST(generated_levels)
 {
     gl_start(GL_COMPATIBILITY);

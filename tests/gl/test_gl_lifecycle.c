@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Threads that disturb each other while they register.
 //
-// Objects are specified anew again and again while another thread registers and unregisters them.
-// Mesa updates all framebuffers of a share group that have a texture when the
-// texture is specified anew, without a lock against the contexts that the framebuffers belong to: a
-// driver that attached the program's textures to framebuffers of its own would crash here.
+// Some threads respecify objects again and again while another thread registers and unregisters
+// them. If a texture is respecified, Mesa updates all framebuffers of the share group that have it
+// attached, without a lock against the contexts that own the framebuffers. A driver that attached
+// the program's textures to framebuffers of its own would crash here.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -41,7 +41,7 @@ static void *specify_renderbuffers(void *unused)
     return unused;
 }
 
-// Every object is registered twice: the second registration looks for the first one's shadow.
+// Registers every object twice, because the second registration looks for the first one's shadow.
 static void register_twice(GLuint object, GLenum target)
 {
     CUgraphicsResource r[2];
@@ -49,7 +49,7 @@ static void register_twice(GLuint object, GLenum target)
     for (int i = 0; i < 2; i++) {
         CUresult result = cuGraphicsGLRegisterImage(&r[count], object, target, 0);
         count += !result;
-        // Between two formats the object can look like neither.
+        // Between two formats, the object may match neither.
         EXPECT(!result || result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_UNKNOWN);
     }
     while (count--)
@@ -59,7 +59,7 @@ static void register_twice(GLuint object, GLenum target)
 static void register_while_specified(GLenum target, void *(*specify)(void *))
 {
     pthread_t thread;
-    test_setting("CARDLESS_DIAGNOSTICS", "off"); // every respecification would be one
+    test_setting("CARDLESS_DIAGNOSTICS", "off"); // every respecification would report one
     EGLContext own = gl_start(GL_CORE);
     shared = gl_new_context(GL_CORE, own);
     for (int i = 0; i < OBJECTS; i++) {
@@ -81,8 +81,8 @@ static void register_while_specified(GLenum target, void *(*specify)(void *))
 
 // ---- contexts that cannot be shared
 
-// A context that is current lives on after eglDestroyContext, but no context can share objects with
-// it any more.
+// If eglDestroyContext is called on a current context, the context lives on, but no other context
+// can share its objects any more.
 static void *register_in_destroyed_contexts(void *cuda)
 {
     EXPECT_OK(cuCtxSetCurrent(cuda));
@@ -99,13 +99,14 @@ static void *register_in_destroyed_contexts(void *cuda)
     return NULL;
 }
 
-// The threads wait for each other's share groups, since they may turn out to be their own.
+// The threads wait for each other's share groups, because another thread's group may turn out to be
+// their own.
 TEST(groups_that_fail_meanwhile)
 {
     enum { THREADS = 3, GROUPS = 40 };
     pthread_t threads[THREADS];
     CUcontext cuda;
-    test_setting("CARDLESS_DIAGNOSTICS", "off"); // every refusal would be one
+    test_setting("CARDLESS_DIAGNOSTICS", "off"); // every refusal would report one
     gl_start(GL_CORE);
     EXPECT_OK(cuCtxGetCurrent(&cuda));
     for (int i = 0; i < THREADS; i++)
@@ -124,17 +125,17 @@ TEST(groups_that_fail_meanwhile)
         pthread_join(threads[i], NULL);
 }
 
-// ---- objects that are specified anew
+// ---- objects that are respecified
 
-TEST(textures_specified_meanwhile)
+TEST(textures_respecified_meanwhile)
 {
     register_while_specified(GL_TEXTURE_2D, specify_textures);
 }
 
-TEST(renderbuffers_specified_meanwhile)
+TEST(renderbuffers_respecified_meanwhile)
 {
     register_while_specified(GL_RENDERBUFFER, specify_renderbuffers);
 }
 
-TESTS(CASE(textures_specified_meanwhile), CASE(renderbuffers_specified_meanwhile),
+TESTS(CASE(textures_respecified_meanwhile), CASE(renderbuffers_respecified_meanwhile),
       CASE(groups_that_fail_meanwhile))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistakes with real OpenGL: each is reported once, and its correct twin is not (the other programs
-// of this folder expect no report at all).
+// Mistakes with real OpenGL: each is reported once, and its correct twin is not reported. The other
+// programs in this folder expect no diagnostics unless a case says so.
 #include "context.h"
 
 enum { SIZE = 4096 };
@@ -18,7 +18,7 @@ TEST(g06_used_after_unmap)
     EXPECT_DIAGNOSTIC(G06);
 }
 
-// A copy of a texture's first row, from or to a mapping with these flags.
+// Copies the first row of a texture, to or from a mapping with these flags.
 static void copy_row(unsigned flags, bool write)
 {
     uint8_t row[64 * 4] = {0};
@@ -131,7 +131,7 @@ TEST(g11_g12_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// Each call that needs the context: 0 map, 1 unmap, 2 unregister, 3 devices, 4 init.
+// Makes one of the calls that need a context: 0 map, 1 unmap, 2 unregister, 3 devices, 4 init.
 static void without_context(int call)
 {
     CUdevice device;
@@ -185,7 +185,8 @@ TEST(g13_deleted)
     EXPECT_DIAGNOSTIC(G13);
 }
 
-// A buffer gets other storage than it had when it was registered; `again`: and is registered again.
+// The program gives a registered buffer other storage. If `again` is set, it then registers the
+// buffer again.
 static void resize(bool again)
 {
     gl_start(GL_CORE);
@@ -210,7 +211,7 @@ TEST(g14_resized)
     EXPECT_DIAGNOSTIC(G14);
 }
 
-// The right way.
+// The correct way.
 TEST(resized_and_registered_again)
 {
     resize(true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Work of OpenGL and CUDA comes in order: what was issued before map is complete before CUDA looks,
-// what was before unmap before OpenGL does.
+// The order of OpenGL and CUDA work: OpenGL work issued before map completes before CUDA reads, and
+// CUDA work issued before unmap completes before OpenGL reads.
 #include <time.h>
 
 #include "context.h"
@@ -42,8 +42,8 @@ static void slow(void *unused)
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 }
 
-// What CUDA was told to do in the stream before unmap is done before OpenGL looks: the copy is held
-// up by a slow host function, and without the wait in unmap OpenGL would see the old bytes.
+// CUDA work that precedes unmap in the stream completes before OpenGL reads. A slow host function
+// delays the copy: if unmap did not wait, OpenGL would read the old bytes.
 TEST(cuda_before_unmap)
 {
     gl_start(GL_CORE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Parts of objects, read and written in random order, more of them than are kept exactly: each read
-// gives what was there or was written last, and at the end OpenGL has that, and nothing else has
-// changed.
+// Reads and writes parts of objects in random order, more parts than the driver tracks exactly.
+// Each read must return the original bytes or the last write. At the end OpenGL must hold the same
+// bytes, and nothing else may have changed.
 #include "context.h"
 
 enum {
@@ -21,7 +21,7 @@ static uint32_t draw(uint32_t below)
     return (random_state >> 8) % below;
 }
 
-// ---- an image of slices or layers: R32UI
+// ---- an image with slices or layers: R32UI
 
 struct box {
     uint32_t x, y, z, width, height, depth;
@@ -39,7 +39,7 @@ static struct box draw_box(void)
     return b;
 }
 
-// Row by row of the model.
+// One row of a box in the model.
 static uint32_t *row(uint32_t *of, const struct box *b, uint32_t y, uint32_t z)
 {
     return of + ((b->z + z) * SIDE + b->y + y) * SIDE + b->x;
@@ -180,7 +180,7 @@ TEST(ranges)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// ---- parts of texels, whose other bytes stay
+// ---- parts of texels: the other bytes of a texel stay
 
 TEST(bytes_of_texels)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// While bytes move between OpenGL and CUDA, CUDA calls of other threads go on: OpenGL may wait for
-// the program, whose debug callback may call CUDA.
+// While bytes move between OpenGL and CUDA, other threads can still call CUDA. They must, because
+// OpenGL may wait for the program, whose debug callback may call CUDA.
 //
-// The driver finds OpenGL through eglGetProcAddress, which is this program's own: a function of
-// OpenGL that a test has named stands still inside until another thread has made its CUDA calls.
+// The driver finds OpenGL through eglGetProcAddress, which this program replaces. If a test names
+// an OpenGL function, that function blocks until another thread has made its CUDA calls.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,8 +13,8 @@
 
 enum { SIDE = 64, ROW_B = SIDE * 4, SIZE = 4096, PATIENCE_S = 20 };
 
-static const char *_Atomic held;     // the function that stands still
-static atomic_bool inside, released; // one is there; it may go on
+static const char *_Atomic held;     // the function that blocks
+static atomic_bool inside, released; // a thread is in it; it may return
 static atomic_bool lost_patience;
 static uint8_t bytes[SIDE * ROW_B];
 
@@ -39,7 +39,7 @@ static void stand_still(const char *name)
     const char *which = held;
     if (!which || strcmp(which, name))
         return;
-    held = NULL; // once
+    held = NULL; // blocks once
     inside = true;
     await(&released);
 }
@@ -128,12 +128,12 @@ static void meanwhile(const char *function_held, void (*act)(void *), void *arg)
     pthread_t thread;
     inside = released = lost_patience = false;
     if (pthread_create(&thread, NULL, others, NULL)) {
-        EXPECT(!"a thread can be made");
+        EXPECT(!"a thread can be created");
         return;
     }
     held = function_held;
     act(arg);
-    await(&inside); // else nothing has been tested
+    await(&inside); // otherwise the case tests nothing
     inside = true;
     pthread_join(thread, NULL);
     held = NULL;
@@ -189,7 +189,7 @@ TEST(texture)
     bytes[0] = 0;
     meanwhile("glGetTextureSubImage", read_texel, a);
     EXPECT_EQ(bytes[0], 5);
-    meanwhile("glGetTextureSubImage", read_all, a); // all but the texel
+    meanwhile("glGetTextureSubImage", read_all, a); // all bytes except the texel
     EXPECT_EQ(bytes[sizeof bytes - 1], 5);
     cu_write_array(a, 0, 0, 4, 1, (uint8_t[]){1, 2, 3, 4});
     meanwhile("glTexSubImage2D", unmap, r);
@@ -261,7 +261,7 @@ static void destroy(void *of)
     EXPECT_OK(cuCtxDestroy(of));
 }
 
-// A context ends whose resource is mapped.
+// A context is destroyed while its resource is mapped.
 TEST(end_of_a_context)
 {
     CUcontext second;
@@ -306,7 +306,7 @@ static void *release_later(void *unused)
     return unused;
 }
 
-// Another thread that needs bytes which are on their way waits for them.
+// If another thread needs bytes that are being fetched, it waits for them.
 TEST(same_bytes)
 {
     pthread_t reader, waker;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OpenGL objects that are registered more than once: all their resources have one memory, as on a
+// OpenGL objects that are registered more than once: all their resources share one memory, as on a
 // card.
 #include "context.h"
 
@@ -51,8 +51,8 @@ static void buffers(const char *personality)
     EXPECT_EQ(bytes[2], 7);
     EXPECT_EQ(bytes[3], 5);
 
-    // What OpenGL writes in between is seen by the next mapping, whichever it is; the one that is
-    // left works on.
+    // The next mapping sees OpenGL's writes, through either resource. The remaining resource keeps
+    // working.
     EXPECT_OK(cuGraphicsUnregisterResource(r));
     glBindBuffer(GL_ARRAY_BUFFER, b);
     glBufferSubData(GL_ARRAY_BUFFER, 0, 1, (uint8_t[]){3});
@@ -73,8 +73,7 @@ TEST(buffers_of_the_driver)
     buffers("driver-580");
 }
 
-// Whoever unmaps last may not take back what the other has written, also where both write at the
-// same place.
+// The last unmap must not undo the other resource's writes, even if both write to the same place.
 TEST(both_write)
 {
     gl_start(GL_CORE);
@@ -115,23 +114,23 @@ static void flags_of_both(unsigned flags, unsigned other, int want)
     EXPECT_EQ(gl_buffer_byte(b, 0), want);
 }
 
-TEST(read_only_and_none)
+TEST(read_only_and_no_flags)
 {
-    flags_of_both(CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_NONE, 9);
+    check_flags_of_both(CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_NONE, 9);
 }
 
-TEST(none_and_read_only)
+TEST(no_flags_and_read_only)
 {
-    flags_of_both(CU_GRAPHICS_REGISTER_FLAGS_NONE, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, 9);
+    check_flags_of_both(CU_GRAPHICS_REGISTER_FLAGS_NONE, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, 9);
 }
 
 TEST(read_only_twice)
 {
-    flags_of_both(CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, 5);
+    check_flags_of_both(CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY,
+                        5);
 }
 
-// A second mapping that does not want the old bytes leaves those alone that the first one has
-// written.
+// A second mapping with WRITE_DISCARD keeps the bytes that the first mapping has written.
 TEST(discarded_by_one)
 {
     gl_start(GL_CORE);
@@ -174,7 +173,7 @@ TEST(in_two_contexts)
     EXPECT_EQ(gl_buffer_byte(b, 1), 8);
 }
 
-// ---- another object of the same name
+// ---- another object with the same name
 
 static GLuint buffer_named(GLuint name, uint8_t value)
 {
@@ -184,8 +183,8 @@ static GLuint buffer_named(GLuint name, uint8_t value)
     return name;
 }
 
-// Names need not be asked for in this profile, so that one can be had again.
-TEST(another_buffer_of_the_name)
+// In this profile a program may choose names itself, so it can reuse one.
+TEST(another_buffer_with_the_name)
 {
     enum { NAME = 77 };
     gl_start(GL_COMPATIBILITY);
@@ -229,7 +228,7 @@ static void set_texel(CUarray a, uint8_t value)
     cu_write_array(a, 0, 0, 4, 1, (uint8_t[]){value, value, value, value});
 }
 
-TEST(another_texture_of_the_name)
+TEST(another_texture_with_the_name)
 {
     enum { NAME = 77 };
     gl_start(GL_COMPATIBILITY);
@@ -318,7 +317,7 @@ TEST(without_errors)
 }
 
 TESTS(CASE(buffers_of_the_manual), CASE(buffers_of_the_driver), CASE(both_write),
-      CASE(read_only_and_none), CASE(none_and_read_only), CASE(read_only_twice),
-      CASE(discarded_by_one), CASE(in_two_contexts), CASE(another_buffer_of_the_name),
-      CASE(another_texture_of_the_name), CASE(textures), CASE(cubes), CASE(renderbuffers),
+      CASE(read_only_and_no_flags), CASE(no_flags_and_read_only), CASE(read_only_twice),
+      CASE(discarded_by_one), CASE(in_two_contexts), CASE(another_buffer_with_the_name),
+      CASE(another_texture_with_the_name), CASE(textures), CASE(cubes), CASE(renderbuffers),
       CASE(without_errors))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The program's OpenGL state is as before after every call, in each kind of context: all that
-// glGetIntegerv knows, its textures' and buffers' own parameters, the error that is pending, and
-// what is current.
+// Every call leaves the program's OpenGL state unchanged, in each kind of context: every value of
+// glGetIntegerv, the parameters of its textures and buffers, the pending error, and the current
+// context.
 #include "context.h"
 
 enum {
@@ -18,9 +18,9 @@ enum {
 static GLenum names[NAMES_MAX];
 static unsigned name_count;
 
-// Whether a name asks how much memory is free (GL_ATI_meminfo, GL_NVX_gpu_memory_info). This is not
-// state of the context: it differs from call to call. Mesa 25's llvmpipe lists both extensions
-// and returns uninitialised values.
+// Whether a name queries the amount of free memory (GL_ATI_meminfo, GL_NVX_gpu_memory_info). This
+// is not state of the context, because it differs from call to call. Mesa 25's llvmpipe lists both
+// extensions and returns uninitialised values.
 static bool is_free_memory(GLenum name)
 {
     return (name >= GL_VBO_FREE_MEMORY_ATI && name <= GL_RENDERBUFFER_FREE_MEMORY_ATI) ||
@@ -28,7 +28,7 @@ static bool is_free_memory(GLenum name)
             name <= GL_GPU_MEMORY_INFO_EVICTED_MEMORY_NVX);
 }
 
-// The names that this context knows.
+// Collects the names that this context supports.
 static void collect_names(void)
 {
     static GLint values[VALUES_MAX];
@@ -100,7 +100,7 @@ static void compare(const char *call)
                    after.value[i][0]);
 }
 
-// Makes a call with an error pending, and compares everything afterwards.
+// Makes a call while an error is pending, and compares the whole state afterwards.
 #define UNDISTURBED(call, code)                                                                    \
     do {                                                                                           \
         look(&before);                                                                             \
@@ -110,7 +110,7 @@ static void compare(const char *call)
     } while (0)
 #define UNDISTURBED_OK(call) UNDISTURBED(call, CUDA_SUCCESS)
 
-// State that is nowhere the default.
+// Sets state that differs from the defaults everywhere.
 static void disturb(enum gl_flavour flavour, GLuint texture, GLuint buffer)
 {
     GLuint other, vao, sampler, other_buffer;
@@ -172,7 +172,7 @@ static GLuint layered(GLenum target, GLenum format, int levels, int size, int de
     return t;
 }
 
-// The bytes that CUDA writes are right all the same.
+// CUDA's bytes are correct in spite of the unusual state.
 enum { IMAGES = 4, ROW_B = 64, ROWS = 4 };
 static uint8_t bytes[SIZE];
 

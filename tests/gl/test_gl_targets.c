@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Targets of textures of OpenGL: which register and as what array, and the bytes of every level,
-// layer, face and slice, both ways.
+// Targets of OpenGL textures: whether each one registers, the array that CUDA gets, and the bytes
+// of every level, layer, face and slice in both directions.
 #include "context.h"
 
 enum { ROOM = 64 * 64 * 4 * 6 };
@@ -52,8 +52,7 @@ static void gl_get(const struct target *t, int level, void *bytes)
         glGetTexImage(t->target, level, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
 }
 
-// Every level; every layer and face through an array of its own, slices of a 3D texture through
-// one.
+// Checks every level. Each layer or face has its own array; all slices of a 3D texture share one.
 static void check_target(const struct target *t)
 {
     GLuint texture = make(t);
@@ -85,7 +84,7 @@ static void check_target(const struct target *t)
             EXPECT_OK(cuMemcpy3D(&c));
         }
         EXPECT(!memcmp(got, want, size));
-        // The last slice is written.
+        // Writes the last slice.
         pattern(parts, slice, 99);
         CUarray a;
         MUST(cuGraphicsSubResourceGetMappedArray(&a, r, stacked ? (unsigned)d - 1 : 0,
@@ -157,7 +156,7 @@ TEST(targets_refused)
                  CUDA_ERROR_INVALID_VALUE);
     rb = gl_renderbuffer(GL_DEPTH_COMPONENT24, 16, 16);
     EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, rb, GL_RENDERBUFFER, 0), CUDA_ERROR_INVALID_VALUE);
-    // Texture gather is for arrays of two dimensions.
+    // Texture gather requires a two-dimensional array.
     static const struct target layered = {GL_TEXTURE_2D_ARRAY, 8, 8, 3, 1},
                                solid = {GL_TEXTURE_3D, 8, 8, 3, 1},
                                cube = {GL_TEXTURE_CUBE_MAP, 8, 8, 6, 1};
@@ -174,7 +173,7 @@ TEST(targets_refused)
     EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, t, 0x1234, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-// The array has the shape that the target given says, whatever the texture's own is.
+// The array's shape follows from the target that is passed, even if the texture has another target.
 TEST(other_target)
 {
     gl_start(GL_CORE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls from other threads than the one that registered, with contexts of the same share group, of
-// another one, or with none; and calls that meet.
+// Calls from threads other than the one that registered: with a context of the same share group, of
+// another group, or without a context. Also concurrent calls.
 #include <pthread.h>
 
 #include "context.h"
@@ -80,7 +80,7 @@ static void run_elsewhere(void (*run)(struct job *), bool shared)
     j.context = gl_new_context(GL_CORE, shared ? j.context : EGL_NO_CONTEXT);
     elsewhere(&j);
     EXPECT_EQ(gl_buffer_byte(j.buffer, 5), 77);
-    EXPECT_NO_DIAGNOSTIC(); // such as that there is no such buffer
+    EXPECT_NO_DIAGNOSTIC(); // for example, that the buffer does not exist
 }
 
 TEST(thread_shared)
@@ -134,7 +134,7 @@ static void *busy_main(void *arg)
     return NULL;
 }
 
-// Four threads at once, two of each share group.
+// Four threads run at the same time, two in each share group.
 TEST(threads_at_once)
 {
     struct job jobs[4];
@@ -169,7 +169,7 @@ static void *fill_and_unmap(void *arg)
     eglBindAPI(EGL_OPENGL_API);
     gl_use(h->context);
     EXPECT_OK(
-        cuGraphicsUnmapResources(1, &h->resource, h->stream)); // returns when the stream goes on
+        cuGraphicsUnmapResources(1, &h->resource, h->stream)); // returns when the stream continues
     gl_use(EGL_NO_CONTEXT);
     return NULL;
 }

@@ -19,7 +19,7 @@ enum {
 static uint8_t bytes[SIZE], got[SIZE];
 static __thread bool is_slow;
 
-// The driver finds this one before that of libEGL: it makes races certain.
+// The driver finds this function before libEGL's. It makes the races certain.
 __attribute__((visibility("default"))) EGLContext eglGetCurrentContext(void)
 {
     static EGLContext (*next)(void);
@@ -116,8 +116,8 @@ static void expect_in_gl(const struct object *o, uint8_t value)
 }
 
 // The write has not begun when its resource is unmapped in the same stream.
-static void unmap_behind_a_write(const char *personality, bool image, unsigned flags,
-                                 bool read_first)
+static void unmap_after_a_write(const char *personality, bool image, unsigned flags,
+                                bool read_first)
 {
     test_setting("CARDLESS_PERSONALITY", personality);
     gl_start(GL_CORE);
@@ -133,21 +133,21 @@ static void unmap_behind_a_write(const char *personality, bool image, unsigned f
     expect_in_gl(&o, NEW);
 }
 
-#define UNMAPPED_BEHIND(personality, name)                                                         \
-    TEST(name##_unmapped_behind_a_write)                                                           \
+#define UNMAPPED_AFTER(personality, name)                                                          \
+    TEST(name##_unmapped_after_a_write)                                                            \
     {                                                                                              \
         for (int image = 0; image < 2; image++) {                                                  \
-            unmap_behind_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE, false);  \
-            unmap_behind_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE, true);   \
-            unmap_behind_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD, \
-                                 false);                                                           \
+            unmap_after_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE, false);   \
+            unmap_after_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE, true);    \
+            unmap_after_a_write(personality, image, CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD,  \
+                                false);                                                            \
         }                                                                                          \
     }
-UNMAPPED_BEHIND("manual", manual)
-UNMAPPED_BEHIND("driver-580", driver)
+UNMAPPED_AFTER("manual", manual)
+UNMAPPED_AFTER("driver-580", driver)
 
-// A write that waits for the host does not hide from another stream's read what OpenGL has, and is
-// not overwritten by what that fetches.
+// While a write waits for the host, another stream's read still sees OpenGL's bytes. The write is
+// not overwritten by that fetch.
 static void read_before_a_write(bool image)
 {
     uint32_t *flag;
@@ -169,15 +169,15 @@ static void read_before_a_write(bool image)
     expect_in_gl(&o, NEW);
 }
 
-TEST(read_before_a_write_that_waits)
+TEST(read_before_a_pending_write)
 {
     gl_start(GL_CORE);
     read_before_a_write(false);
     read_before_a_write(true);
 }
 
-// A write that fails, over bytes that nothing has fetched: OpenGL's are there afterwards.
-TEST(read_after_a_write_that_failed)
+// A write fails before anything is fetched. OpenGL's bytes must survive.
+TEST(read_after_a_failed_write)
 {
     gl_start(GL_CORE);
     struct object o = new_object(false);
@@ -198,7 +198,7 @@ TEST(read_after_one_that_was_refused)
     glBindBuffer(GL_ARRAY_BUFFER, o.name);
     EXPECT(glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_READ_BIT));
     read_object(&o, NULL);
-    struct object second = o; // registered meanwhile: it has the same memory all the same
+    struct object second = o; // registered in between; it shares the memory
     second.r = cu_buffer(o.name, 0);
     glUnmapBuffer(GL_ARRAY_BUFFER);
     read_object(&o, NULL);
@@ -248,7 +248,7 @@ static pthread_t begin(struct call *c)
     MUST(cuCtxGetCurrent(&c->cuda));
     if (pthread_create(&thread, NULL, make_slowly, c))
         exit(1);
-    usleep(SOON_US); // it has looked at the resource, and asks for its context
+    usleep(SOON_US); // the driver has looked up the resource, and asks for its context
     return thread;
 }
 
@@ -282,7 +282,7 @@ TEST(mapped_while_it_is_unregistered)
     expect_in_gl(&o, NEW);
 }
 
-TESTS(CASE(manual_unmapped_behind_a_write), CASE(driver_unmapped_behind_a_write),
-      CASE(read_before_a_write_that_waits), CASE(read_after_a_write_that_failed),
-      CASE(read_after_one_that_was_refused), CASE(unmapped_by_two_threads),
+TESTS(CASE(manual_unmapped_after_a_write), CASE(driver_unmapped_after_a_write),
+      CASE(read_before_a_pending_write), CASE(read_after_a_failed_write),
+      CASE(read_after_a_refused_read), CASE(unmapped_by_two_threads),
       CASE(mapped_while_it_is_unregistered))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program that has OpenGL ES and EGL alone: neither libOpenGL nor libGL is in the process before
-// the driver opens a context of its own.
+// A program with only OpenGL ES and EGL: neither libOpenGL nor libGL is loaded before the driver
+// creates its own context.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES3/gl3.h>

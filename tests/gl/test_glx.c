@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same through GLX, on an X server: contexts that are current on a window's connection, and
-// what happens when the connection is closed.
+// The same through GLX, on an X server: contexts that are current on a window's connection, and the
+// effects of closing the connection.
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
 #include <GL/glext.h>
@@ -28,7 +28,7 @@ static const int es[] = {GLX_CONTEXT_MAJOR_VERSION_ARB,
 static const int core[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3,
                            None};
 
-// `attributes` NULL: a context of the old kind.
+// Creates a legacy context if `attributes` is NULL.
 static GLXContext start(GLXContext share, const int *attributes)
 {
     static const int wanted[] = {GLX_DRAWABLE_TYPE, GLX_PBUFFER_BIT, GLX_RENDER_TYPE, GLX_RGBA_BIT,
@@ -130,7 +130,7 @@ static void need_no_thread_sanitizer(void)
              "unloaded, as the driver of a closed connection is");
 }
 
-// The context goes, and with its connection those of the driver's own.
+// Destroys the context and closes its connection, which ends the driver's own contexts too.
 static void close_display(GLXContext context)
 {
     glXMakeContextCurrent(display, None, None, NULL);
@@ -140,7 +140,7 @@ static void close_display(GLXContext context)
     display = NULL;
 }
 
-// Windows close: the connection goes, then CUDA's objects.
+// The program closes its window: first the connection, then CUDA's objects.
 TEST(closed)
 {
     need_no_thread_sanitizer();
@@ -160,9 +160,9 @@ TEST(closed)
     }
 }
 
-// ---- errors of the program's own
+// ---- X errors of the program
 
-static Display *other; // where they happen
+static Display *other; // the connection that they occur on
 static atomic_bool enough;
 static atomic_int sent, seen;
 
@@ -185,8 +185,8 @@ static void *make_errors(void *unused)
     return NULL;
 }
 
-// They reach its handler also while the driver, which must bear errors of its own, opens and closes
-// contexts.
+// The program's handler receives its errors even while the driver, which must tolerate errors of
+// its own, opens and closes contexts.
 TEST(errors_reach_the_program)
 {
     enum { TIMES = 10 };
@@ -209,7 +209,7 @@ TEST(errors_reach_the_program)
     EXPECT(XSetErrorHandler(NULL) == count_error);
 }
 
-// A program without EGL is not searched for it each time.
+// If a program does not use EGL, the driver does not search for it on every call.
 TEST(quick_without_egl)
 {
     enum { TIMES = 200, MOST_US = 500 };
