@@ -72,7 +72,7 @@ static inline EGLContext gl_new_context(enum gl_flavour flavour, EGLContext shar
     return gl_new_context_with(flavour, share, 0, 0);
 }
 
-// Makes a context current in this thread; no context if it is NULL.
+// Makes a context current in this thread, or releases the current one if it is NULL.
 static inline void gl_use(EGLContext context)
 {
     if (!eglMakeCurrent(gl_display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))

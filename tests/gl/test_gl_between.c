@@ -369,8 +369,8 @@ TEST(two_groups_of_two_threads)
     EXPECT_EQ(first_calls(false), 2);
 }
 
-// The unit that holds a texture holds another one after that is unregistered.
-TEST(holders_are_used_again)
+// A texture unit is reused after its texture is unregistered.
+TEST(texture_units_are_reused)
 {
     enum { MANY = 300, AT_ONCE = 3 };
     CUgraphicsResource r[AT_ONCE];
@@ -418,7 +418,7 @@ TEST(exit_of_a_child)
     pthread_join(thread, NULL);
 }
 
-TESTS(CASE(nothing_after_exit), CASE(pool_slots_are_reused), CASE(nothing_fetched),
+TESTS(CASE(nothing_after_exit), CASE(texture_units_are_reused), CASE(nothing_fetched),
       CASE(unregistered_meanwhile), CASE(mapped_meanwhile), CASE(exit_of_a_child),
       CASE(finished_at_unmap), CASE(finished_after_a_wait), CASE(finished_at_map),
       CASE(nothing_uploaded), CASE(one_group_of_two_threads), CASE(two_groups_of_two_threads))

@@ -80,8 +80,7 @@ TEST(resized)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// Of a box across the new edges, the part inside is written back; of a box beyond them
-// nothing.
+// A dirty box that crosses the new edges is clipped to them. A box outside them is dropped.
 TEST(shrunk)
 {
     enum { SIDE = 16, NOW = 8, AT = 4 };

@@ -92,7 +92,7 @@ TEST(chain)
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, 0));
 }
 
-// The base level counts.
+// The texture registers if the level at the base exists.
 TEST(without_level_0)
 {
     gl_start(GL_CORE);

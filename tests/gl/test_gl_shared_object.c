@@ -97,7 +97,7 @@ TEST(both_write)
 
 // Recorded: writes through a READ_ONLY mapping reach OpenGL if another mapping is not READ_ONLY,
 // and are lost if both are.
-static void flags_of_both(unsigned flags, unsigned other, int want)
+static void check_flags_of_both(unsigned flags, unsigned other, int want)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");
     gl_start(GL_CORE);

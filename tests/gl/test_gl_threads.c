@@ -152,8 +152,8 @@ TEST(threads_at_once)
         pthread_join(threads[i], NULL);
 }
 
-// A thread unmaps while its stream is held up, and another one maps the resource again: it waits,
-// and sees the first one's writes.
+// One thread unmaps while its stream is blocked, and another thread maps the resource again. The
+// second call waits, and sees the first thread's writes.
 struct handover {
     CUcontext cuda;
     EGLContext context;

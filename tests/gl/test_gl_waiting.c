@@ -190,7 +190,7 @@ TEST(read_after_a_failed_write)
 }
 
 // If OpenGL refuses a read, because the program maps the buffer, the bytes are fetched again later.
-TEST(read_after_one_that_was_refused)
+TEST(read_after_a_refused_read)
 {
     gl_start(GL_CORE);
     struct object o = new_object(false);
