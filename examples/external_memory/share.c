@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Exports device memory as a file descriptor, imports it as another API's memory would be imported,
-// and maps a part of it. The first try is a common mistake: it maps more bytes than there are.
+// Exports device memory as a file descriptor, imports it as if it were another API's memory, and
+// maps a part of it. The first try fails because of a common mistake: it maps more bytes than the
+// memory has.
 #include <cuda.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenGL without a window: contexts on Mesa's software renderer, or on the first display that EGL
-// offers, and the drawing of the examples.
+// OpenGL without a window, and the drawing of the examples. The contexts are on Mesa's software
+// renderer if it exists, or on the first display that EGL offers.
 #pragma once
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
@@ -14,8 +14,8 @@ struct window {
     EGLContext context;
 };
 
-// Opens a display and makes a context of OpenGL 3.3 core current. `share` is a window to share
-// objects with, or NULL. Ends the program on failure.
+// Opens a display and makes a context of OpenGL 3.3 core current. If `share` is not NULL, the new
+// context shares that window's objects. Ends the program on failure.
 void window_open(struct window *window, const struct window *share);
 void window_close(struct window *window);
 // Ends the program if OpenGL has reported an error.

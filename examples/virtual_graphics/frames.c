@@ -90,7 +90,9 @@ int main(int argc, char **argv)
             CHECK(cuGraphicsMapResources(1, &resource, stream));
         else
             fprintf(stderr, "(the resource is still mapped)\n");
-        if (frame == 0 || strcmp(mistake, "keep-array")) // each mapping may return another array
+        if (frame == 0 ||
+            strcmp(mistake,
+                   "keep-array")) // if the resource is mapped again, it may get another array
             CHECK(cuGraphicsSubResourceGetMappedArray(&array, resource, 0, 0));
         draw_bar(array, frame, stream);
         if (!strcmp(mistake, "draw-mapped"))

@@ -33,7 +33,7 @@ struct gpu_buffer {
     VkBuffer buffer;
     struct gpu_memory memory;
     VkDeviceSize size_B;
-    void *mapped; // the mapping of a host buffer, else NULL
+    void *mapped; // the mapping, or NULL if this is not a host buffer
 };
 
 #define VK(call) gpu_check((call), #call, __FILE__, __LINE__)

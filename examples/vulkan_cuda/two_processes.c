@@ -133,7 +133,7 @@ static uint64_t vulkan_process(const char *png)
     int image_fd = gpu_memory_fd(&gpu, &image.memory),
         buffer_fd = gpu_memory_fd(&gpu, &shared.memory);
     send_offer(socket, &offer, image_fd, buffer_fd);
-    close(image_fd); // sent: the other process has a duplicate
+    close(image_fd); // closed because the other process has a duplicate
     close(buffer_fd);
     int status;
     if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status)) {

@@ -170,7 +170,7 @@ static void CUDA_CB wait_for_held(void *unused)
     pthread_mutex_unlock(&held);
 }
 
-TEST(deep_queue_behind_host_function)
+TEST(deep_queue_after_host_function)
 {
     CUstream stream;
     CUdeviceptr p;
@@ -422,7 +422,7 @@ TEST(faults_beside_reservations)
 }
 
 TESTS(CASE(free_among_busy_threads), CASE(destroy_among_busy_threads), CASE(one_stream_for_all),
-      CASE(deep_queue_that_waits), CASE(deep_queue_behind_host_function),
+      CASE(deep_queue_that_waits), CASE(deep_queue_after_host_function),
       CASE(context_goes_under_its_objects), CASE(nothing_stays_of_a_context),
       CASE(cancelled_thread), CASE(allocations_take_no_descriptors), CASE(small_files),
       CASE(closed_descriptors), CASE(faults_beside_reservations))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contexts: the stack, destruction and what remains of it, primary contexts, flags and limits,
-// threads.
+// Contexts: the stack, objects after their context is destroyed, primary contexts, flags and
+// limits, threads.
 #include <pthread.h>
 
 #include "../harness.h"
@@ -240,7 +240,8 @@ TEST(limits)
     EXPECT_EQ(value, 777);
 }
 
-// A device of compute capability 7.5 has what the H100 lacks and lacks what it has.
+// If the device has compute capability 7.5, it has limits that the H100 lacks, and lacks others
+// that the H100 has.
 TEST(limits_of_turing)
 {
     size_t value = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device queries: what is answered, what is written, and which of several errors comes first.
+// Device queries: the answers, the writes, and the error that is returned if several apply.
 #include <ctype.h>
 
 #include "../harness.h"

@@ -185,8 +185,8 @@ TEST(same_frame)
 }
 
 // A color format, a sample format that is valid for it, and the color format that the consumer
-// receives (0xff: it cannot acquire the frame).
-static void told(unsigned color, unsigned want_color, unsigned want_format)
+// receives (0xff if it cannot acquire the frame).
+static void check_format(unsigned color, unsigned want_color, unsigned want_format)
 {
     struct pair p = pair(0);
     CUdeviceptr memory;
@@ -209,7 +209,7 @@ static void told(unsigned color, unsigned want_color, unsigned want_format)
 
 // Color formats as the producer presented them and as the consumer received them (recorded:
 // egl_streams).
-static void told_all(bool as_the_driver)
+static void check_formats(bool as_the_driver)
 {
     static const unsigned rows[][3] = {
         {0x01, 0x15, 1}, {0x15, 0x01, 1}, {0x14, 0x03, 1}, {0x0b, 0x13, 1}, {0x25, 0x2b, 1},
@@ -217,19 +217,19 @@ static void told_all(bool as_the_driver)
     test_setting("CARDLESS_PERSONALITY", as_the_driver ? "driver-580" : "manual");
     test_context();
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        told(rows[i][0], rows[i][as_the_driver ? 1 : 0],
-             as_the_driver ? rows[i][2] : CU_AD_FORMAT_UNSIGNED_INT8);
-    told(9, 0xff, 0);
+        check_format(rows[i][0], rows[i][as_the_driver ? 1 : 0],
+                     as_the_driver ? rows[i][2] : CU_AD_FORMAT_UNSIGNED_INT8);
+    check_format(9, 0xff, 0);
 }
 
-TEST(formats_as_the_driver_tells)
+TEST(formats_under_the_driver)
 {
-    told_all(true);
+    check_formats(true);
 }
 
-TEST(formats_as_the_manual_tells)
+TEST(formats_under_the_manual)
 {
-    told_all(false);
+    check_formats(false);
 }
 
 static CUdeviceptr map_memory(void)
@@ -293,5 +293,5 @@ TEST(frames_refused)
 }
 
 TESTS(CASE(view_of_memory), CASE(view_of_arrays), CASE(planes_inside), CASE(array_of_graphics),
-      CASE(same_frame), CASE(formats_as_the_driver_tells), CASE(formats_as_the_manual_tells),
+      CASE(same_frame), CASE(formats_under_the_driver), CASE(formats_under_the_manual),
       CASE(frames_refused))

@@ -109,7 +109,7 @@ TEST(register_read_only)
 }
 
 // If the program unmaps registered memory, a fill of it ends the context, not the process.
-TEST(unmapped_behind_the_driver)
+TEST(unmapped_by_the_program)
 {
     test_context();
     char *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -121,4 +121,4 @@ TEST(unmapped_behind_the_driver)
 
 TESTS(CASE(alloc_and_free), CASE(alloc_refused), CASE(free_refused),
       CASE(device_writes_registered_memory), CASE(register_overlap), CASE(unregister_refused),
-      CASE(register_refused), CASE(register_read_only), CASE(unmapped_behind_the_driver))
+      CASE(register_refused), CASE(register_read_only), CASE(unmapped_by_the_program))

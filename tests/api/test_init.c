@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuInit: its flags, threads, forks, and the settings that say which devices there are.
+// cuInit: its flags, threads, forks, and the settings that select the devices.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -57,7 +57,7 @@ TEST(threads)
     EXPECT_EQ(count, 1);
 }
 
-// What `run` answers in a forked child.
+// Returns the result of `run` in a forked child.
 static CUresult in_child(CUresult (*run)(void))
 {
     int status = 0;
@@ -243,7 +243,7 @@ TEST(profile_file_bad)
         "base = h100\nstream_priority.least = -9",
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
-        // Each in a process of its own: the environment is read once.
+        // Each in a process of its own, because the environment is read once.
         fflush(stdout);
         pid_t child = fork();
         if (!child)
@@ -256,7 +256,7 @@ TEST(profile_file_bad)
     }
 }
 
-// What the driver says on standard error when it reads its settings.
+// Returns the driver's text on standard error when it reads its settings.
 static const char *said_of(const char *name, const char *value)
 {
     static char text[1024];

@@ -132,7 +132,7 @@ TEST(current_pool)
     EXPECT_OK(cuMemPoolDestroy(pool));
     EXPECT_OK(cuDeviceGetMemPool(&now, 0));
     EXPECT(now == standard);
-    EXPECT_OK(cuMemFreeAsync(p, NULL)); // an allocation outlives its pool's handle
+    EXPECT_OK(cuMemFreeAsync(p, NULL)); // if the pool's handle is destroyed, its allocations remain
     EXPECT_ERROR(cuMemPoolDestroy(standard), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuDeviceSetMemPool(0, NULL), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuDeviceSetMemPool(99, pool), CUDA_ERROR_INVALID_VALUE);
@@ -216,7 +216,7 @@ TEST(share_with_another_process)
     MUST(cuMemAllocFromPoolAsync(&before, 1000, pool, NULL));
     MUST(cuMemAllocFromPoolAsync(&p, 65536, pool, NULL));
     EXPECT_ERROR(cuMemPoolExportPointer(&data, p),
-                 CUDA_ERROR_INVALID_VALUE); // the pool comes first
+                 CUDA_ERROR_INVALID_VALUE); // the pool is checked first
     MUST(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     MUST(cuMemPoolExportPointer(&data, p));
     MUST(cuMemsetD8(p, 0x42, 65536));

@@ -74,7 +74,7 @@ TEST(huge_buffers_driver)
     refuse_huge_buffers("driver-580");
 }
 
-// Takes the right to touch device memory away. Returns false if there is none.
+// Takes the right to access device memory away. Returns false if there is no device memory.
 static bool withdraw_device_memory(void)
 {
     char line[512];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Median nanoseconds of driver calls, each beside what the real card's driver took: what the
-// benchmark programs share.
+// Median nanoseconds of driver calls, each beside the time that the real card's driver took. The
+// benchmark programs share this file.
 #pragma once
 #include <cuda.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static inline int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The recorded time of a call, or 0. Lines of the recording: a name of 44 columns, then
+// Returns the recorded time of a call, or 0. A line of the recording has a name in 44 columns, then
 // nanoseconds.
 static inline double recorded_ns(const char *name)
 {
@@ -70,7 +70,7 @@ static inline void report(const char *name, double ns)
         report(name, runs[RUNS / 2]);                                                              \
     } while (0)
 
-// Reads the recording, if one is named, and prints the table's head.
+// Reads the recording if one is named, and prints the table's head.
 static inline void begin(int argc, char **argv)
 {
     FILE *f = argc > 1 ? fopen(argv[1], "r") : NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Median nanoseconds of common driver calls, each beside what the real card's driver took
+// Median nanoseconds of common driver calls, each beside the time that the real card's driver took
 // (recorded: tests/data/silicon/latency.txt).
-//   latency [RECORDING]
+//
+//     latency [RECORDING]
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -163,7 +164,7 @@ static void virtual_memory(void)
           cuMemSetAccess(va, 2 << 20, &access, 1); cuMemUnmap(va, 2 << 20));
 }
 
-// Resident memory of this process in KiB.
+// Returns this process's resident memory in KiB.
 static long resident_KiB(void)
 {
     char line[256];

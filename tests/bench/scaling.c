@@ -34,7 +34,7 @@ static int pick(int below)
     return (int)((random_state >> 33) % (uint64_t)below);
 }
 
-// False if the process cannot hold so many objects, or creating them takes too long.
+// Returns false if the process cannot hold so many objects, or if creating them takes too long.
 static int fill(const struct scaling_kind *kind, int count)
 {
     double start = now_ns();
@@ -54,8 +54,8 @@ static double per_call(double start)
     return (now_ns() - start) / SCALING_BATCH;
 }
 
-// Calls once without the clock: the first use of memory faults its pages in, which is no cost of
-// the call.
+// Calls once without the clock, because the first use of memory faults its pages in, which is not
+// part of the call's cost.
 static double time_each(const char *name, CUresult (*call)(int), int count)
 {
     int index[SCALING_BATCH];
@@ -119,7 +119,7 @@ static void measure(const struct scaling_kind *kind, int count, double median[OP
     }
 }
 
-// Measures in a process of its own, so that every count starts from nothing.
+// Measures in a separate process, so that every count starts with an empty driver.
 static void measure_apart(const struct scaling_kind *kind, int count, double median[OPERATIONS])
 {
     int ends[2], status;

@@ -16,7 +16,8 @@ static uint64_t largest_B;
 static double budget_s;
 static unsigned sets[MAX_SETS], set_count;
 
-// Processor time, so that other programs on the machine only cost their share of the caches.
+// Uses processor time, because other programs on the machine then cost only their share of the
+// caches.
 static double now(void)
 {
     struct timespec t;

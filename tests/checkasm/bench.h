@@ -23,7 +23,7 @@ struct ca_bench {
     unsigned value_B;
     struct kn_format dst_format, src_format;
     const void *more; // parameters of this row only
-    double target;    // the ratio to reach; 0: none
+    double target;    // the ratio to reach, or 0 if there is no target
 };
 
 void ca_bench_begin(const char *filter, uint64_t max_B, unsigned milliseconds);

@@ -12,8 +12,8 @@
 
 static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
 
-// Copies whole lines in order, by loads and stores: the limit of tiling, if its order and its
-// shuffles cost nothing.
+// Copies whole lines in order, by loads and stores. This is the limit of tiling, if its order and
+// its shuffles cost nothing.
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) static void copy_lines_64(uint8_t *dst, const uint8_t *src,
                                                              uint64_t size_B)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// The host's functions, through pointers, so that the compiler does not replace them by its own
-// code.
+// The host's functions are called through pointers, because the compiler would replace direct calls
+// by its own code.
 static void *(*volatile host_memcpy)(void *, const void *, size_t) = memcpy;
 static void *(*volatile host_memmove)(void *, const void *, size_t) = memmove;
 static void *(*volatile host_memset)(void *, int, size_t) = memset;

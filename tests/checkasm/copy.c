@@ -79,8 +79,8 @@ static void check_rows(const struct kn_dsp *dsp, const struct kn_dsp *c, struct 
     kn_copy_prefetch_min_B = prefetch_min_B;
 }
 
-// Copies within one rectangle: rows side by side whose ranges overlap, though none of their bytes
-// do.
+// Copies within one rectangle. The ranges of rows side by side overlap, even if no byte is in both
+// rectangles.
 static void check_beside(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
                          struct ca_arena *b, unsigned rounds)
 {

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Returns the flags that a process starts with if the variable has this value; null: without the
-// variable.
+// Returns the flags that a process starts with if the variable has this value, or if it is not set
+// (null).
 static unsigned flags_under(const char *value)
 {
     int status;
@@ -42,7 +42,7 @@ int main(void)
         {"3", KN_CPU_AVX512 | KN_CPU_AVX2},
         {"4", KN_CPU_NEON},
         {"4294967295", ~0u},
-        // None of these is a whole number in range.
+        // These are not whole numbers in range.
         {"", ~0u},
         {"avx2", ~0u},
         {"08", ~0u},

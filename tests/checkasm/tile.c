@@ -115,7 +115,7 @@ static void check_edges(const struct kn_dsp *dsp, const struct kn_dsp *c, struct
     }
 }
 
-// Copies from one box of a surface to another that does not overlap it, though they may share GOBs.
+// Copies from one box of a surface to another. The boxes do not overlap, but they may share GOBs.
 static void check_within(const struct kn_dsp *dsp, const struct kn_dsp *c, struct ca_arena *a,
                          struct ca_arena *b, unsigned rounds)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prints the facts that the drawings of docs/concepts.md show, as the built library has them:
-// nothing here is computed from a formula, everything is observed through the public API.
+// Prints the facts that the drawings of docs/concepts.md show. Nothing is computed from a formula,
+// because each fact is observed through the public API of the built library.
 //
 //     facts aliases|gob|mips|mapping|streams
 //
@@ -215,7 +215,8 @@ static bool is_done(int c)
     return !r;
 }
 
-// Waits until no more commands complete. Under policy eager they complete while they are issued.
+// Waits until no more commands complete. If the policy is eager, they complete while they are
+// issued.
 static void settle(void)
 {
     for (int quiet = 0, before = -1; quiet < 3; quiet++) {
@@ -229,7 +230,7 @@ static void settle(void)
     }
 }
 
-// Issues a command, blocked if it is the one to hold up, and an event after it.
+// Issues a command, and an event after it. If it is the command to hold up, it is blocked first.
 static volatile unsigned *issue(CUstream s, enum command c, enum command held, CUdeviceptr words)
 {
     volatile unsigned *release = c == held ? test_hold(s) : NULL;

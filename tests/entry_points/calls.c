@@ -90,7 +90,7 @@ static void export_table(void *library)
           CUDA_ERROR_INVALID_VALUE);
 }
 
-// Every call above has its line; a bad string argument is shown as an address.
+// Every call above has its line. If a string argument is invalid, the trace shows its address.
 static void trace(void *library, const char *path)
 {
     void *function = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// cuGetProcAddress against what the card answered: proc_address LIBRARY RECORDING. Every name of
-// the recording is asked for at every version that was asked on the card, in both forms of the
-// function and for each kind of default stream.
+// Compares cuGetProcAddress with the recorded answers of the card: proc_address LIBRARY RECORDING.
+// Asks for every name of the recording at every version that was asked on the card, in both forms
+// of the function and for each kind of default stream, because the answer depends on all of these.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -27,7 +27,8 @@ static proc_v1 ask_v1;
 static unsigned checks, failures;
 static char untouched;
 
-// What the recording gives for a version: a symbol, or NULL. `forms`: "2000 3020_v2".
+// Returns the recorded answer for a version: a symbol, or NULL if the recording has no symbol.
+// `forms` is for example "2000 3020_v2".
 static void *expected(const char *name, const char *forms, int version)
 {
     void *symbol = NULL;

@@ -250,7 +250,7 @@ static void copy(struct fuzz_input *in, struct object *objects)
         return;
     }
     if (b.depth == 1 && !dst.z && !src.z) // there is one slice: its height does not matter …
-        dst.rows = src.rows = 0, c.dstHeight = c.srcHeight = 0; // … but is checked all the same
+        dst.rows = src.rows = 0, c.dstHeight = c.srcHeight = 0; // … but it is checked nevertheless
     enum verdict to_there = judge(&dst, &b), from_there = judge(&src, &b);
     if (to_there == BEYOND || from_there == BEYOND)
         return;
@@ -265,7 +265,7 @@ static void copy(struct fuzz_input *in, struct object *objects)
     FUZZ_OK(cuStreamSynchronize(NULL));
 }
 
-// Descriptors with any numbers: no call may crash, or write a byte if it fails.
+// Descriptors with arbitrary numbers: no call may crash, and no call may write a byte if it fails.
 static void hostile(struct fuzz_input *in, struct object *objects)
 {
     struct object *to = &objects[fuzz_below(in, OBJECTS)],

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Shared by the fuzz targets: reads typed values from the fuzzer's bytes, and stops on what must
-// never happen.
+// Shared by the fuzz targets: reads typed values from the fuzzer's bytes, and stops if an
+// expectation fails.
 //
 // A target turns its input into calls and predicts each result from the manual's rules, without
-// asking the library. Every input gets a context of its own, so that an error which ends a context
-// ends with the input.
+// asking the library. Every input gets a context of its own, because an error may end the context.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -63,7 +62,8 @@ static inline bool fuzz_more(const struct fuzz_input *in)
     return in->at < in->end;
 }
 
-// A size or offset: mostly close to one of the values that matter, now and then anything.
+// Returns a size or offset: mostly close to one of the important values, and sometimes a random
+// one.
 static inline uint64_t fuzz_size(struct fuzz_input *in, uint64_t whole)
 {
     static const uint64_t edges[] = {
@@ -84,8 +84,8 @@ static inline uint64_t fuzz_size(struct fuzz_input *in, uint64_t whole)
     }
 }
 
-// For LLVMFuzzerInitialize. Diagnostics are off unless the environment says otherwise: their
-// sentences are made all the same.
+// For LLVMFuzzerInitialize. Diagnostics are off unless the environment enables them, but their
+// sentences are still composed.
 static inline void fuzz_start(void)
 {
     setenv("CARDLESS_DIAGNOSTICS", "off", 0);

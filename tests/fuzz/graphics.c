@@ -51,7 +51,7 @@ static void make_object(struct fuzz_input *in, struct object *o)
     FUZZ_OK(cardlessTextureCreate(&o->texture, &d));
 }
 
-// Any extents: they are taken or refused, and a refused call changes nothing.
+// Any extents: the call succeeds, or it is refused and changes nothing.
 static void hostile_texture(struct fuzz_input *in)
 {
     cardlessTexture t = NULL;
@@ -64,7 +64,7 @@ static void hostile_texture(struct fuzz_input *in)
                              .format = (CUarray_format)fuzz_take(in, 1),
                              .channels = fuzz_below(in, 6)};
     if ((uint64_t)d.width * (d.height + 1ull) > 1 << 20 || d.depth > 64 || d.layers > 64)
-        return; // it may be taken, and would be large
+        return; // skipped, because the texture might be created and would be large
     CUresult r = cardlessTextureCreate(&t, &d);
     FUZZ_CHECK(!r == (t != NULL), "result %d, handle %p", (int)r, (void *)t);
     if (!r)
@@ -87,7 +87,7 @@ static bool is_registered(const struct world *w, const struct object *o)
     return false;
 }
 
-// ---- the calls, with what the model says of them ----
+// ---- the calls, and the model's predictions ----
 
 static void expect(const struct world *w, const char *call, CUresult got, CUresult wanted)
 {
@@ -139,7 +139,8 @@ static void map_or_unmap(struct fuzz_input *in, struct world *w, bool map)
                       : twice       ? CUDA_ERROR_INVALID_HANDLE
                                     : CUDA_SUCCESS;
     expect(w, map ? "map" : "unmap", got, wanted);
-    if (!w->manual && got) { // the driver may have mapped a part of the list: forget the world
+    if (!w->manual &&
+        got) { // the driver may have mapped a part of the list, so the bytes are unknown
         for (unsigned i = 0; i < OBJECTS; i++)
             w->object[i].known = false;
     }

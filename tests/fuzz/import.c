@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes cuImportExternalMemory and what is mapped on it: descriptors of every kind of file, ranges
-// and images with hostile extents, files that shrink.
+// Fuzzes cuImportExternalMemory and the mappings of the imported memory: descriptors of every kind
+// of file, ranges and images with hostile extents, files that shrink.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 struct file {
     int fd;
-    uint64_t size; // that can be imported; 0: not known to be importable
+    uint64_t size; // size that can be imported, or 0 if an import may fail
     bool own;      // exported by the library itself
 };
 
@@ -39,7 +39,8 @@ static struct file exported(uint64_t size)
     return f;
 }
 
-// A memfd, with a header as llvmpipe writes it if the input says so: {size, offset, uuid}.
+// Creates a memfd. If the input asks for it, the memfd has a header with llvmpipe's layout: {size,
+// offset, uuid}.
 static struct file memfd(struct fuzz_input *in, uint64_t size, bool header)
 {
     struct file f = {.fd = memfd_create("fuzz", MFD_ALLOW_SEALING)};
@@ -83,7 +84,7 @@ static struct file any_file(struct fuzz_input *in)
     }
 }
 
-// ---- what is mapped ----
+// ---- mappings ----
 
 struct imported {
     CUexternalMemory memory;
@@ -189,8 +190,8 @@ static void use_image(struct fuzz_input *in, const struct mapping *m)
     cuMemcpy3D(&c);
 }
 
-// Uses a mapping. `sound`: the file is the library's own and has not shrunk, so that nothing may
-// fail. Returns whether the context still works.
+// Uses a mapping. If `sound` is set, the file is the library's own and has not shrunk, so no call
+// may fail. Returns whether the context still works.
 static bool use(struct fuzz_input *in, const struct mapping *m, bool sound)
 {
     CUresult r = CUDA_SUCCESS;

@@ -202,7 +202,7 @@ TEST(overlap_same)
     EXPECT_EQ(b - a, 4096);
     EXPECT_EQ(again, a);
     EXPECT_OK(cuMemsetD8(a, 7, 65536));
-    EXPECT_OK(cuMemcpyDtoH(&back, b, 1)); // at the same address there is nothing to order
+    EXPECT_OK(cuMemcpyDtoH(&back, b, 1)); // no order is needed, because the address is the same
     EXPECT_EQ(back, 7);
     EXPECT_OK(cuMemFree(a));
     EXPECT_OK(cuMemFree(b));

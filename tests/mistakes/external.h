@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory to import, without a graphics API: the driver's own exports, plain memfds, and files made
-// as lavapipe makes them.
+// Memory to import without a graphics API: the driver's own exports, plain memfds, and files with
+// the layout of lavapipe's.
 #pragma once
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ static inline CUDA_EXTERNAL_MEMORY_HANDLE_DESC opaque(int fd, unsigned long long
     return d;
 }
 
-// A descriptor of the driver's own memory.
+// Returns a descriptor of the driver's own memory.
 static inline int own_fd(size_t size)
 {
     CUmemAllocationProp p;
@@ -45,7 +45,8 @@ static inline int plain_memfd(off_t size)
     return fd;
 }
 
-// A file as lavapipe exports it: a header of 32 bytes, the payload at 4096.
+// Creates a file with the layout of lavapipe's exports: a header of 32 bytes, and the payload at
+// 4096.
 static inline int mesa_memfd(uint64_t payload_B)
 {
     static const unsigned char uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,

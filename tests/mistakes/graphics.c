@@ -46,7 +46,7 @@ TEST(g02_as_the_driver)
     EXPECT_OK(cuGraphicsMapResources(1, &r, NULL));
     EXPECT_ERROR(cuGraphicsUnmapResources(2, twice, NULL), CUDA_ERROR_NOT_MAPPED);
     EXPECT_ERROR(cuGraphicsResourceGetMappedPointer(NULL, NULL, r),
-                 CUDA_ERROR_NOT_MAPPED); // it was unmapped all the same
+                 CUDA_ERROR_NOT_MAPPED); // the buffer was unmapped in spite of the error
 }
 
 TEST(g03_unmap_unmapped)
@@ -242,7 +242,7 @@ TEST(g09_discarded_read)
     EXPECT_OK(cardlessFillBuffer(b, 0, 4096, 9));
     EXPECT_OK(cuGraphicsResourceSetMapFlags(r, CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD));
     EXPECT_OK(cuMemcpyDtoH(back, mapped_pointer(r), sizeof back));
-    EXPECT(back[0] != 9); // it is not what was there
+    EXPECT(back[0] != 9); // poisoned, because it was discarded
     EXPECT_DIAGNOSTIC(G09);
 }
 
@@ -375,7 +375,7 @@ TEST(g14_resized)
     // [end]
     EXPECT_DIAGNOSTIC(G14);
     EXPECT_OK(cuGraphicsResourceGetMappedPointer(NULL, &size, r));
-    EXPECT_EQ(size, 4096); // CUDA has what was registered
+    EXPECT_EQ(size, 4096); // CUDA keeps the registered size
 }
 
 TEST(g14_twin)
@@ -441,7 +441,7 @@ TEST(g17_mip_level)
     ask_for_array(0, 2);
 }
 
-// What G01 to G06, G08, G10 and G17 ask for, done right.
+// The correct forms of the calls in G01 to G06, G08, G10 and G17.
 TEST(g01_to_g17_twin)
 {
     CUdeviceptr p, q;

@@ -300,7 +300,7 @@ TEST(m12_as_the_driver)
     char link[64] = "", path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     EXPECT(readlink(path, link, sizeof link - 1) < 0 ||
-           !strstr(link, "eventfd")); // closed although the import failed
+           !strstr(link, "eventfd")); // closed even if the import failed
     EXPECT_DIAGNOSTIC(M12);
 }
 

@@ -46,7 +46,7 @@ static inline CUdeviceptr mapped_pointer(CUgraphicsResource r)
     return p;
 }
 
-// A byte of a buffer, as graphics reads it.
+// Returns a byte of a buffer, as graphics reads it.
 static inline unsigned char byte_of(cardlessBuffer b, size_t at)
 {
     unsigned char byte = 0;
@@ -54,7 +54,7 @@ static inline unsigned char byte_of(cardlessBuffer b, size_t at)
     return byte;
 }
 
-// A box of an array to or from packed memory of the program's.
+// Copies a box of an array to or from packed memory of the program.
 static inline CUresult copy_array(CUarray array, void *host, bool to_array, size_t width_B,
                                   size_t height)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mistakes that the Vulkan side of a program shows (B09, I02, I04 to I07, I11, M06, M07, M13), and
-// some of CUDA's side with Vulkan's own memory (M01, B05). Each with a correct twin.
+// Mistakes on the Vulkan side of a program (B09, I02, I04 to I07, I11, M06, M07, M13), and some on
+// CUDA's side with Vulkan's own memory (M01, B05). Each has a correct twin.
 #include "../vulkan.h"
 
 #include "../send_fd.h"
@@ -10,7 +10,7 @@
 
 enum { BUFFER_B = 65536 };
 
-// An image with memory of its own, imported as it should be.
+// An image with memory of its own, imported correctly.
 struct shared {
     VkImage image;
     VkDeviceMemory memory;
@@ -39,8 +39,8 @@ static VkDeviceMemory image_memory(const VkImageCreateInfo *info, VkImage *image
     return memory;
 }
 
-// Exportable memory of its own for a buffer, of a type with the properties `with` and without
-// `without`.
+// Allocates exportable memory for a buffer, of a type that has the properties `with` and lacks the
+// properties `without`.
 static VkDeviceMemory buffer_memory(VkMemoryPropertyFlags with, VkMemoryPropertyFlags without,
                                     uint64_t *size)
 {
@@ -144,21 +144,21 @@ TEST(images_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// What Vulkan and CUDA are told of one image; 0 is the same on both sides: 64x64 RGBA8, one layer,
-// one level, as CUDA wants it.
-struct told {
+// The descriptions of one image that Vulkan and CUDA receive. If a field is 0, both sides use the
+// default: 64x64 RGBA8, one layer, one level.
+struct descriptions {
     // Vulkan
     uint32_t layers, levels;
     VkFormat format;
     VkImageTiling tiling;
-    VkImageUsageFlags usage, more_usage; // instead of the usual one, and beside it
+    VkImageUsageFlags usage, more_usage; // instead of the default usage, and in addition to it
     bool undeclared;                     // without VkExternalMemoryImageCreateInfo
     // CUDA
     unsigned height, depth, flags, cuda_levels;
     CUarray_format cuda_format;
 };
 
-static void map_told(struct told t)
+static void map_described(struct descriptions t)
 {
     VkImageCreateInfo info =
         vk_image_info(64, 64, t.layers ? t.layers : 1, t.levels ? t.levels : 1);
@@ -175,11 +175,11 @@ static void map_told(struct told t)
     EXPECT_OK(try_image(share(&info).cuda, d));
 }
 
-// The image maps, and this one diagnostic is reported, or "".
+// Maps the image, and expects the diagnostics `reported`, or no diagnostics if it is "".
 #define IMAGE_TEST(name, reported, ...)                                                            \
     TEST(name)                                                                                     \
     {                                                                                              \
-        map_told((struct told){__VA_ARGS__});                                                      \
+        map_described((struct descriptions){__VA_ARGS__});                                         \
         EXPECT_STR(test_reported(), reported);                                                     \
     }
 #define SAMPLED (VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT)
@@ -240,7 +240,8 @@ TEST(i07_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// Two images in one allocation; the second one is mapped at `offset` past where it is bound.
+// Two images in one allocation. The second one is mapped `wrong_by` bytes past the offset that it
+// is bound at.
 static void two_images(uint64_t wrong_by)
 {
     open_both();
@@ -259,7 +260,7 @@ static void two_images(uint64_t wrong_by)
          .memory = memory,
          .memoryOffset = at},
     };
-    // Exported before anything is bound: the record follows.
+    // The memory is exported before anything is bound: the record is updated later.
     CUexternalMemory m = import(vk_fd(memory), at + needs.size + 65536, 0);
     VK(vkBindImageMemory2(vk.device, 2, binds));
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
@@ -268,7 +269,7 @@ static void two_images(uint64_t wrong_by)
     EXPECT_OK(try_image(m, d));
 }
 
-TEST(i11_offset_where_nothing_is_bound)
+TEST(i11_offset_without_an_image)
 {
     two_images(4096);
     EXPECT_DIAGNOSTIC(I11);
@@ -289,7 +290,7 @@ TEST(i11_memory_of_a_buffer)
     EXPECT_DIAGNOSTIC(I11);
 }
 
-// After an image is destroyed nothing is known any more, and nothing is said.
+// After an image is destroyed, the driver knows nothing about it and reports nothing.
 TEST(destroyed_image)
 {
     VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
@@ -337,7 +338,7 @@ TEST(b09_no_flush)
     VkDeviceMemory memory;
     // [B09 wrong]
     CUdeviceptr p = host_memory(false, &memory);
-    EXPECT_EQ(read_one(p, 900), 0); // these bytes nobody wrote
+    EXPECT_EQ(read_one(p, 900), 0); // the program never wrote these bytes
     EXPECT_NO_DIAGNOSTIC();
     EXPECT_EQ(read_one(p, 1000), 0); // stale, as with a card
     // [end]
@@ -412,7 +413,7 @@ TEST(b09_image)
 
 // ---- CUDA's side, with Vulkan's memory
 
-TEST(m01_closed_behind_the_driver)
+TEST(m01_closed_after_import)
 {
     VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
     VkImage made;
@@ -422,11 +423,12 @@ TEST(m01_closed_behind_the_driver)
     int fd = vk_fd(memory);
     CUexternalMemory m = import(fd, size, CUDA_EXTERNAL_MEMORY_DEDICATED);
     close(fd);
-    int reused = vk_fd(memory), other = dup(STDERR_FILENO); // one of them has the number now
+    int reused = vk_fd(memory), other = dup(STDERR_FILENO); // one of them reuses the number
     EXPECT_OK(try_image(m, image(64, 64, 0, 0, 1)));
     EXPECT(other >= 0);
     EXPECT_OK(cuDestroyExternalMemory(m));
-    // The same file under the same number cannot be told from the first one; another file can.
+    // If the same file is opened again under the same number, the driver cannot detect it. If
+    // another file is opened, it can.
     if (reused != fd)
         EXPECT_DIAGNOSTIC(M01);
 }
@@ -445,7 +447,7 @@ TEST(m01_number_reused)
     EXPECT_OK(try_image(m, image(64, 64, 0, 0, 1)));
     EXPECT_DIAGNOSTIC(M01);
     EXPECT_OK(cuDestroyExternalMemory(m));
-    EXPECT(fcntl(fd, F_GETFD) >= 0); // that is the program's
+    EXPECT(fcntl(fd, F_GETFD) >= 0); // it belongs to the program
 }
 
 static void alias_of_vulkan_memory(bool order)
@@ -475,7 +477,7 @@ TEST(b05_vulkan_memory_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// ---- another process, and records that lie
+// ---- another process, and records with false contents
 
 static void produce(int socket)
 {
@@ -487,7 +489,7 @@ static void produce(int socket)
     vk_open();
     VkDeviceMemory memory = image_memory(&info, &made, &size);
     exit(!send_fd(socket, vk_fd(memory), &size, sizeof size) ||
-         read(socket, &byte, 1) < 0); // until the other one has ended
+         read(socket, &byte, 1) < 0); // until the other process has ended
 }
 
 static void image_of_another_process(unsigned flags)
@@ -503,7 +505,7 @@ static void image_of_another_process(unsigned flags)
     close(ends[1]);
     int fd = receive_fd(ends[0], &size, sizeof size);
     if (fd < 0)
-        SKIP("the producer has no Vulkan");
+        SKIP("the exporting process has no Vulkan");
     test_context();
     EXPECT_OK(
         try_image(import(fd, size, CUDA_EXTERNAL_MEMORY_DEDICATED), image(64, 64, 0, flags, 1)));
@@ -522,7 +524,7 @@ TEST(i04_of_another_process_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// Whatever bytes are where a record would be: calls go on as without it.
+// Random bytes instead of a record: if the record makes no sense, calls proceed without it.
 TEST(hostile_records)
 {
     struct dm_vulkan_facts facts;
@@ -539,7 +541,7 @@ TEST(hostile_records)
         EXPECT_EQ(dm_import_recognise(fd, &info), 0);
         facts.resource_count = (uint32_t)i % (DM_VULKAN_RESOURCES_MOST + 1);
         for (int r = 0; r < DM_VULKAN_RESOURCES_MOST && i % 2;
-             r++) { // else it makes no sense, and nothing is believed
+             r++) { // otherwise the record makes no sense, and is ignored
             facts.resource[r].kind = DM_VULKAN_IMAGE + r % 2;
             facts.resource[r].dimensions = (uint16_t)(1 + r % 3);
             facts.resource[r].format_name[0] = 0;
@@ -561,9 +563,9 @@ TESTS(CASE(m06_dedicated_without_flag), CASE(m06_flag_without_dedicated), CASE(m
       CASE(i02_layers_as_slices), CASE(i04_color_target_without_flag), CASE(i04_twin),
       CASE(i05_fewer_levels), CASE(i06_texels_of_another_size), CASE(i06_twin), CASE(i07_linear),
       CASE(i07_twin), CASE(i07_surfaces_without_storage), CASE(i07_twin_without_surfaces),
-      CASE(i11_offset_where_nothing_is_bound), CASE(i11_twin), CASE(i11_another_extent),
+      CASE(i11_offset_without_an_image), CASE(i11_twin), CASE(i11_another_extent),
       CASE(i11_memory_of_a_buffer), CASE(destroyed_image), CASE(b09_no_flush),
       CASE(b09_unmapped_without_flush), CASE(b09_twin), CASE(b09_twin_coherent), CASE(b09_image),
-      CASE(m01_closed_behind_the_driver), CASE(m01_number_reused), CASE(b05_vulkan_memory),
+      CASE(m01_closed_after_import), CASE(m01_number_reused), CASE(b05_vulkan_memory),
       CASE(b05_vulkan_memory_twin), CASE(i04_of_another_process), CASE(i04_of_another_process_twin),
       CASE(hostile_records))

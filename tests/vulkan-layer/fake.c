@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The Vulkan layer on top of a driver that this test pretends to be, so that functions of newer
-// Vulkan versions (vkMapMemory2) and many objects can be tested with any driver and any headers.
+// The Vulkan layer on top of a driver that this test simulates. If the driver is simulated,
+// functions of newer Vulkan versions (vkMapMemory2) and many objects can be tested with any real
+// driver and any headers.
 #include "dispatch.h"
 
 #include <dlfcn.h>
@@ -13,7 +14,7 @@ enum { MEMORY_B = 8192, MEMORIES = 3000, COHERENT = 1 };
 // ---- the driver: each memory object has its bytes, and handles count from 1 in each device
 
 struct fake_device {
-    void *table; // the loader's dispatch table, by which the layer knows the device
+    void *table; // the loader's dispatch table; the layer identifies the device by it
     unsigned char *memory[MEMORIES + 1];
     unsigned count, unmapped;
     bool has_core_names; // vkMapMemory2; otherwise vkMapMemory2KHR
@@ -222,7 +223,7 @@ static unsigned char *driver_bytes(VkDevice device, VkDeviceMemory memory)
 static PFN_vkMapMemory2KHR map_function(VkDevice device)
 {
     bool core = ((struct fake_device *)device)->has_core_names;
-    // Names that the driver lacks do not exist.
+    // If the driver lacks a name, the layer does not return it.
     EXPECT(!layer_get_device(device, core ? "vkMapMemory2KHR" : "vkMapMemory2"));
     EXPECT(!layer_get_device(device, core ? "vkUnmapMemory2KHR" : "vkUnmapMemory2"));
     return core ? (PFN_vkMapMemory2KHR)CALL(device, MapMemory2) : CALL(device, MapMemory2KHR);
@@ -248,7 +249,7 @@ static void flush(VkDevice device, VkDeviceMemory memory, uint64_t offset, uint6
 }
 
 // Host writes through vkMapMemory2 are held back until they are flushed, like those through
-// vkMapMemory. Either function unmaps what the other one mapped.
+// vkMapMemory. Either function unmaps a mapping of the other.
 static void check_map_2(VkDevice device)
 {
     struct fake_device *fake = (struct fake_device *)device;
@@ -280,7 +281,8 @@ static void check_map_2(VkDevice device)
     EXPECT(host != bytes + 256);
     CALL(device, UnmapMemory)(device, memory);
 
-    // A placed mapping (VK_EXT_map_memory_placed) is the driver's: the program chose its address.
+    // A placed mapping (VK_EXT_map_memory_placed) is the driver's, because the program chose its
+    // address.
     info.flags = 1;
     EXPECT_EQ(map_function(device)(device, &info, (void **)&host), VK_SUCCESS);
     EXPECT(host == bytes + 256);
@@ -297,7 +299,7 @@ static void check_map_2(VkDevice device)
     CALL(device, FreeMemory)(device, memory, NULL);
 }
 
-// Handles are numbers that begin at 1 in both devices: the layer must not take one for the other.
+// Handles are numbers that begin at 1 in both devices: the layer must not confuse them.
 static void check_many(VkDevice a, VkDevice b)
 {
     enum { COUNT = MEMORIES - 10 };

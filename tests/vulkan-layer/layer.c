@@ -8,10 +8,10 @@
 #include "import.h"
 #include "vulkan_facts.h"
 
-// From AddressSanitizer's library: the driver's memory for objects that a case leaves behind on
-// purpose is not a leak.
+// From AddressSanitizer's library: if a case does not free the driver's memory for its objects on
+// purpose, that is not a leak.
 void __lsan_disable(void) __attribute__((weak));
-static void leaves_objects_behind(void)
+static void keeps_objects_alive(void)
 {
     if (__lsan_disable)
         __lsan_disable();
@@ -25,7 +25,7 @@ static bool facts_of(int fd, struct dm_vulkan_facts *facts)
     return good;
 }
 
-TEST(functions_that_are_not_there)
+TEST(missing_functions)
 {
     vk_need_layer();
     vk_open();
@@ -88,7 +88,7 @@ TEST(record_follows)
 
 TEST(more_resources_than_fit)
 {
-    leaves_objects_behind();
+    keeps_objects_alive();
     vk_need_layer();
     vk_open();
     struct dm_vulkan_facts facts;
@@ -104,13 +104,13 @@ TEST(more_resources_than_fit)
     EXPECT(facts_of(vk_fd(memory), &facts));
     EXPECT_EQ(facts.resource_count, DM_VULKAN_RESOURCES_MOST);
     EXPECT(facts.flags & DM_VULKAN_MORE_RESOURCES);
-    vk_close(); // with all objects left behind
+    vk_close(); // with all objects still alive
 }
 
 // The exporter of memory describes it, not a program that imports it into Vulkan.
 TEST(imported_memory_keeps_its_record)
 {
-    leaves_objects_behind();
+    keeps_objects_alive();
     vk_need_layer();
     vk_open();
     struct dm_vulkan_facts facts;
@@ -133,7 +133,7 @@ TEST(imported_memory_keeps_its_record)
 
 TEST(instances_come_and_go)
 {
-    leaves_objects_behind();
+    keeps_objects_alive();
     vk_need_layer();
     for (int i = 0; i < 4; i++) {
         struct dm_vulkan_facts facts;
@@ -143,8 +143,7 @@ TEST(instances_come_and_go)
             vk_allocate((struct vk_allocation){.size = 65536, .exportable = true});
         EXPECT(facts_of(vk_fd(memory), &facts));
         EXPECT_EQ(facts.resource_count, 0);
-        vk_close(); // the memory is left behind: the next device at the same address must not find
-                    // it
+        vk_close(); // the memory is not freed: the next device at the same address must not find it
     }
 }
 
@@ -183,7 +182,7 @@ TEST(threads)
 // Every memory type appears twice, and each allocation gets the driver's own type.
 TEST(noncoherent_types)
 {
-    leaves_objects_behind();
+    keeps_objects_alive();
     test_setting("CARDLESS_VULKAN_MEMORY", "noncoherent");
     vk_need_layer();
     vk_open();
@@ -223,7 +222,7 @@ TEST(noncoherent_types)
     EXPECT_EQ(all[640], 1);
     EXPECT_EQ(all[767], 1);
     EXPECT_EQ(all[768], 0);                // was never flushed
-    vkFreeMemory(vk.device, memory, NULL); // still mapped: this unmaps it
+    vkFreeMemory(vk.device, memory, NULL); // still mapped: vkFreeMemory unmaps it
     vk_close();
 }
 
@@ -251,7 +250,7 @@ TEST(record_in_an_attribute)
     EXPECT_EQ(back.size, 12345);
 }
 
-TEST(records_that_make_no_sense)
+TEST(invalid_records)
 {
     static const struct {
         uint16_t kind, dimensions;
@@ -297,6 +296,6 @@ TEST(records_that_make_no_sense)
     }
 }
 
-TESTS(CASE(functions_that_are_not_there), CASE(record_follows), CASE(more_resources_than_fit),
+TESTS(CASE(missing_functions), CASE(record_follows), CASE(more_resources_than_fit),
       CASE(imported_memory_keeps_its_record), CASE(instances_come_and_go), CASE(threads),
-      CASE(noncoherent_types), CASE(record_in_an_attribute), CASE(records_that_make_no_sense))
+      CASE(noncoherent_types), CASE(record_in_an_attribute), CASE(invalid_records))

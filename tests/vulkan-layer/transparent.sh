@@ -14,5 +14,5 @@ for layer in off on; do
     sed '/^Layers: count/,/^Presentable Surfaces:\|^Groups:\|^Device Groups:/d; /budget *=/d; /usage *=.*B)$/d; /Surface/d' \
         "$folder/raw-$layer" >"$folder/$layer"
 done
-grep -q VK_LAYER_CARDLESS_interop "$folder/raw-on" || { echo "the layer is not there"; exit 1; }
+grep -q VK_LAYER_CARDLESS_interop "$folder/raw-on" || { echo "vulkaninfo does not list the layer"; exit 1; }
 diff "$folder/off" "$folder/on" && diff "$folder/errors-off" "$folder/errors-on" && echo "the same: $(wc -l <"$folder/on") lines"
