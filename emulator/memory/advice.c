@@ -38,7 +38,7 @@ void em_advice_free(struct em_advice_map *map)
     dm_free(map);
 }
 
-// Returns the map of `a`, with capacity for two more runs. Creates it if there is none.
+// Returns the map of `a`, with capacity for two more runs. Creates it at the first use.
 static CUresult map_of(struct em_allocation *a, struct em_advice_map **out)
 {
     struct em_advice_map *m = a->advice;

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// What a range is covered by so far. The mappings come in ascending order.
+// The part of a range that mappings cover so far. The mappings come in ascending order.
 struct cover {
     uint64_t reached, end;
     bool all_writable;

@@ -105,7 +105,7 @@ static CUresult check_handle(const struct ipc_handle *h)
         h->fd < 0 || !h->size || !em_add(h->offset, h->size, &end) ||
         h->device >= (uint32_t)em_device_count)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "these 64 bytes are not what cuIpcGetMemHandle wrote");
+                       "handle was not written by cuIpcGetMemHandle, or has been changed since");
     // "cuIpcOpenMemHandle can not be called in the process that exported"
     if (h->pid == getpid())
         return em_fail(CUDA_ERROR_INVALID_CONTEXT,

@@ -14,13 +14,13 @@
 #include "call.h"
 #include "physical.h"
 
-// Slot 0 holds the mark; a process shares no more allocations than this at a time.
+// Slot 0 contains the mark. A process can share this many allocations at a time.
 enum { MOST_SLOTS = 1 << 16 };
 static const char mark[8] = "CARDSHR1";
 
 static struct dm_fd_identity table = {
     .fd = -1};               // the program may close it, so it is checked before each use
-static uint64_t *identities; // what the table holds; 0: free
+static uint64_t *identities; // contents of the table; 0 if a slot is free
 static uint32_t next_free;
 
 static CUresult start(void)

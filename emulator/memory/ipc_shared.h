@@ -10,7 +10,7 @@
 // The place in the table that a handle refers to.
 struct em_ipc_place {
     int fd;            // the table's, in the exporting process
-    uint32_t slot;     // 0: none
+    uint32_t slot;     // 0 if there is no slot
     uint64_t identity; // the slot's contents until the memory is freed
 };
 

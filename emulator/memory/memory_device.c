@@ -91,24 +91,24 @@ static void release_block(struct em_allocation *a)
     dm_free(a);
 }
 
-CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, int status)
+CUresult em_out_of_device_memory(int device, const char *noun, uint64_t size, int status)
 {
     const struct dm_vram *v = &devices[device]->vram;
     uint64_t free_B = v->total - v->used;
     if (status == -EBADF)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "the program has closed file descriptors that it did not open, the driver's "
-                       "among them; nothing is left for %s",
-                       what);
+                       "the program has closed a file descriptor of the driver, so memory for %s "
+                       "cannot be created; close only descriptors that the program opened",
+                       noun);
     // The device has enough memory, but the host does not.
     if (size <= free_B)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "the host is out of memory, addresses, mappings (vm.max_map_count) or file "
                        "descriptors for %s of %llu bytes: %s",
-                       what, (unsigned long long)size, strerror(-status));
+                       noun, (unsigned long long)size, strerror(-status));
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                    "%s of %llu bytes exceeds the free memory of device %d (%llu of %llu bytes)",
-                   what, (unsigned long long)size, device, (unsigned long long)free_B,
+                   noun, (unsigned long long)size, device, (unsigned long long)free_B,
                    (unsigned long long)v->total);
 }
 

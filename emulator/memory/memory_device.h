@@ -17,7 +17,8 @@ struct em_device;
 extern struct dm_space em_space;
 // Creates it. Called once, when the driver starts.
 CUresult em_space_start(void);
-// Whether an address lies in it. Precondition: em_lock held: other threads reserve addresses.
+// Returns whether an address is in the address space. Precondition: em_lock held, because other
+// threads reserve addresses.
 bool em_is_device_address(uint64_t address);
 
 struct em_device_memory {
@@ -33,9 +34,10 @@ CUresult em_device_memory(const struct em_device *device, struct em_device_memor
 // How much of a device with `total_B` bytes the driver keeps for itself.
 uint64_t em_driver_share(uint64_t total_B);
 
-// Says why `what` ("an allocation") of so many bytes cannot be had from a device whose memory is
-// there; status: the negative errno that device-model gave. Precondition: em_lock held.
-CUresult em_out_of_device_memory(int device, const char *what, uint64_t size, int status);
+// Reports why a request for `size` bytes failed on a device whose memory exists. `noun` names the
+// request ("an allocation"); `status` is the negative errno that device-model returned.
+// Precondition: em_lock held.
+CUresult em_out_of_device_memory(int device, const char *noun, uint64_t size, int status);
 
 // Sets mapping_base and mapping_size of an allocation whose base and size come from a dm_heap:
 // small allocations share a chunk, large ones have granules of their own.
@@ -46,11 +48,13 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out);
 // cuMemFree, for memory of cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and
 // cuExternalMemoryGetMappedBuffer. Takes the lock.
 CUresult em_memory_free(uint64_t address);
-// Waits until what has been submitted in a context (NULL: none) so far is done, since it could use
-// the memory which is to be freed; what other threads add meanwhile is not waited for. Fails inside
-// a host function. Precondition: em_lock held, which is released meanwhile.
+// Waits until the commands that have been submitted in a context so far have completed, because
+// they may use the memory that is about to be freed. Does nothing if `context` is NULL. Ignores
+// commands that other threads submit in the meantime. Fails inside a host function.
+// Precondition: em_lock held, which is released meanwhile.
 CUresult em_memory_wait_idle(struct em_context *context);
-// The same for what was submitted up to this sequence number. Precondition: as above.
+// The same for commands up to this sequence number.
+// Precondition: em_lock held, which is released meanwhile.
 CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to);
 // cuMemGetInfo of the current context's device. Takes the lock.
 CUresult em_memory_info(uint64_t *free_B, uint64_t *total_B);

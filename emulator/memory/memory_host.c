@@ -12,13 +12,13 @@
 #include "lock.h"
 #include "memory_device.h"
 
-// The end of the addresses that a program can have. The kernel owns those above.
+// The end of the program's addresses. The kernel owns the addresses above.
 #define USER_END (UINT64_C(1) << 47)
 #define HOST_GRANULE_B (UINT64_C(2) << 20)
 
 static struct {
     bool ready;
-    struct dm_vram books; // what the host has; shared by all heaps
+    struct dm_vram books; // accounts for the host's memory; all heaps share it
     struct dm_heap heap[EM_HOST_HEAPS];
 } host;
 
@@ -97,7 +97,7 @@ CUresult em_host_alloc(uint64_t size, unsigned flags, uint64_t *out)
     a->context = em_self.current;
     a->device = em_self.current->device->ordinal;
     // "All host memory … is automatically accessible from all CUDA contexts on all devices that
-    // support unified addressing": so it is mapped, asked for or not.
+    // support unified addressing": so it is mapped, whether or not the program asked for it.
     a->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
     em_lock();
     CUresult r = em_host_enter(heap_of(a), size, a);
@@ -109,13 +109,13 @@ CUresult em_host_alloc(uint64_t size, unsigned flags, uint64_t *out)
     return r;
 }
 
-// Finds the memory of `kind` that begins at `address`. Fails with `none` if the driver does not
+// Finds the memory of `kind` that begins at `address`. Fails with `unknown` if the driver does not
 // know the address. Precondition: em_lock held.
-static CUresult begins(uint64_t address, enum em_memory_kind kind, CUresult none,
+static CUresult begins(uint64_t address, enum em_memory_kind kind, CUresult unknown,
                        struct em_allocation **out)
 {
     char text[512];
-    CUresult r = em_memory_get(address, 0, "p", none, out);
+    CUresult r = em_memory_get(address, 0, "p", unknown, out);
     if (r)
         return r;
     if ((*out)->kind != kind)
@@ -129,14 +129,14 @@ static CUresult begins(uint64_t address, enum em_memory_kind kind, CUresult none
 
 // Ends it after the submitted work of its context has completed, because that work may use it.
 // Takes the lock.
-static CUresult end(uint64_t address, enum em_memory_kind kind, CUresult none)
+static CUresult end(uint64_t address, enum em_memory_kind kind, CUresult unknown)
 {
     struct em_allocation *a;
     em_lock();
     a = em_memory_find(address, 0);
     CUresult r = em_memory_wait_idle(a ? a->context : NULL);
     if (!r)
-        r = begins(address, kind, none, &a);
+        r = begins(address, kind, unknown, &a);
     if (!r)
         em_memory_remove(a);
     em_unlock();

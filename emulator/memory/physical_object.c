@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Physical memory of its own: what a CUmemGenericAllocationHandle stands for, made, held, exported
-// and imported.
+// Creates, releases, exports and imports the physical memory of CUmemGenericAllocationHandles.
 #include "physical_object.h"
 
 #include <string.h>
@@ -24,10 +23,11 @@ CUresult em_physical_get(CUmemGenericAllocationHandle handle, struct em_physical
 {
     CUresult r = em_object_get(EM_PHYSICAL, handle, CUDA_ERROR_INVALID_VALUE, out);
     if (!r && !(*out)->handles)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "CUmemGenericAllocationHandle #%u has been released; its mappings keep the "
-                    "memory alone",
-                    (*out)->object.number);
+        r = em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "CUmemGenericAllocationHandle #%u has been released, and only its mappings keep "
+            "the memory; take a handle with cuMemRetainAllocationHandle",
+            (*out)->object.number);
     return r;
 }
 
@@ -38,20 +38,22 @@ static void physical_finish(struct em_object *object)
     dm_free(o);
 }
 
-void em_physical_let_go(struct em_physical_object *o)
+void em_physical_end_if_unused(struct em_physical_object *o)
 {
     if (!o->handles && !o->mappings)
         em_object_retire(&o->object);
 }
 
-// Wraps memory, whose reference goes to the object also on failure. Precondition: em_lock held.
+// Makes an object of `physical` and takes over its reference, also on failure.
+// Precondition: em_lock held.
 static CUresult start_physical(struct dm_physical *physical, const CUmemAllocationProp *prop,
                                uint64_t size, bool imported, CUmemGenericAllocationHandle *out)
 {
     CUresult r;
     struct em_physical_object *o = dm_calloc(1, sizeof *o);
     if (!o) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for an allocation handle");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                    "out of host memory while creating an allocation handle");
         goto drop;
     }
     // Physical memory belongs to no context.
@@ -78,22 +80,23 @@ static CUresult check_handle_types(CUmemAllocationProp *p, bool host)
     unsigned asked = (unsigned)p->requestedHandleTypes;
     if (asked & (CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "requestedHandleTypes %#x asks for handles of Windows", asked);
+                       "requestedHandleTypes is %#x, but handles of Windows do not exist on Linux",
+                       asked);
     if (host && asked)
-        return em_fail(
-            CUDA_ERROR_INVALID_VALUE,
-            "requestedHandleTypes %#x: memory at CU_MEM_LOCATION_TYPE_HOST cannot be exported",
-            asked);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "requestedHandleTypes is %#x, but memory at CU_MEM_LOCATION_TYPE_HOST "
+                       "cannot be exported; pass 0",
+                       asked);
     if (asked & CU_MEM_HANDLE_TYPE_FABRIC)
-        return em_fail(
-            CUDA_ERROR_NOT_PERMITTED,
-            "requestedHandleTypes %#x asks for fabric handles, which need an IMEX channel", asked);
+        return em_fail(CUDA_ERROR_NOT_PERMITTED,
+                       "requestedHandleTypes is %#x, but fabric handles need an IMEX channel",
+                       asked);
     p->requestedHandleTypes = (CUmemAllocationHandleType)(asked & known);
     return CUDA_SUCCESS;
 }
 
-// Checks where the memory is to lie, and writes down what cuMemGetAllocationPropertiesFromHandle
-// tells of it.
+// Checks the location, and changes it to the one that cuMemGetAllocationPropertiesFromHandle
+// returns.
 static CUresult check_location(CUmemAllocationProp *p, struct em_device **device)
 {
     switch (p->location.type) {
@@ -102,14 +105,15 @@ static CUresult check_location(CUmemAllocationProp *p, struct em_device **device
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         if (p->location.id)
             return em_fail(CUDA_ERROR_INVALID_VALUE,
-                           "location.id %d: this host has NUMA node 0 alone", p->location.id);
+                           "location.id is %d, but this host has only NUMA node 0", p->location.id);
         break;
     case CU_MEM_LOCATION_TYPE_HOST: // "location.id is ignored"
         p->location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
         p->location.id = 0;
         break;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "location.type %d is no place for memory",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "location.type %d is not a location where physical memory can be created",
                        (int)p->location.type);
     }
     return em_device_get(0, device);
@@ -122,30 +126,37 @@ static CUresult check_properties(CUmemAllocationProp *p, struct em_device **devi
     if (r || (r = check_handle_types(p, host)))
         return r;
     if (p->type != CU_MEM_ALLOCATION_TYPE_PINNED)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "type %d: memory is CU_MEM_ALLOCATION_TYPE_PINNED",
-                       (int)p->type);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "type is %d, but must be CU_MEM_ALLOCATION_TYPE_PINNED (%d)", (int)p->type,
+                       (int)CU_MEM_ALLOCATION_TYPE_PINNED);
     if (p->win32HandleMetaData)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "win32HandleMetaData is set");
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "win32HandleMetaData is %p, but must be NULL on Linux",
+                       p->win32HandleMetaData);
     bool numa = p->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
     if (p->allocFlags.compressionType > CU_MEM_ALLOCATION_COMP_GENERIC ||
         (numa && p->allocFlags.compressionType))
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "allocFlags.compressionType %d cannot be had there",
-                       p->allocFlags.compressionType);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "allocFlags.compressionType is %d, but must be CU_MEM_ALLOCATION_COMP_NONE%s",
+            p->allocFlags.compressionType,
+            numa ? " for host memory" : " or CU_MEM_ALLOCATION_COMP_GENERIC");
     if (numa && p->allocFlags.gpuDirectRDMACapable)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "allocFlags.gpuDirectRDMACapable is for device memory");
-    // A usage goes with plain memory alone. Bits that are no usage are not looked at, and none is
-    // told again.
+                       "allocFlags.gpuDirectRDMACapable is %d, but must be 0 for host memory",
+                       p->allocFlags.gpuDirectRDMACapable);
+    // Only plain memory may have a usage. Unknown bits are ignored, and the properties that the
+    // program reads back have no usage.
     bool used =
         p->allocFlags.usage & (CU_MEM_CREATE_USAGE_TILE_POOL | CU_MEM_CREATE_USAGE_HW_DECOMPRESS);
     *tile_pool = p->allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL;
     if (p->allocFlags.reserved[0] || (used && p->allocFlags.compressionType) ||
         (*tile_pool && p->requestedHandleTypes))
-        return em_fail(
-            CUDA_ERROR_INVALID_VALUE,
-            "allocFlags.usage %#x does not go with compressionType %d and requestedHandleTypes %#x",
-            p->allocFlags.usage, p->allocFlags.compressionType, (unsigned)p->requestedHandleTypes);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "allocFlags.usage %#x cannot be combined with compressionType %d and "
+                       "requestedHandleTypes %#x; set those and allocFlags.reserved to 0",
+                       p->allocFlags.usage, p->allocFlags.compressionType,
+                       (unsigned)p->requestedHandleTypes);
     p->allocFlags.usage = 0;
     p->allocFlags.gpuDirectRDMACapable = !!p->allocFlags.gpuDirectRDMACapable;
     if (p->allocFlags.gpuDirectRDMACapable)
@@ -163,7 +174,8 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop,
     struct dm_physical *physical;
     // "size: must be a multiple of the granularity"
     if (!size || size % EM_VIRTUAL_GRANULE)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "size %llu is no multiple of %d",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "size is %llu, but must be a multiple of %d and not 0",
                        (unsigned long long)size, EM_VIRTUAL_GRANULE);
     bool tile_pool;
     CUresult r = check_properties(&p, &device, &tile_pool);
@@ -172,7 +184,7 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop,
     em_lock();
     if ((r = em_device_memory(device, &memory)))
         goto unlock;
-    // Only what is to be exported needs a file, and a descriptor, of its own.
+    // Only memory that can be exported needs its own file and descriptor.
     int status = dm_physical_create(&memory->vram, size,
                                     p.requestedHandleTypes ? DM_PHYSICAL_EXPORTABLE : 0, &physical);
     if (status)
@@ -193,7 +205,7 @@ CUresult em_physical_release(CUmemGenericAllocationHandle handle)
     CUresult r = em_physical_get(handle, &o);
     if (!r) {
         o->handles--;
-        em_physical_let_go(o);
+        em_physical_end_if_unused(o);
     }
     em_unlock();
     return r;
@@ -206,7 +218,7 @@ CUresult em_physical_retain(uint64_t address, CUmemGenericAllocationHandle *out)
     CUresult r = CUDA_SUCCESS;
     if (!a || a->kind != EM_MEMORY_VIRTUAL) {
         char text[256];
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "no mapping made by cuMemMap is there: %s",
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "addr is not in a mapping made by cuMemMap: %s",
                     em_memory_text(address, text, sizeof text));
     } else {
         struct em_physical_object *o = em_mapped_object(a);
@@ -237,13 +249,12 @@ CUresult em_physical_export(CUmemGenericAllocationHandle handle, CUmemAllocation
     if (!r && (o->imported || !((unsigned)o->prop.requestedHandleTypes & (unsigned)type) ||
                type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
         r = em_mistake(M13, CUDA_ERROR_INVALID_VALUE,
-                       "CUmemGenericAllocationHandle #%u %s; handle type %d is asked for",
-                       o->object.number,
+                       "CUmemGenericAllocationHandle #%u %s; handleType is %d", o->object.number,
                        o->imported ? "was imported and cannot be exported again"
-                                   : "was not made with this type in requestedHandleTypes",
+                                   : "was not created with this type in requestedHandleTypes",
                        (int)type);
     if (!r && dm_physical_export(o->physical, fd))
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no file descriptor can be had");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of file descriptors while exporting memory");
     em_unlock();
     return r;
 }
@@ -257,11 +268,11 @@ CUresult em_physical_import(int fd, CUmemGenericAllocationHandle *out)
     int status = dm_import_recognise(fd, &info);
     if (!status && info.kind == DM_FD_POOL)
         return em_mistake(M12, CUDA_ERROR_NOT_SUPPORTED,
-                          "file descriptor %d is of a memory pool, which "
-                          "cuMemPoolImportFromShareableHandle takes",
+                          "file descriptor %d is a memory pool; import it with "
+                          "cuMemPoolImportFromShareableHandle",
                           fd);
-    // Only memory of this driver's own is a shareable handle; the driver gives its most general
-    // code for all else.
+    // Only memory that this driver exported is a shareable handle. A card's driver returns its most
+    // general code for all other descriptors.
     if (status || info.kind != DM_FD_OWN || info.error)
         return em_mistake(
             M12, em_quirk(IMPORT_BAD_FD) ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_VALUE,
@@ -278,7 +289,7 @@ CUresult em_physical_import(int fd, CUmemGenericAllocationHandle *out)
     status = dm_physical_import(&memory->vram, fd, &info, &physical);
     if (status)
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                    "the memory behind file descriptor %d cannot be taken over: %s", fd,
+                    "the memory of file descriptor %d cannot be imported: %s", fd,
                     strerror(-status));
     else
         r = start_physical(physical, &prop, physical->size, true, out);

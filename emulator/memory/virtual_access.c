@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the device and the host may do with mappings of cuMemMap.
+// Access rights of the device and the host to mappings made by cuMemMap.
 #include "virtual_memory.h"
 
 #include "call.h"
@@ -12,28 +12,38 @@ static CUresult check_access(const CUmemAccessDesc *d, uint64_t address, uint64_
 {
     if (d->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && d->flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
         d->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags %d are no kind of access", (int)d->flags);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "flags is %d, but must be CU_MEM_ACCESS_FLAGS_PROT_NONE (0), PROT_READ (1) or "
+            "PROT_READWRITE (3)",
+            (int)d->flags);
     switch (d->location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
         if ((unsigned)d->location.id >= (unsigned)em_device_count)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "there is no device %d", d->location.id);
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d, but there are %d devices",
+                           d->location.id, em_device_count);
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         for (uint64_t at = address; at < end;) {
             struct em_allocation *a = em_memory_find(at, 1);
             if (!em_physical_on_host(em_mapped_object(a)))
-                return em_fail(CUDA_ERROR_NOT_SUPPORTED, "the host cannot reach device memory");
+                return em_fail(
+                    CUDA_ERROR_NOT_SUPPORTED,
+                    "location.type is %d, but the host cannot access device memory, which is "
+                    "mapped at %#llx",
+                    (int)d->location.type, (unsigned long long)a->base);
             at = a->base + a->size;
         }
         return CUDA_SUCCESS;
     default:
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "location.type %d cannot be given access",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "location.type %d is not a location that can have access",
                        (int)d->location.type);
     }
 }
 
-// Precondition: em_lock held; checked.
+// Precondition: em_lock held, and check_access accepted the description.
 static CUresult give_access(const CUmemAccessDesc *d, uint64_t address, uint64_t end)
 {
     for (uint64_t at = address; at < end;) {
@@ -47,7 +57,7 @@ static CUresult give_access(const CUmemAccessDesc *d, uint64_t address, uint64_t
         if (dm_space_protect(&em_space, a->base, a->size, em_virtual_page_flags(m))) {
             a->access = before;
             return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                           "the pages at %#llx cannot be protected otherwise",
+                           "the access to the pages at %#llx cannot be changed",
                            (unsigned long long)a->base);
         }
         at = a->base + a->size;
@@ -60,8 +70,11 @@ CUresult em_virtual_set_access(uint64_t address, uint64_t size, const CUmemAcces
 {
     uint64_t end;
     if (!address || !size || !em_add(address, size, &end) || !count)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %llu with %zu descriptions",
-                       (unsigned long long)address, (unsigned long long)size, count);
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "ptr is %#llx, size is %llu and count is %zu: all must be nonzero, and ptr + size "
+            "must not overflow",
+            (unsigned long long)address, (unsigned long long)size, count);
     em_lock();
     CUresult r = CUDA_SUCCESS;
     for (size_t i = 0; !r && i < count; i++) {
@@ -89,7 +102,7 @@ CUresult em_virtual_get_access(uint64_t address, const CUmemLocation *location,
     if (!a) {
         char text[256];
         *out = 0;
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped there: %s",
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "no memory is mapped at ptr: %s",
                     em_memory_text(address, text, sizeof text));
     } else if (location->type == CU_MEM_LOCATION_TYPE_DEVICE &&
                (unsigned)location->id < (unsigned)em_device_count) {
@@ -99,8 +112,8 @@ CUresult em_virtual_get_access(uint64_t address, const CUmemLocation *location,
     } else if (location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA) {
         *out = host ? m->numa_access : 0;
     } else {
-        r = em_fail(CUDA_ERROR_INVALID_DEVICE, "location %d of type %d does not exist",
-                    location->id, (int)location->type);
+        r = em_fail(CUDA_ERROR_INVALID_DEVICE, "location {type %d, id %d} does not exist",
+                    (int)location->type, location->id);
     }
     em_unlock();
     return r;

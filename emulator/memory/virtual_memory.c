@@ -12,8 +12,8 @@
 #include "quirk.h"
 #include "virtual_range.h"
 
-// The driver reserves in steps of 32 MiB and lets mappings reach into what it has reserved beyond
-// the size asked for.
+// The driver rounds reservations up to 32 MiB, and allows mappings in the part beyond the size that
+// the program asked for.
 enum { RESERVATION_STEP = 32 << 20 };
 
 CUresult em_virtual_reserve(uint64_t size, uint64_t alignment, uint64_t hint, uint64_t *out)
@@ -23,28 +23,30 @@ CUresult em_virtual_reserve(uint64_t size, uint64_t alignment, uint64_t hint, ui
     // "size: must be a multiple of the granularity"; "alignment: of the reserved range, a power of
     // two"
     if (!size || size % step)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "size %llu is no multiple of %llu",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "size is %llu, but must be a multiple of %llu and not 0",
                        (unsigned long long)size, (unsigned long long)step);
-    const uint64_t most_alignment = UINT64_C(1) << 57; // the card's addresses have so many bits
+    const uint64_t most_alignment = UINT64_C(1) << 57; // the bits of the card's addresses
     if ((alignment & (alignment - 1)) || alignment > most_alignment)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "alignment %llu is no power of two up to 2^57",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "alignment is %llu, but must be 0 or a power of two up to 2^57",
                        (unsigned long long)alignment);
     if (hint % step)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "the fixed address %#llx is no multiple of %llu",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "addr is %#llx, but must be a multiple of %llu",
                        (unsigned long long)hint, (unsigned long long)step);
     const uint64_t user_end = UINT64_C(1) << 47;
     if (!em_round_up(size, RESERVATION_STEP, &whole) || whole >= user_end ||
         (hint && hint >= user_end - 2 * step))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "%llu bytes at %#llx are outside of the address space",
-                       (unsigned long long)size, (unsigned long long)hint);
+                       "addr (%#llx) + size (%llu) exceeds the address space",
+                       (unsigned long long)hint, (unsigned long long)size);
     em_lock();
     CUresult r = CUDA_SUCCESS;
-    if (!dm_space_contains(
-            &em_space, hint)) // a place outside of the device's addresses is no more than a wish
+    // The address is a hint, so ignore it if devices do not use it.
+    if (!dm_space_contains(&em_space, hint))
         hint = 0;
     if (dm_va_reserve(&em_space, whole, alignment > step ? alignment : step, hint, &va)) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no room in the address space for %llu bytes",
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the address space has no free range of %llu bytes",
                     (unsigned long long)size);
         goto unlock;
     }
@@ -63,11 +65,14 @@ CUresult em_virtual_free(uint64_t address, uint64_t size)
     em_lock();
     CUresult r = CUDA_SUCCESS;
     if (!em_reservation_find(address, &base, &have) || base != address || have != size)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "no reservation begins at %#llx and has %llu bytes",
-                    (unsigned long long)address, (unsigned long long)size);
+        r = em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "ptr (%#llx) and size (%llu) are not those of a reservation; pass the values of "
+            "cuMemAddressReserve",
+            (unsigned long long)address, (unsigned long long)size);
     else if (em_memory_touches(base, have) || dm_va_free(&em_space, base))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "something is still mapped in the reservation at %#llx",
+                    "the reservation at %#llx still contains a mapping; call cuMemUnmap first",
                     (unsigned long long)base);
     else
         em_reservation_remove(base);
@@ -80,19 +85,18 @@ static void mapping_release(struct em_allocation *a)
     struct em_virtual_mapping *m = a->owner;
     dm_space_unmap(&em_space, a->base, a->size);
     m->object->mappings--;
-    em_physical_let_go(m->object);
+    em_physical_end_if_unused(m->object);
     dm_free(m);
 }
 
-// Whether [address, end) can be mapped: it begins in a reservation and does not leave it. The
-// driver reserves in steps, and asks no more than that each step be reserved. Precondition: em_lock
-// held.
+// Checks that [address, address + size) is in a reservation. The driver reserves in steps, and
+// requires only that each step is reserved. Precondition: em_lock held.
 static CUresult check_reserved(uint64_t address, uint64_t size)
 {
     uint64_t base, have, end, reserved_end;
     if (!em_reservation_find(address, &base, &have))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%#llx is not in a range that cuMemAddressReserve returned",
+                       "ptr %#llx is not in a range that cuMemAddressReserve returned",
                        (unsigned long long)address);
     reserved_end = base + have;
     while (em_quirk(RESERVATION_STEP)) {
@@ -105,7 +109,7 @@ static CUresult check_reserved(uint64_t address, uint64_t size)
     }
     if (!em_add(address, size, &end) || end > reserved_end)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%#llx + %llu leaves what is reserved, which ends at %#llx",
+                       "ptr (%#llx) + size (%llu) exceeds the reservation, which ends at %#llx",
                        (unsigned long long)address, (unsigned long long)size,
                        (unsigned long long)reserved_end);
     return CUDA_SUCCESS;
@@ -115,24 +119,29 @@ static CUresult check_map(uint64_t address, uint64_t size, uint64_t offset,
                           const struct em_physical_object *o)
 {
     if (!address || !size)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%llu bytes at %#llx", (unsigned long long)size,
-                       (unsigned long long)address);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "ptr is %#llx and size is %llu, but neither may be 0",
+                       (unsigned long long)address, (unsigned long long)size);
     if (o->tile_pool)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "memory of a tile pool is mapped by cuMemMapArrayAsync alone");
-    // "offset must be 0", and the driver maps whole allocations alone.
+                       "CUmemGenericAllocationHandle #%u was created for tile pools, which only "
+                       "cuMemMapArrayAsync maps",
+                       o->object.number);
+    // "offset must be 0", and the driver maps only whole allocations.
     if (offset || size != o->size)
         return em_fail(
             CUDA_ERROR_NOT_SUPPORTED,
-            "offset %llu, %llu bytes: an allocation (of %llu bytes here) is mapped whole",
+            "offset is %llu and size is %llu, but only the whole allocation can be mapped: pass "
+            "offset 0 and size %llu",
             (unsigned long long)offset, (unsigned long long)size, (unsigned long long)o->size);
     if (address % EM_VIRTUAL_GRANULE)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is no multiple of %d",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "ptr is %#llx, but must be a multiple of %d",
                        (unsigned long long)address, EM_VIRTUAL_GRANULE);
     CUresult r = check_reserved(address, size);
     if (!r && em_memory_touches(address, size)) {
         char text[256];
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "something is mapped there: %s",
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "memory is already mapped in this range: %s; call cuMemUnmap first",
                     em_memory_text(em_memory_touches(address, size)->base, text, sizeof text));
     }
     return r;
@@ -148,7 +157,7 @@ CUresult em_virtual_map(uint64_t address, uint64_t size, uint64_t offset,
         goto unlock;
     struct em_virtual_mapping *m = dm_calloc(1, sizeof *m);
     if (!m) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while mapping an allocation");
         goto unlock;
     }
     m->object = o;
@@ -189,7 +198,9 @@ CUresult em_virtual_unmap(uint64_t address, uint64_t size)
     uint64_t end;
     bool cut;
     if (!size || !em_add(address, size, &end))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%#llx + %llu is no range",
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "ptr is %#llx and size is %llu: size must not be 0, and ptr + size must not "
+                       "overflow",
                        (unsigned long long)address, (unsigned long long)size);
     em_lock();
     CUresult r = em_virtual_wait(address, end, CU_MEM_ACCESS_FLAGS_PROT_NONE);

@@ -7,11 +7,12 @@
 
 #include "physical_object.h"
 
-// What an allocation of kind EM_MEMORY_VIRTUAL maps. Precondition: em_lock held.
+// Returns the physical memory that an allocation of kind EM_MEMORY_VIRTUAL maps.
+// Precondition: em_lock held.
 struct em_allocation;
 struct em_physical_object *em_mapped_object(const struct em_allocation *a);
 
-// The entry points' work; arguments that must not be NULL are not. All take the lock.
+// The work of the entry points, which have checked their arguments for NULL. All take the lock.
 CUresult em_virtual_reserve(uint64_t size, uint64_t alignment, uint64_t hint, uint64_t *out);
 CUresult em_virtual_free(uint64_t address, uint64_t size);
 CUresult em_virtual_map(uint64_t address, uint64_t size, uint64_t offset,

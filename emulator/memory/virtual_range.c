@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The mappings of cuMemMap in a range of addresses: finding them, and waiting for what uses them.
+// Finds the mappings made by cuMemMap in a range of addresses, and waits for work that uses them.
 #include "virtual_range.h"
 
 #include "call.h"
@@ -38,21 +38,23 @@ CUresult em_virtual_check_whole(uint64_t address, uint64_t end, bool no_holes)
     for (struct em_allocation *a; (a = em_virtual_next(address, end, from, &cut));
          from = a->base + a->size) {
         if (cut)
-            return em_fail(CUDA_ERROR_INVALID_VALUE,
-                           "[%#llx, %#llx) cuts through the mapping of %llu bytes at %#llx",
-                           (unsigned long long)address, (unsigned long long)end,
-                           (unsigned long long)a->size, (unsigned long long)a->base);
+            return em_fail(
+                CUDA_ERROR_INVALID_VALUE,
+                "the range [%#llx, %#llx) contains only a part of the mapping of %llu bytes at "
+                "%#llx; pass whole mappings",
+                (unsigned long long)address, (unsigned long long)end, (unsigned long long)a->size,
+                (unsigned long long)a->base);
         if (no_holes && a->base != from)
             break;
     }
     if (no_holes && from != end)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at %#llx",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "no memory is mapped at %#llx",
                        (unsigned long long)from);
     return CUDA_SUCCESS;
 }
 
-// Whether the device may do more in some mapping of [address, end) than `kept`. Precondition:
-// em_lock held.
+// Returns whether the device has more access than `kept` to a mapping in [address, end).
+// Precondition: em_lock held.
 static bool loses_access(uint64_t address, uint64_t end, unsigned kept)
 {
     bool cut;

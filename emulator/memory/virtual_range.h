@@ -4,23 +4,24 @@
 #include "memory.h"
 #include "physical_object.h"
 
-// What em_allocation.owner of such a mapping is.
+// The owner (em_allocation.owner) of such a mapping.
 struct em_virtual_mapping {
     struct em_allocation allocation;
     struct em_physical_object *object;
-    unsigned numa_access; // what cuMemSetAccess gave the host, for memory that lies there
+    unsigned numa_access; // the host's access, set by cuMemSetAccess, if the memory is on the host
 };
 
-// What the host and the device may do comes to this for the pages. Precondition: em_lock held.
+// Returns the DM_MAP_* flags of the pages, from the access of the host and the device.
+// Precondition: em_lock held.
 unsigned em_virtual_page_flags(const struct em_virtual_mapping *mapping);
-// The first mapping at or above `address` that begins below `end`, or NULL; *cut tells of one that
-// reaches out of [address, end).
+// Returns the first allocation with a byte in [from, end), or NULL. *cut is set if it is not a
+// mapping or extends beyond [address, end). Precondition: em_lock held.
 struct em_allocation *em_virtual_next(uint64_t address, uint64_t end, uint64_t from, bool *cut);
-// Whether [address, end) holds whole mappings alone; with `no_holes`, nothing else. Precondition:
-// em_lock held.
+// Checks that [address, end) contains only whole mappings and, if `no_holes` is set, no unmapped
+// addresses. Precondition: em_lock held.
 CUresult em_virtual_check_whole(uint64_t address, uint64_t end, bool no_holes);
-// Waits for what uses mappings where the device may do more than `kept`. Mappings belong to no
-// context. The manual leaves it to the program to wait for what uses them; work that comes too late
-// would touch pages that are gone, so all of it is waited for where access is lost. Gives up the
-// lock meanwhile: check again afterwards. Precondition: em_lock held.
+// If the device has more access than `kept` to a mapping in [address, end), waits for all submitted
+// work, in every context because mappings belong to no context. The manual leaves this wait to the
+// program, but late work would access pages that are gone. Releases em_lock while it waits, so the
+// caller must check its arguments again. Precondition: em_lock held.
 CUresult em_virtual_wait(uint64_t address, uint64_t end, unsigned kept);

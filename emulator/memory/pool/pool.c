@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pools as objects, and which pool belongs to which location.
+// Pools as objects, and the default and current pool of each location.
 #include "pool.h"
 
 #include "alloc.h"
@@ -13,7 +13,7 @@
 #include "stream.h"
 
 // The default and the current pool of each device, then of the host, then of the host's only NUMA
-// node. NULL: not yet asked for.
+// node. NULL until the first use.
 static struct place {
     struct em_pool *standard, *current;
 } * places;
@@ -28,21 +28,24 @@ CUresult em_pool_location(const CUmemLocation *l, CUresult no_pools)
 {
     switch ((int)l->type) {
     case CU_MEM_LOCATION_TYPE_INVALID:
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "location.type is 0, CU_MEM_LOCATION_TYPE_INVALID");
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "location.type is 0 (CU_MEM_LOCATION_TYPE_INVALID), which is not a location");
     case CU_MEM_LOCATION_TYPE_DEVICE:
         return (unsigned)l->id < (unsigned)em_device_count
                    ? CUDA_SUCCESS
-                   : em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d: there are %d devices",
-                             l->id, em_device_count);
+                   : em_fail(CUDA_ERROR_INVALID_VALUE,
+                             "location.id is %d, but there are %d devices", l->id, em_device_count);
     case CU_MEM_LOCATION_TYPE_HOST:
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return !l->id ? CUDA_SUCCESS
                       : em_fail(CUDA_ERROR_INVALID_VALUE,
-                                "location.id is %d: the host has one NUMA node, 0", l->id);
+                                "location.id is %d, but the host has only NUMA node 0", l->id);
     default:
-        return em_fail(no_pools, "there are no memory pools at locations of type %d", (int)l->type);
+        return em_fail(no_pools,
+                       "location.type is %d, but locations of this type have no memory pools",
+                       (int)l->type);
     }
 }
 
@@ -50,7 +53,8 @@ CUresult em_pool_location(const CUmemLocation *l, CUresult no_pools)
 static CUresult place_of(const CUmemLocation *l, struct place **out)
 {
     if (!places && !(places = dm_calloc((size_t)em_device_count + 2, sizeof *places)))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for the default memory pools");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while creating the default memory pools");
     int n = l->type == CU_MEM_LOCATION_TYPE_DEVICE
                 ? l->id
                 : em_device_count + (l->type == CU_MEM_LOCATION_TYPE_HOST_NUMA);
@@ -75,7 +79,7 @@ CUresult em_pool_new(const struct em_device *device, CUmemLocation location, str
         return r;
     struct em_pool *p = dm_calloc(1, sizeof *p);
     if (!p)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a memory pool");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating a memory pool");
     p->device = device;
     p->location = location;
     p->vram = vram;
@@ -141,7 +145,9 @@ CUresult em_pool_destroy(CUmemoryPool handle)
     CUresult r = em_pool_get(handle, &p);
     if (!r && p->standard)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "the default memory pool of a location cannot be destroyed");
+                    "CUmemoryPool #%u is the default memory pool of its location, which cannot be "
+                    "destroyed",
+                    p->object.number);
     if (r)
         goto unlock;
     // "Destroying the current mempool of a device sets the default mempool of that device as the
@@ -155,7 +161,8 @@ unlock:
     return r;
 }
 
-// The default pool of a location. Precondition: em_lock held.
+// Returns the default pool of a location, and creates it at the first use.
+// Precondition: em_lock held.
 static CUresult standard_of(const CUmemLocation *location, struct em_pool **out)
 {
     struct place *place;
@@ -181,7 +188,7 @@ static CUresult standard_of(const CUmemLocation *location, struct em_pool **out)
     return CUDA_SUCCESS;
 }
 
-// The one that cuMemAllocAsync takes from there. Precondition: em_lock held.
+// Returns the pool that cuMemAllocAsync uses at a location. Precondition: em_lock held.
 static CUresult current_of(const CUmemLocation *location, struct em_pool **out)
 {
     struct em_pool *standard;
@@ -205,12 +212,16 @@ static CUresult set_current(const CUmemLocation *location, struct em_pool *p)
     if (r)
         return r;
     if (p->imported)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "an imported memory pool cannot be allocated "
-                                                 "from, so it cannot become the current one");
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "CUmemoryPool #%u was imported and cannot be allocated from, so it cannot become "
+            "the current one",
+            p->object.number);
     if (own != place)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "the memory pool is at location {%d, %d}, not at {%d, %d}",
-                       (int)p->location.type, p->location.id, (int)location->type, location->id);
+                       "CUmemoryPool #%u is at location {type %d, id %d}, not at {type %d, id %d}",
+                       p->object.number, (int)p->location.type, p->location.id, (int)location->type,
+                       location->id);
     place->current = p;
     return CUDA_SUCCESS;
 }

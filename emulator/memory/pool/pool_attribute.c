@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What is set and asked of a pool: its attributes, and which devices may use its memory.
+// The attributes of a pool, and the devices that may use its memory.
 #include "call.h"
 #include "device.h"
 #include "lock.h"
 #include "pool.h"
 
-// A pool whose memory is this process's. Precondition: em_lock held.
+// Returns a pool that this process created. Precondition: em_lock held.
 static CUresult own_pool(CUmemoryPool handle, struct em_pool **out)
 {
     CUresult r = em_pool_get(handle, out);
     if (!r && (*out)->imported)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "this is for the process that made the memory pool; here it was imported");
+        r = em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "CUmemoryPool #%u was imported; call this function in the process that created it",
+            (*out)->object.number);
     return r;
 }
 
@@ -30,8 +32,8 @@ CUresult em_pool_trim_to(CUmemoryPool handle, uint64_t keep_B)
 
 static CUresult no_attribute(CUmemPool_attribute attr)
 {
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no attribute of memory pools, or cannot be set",
-                   (int)attr);
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "memory pool attribute %d does not exist or cannot be set", (int)attr);
 }
 
 // "value must be of type int" for the REUSE attributes, cuuint64_t for the others.
@@ -50,7 +52,9 @@ static CUresult set_attribute(struct em_pool *p, CUmemPool_attribute attr, const
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
         if (*(const cuuint64_t *)value)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "a high watermark can be set to 0 only");
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "value is %llu, but a high watermark can be set to 0 only",
+                           (unsigned long long)*(const cuuint64_t *)value);
         if (attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
             p->used_high_B = p->used_B;
         else
@@ -115,37 +119,47 @@ CUresult em_pool_get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, vo
 
 static CUresult check_access(const struct em_pool *p, const CUmemAccessDesc *d)
 {
-    bool none = d->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE,
-         known = none || d->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    bool no_access = d->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE,
+         known = no_access || d->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     bool on_device = p->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
     // "Only the flags CU_MEM_ACCESS_FLAGS_PROT_NONE and CU_MEM_ACCESS_FLAGS_PROT_READWRITE are
     // supported."
     if (d->flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "access to a memory pool is none or for reading and writing");
+                       "flags is CU_MEM_ACCESS_FLAGS_PROT_READ, but access to a memory pool is "
+                       "CU_MEM_ACCESS_FLAGS_PROT_NONE or CU_MEM_ACCESS_FLAGS_PROT_READWRITE");
     if (d->location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
         struct em_device *device;
         CUresult r = em_device_get(d->location.id, &device);
         if (!r && !known)
-            r = em_fail(CUDA_ERROR_INVALID_VALUE, "%d is no kind of access", (int)d->flags);
-        if (!r && none && on_device && p->location.id == d->location.id)
+            r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                        "flags is %d, but must be CU_MEM_ACCESS_FLAGS_PROT_NONE (0) or "
+                        "CU_MEM_ACCESS_FLAGS_PROT_READWRITE (3)",
+                        (int)d->flags);
+        if (!r && no_access && on_device && p->location.id == d->location.id)
             r = em_fail(CUDA_ERROR_INVALID_DEVICE,
-                        "a device cannot lose the access to its own memory pool");
+                        "flags is CU_MEM_ACCESS_FLAGS_PROT_NONE, but device %d cannot lose the "
+                        "access to its own memory pool",
+                        d->location.id);
         return r;
     }
     if (on_device)
         return em_fail(
             CUDA_ERROR_NOT_SUPPORTED,
-            "access to a device's memory pool is given to devices, not to locations of type %d",
+            "location.type is %d, but only devices can have access to a device's memory pool",
             (int)d->location.type);
     if (!known || (d->location.type != CU_MEM_LOCATION_TYPE_HOST &&
                    d->location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "access %d to the host's memory pool for a location of type %d",
+                       "flags is %d and location.type is %d: the host's memory pool takes "
+                       "CU_MEM_ACCESS_FLAGS_PROT_READWRITE (3) for locations on the host",
                        (int)d->flags, (int)d->location.type);
-    return none ? em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                          "the host cannot lose the access to its own memory pool")
-                : CUDA_SUCCESS;
+    if (no_access)
+        return em_fail(
+            CUDA_ERROR_NOT_SUPPORTED,
+            "flags is CU_MEM_ACCESS_FLAGS_PROT_NONE, but the host cannot lose the access "
+            "to its own memory pool");
+    return CUDA_SUCCESS;
 }
 
 CUresult em_pool_set_access(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
@@ -178,7 +192,7 @@ CUresult em_pool_get_access(CUmemoryPool handle, const CUmemLocation *location,
     switch ((int)location->type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
         if ((unsigned)location->id >= (unsigned)em_device_count)
-            r = em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d: there are %d devices",
+            r = em_fail(CUDA_ERROR_INVALID_VALUE, "location.id is %d, but there are %d devices",
                         location->id, em_device_count);
         else
             may = location->id < 64 && p->access >> location->id & 1;
@@ -188,8 +202,10 @@ CUresult em_pool_get_access(CUmemoryPool handle, const CUmemLocation *location,
         may = on_host;
         break;
     default:
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "locations of type %d have no access to memory pools",
-                    (int)location->type);
+        r = em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "location.type is %d, but locations of this type have no access to memory pools",
+            (int)location->type);
     }
     if (!r)
         *out = may ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;

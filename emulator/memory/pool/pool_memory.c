@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Blocks of pools, allocations in them, and freeing in stream order.
+// Blocks of pools, allocations in blocks, and freeing in stream order.
 #include "pool_memory.h"
 
 #include "alloc.h"
@@ -13,17 +13,17 @@
 
 enum { GRAIN = 512 };
 
-// One allocation's place. It outlives the allocation until the stream has reached the
-// cuMemFreeAsync.
+// The addresses of one allocation. They stay taken after cuMemFreeAsync until the stream reaches
+// it.
 struct piece {
     struct em_pool *pool;
     uint64_t at;
-    bool later; // cuMemFreeAsync: not given back with the allocation
+    bool deferred; // cuMemFreeAsync frees it, not the release of the allocation
 };
 
 static struct em_pool *all;
 
-// `wanted` counts what was freed since the last trim.
+// `wanted` counts the pieces that were freed since the last trim.
 static void trim_pools(void);
 static struct em_sync_listener listener = {.synchronised = trim_pools};
 
@@ -67,7 +67,7 @@ static uint64_t block_offset(const struct em_pool *p, uint64_t i)
     return p->file ? EM_POOL_FILE_HEAD + i * EM_POOL_BLOCK : 0;
 }
 
-// The bytes of a block: a part of the pool's file, or memory of its own.
+// Returns memory for a block: a part of the pool's file, or an object of its own.
 static int block_memory(struct em_pool *p, struct dm_physical **out)
 {
     if (!p->file)
@@ -118,8 +118,7 @@ static bool unback(struct em_pool *p, uint64_t i)
     return true;
 }
 
-// Gives free blocks back while more than `most_B` are held, but none that would leave fewer than
-// `least_B`.
+// Frees unused blocks while more than `most_B` bytes are reserved, but keeps at least `least_B`.
 static void trim(struct em_pool *p, uint64_t least_B, uint64_t most_B)
 {
     for (uint64_t i = p->base ? block_count(p) : 0; i-- && p->reserved_B > most_B &&
@@ -173,7 +172,7 @@ void em_pools_start(void)
     em_sync_listen(&listener);
 }
 
-// Gives the pool its addresses.
+// Reserves the pool's addresses.
 static int start(struct em_pool *p)
 {
     if (p->base)
@@ -189,7 +188,7 @@ static int start(struct em_pool *p)
     return 0;
 }
 
-// Backs all of [at, at + size), or nothing more than was.
+// Backs all of [at, at + size). If that fails, it undoes its own changes.
 static int back_range(struct em_pool *p, uint64_t at, uint64_t size)
 {
     uint64_t first = (at - p->base) / EM_POOL_BLOCK,
@@ -218,41 +217,44 @@ static void release(struct em_allocation *a)
 {
     struct piece *piece = a->owner;
     piece->pool->used_B -= a->size;
-    if (!piece->later)
+    if (!piece->deferred)
         give_back(piece);
     dm_free(a);
 }
 
 CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
 {
-    uint64_t room, at;
+    uint64_t padded_B, at;
     CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
     *out = 0;
     if (p->imported)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "an imported memory pool cannot be allocated from");
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "CUmemoryPool #%u was imported, so it cannot be allocated from; allocate in the "
+            "process that created it",
+            p->object.number);
     if (!size)
         return CUDA_SUCCESS;
     struct em_allocation *a = dm_calloc(1, sizeof *a);
     struct piece *piece = dm_calloc(1, sizeof *piece);
     if (!a || !piece || start(p)) {
-        em_fail(r, "no host memory for an allocation from a pool");
+        em_fail(r, "out of host memory while allocating from a pool");
         goto fail_alloc;
     }
-    if (!em_round_up(size, GRAIN, &room) ||
-        dm_rangemap_gap(&p->taken, p->base, p->base + p->capacity_B - 1, room, GRAIN, &at) ||
-        back_range(p, at, room)) {
+    if (!em_round_up(size, GRAIN, &padded_B) ||
+        dm_rangemap_gap(&p->taken, p->base, p->base + p->capacity_B - 1, padded_B, GRAIN, &at) ||
+        back_range(p, at, padded_B)) {
         em_fail(r,
-                "the memory pool cannot grow by %llu bytes: it may have %llu bytes, and %llu bytes "
-                "of the %s are free",
-                (unsigned long long)size, (unsigned long long)p->capacity_B,
+                "bytesize is %llu, but CUmemoryPool #%u cannot grow by that: its maximum is %llu "
+                "bytes, and %llu bytes of the %s are free",
+                (unsigned long long)size, p->object.number, (unsigned long long)p->capacity_B,
                 (unsigned long long)(p->vram->total - p->vram->used),
                 p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? "device's memory"
                                                                 : "host's memory");
         goto fail_alloc;
     }
-    if (dm_rangemap_insert(&p->taken, at, room, piece)) {
-        em_fail(r, "no host memory for an allocation from a pool");
+    if (dm_rangemap_insert(&p->taken, at, padded_B, piece)) {
+        em_fail(r, "out of host memory while allocating from a pool");
         goto fail_back;
     }
     *piece = (struct piece){.pool = p, .at = at};
@@ -305,7 +307,7 @@ static CUresult run_free(struct em_command *command)
     return CUDA_SUCCESS;
 }
 
-// The place can be used again from here on, whether or not the stream's context is still good.
+// Makes the addresses available again, even if the stream's context is in an error state.
 static void finish_free(struct em_command *command)
 {
     give_back(((struct free_command *)command)->piece);
@@ -314,7 +316,7 @@ static void finish_free(struct em_command *command)
 static const struct em_command_ops free_ops = {
     .name = "free", .run = run_free, .finish = finish_free, .once = true};
 
-// The address is invalid at once; its memory is used again when the stream has come to this point.
+// Makes the address invalid at once. The memory is reused only after the stream reaches this point.
 static CUresult take_piece(uint64_t address, struct piece **out)
 {
     char text[512];
@@ -324,10 +326,10 @@ static CUresult take_piece(uint64_t address, struct piece **out)
         return r;
     if (a->base != address)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "only the address that the allocation returned can be freed; %s",
+                       "dptr must be the address that the allocation returned; %s",
                        em_memory_text(address, text, sizeof text));
     *out = a->owner;
-    (*out)->later = true;
+    (*out)->deferred = true;
     em_memory_remove(a);
     return CUDA_SUCCESS;
 }
@@ -342,9 +344,12 @@ CUresult em_pool_free_async(uint64_t address, struct em_stream *stream)
     if (pooled && !(r = take_piece(address, &c.piece)))
         r = em_issue(stream, &c.command, EM_SUBMIT_ASYNC);
     else if (!pooled && a && a->kind == EM_MEMORY_IMPORTED && a->base == address)
-        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                    "a mapped external buffer is freed by cuMemFree, not in stream order");
+        r = em_fail(
+            CUDA_ERROR_NOT_SUPPORTED,
+            "dptr %#llx is a mapped external buffer, which cannot be freed in stream order; "
+            "use cuMemFree",
+            (unsigned long long)address);
     em_unlock();
-    // Other memory is freed as cuMemFree does it, after all work that could use it.
+    // Other memory is freed in the same way as by cuMemFree, after all work that may use it.
     return pooled || r ? r : em_memory_free(address);
 }

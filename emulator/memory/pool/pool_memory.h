@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The memory of pools, for pool.c and pool_share.c. Everything here: precondition: em_lock held.
+// The memory of pools, for pool.c and pool_share.c. Precondition: em_lock held (for all functions).
 #pragma once
 #include "pool.h"
 
-// Where block 0 begins in the file of a pool that can be shared: behind its header.
+// Offset of block 0 in the file of a pool that can be shared. The header comes first.
 enum { EM_POOL_FILE_HEAD = 2 << 20 };
 
-// Enters a pool into the list of all, which synchronising looks through.
+// Enters a pool into the list of all pools, which a synchronisation trims, and removes it.
 void em_pools_enter(struct em_pool *pool);
 void em_pools_remove(struct em_pool *pool);
-// Gives all blocks and addresses back. Precondition: no allocation is left.
+// Frees all blocks and addresses. Precondition: the pool has no allocations.
 void em_pool_release_memory(struct em_pool *pool);
-// DM_MAP_* of the pool's memory.
+// Returns the DM_MAP_* flags of the pool's memory.
 unsigned em_pool_map_flags(const struct em_pool *pool);

@@ -30,7 +30,7 @@ struct file_head {
     uint64_t capacity_B;
 };
 
-// What CUmemPoolPtrExportData holds.
+// The contents of CUmemPoolPtrExportData.
 struct pointer_data {
     char magic[8];
     uint64_t identity; // of the pool
@@ -135,7 +135,7 @@ static CUresult recognise(int fd, struct file_head *head)
     struct dm_import_info info;
     int r = dm_import_recognise(fd, &info);
     if (r == -EBADF)
-        return em_fail(CUDA_ERROR_UNKNOWN, "%d is no open file descriptor", fd);
+        return em_fail(CUDA_ERROR_UNKNOWN, "descriptor %d is not an open file descriptor", fd);
     if (r)
         return em_fail(CUDA_ERROR_UNKNOWN, "descriptor %d is %s, not a memory pool", fd, info.what);
     if (info.kind != DM_FD_POOL || pread(fd, head, sizeof *head, 0) != (ssize_t)sizeof *head)
@@ -192,8 +192,8 @@ CUresult em_pool_export_pointer(uint64_t address, CUmemPoolPtrExportData *out)
     struct em_pool *p = (struct em_pool *)a->pool;
     if (!p || a->base != address || p->imported || !p->exported) {
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "ptr must be what cuMemAllocFromPoolAsync returned from a pool that was "
-                    "exported before; %s",
+                    "ptr must be an address that cuMemAllocFromPoolAsync returned from an exported "
+                    "pool; %s",
                     em_memory_text(address, text, sizeof text));
         goto unlock;
     }
