@@ -10,10 +10,10 @@
 //   X(name, number, kind, channel_B, channels_mask, element_B, block_px, sampling)
 //
 //   channel_B      bytes of one channel; 0 if channels are not whole bytes (packed, compressed)
-//   channels_mask  bit n is set if the driver can create arrays with n channels; 0: none at all
-//   element_B      bytes of one addressable element; 0: channel_B times the number of channels
-//   block_px       an element covers block_px by block_px texels
-//   sampling       how the planes of a YUV format are divided (enum dm_sampling)
+//   channels_mask  bit n is set if the driver can create arrays with n channels
+//   element_B      bytes of one addressable element; 0 if it is channel_B times the number of
+//   channels block_px       an element covers block_px by block_px texels sampling       how the
+//   planes of a YUV format are divided (enum dm_sampling)
 #define DM_FORMAT_LIST(X)                                                                          \
     X(UNSIGNED_INT8, 0x01, UINT, 1, 0x16, 0, 1, NONE)                                              \
     X(UNSIGNED_INT16, 0x02, UINT, 2, 0x16, 0, 1, NONE)                                             \
@@ -115,7 +115,7 @@ struct dm_format_plane {
 // Finds the row of a format number from any source; NULL if there is no such format.
 const struct dm_format_info *dm_format_info(uint32_t format);
 
-// Finds a row by name, ignoring case; NULL if there is none.
+// Finds a row by name, ignoring case. Returns NULL if no format has this name.
 const struct dm_format_info *dm_format_by_name(const char *name);
 
 // Returns all rows in ascending order of number, and their count.

@@ -193,7 +193,7 @@ static void take_default_action(int sig, bool by_access)
         syscall(SYS_tgkill, (long)getpid(), syscall(SYS_gettid), (long)sig);
 }
 
-// Calls the handler of the chain at index `at` - 1; 0: there is none.
+// Calls the handler of the chain at index `at` - 1. If `at` is 0, there is no handler.
 static void pass_fault_on(int sig, siginfo_t *info, void *context, bool by_access, int at)
 {
     struct chain *chain = handler_chain(sig);

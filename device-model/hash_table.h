@@ -7,7 +7,7 @@
 //     struct window { uint32_t name; UT_hash_handle hh; } *windows, *w;
 //
 //     if (DM_TABLE_ADD(windows, name, w)) ...   // -ENOMEM: w is not in the table
-//     w = DM_TABLE_FIND(windows, &name);        // NULL if there is none
+//     w = DM_TABLE_FIND(windows, &name);        // NULL if no entry has this name
 //     DM_TABLE_REMOVE(windows, w);              // needs no memory
 //     DM_TABLE_EACH(windows, w, next) ...       // in the order of addition; may remove w
 //

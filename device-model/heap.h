@@ -62,11 +62,11 @@ int dm_heap_alloc(struct dm_heap *heap, uint64_t size, struct dm_block **out);
 // block then stays in use.
 int dm_heap_free(struct dm_heap *heap, struct dm_block *block);
 // Finds the block in use that contains va, counting its requested size and not the rounded one.
-// NULL if there is none.
+// Returns NULL if no block contains it.
 struct dm_block *dm_heap_find(const struct dm_heap *heap, uint64_t va);
 // Returns the physical memory of a block, and the block's offset in it.
 struct dm_physical *dm_heap_physical(const struct dm_block *block, uint64_t *offset);
-// Finds the first block in use that starts at or above va. NULL if there is none.
+// Finds the first block in use that starts at or above va. Returns NULL if no block does.
 struct dm_block *dm_heap_next(const struct dm_heap *heap, uint64_t va);
 // Gives the memory of empty chunks back to the host.
 void dm_heap_trim(struct dm_heap *heap);

@@ -72,7 +72,7 @@ int dm_fd_remember(int fd, struct dm_fd_identity *identity);
 bool dm_fd_still_ours(const struct dm_fd_identity *identity);
 // Duplicates a descriptor to a number above those that programs close in loops and those that their
 // own files get. If the limit is lower, any number except the standard streams'. Returns -1 if
-// there is none.
+// every number is taken.
 int dm_fd_duplicate_high(int fd);
 // Closes the descriptor if it is still ours, and sets it to -1.
 void dm_fd_close(struct dm_fd_identity *identity);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A set of intervals that may overlap, which finds those that share a point with a given one: a
 // treap in which each node knows the greatest end below it. Nodes are part of the caller's structs.
-// All operations take O(log n) steps, in expectation, and none of them allocates.
+// All operations take O(log n) steps, in expectation, and never allocate.
 #pragma once
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ void dm_intervals_insert(struct dm_intervals *set, struct dm_interval *node);
 void dm_intervals_remove(struct dm_intervals *set, struct dm_interval *node);
 
 // Returns an interval of the set, other than `except` (may be NULL), that shares a point with
-// [first, end), or NULL if there is none.
+// [first, end), or NULL if no interval does.
 struct dm_interval *dm_intervals_overlap(const struct dm_intervals *set, uint64_t first,
                                          uint64_t end, const struct dm_interval *except);
 

@@ -301,8 +301,8 @@ int dm_layout_span(const struct dm_layout *layout, const struct dm_layout_box *b
     if (!box->width_B || !box->height || !box->depth || !dm_add(box->x_B, box->width_B, &x_end) ||
         !dm_add(box->y, box->height, &y_end) || !dm_add(box->z, box->depth, &z_end))
         return -EINVAL;
-    // In each layout the offset is a sum of three terms, one of x, one of y and one of z, and none
-    // of them falls as its coordinate rises. So no byte lies before the first or after the last.
+    // In each layout the offset is a sum of three terms, one of x, one of y and one of z. A term
+    // never falls as its coordinate rises. So no byte lies before the first or after the last.
     first = dm_layout_locate_B(layout, box->level, box->x_B, box->y, box->z);
     last = dm_layout_locate_B(layout, box->level, x_end - 1, y_end - 1, z_end - 1);
     if (first == DM_LAYOUT_NOWHERE || last == DM_LAYOUT_NOWHERE)

@@ -48,7 +48,7 @@ bool dm_rangemap_overlaps(const struct dm_rangemap *map, uint64_t start, uint64_
 
 // Finds the lowest multiple of `align` (a power of two) in [low, high] at which `size` bytes fit
 // between the ranges and do not pass `high` (inclusive). O(log n) if all ranges are multiples of
-// `align`. Returns 0, or -ENOMEM if there is none.
+// `align`. Returns 0, or -ENOMEM if there is no such gap.
 int dm_rangemap_gap(const struct dm_rangemap *map, uint64_t low, uint64_t high, uint64_t size,
                     uint64_t align, uint64_t *start);
 

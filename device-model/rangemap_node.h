@@ -27,8 +27,8 @@ struct dm_rangemap_node {
 
 typedef struct dm_rangemap_node node;
 
-// Returns the last slot whose start is not above `address`, or 0 if there is none. Has no branches,
-// because they would be mispredicted.
+// Returns the last slot whose start is not above `address`, or 0 if all slots start above it. Has
+// no branches, because they would be mispredicted.
 static inline unsigned node_search(const node *n, uint64_t address)
 {
     unsigned i = 0;

@@ -52,8 +52,8 @@ unsigned dm_layout_tile_runs(const struct dm_layout *layout, const struct dm_spa
                              const struct dm_tile *tile, struct dm_tile_run runs[DM_TILE_RUNS_MAX]);
 
 // Returns the bytes [tail_B, tail_B + size_B) of the mip tail of `layer` (0 for a shared tail) as a
-// run of the array. size_B is 0 if none of them belong to the array: a tail is rounded up to whole
-// tiles.
+// run of the array. size_B is 0 if they all lie outside of the array, because a tail is rounded up
+// to whole tiles.
 struct dm_tile_run dm_layout_tail_run(const struct dm_layout *layout,
                                       const struct dm_sparse *sparse, uint32_t layer,
                                       uint64_t tail_B, uint64_t size_B);

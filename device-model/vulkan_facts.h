@@ -63,8 +63,8 @@ struct dm_vulkan_facts {
 // file has no space for it; -EINVAL if there are too many resources; or another negative errno.
 int dm_vulkan_facts_write(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts);
 
-// Reads the record. Returns 0; -ENODATA if there is none; -EBADMSG if it is damaged or not ours.
-// *facts is valid only if the result is 0.
+// Reads the record. Returns 0; -ENODATA if there is no record; -EBADMSG if it is damaged or not
+// ours. *facts is valid only if the result is 0.
 int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vulkan_facts *facts);
 
 // The layer's functions for libcuda.so.1 in the same process: vkGetInstanceProcAddr(NULL,

@@ -8,7 +8,7 @@
  * cardlessFill… and cardlessCopy… append a command and return at once. Each command gets the next
  * tick of the API's clock, and commands run in the order of their ticks, as late as the API allows:
  * when cardlessFinish, cardlessQuery or a cardlessRead… asks for it, or when CUDA maps a resource.
- * There is no thread; all work runs inside calls. So the order between graphics and CUDA is
+ * Because all work runs inside calls and there is no thread, the order between graphics and CUDA is
  * visible, and it is the same in every run.
  *
  * A program maps these objects into CUDA as it maps OpenGL's. It calls cardlessRegisterBuffer or
@@ -29,11 +29,11 @@
  *         return SKIP; // a real driver
  *
  * Rules for all functions:
- * - They return a CUresult. CUDA_ERROR_NOT_INITIALIZED: cuInit has not been called.
- *   CUDA_ERROR_INVALID_HANDLE: the object does not exist or was destroyed.
- *   CUDA_ERROR_INVALID_VALUE: a pointer is NULL, a range or box is outside the object, or an extent
- *   or format does not exist. CUDA_ERROR_OUT_OF_MEMORY: the host is out of memory.
- * - A call that fails changes nothing.
+ * - They return a CUresult: CUDA_ERROR_NOT_INITIALIZED if cuInit has not been called;
+ *   CUDA_ERROR_INVALID_HANDLE if the object does not exist or was destroyed;
+ *   CUDA_ERROR_INVALID_VALUE if a pointer is NULL, if a range or box is outside the object, or if
+ *   an extent or format does not exist; CUDA_ERROR_OUT_OF_MEMORY if the host is out of memory.
+ * - If a call fails, it changes nothing.
  * - Only registering needs a current context.
  * - They may be called from any thread.
  * - Offsets and sizes of buffers are in bytes; positions and extents of textures in texels.
@@ -68,9 +68,9 @@ CUresult cardlessGetVersion(unsigned *version);
 typedef struct cardlessBuffer_st *cardlessBuffer;
 typedef struct cardlessTexture_st *cardlessTexture;
 
-/* Creates a buffer of `size` bytes, which are zero; size 0 is CUDA_ERROR_INVALID_VALUE. The buffer
- * lives until cardlessBufferDestroy. If it is registered, its bytes live until it is unregistered.
- */
+/* Creates a buffer of `size` bytes, which are zero. Returns CUDA_ERROR_INVALID_VALUE if `size` is
+ * 0. The buffer lives until cardlessBufferDestroy. If it is registered, its bytes live until it is
+ * unregistered. */
 CUresult cardlessBufferCreate(cardlessBuffer *buffer, size_t size);
 
 /* Gives the buffer new storage of another size, all zero, as glBufferData does. CUDA keeps the old
@@ -116,16 +116,18 @@ CUresult cardlessTextureDestroy(cardlessTexture texture);
 /* ---- commands ---- */
 
 /* A part of one level, in texels; z is the slice, layer or face. Extents that the texture does not
- * have are 1. A NULL box means the whole level. */
+ * have are 1. If the box is NULL, the command applies to the whole level. */
 typedef struct cardlessBox_st {
     unsigned x, y, z, width, height, depth;
 } cardlessBox;
 
-/* Writes `size` bytes at `offset`. The call copies the bytes, so they may be reused at once. */
+/* Writes `size` bytes at `offset`. The program may reuse its memory at once, because the call
+ * copies the bytes. */
 CUresult cardlessWriteBuffer(cardlessBuffer buffer, size_t offset, size_t size, const void *bytes);
 
 /* Writes a box of one level. In memory the texels of a box follow each other without gaps: x
- * fastest, then y, then z. The call copies them, so they may be reused at once. */
+ * fastest, then y, then z. The program may reuse its memory at once, because the call
+ * copies them. */
 CUresult cardlessWriteTexture(cardlessTexture texture, unsigned level, const cardlessBox *box,
                               const void *texels);
 
@@ -157,11 +159,12 @@ CUresult cardlessReadTexture(cardlessTexture texture, unsigned level, const card
                              void *texels);
 
 /* Runs all commands issued so far, and waits for the CUDA work that they depend on.
- * CUDA_ERROR_NOT_PERMITTED: the call is made inside a host function (manual: cuLaunchHostFunc), and
- * there is CUDA work to wait for. */
+ * Returns CUDA_ERROR_NOT_PERMITTED if there is CUDA work to wait for and the call is made inside a
+ * host function (manual: cuLaunchHostFunc). */
 CUresult cardlessFinish(void);
 
-/* Runs the commands that can run now. CUDA_ERROR_NOT_READY: some commands wait for CUDA work. */
+/* Runs the commands that can run now. Returns CUDA_ERROR_NOT_READY if commands wait for
+ * CUDA work. */
 CUresult cardlessQuery(void);
 
 /* Writes the tick of the last command issued and of the last one that has run; ticks begin with 1.

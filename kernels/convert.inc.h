@@ -52,7 +52,7 @@ KN_INLINE VI v_scaled(VF v, VF scale)
     }                                                                                              \
     ROW(encode_##name, 4, out_B)
 
-// Distance at which the destination is prefetched (docs/internals/conversion.md); 0: no prefetch.
+// Distance at which the destination is prefetched (docs/internals/conversion.md); 0 if it is not.
 // Lines after the row are never prefetched.
 #ifndef CONVERT_PREFETCH_B
 #define CONVERT_PREFETCH_B 0

@@ -54,7 +54,7 @@ void kn_copy_box(const struct kn_linear *dst, const struct kn_linear *src, const
 
     if (!b.width_B || !b.rows || !b.slices)
         return;
-    // Drop a dimension with a single step, and merge one without gaps with the one below it.
+    // Drop a dimension if it has a single step. If it has no gaps, merge it with the one below it.
     if (b.rows == 1) {
         b.rows = b.slices;
         b.slices = 1;

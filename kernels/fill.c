@@ -72,8 +72,8 @@ void kn_fill32_rows(void *dst, uint64_t pitch_B, uint32_t value, uint64_t width,
     fill_rows(dst, pitch_B, value, width * 4, rows);
 }
 
-// Fills a piece of a row on the stack and copies it as often as needed. A row without gaps is
-// treated as rows of such pieces.
+// Fills a piece of a row on the stack and copies it as often as needed. Rows without gaps
+// between them are filled as one row.
 void kn_fill_wide_rows(void *dst, uint64_t pitch_B, const void *value, unsigned value_B,
                        uint64_t width, uint64_t rows)
 {

@@ -21,10 +21,10 @@ unsigned kn_cpu_flags(void);
 // The instruction sets that this CPU has and this build supports, whatever the mask.
 unsigned kn_cpu_flags_detected(void);
 
-// Allows only the flags in `mask` from now on (~0u: all; 0: the C references). For tests and bug
-// reports. The environment variable CARDLESS_CPU_MASK (a number, "0x" allowed) sets the initial
-// mask. Calls that run at the same time in other threads finish with their old functions. Does
-// nothing while another thread makes the very first call.
+// Allows only the flags in `mask` from now on: all sets if it is ~0u, only the C references if it
+// is 0. For tests and bug reports. The environment variable CARDLESS_CPU_MASK (a number, "0x"
+// allowed) sets the initial mask. Calls that run at the same time in other threads finish with
+// their old functions. Does nothing while another thread makes the very first call.
 void kn_set_cpu_mask(unsigned mask);
 
 // "avx512", "avx2", "neon" or "c": the best set among `flags`.

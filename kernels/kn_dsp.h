@@ -34,8 +34,8 @@ enum { KN_REPACK_ZERO = 4, KN_REPACK_ONE = 5 };
 struct kn_repack {
     uint8_t dst_channels, src_channels, from[4];
     uint32_t one;
-    // For shuffles of 16 bytes, `group` elements at a time: the source of each byte (0x80: zero),
-    // and bytes that are combined with the result by or.
+    // For shuffles of 16 bytes, `group` elements at a time: the source of each byte (0x80 if
+    // the byte is zero), and bytes that are combined with the result by or.
     uint8_t group, shuffle[16], over[16];
 };
 // Computes the fields for shuffles from the others. Rows of KN_REPACK_SHORT elements and more need

@@ -96,7 +96,7 @@ static inline uint64_t kn_tiled_size_B(const struct kn_tiled *t, uint64_t slices
 
 // Copies a box from linear memory into a surface (tile), and back (untile). The box must lie inside
 // the surface, and the two memories must not overlap. No byte outside the box is written, and bytes
-// outside the box do not influence the result. A box without bytes copies nothing.
+// outside the box do not influence the result. If the box is empty, nothing is copied.
 void kn_tile_box(const struct kn_surface *dst, const struct kn_linear *src,
                  const struct kn_box *box);
 void kn_untile_box(const struct kn_linear *dst, const struct kn_surface *src,

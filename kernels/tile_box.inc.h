@@ -227,7 +227,7 @@ KN_INLINE void box_copy_edge(const struct kn_surface *dst, const struct kn_surfa
     TILE_RETILE_EDGES(&d, &s, &part);
 }
 
-// Whether whole GOBs of the box can be copied, and it is worth dividing the box for them.
+// Returns true if whole GOBs of the box can be copied and if it is worth dividing the box for them.
 KN_INLINE bool box_has_gobs(const struct kn_surface *dst, const struct kn_surface *src,
                             const struct kn_box *box)
 {

@@ -239,8 +239,8 @@ KN_INLINE void box_copy_columns(const struct kn_surface *dst, const struct kn_su
 
         for (uint64_t row = 0, next; row < rows; row = next) {
             unsigned skip = (d.y + row) & 3, lanes = 15, src_lanes;
-            // Row of the source's first lane. It may be four rows above the surface; then no row of
-            // the box is in that half.
+            // Row of the source's first lane. If it is four rows above the surface, no row of the
+            // box is in that half.
             uint64_t src_y = s.y + row - skip - rotation;
 
             next = row + 4 - skip;

@@ -20,7 +20,7 @@ struct shifted_row {
     uint64_t mask[4][8];          // bytes to store of lines 0, 1, gobs - 1 and gobs
     uint64_t whole[8];            // and of the lines between them
     // The row that this was computed for (the pitch of a box is always the same). `origin` is the
-    // offset of byte (0, 0) in its line. rows = 0: not computed yet.
+    // offset of byte (0, 0) in its line. `rows` is 0 if nothing has been computed yet.
     unsigned rows, origin, x0;
     uint64_t x1;
 };
@@ -39,7 +39,7 @@ KN_INLINE __m512i bit_ranges(__m512i from, uint64_t width)
 static KN_NOINLINE void shifted_row_init(struct shifted_row *s, unsigned x0, uint64_t x1,
                                          unsigned rows, unsigned origin, uint64_t pitch_B)
 {
-    // Rows outside the box get the address of one inside, so that none is computed out of range.
+    // Rows outside the box get the address of one inside, so that no address is out of range.
     __m512i row =
         _mm512_maskz_compress_epi64((__mmask8)rows, _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
     __m512i at = _mm512_mask_expand_epi64(_mm512_broadcastq_epi64(_mm512_castsi512_si128(row)),

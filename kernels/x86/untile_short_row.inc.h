@@ -19,7 +19,7 @@ struct short_row {
     uint32_t first_whole, last_whole;
     unsigned gobs, full, tail_B; // `full` stores of 64 bytes, and one more
     uint64_t tail_at_B;
-    uint64_t x0, x1; // the row that this was computed for; x1 = 0: not computed yet
+    uint64_t x0, x1; // the row that this was computed for; x1 is 0 if there was no row yet
 };
 
 static KN_NOINLINE void short_row_init(struct short_row *n, unsigned x0, uint64_t x1)

@@ -70,7 +70,7 @@ typedef enum CUeglColorFormat_enum {
     CU_EGL_COLOR_FORMAT_YVU422_SEMIPLANAR_ER = 0x2b,
     CU_EGL_COLOR_FORMAT_YVU420_SEMIPLANAR_ER = 0x2c,
 
-    /* sensors with a Bayer filter, bits of a sample behind the name */
+    /* sensors with a Bayer filter; a number in the name is the bits of a sample */
     CU_EGL_COLOR_FORMAT_BAYER_RGGB = 0x2d,
     CU_EGL_COLOR_FORMAT_BAYER_BGGR = 0x2e,
     CU_EGL_COLOR_FORMAT_BAYER_GRBG = 0x2f,

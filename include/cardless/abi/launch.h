@@ -50,7 +50,7 @@ typedef enum CUfunctionLoadingState_enum {
 /* A block size that leaves the choice to the kernel's own required one. */
 #define CU_LAUNCH_KERNEL_REQUIRED_BLOCK_DIM 1
 
-/* How lines of a window of memory are kept in the L2 cache. */
+/* How the L2 cache treats the lines of a window of memory. */
 typedef enum CUaccessProperty_enum {
     CU_ACCESS_PROPERTY_NORMAL,
     CU_ACCESS_PROPERTY_STREAMING,
@@ -208,7 +208,7 @@ typedef enum CUoccupancy_flags_enum {
     CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE = 1
 } CUoccupancy_flags;
 
-/* The dynamic shared memory a block of this size wants. */
+/* Returns the dynamic shared memory that a block of this size needs. */
 typedef size_t(CUDA_CB *CUoccupancyB2DSize)(int blockSize);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct CUmemPoolProps_st {
 } CUmemPoolProps_v1;
 typedef CUmemPoolProps_v1 CUmemPoolProps;
 
-/* What another process needs to find one allocation of a shared pool. */
+/* Exported description of one allocation in a shared pool, for another process. */
 typedef struct CUmemPoolPtrExportData_st {
     unsigned char reserved[64];
 } CUmemPoolPtrExportData_v1;
