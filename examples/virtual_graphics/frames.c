@@ -90,9 +90,8 @@ int main(int argc, char **argv)
             CHECK(cuGraphicsMapResources(1, &resource, stream));
         else
             fprintf(stderr, "(the resource is still mapped)\n");
-        if (frame == 0 ||
-            strcmp(mistake,
-                   "keep-array")) // if the resource is mapped again, it may get another array
+        // If the resource is mapped again, it may get another array.
+        if (frame == 0 || strcmp(mistake, "keep-array"))
             CHECK(cuGraphicsSubResourceGetMappedArray(&array, resource, 0, 0));
         draw_bar(array, frame, stream);
         if (!strcmp(mistake, "draw-mapped"))

@@ -139,8 +139,8 @@ static void map_or_unmap(struct fuzz_input *in, struct world *w, bool map)
                       : twice       ? CUDA_ERROR_INVALID_HANDLE
                                     : CUDA_SUCCESS;
     expect(w, map ? "map" : "unmap", got, wanted);
-    if (!w->manual &&
-        got) { // the driver may have mapped a part of the list, so the bytes are unknown
+    // The driver may have mapped a part of the list, so the bytes are unknown.
+    if (!w->manual && got) {
         for (unsigned i = 0; i < OBJECTS; i++)
             w->object[i].known = false;
     }
