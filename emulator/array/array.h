@@ -39,7 +39,7 @@ struct em_array {
     uint32_t level;
     struct em_mipmap *parent; // NULL if this is not a level of a mipmapped array
     bool lent;                // owned by a graphics resource; cuArrayDestroy does nothing
-    struct em_array *whole;   // the planar array that owns this plane; NULL if this is no plane
+    struct em_array *whole;   // the planar array that owns this plane; NULL if it is not a plane
     struct em_array *plane[DM_PLANES_MAX]; // created by the first cuArrayGetPlane
 };
 

@@ -82,7 +82,7 @@ static CUresult plane_create(struct em_array *a, unsigned plane)
     // The driver maps only the first plane.
     if (plane && s->whole->mapped && em_quirk(PLANES_FAULT) && !s->storage.poison_reason)
         s->storage.poison_reason =
-            "a plane after the first of an array that is mapped on external memory";
+            "a plane after the first of an array on external memory, which the driver does not map";
     em_storage_ref(s->whole);
     CUDA_ARRAY3D_DESCRIPTOR d = plane_desc(a, plane);
     CUresult r = em_array_start(a->object.context, &d, &s->storage, 0, &a->plane[plane]);

@@ -156,7 +156,7 @@ static CUresult prepare_storage(const struct em_copy_command *c)
 {
     const char *why = poison_reason(&c->dst) ? poison_reason(&c->dst) : poison_reason(&c->src);
     if (why)
-        return em_fail(CUDA_ERROR_LAUNCH_FAILED, "a copy of %s", why);
+        return em_fail(CUDA_ERROR_LAUNCH_FAILED, "the copy accesses %s", why);
     if (c->src.storage && c->src.storage->before_read)
         c->src.storage->before_read(c->src.storage);
     return CUDA_SUCCESS;
