@@ -6,8 +6,8 @@
 #include "call.h"
 #include "device.h"
 #include "managed.h"
-#include "quirk.h"
 #include "pointer_check.h"
+#include "quirk.h"
 #include "stream.h"
 
 // "flags … must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST"; "If bytesize is 0,

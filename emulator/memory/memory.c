@@ -13,7 +13,7 @@
 enum { HISTORY = 1024, NEAR = 1 << 20, GRANULE_B = 2 << 20 };
 
 static struct dm_rangemap map;          // of struct em_allocation
-static struct dm_rangemap reservations; // of the virtual memory chapter's owners
+static struct dm_rangemap reservations; // of owners, for virtual memory
 static struct em_allocation *last_found;
 static uint64_t last_id;
 static uint64_t departures; // allocations that have left the map
@@ -215,7 +215,7 @@ static const struct past *past_at(uint64_t address)
 
 const char *em_memory_text(uint64_t address, char *out, size_t size_B)
 {
-    char what[192], when[64];
+    char noun[192], when[64];
     unsigned long long n = address, base;
     struct dm_range r;
     struct em_allocation *a = at(address);
@@ -223,23 +223,23 @@ const char *em_memory_text(uint64_t address, char *out, size_t size_B)
     if (!address) {
         snprintf(out, size_B, "NULL");
     } else if (a) {
-        allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, what, sizeof what);
+        allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, noun, sizeof noun);
         snprintf(out, size_B, "%#llx is byte %llu of %s", n,
-                 (unsigned long long)(address - a->base), what);
+                 (unsigned long long)(address - a->base), noun);
     } else if ((p = past_at(address))) {
-        allocation_text(p->base, p->size, p->kind, p->born_by, p->born_call, what, sizeof what);
+        allocation_text(p->base, p->size, p->kind, p->born_by, p->born_call, noun, sizeof noun);
         em_call_text(p->died_call, when, sizeof when);
         snprintf(out, size_B, "%#llx is byte %llu of %s, which was freed by %s in %s", n,
-                 (unsigned long long)(address - p->base), what, p->died_by, when);
+                 (unsigned long long)(address - p->base), noun, p->died_by, when);
     } else if (dm_rangemap_find(&reservations, address, &r)) {
         base = r.start;
         snprintf(out, size_B, "%#llx is in an unmapped part of the reservation %#llx+%llu", n, base,
                  (unsigned long long)r.size);
     } else if (dm_rangemap_previous(&map, address, &r) && address - (r.start + r.size) < NEAR) {
         a = r.owner;
-        allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, what, sizeof what);
+        allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, noun, sizeof noun);
         snprintf(out, size_B, "%#llx is %llu bytes past the end of %s", n,
-                 (unsigned long long)(address - (r.start + r.size)), what);
+                 (unsigned long long)(address - (r.start + r.size)), noun);
     } else {
         snprintf(out, size_B, "%#llx is not memory that the driver knows", n);
     }

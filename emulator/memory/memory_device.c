@@ -274,7 +274,7 @@ CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size)
     CUresult result = em_memory_get(address, 0, "dptr", CUDA_ERROR_NOT_FOUND, &a);
     if (!result && !a->access)
         result = em_fail(CUDA_ERROR_NOT_FOUND,
-                         "dptr: nothing may access this mapping yet (cuMemSetAccess)");
+                         "dptr is in a mapping that no device may access; call cuMemSetAccess");
     if (!result && em_memory_is_context_bound(a) && a->context != em_self.current)
         result = em_fail(CUDA_ERROR_NOT_FOUND,
                          "dptr: %s has an address range only in the context that mapped it",

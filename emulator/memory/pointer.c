@@ -50,12 +50,12 @@ static uint64_t range_start(const struct em_allocation *a, uint64_t *size)
 }
 
 // Writes an attribute of memory that the driver knows. Returns false if the attribute does not
-// exist. If it does not apply to this memory, *here is false and the value written is 0.
+// exist. If it does not apply to this memory, *applies is false and the value written is 0.
 static bool known_attribute(CUpointer_attribute attribute, const struct em_allocation *a,
-                            uint64_t address, void *data, bool *here)
+                            uint64_t address, void *data, bool *applies)
 {
     uint64_t size;
-    *here = true;
+    *applies = true;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         put_word(data, a->context ? a->context->base.object.handle : 0);
@@ -64,15 +64,15 @@ static bool known_attribute(CUpointer_attribute attribute, const struct em_alloc
         put_int(data, memory_type(a));
         return true;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        *here = a->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-        put_word(data, *here ? address : 0);
+        *applies = a->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+        put_word(data, *applies ? address : 0);
         return true;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        *here = a->host != 0;
-        put_word(data, *here ? a->host + (address - a->base) : 0);
+        *applies = a->host != 0;
+        put_word(data, *applies ? a->host + (address - a->base) : 0);
         return true;
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-        *here = memory_type(a) == CU_MEMORYTYPE_DEVICE;
+        *applies = memory_type(a) == CU_MEMORYTYPE_DEVICE;
         put_tokens(data);
         return true;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
@@ -184,7 +184,7 @@ static CUresult fail_attribute(CUpointer_attribute attribute)
 CUresult em_pointer_attribute(CUpointer_attribute attribute, CUdeviceptr address, void *data)
 {
     struct em_allocation *a;
-    bool here = true;
+    bool applies = true;
     em_lock_briefly();
     CUresult r = em_memory_get(address, 0, "ptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (r) {
@@ -196,12 +196,12 @@ CUresult em_pointer_attribute(CUpointer_attribute attribute, CUdeviceptr address
         em_unlock();
         return em_no_context();
     }
-    bool exists = known_attribute(attribute, a, address, data, &here);
+    bool exists = known_attribute(attribute, a, address, data, &applies);
     enum em_memory_kind kind = a->kind; // another thread may free `a` once the lock is released
     em_unlock();
     if (!exists)
         return fail_attribute(attribute);
-    if (!here)
+    if (!applies)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "pointer attribute %d does not apply to %s",
                        (int)attribute, em_memory_kind_text(kind));
     return CUDA_SUCCESS;
@@ -235,7 +235,7 @@ CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attrib
                                CUdeviceptr address)
 {
     CUresult r = CUDA_SUCCESS;
-    bool here;
+    bool applies;
     em_lock_briefly();
     struct em_allocation *a = em_memory_find(address, 0);
     for (unsigned i = 0; i < count && !r; i++) {
@@ -247,7 +247,7 @@ CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attrib
             r = em_fail(CUDA_ERROR_INVALID_VALUE, "data[%u] is NULL", i);
         else if ((r = em_writable("data", data[i], attribute_B(attributes[i]))))
             break;
-        else if (!(a ? known_attribute(attributes[i], a, address, data[i], &here)
+        else if (!(a ? known_attribute(attributes[i], a, address, data[i], &applies)
                      : unknown_attribute(attributes[i], address, data[i])))
             r = fail_attribute(attributes[i]);
     }

@@ -44,7 +44,7 @@ static CUresult check_access(const CUmemAccessDesc *d, uint64_t address, uint64_
 }
 
 // Precondition: em_lock held, and check_access accepted the description.
-static CUresult give_access(const CUmemAccessDesc *d, uint64_t address, uint64_t end)
+static CUresult set_access(const CUmemAccessDesc *d, uint64_t address, uint64_t end)
 {
     for (uint64_t at = address; at < end;) {
         struct em_allocation *a = em_memory_find(at, 1);
@@ -86,7 +86,7 @@ CUresult em_virtual_set_access(uint64_t address, uint64_t size, const CUmemAcces
     for (size_t i = 0; !r && i < count; i++)
         r = check_access(&desc[i], address, end);
     for (size_t i = 0; !r && i < count; i++)
-        r = give_access(&desc[i], address, end);
+        r = set_access(&desc[i], address, end);
     em_unlock();
     return r;
 }

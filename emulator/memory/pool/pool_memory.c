@@ -204,7 +204,7 @@ static int back_range(struct em_pool *p, uint64_t at, uint64_t size)
     return 0;
 }
 
-static void give_back(struct piece *piece)
+static void piece_free(struct piece *piece)
 {
     struct em_pool *p = piece->pool;
     dm_rangemap_remove(&p->taken, piece->at, NULL);
@@ -218,7 +218,7 @@ static void release(struct em_allocation *a)
     struct piece *piece = a->owner;
     piece->pool->used_B -= a->size;
     if (!piece->deferred)
-        give_back(piece);
+        piece_free(piece);
     dm_free(a);
 }
 
@@ -310,7 +310,7 @@ static CUresult run_free(struct em_command *command)
 // Makes the addresses available again, even if the stream's context is in an error state.
 static void finish_free(struct em_command *command)
 {
-    give_back(((struct free_command *)command)->piece);
+    piece_free(((struct free_command *)command)->piece);
 }
 
 static const struct em_command_ops free_ops = {

@@ -20,7 +20,7 @@
 enum { FILE_VERSION = 1 };
 static const char pointer_magic[8] = "CLPTR\0\0";
 
-// At the start of the file.
+// The header, at the start of the file.
 struct file_head {
     char magic[8];
     uint32_t version;
@@ -60,7 +60,7 @@ static uint64_t check_of(const struct pointer_data *d)
     return h;
 }
 
-// The file as physical memory, which has a descriptor of its own. 0 or a negative errno.
+// Wraps the file as physical memory, with its own descriptor. Returns 0 or a negative errno.
 static int open_file(struct em_pool *p, int fd)
 {
     struct dm_import_info info;
@@ -115,10 +115,10 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
     // The driver does not export such a pool at all without the fabric's channels, which no single
     // card has (recorded: tests/silicon random_states, pools).
     if (!r && (p->handle_types & CU_MEM_HANDLE_TYPE_FABRIC))
-        r = em_fail(
-            CUDA_ERROR_NOT_PERMITTED,
-            "the pool's handleTypes include CU_MEM_HANDLE_TYPE_FABRIC, and there is no fabric");
-    // exec leaves it open, as it leaves the card's open, because it is often inherited.
+        r = em_fail(CUDA_ERROR_NOT_PERMITTED,
+                    "the pool's handleTypes include CU_MEM_HANDLE_TYPE_FABRIC, but this machine "
+                    "has no fabric");
+    // The descriptor stays open in exec, like a card's, because programs often inherit it.
     int own = p && p->file ? dm_physical_fd(p->file) : -EBADF;
     if (!r && (own < 0 || (*fd = dup(own)) < 0))
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
