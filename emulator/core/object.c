@@ -171,6 +171,10 @@ const char *em_type_name(enum em_type type)
     return (unsigned)type < EM_TYPE_COUNT ? names[type] : "no type";
 }
 
+// LeakSanitizer's, if the program has it: objects that only the table refers to are not leaks, but
+// LeakSanitizer does not look for references in mappings.
+void __lsan_register_root_region(const void *start, size_t size) __attribute__((weak));
+
 static bool make_chunk(struct chunk *chunk)
 {
     uint64_t address;
@@ -180,6 +184,8 @@ static bool make_chunk(struct chunk *chunk)
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &address))
         return false;
     chunk->slots = (struct slot *)(uintptr_t)address;
+    if (__lsan_register_root_region)
+        __lsan_register_root_region(chunk->slots, CHUNK_SLOTS * sizeof(struct slot));
     return true;
 }
 
