@@ -32,10 +32,12 @@ struct dm_mutex em_mutex = DM_MUTEX_INITIALIZER;
 enum { GENERATION_BITS = 10, TYPE_SHIFT = 34, HANDLE_SHIFT = 4 };
 enum { LAST_GENERATION = 1 << GENERATION_BITS };
 #define HANDLES_B (UINT64_C(1) << 44)
-// Far from the programs, libraries and heaps of an ordinary process, and outside of the shadows of
-// the sanitizers. If nothing can be reserved (valgrind would take minutes; ulimit -v), handles
-// point here all the same: nobody maps anything there without asking for this very address.
-#define HANDLES_BASE UINT64_C(0x200000000000)
+// Between the programs and the libraries of an ordinary process, and outside the shadows and heaps
+// of the sanitizers. Below the programs 64 TiB stay free, because cuMemAddressReserve can hand out
+// as much (recorded: x_vmm reserve/size-400000000000). If nothing can be reserved (valgrind would
+// take minutes; ulimit -v), handles point here all the same: nobody maps anything there without
+// asking for this very address.
+#define HANDLES_BASE UINT64_C(0x640000000000)
 _Static_assert(EM_TYPE_COUNT <= 1 << 6, "a handle has 6 bits for the type");
 static uint64_t base; // of handles; 0 until the first object
 enum {
