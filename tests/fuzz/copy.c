@@ -98,8 +98,8 @@ static void compare(const struct object *o, unsigned n)
         CUDA_MEMCPY3D c = whole(o, true, bytes);
         FUZZ_OK(cuMemcpy3D(&c));
     }
-    bool same = !memcmp(bytes, o->model, size_of(o));
-    for (uint64_t i = 0; !same; i++)
+    uint64_t i = memcmp(bytes, o->model, size_of(o)) ? 0 : size_of(o);
+    for (; i < size_of(o); i++)
         FUZZ_CHECK(bytes[i] == o->model[i], "object %u, kind %d, byte %llu: %#x, expected %#x", n,
                    (int)o->kind, (unsigned long long)i, bytes[i], o->model[i]);
     if (!o->host)
