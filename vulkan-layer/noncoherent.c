@@ -153,6 +153,7 @@ enum { LINE_B = 64, SHADOW_ALIGNMENT = 4096 };
 
 void vl_shadow_finish(struct vl_shadow *s)
 {
+    dm_assert_locked(&vl_record_lock);
     free(s->storage);
     s->storage = NULL;
     s->size = 0;
@@ -232,6 +233,7 @@ static void shadow_invalidate(struct vl_shadow *s, uint64_t offset, uint64_t siz
 bool vl_shadow_unflushed(const struct vl_shadow *s, uint64_t offset, uint64_t size, uint64_t *first,
                          uint64_t *end)
 {
+    dm_assert_locked(&vl_record_lock);
     uint64_t at, stop, last;
     if (s->lost_end > offset && s->lost_first < offset + size) {
         *first = s->lost_first > offset ? s->lost_first : offset;
@@ -263,7 +265,7 @@ static bool shadow_map(struct vl_device *d, VkDeviceMemory memory, uint64_t offs
                        void **data)
 {
     bool good = true;
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     struct vl_memory *m = vl_memory_find(d, memory);
     if (is_noncoherent(m) && !m->shadow.size && offset < m->size) {
         uint64_t mapped_B = size == VK_WHOLE_SIZE ? m->size - offset : size;
@@ -271,13 +273,13 @@ static bool shadow_map(struct vl_device *d, VkDeviceMemory memory, uint64_t offs
         if (good)
             *data = m->shadow.host;
     }
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
     return good;
 }
 
 static void shadow_unmap(struct vl_device *d, VkDeviceMemory memory)
 {
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     struct vl_memory *m = vl_memory_find(d, memory);
     uint64_t first, end;
     if (m && m->shadow.size) {
@@ -288,7 +290,7 @@ static void shadow_unmap(struct vl_device *d, VkDeviceMemory memory)
         }
         vl_shadow_finish(&m->shadow);
     }
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice device, VkDeviceMemory memory,
@@ -345,13 +347,13 @@ static void shadow_for_ranges(struct vl_device *d, uint32_t count,
                               const VkMappedMemoryRange *ranges,
                               void (*move)(struct vl_shadow *, uint64_t, uint64_t))
 {
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     for (uint32_t i = 0; i < count; i++) {
         struct vl_memory *m = vl_memory_find(d, ranges[i].memory);
         if (m && m->shadow.size)
             move(&m->shadow, ranges[i].offset, ranges[i].size);
     }
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL flush_ranges(VkDevice device, uint32_t count,

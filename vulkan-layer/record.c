@@ -10,13 +10,14 @@
 
 #include "noncoherent.h"
 
-pthread_mutex_t vl_record_lock = PTHREAD_MUTEX_INITIALIZER;
+struct dm_mutex vl_record_lock = DM_MUTEX_INITIALIZER;
 
 static struct vl_memory *memories;
 static bool undeclared_export;
 
 struct vl_memory *vl_memory_find(const struct vl_device *device, VkDeviceMemory handle)
 {
+    dm_assert_locked(&vl_record_lock);
     struct vl_key key = VL_KEY(device, handle);
     return DM_TABLE_FIND(memories, &key);
 }
@@ -45,6 +46,7 @@ static bool is_kept(const struct vl_memory *m)
 
 void vl_memory_publish(struct vl_memory *m)
 {
+    dm_assert_locked(&vl_record_lock);
     // A program that closes all descriptors (a daemon) may have opened another file under this
     // number.
     if (m->fd < 0 || !is_kept(m))
@@ -106,11 +108,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device,
     if (!m)
         return r;
     m->key = VL_KEY(d, *out);
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     // Out of memory for the table: the memory stays without a record, as without the layer.
     if (DM_TABLE_FIND(memories, &m->key) || DM_TABLE_ADD(memories, key, m))
         free(m);
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
     return r;
 }
 const PFN_vkAllocateMemory vl_hook_AllocateMemory = allocate_memory;
@@ -118,6 +120,7 @@ const PFN_vkAllocateMemory vl_hook_AllocateMemory = allocate_memory;
 // Precondition: vl_record_lock held.
 static void memory_destroy(struct vl_memory *m)
 {
+    dm_assert_locked(&vl_record_lock);
     DM_TABLE_REMOVE(memories, m);
     while (m->bound) {
         m->bound->memory = NULL;
@@ -133,11 +136,11 @@ static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory me
                                               const VkAllocationCallbacks *allocator)
 {
     struct vl_device *d = vl_device_of(device);
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     struct vl_memory *m = vl_memory_find(d, memory);
     if (m)
         memory_destroy(m);
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
     d->FreeMemory(device, memory, allocator);
 }
 const PFN_vkFreeMemory vl_hook_FreeMemory = free_memory;
@@ -148,7 +151,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_memory_fd(VkDevice device,
     struct vl_device *d = vl_device_of(device);
     VkResult r = d->GetMemoryFdKHR(device, info, fd);
     bool given = !r && *fd >= 0;
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     struct vl_memory *m = vl_memory_find(d, info->memory);
     undeclared_export = m && !given && !(m->exportable & info->handleType);
     if (m && given && !m->imported) {
@@ -158,7 +161,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_memory_fd(VkDevice device,
             m->fd = dm_fd_duplicate_high(*fd);
         vl_memory_publish(m);
     }
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
     return r;
 }
 const PFN_vkGetMemoryFdKHR vl_hook_GetMemoryFdKHR = get_memory_fd;
@@ -167,32 +170,32 @@ const PFN_vkGetMemoryFdKHR vl_hook_GetMemoryFdKHR = get_memory_fd;
 
 void vl_record_forget_device(struct vl_device *device)
 {
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     struct vl_memory *m, *next;
     DM_TABLE_EACH (memories, m, next)
         if (m->key.device == device)
             memory_destroy(m);
     vl_resources_forget(device);
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
 }
 
 bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size,
                          uint64_t *first, uint64_t *end)
 {
     bool found = false;
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     struct vl_memory *m, *next;
     DM_TABLE_EACH (memories, m, next)
         if (!found && m->fd >= 0 && m->file.dev == dev && m->file.ino == ino)
             found = vl_shadow_unflushed(&m->shadow, offset, size, first, end);
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
     return found;
 }
 
 bool vl_record_undeclared_export(void)
 {
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     bool r = undeclared_export;
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
     return r;
 }

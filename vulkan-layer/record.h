@@ -5,6 +5,7 @@
 
 #include "dispatch.h"
 #include "import.h"
+#include "mutex.h"
 #include "vulkan_facts.h"
 
 // Handles that are not dispatchable are unique only within their device.
@@ -51,7 +52,7 @@ struct vl_memory {
 };
 
 // Guards all records. The next layer's functions are called without it.
-extern pthread_mutex_t vl_record_lock;
+extern struct dm_mutex vl_record_lock;
 // Precondition: vl_record_lock held.
 struct vl_memory *vl_memory_find(const struct vl_device *device, VkDeviceMemory handle);
 

@@ -16,6 +16,7 @@ static struct vl_resource **table_of(enum dm_vulkan_resource_kind kind)
 static struct vl_resource *resource_find(const struct vl_device *device,
                                          enum dm_vulkan_resource_kind kind, uint64_t handle)
 {
+    dm_assert_locked(&vl_record_lock);
     struct vl_key key = VL_KEY(device, handle);
     return DM_TABLE_FIND(*table_of(kind), &key);
 }
@@ -75,24 +76,24 @@ static void resource_add(struct vl_device *device, const struct dm_vulkan_resour
     r->key = VL_KEY(device, what->handle);
     r->what = *what;
     struct vl_resource **table = table_of(what->kind);
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     if (DM_TABLE_FIND(*table, &r->key) || DM_TABLE_ADD(*table, key, r))
         free(r);
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
 }
 
 static void resource_remove(struct vl_device *device, enum dm_vulkan_resource_kind kind,
                             uint64_t handle)
 {
     struct vl_resource **table = table_of(kind);
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     struct vl_resource *r = resource_find(device, kind, handle);
     if (r) {
         resource_unbind(r);
         DM_TABLE_REMOVE(*table, r);
         free(r);
     }
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
 }
 
 // Fills in the fields that images and buffers share. The rest is 0, also the padding, because the
@@ -162,7 +163,7 @@ const PFN_vkCreateBuffer vl_hook_CreateBuffer = create_buffer;
 static void resource_bind(struct vl_device *device, enum dm_vulkan_resource_kind kind,
                           uint64_t handle, VkDeviceMemory memory, uint64_t offset, bool plane)
 {
-    pthread_mutex_lock(&vl_record_lock);
+    dm_mutex_lock(&vl_record_lock);
     struct vl_resource *r = resource_find(device, kind, handle);
     struct vl_memory *m = vl_memory_find(device, memory);
     if (m && (plane || !r)) {
@@ -176,7 +177,7 @@ static void resource_bind(struct vl_device *device, enum dm_vulkan_resource_kind
         m->bound = r;
         vl_memory_publish(m);
     }
-    pthread_mutex_unlock(&vl_record_lock);
+    dm_mutex_unlock(&vl_record_lock);
 }
 
 // Images and buffers have the same calls with different types. A binding without memory is that of
@@ -237,6 +238,7 @@ static void resources_remove_all(struct vl_device *device, struct vl_resource **
 
 void vl_resources_forget(struct vl_device *device)
 {
+    dm_assert_locked(&vl_record_lock);
     resources_remove_all(device, &images);
     resources_remove_all(device, &buffers);
 }

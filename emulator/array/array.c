@@ -24,6 +24,7 @@ static CUresult array_bad_handle(uint64_t handle)
 
 CUresult em_array_was_lent(uint64_t handle, CUresult code)
 {
+    em_assert_locked();
     char text[256];
     if (em_handle_end(EM_ARRAY, handle) != EM_END_UNMAP &&
         em_handle_end(EM_MIPMAP, handle) != EM_END_UNMAP)
@@ -33,6 +34,7 @@ CUresult em_array_was_lent(uint64_t handle, CUresult code)
 
 CUresult em_array_get(CUarray handle, struct em_array **out)
 {
+    em_assert_locked();
     uint64_t h = (uint64_t)(uintptr_t)handle;
     *out = (struct em_array *)em_object_peek(EM_ARRAY, h);
     if (em_likely(*out))
@@ -49,6 +51,7 @@ CUresult em_array_get(CUarray handle, struct em_array **out)
 
 CUresult em_mipmap_get(CUmipmappedArray handle, struct em_mipmap **out)
 {
+    em_assert_locked();
     uint64_t h = (uint64_t)(uintptr_t)handle;
     *out = (struct em_mipmap *)em_object_peek(EM_MIPMAP, h);
     if (em_likely(*out))
@@ -72,6 +75,7 @@ static CUresult array_start(struct em_context *context, const CUDA_ARRAY3D_DESCR
                             struct em_storage *storage, uint32_t level, struct em_mipmap *parent,
                             struct em_array **out)
 {
+    em_assert_locked();
     struct em_array *a = dm_calloc(1, sizeof *a);
     if (!a)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating an array");
@@ -92,6 +96,7 @@ static CUresult array_start(struct em_context *context, const CUDA_ARRAY3D_DESCR
 CUresult em_array_start(struct em_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc,
                         struct em_storage *storage, uint32_t level, struct em_array **out)
 {
+    em_assert_locked();
     return array_start(context, desc, storage, level, NULL, out);
 }
 
@@ -106,6 +111,7 @@ static void end_array(struct em_array *a, enum em_end_reason reason)
 
 void em_array_retire(struct em_array *a)
 {
+    em_assert_locked();
     end_array(a, EM_END_CALL);
 }
 
@@ -168,6 +174,7 @@ CUresult em_array_describe(CUarray handle, CUDA_ARRAY3D_DESCRIPTOR *out)
 
 CUresult em_array_surface(const struct em_array *array, struct dm_surface *out)
 {
+    em_assert_locked();
     const struct em_storage *s = array->storage;
     if (em_array_planar(array)) {
         char text[128];
@@ -202,6 +209,7 @@ static void mipmap_finish(struct em_object *object)
 
 void em_mipmap_retire(struct em_mipmap *m, enum em_end_reason reason)
 {
+    em_assert_locked();
     enum em_end_reason of_levels = reason == EM_END_CALL ? EM_END_MIPMAP : reason;
     for (unsigned i = 0; i < m->levels; i++) {
         if (m->level[i])
@@ -213,6 +221,7 @@ void em_mipmap_retire(struct em_mipmap *m, enum em_end_reason reason)
 CUresult em_mipmap_start(struct em_context *context, const struct em_array_plan *plan,
                          struct em_storage *storage, CUmipmappedArray *out)
 {
+    em_assert_locked();
     CUresult r;
     struct em_mipmap *m = dm_calloc(1, sizeof *m);
     if (!m) {

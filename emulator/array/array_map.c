@@ -74,6 +74,7 @@ static const struct em_command_ops map_ops = {
 static CUresult map_find_storage(const CUarrayMapInfo *m, struct em_storage **out, unsigned *flags,
                                  const struct em_device **device)
 {
+    em_assert_locked();
     struct em_array *a;
     struct em_mipmap *p;
     CUresult r;
@@ -187,6 +188,7 @@ static CUresult map_find_range(const CUarrayMapInfo *m, const struct em_storage 
 // Precondition: em_lock held.
 static CUresult map_find_memory(const CUarrayMapInfo *m, uint64_t need_B, struct dm_physical **out)
 {
+    em_assert_locked();
     struct em_physical_object *o;
     uint64_t end;
     CUresult r = em_physical_get(m->memHandle.memHandle, &o);
@@ -229,6 +231,7 @@ static CUresult map_check_info(const CUarrayMapInfo *m)
 // Fills an entry and takes its references. Precondition: em_lock held.
 static CUresult map_make_entry(const CUarrayMapInfo *m, struct map_entry *e)
 {
+    em_assert_locked();
     const struct em_device *device;
     struct em_storage *storage;
     struct dm_physical *physical = NULL;

@@ -25,6 +25,7 @@ static void plane_release(struct em_storage *storage)
 
 bool em_array_planar(const struct em_array *a)
 {
+    em_assert_locked();
     const struct dm_format_info *format = em_array_format(&a->desc);
     return format && dm_format_planes(format) > 1;
 }
@@ -58,6 +59,7 @@ static CUDA_ARRAY3D_DESCRIPTOR plane_desc(const struct em_array *a, unsigned pla
 // Precondition: em_lock held.
 static CUresult plane_create(struct em_array *a, unsigned plane)
 {
+    em_assert_locked();
     struct dm_planes planes;
     if (plane_layouts(a, &planes))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "the planes of CUarray #%u have no layout",

@@ -13,11 +13,13 @@
 
 void em_storage_ref(struct em_storage *storage)
 {
+    em_assert_locked();
     storage->references++;
 }
 
 void em_storage_unref(struct em_storage *storage)
 {
+    em_assert_locked();
     if (!--storage->references)
         storage->release(storage);
 }
@@ -44,6 +46,7 @@ void em_storage_access(struct em_access *access, struct em_storage *storage, uin
                        const struct dm_position *at, const struct dm_box_extent *extent,
                        enum em_access_mode mode)
 {
+    em_assert_locked();
     em_storage_ref(storage);
     em_access_init(access, &storage_access_ops, storage, mode);
     access->at = *at;

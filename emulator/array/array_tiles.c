@@ -98,6 +98,7 @@ static void tiled_number_slots(struct tiled_storage *s)
 
 CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **out)
 {
+    em_assert_locked();
     struct tiled_storage *s = dm_calloc(1, sizeof *s);
     if (!s)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating an array");
@@ -251,6 +252,7 @@ static int tiled_back(struct tiled_storage *s, const struct em_tile_range *r,
 CUresult em_tiled_map(struct em_storage *storage, const struct em_tile_range *r,
                       struct dm_physical *physical, uint64_t offset)
 {
+    em_assert_locked();
     struct tiled_storage *s = storage->owner;
     CUresult result = CUDA_SUCCESS;
     int status = tiled_back(s, r, physical, offset);

@@ -10,6 +10,7 @@
 // Precondition: em_lock held.
 static CUresult get(CUsurfref handle, struct em_surface_reference **out)
 {
+    em_assert_locked();
     return em_object_get(EM_SURFACE_REFERENCE, handle,
                          em_reference_code((uint64_t)(uintptr_t)handle), out);
 }

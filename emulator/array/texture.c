@@ -35,6 +35,7 @@ static void texture_finish(struct em_object *object)
 static CUresult texture_start(enum em_type type, const CUDA_RESOURCE_DESC *resource,
                               struct em_storage *storage, struct em_texture **out)
 {
+    em_assert_locked();
     struct em_texture *t = dm_calloc(1, sizeof *t);
     if (!t)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating a %s",

@@ -89,6 +89,7 @@ static CUresult check_texture_pitch(const struct em_device *device, const CUDA_R
 // answers CUDA_ERROR_INVALID_VALUE. Precondition: em_lock held.
 static CUresult find_texture_array(const CUDA_RESOURCE_DESC *r, struct em_texture_subject *s)
 {
+    em_assert_locked();
     struct em_array *a;
     struct em_mipmap *m;
     bool array = r->resType == CU_RESOURCE_TYPE_ARRAY;
@@ -116,6 +117,7 @@ static CUresult find_texture_array(const CUDA_RESOURCE_DESC *r, struct em_textur
 CUresult em_texture_check_resource(const struct em_device *device, const CUDA_RESOURCE_DESC *r,
                                    struct em_texture_subject *s)
 {
+    em_assert_locked();
     memset(s, 0, sizeof *s);
     // "flags must be set to zero"
     if (r->flags)

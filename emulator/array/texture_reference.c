@@ -48,6 +48,7 @@ CUresult em_texture_reference_create(CUtexref *out)
 
 CUresult em_reference_code(uint64_t handle)
 {
+    em_assert_locked();
     // A stale handle crashes the driver. If the handle points to other memory, the driver finds no
     // valid context there.
     return em_quirk(ARRAY_STALE_CODE) && !em_handle_was(handle) ? CUDA_ERROR_INVALID_CONTEXT
@@ -57,6 +58,7 @@ CUresult em_reference_code(uint64_t handle)
 // Precondition: em_lock held.
 static CUresult texref_get(CUtexref handle, struct em_texture_reference **out)
 {
+    em_assert_locked();
     return em_object_get(EM_TEXTURE_REFERENCE, handle,
                          em_reference_code((uint64_t)(uintptr_t)handle), out);
 }

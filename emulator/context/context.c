@@ -36,6 +36,7 @@ static void context_finish(struct em_object *object)
 
 CUresult em_context_new(struct em_device *device, bool primary, struct em_context **out)
 {
+    em_assert_locked();
     struct em_context *c = dm_calloc(1, sizeof *c);
     if (!c)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a context");
@@ -54,6 +55,7 @@ CUresult em_context_new(struct em_device *device, bool primary, struct em_contex
 
 void em_context_begin(struct em_context *c, unsigned flags)
 {
+    em_assert_locked();
     c->flags = flags;
     c->id = ++last_id;
     c->cache_config = CU_FUNC_CACHE_PREFER_NONE;
@@ -126,6 +128,7 @@ void em_context_end(struct em_context *c)
 
 void em_context_wait_end(const struct em_context *c)
 {
+    em_assert_locked();
     while (c->ending)
         em_lock_wait(&ended);
 }
@@ -153,6 +156,7 @@ unlock:
 // Ends a created context and its handle. Precondition: em_lock held, which is released meanwhile.
 static void destroy(struct em_context *c)
 {
+    em_assert_locked();
     em_object_ref(&c->base.object);
     em_object_retire(&c->base.object); // from here on no other thread finds it
     em_context_end(c);

@@ -8,6 +8,7 @@
 
 CUresult em_context_device(CUcontext handle, CUdevice *out)
 {
+    em_assert_unlocked();
     struct em_context *c;
     CUresult r = em_context_get(handle, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
     if (r)
@@ -19,6 +20,7 @@ CUresult em_context_device(CUcontext handle, CUdevice *out)
 
 CUresult em_context_id(CUcontext handle, unsigned long long *out)
 {
+    em_assert_unlocked();
     struct em_context *c;
     CUresult r = em_context_get(handle, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
     if (r)
@@ -35,6 +37,7 @@ CUresult em_context_id(CUcontext handle, unsigned long long *out)
 
 CUresult em_context_api_version(CUcontext handle, unsigned *out)
 {
+    em_assert_unlocked();
     struct em_context *c;
     CUresult r = em_context_get(handle, CUDA_ERROR_INVALID_CONTEXT, &c);
     if (r)
@@ -51,6 +54,7 @@ CUresult em_context_api_version(CUcontext handle, unsigned *out)
 
 unsigned em_context_flags(void)
 {
+    em_assert_unlocked();
     em_lock();
     unsigned flags = em_self.current->flags;
     em_unlock();
@@ -59,6 +63,7 @@ unsigned em_context_flags(void)
 
 void em_context_set_flags(unsigned flags)
 {
+    em_assert_unlocked();
     const unsigned changeable = CU_CTX_SCHED_MASK | CU_CTX_LMEM_RESIZE_TO_MAX | CU_CTX_SYNC_MEMOPS;
     em_lock();
     em_self.current->flags = (flags & changeable) | (em_self.current->flags & ~changeable);
@@ -67,6 +72,7 @@ void em_context_set_flags(unsigned flags)
 
 CUfunc_cache em_context_cache_config(void)
 {
+    em_assert_unlocked();
     em_lock();
     CUfunc_cache config = em_self.current->cache_config;
     em_unlock();
@@ -75,6 +81,7 @@ CUfunc_cache em_context_cache_config(void)
 
 void em_context_set_cache_config(CUfunc_cache config)
 {
+    em_assert_unlocked();
     em_lock();
     em_self.current->cache_config = config;
     em_unlock();

@@ -67,12 +67,14 @@ void em_context_forget_peers(struct em_context *context)
 // Finds the peer of a call on the current context. Precondition: em_lock held.
 static CUresult get_peer(CUcontext handle, struct em_context **out)
 {
+    em_assert_locked();
     CUresult r = em_object_get(EM_CONTEXT, handle, CUDA_ERROR_INVALID_CONTEXT, out);
     return r || !em_context_error_state(*out) ? r : em_context_error(*out);
 }
 
 CUresult em_context_enable_peer(CUcontext handle)
 {
+    em_assert_unlocked();
     struct em_context *c = em_self.current, *peer;
     em_lock();
     CUresult r = get_peer(handle, &peer);
@@ -97,6 +99,7 @@ unlock:
 
 CUresult em_context_disable_peer(CUcontext handle)
 {
+    em_assert_unlocked();
     struct em_context *c = em_self.current, *peer;
     struct em_peer_access *access = NULL;
     em_lock();

@@ -38,6 +38,7 @@ CUresult em_context_threads_start(void)
 
 CUresult em_stack_push(struct em_context *context)
 {
+    em_assert_locked();
     struct em_context_stack *s = em_self.stack;
     if (!s || s->count == s->room) {
         uint32_t room = s ? s->room * 2 : 8;
@@ -59,6 +60,7 @@ CUresult em_stack_push(struct em_context *context)
 
 void em_stack_pop(void)
 {
+    em_assert_locked();
     struct em_context_stack *s = em_self.stack;
     struct em_context *top = s->items[--s->count];
     em_self.current = s->count ? s->items[s->count - 1] : NULL;

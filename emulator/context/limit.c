@@ -54,6 +54,7 @@ static CUresult check(const struct em_device *device, CUlimit limit)
 
 CUresult em_limit_get(struct em_context *context, CUlimit limit, size_t *out)
 {
+    em_assert_unlocked();
     CUresult r = check(context->device, limit);
     if (r)
         return r;
@@ -65,6 +66,7 @@ CUresult em_limit_get(struct em_context *context, CUlimit limit, size_t *out)
 
 CUresult em_limit_set(struct em_context *context, CUlimit limit, uint64_t value)
 {
+    em_assert_unlocked();
     CUresult r = check(context->device, limit);
     if (r)
         return r;

@@ -11,6 +11,7 @@
 // em_lock held, which may be released meanwhile.
 static bool is_active(const struct em_device *device)
 {
+    em_assert_locked();
     if (device->primary)
         em_context_wait_end(device->primary);
     return device->primary && device->primary->base.error_state != EM_DESTROYED;
@@ -25,6 +26,7 @@ static unsigned context_flags(unsigned flags)
 
 CUresult em_primary_retain(struct em_device *device, CUcontext *out)
 {
+    em_assert_unlocked();
     CUresult r = CUDA_SUCCESS;
     em_lock();
     if (!device->primary)
@@ -41,6 +43,7 @@ CUresult em_primary_retain(struct em_device *device, CUcontext *out)
 
 void em_primary_end(struct em_context *context)
 {
+    em_assert_locked();
     context->attached = 0;
     context->device->primary_flags = 0;
     em_context_end(context);
@@ -48,6 +51,7 @@ void em_primary_end(struct em_context *context)
 
 CUresult em_primary_release(struct em_device *device)
 {
+    em_assert_unlocked();
     CUresult r = CUDA_SUCCESS;
     em_lock();
     struct em_context *c = device->primary;
@@ -63,6 +67,7 @@ CUresult em_primary_release(struct em_device *device)
 
 bool em_primary_retained(struct em_device *device)
 {
+    em_assert_unlocked();
     em_lock();
     bool retained = device->primary && device->primary->usage;
     em_unlock();
@@ -73,6 +78,7 @@ bool em_primary_retained(struct em_device *device)
 // context should explicitly release its usage."
 CUresult em_primary_reset(struct em_device *device)
 {
+    em_assert_unlocked();
     em_lock();
     if (is_active(device))
         em_primary_end(device->primary);
@@ -82,6 +88,7 @@ CUresult em_primary_reset(struct em_device *device)
 
 CUresult em_primary_set_flags(struct em_device *device, unsigned flags)
 {
+    em_assert_unlocked();
     em_lock();
     device->primary_flags = flags;
     if (is_active(device)) // core dumps are settled when it is made
@@ -93,6 +100,7 @@ CUresult em_primary_set_flags(struct em_device *device, unsigned flags)
 
 void em_primary_state(struct em_device *device, unsigned *flags, int *active)
 {
+    em_assert_unlocked();
     em_lock();
     *active = is_active(device);
     *flags = device->primary_flags;

@@ -40,6 +40,7 @@ static CUresult prepare(const struct em_copy *copy, struct em_copy_command *c)
 
 CUresult em_copy_prepare(const struct em_copy *copy, struct em_command **out)
 {
+    em_assert_locked();
     struct em_copy_command c;
     *out = NULL;
     if (is_empty(copy))
@@ -64,6 +65,7 @@ static bool is_found_later(const struct em_copy_command *c, CUresult r)
 
 CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool async)
 {
+    em_assert_unlocked();
     struct em_copy_command c;
     bool wait = !async;
     if (is_empty(copy))

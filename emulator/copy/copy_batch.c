@@ -98,6 +98,7 @@ CUresult em_copy_batch(const struct em_copy_list *list, struct em_stream *stream
 // The size of an element of an array; 0 for a pointer. Precondition: em_lock held.
 static uint64_t element_B(const CUmemcpy3DOperand *operand)
 {
+    em_assert_locked();
     if (operand->type != CU_MEMCPY_OPERAND_TYPE_ARRAY)
         return 0;
     struct em_array *a =

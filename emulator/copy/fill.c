@@ -175,6 +175,7 @@ static CUresult prepare_fill(const struct em_fill *fill, struct em_context *cont
 CUresult em_fill_prepare(const struct em_fill *fill, struct em_context *context,
                          struct em_command **out)
 {
+    em_assert_locked();
     struct fill_command c;
     *out = NULL;
     if (fills_nothing(fill))

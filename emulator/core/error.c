@@ -31,18 +31,19 @@ static const char *const severity_names[] = {"error", "undefined", "portability"
 enum { SHOWN_AT_MOST = 8, SENTENCES = 1024 };
 
 static struct {
-    pthread_mutex_t lock;
+    struct dm_mutex lock;
     struct em_sink_file json;
     struct {
         const char *format;
         unsigned long count;
     } seen[SENTENCES];
-} sink = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} sink = {.lock = DM_MUTEX_INITIALIZER};
 
 // How many times this sentence came up before, by the address of its format. Precondition:
 // sink.lock held.
 static unsigned long seen_before(const char *format)
 {
+    dm_assert_locked(&sink.lock);
     size_t at = ((uintptr_t)format >> 3) % SENTENCES;
     for (size_t i = 0; i < SENTENCES; i++, at = (at + 1) % SENTENCES) {
         if (!sink.seen[at].format)
@@ -141,9 +142,9 @@ void em_diagnostics_start(void)
     if (config->sink != EM_SINK_JSON)
         return;
     em_cancel_off();
-    pthread_mutex_lock(&sink.lock);
+    dm_mutex_lock(&sink.lock);
     em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", config->sink_path, "", 0);
-    pthread_mutex_unlock(&sink.lock);
+    dm_mutex_unlock(&sink.lock);
 }
 
 static void say(enum em_diagnostic id, CUresult code, const char *format, va_list args)
@@ -155,13 +156,13 @@ static void say(enum em_diagnostic id, CUresult code, const char *format, va_lis
         vsnprintf(text, sizeof text, format, args);
         em_call_text(em_call_now(), where, sizeof where);
         em_cancel_off();
-        pthread_mutex_lock(&sink.lock);
+        dm_mutex_lock(&sink.lock);
         unsigned long before = seen_before(format);
         bool written =
             config->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, code, text);
         if (!written && before < SHOWN_AT_MOST)
             write_text(id, em_entry_name(), where, code, text, before);
-        pthread_mutex_unlock(&sink.lock);
+        dm_mutex_unlock(&sink.lock);
     }
     errno = saved;
 }
@@ -185,10 +186,10 @@ void em_report(enum em_diagnostic id, CUresult code, const char *format, ...)
 void em_error_lock(void)
 {
     em_cancel_off();
-    pthread_mutex_lock(&sink.lock);
+    dm_mutex_lock(&sink.lock);
 }
 
 void em_error_unlock(void)
 {
-    pthread_mutex_unlock(&sink.lock);
+    dm_mutex_unlock(&sink.lock);
 }

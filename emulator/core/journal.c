@@ -50,6 +50,7 @@ static struct entry *new_entry(void)
 
 uint32_t em_journal_begin(enum em_journal_kind kind, const char *format, ...)
 {
+    em_assert_locked();
     if (!em_config()->report)
         return 0;
     struct entry *e = new_entry();
@@ -67,6 +68,7 @@ uint32_t em_journal_begin(enum em_journal_kind kind, const char *format, ...)
 
 void em_journal_note(uint32_t entry, const char *format, ...)
 {
+    em_assert_locked();
     if (!entry)
         return;
     va_list args;
@@ -77,6 +79,7 @@ void em_journal_note(uint32_t entry, const char *format, ...)
 
 void em_journal_end(uint32_t entry)
 {
+    em_assert_locked();
     if (!entry)
         return;
     journal.entries[entry - 1].died_call = em_call_now();
@@ -85,6 +88,7 @@ void em_journal_end(uint32_t entry)
 
 void em_journal_refused_fd(int fd, const struct dm_import_info *info)
 {
+    em_assert_locked();
     if (journal.refused_count == REFUSED_MOST ||
         dm_fd_remember(fd, &journal.refused[journal.refused_count].fd))
         return;
@@ -95,6 +99,7 @@ void em_journal_refused_fd(int fd, const struct dm_import_info *info)
 
 void em_journal_took_fd(int fd)
 {
+    em_assert_locked();
     for (unsigned i = 0; i < journal.refused_count; i++)
         if (journal.refused[i].fd.fd == fd)
             journal.refused[i--] = journal.refused[--journal.refused_count];

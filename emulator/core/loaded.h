@@ -5,6 +5,8 @@
 #include <link.h>
 #include <stddef.h>
 
+#include "lock.h"
+
 static inline int em_count_loaded(struct dl_phdr_info *info, size_t size, void *count)
 {
     (void)size;
@@ -15,6 +17,7 @@ static inline int em_count_loaded(struct dl_phdr_info *info, size_t size, void *
 // 0: the loader does not tell. Takes the loader's lock: precondition: em_lock NOT held.
 static inline unsigned long long em_libraries_loaded(void)
 {
+    em_assert_unlocked();
     unsigned long long count = 0;
     dl_iterate_phdr(em_count_loaded, &count);
     return count;

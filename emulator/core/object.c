@@ -236,6 +236,7 @@ static CUresult take_slot(uint32_t *out)
 CUresult em_object_start(struct em_object *object, enum em_type type, struct em_context *context,
                          void (*finish)(struct em_object *))
 {
+    em_assert_locked();
     uint32_t index;
     // Another thread may have destroyed the context since this call found it alive.
     if (context && em_context_error_state(context) == EM_DESTROYED)
@@ -355,6 +356,7 @@ static struct em_object *try_pin(uint64_t handle)
 
 CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out)
 {
+    em_assert_unlocked();
     struct em_object *object = try_pin(handle);
     if (em_likely(object)) {
         if (em_likely(object->handle == handle && object->type == type)) {
@@ -372,6 +374,7 @@ CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struc
 
 void em_object_unpin(struct em_object *object)
 {
+    em_assert_unlocked();
     struct slot *slot = slot_at(index_of(object));
     uint64_t before = em_count(&slot->pins, (uint64_t)-1);
     if (em_likely(before & PIN_VALID || (before & PIN_COUNT) > 1))
@@ -384,11 +387,13 @@ void em_object_unpin(struct em_object *object)
 
 void em_object_ref(struct em_object *object)
 {
+    em_assert_locked();
     object->references++;
 }
 
 void em_object_unref(struct em_object *object)
 {
+    em_assert_locked();
     if (--object->references)
         return;
     struct em_context *context = object->context;
@@ -399,12 +404,14 @@ void em_object_unref(struct em_object *object)
 
 struct em_object *em_object_peek(enum em_type type, uint64_t handle)
 {
+    em_assert_locked();
     struct slot *slot = slot_named(handle);
     return is_current(slot, handle) && slot->object->type == type ? slot->object : NULL;
 }
 
 CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out)
 {
+    em_assert_locked();
     struct em_object *object = em_object_peek(type, handle);
     if (!object) {
         char text[256];
@@ -426,6 +433,7 @@ const char *em_object_text(const struct em_object *object, char *out, size_t roo
 
 const char *em_handle_text(uint64_t handle, char *out, size_t room)
 {
+    em_assert_locked();
     struct slot *slot = slot_named(handle);
     char when[64];
     if (!handle) {
@@ -448,6 +456,7 @@ const char *em_handle_text(uint64_t handle, char *out, size_t room)
 
 bool em_handle_name(uint64_t handle, char *out, size_t size)
 {
+    em_assert_unlocked();
     em_lock_briefly();
     struct slot *slot = slot_named(handle);
     bool alive = is_current(slot, handle);
@@ -472,6 +481,7 @@ bool em_handle_like(enum em_type type, uint64_t handle)
 
 bool em_handle_was(uint64_t handle)
 {
+    em_assert_locked();
     struct slot *slot = slot_named(handle);
     return slot && !is_current(slot, handle);
 }
@@ -486,11 +496,13 @@ enum em_end_reason em_handle_end(enum em_type type, uint64_t handle)
 
 uint64_t em_object_count(enum em_type type)
 {
+    em_assert_locked();
     return table.live[type];
 }
 
 struct em_object *em_object_next(enum em_type type, uint32_t *position)
 {
+    em_assert_locked();
     while (*position < table.used) {
         struct em_object *object = slot_at((*position)++)->object;
         if (object && object->type == type)

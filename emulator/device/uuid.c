@@ -10,6 +10,7 @@
 #include "config.h"
 #include "device.h"
 #include "hash.h"
+#include "lock.h"
 
 // The little of Vulkan that is needed, written down from its specification so that no header is.
 enum {
@@ -156,6 +157,7 @@ static void find_first(unsigned char out[16])
 
 void em_device_uuid(const struct em_device *device, unsigned char out[16])
 {
+    em_assert_unlocked();
     if (device->ordinal) {
         own_uuid(device, out);
         return;

@@ -16,6 +16,7 @@ static const struct dm_vulkan_layer *found;
 
 void em_exporter_find(void)
 {
+    em_assert_unlocked();
     static unsigned long long looked;
     unsigned long long loaded =
         __atomic_load_n(&found, __ATOMIC_ACQUIRE) ? 0 : em_libraries_loaded();
@@ -50,6 +51,7 @@ static bool read_facts(const struct em_imported *imported, struct dm_vulkan_fact
 
 void em_exporter_check_import(struct em_imported *imported, int fd)
 {
+    em_assert_locked();
     struct dm_vulkan_facts facts;
     if (!read_facts(imported, &facts))
         return;
@@ -221,6 +223,7 @@ bool em_exporter_check_mipmap(const struct em_imported *imported,
                               const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc,
                               const struct em_array_plan *plan)
 {
+    em_assert_locked();
     struct dm_vulkan_facts facts;
     if (!read_facts(imported, &facts) || !facts.resource_count)
         return false;
@@ -243,6 +246,7 @@ bool em_exporter_check_mipmap(const struct em_imported *imported,
 const char *em_exporter_text(const struct em_imported *imported, uint64_t offset, uint64_t size,
                              char *out, size_t room)
 {
+    em_assert_locked();
     struct dm_vulkan_facts facts;
     *out = 0;
     if (!read_facts(imported, &facts))
@@ -265,12 +269,14 @@ const char *em_exporter_text(const struct em_imported *imported, uint64_t offset
 
 bool em_exporter_needs_flush(const struct em_imported *imported)
 {
+    em_assert_locked();
     return imported->needs_flush && layer();
 }
 
 void em_exporter_check_read(const struct em_imported *imported, uint64_t first, uint64_t end,
                             bool *said)
 {
+    em_assert_locked();
     uint64_t dirty_first, dirty_end;
     const struct dm_vulkan_layer *l = layer();
     if (*said || !l ||

@@ -187,6 +187,7 @@ unlock:
 
 CUresult em_external_get(CUexternalMemory handle, struct em_external **out)
 {
+    em_assert_locked();
     // A stale handle crashes the driver. If the driver survives the handle of another type, it
     // returns CUDA_ERROR_INVALID_VALUE.
     CUresult code = em_quirk(EXTERNAL_FOREIGN_CODE) && !em_handle_was((uint64_t)(uintptr_t)handle)

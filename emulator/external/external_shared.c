@@ -7,6 +7,7 @@
 #include "device.h"
 #include "error.h"
 #include "hash_table.h"
+#include "lock.h"
 #include "memory.h"
 
 // The buffers that begin at one address.
@@ -88,6 +89,7 @@ static CUresult open_window(struct em_context *context, struct em_imported *impo
 CUresult em_external_map_shared(struct em_context *context, struct em_imported *imported,
                                 uint64_t offset, uint64_t size, uint64_t *out)
 {
+    em_assert_locked();
     CUresult r;
     if (!imported->shared && (r = open_window(context, imported)))
         return r;

@@ -38,6 +38,7 @@ static void disown_fd(struct em_imported *imported)
 
 void em_imported_check_fd(struct em_imported *imported)
 {
+    em_assert_locked();
     if (imported->fd.fd < 0 || dm_fd_still_ours(&imported->fd))
         return;
     int fd = imported->fd.fd;
@@ -145,6 +146,7 @@ static CUresult open_status(int status, int fd, const struct dm_import_info *inf
 CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
                           struct em_imported **out)
 {
+    em_assert_locked();
     struct dm_import_info info;
     int fd = desc->handle.fd;
     struct em_imported *before = owner_of(fd);
@@ -192,6 +194,7 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
 
 void em_imported_take_fd(struct em_imported *imported, int fd)
 {
+    em_assert_locked();
     em_journal_took_fd(fd);
     // "ownership of the file descriptor is transferred to the CUDA driver": the driver closes it at
     // once. Under the manual it stays open, so that a program which goes on using the number is
@@ -214,11 +217,13 @@ void em_imported_take_fd(struct em_imported *imported, int fd)
 
 void em_imported_ref(struct em_imported *imported)
 {
+    em_assert_locked();
     imported->references++;
 }
 
 void em_imported_unref(struct em_imported *imported)
 {
+    em_assert_locked();
     if (--imported->references)
         return;
     if (imported->fd.fd >= 0)
@@ -268,6 +273,7 @@ static int map_window(struct em_imported *imported)
 
 CUresult em_imported_window(struct em_imported *imported, uint64_t *address)
 {
+    em_assert_locked();
     int status = map_window(imported);
     if (status)
         return map_failed(imported, status, 0, imported->physical->size);
@@ -278,6 +284,7 @@ CUresult em_imported_window(struct em_imported *imported, uint64_t *address)
 CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t size,
                          uint64_t *address)
 {
+    em_assert_locked();
     // The first buffer is a part of the window, which stays mapped when the buffer is freed. Most
     // objects are mapped again and again, by one buffer at a time, and that then takes no system
     // call. Protection keys keep host code out of the window. Without them the pages of a freed
@@ -293,6 +300,7 @@ CUresult em_imported_map(struct em_imported *imported, uint64_t offset, uint64_t
 
 void em_imported_unmap(struct em_imported *imported, uint64_t address)
 {
+    em_assert_locked();
     if (imported->window && address - imported->window < imported->physical->size)
         imported->window_taken = false;
     else

@@ -27,6 +27,7 @@ struct em_graphics_frame *em_graphics_frame(CUgraphicsResource resource)
 
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out)
 {
+    em_assert_locked();
     // NULL comes from bindings that lose the out-parameter of registration.
     if (!handle)
         return em_mistake(G15, CUDA_ERROR_INVALID_HANDLE, "the CUgraphicsResource is NULL");
@@ -49,6 +50,7 @@ const char *em_graphics_text(const struct em_graphics *g, char *out, size_t room
 
 void *em_graphics_owner(CUgraphicsResource resource, const struct em_graphics_ops *ops)
 {
+    em_assert_locked();
     struct em_graphics *g =
         (struct em_graphics *)em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)resource);
     return g && g->ops == ops ? g->owner : NULL;
@@ -58,6 +60,7 @@ void *em_graphics_owner(CUgraphicsResource resource, const struct em_graphics_op
 
 CUresult em_graphics_check_flags(enum em_graphics_kind kind, unsigned flags)
 {
+    em_assert_unlocked();
     const unsigned image_flags =
         CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD |
         CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST | CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER;
@@ -159,6 +162,7 @@ static void graphics_finish(struct em_object *object)
 CUresult em_graphics_acquire(struct em_graphics *g, uint64_t sequence, uint64_t fence,
                              unsigned flags)
 {
+    em_assert_locked();
     CUresult r = g->ops->acquire ? g->ops->acquire(g->owner, fence, flags) : CUDA_SUCCESS;
     g->acquired = sequence;
     if (!r)
@@ -168,6 +172,7 @@ CUresult em_graphics_acquire(struct em_graphics *g, uint64_t sequence, uint64_t 
 
 void em_graphics_end(struct em_graphics *g)
 {
+    em_assert_locked();
     g->mapped = false;
     em_graphics_unlink(g);
     if (!em_quirk(GRAPHICS_LENIENT))
@@ -179,6 +184,7 @@ void em_graphics_end(struct em_graphics *g)
 // Precondition: em_lock held.
 CUresult em_graphics_begin(struct em_graphics *g)
 {
+    em_assert_locked();
     CUresult r = em_graphics_view_begin(g);
     if (r)
         return r;
@@ -236,6 +242,7 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner,
                               const struct em_graphics_shape *shape, unsigned flags,
                               CUgraphicsResource *out)
 {
+    em_assert_unlocked();
     CUresult r = em_graphics_check_flags(shape->kind, flags);
     // Gathering is for two-dimensional images and cubes.
     if (!r && (flags & CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER) &&
@@ -291,6 +298,7 @@ fail:
 // A resource that can be unregistered. Precondition: em_lock held.
 static CUresult graphics_get_unmapped(CUgraphicsResource resource, struct em_graphics **out)
 {
+    em_assert_locked();
     char text[160];
     CUresult r = em_graphics_get(resource, out);
     const struct em_graphics *g = *out;

@@ -108,6 +108,7 @@ void em_graphics_make_resident(struct em_graphics *g, const struct em_graphics_p
 
 void em_graphics_view_acquired(struct em_graphics *g, uint64_t sequence)
 {
+    em_assert_locked();
     if (g->poison_sequence == sequence)
         poison(g);
 }

@@ -50,6 +50,7 @@ struct batch {
 // Precondition: em_lock held.
 static void drop(struct batch *b)
 {
+    em_assert_locked();
     for (unsigned i = 0; i < b->count; i++)
         if (b->commands[i].graphics)
             em_object_unref(&b->commands[i].graphics->object);
@@ -68,6 +69,7 @@ static CUresult check_count(unsigned count, const CUgraphicsResource *resources)
 // Finds a resource that can be mapped. Precondition: em_lock held.
 static CUresult find_mappable(CUgraphicsResource resource, struct em_graphics **out)
 {
+    em_assert_locked();
     char text[160];
     CUresult r = em_graphics_get(resource, out);
     if (!r && (*out)->shape.persistent)
@@ -90,6 +92,7 @@ CUresult em_graphics_check_list(unsigned count, const CUgraphicsResource *resour
 // Finds the resources of a list and takes a reference to each. Precondition: em_lock held.
 static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResource *resources)
 {
+    em_assert_locked();
     b->count = 0;
     b->commands = b->few;
     CUresult r = check_count(count, resources);
@@ -130,6 +133,7 @@ static CUresult check_context(const struct batch *b, const struct em_stream *str
 // Checks the mapped state of the whole list before any of it changes. Precondition: em_lock held.
 static CUresult check_states(const struct batch *b, bool want_mapped)
 {
+    em_assert_locked();
     for (unsigned i = 0; i < b->count; i++) {
         struct em_graphics *g = b->commands[i].graphics;
         if (!em_object_peek(EM_GRAPHICS, g->object.handle)) // by another thread
@@ -144,6 +148,7 @@ static CUresult check_states(const struct batch *b, bool want_mapped)
 // the index of the first such entry, or the list's length. Precondition: em_lock held.
 static CUresult check_entries(const struct batch *b, CUresult driver_code, unsigned *first)
 {
+    em_assert_locked();
     static uint64_t marks;
     marks++;
     for (*first = 0; *first < b->count; ++*first) {
@@ -161,6 +166,7 @@ static CUresult check_entries(const struct batch *b, CUresult driver_code, unsig
 // held.
 static CUresult call_backends(const struct batch *b, bool flush)
 {
+    em_assert_unlocked();
     const struct em_graphics_ops *done[8] = {NULL};
     for (unsigned i = 0, n = 0; i < b->count; i++) {
         const struct em_graphics_ops *ops = b->commands[i].graphics->ops;
@@ -185,6 +191,7 @@ static CUresult call_backends(const struct batch *b, bool flush)
 // em_lock not held.
 static CUresult check_status(struct em_graphics *g)
 {
+    em_assert_unlocked();
     char text[160];
     switch (g->ops->check ? g->ops->check(g->owner) : EM_GRAPHICS_OK) {
     case EM_GRAPHICS_OK:
@@ -213,6 +220,7 @@ static CUresult check_status(struct em_graphics *g)
 // which is released meanwhile.
 static bool wait_for_release(struct em_graphics *g)
 {
+    em_assert_locked();
     if (g->ops->held_back || g->mapped || (g->released == g->sequence && !g->releasing))
         return false;
     if (g->implicit)
@@ -225,6 +233,7 @@ static bool wait_for_release(struct em_graphics *g)
 // Maps all resources of a list or none. Precondition: em_lock held.
 static CUresult begin_all(struct batch *b)
 {
+    em_assert_locked();
     CUresult r = CUDA_SUCCESS;
     unsigned i;
     for (i = 0; !r && i < b->count; i++) {
@@ -280,6 +289,7 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources,
 // unmapped. Precondition: em_lock held.
 static void end_all(struct batch *b, unsigned first_bad)
 {
+    em_assert_locked();
     for (unsigned i = 0; i < b->count; i++) {
         struct em_graphics_command *c = &b->commands[i];
         if (!c->graphics->mapped) // a duplicate

@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "config.h"
 #include "error.h"
+#include "lock.h"
 #include "memory_device.h"
 #include "quirk.h"
 
@@ -26,6 +27,7 @@ CUresult em_graphics_capacity(const struct em_graphics_shape *shape, uint64_t *c
 CUresult em_graphics_memory_new(const struct em_device *on, const struct em_graphics_shape *shape,
                                 uint64_t size_B, struct em_graphics_memory **out)
 {
+    em_assert_locked();
     struct em_device_memory *device;
     if (shape->memory) {
         shape->memory->references++;
@@ -64,6 +66,7 @@ fail:
 
 void em_graphics_memory_unref(struct em_graphics_memory *m)
 {
+    em_assert_locked();
     if (!m || --m->references)
         return;
     dm_physical_unref(m->physical);
@@ -115,6 +118,7 @@ static bool window_open_elsewhere(struct em_graphics_window *w)
 CUresult em_graphics_window_open(struct em_graphics_memory *memory, bool elsewhere,
                                  struct em_graphics_window **out)
 {
+    em_assert_locked();
     struct em_graphics_window *w = dm_calloc(1, sizeof *w);
     if (!w)
         return no_memory(sizeof *w);
@@ -130,6 +134,7 @@ CUresult em_graphics_window_open(struct em_graphics_memory *memory, bool elsewhe
 
 void em_graphics_window_unref(struct em_graphics_window *w)
 {
+    em_assert_locked();
     if (!w || --w->references)
         return;
     if (w->reserved) {

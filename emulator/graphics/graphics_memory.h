@@ -47,5 +47,5 @@ void em_graphics_window_unref(struct em_graphics_window *window);
 
 // The bytes that a mapped buffer occupies. The driver rounds up to whole pages, so a copy may go
 // past the buffer's end up to the next page boundary. CUDA_ERROR_OUT_OF_MEMORY if rounding up
-// overflows.
+// overflows. em_lock need not be held.
 CUresult em_graphics_capacity(const struct em_graphics_shape *shape, uint64_t *capacity_B);

@@ -11,6 +11,7 @@
 
 void em_graphics_watch_begin(struct em_access *access, struct em_graphics *g)
 {
+    em_assert_locked();
     em_object_ref(&g->object);
     g->window->references++;
     access->watcher = g;
@@ -25,6 +26,7 @@ struct em_graphics_window *em_graphics_watch_window(const struct em_access *acce
 void em_graphics_watch_end(struct em_access *access, const struct em_graphics_part *part,
                            enum em_access_mode mode, CUresult result)
 {
+    em_assert_locked();
     struct em_graphics *g = access->watcher;
     struct em_graphics_window *window = em_graphics_watch_window(access);
     em_graphics_access_end(g, g->window == window ? part : NULL, mode, result);
@@ -78,6 +80,7 @@ static const struct em_watch_ops pointer_watch_ops = {.begin = pointer_access_be
 
 CUresult em_graphics_pointer_begin(struct em_graphics *g)
 {
+    em_assert_locked();
     struct em_allocation *a = dm_calloc(1, sizeof *a);
     if (!a)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,

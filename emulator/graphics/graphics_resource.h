@@ -74,9 +74,10 @@ CUresult em_graphics_pointer_begin(struct em_graphics *g);
 // resource and the window that it goes through, because its command may end after the program has
 // unmapped or unregistered the resource.
 void em_graphics_watch_begin(struct em_access *access, struct em_graphics *g);
-struct em_graphics_window *em_graphics_watch_window(const struct em_access *access);
 void em_graphics_watch_end(struct em_access *access, const struct em_graphics_part *part,
                            enum em_access_mode mode, CUresult result);
+// The window that an access under watch goes through. em_lock need not be held.
+struct em_graphics_window *em_graphics_watch_window(const struct em_access *access);
 
 // A command is about to use a part of a resource; NULL if code that cannot be watched may use any
 // part. Returns whether em_graphics_make_resident must run before the command does. The caller
@@ -94,7 +95,7 @@ void em_graphics_access_end(struct em_graphics *g, const struct em_graphics_part
 
 // The resource of a handle.
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out);
-// "CUgraphicsResource #3 (the virtual graphics API's buffer 7)".
+// "CUgraphicsResource #3 (the virtual graphics API's buffer 7)". em_lock need not be held.
 const char *em_graphics_text(const struct em_graphics *g, char *out, size_t room);
 
 // Maps a resource. If graphics work cannot be held back, this includes acquire. On failure the

@@ -177,6 +177,7 @@ static CUresult view_array_new(struct em_graphics *g, unsigned index, unsigned l
 static CUresult view_get_image(CUgraphicsResource resource, const char *view,
                                struct em_graphics **out)
 {
+    em_assert_locked();
     char text[160];
     CUresult r = em_graphics_get(resource, out);
     if (!r && !(*out)->mapped)
@@ -290,6 +291,7 @@ static void view_end_image(struct em_graphics *g)
 
 CUresult em_graphics_view_begin(struct em_graphics *g)
 {
+    em_assert_locked();
     CUresult r = CUDA_SUCCESS;
     bool is_new = !g->window, strict = em_config()->personality == EM_MANUAL;
     // With a seed, `manual` gives each mapping other addresses, so that programs which keep a
@@ -310,6 +312,7 @@ CUresult em_graphics_view_begin(struct em_graphics *g)
 
 void em_graphics_view_end(struct em_graphics *g)
 {
+    em_assert_locked();
     if (g->allocation)
         em_memory_remove(g->allocation);
     if (g->shape.kind == EM_GRAPHICS_IMAGE)

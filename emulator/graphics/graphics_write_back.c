@@ -131,6 +131,7 @@ static void write_back_synchronised(void)
 // first one if `g` is no longer in the list. Precondition: em_lock held.
 static struct em_graphics *mapped_after(struct em_graphics *g)
 {
+    em_assert_locked();
     struct em_graphics *next = g->mapped || g->implicit ? g->next_mapped : first_mapped;
     em_object_unref(&g->object);
     return next;
@@ -154,6 +155,7 @@ static void write_back_context(struct em_context *context)
 
 void em_graphics_start(void)
 {
+    em_assert_unlocked();
     static const struct em_context_observer observer = {.finish = write_back_context};
     em_context_observe(EM_OBSERVER_GRAPHICS, &observer);
     em_sync_listen(&write_back_listener);
@@ -163,6 +165,7 @@ void em_graphics_start(void)
 
 void em_graphics_access_all(struct em_context *context, bool write)
 {
+    em_assert_unlocked();
     const enum em_access_mode mode = write ? EM_ACCESS_WRITE_SOME : EM_ACCESS_READ;
     em_lock();
     for (struct em_graphics *g = first_mapped; g;) {

@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "lock.h"
 #include "memory.h"
 
 enum { PAGE = 4096 };
@@ -158,12 +159,14 @@ static CUresult change(struct em_allocation *a, uint64_t address, uint64_t size,
 CUresult em_advice_set(struct em_allocation *a, uint64_t address, uint64_t size,
                        CUmem_advise advice, CUmemLocation location)
 {
+    em_assert_locked();
     return change(a, address, size, location, &advice);
 }
 
 CUresult em_advice_prefetched(struct em_allocation *a, uint64_t address, uint64_t size,
                               CUmemLocation location)
 {
+    em_assert_locked();
     return change(a, address, size, location, NULL);
 }
 

@@ -150,6 +150,7 @@ static void release(struct em_allocation *a)
 static CUresult map(struct em_context *context, const struct ipc_handle *h, int fd,
                     struct ipc_mapping **out)
 {
+    em_assert_locked();
     struct em_device *device;
     struct em_device_memory *memory;
     struct dm_physical *physical;

@@ -57,6 +57,7 @@ static bool put(uint32_t slot, uint64_t identity)
 
 CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place)
 {
+    em_assert_locked();
     CUresult r = start();
     if (r)
         return r;
@@ -80,6 +81,7 @@ CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place)
 
 void em_ipc_shared_free(uint32_t slot)
 {
+    em_assert_locked();
     put(slot, 0); // overwrites an entry, so the file need not grow
 }
 

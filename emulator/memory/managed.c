@@ -43,6 +43,7 @@ static CUresult not_managed(const char *name, uint64_t address, const struct em_
 // Returns the managed allocation that contains a range. Precondition: em_lock held.
 static CUresult managed(uint64_t address, uint64_t count, struct em_allocation **out)
 {
+    em_assert_locked();
     if (!address || !count)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "devPtr is %#llx and count is %llu, but neither may be 0",
@@ -99,6 +100,7 @@ static const struct em_command_ops discard_ops = {.name = "discard", .run = run_
 // Precondition: em_lock held. May release it while it waits.
 static CUresult issue(struct em_stream *stream, const struct em_command_ops *ops)
 {
+    em_assert_locked();
     struct em_command c = {.ops = ops, .size_B = sizeof c};
     return em_issue(stream, &c, EM_SUBMIT_ASYNC);
 }
@@ -140,6 +142,7 @@ CUresult em_managed_run_batch(const struct em_managed_batch *b, struct em_stream
 // Checks that this range of managed memory can be attached. Precondition: em_lock held.
 static CUresult check_attach(uint64_t address, uint64_t size)
 {
+    em_assert_locked();
     struct em_allocation *a;
     CUresult r = em_memory_get(address, size ? size : 1, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
     if (r)

@@ -80,6 +80,7 @@ static void unlink_from_context(struct em_allocation *a)
 
 CUresult em_memory_enter(struct em_allocation *a)
 {
+    em_assert_locked();
     // Another thread may have destroyed the context since this call found it alive.
     if (a->context && em_context_error_state(a->context) == EM_DESTROYED)
         return em_context_error(a->context);
@@ -115,6 +116,7 @@ CUresult em_memory_enter(struct em_allocation *a)
 
 void em_memory_remove(struct em_allocation *a)
 {
+    em_assert_locked();
     history[history_count++ % HISTORY] = (struct past){
         .base = a->base,
         .size = a->size,
@@ -153,12 +155,14 @@ static struct em_allocation *at(uint64_t address)
 
 struct em_allocation *em_memory_find(uint64_t address, uint64_t size)
 {
+    em_assert_locked();
     struct em_allocation *a = at(address);
     return a && holds(a, address, size) ? a : NULL;
 }
 
 struct em_allocation *em_memory_touches(uint64_t address, uint64_t size)
 {
+    em_assert_locked();
     struct dm_range r;
     return size && dm_rangemap_next(&map, address, &r) &&
                    (r.start <= address || r.start - address < size)
@@ -168,6 +172,7 @@ struct em_allocation *em_memory_touches(uint64_t address, uint64_t size)
 
 CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner)
 {
+    em_assert_locked();
     if (dm_rangemap_insert(&reservations, base, size, owner))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while tracking a reservation of %llu bytes",
@@ -177,6 +182,7 @@ CUresult em_reservation_enter(uint64_t base, uint64_t size, void *owner)
 
 void em_reservation_remove(uint64_t base)
 {
+    em_assert_locked();
     dm_rangemap_remove(&reservations, base, NULL);
 }
 
@@ -215,6 +221,7 @@ static const struct past *past_at(uint64_t address)
 
 const char *em_memory_text(uint64_t address, char *out, size_t size_B)
 {
+    em_assert_locked();
     char noun[192], when[64];
     unsigned long long n = address, base;
     struct dm_range r;
@@ -265,6 +272,7 @@ static CUresult fail_outside(uint64_t address, uint64_t size, uint64_t have, con
 CUresult em_memory_get(uint64_t address, uint64_t size, const char *name, CUresult code,
                        struct em_allocation **out)
 {
+    em_assert_locked();
     struct em_allocation *a = at(address);
     if (em_likely(a && holds(a, address, size))) {
         *out = a;
@@ -355,6 +363,7 @@ static void release_context(struct em_context *context)
 
 void em_memory_start(void)
 {
+    em_assert_unlocked();
     static const struct em_context_observer observer = {.release = release_context};
     em_context_observe(EM_OBSERVER_MEMORY, &observer);
 }

@@ -78,6 +78,7 @@ static CUresult start(const struct em_device *device)
 
 CUresult em_device_memory(const struct em_device *device, struct em_device_memory **out)
 {
+    em_assert_locked();
     int n = device->ordinal;
     CUresult r = em_likely(n < device_capacity && devices[n]) ? CUDA_SUCCESS : start(device);
     if (!r)
@@ -93,6 +94,7 @@ static void release_block(struct em_allocation *a)
 
 CUresult em_out_of_device_memory(int device, const char *noun, uint64_t size, int status)
 {
+    em_assert_locked();
     const struct dm_vram *v = &devices[device]->vram;
     uint64_t free_B = v->total - v->used;
     if (status == -EBADF)
@@ -195,6 +197,7 @@ static const char *freed_by(enum em_memory_kind kind)
 
 CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to)
 {
+    em_assert_locked();
     CUresult r = CUDA_SUCCESS;
     em_object_ref(&context->base.object);
     while (!r && em_context_is_pending(context, up_to)) {
@@ -211,6 +214,7 @@ CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to)
 
 CUresult em_memory_wait_idle(struct em_context *context)
 {
+    em_assert_locked();
     return context ? em_memory_wait_until(context, context->work.last_sequence) : CUDA_SUCCESS;
 }
 

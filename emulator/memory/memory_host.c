@@ -43,6 +43,7 @@ static CUresult start(void)
 
 CUresult em_host_books(struct dm_vram **out)
 {
+    em_assert_locked();
     CUresult r = start();
     *out = &host.books;
     return r;
@@ -64,6 +65,7 @@ static void release_block(struct em_allocation *a)
 
 CUresult em_host_enter(enum em_host_heap heap, uint64_t size, struct em_allocation *a)
 {
+    em_assert_locked();
     struct dm_block *block;
     CUresult r = start();
     if (r)
@@ -114,6 +116,7 @@ CUresult em_host_alloc(uint64_t size, unsigned flags, uint64_t *out)
 static CUresult begins(uint64_t address, enum em_memory_kind kind, CUresult unknown,
                        struct em_allocation **out)
 {
+    em_assert_locked();
     char text[512];
     CUresult r = em_memory_get(address, 0, "p", unknown, out);
     if (r)
@@ -191,6 +194,7 @@ static CUresult check_pages(uint64_t address, uint64_t size, unsigned flags)
 // Precondition: em_lock held.
 static CUresult check_free(uint64_t address, uint64_t size)
 {
+    em_assert_locked();
     char text[512];
     const struct em_allocation *there = em_memory_touches(address, size);
     if (!there)

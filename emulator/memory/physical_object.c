@@ -21,6 +21,7 @@ bool em_physical_on_host(const struct em_physical_object *o)
 
 CUresult em_physical_get(CUmemGenericAllocationHandle handle, struct em_physical_object **out)
 {
+    em_assert_locked();
     CUresult r = em_object_get(EM_PHYSICAL, handle, CUDA_ERROR_INVALID_VALUE, out);
     if (!r && !(*out)->handles)
         r = em_fail(
@@ -40,6 +41,7 @@ static void physical_finish(struct em_object *object)
 
 void em_physical_end_if_unused(struct em_physical_object *o)
 {
+    em_assert_locked();
     if (!o->handles && !o->mappings)
         em_object_retire(&o->object);
 }
@@ -49,6 +51,7 @@ void em_physical_end_if_unused(struct em_physical_object *o)
 static CUresult start_physical(struct dm_physical *physical, const CUmemAllocationProp *prop,
                                uint64_t size, bool imported, CUmemGenericAllocationHandle *out)
 {
+    em_assert_locked();
     CUresult r;
     struct em_physical_object *o = dm_calloc(1, sizeof *o);
     if (!o) {

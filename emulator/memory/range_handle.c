@@ -39,6 +39,7 @@ static CUresult check_memory(const struct em_allocation *a, uint64_t *end)
 // Precondition: em_lock held.
 static CUresult collect(uint64_t address, uint64_t size, struct udmabuf_create_list *list)
 {
+    em_assert_locked();
     uint64_t end, block_end = 0, compressed = 0;
     if (!em_add(address, size, &end))
         return em_fail(CUDA_ERROR_INVALID_VALUE,

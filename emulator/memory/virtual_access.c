@@ -46,6 +46,7 @@ static CUresult check_access(const CUmemAccessDesc *d, uint64_t address, uint64_
 // Precondition: em_lock held, and check_access accepted the description.
 static CUresult set_access(const CUmemAccessDesc *d, uint64_t address, uint64_t end)
 {
+    em_assert_locked();
     for (uint64_t at = address; at < end;) {
         struct em_allocation *a = em_memory_find(at, 1);
         struct em_virtual_mapping *m = a->owner;

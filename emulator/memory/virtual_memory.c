@@ -93,6 +93,7 @@ static void mapping_release(struct em_allocation *a)
 // requires only that each step is reserved. Precondition: em_lock held.
 static CUresult check_reserved(uint64_t address, uint64_t size)
 {
+    em_assert_locked();
     uint64_t base, have, end, reserved_end;
     if (!em_reservation_find(address, &base, &have))
         return em_fail(CUDA_ERROR_INVALID_VALUE,

@@ -11,11 +11,13 @@
 
 struct em_physical_object *em_mapped_object(const struct em_allocation *a)
 {
+    em_assert_locked();
     return ((const struct em_virtual_mapping *)a->owner)->object;
 }
 
 unsigned em_virtual_page_flags(const struct em_virtual_mapping *m)
 {
+    em_assert_locked();
     unsigned flags = em_physical_on_host(m->object) ? DM_MAP_READ | DM_MAP_WRITE | DM_MAP_HOST : 0;
     if (m->allocation.access & CU_MEM_ACCESS_FLAGS_PROT_READ)
         flags |= DM_MAP_READ;
@@ -26,6 +28,7 @@ unsigned em_virtual_page_flags(const struct em_virtual_mapping *m)
 
 struct em_allocation *em_virtual_next(uint64_t address, uint64_t end, uint64_t from, bool *cut)
 {
+    em_assert_locked();
     struct em_allocation *a = from < end ? em_memory_touches(from, end - from) : NULL;
     *cut = a && (a->kind != EM_MEMORY_VIRTUAL || a->base < address || a->base + a->size > end);
     return a;
@@ -33,6 +36,7 @@ struct em_allocation *em_virtual_next(uint64_t address, uint64_t end, uint64_t f
 
 CUresult em_virtual_check_whole(uint64_t address, uint64_t end, bool no_holes)
 {
+    em_assert_locked();
     bool cut;
     uint64_t from = address;
     for (struct em_allocation *a; (a = em_virtual_next(address, end, from, &cut));
@@ -57,6 +61,7 @@ CUresult em_virtual_check_whole(uint64_t address, uint64_t end, bool no_holes)
 // Precondition: em_lock held.
 static bool loses_access(uint64_t address, uint64_t end, unsigned kept)
 {
+    em_assert_locked();
     bool cut;
     uint64_t from = address;
     for (struct em_allocation *a; (a = em_virtual_next(address, end, from, &cut));
@@ -69,6 +74,7 @@ static bool loses_access(uint64_t address, uint64_t end, unsigned kept)
 
 CUresult em_virtual_wait(uint64_t address, uint64_t end, unsigned kept)
 {
+    em_assert_locked();
     struct em_context *context;
     CUresult r = CUDA_SUCCESS;
     uint64_t up_to = em_scheduler.last_sequence;

@@ -102,6 +102,7 @@ CUresult em_command_clone(const struct em_command *command, struct em_command **
 
 void em_command_release(struct em_command *command)
 {
+    em_assert_locked();
     em_accesses_release(command);
     if (command->ops->release)
         command->ops->release(command);
@@ -109,6 +110,7 @@ void em_command_release(struct em_command *command)
 
 void em_command_free(struct em_command *command)
 {
+    em_assert_locked();
     em_command_release(command);
     dm_free(command);
 }

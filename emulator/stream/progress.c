@@ -130,6 +130,7 @@ static void wait_progress(uint64_t deadline_ns)
 
 void em_wait_progress(void)
 {
+    em_assert_locked();
     wait_progress(0);
 }
 

@@ -110,6 +110,7 @@ static CUresult new_without_handle(struct em_context *context, enum em_stream_ki
 
 CUresult em_stream_new_hidden(struct em_context *context, struct em_stream **out)
 {
+    em_assert_locked();
     return new_without_handle(context, EM_STREAM_CREATED, CU_STREAM_NON_BLOCKING, out);
 }
 
@@ -242,6 +243,7 @@ static CUresult get_default(bool of_thread, struct em_stream **out)
 
 CUresult em_stream_get(CUstream handle, struct em_stream **out)
 {
+    em_assert_unlocked();
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
         return get_default(handle == CU_STREAM_PER_THREAD, out);
     if (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) != EM_DRIVER_READY)
@@ -261,6 +263,7 @@ CUresult em_stream_get(CUstream handle, struct em_stream **out)
 
 void em_stream_put(struct em_stream *s)
 {
+    em_assert_unlocked();
     if (s->kind == EM_STREAM_CREATED)
         em_object_unpin(&s->object);
 }
@@ -269,6 +272,7 @@ void em_stream_put(struct em_stream *s)
 
 void em_streams_finish(struct em_context *context)
 {
+    em_assert_unlocked();
     em_lock();
     // Run every command that can run. Some may be parked although they could run by now, because
     // nobody has noticed yet.

@@ -106,6 +106,7 @@ static CUresult set(struct em_stream *s, CUstreamAttrID attribute, const CUstrea
 CUresult em_stream_get_attribute(struct em_stream *s, CUstreamAttrID attribute,
                                  CUstreamAttrValue *out)
 {
+    em_assert_unlocked();
     em_lock();
     CUresult r = get(s, attribute, out);
     em_unlock();
@@ -115,6 +116,7 @@ CUresult em_stream_get_attribute(struct em_stream *s, CUstreamAttrID attribute,
 CUresult em_stream_set_attribute(struct em_stream *s, CUstreamAttrID attribute,
                                  const CUstreamAttrValue *value)
 {
+    em_assert_unlocked();
     em_lock();
     CUresult r = s->dead ? em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
                                    "the context of this stream was destroyed")
@@ -125,6 +127,7 @@ CUresult em_stream_set_attribute(struct em_stream *s, CUstreamAttrID attribute,
 
 CUresult em_stream_copy_attributes(struct em_stream *to, struct em_stream *from)
 {
+    em_assert_unlocked();
     // "Both streams must have the same context."
     if (to->object.context != from->object.context)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "the streams belong to different contexts");

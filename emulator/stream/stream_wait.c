@@ -29,6 +29,7 @@ void em_stream_list_failure(struct em_stream *s, CUresult failure)
 
 void em_stream_forget_failure(struct em_stream *s)
 {
+    em_assert_locked();
     if (!s->failure)
         return;
     if (s->previous_failed)
@@ -154,6 +155,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
 
 CUresult em_context_synchronize(struct em_context *context)
 {
+    em_assert_unlocked();
     CUresult r = CUDA_SUCCESS;
     if (context_looks_idle(context))
         return synchronised(CUDA_SUCCESS);

@@ -226,6 +226,7 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
 
 CUresult em_submit(struct em_stream *stream, struct em_command *command, int how)
 {
+    em_assert_unlocked();
     em_lock();
     CUresult r = em_issue(stream, command, how);
     em_unlock();

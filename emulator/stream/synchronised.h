@@ -6,6 +6,8 @@
 #pragma once
 #include <stdbool.h>
 
+#include "lock.h"
+
 struct em_sync_listener {
     // How many things the listener has put off. It is called only if there are any. Atomic.
     unsigned wanted;
@@ -29,6 +31,7 @@ extern struct em_sync_listener *em_sync_listeners;
 // The calling thread has waited for work. Precondition: em_lock NOT held.
 static inline void em_synchronised(enum em_sync_kind kind)
 {
+    em_assert_unlocked();
     for (struct em_sync_listener *l = __atomic_load_n(&em_sync_listeners, __ATOMIC_ACQUIRE); l;
          l = l->next) {
         if (__builtin_expect(__atomic_load_n(&l->wanted, __ATOMIC_RELAXED) != 0, 0) &&

@@ -160,6 +160,7 @@ static void leave_list(struct job *job)
 
 void em_workers_run(em_part_fn *part, void *argument, uint64_t count)
 {
+    em_assert_unlocked();
     struct job job = {.part = part, .argument = argument, .count = count};
     int cancel;
     pthread_once(&cores_once, count_cores);

@@ -80,6 +80,7 @@ static const struct em_command_ops return_ops = {.name = "EGL stream return",
 static CUresult order(const struct em_command_ops *ops, struct em_stream *on,
                       struct em_egl_kept *frame, struct em_egl_view *view)
 {
+    em_assert_locked();
     struct frame_command c = {
         .command = {.ops = ops, .size_B = sizeof c, .condition = &frame->changed},
         .frame = frame,
@@ -108,6 +109,7 @@ static bool same(const struct em_egl_frame *a, const struct em_egl_frame *b)
 // Whether the frame is between its presentation and its return. Precondition: em_lock held.
 static bool is_in(const struct em_egl_stream *s, const struct em_egl_frame *frame)
 {
+    em_assert_locked();
     const struct em_egl_kept *lists[] = {s->forth.first, s->back.first};
     for (int i = 0; i < 2; i++)
         for (const struct em_egl_kept *f = lists[i]; f; f = f->next)
@@ -123,6 +125,7 @@ static bool is_in(const struct em_egl_stream *s, const struct em_egl_frame *fram
 // which is released meanwhile.
 static CUresult wait_capacity(struct em_egl_stream *s, uint64_t connection, struct em_egl_link **l)
 {
+    em_assert_locked();
     CUresult r = CUDA_SUCCESS;
     while (!r && s->fifo && s->forth.length >= s->fifo) {
         em_wait_progress();
@@ -134,6 +137,7 @@ static CUresult wait_capacity(struct em_egl_stream *s, uint64_t connection, stru
 // Puts a frame into a stream, which takes the reference. Precondition: em_lock held.
 static void present(struct em_egl_stream *s, struct em_egl_kept *f)
 {
+    em_assert_locked();
     // A mailbox holds one frame. A frame that has not been acquired goes back.
     for (struct em_egl_kept *old; !s->fifo && (old = em_egl_pop(&s->forth));)
         em_egl_push(&s->back, old);
@@ -191,6 +195,7 @@ static struct em_egl_kept *next_frame(const struct em_egl_stream *s)
 static CUresult wait_frame(struct em_egl_stream *s, uint64_t connection, uint32_t timeout_us,
                            struct em_egl_link **l)
 {
+    em_assert_locked();
     uint64_t until = now_us() + timeout_us;
     CUresult r = CUDA_SUCCESS;
     while (!r && !next_frame(s)) {
@@ -212,6 +217,7 @@ static CUresult wait_frame(struct em_egl_stream *s, uint64_t connection, uint32_
 static CUresult view_of(struct em_egl_link *l, const struct em_egl_kept *f,
                         struct em_egl_view **out)
 {
+    em_assert_locked();
     struct em_egl_view *v = l->views;
     while (v && !same(&v->data, &f->data))
         v = v->next;
@@ -271,6 +277,7 @@ unlock:
 static CUresult get_held(const struct em_egl_link *l, CUgraphicsResource resource,
                          struct em_egl_view **out)
 {
+    em_assert_locked();
     CUresult r = em_object_get(EM_EGL_FRAME, resource, CUDA_ERROR_INVALID_HANDLE, out);
     if (r)
         return r;

@@ -8,6 +8,7 @@
 #include "error.h"
 #include "format.h"
 #include "graphics_memory.h"
+#include "lock.h"
 #include "memory.h"
 #include "physical.h"
 #include "quirk.h"
@@ -77,6 +78,7 @@ static CUresult check_format(const struct em_egl_frame *f)
 
 CUresult em_egl_keep(const struct em_egl_frame *frame, struct em_egl_kept **out)
 {
+    em_assert_locked();
     CUresult r = check_format(frame);
     if (r)
         return r;
@@ -97,6 +99,7 @@ CUresult em_egl_keep(const struct em_egl_frame *frame, struct em_egl_kept **out)
 
 void em_egl_unref(struct em_egl_kept *k)
 {
+    em_assert_locked();
     if (!k || --k->references)
         return;
     for (unsigned i = 0; i < EM_EGL_PLANES_MAX; i++) {
@@ -204,6 +207,7 @@ static const struct em_graphics_frame_ops frame_ops = {.has_arrays = has_arrays}
 CUresult em_egl_view_open(struct em_context *context, const void *owner,
                           const struct em_egl_kept *kept, struct em_egl_view **out)
 {
+    em_assert_locked();
     const struct em_egl_frame *f = &kept->data;
     if (!em_egl_color_can_be_acquired(f->color, f->format))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
@@ -239,6 +243,7 @@ CUresult em_egl_view_open(struct em_context *context, const void *owner,
 
 void em_egl_view_end(struct em_egl_view *v)
 {
+    em_assert_locked();
     em_egl_unref(v->kept);
     v->kept = NULL;
     close_planes(v);

@@ -14,6 +14,7 @@
 
 void em_egl_push(struct em_egl_queue *q, struct em_egl_kept *f)
 {
+    em_assert_locked();
     f->next = NULL;
     if (q->last)
         q->last->next = f;
@@ -25,6 +26,7 @@ void em_egl_push(struct em_egl_queue *q, struct em_egl_kept *f)
 
 struct em_egl_kept *em_egl_pop(struct em_egl_queue *q)
 {
+    em_assert_locked();
     struct em_egl_kept *f = q->first;
     if (!f)
         return NULL;
@@ -37,6 +39,7 @@ struct em_egl_kept *em_egl_pop(struct em_egl_queue *q)
 
 void em_egl_push_first(struct em_egl_queue *q, struct em_egl_kept *f)
 {
+    em_assert_locked();
     f->next = q->first;
     q->first = f;
     if (!q->last)
@@ -132,6 +135,7 @@ static void link_finish(struct em_object *object)
 // Precondition: em_lock held.
 static CUresult check_connect(struct em_egl_stream *s, enum em_egl_role role)
 {
+    em_assert_locked();
     if (s->destroyed)
         return disconnected(s);
     if (s->end[role])
@@ -184,6 +188,7 @@ unlock:
 CUresult em_egl_get_link(uint64_t connection, enum em_egl_role role, CUresult other,
                          struct em_egl_link **out)
 {
+    em_assert_locked();
     CUresult r = em_object_get(EM_EGL_CONNECTION, connection, CUDA_ERROR_INVALID_HANDLE, out);
     if (!r && (*out)->role != role)
         r = em_fail(other, "CUeglStreamConnection #%u is the %s's", (*out)->object.number,
@@ -193,6 +198,7 @@ CUresult em_egl_get_link(uint64_t connection, enum em_egl_role role, CUresult ot
 
 CUresult em_egl_get_open_link(uint64_t connection, enum em_egl_role role, struct em_egl_link **out)
 {
+    em_assert_locked();
     CUresult r = em_egl_get_link(connection, role, CUDA_ERROR_UNKNOWN, out);
     if (!r && ((*out)->stream->destroyed || (*out)->stream->end[role] != *out))
         r = disconnected((*out)->stream);

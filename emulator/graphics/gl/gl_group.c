@@ -4,17 +4,18 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "lock.h"
 #include "own_thread.h"
 
 enum { GROUPS_ASKED = 64 };
 
-pthread_mutex_t em_gl_group_mutex = PTHREAD_MUTEX_INITIALIZER;
+struct dm_mutex em_gl_group_mutex = DM_MUTEX_INITIALIZER;
 static struct em_gl_group *groups; // guarded by em_gl_group_mutex
 
 // A child process does not have the threads.
 static void group_in_child(void)
 {
-    pthread_mutex_init(&em_gl_group_mutex, NULL);
+    em_gl_group_mutex = (struct dm_mutex)DM_MUTEX_INITIALIZER;
 }
 
 // ---- the list
@@ -22,6 +23,7 @@ static void group_in_child(void)
 // Precondition: em_gl_group_mutex held.
 void em_gl_group_unlist(struct em_gl_group *g)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     for (struct em_gl_group **at = &groups; *at; at = &(*at)->next)
         if (*at == g) {
             *at = g->next;
@@ -32,6 +34,7 @@ void em_gl_group_unlist(struct em_gl_group *g)
 // Precondition: em_gl_group_mutex held.
 static void group_unref(struct em_gl_group *g)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     if (!--g->references && g->ended) // else its thread frees it
         dm_free(g);
 }
@@ -47,6 +50,7 @@ static bool group_is_usable(const struct em_gl_group *g, const struct em_gl_curr
 // thread of the program.
 static struct em_gl_group *group_find(const struct em_gl_current *current)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     gl_boolean (*is_sync)(gl_sync) =
         (gl_boolean(*)(gl_sync))em_gl_window_function(current->system, "IsSync");
     struct em_gl_group *likely[GROUPS_ASKED], *found = NULL;
@@ -56,10 +60,10 @@ static struct em_gl_group *group_find(const struct em_gl_current *current)
             g->references++;
             likely[count++] = g;
         }
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
     for (unsigned i = 0; i < count && !found; i++)
         found = is_sync(likely[i]->sentinel) ? likely[i] : NULL;
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     if (found && !group_is_usable(found, current))
         found = NULL;
     for (unsigned i = 0; i < count; i++)
@@ -72,6 +76,7 @@ static struct em_gl_group *group_find(const struct em_gl_current *current)
 // wanted one. Precondition: em_gl_group_mutex held.
 static struct em_gl_group *group_find_starting(const struct em_gl_current *current)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     struct em_gl_group *g = groups;
     while (g && (g->ready || g->sharer.system != current->system ||
                  g->sharer.display != current->display))
@@ -82,6 +87,7 @@ static struct em_gl_group *group_find_starting(const struct em_gl_current *curre
 // Returns a group whose contexts need this connection. Precondition: em_gl_group_mutex held.
 static struct em_gl_group *group_find_on(void *display)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     struct em_gl_group *g = groups;
     while (g && !(g->sharer.system == GL_SYSTEM_GLX && g->sharer.display == display && g->ready &&
                   !g->leave))
@@ -92,21 +98,22 @@ static struct em_gl_group *group_find_on(void *display)
 static void group_close_display(void *display)
 {
     struct em_gl_group *g;
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     while ((g = group_find_on(display))) {
         g->leave = true;
         g->references++; // until we have seen its end
         pthread_cond_signal(&g->wake);
         while (!g->ended)
-            pthread_cond_wait(&g->done, &em_gl_group_mutex);
+            dm_mutex_wait(&em_gl_group_mutex, &g->done);
         group_unref(g);
     }
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
 }
 
 // Precondition: em_gl_group_mutex held, which is released meanwhile.
 static CUresult group_make(const struct em_gl_current *current, struct em_gl_group **out)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     static bool watched;
     struct em_gl_group *g = dm_calloc(1, sizeof *g);
     if (!g)
@@ -126,7 +133,7 @@ static CUresult group_make(const struct em_gl_current *current, struct em_gl_gro
     g->next = groups;
     groups = g;
     while (!g->ready)
-        pthread_cond_wait(&g->done, &em_gl_group_mutex);
+        dm_mutex_wait(&em_gl_group_mutex, &g->done);
     if (!g->why_not) {
         em_gl_window_watch(current, group_close_display);
         *out = g;
@@ -135,13 +142,14 @@ static CUresult group_make(const struct em_gl_current *current, struct em_gl_gro
     CUresult r = em_mistake(G12, CUDA_ERROR_OPERATING_SYSTEM,
                             "the current OpenGL context cannot be shared: %s", g->why_not);
     while (!g->ended)
-        pthread_cond_wait(&g->done, &em_gl_group_mutex);
+        dm_mutex_wait(&em_gl_group_mutex, &g->done);
     group_unref(g); // other threads that look for their group may have a reference too
     return r;
 }
 
 CUresult em_gl_group_enter(struct em_gl_group **out)
 {
+    em_assert_unlocked();
     struct em_gl_current current = em_gl_window_current();
     const char *version;
     if (current.system == GL_SYSTEM_NONE)
@@ -151,19 +159,19 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
         return em_mistake(G12, CUDA_ERROR_OPERATING_SYSTEM,
                           "OpenGL %s is too old: 3.2 or ES 3.0 is needed", version);
     CUresult r = CUDA_SUCCESS;
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     struct em_gl_group *g, *starting;
     while (!(g = group_find(&current)) &&
            (starting = group_find_starting(&current))) { // another thread's first call
         starting->references++;
-        pthread_cond_wait(&starting->done, &em_gl_group_mutex);
+        dm_mutex_wait(&em_gl_group_mutex, &starting->done);
         group_unref(starting);
     }
     if (g)
         *out = g;
     else
         r = group_make(&current, out);
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
     return r;
 }
 
@@ -172,13 +180,13 @@ bool em_gl_group_enter_egl(struct em_gl_group **out)
     struct em_gl_current current = em_gl_window_current();
     if (current.system == GL_SYSTEM_EGL && em_gl_window_is_usable(&current, NULL))
         return em_gl_group_enter(out) == CUDA_SUCCESS;
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     struct em_gl_group *g = groups;
     while (g && (g->sharer.system != GL_SYSTEM_EGL || !g->ready || g->leave || g->ended))
         g = g->next;
     if (g)
         g->references++;
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
     *out = g;
     return g != NULL;
 }
@@ -190,48 +198,49 @@ bool em_gl_group_image_is_likely(struct em_gl_group *group, void *egl_image)
 
 void em_gl_group_ref(struct em_gl_group *group)
 {
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     group->references++;
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
 }
 
 void em_gl_group_unref(struct em_gl_group *group)
 {
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     group_unref(group);
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
 }
 
 bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg)
 {
+    em_assert_unlocked();
     struct em_gl_job job = {.work = work, .arg = arg};
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     if (!group->leave && !group->ended) {
         em_gl_group_add_job(group, &job);
         while (!job.done && !group->ended)
-            pthread_cond_wait(&group->done, &em_gl_group_mutex);
+            dm_mutex_wait(&em_gl_group_mutex, &group->done);
     }
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
     return job.called;
 }
 
 void em_gl_group_post(struct em_gl_group *group, struct em_gl_job *job, em_gl_work *work, void *arg)
 {
     *job = (struct em_gl_job){.work = work, .arg = arg, .posted = true};
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     bool ended = group->ended;
     if (!ended)
         em_gl_group_add_job(group, job);
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
     if (ended)
         work(group, NULL, arg);
 }
 
 bool em_gl_group_is_gone(struct em_gl_group *group)
 {
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     bool gone = group->leave || group->ended;
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
     return gone;
 }
 

@@ -45,6 +45,7 @@ static const char *group_open_context(struct em_gl_group *g)
 // Precondition: em_gl_group_mutex held.
 static struct em_gl_job *group_take_job(struct em_gl_group *g)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     struct em_gl_job *job = g->first;
     if (job)
         g->first = job->next;
@@ -55,13 +56,14 @@ static struct em_gl_job *group_take_job(struct em_gl_group *g)
 // group has ended. Precondition: em_gl_group_mutex held, which is released meanwhile.
 static void group_drop_jobs(struct em_gl_group *g)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     for (struct em_gl_job *job; (job = group_take_job(g));) {
         if (!job->posted)
             continue;
         g->references++;
-        pthread_mutex_unlock(&em_gl_group_mutex);
+        dm_mutex_unlock(&em_gl_group_mutex);
         job->work(g, NULL, job->arg);
-        pthread_mutex_lock(&em_gl_group_mutex);
+        dm_mutex_lock(&em_gl_group_mutex);
         g->references--;
     }
 }
@@ -69,11 +71,12 @@ static void group_drop_jobs(struct em_gl_group *g)
 // Waits for a job. Returns false if the thread must end. Precondition: em_gl_group_mutex held.
 static bool group_await_job(struct em_gl_group *g)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     while (!g->first && !g->leave) {
         struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += IDLE_SECONDS;
-        bool late = pthread_cond_timedwait(&g->wake, &em_gl_group_mutex, &until) != 0;
+        bool late = dm_mutex_wait_until(&em_gl_group_mutex, &g->wake, &until) != 0;
         if (late && !g->references && !g->first)
             return false;
     }
@@ -84,12 +87,12 @@ void *em_gl_group_main(void *arg)
 {
     struct em_gl_group *g = arg;
     dm_pkey_enter(); // jobs copy between OpenGL and device memory
-    pthread_mutex_lock(&em_gl_group_mutex);
+    dm_mutex_lock(&em_gl_group_mutex);
     const char *why = "the process is about to exit";
     if (em_gl_exit_enter()) {
-        pthread_mutex_unlock(&em_gl_group_mutex);
+        dm_mutex_unlock(&em_gl_group_mutex);
         why = group_open_context(g);
-        pthread_mutex_lock(&em_gl_group_mutex);
+        dm_mutex_lock(&em_gl_group_mutex);
         em_gl_exit_leave();
     }
     g->why_not = why;
@@ -99,7 +102,7 @@ void *em_gl_group_main(void *arg)
         struct em_gl_job *job = group_take_job(g);
         bool posted = job->posted; // then `work` may free the job
         bool may = em_gl_exit_enter();
-        pthread_mutex_unlock(&em_gl_group_mutex);
+        dm_mutex_unlock(&em_gl_group_mutex);
         if (may) {
             job->work(g, &g->gl, job->arg);
             em_gl_unit_pool_use(&g->unit_pools, NULL);
@@ -107,7 +110,7 @@ void *em_gl_group_main(void *arg)
         } else if (posted) {
             job->work(g, NULL, job->arg);
         }
-        pthread_mutex_lock(&em_gl_group_mutex);
+        dm_mutex_lock(&em_gl_group_mutex);
         if (!posted) {
             job->done = true;
             job->called = may;
@@ -117,17 +120,17 @@ void *em_gl_group_main(void *arg)
     em_gl_group_unlist(g);
     group_drop_jobs(g);
     if (!why && em_gl_exit_enter()) {
-        pthread_mutex_unlock(&em_gl_group_mutex);
+        dm_mutex_unlock(&em_gl_group_mutex);
         em_gl_unit_pools_finish(&g->unit_pools);
         em_gl_window_close(&g->own);
-        pthread_mutex_lock(&em_gl_group_mutex);
+        dm_mutex_lock(&em_gl_group_mutex);
         em_gl_exit_leave();
     }
     g->ended = true;
     group_drop_jobs(g);
     pthread_cond_broadcast(&g->done);
     bool last = !g->references;
-    pthread_mutex_unlock(&em_gl_group_mutex);
+    dm_mutex_unlock(&em_gl_group_mutex);
     if (last)
         dm_free(g);
     return NULL;
@@ -136,6 +139,7 @@ void *em_gl_group_main(void *arg)
 // Precondition: em_gl_group_mutex held.
 void em_gl_group_add_job(struct em_gl_group *g, struct em_gl_job *job)
 {
+    dm_assert_locked(&em_gl_group_mutex);
     job->next = NULL;
     if (g->first)
         g->last->next = job;

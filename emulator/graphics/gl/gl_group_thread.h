@@ -6,6 +6,7 @@
 
 #include "gl_group.h"
 #include "gl_unit_pool.h"
+#include "mutex.h"
 
 struct em_gl_group {
     struct em_gl_group *next;
@@ -23,7 +24,7 @@ struct em_gl_group {
     struct em_gl_unit_pools unit_pools;
 };
 
-extern pthread_mutex_t em_gl_group_mutex;
+extern struct dm_mutex em_gl_group_mutex;
 
 // The thread's function; `arg` is the group.
 void *em_gl_group_main(void *arg);

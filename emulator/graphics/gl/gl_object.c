@@ -4,6 +4,7 @@
 
 #include "alloc.h"
 #include "gl_image.h"
+#include "lock.h"
 
 struct call {
     struct em_gl_object *object;
@@ -256,6 +257,7 @@ static void object_run_is_named(struct em_gl_group *group, const struct gl_funct
 
 bool em_gl_object_is_named(struct em_gl_object *object)
 {
+    em_assert_unlocked();
     struct call c = {.object = object, .status = EM_GL_GONE};
     if (object->kind != EM_GL_EGL_IMAGE)
         em_gl_group_run(object->group, object_run_is_named, &c);

@@ -94,6 +94,6 @@ enum em_gl_status em_gl_image_read(struct em_gl_object *object, unsigned level,
 enum em_gl_status em_gl_image_write(struct em_gl_object *object, unsigned level,
                                     const struct em_gl_box *box, const struct em_gl_bytes *from);
 
-// The name of a kind and the meaning of a status, for messages.
+// The name of a kind and the meaning of a status, for messages. em_lock may be held.
 const char *em_gl_kind_text(enum em_gl_kind kind);
 const char *em_gl_status_text(enum em_gl_status status);

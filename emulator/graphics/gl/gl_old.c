@@ -45,6 +45,7 @@ void em_gl_old_forget(struct em_gl_old *old)
 // by commands. Precondition: em_lock held.
 static struct em_gl_old *gl_old_find(const struct em_gl_old_key *key)
 {
+    em_assert_locked();
     struct em_gl_old *old = DM_TABLE_FIND(gl_old_buffers, key);
     if (old && !em_object_peek(EM_GRAPHICS, (uint64_t)(uintptr_t)old->resource)) {
         em_gl_old_forget(old);

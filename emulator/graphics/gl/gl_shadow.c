@@ -40,6 +40,7 @@ static struct em_gl_named_key gl_shadow_key(const struct em_gl_object *o,
 // Precondition: em_lock held.
 static CUresult gl_shadow_enter(struct em_gl_shadow *s)
 {
+    em_assert_locked();
     struct em_gl_named_key key = gl_shadow_key(s->object, s->device);
     struct em_gl_named *n = DM_TABLE_FIND(gl_shadow_names, &key);
     if (!n) {
@@ -64,6 +65,7 @@ no_memory:
 // Precondition: em_lock held.
 static void gl_shadow_leave(struct em_gl_shadow *s)
 {
+    em_assert_locked();
     struct em_gl_named *n = s->named;
     if (!n)
         return;
@@ -102,6 +104,7 @@ static struct em_gl_shadow *gl_shadow_next_like(struct em_gl_shadow *s,
                                                 const struct em_graphics_shape *shape,
                                                 const struct em_device *device)
 {
+    em_assert_locked();
     if (s) {
         s = s->older;
     } else {
@@ -179,6 +182,7 @@ static CUresult gl_shadow_make(struct em_gl_object *o, const struct em_graphics_
 CUresult em_gl_shadow_open(struct em_gl_object *object, const struct em_graphics_shape *shape,
                            const struct em_device *device, struct em_gl_shadow **out)
 {
+    em_assert_unlocked();
     struct em_gl_shadow *there =
                             shape->persistent ? NULL : gl_shadow_find(NULL, object, shape, device),
                         *own = NULL;
@@ -197,6 +201,7 @@ CUresult em_gl_shadow_open(struct em_gl_object *object, const struct em_graphics
 
 void em_gl_shadow_unref(struct em_gl_shadow *shadow)
 {
+    em_assert_locked();
     if (--shadow->references)
         return;
     gl_shadow_leave(shadow);

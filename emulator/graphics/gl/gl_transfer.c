@@ -82,6 +82,7 @@ static void transfer_set_valid(struct em_gl_shadow *m, unsigned level)
 
 bool em_gl_shadow_discard(struct em_gl_shadow *m)
 {
+    em_assert_locked();
     if (m->maps > 1)
         return false;
     for (unsigned level = 0; level < m->level_count; level++)
@@ -135,6 +136,7 @@ static void pending_remove(struct em_gl_level *l, unsigned at)
 void em_gl_shadow_end_write(struct em_gl_shadow *m, const void *resource, unsigned level,
                             const struct em_gl_box *box, bool complete)
 {
+    em_assert_locked();
     if (!m->maps || level >= m->level_count)
         return;
     struct em_gl_level *l = &m->levels[level];
@@ -318,6 +320,7 @@ static void make_level_resident(struct em_gl_shadow *m, const void *resource, un
 void em_gl_shadow_make_resident(struct em_gl_shadow *m, const void *resource, unsigned level,
                                 const struct em_gl_box *box, enum em_access_mode mode)
 {
+    em_assert_locked();
     if (box && level < m->level_count)
         make_level_resident(m, resource, level, box, mode, true);
     for (level = 0; !box && level < m->level_count && m->maps; level++) {

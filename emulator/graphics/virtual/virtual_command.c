@@ -15,6 +15,7 @@
 static CUresult buffer_end(cardlessBuffer buffer, uint64_t offset, uint64_t size,
                            struct em_virtual_end *end)
 {
+    em_assert_locked();
     struct em_virtual_object *o;
     char text[128];
     CUresult r = em_virtual_get(EM_VIRTUAL_BUFFER_OBJECT, (uint64_t)(uintptr_t)buffer, &o);
@@ -34,6 +35,7 @@ static CUresult buffer_end(cardlessBuffer buffer, uint64_t offset, uint64_t size
 static CUresult texture_end(cardlessTexture texture, unsigned level, const cardlessBox *box,
                             struct em_virtual_end *end, struct dm_box_extent *extent)
 {
+    em_assert_locked();
     struct em_virtual_object *o;
     char text[128];
     CUresult r = em_virtual_get(EM_VIRTUAL_TEXTURE_OBJECT, (uint64_t)(uintptr_t)texture, &o);
@@ -113,6 +115,7 @@ static CUresult new_command(uint64_t bytes_B, struct em_virtual_command **out)
 static CUresult issue_bytes(const struct em_virtual_end *end, struct dm_box_extent extent,
                             enum em_virtual_work work, uint64_t texel_B, const void *bytes)
 {
+    em_assert_locked();
     struct em_virtual_command *c;
     uint64_t size_B =
         work == EM_VIRTUAL_FILL ? texel_B : extent.width_B * extent.height * extent.depth;
@@ -233,6 +236,7 @@ unlock:
 // Precondition: em_lock held, which is released meanwhile.
 static CUresult run_and_wait(uint64_t tick, const struct em_virtual_end *end)
 {
+    em_assert_locked();
     bool all;
     CUresult r = em_virtual_run(tick, &all);
     while (!all || (end && em_virtual_end_waits(end))) {
@@ -258,6 +262,7 @@ static void read_box(void *arg)
 // Precondition: em_lock held.
 static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent, void *bytes)
 {
+    em_assert_locked();
     struct dm_fault fault;
     char text[160];
     virtual_check_mapped(end, "a read of");

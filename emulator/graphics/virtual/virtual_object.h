@@ -4,6 +4,7 @@
 #pragma once
 #include <stdbool.h>
 
+#include "lock.h"
 #include "object.h"
 #include "virtual_graphics.h"
 #include "virtual_storage.h"
@@ -22,6 +23,7 @@ static inline enum em_type em_virtual_type(enum em_virtual_kind kind)
 static inline CUresult em_virtual_get(enum em_virtual_kind kind, uint64_t handle,
                                       struct em_virtual_object **out)
 {
+    em_assert_locked();
     return em_object_get(em_virtual_type(kind), handle, CUDA_ERROR_INVALID_HANDLE, out);
 }
 

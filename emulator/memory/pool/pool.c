@@ -69,6 +69,7 @@ static void pool_finish(struct em_object *object)
 
 CUresult em_pool_new(const struct em_device *device, CUmemLocation location, struct em_pool **out)
 {
+    em_assert_locked();
     struct em_device_memory *memory;
     struct dm_vram *vram;
     CUresult r = em_device_memory(device, &memory);
@@ -93,6 +94,7 @@ CUresult em_pool_new(const struct em_device *device, CUmemLocation location, str
 
 CUresult em_pool_start(struct em_pool *p)
 {
+    em_assert_locked();
     CUresult r = em_object_start(&p->object, EM_POOL, NULL, pool_finish);
     if (!r)
         em_pools_enter(p);
@@ -101,6 +103,7 @@ CUresult em_pool_start(struct em_pool *p)
 
 void em_pool_drop(struct em_pool *p)
 {
+    em_assert_locked();
     em_pools_remove(p);
     em_pool_release_memory(p);
     dm_physical_unref(p->file);
@@ -134,6 +137,7 @@ unlock:
 
 CUresult em_pool_get(CUmemoryPool handle, struct em_pool **out)
 {
+    em_assert_locked();
     return em_object_get(EM_POOL, handle, CUDA_ERROR_INVALID_VALUE, out);
 }
 
@@ -165,6 +169,7 @@ unlock:
 // Precondition: em_lock held.
 static CUresult standard_of(const CUmemLocation *location, struct em_pool **out)
 {
+    em_assert_locked();
     struct place *place;
     CUresult r = place_of(location, &place);
     if (r)
@@ -191,6 +196,7 @@ static CUresult standard_of(const CUmemLocation *location, struct em_pool **out)
 // Returns the pool that cuMemAllocAsync uses at a location. Precondition: em_lock held.
 static CUresult current_of(const CUmemLocation *location, struct em_pool **out)
 {
+    em_assert_locked();
     struct em_pool *standard;
     struct place *place;
     CUresult r = standard_of(location, &standard);
@@ -202,6 +208,7 @@ static CUresult current_of(const CUmemLocation *location, struct em_pool **out)
 // Precondition: em_lock held.
 static CUresult set_current(const CUmemLocation *location, struct em_pool *p)
 {
+    em_assert_locked();
     struct em_pool *standard;
     struct place *place, *own;
     CUresult r = standard_of(location, &standard);

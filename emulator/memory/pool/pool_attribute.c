@@ -8,6 +8,7 @@
 // Returns a pool that this process created. Precondition: em_lock held.
 static CUresult own_pool(CUmemoryPool handle, struct em_pool **out)
 {
+    em_assert_locked();
     CUresult r = em_pool_get(handle, out);
     if (!r && (*out)->imported)
         r = em_fail(

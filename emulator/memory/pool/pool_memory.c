@@ -134,6 +134,7 @@ static void trim(struct em_pool *p, uint64_t least_B, uint64_t most_B)
 // the operation."
 void em_pool_trim(struct em_pool *p, uint64_t keep_B)
 {
+    em_assert_locked();
     trim(p, keep_B, 0);
 }
 
@@ -169,6 +170,7 @@ static void trim_pools(void)
 
 void em_pools_start(void)
 {
+    em_assert_unlocked();
     em_sync_listen(&listener);
 }
 
@@ -224,6 +226,7 @@ static void release(struct em_allocation *a)
 
 CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
 {
+    em_assert_locked();
     uint64_t padded_B, at;
     CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
     *out = 0;

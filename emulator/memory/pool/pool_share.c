@@ -70,6 +70,7 @@ static int open_file(struct em_pool *p, int fd)
 
 CUresult em_pool_make_file(struct em_pool *p)
 {
+    em_assert_locked();
     int fd, r = dm_sys_memfd_create("cardless-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING, &fd);
     if (r)
         goto fail;
@@ -236,6 +237,7 @@ static CUresult check_pointer(const struct em_pool *p, const struct pointer_data
 // Precondition: em_lock held.
 static CUresult map_pointer(struct em_pool *p, const struct pointer_data *d, uint64_t *out)
 {
+    em_assert_locked();
     CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
     struct em_allocation *a = dm_calloc(1, sizeof *a);
     struct em_import *i = dm_calloc(1, sizeof *i);
