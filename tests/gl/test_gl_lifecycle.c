@@ -7,10 +7,11 @@
 // the program's textures to framebuffers of its own would crash here.
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "context.h"
 
-enum { OBJECTS = 4, ROUNDS = 2000, EXTENT_MAX = 20 };
+enum { OBJECTS = 4, ROUNDS = 2000, SECONDS_MAX = 10, EXTENT_MAX = 20 };
 
 static GLuint objects[OBJECTS];
 static atomic_bool done;
@@ -73,7 +74,8 @@ static void register_while_specified(GLenum target, void *(*specify)(void *))
     }
     if (pthread_create(&thread, NULL, specify, NULL))
         exit(1);
-    for (int i = 0; i < ROUNDS; i++)
+    time_t end = time(NULL) + SECONDS_MAX; // sanitizers are slow
+    for (int i = 0; i < ROUNDS && time(NULL) < end; i++)
         register_twice(objects[i % OBJECTS], target);
     atomic_store(&done, true);
     pthread_join(thread, NULL);
@@ -112,7 +114,8 @@ TEST(groups_that_fail_meanwhile)
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, register_in_destroyed_contexts, cuda))
             exit(1);
-    for (int i = 0; i < GROUPS; i++) {
+    time_t end = time(NULL) + SECONDS_MAX;
+    for (int i = 0; i < GROUPS && time(NULL) < end; i++) {
         EGLContext context = gl_new_context(GL_CORE, EGL_NO_CONTEXT);
         gl_use(context);
         CUgraphicsResource r = cu_buffer(gl_buffer(64, NULL), 0);
