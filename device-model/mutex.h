@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A mutex that knows its owner in debug builds, so that a function can assert its lock
 // precondition.
-//
-// docs/internals/locks.md lists every mutex of the tree and the order in which they are taken.
 #pragma once
 #include <assert.h>
 #include <pthread.h>
