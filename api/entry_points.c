@@ -97,8 +97,8 @@ CUresult api_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, c
     return CUDA_SUCCESS;
 }
 
-// Tables of functions that are not public. Cardless has none, and returns the driver's error for a
-// table that the driver does not know.
+// Tables of functions that are not public. Cardless provides no such table, and returns the error
+// that the driver returns for a table that it does not know.
 CUresult api_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
     if (!ppExportTable)

@@ -93,7 +93,8 @@ CUresult api_cuStreamGetCtx(struct em_stream *hStream, CUcontext *pctx)
     return CUDA_SUCCESS;
 }
 
-// Either output may be NULL. No stream belongs to a green context, because none can be created.
+// Either output may be NULL. No stream belongs to a green context, because green
+// contexts cannot be created.
 CUresult api_cuStreamGetCtx_v2(struct em_stream *hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 {
     if (pCtx)

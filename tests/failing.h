@@ -33,10 +33,10 @@
 
 enum { FAILING_MOST_CASES = 256 };
 
-// What the parent asks of a run and what it is told about it; in memory that both share.
+// The parent's request to a run and the results of the run, in memory that both share.
 struct failing_run {
-    uint64_t n;           // the allocation that fails
-    uint64_t allocations; // counted by a run in which none fails
+    uint64_t n;           // the allocation that fails, or 0
+    uint64_t allocations; // counted if n is 0
     bool fired, stopped;  // it has failed; the case was stopped by CUDA_ERROR_OUT_OF_MEMORY
 };
 
@@ -116,7 +116,7 @@ static inline double failing_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-// What is known of a case, for the parent.
+// The parent's figures of a case.
 struct failing_case {
     uint64_t allocations, runs, fired, stopped;
     uint64_t seed;

@@ -253,7 +253,7 @@ static inline bool test_wanted(const struct test_case *c, int first, int argc, c
     return wanted;
 }
 
-// Runs a case once with allocation `n` failing, or with none if n is 0.
+// Runs a case once, in which allocation `n` fails. If n is 0, no allocation fails.
 static inline void test_run_failing(const struct test_case *c, struct failing_case *f, uint64_t n)
 {
     *failing_run = (struct failing_run){.n = n};
@@ -304,7 +304,7 @@ static inline int test_main_failing(const struct test_case *cases, int count, co
     printf("1..%d\n", count);
     for (int i = 0; i < count; i++) {
         bad += f[i].bad;
-        printf("%sok %d - %s: %llu of %llu allocations failed, %llu times the program was told\n",
+        printf("%sok %d - %s: %llu of %llu allocations failed, the program saw %llu of them\n",
                f[i].bad ? "not " : "", i + 1, cases[i].name, (unsigned long long)f[i].fired,
                (unsigned long long)f[i].allocations, (unsigned long long)f[i].stopped);
     }

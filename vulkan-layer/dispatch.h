@@ -124,7 +124,7 @@ VL_DEVICE_FUNCTIONS(VL_DECLARE)
 VL_DEVICE_MEMORY_FUNCTIONS(VL_DECLARE)
 #undef VL_DECLARE
 
-// Finds a struct by type in a pNext chain; NULL if there is none.
+// Finds a struct by type in a pNext chain. Returns NULL if the chain does not contain it.
 static inline const void *vl_find(const void *chain, VkStructureType type)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext)

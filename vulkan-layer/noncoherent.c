@@ -195,7 +195,7 @@ static bool shadow_clip(const struct vl_shadow *s, uint64_t offset, uint64_t siz
 }
 
 // Finds the next piece of at most a line, from *at on, that the host has written. Sets *at to its
-// start and returns its end; returns 0 if there is none.
+// start and returns its end. Returns 0 if the host has written nothing more.
 static uint64_t shadow_next_written(const struct vl_shadow *s, uint64_t *at, uint64_t end)
 {
     while (*at < end) {

@@ -54,8 +54,8 @@ CUresult em_copy_prepare(const struct em_copy *copy, struct em_command **out)
 }
 
 // "The function will return once the pageable buffer has been copied to the staging memory for DMA
-// transfer to device memory, but the DMA to final destination may not have completed": the next
-// call finds out what went wrong there.
+// transfer to device memory, but the DMA to final destination may not have completed": an
+// error of that part is returned by the next call.
 static bool is_found_later(const struct em_copy_command *c, CUresult r)
 {
     const struct dm_box_extent *e = &c->extent;

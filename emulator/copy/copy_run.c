@@ -35,7 +35,7 @@ static bool overlap(const void *a, const void *b, uint64_t size)
     return first < second ? second - first < size : first - second < size;
 }
 
-// One row between two places of linear memory, which is what most copies are.
+// One row between two places of linear memory. Most copies have this shape.
 static void move_row(void *arg)
 {
     const struct part *p = arg;
@@ -151,7 +151,7 @@ static const char *poison_reason(const struct em_copy_place *p)
     return p->storage ? p->storage->poison_reason : NULL;
 }
 
-// What must happen before bytes of an array are moved.
+// Refuses poisoned arrays, and brings the source up to date. Runs before any byte is moved.
 static CUresult prepare_storage(const struct em_copy_command *c)
 {
     const char *why = poison_reason(&c->dst) ? poison_reason(&c->dst) : poison_reason(&c->src);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The use of mapped graphics resources by commands: reports misuse, and tells the backend which
-// bytes a command needs and which it has written.
+// The use of mapped graphics resources by commands: reports misuse, and informs the backend of the
+// bytes that a command needs and of those that it has written.
 #include "box.h"
 #include "config.h"
 #include "error.h"

@@ -230,7 +230,8 @@ static bool wait_for_release(struct em_graphics *g)
     return true;
 }
 
-// Maps all resources of a list or none. Precondition: em_lock held.
+// Maps all resources of a list. If one fails, the others are not mapped either. Precondition:
+// em_lock held.
 static CUresult begin_all(struct batch *b)
 {
     em_assert_locked();

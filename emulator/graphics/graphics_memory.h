@@ -39,8 +39,8 @@ CUresult em_graphics_memory_new(const struct em_device *on, const struct em_grap
                                 uint64_t size_B, struct em_graphics_memory **out);
 void em_graphics_memory_unref(struct em_graphics_memory *memory);
 
-// `elsewhere` asks for addresses that no window of this memory has had; if there are none, the
-// window uses the memory's own address.
+// If `elsewhere` is set, the window gets addresses that no window of this memory has had. If all
+// addresses have been used, it gets the memory's own address.
 CUresult em_graphics_window_open(struct em_graphics_memory *memory, bool elsewhere,
                                  struct em_graphics_window **out);
 void em_graphics_window_unref(struct em_graphics_window *window);

@@ -193,7 +193,7 @@ KN_INLINE void row_tile(uint8_t *gobs, uint64_t step_B, struct gob_row row, cons
     TILE_BY_PATH(masked_row_tile, path, gob, step_B, x0, x1, rows, origin, pitch_B);
 }
 
-// What was computed for the rows of GOBs before. From one row of GOBs to the next, lines shift by
+// Values computed for the previous rows of GOBs. From one row of GOBs to the next, lines shift by
 // nothing or by half a line, because they begin at multiples of 4 bytes.
 struct row_state {
     struct shifted_row shifted[2];

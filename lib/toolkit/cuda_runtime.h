@@ -1,3 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Stands where build systems look for the runtime API's header, and says that there is none yet.
+// Build systems look for the runtime API's header here. It only reports that Cardless does not have
+// that API yet.
 #error "Cardless has no runtime API (cuda_runtime.h) yet: include <cuda.h> and call cu* functions"

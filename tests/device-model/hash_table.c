@@ -63,7 +63,7 @@ static void stress(void)
     EXPECT(!table);
 }
 
-// Whatever allocation fails, the table is what it was before.
+// If an allocation fails, the table should stay unchanged, whichever allocation it is.
 static void out_of_memory(void)
 {
     static struct element elements[KEYS];

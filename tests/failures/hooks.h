@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the driver library of the failure tests exports beyond the driver API.
+// Functions that the driver library of the failure tests exports beyond the driver API.
 //
 // It is built from the same objects as libcuda.so.1 and has the same name. A test program that runs
 // with it in LD_LIBRARY_PATH finds cardlessTestHooks; with the library that users get it does not.
@@ -11,7 +11,8 @@
 struct test_hooks {
     // The n-th allocation from now fails (1 = the next); 0 turns that off.
     void (*fail_after)(uint64_t n);
-    // How many allocations are left until the one that fails; 0 if it has failed, or none is to.
+    // Returns how many allocations are left until the one that fails. Returns 0 if it has failed,
+    // or if failing is turned off.
     uint64_t (*countdown)(void);
     // Ends everything that the program has left: contexts, mappings, pools, physical memory,
     // objects of the virtual graphics API. Returns false, with a sentence in `text`, if something

@@ -327,7 +327,7 @@ TEST(clone_fails)
     expect_over(&m, 0, CUDA_SUCCESS);
 }
 
-// What exists once, such as a mapping that a command ends, cannot be ended twice.
+// A command that uses up something, such as one that ends a mapping, cannot be cloned.
 TEST(command_that_runs_once)
 {
     static const struct em_command_ops once = {.name = "test", .run = user_run, .once = true};
@@ -433,8 +433,8 @@ TEST(nothing_to_do_is_no_command)
     em_unlock();
 }
 
-// What the copy would do ends before it is submitted: it must fault, and nobody must be asked about
-// memory that is gone.
+// The source is freed between prepare and issue. The copy should fault, and should not ask any
+// owner about memory that no longer exists.
 TEST(memory_is_freed_before_issue)
 {
     CUdeviceptr from, to;

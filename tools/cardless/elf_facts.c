@@ -36,7 +36,7 @@ static const char *string_at(const struct image *f, uint64_t table, uint64_t tab
     return s && memchr(s, 0, table_B - index) ? s : "";
 }
 
-// The file offset of a virtual address, through the loadable segments; 0 if none holds it.
+// Returns the file offset of a virtual address, or 0 if no loadable segment contains it.
 static uint64_t offset_of(const struct image *f, const Elf64_Ehdr *eh, uint64_t address)
 {
     for (unsigned i = 0; i < eh->e_phnum; i++) {

@@ -117,7 +117,7 @@ bool em_egl_color_can_be_acquired(unsigned color, unsigned format)
            !(color == COLOR_RG && format == CU_AD_FORMAT_HALF);
 }
 
-void em_egl_color_as_told(unsigned *color, unsigned *format)
+void em_egl_color_as_reported(unsigned *color, unsigned *format)
 {
     // Pairs of formats with two planes that differ in the order of chroma.
     static const struct {

@@ -4,7 +4,7 @@
 #pragma once
 #include <stdbool.h>
 
-// Planes of the colour format, 0: there is no such format.
+// Returns the number of planes of a colour format, or 0 if the format does not exist.
 unsigned em_egl_color_planes(unsigned color);
 // Whether a frame of one plane may have this number of channels. Frames of more planes may have
 // any.
@@ -13,6 +13,6 @@ bool em_egl_color_has_channels(unsigned color, unsigned channels);
 bool em_egl_color_takes(unsigned color, unsigned format);
 // Whether a consumer can acquire such a frame (recorded: egl_streams, group colors).
 bool em_egl_color_can_be_acquired(unsigned color, unsigned format);
-// What the driver tells a consumer of a frame's colour and array format, which is not always what
-// the producer gave.
-void em_egl_color_as_told(unsigned *color, unsigned *format);
+// Replaces a frame's colour and array format, as the producer gave them, by the ones that the
+// driver reports to the consumer. Some of them differ.
+void em_egl_color_as_reported(unsigned *color, unsigned *format);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EGL streams inside the process: a queue of frames from one CUDA producer to one CUDA consumer,
-// each of them in a context of its own. The streams are made with cardless.h, since Mesa's EGL has
-// none. Every function takes em_lock.
+// each of them in a context of its own. Programs create the streams with cardless.h, because Mesa's
+// EGL has no streams. Every function takes em_lock.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -27,27 +27,28 @@ CUresult em_egl_stream_destroy(void *stream);
 
 enum em_egl_role { EM_EGL_CONSUMER, EM_EGL_PRODUCER };
 
-// Connections, as CUeglStreamConnection, made in the current context. One that is refused may be
-// written all the same: it can only be disconnected.
+// Creates a connection (CUeglStreamConnection) in the current context. On some errors a handle is
+// written nevertheless; it can only be disconnected.
 CUresult em_egl_connect(void *stream, enum em_egl_role role, uint64_t *connection);
 // Ends a connection. Frames in the stream are lost. Frames that a consumer holds end with its
 // connection.
 CUresult em_egl_disconnect(uint64_t connection, enum em_egl_role role);
 
-// Puts a frame into the stream; waits for capacity. The consumer's work on the frame begins when
-// the work that is in `on` now has completed.
+// Puts a frame into the EGL stream, and waits until there is capacity for it. The consumer's work
+// on the frame begins after all work that is in `stream` at this moment has completed.
 CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame,
                         struct em_stream *stream);
-// Takes the next frame, for which it waits up to `timeout_us` microseconds (UINT32_MAX: for ever),
-// or the last one again; what is put into `on` afterwards comes after the producer's work.
+// Takes the next frame, or the last one again. Waits for a frame for at most `timeout_us`
+// microseconds (UINT32_MAX: without a limit). Later work in `stream` runs after the producer's work
+// on the frame.
 CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, struct em_stream *stream,
                         uint32_t timeout_us);
-// Gives it back: when there is a newer one, the producer may have it, and use it when what is in
-// `on` now is complete.
+// Gives a frame back. It returns to the producer as soon as there is a newer one. The producer's
+// next use of it waits for the work that is in `stream` at this moment.
 CUresult em_egl_release(uint64_t connection, CUgraphicsResource frame, struct em_stream *stream);
-// The oldest frame that came back.
+// Returns to the producer the oldest frame that the consumer has given back.
 CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, struct em_stream *stream);
 
-// What the consumer sees of the frame behind a resource (`out` may be NULL). False: the handle is
-// no such frame.
+// Returns in `out`, which may be NULL, the consumer's view of the frame. Returns false if the
+// handle is not that of a frame.
 bool em_egl_frame(CUgraphicsResource resource, struct em_egl_frame *out);

@@ -44,11 +44,12 @@ struct em_gl_object {
     void *egl_image;          // the handle of an EGLImage, which has no name
     uint64_t size_B;          // of a buffer
     struct em_gl_image image; // of the others
-    // Its holder: a vertex array, a framebuffer, or a texture unit of `pool` (0: it has none).
+    // The OpenGL object that keeps this one alive: a vertex array, a framebuffer, or a texture unit
+    // of `pool`. 0 if nothing does.
     unsigned holder;
     struct em_gl_unit_pool *pool;
-    // A framebuffer that tells it from other objects of its name (gl_identity.c): of a
-    // renderbuffer, and of a texture that no unit holds.
+    // A framebuffer that distinguishes this object from others of the same name (gl_identity.c).
+    // Renderbuffers have one, and textures that no unit holds.
     unsigned mark;
     bool silent; // the group's context has no error checks
     struct em_gl_job closing;

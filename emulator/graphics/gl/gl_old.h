@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a resource knows of the calls of CUDA 2, which find it by the buffer's name. Everything
-// here: precondition: em_lock held.
+// A resource's state for the calls of CUDA 2, which find resources by the buffer's name.
+// Precondition of every function here: em_lock held.
 #pragma once
 #include <cuda.h>
 

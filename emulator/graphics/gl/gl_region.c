@@ -128,8 +128,8 @@ static bool region_meet(const struct cuboid *a, const struct cuboid *b)
     return all;
 }
 
-// Finds the next box that overlaps `c`, from box *i of region *r on. Returns false if there is
-// none.
+// Finds the next box that overlaps `c`, from box *i of region *r on. Returns false if no
+// further box does.
 static bool region_find_hole(const struct difference *d, const struct cuboid *c, unsigned *r,
                              unsigned *i, struct cuboid *hole)
 {

@@ -13,8 +13,8 @@
 
 // ---- the table
 
-// What objects that are one have in common. The name alone is not enough, because OpenGL gives the
-// names of deleted objects again.
+// Two registrations are of the same object only if these are equal. Equal keys are not sufficient,
+// because OpenGL reuses the names of deleted objects.
 struct em_gl_named_key {
     const struct em_gl_group *group;
     const struct em_device *device;

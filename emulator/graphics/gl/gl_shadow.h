@@ -52,8 +52,8 @@ struct em_gl_shadow {
 };
 
 // Returns the shadow for `object` on `device` with the given shape, and takes a reference. Creates
-// it if there is none. Takes ownership of `object`, also on failure. Precondition: em_lock not
-// held.
+// the shadow if it does not exist. Takes ownership of `object`, also on failure. Precondition:
+// em_lock not held.
 CUresult em_gl_shadow_open(struct em_gl_object *object, const struct em_graphics_shape *shape,
                            const struct em_device *device, struct em_gl_shadow **out);
 

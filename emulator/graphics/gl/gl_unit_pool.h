@@ -35,8 +35,9 @@ void em_gl_unit_pools_init(struct em_gl_unit_pools *pools, const struct em_gl_ow
 // Destroys the further contexts.
 void em_gl_unit_pools_finish(struct em_gl_unit_pools *pools);
 
-// Takes a unit of a slot. Returns 0 if there is none, and no further context can be made. Unit 0 of
-// each context is never taken, because jobs use it for textures that they hold only for a moment.
+// Takes a unit of a slot. Returns 0 if all units are taken and no further context can be created.
+// Unit 0 of each context is never taken, because jobs use it for textures that they hold only for a
+// moment.
 unsigned em_gl_unit_pool_take(struct em_gl_unit_pools *pools, const struct gl_functions *gl,
                               unsigned slot, struct em_gl_unit_pool **pool);
 void em_gl_unit_pool_free(struct em_gl_unit_pools *pools, struct em_gl_unit_pool *pool,

@@ -19,7 +19,7 @@ struct em_gl_own {
     void *config;      // of EGL or GLX
     void *surface;     // EGLSurface, if the context needs one
     uintptr_t pbuffer; // GLX drawable, likewise
-    // It has no error checks (GL_KHR_no_error), because the context that it shares with has none.
+    // Without error checks (GL_KHR_no_error), like the context that it shares objects with.
     bool silent;
 };
 
