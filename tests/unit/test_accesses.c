@@ -2,6 +2,8 @@
 // The accesses of commands from inside: a command with sixteen of them, commands that wait, fail,
 // are refused or are cloned, and memory that ends between preparation and submission. Each access
 // that was begun is ended once, and no reference is left.
+#include <stdatomic.h>
+
 #include "../harness.h"
 #include "../mistakes/virtual.h"
 
@@ -21,9 +23,11 @@ enum { MANY = 16, SIZE = 4096 };
 
 // ---- memory that counts ----
 
+// The counts are atomic because a case reads them before it lets the stream go on: nothing orders
+// that before the driver's thread, which runs the command later.
 struct memory {
     bool watched, absent;
-    int asked, begun, fetched, ended, retained, released;
+    atomic_int asked, begun, fetched, ended, retained, released;
     bool may_wait;
     CUresult result;
     void (*while_fetching)(void);
@@ -86,7 +90,7 @@ static const struct em_access_ops memory_ops = {
 
 // ---- a command that uses it ----
 
-static int runs, command_clones, command_releases, clones_allowed = 1000;
+static atomic_int runs, command_clones, command_releases, clones_allowed = 1000;
 static CUresult run_result;
 
 static CUresult user_run(struct em_command *c)
