@@ -12,6 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "mutex.h"
 #include "pkey.h"
 
 #ifndef SEGV_PKUERR
@@ -44,7 +45,7 @@ struct chain {
     _Atomic int count;
 };
 static struct chain chains[2];
-static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
+static struct dm_mutex installing = DM_MUTEX_INITIALIZER(LEAF);
 
 // State of a thread that the handler needs. It is not in __thread variables, because a library that
 // is loaded late gets their memory from malloc at a thread's first access, and a handler must not
@@ -301,17 +302,17 @@ int dm_guard_reassert(void)
     int r = have_innermost_key();
     if (r)
         return r;
-    pthread_mutex_lock(&installing);
+    dm_mutex_lock(&installing);
     r = install_handler(SIGSEGV);
     if (!r)
         r = install_handler(SIGBUS);
-    pthread_mutex_unlock(&installing);
+    dm_mutex_unlock(&installing);
     return r;
 }
 
 void dm_guard_finish(void)
 {
-    pthread_mutex_lock(&installing);
+    dm_mutex_lock(&installing);
     for (int i = 0; i < 2; i++) {
         int sig = i ? SIGBUS : SIGSEGV, n = atomic_load(&chains[i].count);
         struct action now;
@@ -320,7 +321,7 @@ void dm_guard_finish(void)
             atomic_store(&chains[i].count, 0);
         }
     }
-    pthread_mutex_unlock(&installing);
+    dm_mutex_unlock(&installing);
 }
 
 void dm_fault_describe(void (*describe)(const struct dm_fault *fault))

@@ -2,7 +2,7 @@
 // Starts the driver, and notices forks and the end of the process.
 #include "driver.h"
 
-#include <pthread.h>
+#include <pthread.h> // pthread_atfork
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +19,7 @@
 #include "lock.h"
 #include "memory.h"
 #include "memory_device.h"
+#include "mutex.h"
 #include "pkey.h"
 #include "policy.h"
 #include "pool.h"
@@ -26,7 +27,7 @@
 #include "stream.h"
 #include "trace.h"
 
-static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+static struct dm_mutex starting = DM_MUTEX_INITIALIZER(START);
 
 static void set_state(enum em_driver_state state)
 {
@@ -46,7 +47,7 @@ static void before_fork(void)
 {
     bool off = em_self.cancel_off;
     em_cancel_off();
-    pthread_mutex_lock(&starting);
+    dm_mutex_lock(&starting);
     em_lock();
     cancel_was_off = off;
     em_error_lock();
@@ -59,7 +60,7 @@ static void after_fork(void)
     em_trace_unlock();
     em_error_unlock();
     em_unlock();
-    pthread_mutex_unlock(&starting);
+    dm_mutex_unlock(&starting);
     if (!off) // the fork was not inside of a call, whose end restores it
         em_cancel_restore(em_thread());
 }
@@ -140,13 +141,13 @@ CUresult em_init(unsigned flags)
         return em_not_ready();
     CUresult r = CUDA_SUCCESS;
     em_cancel_off();
-    pthread_mutex_lock(&starting);
+    dm_mutex_lock(&starting);
     if (is_state(EM_DRIVER_OFF) && !(r = start())) {
         set_state(EM_DRIVER_READY);
         if (em_config()->fail_alloc)
             dm_alloc_fail_after(em_config()->fail_alloc);
     }
-    pthread_mutex_unlock(&starting);
+    dm_mutex_unlock(&starting);
     return r;
 }
 

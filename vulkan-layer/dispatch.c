@@ -3,13 +3,12 @@
 // functions.
 #include "dispatch.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards the two tables
+static struct dm_mutex lock = DM_MUTEX_INITIALIZER(LEAF); // guards the two tables
 static struct vl_instance *instances;
 static struct vl_device *devices;
 
@@ -21,18 +20,18 @@ static void *key_of(const void *handle)
 struct vl_instance *vl_instance_of(const void *handle)
 {
     void *key = key_of(handle);
-    pthread_mutex_lock(&lock);
+    dm_mutex_lock(&lock);
     struct vl_instance *i = DM_TABLE_FIND(instances, &key);
-    pthread_mutex_unlock(&lock);
+    dm_mutex_unlock(&lock);
     return i;
 }
 
 struct vl_device *vl_device_of(const void *handle)
 {
     void *key = key_of(handle);
-    pthread_mutex_lock(&lock);
+    dm_mutex_lock(&lock);
     struct vl_device *d = DM_TABLE_FIND(devices, &key);
-    pthread_mutex_unlock(&lock);
+    dm_mutex_unlock(&lock);
     return d;
 }
 
@@ -73,9 +72,9 @@ VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *inf
     VL_INSTANCE_FUNCTIONS(FILL)
     VL_INSTANCE_MEMORY_FUNCTIONS(FILL)
 #undef FILL
-    pthread_mutex_lock(&lock);
+    dm_mutex_lock(&lock);
     int status = DM_TABLE_ADD(instances, key, i);
-    pthread_mutex_unlock(&lock);
+    dm_mutex_unlock(&lock);
     if (status) {
         i->DestroyInstance(*out, allocator);
         *out = VK_NULL_HANDLE;
@@ -93,9 +92,9 @@ static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance,
     struct vl_instance *i = vl_instance_of(instance);
     if (!i)
         return;
-    pthread_mutex_lock(&lock);
+    dm_mutex_lock(&lock);
     DM_TABLE_REMOVE(instances, i);
-    pthread_mutex_unlock(&lock);
+    dm_mutex_unlock(&lock);
     i->DestroyInstance(instance, allocator);
     free(i);
 }
@@ -138,9 +137,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
     VL_DEVICE_MEMORY_FUNCTIONS(FILL)
 #undef FILL
     i->GetPhysicalDeviceMemoryProperties(physical, &d->memory);
-    pthread_mutex_lock(&lock);
+    dm_mutex_lock(&lock);
     int status = DM_TABLE_ADD(devices, key, d);
-    pthread_mutex_unlock(&lock);
+    dm_mutex_unlock(&lock);
     if (status) {
         d->DestroyDevice(*out, allocator);
         *out = VK_NULL_HANDLE;
@@ -158,9 +157,9 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
     if (!d)
         return;
     vl_record_forget_device(d);
-    pthread_mutex_lock(&lock);
+    dm_mutex_lock(&lock);
     DM_TABLE_REMOVE(devices, d);
-    pthread_mutex_unlock(&lock);
+    dm_mutex_unlock(&lock);
     d->DestroyDevice(device, allocator);
     free(d);
 }

@@ -10,7 +10,7 @@
 
 #include "noncoherent.h"
 
-struct dm_mutex vl_record_lock = DM_MUTEX_INITIALIZER;
+struct dm_mutex vl_record_lock = DM_MUTEX_INITIALIZER(LEAF);
 
 static struct vl_memory *memories;
 static bool undeclared_export;

@@ -2,18 +2,18 @@
 // The memory of sparse arrays and of arrays with deferred mapping.
 #include "array_tiles.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "alloc.h"
 #include "call.h"
 #include "memory_device.h"
+#include "mutex.h"
 
 struct tiled_storage {
     struct em_storage storage;
     struct dm_window window;
     bool is_sparse;
-    pthread_mutex_t wiping;
+    struct dm_mutex wiping;
     bool dirty; // written since the last wipe; atomic
     struct dm_sparse sparse;
     uint64_t slot_count;
@@ -40,7 +40,7 @@ static void tiled_release(struct em_storage *storage)
 {
     struct tiled_storage *s = storage->owner;
     dm_window_finish(&s->window);
-    pthread_mutex_destroy(&s->wiping);
+    dm_mutex_destroy(&s->wiping);
     for (uint64_t i = 0; i < s->slot_count; i++)
         dm_physical_unref(s->slot[i]);
     dm_free(s->slot);
@@ -74,10 +74,10 @@ static const struct em_watch_ops watch_ops = {.begin = tiled_begin_access, .end 
 static void tiled_before_read(struct em_storage *storage)
 {
     struct tiled_storage *s = storage->owner;
-    pthread_mutex_lock(&s->wiping); // another reader waits until the wipe is done
+    dm_mutex_lock(&s->wiping); // another reader waits until the wipe is done
     if (__atomic_exchange_n(&s->dirty, false, __ATOMIC_RELAXED))
         dm_window_wipe(&s->window);
-    pthread_mutex_unlock(&s->wiping);
+    dm_mutex_unlock(&s->wiping);
 }
 
 static void tiled_number_slots(struct tiled_storage *s)
@@ -117,7 +117,7 @@ CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **o
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of addresses for an array of %llu bytes",
                        (unsigned long long)plan->layout.size_B);
     }
-    pthread_mutex_init(&s->wiping, NULL);
+    dm_mutex_init(&s->wiping, LEAF);
     s->storage.address = s->window.va;
     s->storage.watch = s->is_sparse ? &watch_ops : NULL;
     s->storage.before_read = s->is_sparse ? tiled_before_read : NULL;

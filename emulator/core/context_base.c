@@ -7,7 +7,7 @@
 
 // Guards `sticky`, `died_call` and `died_by` of every context. em_lock cannot guard them, because
 // em_context_error is called with and without it.
-static struct dm_mutex ends = DM_MUTEX_INITIALIZER;
+static struct dm_mutex ends = DM_MUTEX_INITIALIZER(LEAF);
 
 CUresult em_context_gone(struct em_context *context, CUresult code)
 {

@@ -37,7 +37,7 @@ static struct {
         const char *format;
         unsigned long count;
     } seen[SENTENCES];
-} sink = {.lock = DM_MUTEX_INITIALIZER};
+} sink = {.lock = DM_MUTEX_INITIALIZER(DIAGNOSTICS)};
 
 // How many times this sentence came up before, by the address of its format. Precondition:
 // sink.lock held.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The one lock over object tables, the address map and the stream queues. Commands run without it.
+// docs/internals/locks.md lists it with all others, and the order in which they may be taken.
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>

@@ -18,7 +18,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-struct dm_mutex em_mutex = DM_MUTEX_INITIALIZER;
+struct dm_mutex em_mutex = DM_MUTEX_INITIALIZER(EMULATOR);
 
 // Most handles are pointers to programs, so they look like pointers: positive as signed 64-bit
 // numbers, below 2^47, multiples of 16. Each is an address in a range that the process has reserved

@@ -10,10 +10,11 @@
 #include "call.h"
 #include "config.h"
 #include "describe.h"
+#include "mutex.h"
 #include "sink.h"
 
 static struct em_sink_file file;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct dm_mutex lock = DM_MUTEX_INITIALIZER(TRACE);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void start(void)
@@ -30,12 +31,12 @@ void em_trace_start(void)
 void em_trace_lock(void)
 {
     em_cancel_off();
-    pthread_mutex_lock(&lock);
+    dm_mutex_lock(&lock);
 }
 
 void em_trace_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    dm_mutex_unlock(&lock);
 }
 
 static struct em_arguments arguments_of(const struct em_entry *entry, const uint64_t *values)
@@ -75,9 +76,9 @@ void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *val
         em_describe_outputs(&line, &a, result != CUDA_SUCCESS);
     em_text_end_line(&line);
     if (line.bytes) {
-        pthread_mutex_lock(&lock);
+        dm_mutex_lock(&lock);
         em_sink_write(&file, "CARDLESS_TRACE", em_config()->trace_path, line.bytes, line.used);
-        pthread_mutex_unlock(&lock);
+        dm_mutex_unlock(&lock);
     }
     em_text_finish(&line);
     if (before) {

@@ -3,7 +3,6 @@
 // at run time and never required.
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "device.h"
 #include "hash.h"
 #include "lock.h"
+#include "mutex.h"
 
 // The little of Vulkan that is needed, written down from its specification so that no header is.
 enum {
@@ -124,18 +124,18 @@ static void own_uuid(const struct em_device *device, unsigned char out[16])
 
 // Of the first device, once it is known.
 static struct {
-    pthread_mutex_t lock;
+    struct dm_mutex lock;
     bool known;
     unsigned char uuid[16];
-} first = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} first = {.lock = DM_MUTEX_INITIALIZER(LEAF)};
 
 static bool known_first(unsigned char out[16])
 {
-    pthread_mutex_lock(&first.lock);
+    dm_mutex_lock(&first.lock);
     bool known = first.known;
     if (known)
         memcpy(out, first.uuid, sizeof first.uuid);
-    pthread_mutex_unlock(&first.lock);
+    dm_mutex_unlock(&first.lock);
     return known;
 }
 
@@ -147,12 +147,12 @@ static void find_first(unsigned char out[16])
         memcpy(out, em_config()->uuid, sizeof first.uuid);
     else if (em_vulkan_uuid(out))
         own_uuid(&em_devices[0], out);
-    pthread_mutex_lock(&first.lock);
+    dm_mutex_lock(&first.lock);
     if (!first.known)
         memcpy(first.uuid, out, sizeof first.uuid);
     memcpy(out, first.uuid, sizeof first.uuid);
     first.known = true;
-    pthread_mutex_unlock(&first.lock);
+    dm_mutex_unlock(&first.lock);
 }
 
 void em_device_uuid(const struct em_device *device, unsigned char out[16])

@@ -17,6 +17,7 @@
 
 #include "guard.h"
 #include "lock.h"
+#include "mutex.h"
 #include "own_thread.h"
 #include "pkey.h"
 #include "policy.h"
@@ -34,11 +35,11 @@ struct job {
 
 // Guarded by `lock`, except for `most` and `cores`, which never change after `cores_once`.
 static struct {
-    pthread_mutex_t lock;
+    struct dm_mutex lock;
     pthread_cond_t work, left; // there is a new job; a worker has left one
     struct job *jobs;          // that still have parts to take, the oldest first
     unsigned started, idle;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+} pool = {.lock = DM_MUTEX_INITIALIZER(LEAF),
           .work = PTHREAD_COND_INITIALIZER,
           .left = PTHREAD_COND_INITIALIZER};
 
@@ -106,21 +107,21 @@ static struct job *first_with_parts(void)
 static void *worker_main(void *unused)
 {
     (void)unused;
-    pthread_mutex_lock(&pool.lock);
+    dm_mutex_lock(&pool.lock);
     for (;;) {
         struct job *job = first_with_parts();
         if (!job) {
             pool.idle++;
-            pthread_cond_wait(&pool.work, &pool.lock);
+            dm_mutex_wait(&pool.lock, &pool.work);
             pool.idle--;
             continue;
         }
         job->helpers++;
-        pthread_mutex_unlock(&pool.lock);
+        dm_mutex_unlock(&pool.lock);
         uint32_t rights = dm_pkey_enter(); // each thread has its own
         take_parts(job);
         dm_pkey_leave(rights);
-        pthread_mutex_lock(&pool.lock);
+        dm_mutex_lock(&pool.lock);
         if (--job->helpers == 0)
             pthread_cond_broadcast(&pool.left);
     }
@@ -131,7 +132,7 @@ static void enter_list(struct job *job)
 {
     uint64_t wanted = job->count - 1; // this thread takes parts too
     struct job **at = &pool.jobs;
-    pthread_mutex_lock(&pool.lock);
+    dm_mutex_lock(&pool.lock);
     while (*at)
         at = &(*at)->next_job;
     *at = job;
@@ -143,19 +144,19 @@ static void enter_list(struct job *job)
     }
     for (uint64_t i = 0; i < wanted && i < pool.idle; i++)
         pthread_cond_signal(&pool.work);
-    pthread_mutex_unlock(&pool.lock);
+    dm_mutex_unlock(&pool.lock);
 }
 
 static void leave_list(struct job *job)
 {
     struct job **at = &pool.jobs;
-    pthread_mutex_lock(&pool.lock);
+    dm_mutex_lock(&pool.lock);
     while (*at != job)
         at = &(*at)->next_job;
     *at = job->next_job;
     while (job->helpers)
-        pthread_cond_wait(&pool.left, &pool.lock);
-    pthread_mutex_unlock(&pool.lock);
+        dm_mutex_wait(&pool.lock, &pool.left);
+    dm_mutex_unlock(&pool.lock);
 }
 
 void em_workers_run(em_part_fn *part, void *argument, uint64_t count)
@@ -182,7 +183,7 @@ struct guarded_job {
     void (*fn)(void *);
     char *parts;
     uint64_t part_B;
-    pthread_mutex_t lock; // guards the rest
+    struct dm_mutex lock; // guards the rest
     int status;
     uint64_t part; // that had the fault
     struct dm_fault fault;
@@ -195,13 +196,13 @@ static bool run_guarded(void *argument, uint64_t index)
     int status = g->guarded(g->fn, g->parts + index * g->part_B, &fault);
     if (!status)
         return true;
-    pthread_mutex_lock(&g->lock);
+    dm_mutex_lock(&g->lock);
     if (!g->status || index < g->part) {
         g->status = status;
         g->part = index;
         g->fault = fault;
     }
-    pthread_mutex_unlock(&g->lock);
+    dm_mutex_unlock(&g->lock);
     return false;
 }
 
@@ -214,7 +215,7 @@ int em_workers_run_guarded(em_guarded_fn *guarded, void (*fn)(void *), void *par
                             .fn = fn,
                             .parts = parts,
                             .part_B = part_B,
-                            .lock = PTHREAD_MUTEX_INITIALIZER};
+                            .lock = DM_MUTEX_INITIALIZER(LEAF)};
     em_workers_run(run_guarded, &g, count);
     if (g.status)
         *fault = g.fault;

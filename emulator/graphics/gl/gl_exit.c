@@ -2,13 +2,14 @@
 // Delays the exit of the process while threads of the driver's own are inside other libraries.
 #include "gl_exit.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "mutex.h"
+
 enum { EXIT_SECONDS = 2 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct dm_mutex mutex = DM_MUTEX_INITIALIZER(LEAF);
 static bool exiting;
 static unsigned busy; // threads that are in such a call
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
@@ -16,38 +17,38 @@ static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static void at_exit(void)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += EXIT_SECONDS;
-    pthread_mutex_lock(&mutex);
+    dm_mutex_lock(&mutex);
     exiting = true;
-    while (busy && !pthread_cond_timedwait(&idle, &mutex, &until))
+    while (busy && !dm_mutex_wait_until(&mutex, &idle, &until))
         ;
-    pthread_mutex_unlock(&mutex);
+    dm_mutex_unlock(&mutex);
 }
 
 // A child process does not have the threads, so its exit waits for nothing.
 static void in_child(void)
 {
     busy = 0;
-    pthread_mutex_init(&mutex, NULL);
+    dm_mutex_init(&mutex, LEAF);
 }
 
 bool em_gl_exit_enter(void)
 {
     static bool watched;
-    pthread_mutex_lock(&mutex);
+    dm_mutex_lock(&mutex);
     if (!watched) // registered after the libraries' own handlers, so it runs before them
         watched = !atexit(at_exit) && !pthread_atfork(NULL, NULL, in_child);
     bool may = !exiting;
     busy += may;
-    pthread_mutex_unlock(&mutex);
+    dm_mutex_unlock(&mutex);
     return may;
 }
 
 void em_gl_exit_leave(void)
 {
-    pthread_mutex_lock(&mutex);
+    dm_mutex_lock(&mutex);
     if (!--busy)
         pthread_cond_signal(&idle);
-    pthread_mutex_unlock(&mutex);
+    dm_mutex_unlock(&mutex);
 }

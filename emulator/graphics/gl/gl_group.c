@@ -9,13 +9,13 @@
 
 enum { GROUPS_ASKED = 64 };
 
-struct dm_mutex em_gl_group_mutex = DM_MUTEX_INITIALIZER;
+struct dm_mutex em_gl_group_mutex = DM_MUTEX_INITIALIZER(GL_GROUP);
 static struct em_gl_group *groups; // guarded by em_gl_group_mutex
 
 // A child process does not have the threads.
 static void group_in_child(void)
 {
-    em_gl_group_mutex = (struct dm_mutex)DM_MUTEX_INITIALIZER;
+    em_gl_group_mutex = (struct dm_mutex)DM_MUTEX_INITIALIZER(GL_GROUP);
 }
 
 // ---- the list

@@ -3,9 +3,9 @@
 #include "gl_library.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include "loaded.h"
+#include "mutex.h"
 
 struct em_egl em_egl;
 struct em_glx em_glx;
@@ -18,7 +18,7 @@ struct search {
     unsigned long long loaded;
 };
 
-static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
+static struct dm_mutex found_mutex = DM_MUTEX_INITIALIZER(LEAF);
 
 // Finds a function in the program's own libraries, or in a library that it has opened. Loads
 // nothing.
@@ -32,27 +32,34 @@ static void *find(const char *library, const char *name)
     return open ? dlsym(open, name) : NULL;
 }
 
+union functions {
+    struct em_egl egl;
+    struct em_glx glx;
+    struct em_xlib xlib;
+};
+
 #define FIND(set, library, function)                                                               \
     if (!(set.function = find(library, #function)))                                                \
         return false;
-#define X(result, name, arguments) FIND(em_egl, "libEGL.so.1", name)
-static bool find_egl(void)
+#define X(result, name, arguments) FIND(out->egl, "libEGL.so.1", name)
+static bool find_egl(union functions *out)
 {
     EGL_FUNCTIONS(X)
     return true;
 }
 #undef X
 #define X(result, name, arguments)                                                                 \
-    if (!(em_glx.name = find("libGLX.so.0", #name)) && !(em_glx.name = find("libGL.so.1", #name))) \
+    if (!(out->glx.name = find("libGLX.so.0", #name)) &&                                           \
+        !(out->glx.name = find("libGL.so.1", #name)))                                              \
         return false;
-static bool find_glx(void)
+static bool find_glx(union functions *out)
 {
     GLX_FUNCTIONS(X)
     return true;
 }
 #undef X
-#define X(result, name, arguments) FIND(em_xlib, "libX11.so.6", name)
-static bool find_xlib(void)
+#define X(result, name, arguments) FIND(out->xlib, "libX11.so.6", name)
+static bool find_xlib(union functions *out)
 {
     XLIB_FUNCTIONS(X)
     return true;
@@ -60,38 +67,58 @@ static bool find_xlib(void)
 #undef X
 
 // A library may be loaded later, so the search is repeated when the number of libraries has
-// changed.
-static bool have(struct search *s, bool (*find_all)(void))
+// changed. The search runs without the mutex, because another thread may be inside the dynamic
+// loader, in a constructor that calls CUDA. Two threads may search at the same time.
+static bool have(struct search *s, bool (*find_all)(union functions *),
+                 void (*keep)(const union functions *))
 {
     if (__atomic_load_n(&s->found, __ATOMIC_ACQUIRE))
         return true;
     unsigned long long loaded = em_libraries_loaded();
     if (loaded && __atomic_load_n(&s->loaded, __ATOMIC_RELAXED) == loaded)
         return false;
-    pthread_mutex_lock(&finding);
-    bool all = s->found || find_all();
-    if (all)
+    union functions functions;
+    bool all = find_all(&functions);
+    dm_mutex_lock(&found_mutex);
+    if (all && !s->found) {
+        keep(&functions);
         __atomic_store_n(&s->found, true, __ATOMIC_RELEASE);
-    else
+    } else if (!all) {
         __atomic_store_n(&s->loaded, loaded, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&finding);
+    }
+    dm_mutex_unlock(&found_mutex);
     return all;
+}
+
+static void keep_egl(const union functions *f)
+{
+    em_egl = f->egl;
 }
 
 bool em_gl_have_egl(void)
 {
     static struct search search;
-    return have(&search, find_egl);
+    return have(&search, find_egl, keep_egl);
+}
+
+static void keep_glx(const union functions *f)
+{
+    em_glx = f->glx;
 }
 
 bool em_gl_have_glx(void)
 {
     static struct search search;
-    return have(&search, find_glx);
+    return have(&search, find_glx, keep_glx);
+}
+
+static void keep_xlib(const union functions *f)
+{
+    em_xlib = f->xlib;
 }
 
 bool em_gl_have_xlib(void)
 {
     static struct search search;
-    return have(&search, find_xlib);
+    return have(&search, find_xlib, keep_xlib);
 }

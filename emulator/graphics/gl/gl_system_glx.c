@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Contexts of our own through GLX.
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
 #include "gl_library.h"
 #include "gl_system.h"
+#include "mutex.h"
 
 // Numbers of the GLX registry.
 enum {
@@ -34,10 +34,10 @@ struct error_event {
 typedef int error_handler(void *display, void *event);
 
 static struct {
-    pthread_mutex_t lock; // held while the driver's handler is installed
+    struct dm_mutex lock; // held while the driver's handler is installed
     error_handler *_Atomic before;
     atomic_int glx; // the extension's major opcode
-} handler = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} handler = {.lock = DM_MUTEX_INITIALIZER(FOREIGN)};
 
 // Ignores the driver's own GLX errors, because Xlib's handler would end the process. Other errors
 // go to the program's handler. The process has one handler only, so an error of the program's own
@@ -55,7 +55,7 @@ static int ignore_error(void *display, void *event)
 static void take_handler(void *display)
 {
     int glx, event, error;
-    pthread_mutex_lock(&handler.lock);
+    dm_mutex_lock(&handler.lock);
     handler.glx = em_xlib.XQueryExtension(display, "GLX", &glx, &event, &error) ? glx : 0;
     error_handler *last = handler.before;
     handler.before = NULL;
@@ -73,7 +73,7 @@ static void give_handler_back(void *display)
     void *now = em_xlib.XSetErrorHandler((void *)before);
     if (now != (void *)ignore_error)
         em_xlib.XSetErrorHandler(now);
-    pthread_mutex_unlock(&handler.lock);
+    dm_mutex_unlock(&handler.lock);
 }
 
 static void *glx_config_of(const struct em_gl_current *current)
