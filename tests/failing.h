@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,13 +50,24 @@ static inline bool failing_here(void)
     return failing_hooks && failing_process == getpid();
 }
 
+// The first thread to end its case; the others stop at their next expectation, because their calls
+// fail from then on.
+static atomic_long failing_ender;
+
+static inline void failing_wait_if_ending(void)
+{
+    long ender = atomic_load(&failing_ender);
+    while (ender && ender != syscall(SYS_gettid))
+        pause();
+}
+
 // Ends the process of a case: everything that is left must come to its end.
 static inline void failing_finish(bool stopped)
 {
-    static atomic_flag ending = ATOMIC_FLAG_INIT;
     char text[512];
-    while (atomic_flag_test_and_set(&ending))
-        pause(); // another thread of the case ends it
+    long nobody = 0;
+    if (!atomic_compare_exchange_strong(&failing_ender, &nobody, syscall(SYS_gettid)))
+        failing_wait_if_ending();
     uint64_t left = failing_hooks->countdown();
     if (failing_run->n)
         failing_run->fired = !left;
@@ -86,7 +98,10 @@ static inline bool failing_reported(const char *diagnostics)
 // here. `known`: a call has just returned CUDA_ERROR_OUT_OF_MEMORY.
 static inline void failing_stop(bool known, const char *diagnostics)
 {
-    if (!failing_here() || !failing_run->n || failing_hooks->countdown())
+    if (!failing_here() || !failing_run->n)
+        return;
+    failing_wait_if_ending();
+    if (failing_hooks->countdown())
         return;
     if (known || failing_reported(diagnostics))
         failing_finish(true);

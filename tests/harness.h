@@ -19,6 +19,7 @@
 #include <cuda.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,8 +36,9 @@ struct test_case {
     void (*run)(void);
 };
 
-static int test_failures;
-static CUresult test_unexpected;  // the last code that a call was not expected to return
+static atomic_int test_failures;
+// The last code that a call of this thread was not expected to return.
+static _Thread_local CUresult test_unexpected;
 static char test_diagnostics[64]; // the driver of this case writes its diagnostics to this file
 
 #define TEST(name) static void test_##name(void)

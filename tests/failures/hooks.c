@@ -4,8 +4,15 @@
 
 #include <cardless.h>
 #include <cuda.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "alloc.h"
 #include "call.h"
@@ -15,12 +22,13 @@
 #include "memory_device.h"
 #include "object.h"
 #include "scheduler.h"
+#include "thread.h"
 
-enum { PATIENCE_MS = 1000 };
+enum { PATIENCE_MS = 1000, ANSWER_TRIES = 1000 };
 
-static void sleep_ms(long ms)
+static void sleep_us(long us)
 {
-    struct timespec t = {.tv_nsec = ms * 1000000};
+    struct timespec t = {.tv_nsec = us * 1000};
     nanosleep(&t, NULL);
 }
 
@@ -32,16 +40,86 @@ static bool any_pending(void)
     return pending;
 }
 
-// False if work waits for something that will not come: a semaphore word, a host function's lock.
+// ---- other threads of the program ----
+//
+// They must not make calls while this thread ends everything and then counts what is left. A signal
+// asks each of them whether it is in a call. A thread that is not in a call is marked as inside a
+// host function, so that its further calls return CUDA_ERROR_NOT_PERMITTED. The driver's own
+// threads, and those of Mesa, block all signals.
+
+static atomic_long answer; // the number of the thread, negative if it is in a call
+
+static void ask(int signal)
+{
+    (void)signal;
+    long thread = syscall(SYS_gettid);
+    bool in_call = em_self.entry != NULL;
+    if (!in_call)
+        em_self.inside = true;
+    atomic_store(&answer, in_call ? -thread : thread);
+}
+
+static bool takes_signals(long thread)
+{
+    char path[64], line[256];
+    unsigned long long blocked = ~0ULL;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/status", thread);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return !(blocked >> (SIGRTMAX - 1) & 1);
+}
+
+static bool is_outside(long thread)
+{
+    long process = getpid(), got;
+    atomic_store(&answer, 0);
+    if (syscall(SYS_tgkill, process, thread, (long)SIGRTMAX))
+        return true; // it has ended
+    // ThreadSanitizer holds signals back for as long as a thread waits, so no answer is one too.
+    for (int tries = 0; got = atomic_load(&answer), labs(got) != thread; tries++) {
+        if (syscall(SYS_tgkill, process, thread, 0L))
+            return true;
+        if (tries >= ANSWER_TRIES)
+            return false;
+        sleep_us(20);
+    }
+    return got > 0;
+}
+
+// False if a thread is in a call. The threads that are not can make no more calls.
+static bool other_threads_are_outside(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    bool outside = tasks != NULL;
+    for (struct dirent *entry; tasks && (entry = readdir(tasks));) {
+        long thread = strtol(entry->d_name, NULL, 10);
+        if (thread > 0 && thread != syscall(SYS_gettid) && takes_signals(thread))
+            outside &= is_outside(thread);
+    }
+    if (tasks)
+        closedir(tasks);
+    return outside;
+}
+
+// Waits until no work is pending and no other thread is in a call. False if that does not come to
+// pass: work waits for a semaphore word that nobody will write, or for a host function's lock.
 static bool all_work_ends(void)
 {
-    for (int waited = 0; any_pending(); waited += 5) {
+    struct sigaction action = {.sa_handler = ask, .sa_flags = SA_RESTART};
+    sigaction(SIGRTMAX, &action, NULL);
+    for (int waited = 0; !other_threads_are_outside() || any_pending(); waited++) {
         if (waited >= PATIENCE_MS)
             return false;
-        sleep_ms(5);
+        sleep_us(1000);
     }
     return true;
 }
+
+// ---- ends ----
 
 static void end_contexts(void)
 {
