@@ -32,12 +32,15 @@ struct ipc_handle {
     uint64_t identity; // the allocation's: it is in the table's slot until the memory is freed
     uint32_t slot;
     uint32_t dev;
+    uint32_t check; // over the other fields
+    // Last, because its last byte is always 0: the card writes all 64 bytes, and a program that
+    // fills a handle before the call to see that (recorded: x_vmm, ipcmem/get-large) would take a
+    // byte of the checksum for its own fill once in 256 runs.
     uint32_t device;
-    uint32_t check; // over the fields above
 };
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "the handle is too large");
 
-static const char magic[4] = "CIP3";
+static const char magic[4] = "CIP4";
 
 // Memory of another process that is open in this one: a single mapping, however often it is opened.
 struct ipc_mapping {
