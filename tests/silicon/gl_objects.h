@@ -34,7 +34,7 @@ static void gl_use(EGLContext context)
 
 // Makes an OpenGL context current on the first device that supports one, and CUDA's primary
 // context.
-static void start(void)
+static inline void start(void)
 {
     PFNEGLGETPLATFORMDISPLAYEXTPROC platform_display =
         (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");

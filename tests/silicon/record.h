@@ -54,7 +54,7 @@ static void record_flush(void)
 
 // Ends the previous case and starts the next one. Returns false if an earlier process, which has
 // crashed since, already ran it.
-__attribute__((format(printf, 1, 2))) static bool record_begin(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static inline bool record_begin(const char *format, ...)
 {
     record_flush();
     int index = record_next++;
@@ -71,7 +71,7 @@ __attribute__((format(printf, 1, 2))) static bool record_begin(const char *forma
     return true;
 }
 
-__attribute__((format(printf, 1, 2))) static void SAY(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static inline void SAY(const char *format, ...)
 {
     size_t length = strlen(record->line);
     va_list arguments;
@@ -90,7 +90,7 @@ static void record_crash(const char *name, int status)
     fflush(stdout);
 }
 
-static void record_run(const char *name, void (*group)(void))
+static inline void record_run(const char *name, void (*group)(void))
 {
     if (!record)
         record =

@@ -12,7 +12,7 @@ static size_t free_now(void)
     return free_B;
 }
 
-static void fail_each(const char *name, CUresult (*call)(void), void (*undo)(void))
+static inline void fail_each(const char *name, CUresult (*call)(void), void (*undo)(void))
 {
     size_t before = free_now();
     for (uint64_t n = 1; n < 1000; n++) {

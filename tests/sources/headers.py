@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every header compiles by itself, and twice, without warnings, from the include path of its room.
+
+usage: headers.py COMPILER ROOT BUILD      fails if a header does not compile
+       headers.py COMPILER --self-test     finds what is planted in this file
+
+The include path and the instruction sets of a header are those of the C files in its folder, which
+compile_commands.json of the build folder holds. Public headers are those that the build folder
+shows to programs. Template headers (*.inc.h) are left out, because C files define macros before
+they include them."""
+import concurrent.futures
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FOLDERS = ['kernels', 'device-model', 'emulator', 'api', 'vulkan-layer', 'tools', 'tests']
+PUBLIC = 'include'
+# Left out: programs that ran on the card, which stay as they were.
+EXCEPT = 'tests/silicon/probes/'
+WARNINGS = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter']
+KEPT = ('-D', '-m', '-pthread')
+
+
+def flags_of(command, folder):
+    """The flags of a compilation that matter to headers; paths become absolute."""
+    for flag in shlex.split(command):
+        if flag.startswith('-I'):
+            yield '-I' + os.path.normpath(os.path.join(folder, flag[2:]))
+        elif flag.startswith('-isystem'):
+            yield flag
+        elif flag.startswith(KEPT) and not flag.startswith('-MF'):
+            yield flag
+
+
+def flags_by_folder(root, build):
+    """{source folder: the different flags of the compilations there}"""
+    found = {}
+    for entry in json.loads(Path(build, 'compile_commands.json').read_text(encoding='utf-8')):
+        source = os.path.normpath(os.path.join(entry['directory'], entry['file']))
+        folder = os.path.relpath(os.path.dirname(source), root)
+        # Tests compile some sources of rooms again, with longer include paths.
+        if entry['output'].split('/')[0] != folder.split('/')[0]:
+            continue
+        flags = list(flags_of(entry['command'], entry['directory']))
+        if flags not in found.setdefault(folder, []):
+            found[folder].append(flags)
+    return found
+
+
+def compile_alone(compiler, header, choices):
+    """The compiler's messages, or nothing if it accepts the header with one of the choices."""
+    for flags in choices:
+        r = subprocess.run([*compiler, *flags, *WARNINGS, '-fsyntax-only', '-x', 'c', '-'],
+                           input=f'#include "{header}"\n' * 2, capture_output=True, text=True,
+                           env={**os.environ, 'CCACHE_DISABLE': '1'})
+        if not r.returncode:
+            return ''
+    return r.stderr
+
+
+def headers_of(root, build):
+    """Yields (path, name, choices of flags)."""
+    by_folder = flags_by_folder(root, build)
+    for folder in FOLDERS:
+        for path in sorted(Path(root, folder).rglob('*.h')):
+            name = str(path.relative_to(root))
+            if name.endswith('.inc.h') or name.startswith(EXCEPT):
+                continue
+            folder = os.path.dirname(name)
+            while folder and folder not in by_folder:
+                folder = os.path.dirname(folder)
+            yield path, name, by_folder.get(folder, [['-I' + os.path.join(build, PUBLIC)]])
+    public = Path(build, PUBLIC)
+    for path in sorted(public.rglob('*.h')):
+        if not path.name.endswith('_functions.h'):  # the end of the header that includes it
+            yield path, str(path.relative_to(build)), [['-I' + str(public)]]
+
+
+def lacks_library(path, said):
+    """Whether the reason is a header of another project that is not installed (VDPAU's)."""
+    return 'vdpau/vdpau.h' in said and path.name.startswith('cudaVDPAU')
+
+
+def check(compiler, root, build):
+    headers = list(headers_of(root, build))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda h: compile_alone(compiler, h[0], h[2]), headers)
+        return headers, [f'{name}:\n{said[:1000]}' for (path, name, _), said in zip(headers, results)
+                         if said and not lacks_library(path, said)]
+
+
+PLANTED = {
+    'low/good.h': '#pragma once\nstruct good { int a; };\n',
+    'low/user.h': '#pragma once\n#include "good.h"\nint use(struct good *g);\n',
+    'low/upper.h': '#pragma once\n#include "high.h"\n',
+    'low/needs.h': '#pragma once\nint count(size_t n);\n',
+    'low/unguarded.h': 'struct again { int a; };\n',
+    'low/template.inc.h': 'T f(T);\n',
+    'high/high.h': '#pragma once\n#include "good.h"\n',
+}
+
+
+def self_test(compiler):
+    global FOLDERS
+    FOLDERS = ['low', 'high']
+    with tempfile.TemporaryDirectory() as root:
+        for name, text in PLANTED.items():
+            path = Path(root, name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding='utf-8')
+        build = Path(root, 'build')
+        build.mkdir()
+        commands = [{'directory': str(build), 'file': f'../{room}/x.c', 'output': f'{room}/x.o',
+                     'command': f'cc {flags} -MF x.d -c ../{room}/x.c'}
+                    for room, flags in (('low', '-I../low'), ('high', '-I../high -I../low'))]
+        Path(build, 'compile_commands.json').write_text(json.dumps(commands), encoding='utf-8')
+        headers, bad = check(compiler, root, str(build))
+        names = sorted(b.split(':')[0] for b in bad)
+        expected = ['low/needs.h', 'low/unguarded.h', 'low/upper.h']
+        if len(headers) != len(PLANTED) - 1 or names != expected:
+            print(f'{len(headers)} headers, rejected {names}, expected {expected}')
+            sys.exit(1)
+
+
+compiler_command = sys.argv[1].split()
+if sys.argv[2] == '--self-test':
+    self_test(compiler_command)
+    sys.exit()
+seen, rejected = check(compiler_command, os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3]))
+print(f'{len(seen)} headers', *rejected, sep='\n')
+sys.exit(bool(rejected) or len(seen) < 100)
