@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Thread state, and the slow paths of the checks that every exported function makes.
+// The driver's state, the start of a thread, and the slow paths of the checks in call.h.
 #include "call.h"
 
 #include <stdatomic.h>
@@ -18,51 +18,52 @@ void em_thread_start(void)
     em_trace_start();
 }
 
-void em_call_text(uint64_t call, char *out, size_t room)
+void em_call_text(uint64_t call, char *out, size_t size)
 {
     uint64_t thread = call >> 40, n = call & ((UINT64_C(1) << 40) - 1);
     if (thread <= 1)
-        snprintf(out, room, "call %llu", (unsigned long long)n);
+        snprintf(out, size, "call %llu", (unsigned long long)n);
     else
-        snprintf(out, room, "call %llu of thread %llu", (unsigned long long)n,
+        snprintf(out, size, "call %llu of thread %llu", (unsigned long long)n,
                  (unsigned long long)thread);
 }
 
 // cuLaunchHostFunc: "The host function must not make any CUDA API calls"; "attempting to use a CUDA
 // API may result in CUDA_ERROR_NOT_PERMITTED".
-static CUresult not_inside(void)
+static CUresult fail_inside_host_function(void)
 {
-    return em_fail(CUDA_ERROR_NOT_PERMITTED,
-                   "called from inside a host function, which must not make CUDA calls");
+    return em_fail(
+        CUDA_ERROR_NOT_PERMITTED,
+        "a host function must not make CUDA calls; make this call after it has returned");
 }
 
 CUresult em_not_ready(void)
 {
-    if (em_self.inside)
-        return not_inside();
+    if (em_self.in_host_function)
+        return fail_inside_host_function();
     switch (__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE)) {
     case EM_DRIVER_GONE:
         return em_fail(CUDA_ERROR_DEINITIALIZED,
-                       "the process is exiting and the driver is shut down");
+                       "the process is exiting, and the driver has shut down");
     case EM_DRIVER_FORKED:
-        return em_fail(
-            CUDA_ERROR_NOT_INITIALIZED,
-            "this process was forked from one that had called cuInit; a card cannot be used "
-            "across fork: fork first, or exec");
+        return em_fail(CUDA_ERROR_NOT_INITIALIZED,
+                       "this process was forked after cuInit, and a card does not work in the "
+                       "child; call fork before cuInit, or exec after fork");
     default:
-        return em_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called, or failed");
+        return em_fail(CUDA_ERROR_NOT_INITIALIZED,
+                       "cuInit was not called, or it failed; call cuInit(0) first");
     }
 }
 
 CUresult em_no_context(void)
 {
     struct em_context *c = em_self.current;
-    if (em_self.inside)
-        return not_inside();
+    if (em_self.in_host_function)
+        return fail_inside_host_function();
     if (!c)
         return em_fail(CUDA_ERROR_INVALID_CONTEXT,
-                       "no context is current in this thread; cuCtxCreate, cuCtxSetCurrent or "
-                       "cuDevicePrimaryCtxRetain and cuCtxSetCurrent make one so");
+                       "no context is current in this thread; call cuCtxCreate, or "
+                       "cuDevicePrimaryCtxRetain and cuCtxSetCurrent");
     return em_context_error(c);
 }
 
@@ -76,9 +77,9 @@ CUresult em_null_handle(const char *argument)
     return em_fail(CUDA_ERROR_INVALID_HANDLE, "argument %s is NULL", argument);
 }
 
-CUresult em_unsupported(const struct em_entry *entry, bool *said)
+CUresult em_unsupported(const struct em_entry *entry, bool *reported)
 {
-    if (!__atomic_exchange_n(said, true, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(reported, true, __ATOMIC_RELAXED))
         em_fail(CUDA_ERROR_NOT_SUPPORTED, "Cardless does not implement %s", entry->name);
     return CUDA_ERROR_NOT_SUPPORTED;
 }

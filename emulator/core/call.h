@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The first and last steps of every exported function: count the call, check that the driver and a
-// context exist, trace. The functions generated from api/table/driver.def use the inline functions
-// here, which cost a few nanoseconds.
+// The first and last steps of every exported function: count the call, check that the driver has
+// started and that a context is current, trace. The functions generated from api/table/driver.def
+// use the inline functions here, which cost a few nanoseconds.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -13,16 +13,16 @@
 #include "lock.h"
 #include "thread.h"
 
-// How an entry point behaves while a stream is being captured; the column `capture` of the table.
-// No bit: capture does not affect it, or its behaviour is not known.
+// The behaviour of an entry point while a stream is being captured; the column `capture` of the
+// table. If no bit is set, capture does not affect the entry point, or its behaviour is unknown.
 enum em_capture {
     EM_CAPTURE_NODE = 1,   // becomes a node if its stream is captured
     EM_CAPTURE_LEGACY = 2, // works in the default stream, which must not depend on a capture
-    EM_CAPTURE_NEVER = 4,  // not allowed for a stream (or context) that is captured
-    EM_CAPTURE_UNSAFE = 8, // not allowed while a capture is in a mode that forbids unsafe calls
+    EM_CAPTURE_NEVER = 4,  // fails if its stream or context is captured
+    EM_CAPTURE_UNSAFE = 8, // fails during a capture whose mode forbids unsafe calls
 };
 
-// Facts of the table about an entry point; the generator makes one for each exported symbol.
+// The row of the table for an entry point; the generator makes one for each exported symbol.
 struct em_description;
 struct em_entry {
     const char *name;                         // the exported name
@@ -43,9 +43,10 @@ CUresult em_not_ready(void) __attribute__((cold));
 CUresult em_no_context(void) __attribute__((cold));
 CUresult em_null(const char *argument) __attribute__((cold));        // CUDA_ERROR_INVALID_VALUE
 CUresult em_null_handle(const char *argument) __attribute__((cold)); // CUDA_ERROR_INVALID_HANDLE
-CUresult em_unsupported(const struct em_entry *entry, bool *said) __attribute__((cold));
+// CUDA_ERROR_NOT_SUPPORTED, with a message the first time: `reported` belongs to the entry point.
+CUresult em_unsupported(const struct em_entry *entry, bool *reported) __attribute__((cold));
 
-// Whether the reserved words of a descriptor are all 0.
+// Returns true if the reserved words of a descriptor are all 0.
 static inline bool em_all_zero(const unsigned *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -54,8 +55,8 @@ static inline bool em_all_zero(const unsigned *words, size_t count)
     return true;
 }
 
-// Begins a call. Returns the call that this one is inside of (a host callback's), or NULL; pass it
-// to em_end.
+// Begins a call. If a callback of another call makes this one, returns that outer call, otherwise
+// NULL. The result should be passed to em_end.
 static inline const struct em_entry *em_begin(struct em_thread *self, const struct em_entry *entry)
 {
     const struct em_entry *outer = self->entry;
@@ -66,13 +67,13 @@ static inline const struct em_entry *em_begin(struct em_thread *self, const stru
     return outer;
 }
 
-// The checks of the table. The forms with `self` are for callers that have it at hand.
+// The checks of the table. A caller that already has its thread's state should pass it as `self`.
 
 // "CUDA_ERROR_NOT_INITIALIZED: cuInit has not been called".
 static inline CUresult em_thread_need_init(const struct em_thread *self)
 {
     return em_likely(__atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) == EM_DRIVER_READY &&
-                     !self->inside)
+                     !self->in_host_function)
                ? CUDA_SUCCESS
                : em_not_ready();
 }
@@ -82,7 +83,7 @@ static inline CUresult em_need_init(void)
     return em_thread_need_init(em_thread());
 }
 
-// A context is current and alive, and has no sticky error.
+// Fails unless a context is current and alive, and has no sticky error.
 static inline CUresult em_thread_need_context(const struct em_thread *self)
 {
     return em_likely(self->current && em_context_error_state(self->current) == EM_FINE)
@@ -95,13 +96,13 @@ static inline CUresult em_need_context(void)
     return em_thread_need_context(em_thread());
 }
 
-// If a context is current, it is alive and has no sticky error.
+// Fails if a context is current but was destroyed or has a sticky error.
 static inline CUresult em_thread_need_context_if_any(const struct em_thread *self)
 {
     return self->current ? em_thread_need_context(self) : CUDA_SUCCESS;
 }
 
-// A context is current, possibly a destroyed one.
+// Fails unless a context is current. The context may have been destroyed.
 static inline CUresult em_thread_need_current(const struct em_thread *self)
 {
     return em_likely(self->current) ? CUDA_SUCCESS : em_no_context();
@@ -116,21 +117,21 @@ static inline CUresult em_need_current(void)
 static inline CUresult em_end(struct em_thread *self, const struct em_entry *outer, CUresult result)
 {
     self->entry = outer;
-    if (!outer) // else the call that this one is inside of goes on
+    if (!outer) // an outer call goes on, and must not be cancelled until it returns
         em_cancel_restore(self);
     return result;
 }
 
-// The number of the call in progress, for object histories and sentences.
+// Identifies the call in progress, for object histories and messages.
 static inline uint64_t em_call_now(void)
 {
     return em_self.number << 40 | em_self.calls;
 }
 
-// "call 345", or "call 12 of thread 3" for a thread other than the first.
-void em_call_text(uint64_t call, char *out, size_t room);
+// "call 345", or "call 12 of thread 3" if the thread is not the first one.
+void em_call_text(uint64_t call, char *out, size_t size);
 
-// Name of the entry point in progress, or "cardless" outside of one.
+// The name of the entry point in progress, or "cardless" outside a call.
 static inline const char *em_entry_name(void)
 {
     return em_self.entry ? em_self.entry->name : "cardless";

@@ -18,8 +18,8 @@ static pthread_once_t config_once = PTHREAD_ONCE_INIT;
 
 static void unknown_value(const char *name, const char *value, const char *allowed)
 {
-    fprintf(stderr, "cardless: %s=%s is not known and is ignored; it takes %s\n", name, value,
-            allowed);
+    fprintf(stderr, "cardless: %s=%s is ignored, because the value is unknown; use %s\n", name,
+            value, allowed);
 }
 
 static void read_personality(const char *value)
@@ -52,7 +52,7 @@ static void read_diagnostics(const char *value)
     }
 }
 
-// A whole number, or false and a word about it.
+// Reads a whole number. If the value is not one, reports it and returns false.
 static bool read_number(const char *name, const char *value, uint64_t *out)
 {
     char *end;
@@ -102,13 +102,13 @@ static void switch_quirk(const char *name, size_t length, bool driver)
         return;
     }
     fprintf(stderr,
-            "cardless: CARDLESS_QUIRKS: there is no disagreement named %.*s; "
-            "`tools/docs` makes the page of disagreements, which lists them\n",
+            "cardless: CARDLESS_QUIRKS: %.*s is not the name of a disagreement; "
+            "see the page of disagreements, which `tools/docs` makes\n",
             (int)length, name);
 }
 
-// A list of names separated by commas: NAME follows the driver, -NAME follows the manual. Rows that
-// are not listed follow the personality. Precondition: config.personality is known.
+// Reads a list of names separated by commas: NAME follows the driver, -NAME follows the manual.
+// Rows that are not listed follow the personality. Precondition: config.personality is known.
 static void read_quirks(const char *value)
 {
     while (*value) {
@@ -120,7 +120,7 @@ static void read_quirks(const char *value)
     }
 }
 
-// 32 hexadecimal digits, with or without dashes.
+// Reads 32 hexadecimal digits, with or without dashes.
 static bool parse_uuid(const char *text, unsigned char out[16])
 {
     unsigned digits = 0;
@@ -145,8 +145,8 @@ static void read_uuid(const char *value)
         unknown_value("CARDLESS_UUID", value, "32 hexadecimal digits");
 }
 
-// These three are read where they are used, in rooms that have no way to say what is wrong with
-// them.
+// The rooms that use the next three settings read them without help from here, but cannot report a
+// wrong value.
 static void check_pkeys(const char *value)
 {
     if (strcmp(value, "0") && strcmp(value, "1"))
@@ -157,7 +157,7 @@ static void check_cpu_mask(const char *value)
 {
     uint64_t mask;
     if (read_number("CARDLESS_CPU_MASK", value, &mask) && mask > UINT_MAX)
-        unknown_value("CARDLESS_CPU_MASK", value, "a number of 32 bits");
+        unknown_value("CARDLESS_CPU_MASK", value, "a number of at most 32 bits");
 }
 
 static void check_vulkan_memory(const char *value)
@@ -185,7 +185,7 @@ static void read_trace(const char *value)
 
 static const struct setting {
     const char *name;
-    void (*read)(const char *value); // NULL: the tools' own, or the tests'
+    void (*read)(const char *value); // NULL if only tools or tests use the setting
 } settings[] = {
     {"CARDLESS_PERSONALITY", read_personality},
     {"CARDLESS_QUIRKS", read_quirks}, // after the personality
@@ -207,9 +207,9 @@ static const struct setting {
 
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-// How many letters have to be put in, taken out or exchanged to make b of a: Levenshtein's
-// distance. At most 63 letters each.
-static unsigned letters_apart(const char *a, size_t a_length, const char *b)
+// Counts the letters to insert, delete or replace to turn a into b: Levenshtein's distance. Both
+// have at most 63 letters.
+static unsigned edit_distance(const char *a, size_t a_length, const char *b)
 {
     unsigned row[64];
     size_t b_length = strlen(b);
@@ -219,18 +219,18 @@ static unsigned letters_apart(const char *a, size_t a_length, const char *b)
         unsigned diagonal = row[0];
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= b_length; j++) {
-            unsigned exchanged = diagonal + (a[i - 1] != b[j - 1]);
-            unsigned shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            unsigned replace = diagonal + (a[i - 1] != b[j - 1]);
+            unsigned insert_or_delete = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
             diagonal = row[j];
-            row[j] = exchanged < shorter ? exchanged : shorter;
+            row[j] = replace < insert_or_delete ? replace : insert_or_delete;
         }
     }
     return row[b_length];
 }
 
-// A variable that is called almost as a setting is: most likely that one was meant. Others may be
-// somebody's own.
-static void report_misspelt(const char *variable)
+// Reports a variable if its name is almost the name of a setting, because the user most likely
+// meant that setting. Other variables may belong to someone else.
+static void report_misspelled(const char *variable)
 {
     size_t length = strcspn(variable, "=");
     if (strncmp(variable, "CARDLESS", 8) || length > 63)
@@ -238,14 +238,14 @@ static void report_misspelt(const char *variable)
     const char *nearest = NULL;
     unsigned least = 4;
     for (unsigned i = 0; i < SETTINGS; i++) {
-        unsigned apart = letters_apart(variable, length, settings[i].name);
-        if (apart < least) {
-            least = apart;
+        unsigned distance = edit_distance(variable, length, settings[i].name);
+        if (distance < least) {
+            least = distance;
             nearest = settings[i].name;
         }
     }
     if (nearest && least)
-        fprintf(stderr, "cardless: there is no setting %.*s; did you mean %s?\n", (int)length,
+        fprintf(stderr, "cardless: %.*s is not a setting; did you mean %s?\n", (int)length,
                 variable, nearest);
 }
 
@@ -258,9 +258,9 @@ static void read_environment(void)
             settings[i].read(value);
     }
     for (char **variable = environ; variable && *variable; variable++)
-        report_misspelt(*variable);
-    // strdup: the program may change its environment later; these few bytes live as long as the
-    // process.
+        report_misspelled(*variable);
+    // Copy the strings, because the program may change its environment later. These few bytes live
+    // as long as the process.
     const char *copy, **kept[] = {&config.devices, &config.trace_path, &config.sink_path};
     for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++)
         if (*kept[i] && (copy = strdup(*kept[i])))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the user chose through CARDLESS_* environment variables; read once, at the first call into
-// the driver.
+// The settings that the user chose with CARDLESS_* environment variables. They are read once, at
+// the first call into the driver.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,21 +12,22 @@ enum em_sink { EM_SINK_OFF, EM_SINK_TEXT, EM_SINK_JSON };
 
 struct em_config {
     enum em_personality personality; // CARDLESS_PERSONALITY=manual|driver-580
-    uint64_t quirks; // bit EM_QUIRK_x: x follows the driver (personality and CARDLESS_QUIRKS)
+    uint64_t quirks;         // bit EM_QUIRK_x is set if row x follows the driver (CARDLESS_QUIRKS)
     enum em_overlap overlap; // CARDLESS_OVERLAP=distinct|same
     enum em_sink sink;       // CARDLESS_DIAGNOSTICS=off|text|json:FILE
     const char *sink_path;   // the FILE of json:FILE, or NULL
     const char *devices;     // CARDLESS_DEVICES=NAME[,NAME…], or NULL for the default device
     const char *trace_path;  // CARDLESS_TRACE=FILE, or NULL
-    bool report;             // CARDLESS_REPORT=1: what was mapped where, on stderr at exit
-    uint64_t fail_alloc; // CARDLESS_FAIL_ALLOC=N: the N-th allocation after cuInit fails; 0: none
+    bool report;             // CARDLESS_REPORT=1: list imports and mappings on stderr at exit
+    uint64_t
+        fail_alloc; // CARDLESS_FAIL_ALLOC=N: the N-th allocation after cuInit fails; 0 if unset
     enum em_policy_name policy; // CARDLESS_POLICY=eager|parallel
     bool have_seed;             // CARDLESS_SEED=N
     uint64_t seed;
-    bool have_uuid; // CARDLESS_UUID=HEX: of device 0; else it is the software Vulkan device's
+    bool have_uuid; // CARDLESS_UUID=HEX, for device 0; if unset, it is the Vulkan device's
     unsigned char uuid[16];
 };
 
-// The configuration; reads the environment the first time. Never fails: a value it does not know is
-// reported on stderr and ignored.
+// Returns the configuration, and reads the environment the first time. Never fails: an unknown
+// value is reported on stderr and ignored.
 const struct em_config *em_config(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The error state of contexts, and the sentence that explains it.
+// Keeps the error state of contexts, and reports it.
 #include "context_base.h"
 
 #include "call.h"
@@ -41,12 +41,13 @@ CUresult em_context_error_code(struct em_context *context)
 CUresult em_context_error(struct em_context *context)
 {
     CUresult code = em_context_error_code(context);
-    // CUDA_SUCCESS: the caller found a primary context destroyed that has begun again since.
+    // The code is CUDA_SUCCESS if another thread retained a destroyed primary context again after
+    // the caller had found it destroyed.
     if (!code || code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         return em_context_gone(context, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     return em_fail(code,
-                   "an earlier asynchronous operation failed in CUcontext #%u; nothing works in it "
-                   "until it is destroyed",
+                   "CUcontext #%u has a sticky error, because an asynchronous operation failed in "
+                   "it; destroy the context",
                    em_context_base(context)->object.number);
 }
 
@@ -55,7 +56,7 @@ void em_context_set_sticky(struct em_context *context, CUresult code)
     struct em_context_base *c = em_context_base(context);
     int fine = EM_FINE;
     dm_mutex_lock(&ends);
-    // Readers look at `error_state` first, so `sticky` is written before it.
+    // Write `sticky` before `error_state`, because readers check `error_state` first.
     if (em_context_error_state(context) == EM_FINE) {
         c->sticky = code;
         __atomic_compare_exchange_n(&c->error_state, &fine, EM_STICKY, false, __ATOMIC_RELEASE,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The part of a context that every room needs: its object, its error state, and how it ended.
+// The part of a context that every room needs: its object, its error state, and the call that
+// ended it.
 //
 // The rest of a context (limits, flags, streams, memory) is struct em_context in context.h, which
-// begins with this struct. Rooms below `context` know no more of it than this.
+// begins with this struct. Rooms below `context` know only this part.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -12,8 +13,8 @@
 
 enum em_error_state {
     EM_FINE,
-    EM_DESTROYED, // also before a primary context is retained for the first time
-    EM_STICKY,    // an asynchronous error: every call returns it until the context is destroyed
+    EM_DESTROYED, // also the state of a primary context before it is retained for the first time
+    EM_STICKY,    // after an asynchronous error; every call returns it until the context ends
 };
 
 struct em_context_base {
@@ -21,10 +22,10 @@ struct em_context_base {
     int error_state; // enum em_error_state; if it is not EM_FINE, most calls fail. Written with a
                      // release store
     bool primary;
-    struct em_object *objects; // all that were created in it; destroyed with it
+    struct em_object *objects; // the objects that were created in it; they end with it
 
-    // Guarded by a mutex of context_base.c, because em_context_error reads them in any thread,
-    // while the next life of a primary context may begin and end.
+    // Guarded by a mutex of context_base.c, because em_context_error reads them in any thread, and
+    // meanwhile a primary context may be retained and end once more.
     CUresult sticky;    // the error of EM_STICKY
     uint64_t died_call; // the call that ended the context, and its entry point
     const char *died_by;
@@ -48,15 +49,15 @@ CUresult em_context_error(struct em_context *context) __attribute__((cold));
 // Reports which call destroyed the context, and returns `code`.
 CUresult em_context_gone(struct em_context *context, CUresult code) __attribute__((cold));
 
-// The code that em_context_error would return, without a report; CUDA_SUCCESS if the context works.
+// Returns the code that em_context_error would return, without a report; CUDA_SUCCESS if the
+// context works.
 CUresult em_context_error_code(struct em_context *context);
 
-// Makes `code` the context's sticky error. The first one wins. May be called with em_lock held or
-// not.
+// Makes `code` the context's sticky error, unless it already has one. May be called with em_lock
+// held or not.
 void em_context_set_sticky(struct em_context *context, CUresult code);
 
-// Notes the call in progress as the one that ends the context.
-// Precondition: em_lock held.
+// Records the call in progress as the one that ends the context. Precondition: em_lock held.
 void em_context_base_end(struct em_context *context);
-// Makes the context work, without an error. Precondition: em_lock held.
+// Puts a new or destroyed context into the state EM_FINE. Precondition: em_lock held.
 void em_context_base_begin(struct em_context *context);

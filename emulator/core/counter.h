@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Counters that several threads change. While the process has a single thread, they are changed
-// without an atomic operation, which would take longer than the rest of a short call. The C
-// library's mutexes do the same.
+// Counters that several threads change. While the process has a single thread, they change without
+// an atomic operation, because one would take longer than the rest of a short call. The C library's
+// mutexes do the same.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ static inline bool em_is_single_threaded(void)
 }
 #endif
 
-// Adds to the counter and returns its value before.
+// Adds to the counter and returns the value that it had before.
 static inline uint64_t em_count(uint64_t *counter, uint64_t add)
 {
     if (!em_is_single_threaded())

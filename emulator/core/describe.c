@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints values of the program by descriptions of their types.
+// Prints values of the program, as the descriptions of their types say.
 #include "describe.h"
 
 #include <stdarg.h>
@@ -11,24 +11,24 @@
 #include "alloc.h"
 
 enum {
-    STRING_MOST_B = 80,    // of a string of the program
-    ELEMENTS_MOST = 16,    // of an array
-    VALUE_MOST_B = 1024,   // of a struct that a pointer leads to
-    POINTERS_DEEP_MOST = 6 // a list may contain itself
+    STRING_MAX_B = 80,    // of a string of the program
+    ELEMENTS_MAX = 16,    // of an array
+    VALUE_MAX_B = 1024,   // of a struct that a pointer leads to
+    POINTER_DEPTH_MAX = 6 // limited because a list may contain itself
 };
 
 // ---- text
 
-// What a line needs at its end.
+// The end of a line that was cut, for which every text keeps END_B bytes free.
 static const char cut_mark[] = "…";
 enum { END_B = sizeof cut_mark + 1 };
 
-// Makes room for `more` bytes and the end of a line.
-static bool make_room(struct em_text *text, size_t more)
+// Grows the text so that `more` bytes and the end of a line fit.
+static bool grow(struct em_text *text, size_t more)
 {
     while (text->used + more + END_B > text->size && !text->cut) {
         size_t size = text->size ? text->size * 2 : 1024;
-        char *bytes = size > EM_TEXT_MOST_B ? NULL : dm_realloc(text->bytes, size);
+        char *bytes = size > EM_TEXT_MAX_B ? NULL : dm_realloc(text->bytes, size);
         text->cut = !bytes;
         if (bytes) {
             text->bytes = bytes;
@@ -40,7 +40,7 @@ static bool make_room(struct em_text *text, size_t more)
 
 static void append(struct em_text *text, const char *bytes, size_t size)
 {
-    if (!make_room(text, size))
+    if (!grow(text, size))
         return;
     memcpy(text->bytes + text->used, bytes, size);
     text->used += size;
@@ -87,15 +87,16 @@ static bool read_program(uint64_t address, void *out, size_t size)
     return address && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)size;
 }
 
-// A string in quotes. It may end right before an unmapped page, so it is read in two pieces.
+// Prints a string in quotes. Reads it in two pieces, because it may end just before an unmapped
+// page.
 static void put_string(struct em_text *text, uint64_t address)
 {
-    char copy[STRING_MOST_B + 1];
+    char copy[STRING_MAX_B + 1];
     size_t page = (size_t)sysconf(_SC_PAGESIZE), first = page - address % page;
-    first = first < STRING_MOST_B ? first : STRING_MOST_B;
-    struct iovec to = {copy, STRING_MOST_B};
+    first = first < STRING_MAX_B ? first : STRING_MAX_B;
+    struct iovec to = {copy, STRING_MAX_B};
     struct iovec from[2] = {{(void *)(uintptr_t)address, first},
-                            {(void *)(uintptr_t)(address + first), STRING_MOST_B - first}};
+                            {(void *)(uintptr_t)(address + first), STRING_MAX_B - first}};
     ssize_t got = address ? process_vm_readv(getpid(), &to, 1, from, 2, 0) : -1;
     if (got <= 0) {
         em_text_put(text, "0x%llx", (unsigned long long)address);
@@ -109,17 +110,17 @@ static void put_string(struct em_text *text, uint64_t address)
         else
             em_text_put(text, *c >= ' ' && *c < 127 ? "%c" : "\\x%02x", (unsigned char)*c);
     }
-    em_text_put(text, "\"%s", strlen(copy) == STRING_MOST_B ? "…" : "");
+    em_text_put(text, "\"%s", strlen(copy) == STRING_MAX_B ? "…" : "");
 }
 
 // ---- values
 
-// The place of a value: `bytes` is a copy in the driver's memory.
+// The surroundings of a value. The bytes of the value itself are a copy in the driver's memory.
 struct place {
     const struct em_description *d;
-    const uint8_t *siblings; // the struct, or the arguments, that the value is a member of
-    uint32_t first;          // the first of its members
-    unsigned depth;          // pointers that were followed
+    const uint8_t *siblings; // the struct or argument list that contains the value
+    uint32_t first;          // the first member of it
+    unsigned depth;          // the number of pointers that were followed
 };
 
 static uint64_t load(const uint8_t *bytes, uint32_t size)
@@ -153,7 +154,7 @@ static const struct em_shape *shape_of(const struct place *at, const struct em_m
     return &at->d->shapes[m->shape];
 }
 
-// The number in a sibling: a count, or the discriminator of a union.
+// Returns the number in a sibling, which is a count or the discriminator of a union.
 static int64_t sibling_value(const struct place *at, unsigned sibling, bool follow)
 {
     const struct em_member *m = &at->d->members[at->first + sibling];
@@ -183,8 +184,8 @@ static void put_constant(struct em_text *text, const struct em_description *d,
     em_text_put(text, "%lld", (long long)value);
 }
 
-// "A | B | 0x40": the constant that is the whole value, else those whose bits are all there, then
-// the rest.
+// Prints one constant if it equals the value. Otherwise prints "A | B | 0x40": the constants whose
+// bits are all set, and then the remaining bits.
 static void put_flags(struct em_text *text, const struct em_description *d,
                       const struct em_shape *s, uint64_t value)
 {
@@ -229,16 +230,17 @@ static bool all_zero(const uint8_t *bytes, size_t size)
     return true;
 }
 
-// Elements of an array in the driver's memory, or with `address` in the program's.
+// Prints the elements of an array. The array is in the program's memory at `address` if `bytes` is
+// NULL.
 static void put_elements(struct em_text *text, const struct place *at, const struct em_member *m,
                          const struct em_shape *s, const uint8_t *bytes, uint64_t address,
                          uint64_t count)
 {
-    uint8_t copy[VALUE_MOST_B];
+    uint8_t copy[VALUE_MAX_B];
     em_text_put(text, "[");
     for (uint64_t i = 0; i < count; i++) {
         em_text_put(text, "%s", i ? ", " : "");
-        if (i == ELEMENTS_MOST) {
+        if (i == ELEMENTS_MAX) {
             em_text_put(text, "… %llu in all", (unsigned long long)count);
             break;
         }
@@ -299,13 +301,13 @@ static bool has_case(const struct em_description *d, const struct em_member *m, 
     return false;
 }
 
-// The member of a union that `user`, which has the union as its type, selects.
+// Prints the selected member of a union. `user` is the member whose type is the union.
 static void put_union(struct em_text *text, const struct place *outer, const struct em_member *user,
                       const struct em_shape *s, const uint8_t *bytes)
 {
     struct place at = {outer->d, bytes, s->first, outer->depth};
     int64_t value = 0;
-    if (s->target) // the union holds its discriminator itself
+    if (s->target) // the union contains its own discriminator
         value = sibling_value(&at, s->target - 1u, false);
     else if (user->selector != EM_NO_SIBLING)
         value = sibling_value(outer, user->selector, false);
@@ -317,7 +319,7 @@ static void put_union(struct em_text *text, const struct place *outer, const str
         else if (m->any_case && !chosen)
             chosen = m;
     }
-    bool unnamed = !at.d->names[user->name]; // its members belong to the struct around it
+    bool unnamed = !at.d->names[user->name]; // its members belong to the enclosing struct
     if (!chosen) {
         em_text_put(text, unnamed ? "…" : "{…}");
         return;
@@ -333,13 +335,13 @@ static void put_target(struct em_text *text, const struct place *outer, const st
 {
     struct place at = *outer;
     const struct em_shape *target = &at.d->shapes[s->target];
-    uint8_t copy[VALUE_MOST_B];
+    uint8_t copy[VALUE_MAX_B];
     if (!address) {
         em_text_put(text, "NULL");
         return;
     }
     bool list = m->flags & EM_MEMBER_LIST;
-    if (++at.depth > POINTERS_DEEP_MOST) {
+    if (++at.depth > POINTER_DEPTH_MAX) {
         em_text_put(text, "0x%llx", (unsigned long long)address);
     } else if (list) {
         int64_t count = sibling_value(outer, m->count, m->flags & EM_MEMBER_COUNT_OUT);

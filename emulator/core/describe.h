@@ -6,8 +6,8 @@
 // headers that it names. The tables hold offsets into each other and no pointers, so that loading
 // the library does not have to relocate them.
 //
-// The values belong to the program: any pointer in them may be wild. They are read through the
-// kernel (process_vm_readv), which fails where a load would fault.
+// The values belong to the program, so any pointer in them may be invalid. They are read through
+// the kernel (process_vm_readv), which returns an error if the address is not mapped.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +33,8 @@ struct em_shape {
     uint32_t name;   // in `names`
     uint32_t first;  // in `constants` (enumeration, flags), `members` (struct, union)
     uint16_t count;  // of those
-    uint16_t target; // of a pointer: in `shapes`; of a handle: its type for handle_text; of a union
-                     // that holds its discriminator: 1 + the place of that member
+    uint16_t target; // pointer: index in `shapes`; handle: its type for handle_text; union that
+                     // contains its discriminator: 1 + the index of that member
     uint32_t size_B;
     uint8_t kind;
 };
@@ -47,25 +47,26 @@ struct em_constant {
 enum {
     EM_MEMBER_QUIET = 1,      // reserved words and padding: printed only if a byte is not 0
     EM_MEMBER_OUTPUT = 2,     // an argument that the call writes
-    EM_MEMBER_ALWAYS = 4,     // … also if it fails
+    EM_MEMBER_ALWAYS = 4,     // an argument that the call writes even if it fails
     EM_MEMBER_INPUT = 8,      // an output that the call reads too
-    EM_MEMBER_INDIRECT = 16,  // an argument passed by value: the slot holds its address
+    EM_MEMBER_INDIRECT = 16,  // a struct passed by value: the slot holds its address
     EM_MEMBER_COUNT_OUT = 32, // `count` names an argument that points to the number of elements
     EM_MEMBER_LIST = 64,      // a pointer to `count` elements
 };
 enum { EM_NO_SIBLING = 255 };
 
-// A member of a struct or union, or an argument of an entry point (offset: 8 times its place).
+// A member of a struct or union, or an argument of an entry point (whose offset is 8 times its
+// index).
 struct em_member {
-    uint32_t name; // an empty one: an unnamed union or struct
+    uint32_t name; // empty if it is an unnamed union or struct
     uint32_t offset;
     uint16_t shape;
-    uint16_t elements; // of an array; 0: not an array
-    uint8_t count;     // of a list: which sibling holds the number of elements
-    uint8_t selector;  // of a union (or a pointer to one): which sibling selects the member
+    uint16_t elements; // the length of an array; 0 if it is not an array
+    uint8_t count;     // list: the sibling that holds the number of elements
+    uint8_t selector;  // union (or pointer to one): the sibling that selects the member
     uint8_t flags;
-    uint8_t any_case; // of a member of a union: it holds for every value without a case
-    uint32_t cases;   // of a member of a union: the values that select it, in `cases`
+    uint8_t any_case; // member of a union: selected by every value without a case
+    uint32_t cases;   // member of a union: the values that select it, in `cases`
     uint16_t case_count;
 };
 
@@ -76,12 +77,12 @@ struct em_description {
     const struct em_shape *shapes;
     const int64_t *cases;
     uint16_t result; // shape of the type that calls return
-    // Writes "CUarray #12" for a handle, or returns false. `type`: `target` of the shape.
+    // Writes "CUarray #12" for a handle, or returns false. `type` is the `target` of the shape.
     bool (*handle_text)(unsigned type, uint64_t handle, char *out, size_t size);
 };
 
-// A growing text, which is cut at EM_TEXT_MOST_B or when the host is out of memory.
-enum { EM_TEXT_MOST_B = 64 << 10 };
+// A growing text. It is cut at EM_TEXT_MAX_B, or if the host is out of memory.
+enum { EM_TEXT_MAX_B = 64 << 10 };
 struct em_text {
     char *bytes; // em_text_finish frees it
     size_t used, size;
@@ -90,22 +91,21 @@ struct em_text {
 void em_text_put(struct em_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void em_text_append(struct em_text *text, const struct em_text *more);
-// Ends the text with a newline, and with "…" before it if it was cut.
+// Ends the text with a newline; if the text was cut, "…" precedes the newline.
 void em_text_end_line(struct em_text *text);
 void em_text_finish(struct em_text *text);
 
-// The arguments of a call, from which its outputs are found too. `values`: one word for each.
+// The arguments of a call. They also lead to its outputs. `values` has one word for each.
 struct em_arguments {
     const struct em_description *description;
     uint32_t first; // in `members`
     uint32_t count;
     const uint64_t *values;
 };
-// "Flags=0, dev=0". Outputs are printed as addresses, and outputs that the call reads too with
-// their values.
+// Prints "Flags=0, dev=0". An output is printed as an address, unless the call reads it too.
 void em_describe_arguments(struct em_text *text, const struct em_arguments *arguments);
-// "; *device=0, *count=1" for outputs that are not NULL; with `failed` only those that are written
-// by failing calls too.
+// Prints "; *device=0, *count=1" for outputs that are not NULL. If the call failed, prints only the
+// outputs that it writes nevertheless.
 void em_describe_outputs(struct em_text *text, const struct em_arguments *arguments, bool failed);
-// The name of a result, or its number.
+// Prints the name of a result, or its number if it has no name.
 void em_describe_result(struct em_text *text, const struct em_description *d, int64_t result);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes errors and diagnostics to where the user wants them: text on stderr, or JSON lines in a
-// file.
+// Writes errors and diagnostics as the user asked: as text on stderr, or as JSON lines in a file.
 #include "error.h"
 
 #include <errno.h>
@@ -26,9 +25,9 @@ static const struct {
 
 static const char *const severity_names[] = {"error", "undefined", "portability"};
 
-// One sentence of the source is shown this often; a loop that fails a million times does not fill
-// the disk.
-enum { SHOWN_AT_MOST = 8, SENTENCES = 1024 };
+// Each message of the source is shown at most 8 times on stderr, so that a loop that fails a
+// million times does not fill the disk.
+enum { SHOWN_MAX = 8, MESSAGES = 1024 };
 
 static struct {
     struct dm_mutex lock;
@@ -36,16 +35,16 @@ static struct {
     struct {
         const char *format;
         unsigned long count;
-    } seen[SENTENCES];
+    } seen[MESSAGES];
 } sink = {.lock = DM_MUTEX_INITIALIZER(DIAGNOSTICS)};
 
-// How many times this sentence came up before, by the address of its format. Precondition:
-// sink.lock held.
-static unsigned long seen_before(const char *format)
+// Counts this message, and returns how often it was counted before. The address of its format
+// identifies the message. Precondition: sink.lock held.
+static unsigned long count_message(const char *format)
 {
     dm_assert_locked(&sink.lock);
-    size_t at = ((uintptr_t)format >> 3) % SENTENCES;
-    for (size_t i = 0; i < SENTENCES; i++, at = (at + 1) % SENTENCES) {
+    size_t at = ((uintptr_t)format >> 3) % MESSAGES;
+    for (size_t i = 0; i < MESSAGES; i++, at = (at + 1) % MESSAGES) {
         if (!sink.seen[at].format)
             sink.seen[at].format = format;
         if (sink.seen[at].format == format)
@@ -67,48 +66,48 @@ static void write_all(int fd, const char *text, size_t size)
     }
 }
 
-// Appends `text` to out[*used…] as the inside of a JSON string.
-static void json_escape(char *out, size_t room, size_t *used, const char *text)
+// Appends `text` at out[*used] as a part of a JSON string, with escapes.
+static void json_escape(char *out, size_t size, size_t *used, const char *text)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c && *used + 8 < room; c++) {
+    for (const unsigned char *c = (const unsigned char *)text; *c && *used + 8 < size; c++) {
         if (*c == '"' || *c == '\\')
-            *used += (size_t)snprintf(out + *used, room - *used, "\\%c", *c);
+            *used += (size_t)snprintf(out + *used, size - *used, "\\%c", *c);
         else if (*c < 0x20)
-            *used += (size_t)snprintf(out + *used, room - *used, "\\u%04x", *c);
+            *used += (size_t)snprintf(out + *used, size - *used, "\\u%04x", *c);
         else
             out[(*used)++] = (char)*c;
     }
     out[*used] = 0;
 }
 
-static void json_member(char *out, size_t room, size_t *used, const char *key, const char *value)
+static void json_member(char *out, size_t size, size_t *used, const char *key, const char *value)
 {
-    if (*used + strlen(key) + 16 >= room)
+    if (*used + strlen(key) + 16 >= size)
         return;
-    *used += (size_t)snprintf(out + *used, room - *used, "%s\"%s\":\"", *used > 1 ? "," : "", key);
-    json_escape(out, room, used, value);
-    if (*used + 2 < room)
-        *used += (size_t)snprintf(out + *used, room - *used, "\"");
+    *used += (size_t)snprintf(out + *used, size - *used, "%s\"%s\":\"", *used > 1 ? "," : "", key);
+    json_escape(out, size, used, value);
+    if (*used + 2 < size)
+        *used += (size_t)snprintf(out + *used, size - *used, "\"");
 }
 
-// False: the file cannot be had.
+// Returns false if the file cannot be opened or written.
 static bool write_json(enum em_diagnostic id, const char *entry, const char *where, CUresult code,
                        const char *text)
 {
     char line[4096] = "{";
-    size_t used = 1, room = sizeof line - 4;
-    json_member(line, room, &used, "id", catalogue[id].id);
-    json_member(line, room, &used, "severity", severity_names[catalogue[id].severity]);
-    json_member(line, room, &used, "entry", entry);
-    json_member(line, room, &used, "call", where);
-    json_member(line, room, &used, "result", em_error_name(code));
-    json_member(line, room, &used, "text", text);
-    json_member(line, room, &used, "advice", catalogue[id].advice);
+    size_t used = 1, size = sizeof line - 4;
+    json_member(line, size, &used, "id", catalogue[id].id);
+    json_member(line, size, &used, "severity", severity_names[catalogue[id].severity]);
+    json_member(line, size, &used, "entry", entry);
+    json_member(line, size, &used, "call", where);
+    json_member(line, size, &used, "result", em_error_name(code));
+    json_member(line, size, &used, "text", text);
+    json_member(line, size, &used, "advice", catalogue[id].advice);
     if (id != EM_DIAG_GENERAL) {
         char page[64];
         snprintf(page, sizeof page, "docs/generated/diagnostics.md#%c%s",
                  catalogue[id].id[0] | 0x20, catalogue[id].id + 1);
-        json_member(line, room, &used, "see", page);
+        json_member(line, size, &used, "see", page);
     }
     used += (size_t)snprintf(line + used, sizeof line - used, "}\n");
     return em_sink_write(&sink.json, "CARDLESS_DIAGNOSTICS", em_config()->sink_path, line, used);
@@ -129,9 +128,9 @@ static void write_text(enum em_diagnostic id, const char *entry, const char *whe
                      catalogue[id].advice);
     size_t used = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
     write_all(STDERR_FILENO, line, used);
-    if (before + 1 == SHOWN_AT_MOST) {
+    if (before + 1 == SHOWN_MAX) {
         n = snprintf(line, sizeof line,
-                     "cardless: further errors like the last one are not shown\n");
+                     "cardless: further errors like the last one will not be shown\n");
         write_all(STDERR_FILENO, line, (size_t)n);
     }
 }
@@ -147,7 +146,7 @@ void em_diagnostics_start(void)
     dm_mutex_unlock(&sink.lock);
 }
 
-static void say(enum em_diagnostic id, CUresult code, const char *format, va_list args)
+static void report(enum em_diagnostic id, CUresult code, const char *format, va_list args)
 {
     int saved = errno;
     const struct em_config *config = em_config();
@@ -157,10 +156,10 @@ static void say(enum em_diagnostic id, CUresult code, const char *format, va_lis
         em_call_text(em_call_now(), where, sizeof where);
         em_cancel_off();
         dm_mutex_lock(&sink.lock);
-        unsigned long before = seen_before(format);
+        unsigned long before = count_message(format);
         bool written =
             config->sink == EM_SINK_JSON && write_json(id, em_entry_name(), where, code, text);
-        if (!written && before < SHOWN_AT_MOST)
+        if (!written && before < SHOWN_MAX)
             write_text(id, em_entry_name(), where, code, text, before);
         dm_mutex_unlock(&sink.lock);
     }
@@ -171,7 +170,7 @@ void em_explain(CUresult code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say(EM_DIAG_GENERAL, code, format, args);
+    report(EM_DIAG_GENERAL, code, format, args);
     va_end(args);
 }
 
@@ -179,7 +178,7 @@ void em_report(enum em_diagnostic id, CUresult code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say(id, code, format, args);
+    report(id, code, format, args);
     va_end(args);
 }
 

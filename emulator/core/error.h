@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Errors and diagnostics: the code is for the program, the sentence for the person.
+// Errors and diagnostics: the code is for the program, the message is for the person.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -13,26 +13,26 @@ enum em_diagnostic {
     EM_DIAG_COUNT
 };
 
-// Says in a sentence why the current call fails and returns `code`. The sentence has no final full
-// stop and holds the values at fault:
-//     return em_fail(CUDA_ERROR_INVALID_VALUE, "width %zu B is more than the pitch %zu B", width,
-//     pitch);
-// Takes no emulator lock; may be called with it held.
-// A macro, so that the compiler sees that an error code is not CUDA_SUCCESS.
+// Reports why the current call fails, and returns `code`. The message should name the argument, its
+// value, the rule that it breaks and the fix, in this order, and has no full stop at its end:
+//     return em_fail(CUDA_ERROR_INVALID_VALUE, "WidthInBytes (%zu) exceeds the pitch (%zu)",
+//                    width, pitch);
+// May be called with em_lock held or not. It is a macro so that the compiler sees that an error
+// code is not CUDA_SUCCESS.
 #define em_fail(code, ...)                                                                         \
     ({                                                                                             \
         CUresult em_code_ = (code);                                                                \
         em_explain(em_code_, __VA_ARGS__);                                                         \
         em_code_;                                                                                  \
     })
-// Creates the file of CARDLESS_DIAGNOSTICS=json:FILE, so that a program that made no mistake leaves
-// an empty file, and a missing file means that no program called cuInit.
+// Creates the file of CARDLESS_DIAGNOSTICS=json:FILE. So a program without mistakes leaves an empty
+// file, and a missing file means that no program called cuInit.
 void em_diagnostics_start(void);
 
 void em_explain(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
-// Reports mistake `EM_DIAG_id` of the catalogue and returns `code`, which is CUDA_SUCCESS where the
-// call goes on all the same.
+// Reports mistake `EM_DIAG_id` of the catalogue, and returns `code`. The code is CUDA_SUCCESS if
+// the call continues in spite of the mistake.
 #define em_mistake(id, code, ...)                                                                  \
     ({                                                                                             \
         CUresult em_code_ = (code);                                                                \
@@ -44,12 +44,12 @@ void em_report(enum em_diagnostic id, CUresult code, const char *format, ...)
 
 // "CUDA_ERROR_INVALID_VALUE", or "an unknown code".
 const char *em_error_name(CUresult code);
-// The driver's short text for a code, or NULL.
+// The driver's short text for a code, or NULL if the code is unknown.
 const char *em_error_string(CUresult code);
-// Whether this error makes the context unusable: every later call returns it until the context is
-// destroyed.
-bool em_error_sticks(CUresult code);
+// Returns true if this is a sticky error: every later call in the context returns it, until the
+// context is destroyed.
+bool em_error_is_sticky(CUresult code);
 
-// Holds back all reports, so that a fork does not happen in the middle of one.
+// Blocks all reports around a fork, so that the child does not inherit a locked mutex.
 void em_error_lock(void);
 void em_error_unlock(void);

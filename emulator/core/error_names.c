@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is known of the result codes: names and texts, for cuGetErrorName, cuGetErrorString and the
-// sentences, and which ones stay.
+// The properties of each result code: its name, its text, and whether it is sticky. cuGetErrorName,
+// cuGetErrorString and messages use them.
 #include "error.h"
 
 #include <stddef.h>
@@ -35,7 +35,7 @@ const char *em_error_string(CUresult code)
     }
 }
 
-bool em_error_sticks(CUresult code)
+bool em_error_is_sticky(CUresult code)
 {
     switch ((int)code) {
     // The manual at each: "This leaves the process in an inconsistent state and any further CUDA

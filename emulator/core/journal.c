@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keeps the list of imports and mappings for the report at exit.
+// Keeps the list of imports, mappings and graphics resources for the report at exit.
 #include "journal.h"
 
 #include <stdarg.h>
@@ -12,38 +12,38 @@
 #include "import.h"
 #include "lock.h"
 
-enum { ENTRIES_MOST = 4096, REFUSED_MOST = 64 };
+enum { ENTRIES_MAX = 4096, REJECTED_MAX = 64 };
 
 struct entry {
     enum em_journal_kind kind;
-    uint64_t born_call, died_call; // died_call 0: still there
+    uint64_t born_call, died_call; // died_call is 0 until the object ends
     const char *died_by;
     char text[400], note[160];
 };
 
 static struct {
     struct entry *entries;
-    uint32_t count, room;
+    uint32_t count, capacity;
     uint64_t dropped;
     struct {
         struct dm_fd_identity fd;
         uint64_t call;
-        const char *what;
-    } refused[REFUSED_MOST];
-    unsigned refused_count;
+        const char *kind; // "a memfd" and the like
+    } rejected[REJECTED_MAX];
+    unsigned rejected_count;
 } journal;
 
 static struct entry *new_entry(void)
 {
-    if (journal.count == ENTRIES_MOST)
+    if (journal.count == ENTRIES_MAX)
         return NULL;
-    if (journal.count == journal.room) {
-        uint32_t room = journal.room ? 2 * journal.room : 64;
-        struct entry *more = dm_realloc(journal.entries, room * sizeof *more);
+    if (journal.count == journal.capacity) {
+        uint32_t capacity = journal.capacity ? 2 * journal.capacity : 64;
+        struct entry *more = dm_realloc(journal.entries, capacity * sizeof *more);
         if (!more)
             return NULL;
         journal.entries = more;
-        journal.room = room;
+        journal.capacity = capacity;
     }
     return &journal.entries[journal.count++];
 }
@@ -86,37 +86,37 @@ void em_journal_end(uint32_t entry)
     journal.entries[entry - 1].died_by = em_entry_name();
 }
 
-void em_journal_refused_fd(int fd, const struct dm_import_info *info)
+void em_journal_reject_fd(int fd, const struct dm_import_info *info)
 {
     em_assert_locked();
-    if (journal.refused_count == REFUSED_MOST ||
-        dm_fd_remember(fd, &journal.refused[journal.refused_count].fd))
+    if (journal.rejected_count == REJECTED_MAX ||
+        dm_fd_remember(fd, &journal.rejected[journal.rejected_count].fd))
         return;
-    journal.refused[journal.refused_count].call = em_call_now();
-    journal.refused[journal.refused_count].what = info->what;
-    journal.refused_count++;
+    journal.rejected[journal.rejected_count].call = em_call_now();
+    journal.rejected[journal.rejected_count].kind = info->what;
+    journal.rejected_count++;
 }
 
-void em_journal_took_fd(int fd)
+void em_journal_accept_fd(int fd)
 {
     em_assert_locked();
-    for (unsigned i = 0; i < journal.refused_count; i++)
-        if (journal.refused[i].fd.fd == fd)
-            journal.refused[i--] = journal.refused[--journal.refused_count];
+    for (unsigned i = 0; i < journal.rejected_count; i++)
+        if (journal.rejected[i].fd.fd == fd)
+            journal.rejected[i--] = journal.rejected[--journal.rejected_count];
 }
 
 // "This transfer of ownership happens only if the call succeeds": after a failed import the program
-// still has to close the descriptor.
-static void report_refused(void)
+// should still close the descriptor.
+static void report_leaks(void)
 {
-    for (unsigned i = 0; i < journal.refused_count; i++) {
+    for (unsigned i = 0; i < journal.rejected_count; i++) {
         char when[64];
-        if (!dm_fd_still_ours(&journal.refused[i].fd))
+        if (!dm_fd_still_ours(&journal.rejected[i].fd))
             continue;
-        em_call_text(journal.refused[i].call, when, sizeof when);
+        em_call_text(journal.rejected[i].call, when, sizeof when);
         em_mistake(M02, CUDA_SUCCESS,
                    "file descriptor %d (%s), whose import failed in %s, was never closed",
-                   journal.refused[i].fd.fd, journal.refused[i].what, when);
+                   journal.rejected[i].fd.fd, journal.rejected[i].kind, when);
     }
 }
 
@@ -150,8 +150,8 @@ static void print_report(void)
 void em_journal_finish(void)
 {
     em_lock();
-    report_refused();
+    report_leaks();
     if (em_config()->report)
         print_report();
-    em_unlock(); // other threads may still be at work: what they note stays
+    em_unlock(); // keeps the list, because other threads may still add to it
 }

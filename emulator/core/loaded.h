@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many libraries the process has loaded so far: what was looked for in vain is looked for again
-// only when this has changed, since a search walks through folders.
+// Counts the libraries that the process has loaded so far. If a search for a library has failed, it
+// is repeated only after this number has changed, because a search walks through folders.
 #pragma once
 #include <link.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static inline int em_count_loaded(struct dl_phdr_info *info, size_t size, void *
     return 1;
 }
 
-// 0: the loader does not tell. Takes the loader's lock: precondition: em_lock NOT held.
+// Returns 0 if the loader does not count. Takes the loader's lock. Precondition: em_lock NOT held.
 static inline unsigned long long em_libraries_loaded(void)
 {
     em_assert_unlocked();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one lock over object tables, the address map and the stream queues. Commands run without it.
-// docs/internals/locks.md lists it with all others, and the order in which they may be taken.
+// The lock that guards the object tables, the address map and the stream queues. Commands run
+// without it. docs/internals/locks.md lists all locks, and the order in which they may be taken.
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ static inline void em_cancel_off(void)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &self->cancel_before);
 }
 
-// For a call that returns.
+// For a call that is about to return.
 static inline void em_cancel_restore(struct em_thread *self)
 {
     if (!self->cancel_off)
@@ -34,14 +34,14 @@ static inline void em_lock(void)
     dm_mutex_lock(&em_mutex);
 }
 
-// For a few instructions without a cancellation point among them but em_fail, which looks after
-// itself: queries that are to be fast.
+// For queries that should be fast: does not disable cancellation. Until em_unlock, the only
+// cancellation point may be em_fail, which disables it.
 static inline void em_lock_briefly(void)
 {
     dm_mutex_lock(&em_mutex);
 }
 
-// For a thread that has released em_lock since its call took it: it cannot be cancelled any more.
+// For a call that has taken and released em_lock before, and so has disabled cancellation already.
 static inline void em_lock_again(void)
 {
     dm_mutex_lock(&em_mutex);
@@ -52,8 +52,8 @@ static inline void em_unlock(void)
     dm_mutex_unlock(&em_mutex);
 }
 
-// A function whose comment says "Precondition: em_lock held" or "NOT held" begins with one of
-// these. They cost nothing in a release build.
+// A function whose comment states "Precondition: em_lock held" or "NOT held" should begin with one
+// of these. They cost nothing in a release build.
 #define em_assert_locked() dm_assert_locked(&em_mutex)
 #define em_assert_unlocked() dm_assert_unlocked(&em_mutex)
 
@@ -63,7 +63,7 @@ static inline void em_lock_wait(pthread_cond_t *condition)
     dm_mutex_wait(&em_mutex, condition);
 }
 
-// The same, until `until` of the monotonic clock at the latest. Returns 0 or ETIMEDOUT.
+// The same, but no longer than `until` on the monotonic clock. Returns 0 or ETIMEDOUT.
 static inline int em_lock_wait_until(pthread_cond_t *condition, const struct timespec *until)
 {
     return dm_mutex_wait_until(&em_mutex, condition, until);

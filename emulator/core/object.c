@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of objects behind all handles.
+// The table of objects, which finds the object of a handle.
 #include "object.h"
 
 #include <stdbool.h>
@@ -20,26 +20,26 @@
 
 struct dm_mutex em_mutex = DM_MUTEX_INITIALIZER(EMULATOR);
 
-// Most handles are pointers to programs, so they look like pointers: positive as signed 64-bit
+// The type of most handles is a pointer, so they look like pointers: positive as signed 64-bit
 // numbers, below 2^47, multiples of 16. Each is an address in a range that the process has reserved
 // without access, so it never points to anything:
 //
 //     base + 16 * (type << 34 | generation << 24 | slot)
 //
-// Texture and surface objects are small numbers on a card (recorded: x_arrays texdesc/handles), and
-// so they are here: (generation << 24 | slot) + 1. Generations begin at 0 in a handle. A slot whose
-// generations are used up is not used again, so a stale handle never names a later object.
+// Texture and surface objects are small numbers, as on a card (recorded: x_arrays texdesc/handles):
+// (generation << 24 | slot) + 1. Generations begin at 0 in a handle. A slot is not reused after its
+// last generation, so a stale handle never names a later object.
 enum { GENERATION_BITS = 10, TYPE_SHIFT = 34, HANDLE_SHIFT = 4 };
 enum { LAST_GENERATION = 1 << GENERATION_BITS };
 #define HANDLES_B (UINT64_C(1) << 44)
-// Between the programs and the libraries of an ordinary process, and outside the shadows and heaps
-// of the sanitizers. Below the programs 64 TiB stay free, because cuMemAddressReserve can hand out
-// as much (recorded: x_vmm reserve/size-400000000000). If nothing can be reserved (valgrind would
-// take minutes; ulimit -v), handles point here all the same: nobody maps anything there without
-// asking for this very address.
+// The preferred base. It lies between the program and the libraries of an ordinary process, and
+// outside the shadows and heaps of the sanitizers. 64 TiB below the program stay free, because
+// cuMemAddressReserve can return as much (recorded: x_vmm reserve/size-400000000000). Handles use
+// this base even if the range cannot be reserved (under ulimit -v, or under valgrind, which would
+// take minutes), because nobody maps memory there without asking for this very address.
 #define HANDLES_BASE UINT64_C(0x640000000000)
 _Static_assert(EM_TYPE_COUNT <= 1 << 6, "a handle has 6 bits for the type");
-static uint64_t base; // of handles; 0 until the first object
+static uint64_t base; // of all handles; 0 until the first object
 enum {
     SLOT_BITS = 24,
     CHUNK_BITS = 10,
@@ -49,37 +49,38 @@ enum {
 enum {
     NO_SLOT = UINT32_MAX,
     REST_BEFORE_REUSE = 4096,
-    HISTORIES_KEPT = 1 << 16, // free slots whose memory is not given back
+    HISTORIES_KEPT = 1 << 16, // the memory of more free slots than this is given back
 };
 
-// The word that em_object_pin and em_object_unpin change without the lock: the generation (24
-// bits), whether the handle is valid (1 bit), and how many calls are using the object (39 bits).
+// em_object_pin and em_object_unpin change `pins` without the lock. The word contains the
+// generation (24 bits), a bit that is set while the handle is valid, and the number of calls that
+// are using the object (39 bits).
 #define PIN_VALID (UINT64_C(1) << 39)
 #define PIN_COUNT (PIN_VALID - 1)
 
 struct slot {
-    struct em_object *object; // NULL: free. Written atomically
+    struct em_object *object; // NULL if the slot is free. Written atomically
     uint64_t pins;
     uint32_t generation;
-    enum em_type type; // of the object that is or was here
+    enum em_type type; // the type of the current object, or of the last one
     uint32_t number;
     uint64_t born_call, died_call;
     const char *born_by, *died_by;
     enum em_end_reason end;
 };
 
-// A chunk of slots keeps its addresses, because em_object_pin reads them without the lock. After a
-// peak the memory of a chunk without live objects is given back: its slots read as zero.
+// A chunk of slots never moves, because em_object_pin reads it without the lock. After a peak, the
+// memory of a chunk without live objects is given back; its slots then read as zero.
 static struct chunk {
     struct slot *slots;
-    uint32_t *next_free; // of each slot
-    uint32_t live;       // slots that are in use
-    uint32_t generation; // the highest one of the slots, when their memory was given back
+    uint32_t *next_free; // one for each slot
+    uint32_t live;       // the number of slots in use
+    uint32_t generation; // the highest generation of a slot when the memory was given back
 } chunks[CHUNKS];
 
 static struct {
-    uint32_t used;                  // slots handed out so far
-    uint32_t free_first, free_last; // queue, so that a history stays readable as long as possible
+    uint32_t used;                  // slots that were ever used
+    uint32_t free_first, free_last; // a queue, so that histories stay readable as long as possible
     uint32_t free_count;
     uint32_t numbers[EM_TYPE_COUNT];
     uint64_t live[EM_TYPE_COUNT];
@@ -120,11 +121,11 @@ static bool looks_like_pointer(uint64_t handle)
     return handle >= base && handle - base < HANDLES_B && handle % (1 << HANDLE_SHIFT) == 0;
 }
 
-// The slot that a handle of the pointer form names, whatever its generation and type, or NULL.
+// Returns the slot in a handle that looks like a pointer, for any generation and type, or NULL.
 // Takes no lock.
 static struct slot *slot_of_pointer(uint64_t handle)
 {
-    // Published last: whoever sees a slot counted sees `base` and the chunk.
+    // `used` is published last, so a reader that finds the slot counted sees `base` and the chunk.
     uint32_t used = __atomic_load_n(&table.used, __ATOMIC_ACQUIRE);
     if (!used || !looks_like_pointer(handle))
         return NULL;
@@ -132,15 +133,15 @@ static struct slot *slot_of_pointer(uint64_t handle)
     return index < used ? slot_at(index) : NULL;
 }
 
-// The type that a handle of the pointer form says.
+// Returns the type in a handle that looks like a pointer.
 static enum em_type type_in(uint64_t handle)
 {
     return (enum em_type)((handle - base) >> HANDLE_SHIFT >> TYPE_SHIFT);
 }
 
-// The slot that a number of either form names, whatever its generation, or NULL. Precondition:
-// em_lock held.
-static struct slot *slot_named(uint64_t handle)
+// Returns the slot of a handle of either form, for any generation, or NULL. Precondition: em_lock
+// held.
+static struct slot *slot_of(uint64_t handle)
 {
     em_assert_locked();
     uint32_t index = (handle - 1) & ((1 << SLOT_BITS) - 1);
@@ -156,7 +157,7 @@ static bool is_current(const struct slot *slot, uint64_t handle)
     return slot && slot->object && slot->object->handle == handle;
 }
 
-// The handle of the last object in a slot that `handle` names.
+// Returns the handle of the last object in `slot`, which is the slot of `handle`.
 static uint64_t last_handle(uint64_t handle, const struct slot *slot)
 {
     uint64_t name = looks_like_pointer(handle) ? (handle - base) >> HANDLE_SHIFT : handle - 1;
@@ -173,8 +174,8 @@ const char *em_type_name(enum em_type type)
     return (unsigned)type < EM_TYPE_COUNT ? names[type] : "no type";
 }
 
-// LeakSanitizer's, if the program has it: objects that only the table refers to are not leaks, but
-// LeakSanitizer does not look for references in mappings.
+// A function of LeakSanitizer, if the program is linked with it. LeakSanitizer does not search
+// mappings for references, so it would take the objects in the table for leaks.
 void __lsan_register_root_region(const void *start, size_t size) __attribute__((weak));
 
 static bool make_chunk(struct chunk *chunk)
@@ -223,11 +224,12 @@ static CUresult take_slot(uint32_t *out)
         return CUDA_SUCCESS;
     }
     if (full)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "%u objects are alive, which is as many as there are handles", table.used);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of handles: %u objects are alive",
+                       table.used);
     struct chunk *chunk = &chunks[table.used >> CHUNK_BITS];
     if (!chunk->slots && !make_chunk(chunk))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for %d more objects", CHUNK_SLOTS);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while growing the table by %d objects", CHUNK_SLOTS);
     *out = table.used;
     __atomic_store_n(&table.used, table.used + 1, __ATOMIC_RELEASE);
     return CUDA_SUCCESS;
@@ -290,7 +292,7 @@ static void queue_slot(uint32_t index)
     table.free_count++;
 }
 
-// The slot can be used again, and the table's reference to the object goes.
+// Lets another object use the slot, and drops the table's reference to the object.
 static void free_slot(struct em_object *object)
 {
     uint32_t index = index_of(object);
@@ -306,7 +308,7 @@ void em_object_end(struct em_object *object, enum em_end_reason reason)
 {
     em_assert_locked();
     struct slot *slot = slot_at(index_of(object));
-    uint64_t pins = em_count(&slot->pins, -PIN_VALID); // which is set
+    uint64_t pins = em_count(&slot->pins, -PIN_VALID); // clears the bit, because it is set
     __atomic_store_n(&slot->object, NULL, __ATOMIC_RELEASE);
     slot->died_call = em_call_now();
     slot->died_by = em_entry_name();
@@ -321,7 +323,7 @@ void em_object_end(struct em_object *object, enum em_end_reason reason)
             object->next->previous = object->previous;
         object->previous = object->next = NULL;
     }
-    if (!(pins & PIN_COUNT)) // else the last user does it
+    if (!(pins & PIN_COUNT)) // otherwise the last em_object_unpin frees it
         free_slot(object);
 }
 
@@ -331,8 +333,8 @@ void em_object_retire(struct em_object *object)
     em_object_end(object, EM_END_CALL);
 }
 
-// A successful exchange proves that the handle was still valid, so that `object`, read before, is
-// the object of this handle: its slot cannot be used again before the pin is gone.
+// If the exchange succeeds, the handle was still valid. So the `object` that was read before is the
+// object of this handle, because its slot is not reused while it is pinned.
 static struct em_object *try_pin(uint64_t handle)
 {
     struct slot *slot = slot_of_pointer(handle);
@@ -365,7 +367,7 @@ CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struc
         }
         em_object_unpin(object);
     }
-    // Find the words under the lock. Nobody can make this handle valid meanwhile.
+    // Fails, because nobody can make this handle valid again. Only the message needs the lock.
     em_lock_briefly();
     CUresult r = em_object_get_(type, handle, code, &object);
     em_unlock();
@@ -379,7 +381,7 @@ void em_object_unpin(struct em_object *object)
     uint64_t before = em_count(&slot->pins, (uint64_t)-1);
     if (em_likely(before & PIN_VALID || (before & PIN_COUNT) > 1))
         return;
-    // The handle was retired during the call, which left the rest to the last user.
+    // The handle was retired during the call, so em_object_end left the slot to the last user.
     em_lock();
     free_slot(object);
     em_unlock();
@@ -405,7 +407,7 @@ void em_object_unref(struct em_object *object)
 struct em_object *em_object_peek(enum em_type type, uint64_t handle)
 {
     em_assert_locked();
-    struct slot *slot = slot_named(handle);
+    struct slot *slot = slot_of(handle);
     return is_current(slot, handle) && slot->object->type == type ? slot->object : NULL;
 }
 
@@ -422,33 +424,33 @@ CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struc
     return CUDA_SUCCESS;
 }
 
-const char *em_object_text(const struct em_object *object, char *out, size_t room)
+const char *em_object_text(const struct em_object *object, char *out, size_t size)
 {
     char born[64];
     em_call_text(object->born_call, born, sizeof born);
-    snprintf(out, room, "%s #%u (%s, %s)", em_type_name(object->type), object->number,
+    snprintf(out, size, "%s #%u (%s, %s)", em_type_name(object->type), object->number,
              object->born_by, born);
     return out;
 }
 
-const char *em_handle_text(uint64_t handle, char *out, size_t room)
+const char *em_handle_text(uint64_t handle, char *out, size_t size)
 {
     em_assert_locked();
-    struct slot *slot = slot_named(handle);
+    struct slot *slot = slot_of(handle);
     char when[64];
     if (!handle) {
-        snprintf(out, room, "NULL");
+        snprintf(out, size, "NULL");
     } else if (is_current(slot, handle)) {
-        em_object_text(slot->object, out, room);
+        em_object_text(slot->object, out, size);
     } else if (slot && !slot->object && handle == last_handle(handle, slot)) {
         em_call_text(slot->died_call, when, sizeof when);
-        snprintf(out, room, "%s #%u, which %s destroyed in %s", em_type_name(slot->type),
+        snprintf(out, size, "%s #%u, which %s destroyed in %s", em_type_name(slot->type),
                  slot->number, slot->died_by, when);
     } else if (slot) {
-        snprintf(out, room, "%#llx, a %s destroyed long ago", (unsigned long long)handle,
+        snprintf(out, size, "%#llx, a %s that was destroyed long ago", (unsigned long long)handle,
                  em_type_name(is_number(slot->type) ? slot->type : type_in(handle)));
     } else {
-        snprintf(out, room, "%#llx, which is not a handle of this driver",
+        snprintf(out, size, "%#llx, which is not a handle of this driver",
                  (unsigned long long)handle);
     }
     return out;
@@ -458,7 +460,7 @@ bool em_handle_name(uint64_t handle, char *out, size_t size)
 {
     em_assert_unlocked();
     em_lock_briefly();
-    struct slot *slot = slot_named(handle);
+    struct slot *slot = slot_of(handle);
     bool alive = is_current(slot, handle);
     bool known = alive || (slot && !slot->object && handle == last_handle(handle, slot));
     if (known) {
@@ -473,7 +475,7 @@ bool em_handle_name(uint64_t handle, char *out, size_t size)
 bool em_handle_like(enum em_type type, uint64_t handle)
 {
     em_assert_locked();
-    const struct slot *slot = slot_named(handle);
+    const struct slot *slot = slot_of(handle);
     if (!slot)
         return false;
     return looks_like_pointer(handle) ? type_in(handle) == type : slot->type == type;
@@ -482,14 +484,14 @@ bool em_handle_like(enum em_type type, uint64_t handle)
 bool em_handle_was(uint64_t handle)
 {
     em_assert_locked();
-    struct slot *slot = slot_named(handle);
+    struct slot *slot = slot_of(handle);
     return slot && !is_current(slot, handle);
 }
 
 enum em_end_reason em_handle_end(enum em_type type, uint64_t handle)
 {
     em_assert_locked();
-    const struct slot *slot = slot_named(handle);
+    const struct slot *slot = slot_of(handle);
     bool known = slot && !slot->object && slot->type == type && handle == last_handle(handle, slot);
     return known ? slot->end : EM_END_NONE;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table of disagreements between the manual and driver 580. em_quirk(NAME) is true if that row
-// follows the driver: all rows do under CARDLESS_PERSONALITY=driver-580, none does under `manual`,
-// and CARDLESS_QUIRKS switches single rows.
+// follows the driver. Under CARDLESS_PERSONALITY=driver-580 all rows do, under `manual` all follow
+// the manual, and CARDLESS_QUIRKS switches single rows.
 #pragma once
 #include "config.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Appends to files whose descriptors the program may take away.
+// Appends to files, and opens a file again if the program has closed its descriptor.
 #include "sink.h"
 
 #include <errno.h>

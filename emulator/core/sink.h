@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Files that Cardless writes for the user: reports of mistakes, traces. The program may close
-// descriptors that it does not know, and open files of its own under their numbers: what it opened
-// is never written to.
+// Files that Cardless writes for the user: diagnostics and traces.
+//
+// A program may close descriptors that it does not know, and then open its own files under the same
+// numbers. So every write checks that the descriptor is still the sink's.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,12 +10,12 @@
 #include "import.h"
 
 struct em_sink_file {
-    bool open, failed; // failed: it cannot be opened, which has been said
+    bool open, failed; // failed: it cannot be opened or written, and the error was printed
     struct dm_fd_identity identity;
 };
 
-// Appends to the file at `path`, which is opened when first needed; lines of several processes do
-// not mix. False: it cannot be opened; the first time this is said on stderr, with the setting's
-// name. The caller serialises.
+// Appends to the file at `path`, and opens it first if necessary. Lines of several processes do not
+// mix. Returns false if the file cannot be opened or written; the first time, prints the error on
+// stderr with the name of the setting. The caller should hold a lock of its own.
 bool em_sink_write(struct em_sink_file *file, const char *setting, const char *path,
                    const char *text, size_t size);

@@ -4,9 +4,9 @@
 
 #if defined(__x86_64__)
 
-// By hand, because clang 14 has no -mtls-dialect=gnu2, and because code that compilers generate for
-// it assumes that a descriptor's resolver preserves vector registers, which older C libraries do
-// not do at a thread's first access. The caller of a function assumes no such thing.
+// This is assembly for two reasons. Clang 14 has no -mtls-dialect=gnu2. And the code that compilers
+// generate for it assumes that the resolver of a descriptor preserves vector registers, but older C
+// libraries overwrite them at the first access of a thread. The caller of a function expects that.
 __thread struct em_thread em_thread_state __attribute__((visibility("hidden"), used));
 
 __asm__(".text\n"
@@ -29,7 +29,7 @@ __asm__(".text\n"
 
 #else
 
-// AArch64's compilers use descriptors without being asked.
+// On AArch64, compilers use descriptors by default.
 static __thread struct em_thread state;
 
 struct em_thread *em_thread(void)

@@ -63,7 +63,7 @@ static CUresult bad_descriptor(int fd)
 static CUresult refuse(int fd, const struct dm_import_info *info)
 {
     if (!em_quirk(IMPORT_BAD_FD) && info->kind != DM_FD_CLOSED)
-        em_journal_refused_fd(fd, info);
+        em_journal_reject_fd(fd, info);
     if (fd < 0 && em_exporter_undeclared())
         return em_mistake(M13, bad_descriptor(fd),
                           "handle.fd is %d; vkGetMemoryFdKHR was called for memory that was "
@@ -195,7 +195,7 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
 void em_imported_take_fd(struct em_imported *imported, int fd)
 {
     em_assert_locked();
-    em_journal_took_fd(fd);
+    em_journal_accept_fd(fd);
     // "ownership of the file descriptor is transferred to the CUDA driver": the driver closes it at
     // once. Under the manual it stays open, so that a program which goes on using the number is
     // detected.

@@ -201,7 +201,7 @@ CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to)
     CUresult r = CUDA_SUCCESS;
     em_object_ref(&context->base.object);
     while (!r && em_context_is_pending(context, up_to)) {
-        if (em_self.inside)
+        if (em_self.in_host_function)
             r = em_fail(
                 CUDA_ERROR_NOT_PERMITTED,
                 "a host function must not free memory: that waits for the work of the context");

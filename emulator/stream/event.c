@@ -354,7 +354,7 @@ CUresult em_event_synchronize(struct em_event *e)
     bool waits = m ? !m->done : slot_record && !em_event_slot_is_complete(e->slot, slot_record);
     if (m)
         m->references++;
-    if (waits && em_self.inside) {
+    if (waits && em_self.in_host_function) {
         r = em_fail(CUDA_ERROR_NOT_PERMITTED,
                     "a host function must not wait for work, because work waits for the function");
     } else if (waits && !m) {

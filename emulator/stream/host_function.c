@@ -20,18 +20,18 @@ struct callback {
 static CUresult run_host_function(struct em_command *c)
 {
     struct host_function *h = (struct host_function *)c;
-    em_self.inside = true;
+    em_self.in_host_function = true;
     h->function(h->data);
-    em_self.inside = false;
+    em_self.in_host_function = false;
     return CUDA_SUCCESS;
 }
 
 static CUresult run_callback(struct em_command *c)
 {
     struct callback *b = (struct callback *)c;
-    em_self.inside = true;
+    em_self.in_host_function = true;
     b->function(b->handle, c->result, b->data);
-    em_self.inside = false;
+    em_self.in_host_function = false;
     return CUDA_SUCCESS;
 }
 

@@ -142,7 +142,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
     em_lock();
     uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence;
     while (!r && is_pending(s, up_to)) {
-        if (em_self.inside)
+        if (em_self.in_host_function)
             r = no_waiting_inside();
         else
             em_wait_progress();
@@ -163,7 +163,7 @@ CUresult em_context_synchronize(struct em_context *context)
     em_object_ref(&context->base.object);
     uint64_t up_to = context->work.last_sequence;
     while (!r && em_context_is_pending(context, up_to)) {
-        if (em_self.inside)
+        if (em_self.in_host_function)
             r = no_waiting_inside();
         else
             em_wait_progress();

@@ -40,7 +40,7 @@ CUresult em_command_run(struct em_command *c)
         return c->result;
     }
     CUresult r = c->ops->run(c);
-    if (r && em_error_sticks(r))
+    if (r && em_error_is_sticky(r))
         em_context_set_sticky(context, r);
     return r;
 }
@@ -61,7 +61,7 @@ static void end_command(struct em_command *c, CUresult r)
 static void keep_failure(const struct em_command *c, CUresult r)
 {
     struct em_stream *s = c->stream;
-    if (s->failure || em_error_sticks(r))
+    if (s->failure || em_error_is_sticky(r))
         return;
     s->failed = c->ops->name;
     s->failed_call = c->call;
@@ -177,7 +177,7 @@ static bool goes_on(const struct em_stream *s, unsigned depth)
 // em_lock.
 static void wait_for_room(struct em_stream *s)
 {
-    while (s->pending >= QUEUE_MOST && !s->dead && !em_self.inside && goes_on(s, 4))
+    while (s->pending >= QUEUE_MOST && !s->dead && !em_self.in_host_function && goes_on(s, 4))
         em_wait_progress();
 }
 

@@ -55,7 +55,7 @@ static void ask(int signal)
     long thread = syscall(SYS_gettid);
     bool in_call = em_self.entry != NULL;
     if (!in_call)
-        em_self.inside = true;
+        em_self.in_host_function = true;
     atomic_store(&answer, in_call ? -thread : thread);
 }
 

@@ -69,7 +69,8 @@ def read():
 
 def sentence(text):
     first = text.split()[0]
-    start = text[0].upper() if first.isalpha() and first != 'size' else text[0]
+    argument = first in ('flags', 'numLevels', 'offset', 'size')
+    start = text[0].upper() if first.isalpha() and not argument else text[0]
     return start + text[1:] + ('' if text.endswith('.') else '.')
 
 

@@ -224,7 +224,7 @@ CUresult em_egl_view_open(struct em_context *context, const void *owner,
     v->owner = owner;
     v->data = v->shown = *f;
     v->shown.depth = 0;
-    if (em_quirk(EGL_FRAME_AS_TOLD))
+    if (em_quirk(EGL_FRAME_FORMATS))
         em_egl_color_as_reported(&v->shown.color, &v->shown.format);
     if (!f->pitch)
         v->shown.pitch = f->width * f->channels * dm_format_info(f->format)->channel_B;
