@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-# Sourced by tools/check, tools/demo and tools/bench: installs what is missing (Debian and Ubuntu), finds the repository's root.
+# Sourced by tools/check, tools/demo and tools/bench: installs missing packages (Debian and Ubuntu),
+# and finds the repository's root.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# need PACKAGE…: installs those that are not there. Says so and goes on where it cannot: the build names what it lacks.
+# need PACKAGE…: installs those that are missing. If it cannot, it says so and goes on, because the
+# build names the parts that it lacks.
 need() {
     local missing=() package
     command -v dpkg-query >/dev/null || return 0
     for package in "$@"; do
-        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+            missing+=("$package")
     done
     [ ${#missing[@]} = 0 ] && return 0
     local sudo=
@@ -18,13 +21,15 @@ need() {
     fi
     echo "installing ${missing[*]}" >&2
     export DEBIAN_FRONTEND=noninteractive
-    $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 2>&1 ||
-        { $sudo apt-get update -qq >/dev/null && $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; } ||
+    local install=($sudo apt-get install -y -qq --no-install-recommends "${missing[@]}")
+    "${install[@]}" >/dev/null 2>&1 ||
+        { $sudo apt-get update -qq >/dev/null && "${install[@]}" >/dev/null; } ||
         echo "could not install all of: ${missing[*]}" >&2
 }
 
 build_packages=(gcc libc6-dev meson ninja-build python3 pkg-config uthash-dev)
-graphics_packages=(libvulkan-dev mesa-vulkan-drivers glslang-tools libpng-dev libegl-dev libopengl-dev libgl-dev libglx-dev libx11-dev libegl1 libgl1 libgl1-mesa-dri xvfb xauth)
+graphics_packages=(libvulkan-dev mesa-vulkan-drivers glslang-tools libpng-dev libegl-dev
+    libopengl-dev libgl-dev libglx-dev libx11-dev libegl1 libgl1 libgl1-mesa-dri xvfb xauth)
 
 # configure FOLDER [meson option…]: sets a build folder up, or brings an old one up to date.
 configure() {
@@ -37,7 +42,10 @@ configure() {
         done
         meson configure "$folder" "${options[@]}" >/dev/null
     else
-        meson setup "$folder" "$root" "$@" >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
+        if ! meson setup "$folder" "$root" "$@" >"$folder.log" 2>&1; then
+            cat "$folder.log" >&2
+            return 1
+        fi
         rm -f "$folder.log"
     fi
 }

@@ -1,5 +1,6 @@
 #version 450
-// Draws one level of the image: red along x, green along y, blue tells the level; every eighth texel line is dark.
+// Draws one level of the image: red grows along x, green along y, and blue with the level. Every
+// eighth line of texels is dark.
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(binding = 0, rgba8ui) uniform writeonly uimage2D level_image;
 layout(push_constant) uniform Level { uint level; } push;
@@ -10,5 +11,6 @@ void main()
     if (at.x >= size.x || at.y >= size.y)
         return;
     uint dark = ((at.x | at.y) & 7) == 0 ? 2 : 1;
-    imageStore(level_image, at, uvec4(uint(at.x * 255) / uint(size.x) / dark, uint(at.y * 255) / uint(size.y) / dark, push.level * 28u, 255u));
+    uvec2 ramp = uvec2(at * 255) / uvec2(size) / dark;
+    imageStore(level_image, at, uvec4(ramp, push.level * 28u, 255u));
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Everything a header declares, as the compiler understands it: names, types, sizes, offsets, values, prototypes, macros."""
+"""Everything a header declares, as the compiler understands it: names, types, sizes, offsets,
+values, prototypes, macros."""
 import json
 import re
 import subprocess
@@ -12,7 +13,8 @@ EXEMPT_MACRO = re.compile(r'^(_|CARDLESS_)|_H_?$|^CUDA_(CB|ENABLE_DEPRECATED)$')
 
 # What the headers of both sides include from others.
 FOREIGN = ''.join(f'#if __has_include(<{name}>)\n#include <{name}>\n#endif\n' for name in
-                  ['stddef.h', 'stdint.h', 'stdlib.h', 'GL/gl.h', 'EGL/egl.h', 'EGL/eglext.h', 'vdpau/vdpau.h'])
+                  ['stddef.h', 'stdint.h', 'stdlib.h', 'GL/gl.h', 'EGL/egl.h', 'EGL/eglext.h',
+                   'vdpau/vdpau.h'])
 
 
 def run(command, text=None):
@@ -23,7 +25,8 @@ def run(command, text=None):
 
 
 def unnamed(spelling):
-    """Clang spells an unnamed type with the place of its definition, which differs between the two headers."""
+    """Clang spells an unnamed type with the place of its definition, which differs between the two
+    headers."""
     return re.sub(r'\((unnamed|anonymous)[^)]*\)', '(unnamed)', spelling)
 
 
@@ -33,8 +36,10 @@ class Headers:
     def __init__(self, clang, flags, names):
         self.command = [clang, '-x', 'c', '-std=gnu11', '-w', *flags]
         self.source = FOREIGN + ''.join(f'#include <{name}>\n' for name in names)
-        self.typedefs, self.records, self.functions, self.spelled, self.enumerators, self.constants = {}, {}, {}, {}, {}, []
-        tree = json.loads(run(self.command + ['-fsyntax-only', '-Xclang', '-ast-dump=json', '-'], self.source))
+        self.typedefs, self.records, self.functions, self.spelled = {}, {}, {}, {}
+        self.enumerators, self.constants = {}, []
+        dump = ['-fsyntax-only', '-Xclang', '-ast-dump=json', '-']
+        tree = json.loads(run(self.command + dump, self.source))
         for node in tree['inner']:
             self.declare(node)
         self.macros = self.read_macros()
@@ -70,14 +75,17 @@ class Headers:
                 where = f'{path}.{name}' if path and name else path + name
                 nested = last if last is not None and self.names(t['qualType'], last) else None
                 if name:
-                    yield where, unnamed(t.get('desugaredQualType', t['qualType'])) if not nested else nested['tagUsed']
+                    yield where, (nested['tagUsed'] if nested else
+                                  unnamed(t.get('desugaredQualType', t['qualType'])))
                 if nested:
                     yield from self.fields(nested, where)
 
     @staticmethod
     def names(spelling, record):
         """Whether a field of this type follows the definition of the record it has."""
-        return re.search(r'\((unnamed|anonymous)', spelling) if not record.get('name') else record['name'] in spelling.split()
+        if record.get('name'):
+            return record['name'] in spelling.split()
+        return re.search(r'\((unnamed|anonymous)', spelling)
 
     def canonical(self, spelling):
         """The type with every typedef of the API replaced by what it stands for."""
@@ -97,10 +105,13 @@ class Headers:
                 found[m[1]] = (m[2] or '', m[3].strip())
             return found
         plain = table(FOREIGN)
-        own = {n: v for n, v in table(self.source).items() if n not in plain and not EXEMPT_MACRO.search(n)
+        own = {n: v for n, v in table(self.source).items()
+               if n not in plain and not EXEMPT_MACRO.search(n)
                and not re.match('GL|EGL|VDP|KHRONOS', n)}
-        # What the name ends up as counts, not the way there; a name that ends up as itself might as well not be defined.
-        text = run(self.command + ['-E', '-P', '-'], self.source + ''.join(f'"=={n}" {n}\n' for n in own if not own[n][0]))
+        # Macros are compared by their full expansion. A name that expands to itself is left out,
+        # because it might as well not be defined.
+        uses = ''.join(f'"=={n}" {n}\n' for n in own if not own[n][0])
+        text = run(self.command + ['-E', '-P', '-'], self.source + uses)
         for name, expansion in re.findall(r'^"==(\w+)" ?(.*)$', text, re.M):
             own[name] = ('', expansion)
         return {n: v for n, v in own.items() if v[1] != n}
@@ -114,11 +125,13 @@ class Headers:
             if not re.search(r'\)\s*\(|\w \(', spelling) or '*' in spelling:
                 out.append(f'printf("size {name} %zu\\n", SIZE({name}));')
         for record, fields in sorted(self.records.items()):
-            out.append(f'printf("size {record} %zu\\nalign {record} %zu\\n", sizeof({record}), _Alignof({record}));')
+            out.append(f'printf("size {record} %zu\\nalign {record} %zu\\n", '
+                       f'sizeof({record}), _Alignof({record}));')
             for path, _ in fields:
-                out.append(f'printf("field {record}.{path} at %zu of %zu\\n", offsetof({record}, {path}), '
-                           f'sizeof((({record} *)0)->{path}));')
-        program = '#define SIZE(t) sizeof(t)\n#include <stdio.h>\n' + self.source + 'int main(void)\n{\n' + '\n'.join(out) + '\n}\n'
+                out.append(f'printf("field {record}.{path} at %zu of %zu\\n", '
+                           f'offsetof({record}, {path}), sizeof((({record} *)0)->{path}));')
+        program = ('#define SIZE(t) sizeof(t)\n#include <stdio.h>\n' + self.source +
+                   'int main(void)\n{\n' + '\n'.join(out) + '\n}\n')
         with tempfile.TemporaryDirectory() as folder:
             binary = str(Path(folder) / 'measure')
             run(self.command + ['-o', binary, '-'], program)

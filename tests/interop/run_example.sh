@@ -5,7 +5,10 @@
 for icd in /usr/share/vulkan/icd.d/lvp_icd*.json; do
     [ -f "$icd" ] && export VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd"
 done
-[ -n "$VK_DRIVER_FILES" ] || { echo "SKIPPED: lavapipe (mesa-vulkan-drivers) is not installed"; exit 77; }
+if [ -z "$VK_DRIVER_FILES" ]; then
+    echo "SKIPPED: lavapipe (mesa-vulkan-drivers) is not installed"
+    exit 77
+fi
 export LIBGL_ALWAYS_SOFTWARE=1 GALLIUM_DRIVER=llvmpipe
 export TSAN_OPTIONS="suppressions=$(dirname "$0")/../gl/tsan.supp"
 reports="$4.json"

@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Makes the tables of sRGB conversion: srgb_tables.py OUT.c
 
-Decoding: the nearest float of each code's colour, and of each code's alpha. Encoding: an entry for every 2^16 floats from 2^-13 to 1 (their upper 16 bits are the
-index). No such piece holds more than one border between two codes, so that  (entry + lower 16 bits of the float) >> 16  is the code: the
-entry is the first float's code << 16, plus what makes the sum carry from the border on. All in decimal numbers of 60 digits."""
+Decoding: the nearest float of each code's colour, and of each code's alpha.
+
+Encoding: an entry for every 2^16 floats from 2^-13 to 1, whose upper 16 bits are the index. Such a
+piece holds at most one border between two codes, so that (entry + lower 16 bits of the float) >> 16
+is the code: the entry is the first float's code << 16, plus the number that makes the sum carry
+from the border on.
+
+Everything is computed in decimal numbers of 60 digits."""
 import struct
 import sys
 from decimal import Decimal as D, getcontext
@@ -38,8 +43,10 @@ def first_at_least(value):
 
 
 def main():
-    decode = [nearest(linear(D(code) / 255)) for code in range(256)] + [nearest(D(code) / 255) for code in range(256)]
-    # The border below code n + 1: halfway between the codes, as the formula for encoding has it (linear up to 0.0031308).
+    decode = ([nearest(linear(D(code) / 255)) for code in range(256)] +
+              [nearest(D(code) / 255) for code in range(256)])
+    # The border below code n + 1: halfway between the codes, by the formula for encoding (linear up
+    # to 0.0031308).
     borders = []
     for code in range(255):
         s = (D(code) + D('0.5')) / 255
@@ -54,11 +61,14 @@ def main():
         encode.append((code << 16) + (0x10000 - (here[0] & 0xffff) if here else 0))
 
     def rows(values, each):
-        return ''.join('    ' + ' '.join(f'0x{v:08x},' for v in values[i:i + each]) + '\n' for i in range(0, len(values), each))
+        return ''.join('    ' + ' '.join(f'0x{v:08x},' for v in values[i:i + each]) + '\n'
+                       for i in range(0, len(values), each))
     with open(sys.argv[1], 'w', encoding='utf-8') as f:
-        f.write('// SPDX-License-Identifier: MIT\n// Made by tools/gen/srgb_tables.py.\n#include "srgb.h"\n\n'
+        f.write('// SPDX-License-Identifier: MIT\n// Made by tools/gen/srgb_tables.py.\n'
+                '#include "srgb.h"\n\n'
                 f'const uint32_t kn_srgb_decode_bits[512] = {{\n{rows(decode, 8)}}};\n\n'
-                f'const uint32_t kn_srgb_encode_entries[KN_SRGB_ENTRIES] = {{\n{rows(encode, 8)}}};\n')
+                'const uint32_t kn_srgb_encode_entries[KN_SRGB_ENTRIES] = '
+                f'{{\n{rows(encode, 8)}}};\n')
 
 
 main()
