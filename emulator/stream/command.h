@@ -46,8 +46,8 @@ struct em_command_ops {
     // failed. Precondition: em_lock held.
     bool (*ready)(struct em_command *);
     // Does the work. Reports its own errors (em_fail), which then have these effects:
-    //   - If the manual says that it makes the context unusable (em_error_is_sticky), it becomes the
-    //     sticky error of the stream's context, whoever submitted the command.
+    //   - If the manual says that it makes the context unusable (em_error_is_sticky), it becomes
+    //     the sticky error of the stream's context, whoever submitted the command.
     //   - Any other error is the result of em_submit for EM_SUBMIT_SYNC. For EM_SUBMIT_ASYNC the
     //     stream keeps it until something synchronises with the stream.
     // Not called if the context was destroyed, or got a sticky error, before the command's turn.

@@ -291,8 +291,7 @@ TEST(nonsense_settings)
     };
     for (unsigned i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
         char want[128];
-        snprintf(want, sizeof want, "cardless: %s=%s is ignored", nonsense[i][0],
-                 nonsense[i][1]);
+        snprintf(want, sizeof want, "cardless: %s=%s is ignored", nonsense[i][0], nonsense[i][1]);
         const char *said = said_of(nonsense[i][0], nonsense[i][1]);
         if (!strstr(said, want))
             printf("# said: %s\n", said);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls every entry point with CARDLESS_TRACE and compares the lines with the table and the headers.
+"""Calls every entry point with CARDLESS_TRACE and compares the lines with table and headers.
 
     trace.py GENERATORS TABLE LIBRARY fields   pointers lead to zeroed memory: every field that a
                                                header declares occurs in the line by its name

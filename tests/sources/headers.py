@@ -90,7 +90,8 @@ def check(compiler, root, build):
     headers = list(headers_of(root, build))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda h: compile_alone(compiler, h[0], h[2]), headers)
-        return headers, [f'{name}:\n{said[:1000]}' for (path, name, _), said in zip(headers, results)
+        return headers, [f'{name}:\n{said[:1000]}'
+                         for (path, name, _), said in zip(headers, results)
                          if said and not lacks_library(path, said)]
 
 

@@ -17,7 +17,8 @@ import sys
 
 # Programs that are kept exactly as they were when a card answered them.
 LEFT_OUT = ("tests/silicon/probes/",)
-MARKDOWN_CODE = re.compile(r"^```.*?^```|^ {4}.*?$|`[^`]*`|^\|.*?$|\]\([^)]*\)|<[^>]*>", re.M | re.S)
+MARKDOWN_CODE = re.compile(r"^```.*?^```|^ {4}.*?$|`[^`]*`|^\|.*?$|\]\([^)]*\)|<[^>]*>",
+                           re.M | re.S)
 
 
 def files(folder, parts, endings):
