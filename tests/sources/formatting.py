@@ -5,7 +5,8 @@
 usage: formatting.py CLANG_FORMAT ROOT          fails if clang-format would change a file
        formatting.py CLANG_FORMAT --self-test   finds the file that is planted in a folder
 
-Other versions of clang-format make other choices, so the test is skipped unless it is version 14."""
+Other versions of clang-format make other choices, so the test is skipped unless it is version
+14."""
 import concurrent.futures
 import os
 import re
@@ -24,8 +25,8 @@ LEFT_OUT = 'tests/silicon/probes/'
 
 
 def version_of(program):
-    said = subprocess.run([program, '--version'], stdout=subprocess.PIPE, check=True).stdout.decode()
-    return int(re.search(r'version (\d+)', said)[1])
+    said = subprocess.run([program, '--version'], stdout=subprocess.PIPE, check=True).stdout
+    return int(re.search(r'version (\d+)', said.decode())[1])
 
 
 def differences(program, root, names):
