@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Starts the driver, and notices forks and the end of the process.
+// Starts the driver, and reacts to forks and to the end of the process.
 #include "driver.h"
 
 #include <pthread.h> // pthread_atfork
@@ -39,9 +39,9 @@ static bool is_state(enum em_driver_state state)
     return __atomic_load_n(&em_driver_state, __ATOMIC_ACQUIRE) == (int)state;
 }
 
-// A fork copies this thread alone; what other threads hold at that moment would stay held in the
-// child for ever.
-static bool cancel_was_off; // in the thread that forks; under em_lock
+// A fork copies only the calling thread. If another thread held a lock, it would stay locked in the
+// child for ever. So the locks are taken before a fork, and released in the parent and the child.
+static bool cancel_was_off; // of the thread that forks; guarded by em_lock
 
 static void before_fork(void)
 {
@@ -61,7 +61,7 @@ static void after_fork(void)
     em_error_unlock();
     em_unlock();
     dm_mutex_unlock(&starting);
-    if (!off) // the fork was not inside of a call, whose end restores it
+    if (!off) // otherwise the fork was inside a call, and the end of the call restores it
         em_cancel_restore(em_thread());
 }
 
@@ -72,11 +72,11 @@ static void in_child(void)
         set_state(EM_DRIVER_FORKED);
 }
 
-// Host code that touches device memory faults as it does with a card; it is told why. Runs inside
+// Prints the reason if host code accesses device memory, which causes a fault as on a card. Runs in
 // the signal handler.
 static void describe_fault(const struct dm_fault *fault)
 {
-    static const char before[] = "cardless: host code must not touch device memory: ",
+    static const char before[] = "cardless: host code must not access device memory: ",
                       after[] = "; copy it with cuMemcpyDtoH or cuMemcpyHtoD\n";
     char line[256];
     if (fault->kind != DM_FAULT_PKEY)
@@ -89,15 +89,16 @@ static void describe_fault(const struct dm_fault *fault)
         return;
 }
 
-// Other people's memory may be gone or change; and device memory is for the driver alone. Before
-// any device page exists.
+// Installs the fault handlers and the protection key. They are needed because memory of others may
+// disappear or change at any time, and because only the driver may access device memory. Called
+// before the first device page exists.
 static CUresult start_guard(void)
 {
     dm_pkey_init();
     int r = dm_guard_init();
     if (r)
-        return em_fail(CUDA_ERROR_OPERATING_SYSTEM, "no handler for faults can be installed: %s",
-                       strerror(-r));
+        return em_fail(CUDA_ERROR_OPERATING_SYSTEM,
+                       "cannot install handlers for SIGSEGV and SIGBUS: %s", strerror(-r));
     if (em_config()->sink == EM_SINK_TEXT)
         dm_fault_describe(describe_fault);
     return CUDA_SUCCESS;
@@ -125,9 +126,9 @@ static CUresult start(void)
         r = em_devices_start();
     if (r)
         return r;
-    static bool watching; // a failed start may be tried again; handlers cannot be taken back
+    static bool watching; // cuInit may run again after a failure, but handlers cannot be removed
     if (!watching && pthread_atfork(before_fork, after_fork, in_child))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory to watch for forks");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the handlers of fork");
     watching = true;
     return CUDA_SUCCESS;
 }
@@ -136,7 +137,7 @@ CUresult em_init(unsigned flags)
 {
     // "Flags: Initialization flag for CUDA. Currently, the Flags parameter must be 0."
     if (flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags is %#x, it must be 0", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "Flags is %#x; it must be 0", flags);
     if (is_state(EM_DRIVER_FORKED) || is_state(EM_DRIVER_GONE))
         return em_not_ready();
     CUresult r = CUDA_SUCCESS;
@@ -151,8 +152,8 @@ CUresult em_init(unsigned flags)
     return r;
 }
 
-// Destructors of the program, and of libraries that use this one, run before this; those that come
-// after it find the driver gone.
+// Shuts the driver down. Destructors of the program, and of libraries that use this one, run
+// earlier. Calls from destructors that run later return CUDA_ERROR_DEINITIALIZED.
 __attribute__((destructor)) static void leave(void)
 {
     if (!is_state(EM_DRIVER_READY))
@@ -161,8 +162,8 @@ __attribute__((destructor)) static void leave(void)
     if (em_config()->fail_alloc)
         fprintf(stderr, "cardless: CARDLESS_FAIL_ALLOC=%llu: %s\n",
                 (unsigned long long)em_config()->fail_alloc,
-                dm_alloc_failed() ? "that allocation has failed"
-                                  : "the process ended before that allocation");
+                dm_alloc_failed() ? "this allocation failed as requested"
+                                  : "the process ended before this allocation");
     set_state(EM_DRIVER_GONE);
     dm_guard_finish();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The driver's life in a process: started by cuInit, lost by a fork, gone when the library is
-// unloaded.
+// The state of the driver in a process: cuInit starts it, a fork makes it unusable in the child,
+// and it shuts down when the library is unloaded or the process exits.
 #pragma once
 #include <cuda.h>
 
-// cuInit. Starts the driver the first time it succeeds; safe from every thread.
+// cuInit: starts the driver, unless an earlier call has started it. Any thread may call it.
 CUresult em_init(unsigned flags);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A context's life: what begins with it and what ends with it.
+// Creates, begins, ends and destroys contexts, and calls the observers at the end of each.
 #include "context.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 
 static struct em_context *alive; // guarded by em_lock
 static uint64_t last_id;
-static pthread_cond_t ended =
-    PTHREAD_COND_INITIALIZER; // with em_lock: a context's `ending` became false
+// Signalled with em_lock held, after `ending` of a context has become false.
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 
 static const struct em_context_observer *observers[EM_OBSERVER_COUNT]; // guarded by em_lock
 
@@ -39,7 +39,7 @@ CUresult em_context_new(struct em_device *device, bool primary, struct em_contex
     em_assert_locked();
     struct em_context *c = dm_calloc(1, sizeof *c);
     if (!c)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a context");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while creating a context");
     CUresult r = em_object_start(&c->base.object, EM_CONTEXT, NULL, context_finish);
     if (r) {
         dm_free(c);
@@ -103,8 +103,8 @@ void em_context_end(struct em_context *c)
     em_assert_locked();
     c->ending = true;
     em_context_base_end(c);
-    // Work in its streams runs to the end while the context is still usable. Work that another
-    // thread would add meanwhile is refused because of `ending`.
+    // The work in its streams completes now, while the context is still usable. If another thread
+    // tries to add work meanwhile, it fails because of `ending`.
     em_unlock();
     finish_all(c);
     em_lock();
@@ -118,7 +118,7 @@ void em_context_end(struct em_context *c)
         c->next->previous = c->previous;
     c->previous = c->next = NULL;
     em_context_forget_peers(c);
-    // The newest first: an object goes before the one that it was made from.
+    // End the newest object first, because it may have been created from an older one.
     while (c->base.objects)
         em_object_end(c->base.objects, EM_END_CONTEXT);
     release_all(c);
@@ -135,6 +135,7 @@ void em_context_wait_end(const struct em_context *c)
 
 CUresult em_context_create(struct em_device *device, unsigned flags, CUcontext *out)
 {
+    em_assert_unlocked();
     struct em_context *c;
     em_lock();
     CUresult r = em_context_new(device, false, &c);
@@ -158,7 +159,7 @@ static void destroy(struct em_context *c)
 {
     em_assert_locked();
     em_object_ref(&c->base.object);
-    em_object_retire(&c->base.object); // from here on no other thread finds it
+    em_object_retire(&c->base.object); // no other thread can find it any more
     em_context_end(c);
     // "If ctx is current to the calling thread then ctx will also be popped from the current
     // thread's context stack. If ctx is current to other threads, then ctx will remain current to
@@ -171,13 +172,14 @@ static void destroy(struct em_context *c)
 
 CUresult em_context_destroy(CUcontext handle)
 {
+    em_assert_unlocked();
     struct em_context *c;
     em_lock();
     CUresult r = em_object_get(EM_CONTEXT, handle, CUDA_ERROR_CONTEXT_IS_DESTROYED, &c);
     if (!r && c->base.primary)
         r = em_fail(CUDA_ERROR_INVALID_CONTEXT,
-                    "CUcontext #%u is the primary context of device %d, which "
-                    "cuDevicePrimaryCtxRelease ends",
+                    "CUcontext #%u is the primary context of device %d; call "
+                    "cuDevicePrimaryCtxRelease to end it",
                     c->base.object.number, c->device->ordinal);
     if (!r)
         destroy(c);
@@ -187,6 +189,7 @@ CUresult em_context_destroy(CUcontext handle)
 
 CUresult em_context_attach(CUcontext *out)
 {
+    em_assert_unlocked();
     em_lock();
     struct em_context *c = em_self.current;
     c->usage++;
@@ -198,16 +201,19 @@ CUresult em_context_attach(CUcontext *out)
 
 CUresult em_context_detach(CUcontext handle)
 {
+    em_assert_unlocked();
     CUresult r = CUDA_SUCCESS;
     em_lock();
     struct em_context *c = em_self.current;
     // "ctx must be a context handle that was passed back by cuCtxCreate() or cuCtxAttach(), and
     // must be current to the calling thread."
     if (!c || em_context_handle(c) != handle)
-        r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not current in this thread");
+        r = em_fail(CUDA_ERROR_INVALID_CONTEXT,
+                    "ctx is not current in this thread; make it current with cuCtxSetCurrent");
     else if (c->base.primary && !c->attached)
         r = em_fail(CUDA_ERROR_INVALID_CONTEXT,
-                    "nothing is attached to the primary context of device %d", c->device->ordinal);
+                    "ctx is the primary context of device %d, and cuCtxAttach was not called on it",
+                    c->device->ordinal);
     else if (c->base.error_state == EM_DESTROYED || c->ending)
         r = em_context_error(c);
     if (r)
@@ -229,6 +235,7 @@ unlock:
 
 CUresult em_context_get(CUcontext handle, CUresult code, struct em_context **out)
 {
+    em_assert_unlocked();
     CUresult r = CUDA_SUCCESS;
     em_lock();
     if (!handle) {
@@ -245,6 +252,7 @@ CUresult em_context_get(CUcontext handle, CUresult code, struct em_context **out
 
 void em_context_put(struct em_context *context)
 {
+    em_assert_unlocked();
     em_lock();
     em_object_unref(&context->base.object);
     em_unlock();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contexts: id, device, flags and cache preference.
+// Gets and sets the properties of contexts: id, device, flags and cache preference.
 #include "context_facts.h"
 
 #include "call.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What can be asked and set of a context. A NULL handle means the current one, which there is.
+// The properties of a context that a program can get and set. A NULL handle means the current
+// context; the caller has checked that a context is current.
 #pragma once
 #include "context.h"
 
@@ -7,8 +8,8 @@
 CUresult em_context_device(CUcontext handle, CUdevice *out);
 CUresult em_context_id(CUcontext handle, unsigned long long *out);
 CUresult em_context_api_version(CUcontext handle, unsigned *out);
-// CU_CTX_* of the current context. Whether host memory can be mapped, and whether there are core
-// dumps, is settled when the context is made: those bits stay as they are.
+// CU_CTX_* of the current context. The bits for mapped host memory and for core dumps cannot be
+// changed after a context was created.
 unsigned em_context_flags(void);
 void em_context_set_flags(unsigned flags);
 CUfunc_cache em_context_cache_config(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A table of permissions. Each one is also in a list of either context, so that the end of a
-// context costs no more than the permissions that it has and has given.
+// Keeps the permissions in a table. Each permission is also in a list of both contexts, so that the
+// end of a context takes time proportional to the permissions that it has and has given.
 #include "context_peer.h"
 
 #include <utlist.h>
@@ -84,7 +84,8 @@ CUresult em_context_enable_peer(CUcontext handle)
     // between the current context's device and the peer's"
     if (peer->device == c->device)
         r = em_fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
-                    "both contexts belong to device %d, and a device is not its own peer",
+                    "peerContext belongs to device %d, as the current context does, and a device "
+                    "is not its own peer; use a context of another device",
                     c->device->ordinal);
     else if (find(c, peer))
         r = em_fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
@@ -106,7 +107,8 @@ CUresult em_context_disable_peer(CUcontext handle)
     CUresult r = get_peer(handle, &peer);
     if (!r && !(access = find(c, peer)))
         r = em_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
-                    "CUcontext #%u was not given access to the memory of CUcontext #%u",
+                    "CUcontext #%u has no access to the memory of CUcontext #%u; "
+                    "cuCtxEnablePeerAccess enables it",
                     c->base.object.number, peer->base.object.number);
     if (access)
         forbid(access);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Peer access: which contexts may use the memory of which others.
+// Peer access: the permission of one context to use the memory of another.
 #pragma once
 #include <cuda.h>
 
 struct em_context;
 
 // cuCtxEnablePeerAccess and cuCtxDisablePeerAccess, for the current context.
-// Precondition: em_lock not held.
+// Precondition: em_lock NOT held.
 CUresult em_context_enable_peer(CUcontext peer);
 CUresult em_context_disable_peer(CUcontext peer);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The calling thread's stack of contexts; it is freed when the thread ends.
+// Keeps a stack of contexts for each thread, and frees it when the thread ends.
 #include "context_stack.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include "lock.h"
 
 struct em_context_stack {
-    uint32_t count, room;
+    uint32_t count, capacity;
     struct em_context *items[];
 };
 
@@ -30,8 +30,10 @@ static void thread_ends(void *value)
 
 CUresult em_context_threads_start(void)
 {
+    em_assert_unlocked();
     if (!have_key && pthread_key_create(&key, thread_ends))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the process has no thread-specific key left");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of thread-specific keys: the process uses all of PTHREAD_KEYS_MAX");
     have_key = true;
     return CUDA_SUCCESS;
 }
@@ -40,18 +42,19 @@ CUresult em_stack_push(struct em_context *context)
 {
     em_assert_locked();
     struct em_context_stack *s = em_self.stack;
-    if (!s || s->count == s->room) {
-        uint32_t room = s ? s->room * 2 : 8;
-        struct em_context_stack *more = dm_realloc(s, sizeof *s + room * sizeof s->items[0]);
+    if (!s || s->count == s->capacity) {
+        uint32_t capacity = s ? s->capacity * 2 : 8;
+        struct em_context_stack *more = dm_realloc(s, sizeof *s + capacity * sizeof s->items[0]);
         if (!more)
-            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a stack of %u contexts",
-                           room);
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                           "out of host memory for a stack of %u contexts", capacity);
         if (!s)
             more->count = 0;
-        more->room = room;
+        more->capacity = capacity;
         em_self.stack = s = more;
-        pthread_setspecific(key, s); // fails only the first time, for want of memory; then the
-                                     // stack is not freed with the thread
+        // This can fail only the first time, if the host is out of memory. The stack then leaks
+        // when the thread ends.
+        pthread_setspecific(key, s);
     }
     em_object_ref(&context->base.object);
     s->items[s->count++] = em_self.current = context;
@@ -67,7 +70,8 @@ void em_stack_pop(void)
     em_object_unref(&top->base.object);
 }
 
-// Finds the context that a thread wants to make current.
+// Finds the context that a call wants to make current. The code of an invalid handle depends on
+// whether the number was ever the handle of a context.
 static CUresult get(CUcontext handle, struct em_context **out)
 {
     CUresult code = em_handle_like(EM_CONTEXT, (uint64_t)(uintptr_t)handle)
@@ -78,6 +82,7 @@ static CUresult get(CUcontext handle, struct em_context **out)
 
 CUresult em_context_push(CUcontext handle)
 {
+    em_assert_unlocked();
     struct em_context *c;
     em_lock();
     CUresult r = get(handle, &c);
@@ -89,6 +94,7 @@ CUresult em_context_push(CUcontext handle)
 
 CUresult em_context_pop(CUcontext *out)
 {
+    em_assert_unlocked();
     CUresult r = em_need_current();
     if (r)
         return r;
@@ -103,6 +109,7 @@ CUresult em_context_pop(CUcontext *out)
 
 CUresult em_context_set_current(CUcontext handle)
 {
+    em_assert_unlocked();
     struct em_context *c;
     CUresult r = CUDA_SUCCESS;
     em_lock();

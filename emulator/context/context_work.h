@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scheduler's part of a context: the commands that are not complete yet. Only the folder
-// stream/ uses it; the structs are here because contexts contain them. Everything here is guarded
-// by em_lock.
+// The scheduler's part of a context: the commands that are not complete yet. Only the room `stream`
+// uses it; the structs are here because contexts contain them. em_lock guards them.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,22 +13,24 @@ struct em_command_list {
     struct em_command *first, *last;
 };
 
-// A place where commands are parked until something notifies it (condition.h).
+// A list of parked commands. They become ready after something notifies the condition
+// (condition.h).
 struct em_condition {
-    struct em_command *first, *last; // the parked commands, the longest waiting first
+    struct em_command *first, *last; // the parked commands; `first` has waited longest
     struct em_source *source;        // notifies from outside this process (outside.h), or NULL
 };
 
 struct em_context_work {
-    // Commands that are not complete, in the order of submission: those of the legacy default
-    // stream and of the blocking streams, which wait for each other, and all others. The heads of
-    // the lists, and failed_streams, are written atomically.
+    // Commands that are not complete, in the order of submission. `ordered` holds those of the
+    // legacy default stream and of the blocking streams, because these wait for each other;
+    // `unordered` holds all others. The heads of the lists, and failed_streams, are written
+    // atomically.
     struct em_command_list ordered, unordered;
     uint64_t last_sequence;           // sequence number of the last command submitted
     unsigned active;                  // commands that are ready or running
-    bool failed;                      // parked commands know that the context has failed
+    bool failed;                      // parked commands were notified that the context has failed
     bool abandoned;                   // the pending commands are being ended without running
-    struct em_stream *barrier;        // its commands hold up all streams (cuCtxWaitEvent), or NULL
+    struct em_stream *barrier;        // all streams wait for its commands (cuCtxWaitEvent), or NULL
     struct em_stream *failed_streams; // streams that keep the error of an asynchronous command
-    struct em_condition reached;      // parked: records of the whole context (cuCtxRecordEvent)
+    struct em_condition reached;      // parks records of the whole context (cuCtxRecordEvent)
 };

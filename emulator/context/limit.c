@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The limits of a context. The numbers are the device profile's; the rules are here.
+// The limits of a context. The device profile holds the numbers, and this file has the rules.
 #include "limit.h"
 
 #include "device.h"
@@ -7,21 +7,21 @@
 #include "lock.h"
 
 enum set_rule {
-    SET_CLAMPED, // more than the maximum becomes the maximum
-    SET_REFUSED, // more than the maximum is an error
-    SET_NEVER,   // can only be asked for
+    SET_CLAMPED,  // a value above the maximum becomes the maximum
+    SET_CHECKED,  // a value above the maximum is an error
+    SET_READONLY, // a program can get the limit, but not set it
 };
 
 static const enum set_rule set_rules[DM_LIMIT_COUNT] = {
-    [DM_LIMIT_stack_size] = SET_REFUSED,
+    [DM_LIMIT_stack_size] = SET_CHECKED,
     [DM_LIMIT_printf_fifo_size] = SET_CLAMPED,
     [DM_LIMIT_malloc_heap_size] = SET_CLAMPED,
-    [DM_LIMIT_dev_runtime_sync_depth] = SET_REFUSED,
+    [DM_LIMIT_dev_runtime_sync_depth] = SET_CHECKED,
     [DM_LIMIT_dev_runtime_pending_launch_count] = SET_CLAMPED,
-    [DM_LIMIT_max_l2_fetch_granularity] = SET_REFUSED,
-    [DM_LIMIT_persisting_l2_cache_size] = SET_REFUSED,
-    [DM_LIMIT_shmem_size] = SET_NEVER,
-    [DM_LIMIT_cig_enabled] = SET_NEVER,
+    [DM_LIMIT_max_l2_fetch_granularity] = SET_CHECKED,
+    [DM_LIMIT_persisting_l2_cache_size] = SET_CHECKED,
+    [DM_LIMIT_shmem_size] = SET_READONLY,
+    [DM_LIMIT_cig_enabled] = SET_READONLY,
 };
 
 static bool device_has(const struct em_device *device, CUlimit limit)
@@ -45,10 +45,10 @@ static bool device_has(const struct em_device *device, CUlimit limit)
 static CUresult check(const struct em_device *device, CUlimit limit)
 {
     if ((unsigned)limit >= DM_LIMIT_COUNT)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "limit %d does not exist", (int)limit);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "limit %d is not a CUlimit", (int)limit);
     if (!device_has(device, limit))
-        return em_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "device %d (%s) has no limit %s",
-                       device->ordinal, device->profile.name, dm_limit_name(limit));
+        return em_fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit %s is not supported by device %d (%s)",
+                       dm_limit_name(limit), device->ordinal, device->profile.name);
     return CUDA_SUCCESS;
 }
 
@@ -71,17 +71,17 @@ CUresult em_limit_set(struct em_context *context, CUlimit limit, uint64_t value)
     if (r)
         return r;
     const struct dm_limit *l = &context->device->profile.limit[limit];
-    if (set_rules[limit] == SET_NEVER)
-        return em_fail(CUDA_ERROR_NOT_PERMITTED, "limit %s can be asked for, not set",
-                       dm_limit_name(limit));
-    if (value > l->maximum && set_rules[limit] == SET_REFUSED)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "limit %s is at most %llu, not %llu",
-                       dm_limit_name(limit), (unsigned long long)l->maximum,
-                       (unsigned long long)value);
+    if (set_rules[limit] == SET_READONLY)
+        return em_fail(CUDA_ERROR_NOT_PERMITTED,
+                       "limit %s is read-only; only cuCtxGetLimit takes it", dm_limit_name(limit));
+    if (value > l->maximum && set_rules[limit] == SET_CHECKED)
+        return em_fail(
+            CUDA_ERROR_INVALID_VALUE, "value (%llu) exceeds the maximum of limit %s, %llu",
+            (unsigned long long)value, dm_limit_name(limit), (unsigned long long)l->maximum);
     if (value < l->minimum)
         value = l->minimum;
-    // "The driver is free to modify the requested value to meet h/w requirements". The sum may wrap
-    // round: then the limit becomes 0, as on the card.
+    // "The driver is free to modify the requested value to meet h/w requirements". If the sum wraps
+    // around, the limit becomes 0, as on a card.
     value = (value + l->granule - 1) / l->granule * l->granule;
     if (value > l->maximum)
         value = l->maximum;

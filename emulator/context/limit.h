@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The limits of a context: which a device has, what they may be set to, and what becomes of a value
-// asked for.
+// The limits of a context. cuCtxSetLimit may round or clamp the value, or reject it.
 #pragma once
 #include "context.h"
 

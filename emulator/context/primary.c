@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Primary contexts. Their struct, once made, stays for good: a handle kept from an earlier life
-// names the context of the next one.
+// Primary contexts. The struct of a primary context is never freed, so a handle from before its end
+// is valid again after the context was retained again.
 #include "primary.h"
 
 #include "call.h"
 #include "device.h"
 #include "lock.h"
 
-// Whether the primary context is alive; one that is just ending is waited for. Precondition:
-// em_lock held, which may be released meanwhile.
+// Returns true if the primary context is alive. If another thread is ending it, waits for the end.
+// Precondition: em_lock held, which may be released meanwhile.
 static bool is_active(const struct em_device *device)
 {
     em_assert_locked();
@@ -17,8 +17,8 @@ static bool is_active(const struct em_device *device)
     return device->primary && device->primary->base.error_state != EM_DESTROYED;
 }
 
-// "The primary context always maps host memory": CU_CTX_MAP_HOST shows in its flags though it
-// cannot be set. Core dumps that the user asks for are the device's, not the context's.
+// "The primary context always maps host memory": its flags contain CU_CTX_MAP_HOST, which cannot be
+// set. CU_CTX_USER_COREDUMP_ENABLE belongs to the device, not to the context.
 static unsigned context_flags(unsigned flags)
 {
     return (flags & ~(unsigned)CU_CTX_USER_COREDUMP_ENABLE) | CU_CTX_MAP_HOST;
@@ -56,10 +56,12 @@ CUresult em_primary_release(struct em_device *device)
     em_lock();
     struct em_context *c = device->primary;
     if (!c || !c->usage)
-        r = em_fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context of device %d is not retained",
+        r = em_fail(CUDA_ERROR_INVALID_CONTEXT,
+                    "the primary context of device %d is not retained; call "
+                    "cuDevicePrimaryCtxRetain first",
                     device->ordinal);
-    else if (!--c->usage && is_active(device) &&
-             !c->usage) // another thread may have retained it while this one waited
+    // Check `usage` again, because another thread may have retained the context during the wait.
+    else if (!--c->usage && is_active(device) && !c->usage)
         em_primary_end(c);
     em_unlock();
     return r;
@@ -91,7 +93,7 @@ CUresult em_primary_set_flags(struct em_device *device, unsigned flags)
     em_assert_unlocked();
     em_lock();
     device->primary_flags = flags;
-    if (is_active(device)) // core dumps are settled when it is made
+    if (is_active(device)) // its flag for core dumps cannot change any more
         device->primary->flags = context_flags(flags & ~(unsigned)CU_CTX_COREDUMP_ENABLE) |
                                  (device->primary->flags & CU_CTX_COREDUMP_ENABLE);
     em_unlock();
@@ -104,7 +106,7 @@ void em_primary_state(struct em_device *device, unsigned *flags, int *active)
     em_lock();
     *active = is_active(device);
     *flags = device->primary_flags;
-    // Synchronous memory operations belong to the context: cuCtxSetFlags on it shows here too.
+    // CU_CTX_SYNC_MEMOPS belongs to the context, because cuCtxSetFlags can set it there.
     if (*active)
         *flags |= device->primary->flags & CU_CTX_SYNC_MEMOPS;
     em_unlock();

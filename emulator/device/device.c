@@ -12,7 +12,7 @@
 #include "config.h"
 #include "error.h"
 
-enum { DEVICES_MOST = 64, FILE_MOST_B = 1 << 16 };
+enum { DEVICES_MAX = 64, FILE_MAX_B = 1 << 16 };
 static const char default_devices[] = "h100";
 
 struct em_device *em_devices;
@@ -21,13 +21,13 @@ int em_device_count;
 CUresult em_device_bad(CUdevice ordinal)
 {
     return em_fail(CUDA_ERROR_INVALID_DEVICE,
-                   em_device_count == 1 ? "device %d does not exist, there is one device, 0"
-                                        : "device %d does not exist, there are %d devices, from 0",
-                   ordinal, em_device_count);
+                   em_device_count == 1 ? "device %d does not exist; the only device is 0"
+                                        : "device %d does not exist; use 0 to %d",
+                   ordinal, em_device_count - 1);
 }
 
-// The whole of a small text file, with a zero byte behind it. 0 or a negative errno; dm_free the
-// text.
+// Reads a small text file and adds a zero byte. Returns 0 or a negative errno. The caller should
+// free the text with dm_free.
 static int read_file(const char *path, char **out)
 {
     int e = 0;
@@ -36,12 +36,12 @@ static int read_file(const char *path, char **out)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    if (!(text = dm_alloc(FILE_MOST_B + 1))) {
+    if (!(text = dm_alloc(FILE_MAX_B + 1))) {
         e = -ENOMEM;
         goto close_fd;
     }
     for (;;) {
-        ssize_t n = read(fd, text + used, FILE_MOST_B + 1 - used);
+        ssize_t n = read(fd, text + used, FILE_MAX_B + 1 - used);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -49,7 +49,7 @@ static int read_file(const char *path, char **out)
         if (n <= 0)
             break;
         used += (size_t)n;
-        if (used > FILE_MOST_B) {
+        if (used > FILE_MAX_B) {
             e = -EFBIG;
             break;
         }
@@ -65,7 +65,8 @@ close_fd:
     return e;
 }
 
-// `item` is the id of a compiled-in profile or the path of a file.
+// Reads the profile that `item` names: by the id of a compiled-in profile, or by the path of a
+// file.
 static CUresult read_profile(const char *item, struct dm_device_profile *out)
 {
     const char *slash = strrchr(item, '/'), *id = slash ? slash + 1 : item;
@@ -78,8 +79,7 @@ static CUresult read_profile(const char *item, struct dm_device_profile *out)
         int e = read_file(item, &read);
         if (e)
             return em_fail(e == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_NO_DEVICE,
-                           "CARDLESS_DEVICES names the profile %s, which cannot be read: %s", item,
-                           strerror(-e));
+                           "CARDLESS_DEVICES: cannot read the profile %s: %s", item, strerror(-e));
         text = read;
     }
     if (!text) {
@@ -87,10 +87,10 @@ static CUresult read_profile(const char *item, struct dm_device_profile *out)
         for (const struct dm_device_text *t = dm_device_texts; t->id; t++)
             if (strstr(t->text, "name=") && strlen(known) + strlen(t->id) + 3 < sizeof known)
                 strcat(strcat(known, *known ? ", " : ""), t->id);
-        return em_fail(
-            CUDA_ERROR_NO_DEVICE,
-            "CARDLESS_DEVICES names '%s'; there are %s, none, or the path of a .dev file", item,
-            known);
+        return em_fail(CUDA_ERROR_NO_DEVICE,
+                       "CARDLESS_DEVICES: '%s' is not a device; use %s, the path of a .dev file, "
+                       "or 'none' for no device",
+                       item, known);
     }
     if (dm_device_parse(id, text, out, error, sizeof error))
         r = em_fail(CUDA_ERROR_NO_DEVICE, "%s", error);
@@ -98,9 +98,9 @@ static CUresult read_profile(const char *item, struct dm_device_profile *out)
     return r;
 }
 
-// Cards of one kind in one machine differ by their place on the bus: each stands behind the one
-// before it.
-static void place_on_bus(struct em_device *device)
+// Gives each card its own address on the PCI bus, because programs distinguish cards of the same
+// kind by it. If the address is taken, tries the next one.
+static void choose_bus_address(struct em_device *device)
 {
     int *bus = &device->profile.attribute[DM_ATTRIBUTE_pci_bus_id],
         *slot = &device->profile.attribute[DM_ATTRIBUTE_pci_device_id];
@@ -117,7 +117,7 @@ static void place_on_bus(struct em_device *device)
             *slot = 0;
             ++*bus;
         }
-        other = em_devices; // it may now be where another one is
+        other = em_devices; // check all again, because the new address may be taken too
     }
 }
 
@@ -128,20 +128,23 @@ CUresult em_devices_start(void)
     for (const char *c = wanted; *c; c++)
         count += *c == ',';
     if (!strcmp(wanted, "none"))
-        return em_fail(CUDA_ERROR_NO_DEVICE, "CARDLESS_DEVICES=none: there is no device");
-    if (count > DEVICES_MOST)
-        return em_fail(CUDA_ERROR_NO_DEVICE, "CARDLESS_DEVICES names %d devices; %d is the most",
-                       count, DEVICES_MOST);
+        return em_fail(CUDA_ERROR_NO_DEVICE,
+                       "CARDLESS_DEVICES is none, so there is no device; unset it for one device");
+    if (count > DEVICES_MAX)
+        return em_fail(CUDA_ERROR_NO_DEVICE,
+                       "CARDLESS_DEVICES names %d devices; it may name at most %d", count,
+                       DEVICES_MAX);
 
     CUresult r = CUDA_SUCCESS;
-    size_t room = strlen(wanted) + 1;
-    char *list = dm_alloc(room);
+    size_t size = strlen(wanted) + 1;
+    char *list = dm_alloc(size);
     struct em_device *devices = dm_calloc((size_t)count, sizeof *devices);
     if (!list || !devices) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for %d devices", count);
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the list of %d devices",
+                    count);
         goto out;
     }
-    memcpy(list, wanted, room);
+    memcpy(list, wanted, size);
     em_devices = devices;
     char *next = list;
     for (int i = 0; i < count && !r; i++) {
@@ -149,7 +152,7 @@ CUresult em_devices_start(void)
         r = read_profile(item, &devices[i].profile);
         devices[i].ordinal = i;
         if (!r)
-            place_on_bus(&devices[i]);
+            choose_bus_address(&devices[i]);
     }
 out:
     if (!r) {
@@ -165,8 +168,8 @@ out:
 
 uint64_t em_device_linear_texels(const struct em_device *device, uint64_t texel_B)
 {
-    // The widest texel is 16 bytes, and the attribute counts those; narrower ones are more, up to
-    // where texel indices end.
+    // The attribute counts texels of the maximum size, 16 bytes. Smaller texels are more, but a
+    // texture has at most 2^30, because texel indices end there.
     const uint64_t widest_B = 16, most = UINT64_C(1) << 30;
     uint64_t texels =
         (uint64_t)em_device_attribute(device, DM_ATTRIBUTE_maximum_texture1d_linear_width) *

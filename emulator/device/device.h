@@ -11,18 +11,20 @@ struct em_context;
 
 struct em_device {
     int ordinal;
-    struct dm_device_profile profile; // with this device's own place on the bus
-    struct em_context *primary;       // NULL: never retained. Guarded by em_lock, as is the next
-    unsigned primary_flags;           // what the primary context has or will have: CU_CTX_*
+    struct dm_device_profile profile; // with this device's own address on the PCI bus
+    // Guarded by em_lock.
+    struct em_context *primary; // NULL until it is retained for the first time
+    unsigned primary_flags;     // CU_CTX_* of the primary context, or of the next one
 };
 
 extern struct em_device *em_devices;
 extern int em_device_count;
 
-// Makes the list of what CARDLESS_DEVICES says. CUDA_ERROR_NO_DEVICE when that is nothing, or
-// cannot be read. Called once or until it succeeds.
+// Makes the list from CARDLESS_DEVICES. Returns CUDA_ERROR_NO_DEVICE if the list is empty or a
+// profile cannot be read. If it fails, it may be called again.
 CUresult em_devices_start(void);
 
+// Reports that the device does not exist.
 CUresult em_device_bad(CUdevice ordinal) __attribute__((cold));
 
 // "CUDA_ERROR_INVALID_DEVICE: the device ordinal supplied by the user does not correspond to a
@@ -36,8 +38,8 @@ static inline CUresult em_device_get(CUdevice ordinal, struct em_device **out)
     return CUDA_SUCCESS;
 }
 
-// The most texels of so many bytes that a 1D texture of linear memory can have, as
-// cuDeviceGetTexture1DLinearMaxWidth tells.
+// Returns the result of cuDeviceGetTexture1DLinearMaxWidth: the maximum number of texels of this
+// size in a 1D texture of linear memory.
 uint64_t em_device_linear_texels(const struct em_device *device, uint64_t texel_B);
 
 static inline int em_device_attribute(const struct em_device *device, enum dm_attribute attribute)
@@ -45,11 +47,11 @@ static inline int em_device_attribute(const struct em_device *device, enum dm_at
     return device->profile.attribute[attribute];
 }
 
-// The device's UUID. Device 0 has that of the software Vulkan device where this process can have
-// one, so that programs which match devices by UUID find their pair; CARDLESS_UUID sets it. The
-// first call may load Vulkan. Precondition: em_lock NOT held.
+// Returns the device's UUID. If this process can use a software Vulkan device, device 0 has the
+// same UUID, because programs match the devices of CUDA and Vulkan by UUID. CARDLESS_UUID overrides
+// the UUID of device 0. The first call may load Vulkan. Precondition: em_lock NOT held.
 void em_device_uuid(const struct em_device *device, unsigned char out[16]);
 
-// The UUID of the first software Vulkan device (uuid.c). 0, or a negative errno: there is none.
-// Slow.
+// Finds the UUID of the first software Vulkan device (uuid.c). Returns 0, or a negative errno if
+// there is no such device. Slow, because it creates a Vulkan instance.
 int em_vulkan_uuid(unsigned char out[16]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A device's UUID, and how the software Vulkan device's is learnt: by asking Vulkan, which is found
-// at run time and never required.
+// The UUIDs of devices. Device 0 gets its UUID from Vulkan if the process can load Vulkan, which is
+// never required.
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
@@ -12,7 +12,8 @@
 #include "lock.h"
 #include "mutex.h"
 
-// The little of Vulkan that is needed, written down from its specification so that no header is.
+// The part of Vulkan that this file needs, copied from the specification, so that building Cardless
+// does not need the headers of Vulkan.
 enum {
     VK_TYPE_APPLICATION_INFO = 0,
     VK_TYPE_INSTANCE_CREATE_INFO = 1,
@@ -57,7 +58,7 @@ struct vk_properties {
     int type;
     void *next;
     uint32_t api_version, driver_version, vendor, device, device_type;
-    char rest[2048]; // Vulkan's own struct is 824 bytes in all
+    char rest[2048]; // more than enough, because the whole struct of Vulkan has 824 bytes
 };
 
 typedef void (*vk_function)(void);
@@ -72,7 +73,7 @@ int em_vulkan_uuid(unsigned char out[16])
 {
     int e = -ENODEV;
     void *instance = NULL;
-    // Never closed: drivers leave threads and thread keys behind that must keep their code.
+    // The library is never closed, because drivers keep threads and thread keys that need its code.
     void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     vk_get_instance_proc get =
         library ? (vk_get_instance_proc)(uintptr_t)dlsym(library, "vkGetInstanceProcAddr") : NULL;
@@ -109,7 +110,8 @@ int em_vulkan_uuid(unsigned char out[16])
     return e;
 }
 
-// The same for the same profile and ordinal everywhere; version 8, "custom", of RFC 9562.
+// Makes a UUID that depends only on the profile and the ordinal, so it is the same on every
+// machine. It is of version 8, "custom", of RFC 9562.
 static void own_uuid(const struct em_device *device, unsigned char out[16])
 {
     for (int half = 0; half < 2; half++) {
@@ -122,7 +124,7 @@ static void own_uuid(const struct em_device *device, unsigned char out[16])
     out[8] = (unsigned char)((out[8] & 0x3f) | 0x80);
 }
 
-// Of the first device, once it is known.
+// The UUID of device 0, if it was found before.
 static struct {
     struct dm_mutex lock;
     bool known;
@@ -139,8 +141,9 @@ static bool known_first(unsigned char out[16])
     return known;
 }
 
-// No lock is held while Vulkan is loaded: another thread may be inside of the dynamic loader, in a
-// constructor that calls CUDA. Two threads may both look.
+// Holds no lock while Vulkan is loaded, because another thread may hold the lock of the dynamic
+// loader and be in a constructor that calls CUDA. If two threads search at the same time, the first
+// result counts.
 static void find_first(unsigned char out[16])
 {
     if (em_config()->have_uuid)
