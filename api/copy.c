@@ -149,71 +149,95 @@ CUresult api_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArra
 
 // ---- boxes
 
-// One end of a CUDA_MEMCPY2D, CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER, whose members have the same
-// names.
-static CUresult box_end(CUmemorytype type, const void *host_pointer, CUdeviceptr device_pointer,
-                        CUarray array, size_t pitch, size_t rows, size_t lod, size_t x, size_t y,
-                        size_t z, const char *what, struct em_end *out)
+// One end of a CUDA_MEMCPY2D, CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER.
+struct box_end {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    CUarray array;
+    size_t pitch_B, rows, lod, x_B, y, z;
+};
+
+struct box {
+    size_t width_B, height, depth;
+    struct box_end dst, src;
+};
+
+// The members of those structs have the same names: `side` is dst or src.
+#define END_2D(p, side)                                                                            \
+    .type = (p)->side##MemoryType, .host = (p)->side##Host, .device = (p)->side##Device,           \
+    .array = (p)->side##Array, .pitch_B = (p)->side##Pitch, .x_B = (p)->side##XInBytes,            \
+    .y = (p)->side##Y
+#define END_3D(p, side)                                                                            \
+    END_2D(p, side), .rows = (p)->side##Height, .lod = (p)->side##LOD, .z = (p)->side##Z
+#define BOX_3D(p)                                                                                  \
+    {                                                                                              \
+        .width_B = (p)->WidthInBytes, .height = (p)->Height, .depth = (p)->Depth,                  \
+        .dst = {END_3D(p, dst)}, .src = {END_3D(p, src)},                                          \
+    }
+
+// `side` is for the message. Inline, because the compiler then needs no struct box in memory.
+static inline __attribute__((always_inline)) CUresult
+resolve_end(const struct box_end *end, const char *side, struct em_end *out)
 {
-    switch (type) {
+    switch (end->type) {
     case CU_MEMORYTYPE_HOST:
-        *out = host(host_pointer);
+        *out = host(end->host);
         break;
     case CU_MEMORYTYPE_DEVICE:
-        *out = device(device_pointer);
+        *out = device(end->device);
         break;
     case CU_MEMORYTYPE_UNIFIED: // "srcDevice is the (unified virtual address space) base address",
                                 // srcArray is ignored
-        *out = any(device_pointer);
+        *out = any(end->device);
         break;
     case CU_MEMORYTYPE_ARRAY:
         // "srcLOD must be 0"
-        if (lod)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "%sLOD (%zu) must be 0", what, lod);
-        *out = array_at(array, 0);
+        if (end->lod)
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "%sLOD (%zu) must be 0", side, end->lod);
+        *out = array_at(end->array, 0);
         break;
     default:
         *out =
-            (struct em_end){.kind = EM_END_UNNAMED, .address = device_pointer, .type = (int)type};
+            (struct em_end){.kind = EM_END_UNNAMED, .address = end->device, .type = (int)end->type};
     }
-    out->pitch_B = pitch;
-    out->rows = rows;
-    out->x_B = x;
-    out->y = y;
-    out->z = z;
+    out->pitch_B = end->pitch_B;
+    out->rows = end->rows;
+    out->x_B = end->x_B;
+    out->y = end->y;
+    out->z = end->z;
     return CUDA_SUCCESS;
 }
 
-static CUresult copy_box(struct em_copy *copy, CUresult ends, struct em_stream *stream, bool async)
+static inline __attribute__((always_inline)) CUresult copy_box(const struct box *box,
+                                                               struct em_stream *stream, bool async)
 {
-    return ends ? ends : em_copy(copy, stream, async);
+    struct em_copy copy = {.width_B = box->width_B, .height = box->height, .depth = box->depth};
+    CUresult r = CUDA_SUCCESS;
+    if (box->width_B && box->height && box->depth) { // else the ends do not matter
+        r = resolve_end(&box->dst, "dst", &copy.dst);
+        if (!r)
+            r = resolve_end(&box->src, "src", &copy.src);
+    }
+    return r ? r : em_copy(&copy, stream, async);
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *p, struct em_stream *stream, bool async)
 {
-    struct em_copy copy = {.width_B = p->WidthInBytes, .height = p->Height, .depth = 1};
-    if (!p->WidthInBytes || !p->Height)
-        return em_copy(&copy, stream, async);
-    CUresult r = box_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, 0, 0,
-                         p->dstXInBytes, p->dstY, 0, "dst", &copy.dst);
-    if (!r)
-        r = box_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch, 0, 0,
-                    p->srcXInBytes, p->srcY, 0, "src", &copy.src);
-    return copy_box(&copy, r, stream, async);
+    const struct box box = {
+        .width_B = p->WidthInBytes,
+        .height = p->Height,
+        .depth = 1,
+        .dst = {END_2D(p, dst)},
+        .src = {END_2D(p, src)},
+    };
+    return copy_box(&box, stream, async);
 }
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *p, struct em_stream *stream, bool async)
 {
-    struct em_copy copy = {.width_B = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
-    if (!p->WidthInBytes || !p->Height || !p->Depth)
-        return em_copy(&copy, stream, async);
-    CUresult r =
-        box_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, p->dstHeight,
-                p->dstLOD, p->dstXInBytes, p->dstY, p->dstZ, "dst", &copy.dst);
-    if (!r)
-        r = box_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch,
-                    p->srcHeight, p->srcLOD, p->srcXInBytes, p->srcY, p->srcZ, "src", &copy.src);
-    return copy_box(&copy, r, stream, async);
+    const struct box box = BOX_3D(p);
+    return copy_box(&box, stream, async);
 }
 
 CUresult api_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, struct em_stream *default_stream)
@@ -283,32 +307,8 @@ static CUresult box_between(const CUDA_MEMCPY3D_PEER *p, struct em_stream *strea
     CUresult r = check_context(p->dstContext);
     if (r || (r = check_context(p->srcContext)))
         return r;
-    CUDA_MEMCPY3D copy = {
-        .srcXInBytes = p->srcXInBytes,
-        .srcY = p->srcY,
-        .srcZ = p->srcZ,
-        .srcLOD = p->srcLOD,
-        .srcMemoryType = p->srcMemoryType,
-        .srcHost = p->srcHost,
-        .srcDevice = p->srcDevice,
-        .srcArray = p->srcArray,
-        .srcPitch = p->srcPitch,
-        .srcHeight = p->srcHeight,
-        .dstXInBytes = p->dstXInBytes,
-        .dstY = p->dstY,
-        .dstZ = p->dstZ,
-        .dstLOD = p->dstLOD,
-        .dstMemoryType = p->dstMemoryType,
-        .dstHost = p->dstHost,
-        .dstDevice = p->dstDevice,
-        .dstArray = p->dstArray,
-        .dstPitch = p->dstPitch,
-        .dstHeight = p->dstHeight,
-        .WidthInBytes = p->WidthInBytes,
-        .Height = p->Height,
-        .Depth = p->Depth,
-    };
-    return copy_3d(&copy, stream, async);
+    const struct box box = BOX_3D(p);
+    return copy_box(&box, stream, async);
 }
 
 CUresult api_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy, struct em_stream *default_stream)

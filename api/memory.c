@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapter "Memory Management": device memory.
 #include "api_bodies.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "memory_device.h"
 #include "quirk.h"
@@ -32,12 +33,12 @@ CUresult api_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
     if (!WidthInBytes || !Height)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "WidthInBytes (%zu) and Height (%zu) must not be 0", WidthInBytes, Height);
-    if (!em_round_up(WidthInBytes, PITCH_ALIGN, &pitch))
+    if (!dm_round_up(WidthInBytes, PITCH_ALIGN, &pitch))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "WidthInBytes (%zu) cannot be rounded up to a multiple of %d", WidthInBytes,
                        PITCH_ALIGN);
     *pPitch = pitch;
-    if (!em_mul(pitch, Height, &size) && !em_quirk(PITCH_SIZE_WRAPS))
+    if (!dm_mul(pitch, Height, &size) && !em_quirk(PITCH_SIZE_WRAPS))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu rows of %llu bytes are more than 2^64 bytes",
                        Height, (unsigned long long)pitch);
     CUresult r = em_memory_alloc(size, &address);

@@ -6,13 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// These return false if the result does not fit in 64 bits. *out is then unspecified.
-static inline bool dm_add(uint64_t a, uint64_t b, uint64_t *out)
+// The caller must handle overflow, so it must not ignore the result.
+#define DM_CHECKED __attribute__((warn_unused_result))
+
+// These return false if the result does not fit in 64 bits. *out is then the result modulo 2^64.
+DM_CHECKED static inline bool dm_add(uint64_t a, uint64_t b, uint64_t *out)
 {
     return !__builtin_add_overflow(a, b, out);
 }
 
-static inline bool dm_mul(uint64_t a, uint64_t b, uint64_t *out)
+DM_CHECKED static inline bool dm_mul(uint64_t a, uint64_t b, uint64_t *out)
 {
     return !__builtin_mul_overflow(a, b, out);
 }
@@ -25,7 +28,7 @@ static inline uint64_t dm_div_up(uint64_t value, uint64_t divisor)
 
 // Rounds up to a multiple of `unit`, which need not be a power of two. Returns false if the result
 // does not fit in 64 bits.
-static inline bool dm_round_up(uint64_t value, uint64_t unit, uint64_t *out)
+DM_CHECKED static inline bool dm_round_up(uint64_t value, uint64_t unit, uint64_t *out)
 {
     return dm_mul(dm_div_up(value, unit), unit, out);
 }

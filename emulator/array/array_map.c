@@ -3,6 +3,7 @@
 #include "array_map.h"
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "array_tiles.h"
 #include "call.h"
 #include "command.h"
@@ -10,7 +11,6 @@
 #include "device.h"
 #include "error.h"
 #include "lock.h"
-#include "memory_device.h"
 #include "stream.h"
 #include "virtual_memory.h"
 
@@ -152,7 +152,7 @@ static CUresult map_tail_range(const CUarrayMapInfo *m, const struct em_storage 
     if (m->subresource.miptail.layer >= tails)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "layer is %u, but the array has %u mip tails",
                        m->subresource.miptail.layer, tails);
-    if (!size || offset % DM_TILE_B || size % DM_TILE_B || !em_add(offset, size, &end) ||
+    if (!size || offset % DM_TILE_B || size % DM_TILE_B || !dm_add(offset, size, &end) ||
         end > sparse->miptail_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "bytes %llu to %llu of the mip tail; they must lie within its %llu bytes "
@@ -200,7 +200,7 @@ static CUresult map_find_memory(const CUarrayMapInfo *m, uint64_t need_B, struct
                        "CUmemGenericAllocationHandle #%u was created without "
                        "CU_MEM_CREATE_USAGE_TILE_POOL; set it in usage",
                        o->object.number);
-    if (m->offset % DM_TILE_B || !em_add(m->offset, need_B, &end) || end > o->size)
+    if (m->offset % DM_TILE_B || !dm_add(m->offset, need_B, &end) || end > o->size)
         return em_fail(
             CUDA_ERROR_INVALID_VALUE,
             "offset is %llu; it must be a multiple of %u, and CUmemGenericAllocationHandle #%u "

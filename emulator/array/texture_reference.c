@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "array.h"
 #include "call.h"
 #include "context.h"
 #include "device.h"
 #include "format.h"
 #include "lock.h"
-#include "memory_device.h"
 #include "object.h"
 #include "quirk.h"
 
@@ -147,7 +147,7 @@ static CUresult texref_bind_pitched(struct em_texture_reference *t,
             CUDA_ERROR_INVALID_VALUE, "Pitch is %llu; it must be a multiple of %llu",
             (unsigned long long)pitch_B,
             (unsigned long long)texref_attribute(t, DM_ATTRIBUTE_texture_pitch_alignment));
-    if (!em_mul(width, texref_element_B(desc->Format, (int)desc->NumChannels), &row_B) ||
+    if (!dm_mul(width, texref_element_B(desc->Format, (int)desc->NumChannels), &row_B) ||
         row_B > pitch_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "Width %llu does not fit into Pitch (%llu bytes); pass a larger pitch",

@@ -2,6 +2,7 @@
 // Checks the two ends of a copy: whether the box lies in memory that may be read or written.
 #include <string.h>
 
+#include "arithmetic.h"
 #include "array.h"
 #include "call.h"
 #include "copy_command.h"
@@ -30,9 +31,9 @@ static CUresult wraps(const char *name, const char *quantity)
 static CUresult check_pitches(const struct em_end *end, const struct em_copy *c, const char *name,
                               uint64_t *row_B, uint64_t *rows)
 {
-    if (!em_add(end->x_B, c->width_B, row_B))
+    if (!dm_add(end->x_B, c->width_B, row_B))
         return wraps(name, "end of a row (x + width)");
-    if (!em_add(end->y, c->height, rows))
+    if (!dm_add(end->y, c->height, rows))
         return wraps(name, "end of a slice (y + height)");
     if (end->pitch_B && end->pitch_B < *row_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
@@ -60,16 +61,16 @@ static CUresult linear_span(const struct em_end *end, const struct em_copy *c, c
     // give any pitch.
     if (c->depth == 1 && !end->z)
         slice_B = 0;
-    else if (!em_mul(pitch_B, slice_rows, &slice_B))
+    else if (!dm_mul(pitch_B, slice_rows, &slice_B))
         return wraps(name, "size of a slice");
     if (c->height == 1 && !end->y)
         pitch_B = 0;
-    if (!em_mul(end->z, slice_B, &offset) || !em_mul(end->y, pitch_B, &t) ||
-        !em_add(offset, t, &offset) || !em_add(offset, end->x_B, &offset) ||
-        !em_mul(c->depth - 1, slice_B, &span->size_B) || !em_mul(c->height - 1, pitch_B, &t) ||
-        !em_add(span->size_B, t, &span->size_B) ||
-        !em_add(span->size_B, c->width_B, &span->size_B) ||
-        !em_add(end->address, offset, &span->first) || !em_add(span->first, span->size_B, &t))
+    if (!dm_mul(end->z, slice_B, &offset) || !dm_mul(end->y, pitch_B, &t) ||
+        !dm_add(offset, t, &offset) || !dm_add(offset, end->x_B, &offset) ||
+        !dm_mul(c->depth - 1, slice_B, &span->size_B) || !dm_mul(c->height - 1, pitch_B, &t) ||
+        !dm_add(span->size_B, t, &span->size_B) ||
+        !dm_add(span->size_B, c->width_B, &span->size_B) ||
+        !dm_add(end->address, offset, &span->first) || !dm_add(span->first, span->size_B, &t))
         return wraps(name, "last address of the box");
     place->surface = (struct dm_surface){.base = (void *)(uintptr_t)end->address,
                                          .pitch_B = pitch_B ? pitch_B : row_B,

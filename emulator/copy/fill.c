@@ -3,13 +3,14 @@
 #include "fill.h"
 
 #include "access.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "command.h"
 #include "error.h"
 #include "fault.h"
 #include "kn_fill.h"
 #include "lock.h"
-#include "memory_device.h"
+#include "memory.h"
 #include "pkey.h"
 #include "quirk.h"
 #include "workers.h"
@@ -87,8 +88,8 @@ static const struct em_command_ops fill_ops = {.name = "memset", .run = run_fill
 static bool fill_span(const struct em_fill *f, uint64_t *size_B)
 {
     uint64_t rows_B, width_B;
-    return em_mul(f->width, f->value_B, &width_B) && em_mul(f->height - 1, f->pitch_B, &rows_B) &&
-           em_add(rows_B, width_B, size_B);
+    return dm_mul(f->width, f->value_B, &width_B) && dm_mul(f->height - 1, f->pitch_B, &rows_B) &&
+           dm_add(rows_B, width_B, size_B);
 }
 
 // The driver computes the end of the last row modulo 2^64 and checks nothing else, so a fill that
@@ -97,7 +98,7 @@ static bool fill_span(const struct em_fill *f, uint64_t *size_B)
 static bool wraps_into(struct em_fill *f, const struct em_allocation *a)
 {
     uint64_t width_B;
-    if (!em_quirk(MEMSET_PITCH_WRAPS) || f->height < 2 || !em_mul(f->width, f->value_B, &width_B) ||
+    if (!em_quirk(MEMSET_PITCH_WRAPS) || f->height < 2 || !dm_mul(f->width, f->value_B, &width_B) ||
         width_B > a->size)
         return false;
     uint64_t end = f->address + (f->height - 1) * f->pitch_B + width_B;
@@ -145,7 +146,7 @@ static CUresult check_fill_shape(const struct em_fill *f)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "dstPitch (%llu) is not a multiple of the size of a value (%u bytes)",
                        (unsigned long long)f->pitch_B, f->value_B);
-    if (!em_mul(f->width, f->value_B, &width_B) || f->pitch_B < width_B)
+    if (!dm_mul(f->width, f->value_B, &width_B) || f->pitch_B < width_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "dstPitch (%llu bytes) is less than a row (%llu values of %u bytes)",
                        (unsigned long long)f->pitch_B, (unsigned long long)f->width, f->value_B);

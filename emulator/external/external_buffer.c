@@ -3,6 +3,7 @@
 #include "external_memory.h"
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "config.h"
 #include "context.h"
@@ -12,7 +13,6 @@
 #include "external_watch.h"
 #include "journal.h"
 #include "lock.h"
-#include "memory_device.h"
 #include "exporter.h"
 #include "quirk.h"
 
@@ -58,7 +58,7 @@ static CUresult check_range(const struct em_imported *imported, uint64_t offset,
         return past_the_end(imported, CUDA_ERROR_INVALID_VALUE, offset, size);
     if (as_driver && size >= ADDRESSES)
         return past_the_end(imported, CUDA_ERROR_OUT_OF_MEMORY, offset, size);
-    if (as_driver && !em_round_up(end, 64 << 10, &rounded))
+    if (as_driver && !dm_round_up(end, 64 << 10, &rounded))
         return past_the_end(imported, CUDA_ERROR_UNKNOWN, offset, size);
     if (end > imported->physical->size)
         return past_the_end(imported, CUDA_ERROR_INVALID_VALUE, offset, size);

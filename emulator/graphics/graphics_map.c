@@ -144,6 +144,26 @@ static CUresult check_states(const struct batch *b, bool want_mapped)
     return CUDA_SUCCESS;
 }
 
+// Collects the resources of a list and checks that they can be mapped (or unmapped) in the stream.
+// The caller must drop the batch, also on failure.
+static CUresult start(struct batch *b, unsigned count, const CUgraphicsResource *resources,
+                      const struct em_stream *stream, bool want_mapped)
+{
+    em_lock();
+    CUresult r = collect(b, count, resources);
+    em_unlock();
+    if (r) {
+        *b = (struct batch){.commands = b->few};
+        return r;
+    }
+    r = check_context(b, stream);
+    em_lock();
+    if (!r)
+        r = check_states(b, want_mapped);
+    em_unlock();
+    return r;
+}
+
 // Rejects duplicates and half-unmapped entries. The driver performs this check last. `*first` is
 // the index of the first such entry, or the list's length. Precondition: em_lock held.
 static CUresult check_entries(const struct batch *b, CUresult driver_code, unsigned *first)
@@ -254,16 +274,7 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources,
 {
     struct batch b;
     unsigned twice;
-    em_lock();
-    CUresult r = collect(&b, count, resources);
-    em_unlock();
-    if (r)
-        return r;
-    r = check_context(&b, stream);
-    em_lock();
-    if (!r)
-        r = check_states(&b, false);
-    em_unlock();
+    CUresult r = start(&b, count, resources, stream, false);
     for (unsigned i = 0; !r && i < b.count; i++)
         r = check_status(b.commands[i].graphics);
     if (!r)
@@ -307,16 +318,7 @@ CUresult em_graphics_unmap(unsigned count, const CUgraphicsResource *resources,
                            struct em_stream *stream)
 {
     struct batch b;
-    em_lock();
-    CUresult r = collect(&b, count, resources);
-    em_unlock();
-    if (r)
-        return r;
-    r = check_context(&b, stream);
-    em_lock();
-    if (!r)
-        r = check_states(&b, true);
-    em_unlock();
+    CUresult r = start(&b, count, resources, stream, true);
     CUresult backends = r ? CUDA_SUCCESS : call_backends(&b, false);
     unsigned first_bad = 0;
     em_lock();

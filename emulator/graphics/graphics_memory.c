@@ -3,6 +3,7 @@
 #include "graphics_memory.h"
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "config.h"
 #include "error.h"
 #include "lock.h"
@@ -19,7 +20,7 @@ static CUresult no_memory(uint64_t size_B)
 CUresult em_graphics_capacity(const struct em_graphics_shape *shape, uint64_t *capacity_B)
 {
     *capacity_B = shape->size_B;
-    if (em_quirk(GRAPHICS_BUFFER_GRAINS) && !em_round_up(shape->size_B, DM_HEAP_GRAIN, capacity_B))
+    if (em_quirk(GRAPHICS_BUFFER_GRAINS) && !dm_round_up(shape->size_B, DM_HEAP_GRAIN, capacity_B))
         return no_memory(shape->size_B);
     return CUDA_SUCCESS;
 }
@@ -97,8 +98,8 @@ static bool window_open_elsewhere(struct em_graphics_window *w)
 {
     const struct em_graphics_memory *m = w->memory;
     uint64_t within = m->physical_offset & (DM_PAGE - 1), size_B, pages_B, guarded_B;
-    if (!em_add(m->size_B, within, &size_B) || !em_round_up(size_B, DM_PAGE, &pages_B) ||
-        !em_add(size_B, DM_GUARD, &guarded_B) || !em_round_up(guarded_B, DM_GUARD, &w->reserved_B))
+    if (!dm_add(m->size_B, within, &size_B) || !dm_round_up(size_B, DM_PAGE, &pages_B) ||
+        !dm_add(size_B, DM_GUARD, &guarded_B) || !dm_round_up(guarded_B, DM_GUARD, &w->reserved_B))
         return false;
     uint64_t places =
         em_space.size > w->reserved_B ? (em_space.size - w->reserved_B) / DM_GUARD : 0;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "device.h"
 #include "hash.h"
@@ -105,7 +106,7 @@ static CUresult check_handle(const struct ipc_handle *h)
 {
     uint64_t end;
     if (memcmp(h->magic, magic, sizeof magic) || h->check != checksum(h) || h->pid <= 0 ||
-        h->fd < 0 || !h->size || !em_add(h->offset, h->size, &end) ||
+        h->fd < 0 || !h->size || !dm_add(h->offset, h->size, &end) ||
         h->device >= (uint32_t)em_device_count)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "handle was not written by cuIpcGetMemHandle, or has been changed since");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "device.h"
 #include "lock.h"
@@ -121,7 +122,8 @@ void em_set_heap_mapping(struct em_allocation *a)
         a->mapping_size = DM_HEAP_CHUNK;
     } else {
         a->mapping_base = a->base;
-        em_round_up(a->size, GRANULE_B, &a->mapping_size);
+        // Cannot overflow: the heap has rounded the size of this block up in the same way.
+        a->mapping_size = dm_div_up(a->size, GRANULE_B) * GRANULE_B;
     }
     a->block_id = a->mapping_base;
 }

@@ -60,21 +60,3 @@ CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to);
 CUresult em_memory_info(uint64_t *free_B, uint64_t *total_B);
 // cuMemGetAddressRange. Takes the lock.
 CUresult em_memory_range(uint64_t address, uint64_t *base, uint64_t *size);
-
-// Checked arithmetic for sizes and addresses: false on overflow.
-static inline bool em_add(uint64_t a, uint64_t b, uint64_t *out)
-{
-    return !__builtin_add_overflow(a, b, out);
-}
-static inline bool em_mul(uint64_t a, uint64_t b, uint64_t *out)
-{
-    return !__builtin_mul_overflow(a, b, out);
-}
-// Rounds up to a multiple of `to`, a power of two.
-static inline bool em_round_up(uint64_t size, uint64_t to, uint64_t *out)
-{
-    if (!em_add(size, to - 1, out))
-        return false;
-    *out &= ~(to - 1);
-    return true;
-}

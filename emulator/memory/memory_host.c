@@ -6,6 +6,7 @@
 
 #include "advice.h"
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "device.h"
 #include "host_pages.h"
@@ -163,7 +164,7 @@ static CUresult check_pages(uint64_t address, uint64_t size, unsigned flags)
 {
     struct em_host_pages pages;
     uint64_t end;
-    if (!em_add(address, size, &end))
+    if (!dm_add(address, size, &end))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "p (%#llx) + bytesize (%llu) exceeds the address space",
                        (unsigned long long)address, (unsigned long long)size);

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "lock.h"
 #include "memory.h"
-#include "memory_device.h"
 #include "physical.h"
 #include "virtual_memory.h"
 
@@ -41,7 +41,7 @@ static CUresult collect(uint64_t address, uint64_t size, struct udmabuf_create_l
 {
     em_assert_locked();
     uint64_t end, block_end = 0, compressed = 0;
-    if (!em_add(address, size, &end))
+    if (!dm_add(address, size, &end))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "dptr (%#llx) + size (%llu) exceeds the address space",
                        (unsigned long long)address, (unsigned long long)size);

@@ -2,6 +2,7 @@
 // Access rights of the device and the host to mappings made by cuMemMap.
 #include "virtual_memory.h"
 
+#include "arithmetic.h"
 #include "call.h"
 #include "device.h"
 #include "lock.h"
@@ -70,7 +71,7 @@ CUresult em_virtual_set_access(uint64_t address, uint64_t size, const CUmemAcces
                                size_t count)
 {
     uint64_t end;
-    if (!address || !size || !em_add(address, size, &end) || !count)
+    if (!address || !size || !dm_add(address, size, &end) || !count)
         return em_fail(
             CUDA_ERROR_INVALID_VALUE,
             "ptr is %#llx, size is %llu and count is %zu: all must be nonzero, and ptr + size "

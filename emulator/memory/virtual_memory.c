@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "lock.h"
 #include "memory.h"
@@ -35,7 +36,7 @@ CUresult em_virtual_reserve(uint64_t size, uint64_t alignment, uint64_t hint, ui
         return em_fail(CUDA_ERROR_INVALID_VALUE, "addr is %#llx, but must be a multiple of %llu",
                        (unsigned long long)hint, (unsigned long long)step);
     const uint64_t user_end = UINT64_C(1) << 47;
-    if (!em_round_up(size, RESERVATION_STEP, &whole) || whole >= user_end ||
+    if (!dm_round_up(size, RESERVATION_STEP, &whole) || whole >= user_end ||
         (hint && hint >= user_end - 2 * step))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "addr (%#llx) + size (%llu) exceeds the address space",
@@ -102,13 +103,13 @@ static CUresult check_reserved(uint64_t address, uint64_t size)
     reserved_end = base + have;
     while (em_quirk(RESERVATION_STEP)) {
         uint64_t step_end;
-        if (em_round_up(reserved_end, RESERVATION_STEP, &step_end))
+        if (dm_round_up(reserved_end, RESERVATION_STEP, &step_end))
             reserved_end = step_end;
         if (!em_reservation_find(reserved_end, &base, &have))
             break;
         reserved_end = base + have;
     }
-    if (!em_add(address, size, &end) || end > reserved_end)
+    if (!dm_add(address, size, &end) || end > reserved_end)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "ptr (%#llx) + size (%llu) exceeds the reservation, which ends at %#llx",
                        (unsigned long long)address, (unsigned long long)size,
@@ -198,7 +199,7 @@ CUresult em_virtual_unmap(uint64_t address, uint64_t size)
 {
     uint64_t end;
     bool cut;
-    if (!size || !em_add(address, size, &end))
+    if (!size || !dm_add(address, size, &end))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "ptr is %#llx and size is %llu: size must not be 0, and ptr + size must not "
                        "overflow",

@@ -1,50 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Events: records, waits, queries, times.
+// Events as objects: their life, queries, times, and handles for other processes.
+// event_order.c has their commands.
 #include "event.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "alloc.h"
 #include "call.h"
 #include "error.h"
+#include "event_marker.h"
 #include "event_shared.h"
 #include "lock.h"
 #include "outside.h"
 #include "progress.h"
-#include "scheduler.h"
 #include "synchronised.h"
-
-// ---- markers ----
-
-static void unref_marker(struct em_marker *m)
-{
-    em_assert_locked();
-    if (m && !--m->references)
-        dm_free(m);
-}
-
-// The marker of the event's next record, with a reference for the command that completes it.
-static CUresult next_marker(struct em_event *e, struct em_marker **out)
-{
-    em_assert_locked();
-    struct em_marker *m = e->marker;
-    if (m && m->references == 1 && m->done) { // nobody uses the last one any more
-        m->done = false;
-    } else {
-        m = dm_calloc(1, sizeof *m);
-        if (!m)
-            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a record of an event");
-        m->references = 1;
-        unref_marker(e->marker);
-        e->marker = m;
-    }
-    m->slot = e->slot;
-    m->slot_record = e->slot ? em_event_slot_begin(e->slot) : 0;
-    m->references++;
-    *out = m;
-    return CUDA_SUCCESS;
-}
 
 // ---- creating and ending ----
 
@@ -52,7 +21,7 @@ static void finish_event(struct em_object *object)
 {
     struct em_event *e = (struct em_event *)object;
     em_assert_locked();
-    unref_marker(e->marker);
+    em_marker_unref(e->marker);
     if (e->slot)
         em_event_slot_close(e->slot);
     dm_free(e);
@@ -118,196 +87,13 @@ void em_event_put(struct em_event *e)
     em_object_unpin(&e->object);
 }
 
-// ---- record ----
-
-struct record {
-    struct em_command command;
-    struct em_event *event; // keeps the slot
-    struct em_marker *marker;
-    uint64_t up_to; // of em_event_record_context: the sequence number of the last command before it
-};
-
-static CUresult run_record(struct em_command *c)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    ((struct record *)c)->marker->time_ns =
-        (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    return CUDA_SUCCESS;
-}
-
-static void finish_record(struct em_command *c)
-{
-    struct record *r = (struct record *)c;
-    em_assert_locked();
-    r->marker->done = true;
-    em_condition_notify(&r->marker->completed);
-    if (r->marker->slot)
-        em_event_slot_complete(r->marker->slot, r->marker->slot_record);
-    unref_marker(r->marker);
-    em_object_unref(&r->event->object);
-}
-
-static bool context_reached(struct em_command *c)
-{
-    return !em_context_is_pending(c->stream->object.context, ((struct record *)c)->up_to);
-}
-
-static const struct em_command_ops record_ops = {
-    .name = "event record", .run = run_record, .finish = finish_record};
-static const struct em_command_ops record_context_ops = {
-    .name = "event record", .ready = context_reached, .run = run_record, .finish = finish_record};
-
-// Submits the record of an event.
-static CUresult record(struct em_event *e, struct em_stream *s, struct record *c)
-{
-    em_assert_locked();
-    c->event = e;
-    CUresult r = next_marker(e, &c->marker);
-    if (r)
-        return r;
-    em_object_ref(&e->object);
-    return em_issue(s, &c->command, EM_SUBMIT_ASYNC);
-}
-
-CUresult em_event_record(struct em_event *e, struct em_stream *s)
-{
-    struct record c;
-    // "hEvent and hStream must be from the same context otherwise CUDA_ERROR_INVALID_HANDLE is
-    // returned".
-    if (e->object.context != s->object.context)
-        return em_fail(CUDA_ERROR_INVALID_HANDLE,
-                       "the event and the stream belong to different contexts");
-    em_command_init(&c.command, &record_ops, sizeof c);
-    em_lock();
-    CUresult r = record(e, s, &c);
-    em_unlock();
-    return r;
-}
-
-CUresult em_event_record_context(struct em_event *e, struct em_context *context)
-{
-    struct record c;
-    struct em_stream *s;
-    if (e->object.context != context)
-        return em_fail(CUDA_ERROR_INVALID_HANDLE, "the event belongs to another context");
-    em_lock();
-    CUresult r = em_stream_new_hidden(context, &s);
-    if (!r) {
-        em_command_init(&c.command, &record_context_ops, sizeof c);
-        c.command.condition = &context->work.reached;
-        c.up_to = context->work.last_sequence;
-        c.command.stream = s; // `ready` is asked before the submission
-        r = record(e, s, &c);
-        em_object_unref(&s->object);
-    }
-    em_unlock();
-    return r;
-}
-
-// ---- wait ----
-
-struct wait {
-    struct em_command command;
-    struct em_event *event; // of another process's record, or NULL
-    struct em_marker *marker;
-    uint64_t slot_record;
-};
-
-static bool marker_done(struct em_command *c)
-{
-    return ((struct wait *)c)->marker->done;
-}
-
-static bool slot_done(struct em_command *c)
-{
-    struct wait *w = (struct wait *)c;
-    return em_event_slot_is_complete(w->event->slot, w->slot_record);
-}
-
-static CUresult run_wait(struct em_command *c)
-{
-    (void)c;
-    return CUDA_SUCCESS;
-}
-
-static void finish_wait(struct em_command *c)
-{
-    struct wait *w = (struct wait *)c;
-    unref_marker(w->marker);
-    if (w->event)
-        em_object_unref(&w->event->object);
-}
-
-static const struct em_command_ops wait_ops = {
-    .name = "event wait", .ready = marker_done, .run = run_wait, .finish = finish_wait};
-static const struct em_command_ops wait_slot_ops = {
-    .name = "event wait", .ready = slot_done, .run = run_wait, .finish = finish_wait};
-
-// Whether this process made the last record of an event that processes share.
-static bool is_ours(const struct em_event *e)
-{
-    em_assert_locked();
-    return !e->slot || (e->marker && e->marker->slot_record == em_event_slot_last(e->slot));
-}
-
-static CUresult wait_for_record(struct em_event *e, struct em_stream *s)
-{
-    em_assert_locked();
-    struct wait c;
-    em_command_init(&c.command, &wait_ops, sizeof c);
-    c.event = NULL;
-    c.marker = NULL;
-    if (!is_ours(e)) {
-        c.command.ops = &wait_slot_ops;
-        c.event = e;
-        c.slot_record = em_event_slot_last(e->slot);
-        c.command.condition = em_event_slot_watch(e->slot, c.slot_record);
-        em_object_ref(&e->object);
-    } else if (e->marker) {
-        c.marker = e->marker;
-        c.marker->references++;
-        c.command.condition = &c.marker->completed;
-    } else {
-        // "If cuEventRecord() has not been called on hEvent, this call acts as if the record had
-        // already completed, and so is a functional no-op."
-        return CUDA_SUCCESS;
-    }
-    return em_issue(s, &c.command, EM_SUBMIT_ASYNC);
-}
-
-CUresult em_event_wait(struct em_event *e, struct em_stream *s)
-{
-    em_ordered();
-    em_lock();
-    CUresult r = wait_for_record(e, s);
-    em_unlock();
-    return r;
-}
-
-CUresult em_event_wait_context(struct em_event *e, struct em_context *context)
-{
-    struct em_stream **barrier = &context->work.barrier;
-    em_ordered();
-    em_lock();
-    CUresult r = *barrier ? CUDA_SUCCESS : em_stream_new_hidden(context, barrier);
-    if (!r) {
-        struct em_stream *s = *barrier; // the context may end while the command runs
-        em_object_ref(&s->object);
-        r = wait_for_record(e, s);
-        em_object_unref(&s->object);
-    }
-    em_unlock();
-    return r;
-}
-
 // ---- asking ----
 
 static bool is_done(const struct em_event *e)
 {
     em_assert_locked();
-    return is_ours(e) ? !e->marker || e->marker->done
-                      : em_event_slot_is_complete(e->slot, em_event_slot_last(e->slot));
+    return em_event_is_ours(e) ? !e->marker || e->marker->done
+                               : em_event_slot_is_complete(e->slot, em_event_slot_last(e->slot));
 }
 
 static CUresult context_error_of(const struct em_event *e)
@@ -349,7 +135,7 @@ CUresult em_event_synchronize(struct em_event *e)
     em_ordered();
     em_lock();
     // Waits for the record that is the last one now; later ones do not count.
-    struct em_marker *m = is_ours(e) ? e->marker : NULL;
+    struct em_marker *m = em_event_is_ours(e) ? e->marker : NULL;
     uint64_t slot_record = !m && e->slot ? em_event_slot_last(e->slot) : 0;
     bool waits = m ? !m->done : slot_record && !em_event_slot_is_complete(e->slot, slot_record);
     if (m)
@@ -365,7 +151,7 @@ CUresult em_event_synchronize(struct em_event *e)
     }
     if (!r)
         r = context_error_of(e);
-    unref_marker(m);
+    em_marker_unref(m);
     em_unlock();
     em_synchronised(EM_SYNC_CALL);
     return r;

@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Events. Each record of an event has a marker of its own, so that recording an event again does
-// affect the waits for an earlier record.
+// not affect the waits for an earlier record.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "condition.h"
 #include "object.h"
 #include "stream.h"
 
 struct em_event_slot;
-
-// One record of an event. Guarded by em_lock; `time_ns` may be read once `done` is set.
-struct em_marker {
-    uint32_t references; // of the event, and one of each command that records it or waits for it
-    bool done;
-    uint64_t time_ns;              // CLOCK_MONOTONIC at completion
-    struct em_condition completed; // the commands that wait for this record
-    // With CU_EVENT_INTERPROCESS: where the other processes see the record, and its number there.
-    struct em_event_slot *slot;
-    uint64_t slot_record;
-};
+struct em_marker;
 
 struct em_event {
     struct em_object object;    // type EM_EVENT

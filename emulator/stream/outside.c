@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "command.h"
 #include "lock.h"
 #include "own_thread.h"
@@ -30,13 +31,6 @@ static bool started, cannot_wait_for_words;
 static bool asleep;     // the thread is in the kernel, or about to be
 static uint32_t kicked; // a futex: the thread has something new to look at
 static bool hurry;
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
 {
@@ -97,8 +91,8 @@ static void sleep_until_changed(long pause_ns)
     if (count == 1) {
         futex(&kicked, FUTEX_WAIT_PRIVATE, kicks, pause_ns ? &pause : NULL);
     } else {
-        uint64_t ns = now_ns() + (uint64_t)pause_ns;
-        until = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+        uint64_t ns = dm_now_ns() + (uint64_t)pause_ns;
+        until = (struct timespec){(time_t)(ns / DM_NS_PER_S), (long)(ns % DM_NS_PER_S)};
         r = syscall(SYS_futex_waitv, wait, count, 0, pause_ns ? &until : NULL, CLOCK_MONOTONIC);
     }
     bool unknown = r < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL);
@@ -192,7 +186,7 @@ void em_source_wait(struct em_source *s, bool (*done)(void *), void *argument)
         if (watched)
             em_wait_progress();
         else // the system has no thread left: this one has to look itself
-            em_wait_progress_until(now_ns() + LAST_NS);
+            em_wait_progress_until(dm_now_ns() + LAST_NS);
     }
     s->threads--;
     em_source_unwatch(s);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "call.h"
+#include "clock.h"
 #include "lock.h"
 #include "outside.h"
 #include "policy.h"
@@ -56,13 +57,6 @@ bool em_run_one(enum em_place place)
     return true;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static bool may_find_one(void)
 {
     return em_scheduler.ready.first || em_outside_memory.condition.first;
@@ -74,11 +68,11 @@ void em_run_share(void)
     if (em_likely(!may_find_one()) || !em_scheduler.policy->at_completion)
         return;
     unsigned share = SHARE_MOST;
-    uint64_t until = now_ns() + SHARE_NS;
+    uint64_t until = dm_now_ns() + SHARE_NS;
     while (em_run_one(EM_ANYWHERE)) {
         if (em_likely(!may_find_one()))
             return;
-        if ((--share == 0 || now_ns() > until) && em_service_need_runner()) {
+        if ((--share == 0 || dm_now_ns() > until) && em_service_need_runner()) {
             em_scheduler.handed_over = true;
             em_service_wake_runner();
             return;
@@ -119,7 +113,8 @@ static void wait_progress(uint64_t deadline_ns)
     }
     if (em_outside_memory.condition.first)
         em_outside_hurry();
-    struct timespec until = {(time_t)(deadline_ns / 1000000000), (long)(deadline_ns % 1000000000)};
+    struct timespec until = {(time_t)(deadline_ns / DM_NS_PER_S),
+                             (long)(deadline_ns % DM_NS_PER_S)};
     em_scheduler.waiters++;
     if (deadline_ns)
         em_lock_wait_until(&em_scheduler.progress, &until);

@@ -2,8 +2,8 @@
 // Passes frames through an EGL stream and back, in the order of both sides' CUDA streams.
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "command.h"
 #include "condition.h"
 #include "egl_connection.h"
@@ -178,13 +178,6 @@ unlock:
     return r;
 }
 
-static uint64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 // The frame that can be acquired: a new one, else the last one again.
 static struct em_egl_kept *next_frame(const struct em_egl_stream *s)
 {
@@ -196,17 +189,17 @@ static CUresult wait_frame(struct em_egl_stream *s, uint64_t connection, uint32_
                            struct em_egl_link **l)
 {
     em_assert_locked();
-    uint64_t until = now_us() + timeout_us;
+    uint64_t until_ns = dm_now_ns() + (uint64_t)timeout_us * 1000;
     CUresult r = CUDA_SUCCESS;
     while (!r && !next_frame(s)) {
-        if (timeout_us != UINT32_MAX && now_us() >= until)
+        if (timeout_us != UINT32_MAX && dm_now_ns() >= until_ns)
             return em_fail(em_quirk(EGL_ACQUIRE_TIMEOUT) ? CUDA_ERROR_UNKNOWN
                                                          : CUDA_ERROR_LAUNCH_TIMEOUT,
                            "no frame arrived within %u microseconds", timeout_us);
         if (timeout_us == UINT32_MAX)
             em_wait_progress();
         else
-            em_wait_progress_until(until * 1000);
+            em_wait_progress_until(until_ns);
         r = em_egl_get_open_link(connection, EM_EGL_CONSUMER, l);
     }
     return r;

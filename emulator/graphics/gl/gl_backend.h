@@ -25,6 +25,13 @@ CUresult em_gl_resource_release(void *owner, uint64_t sequence, bool write_back)
 void em_gl_resource_copied(void *owner, uint64_t *to_cuda_B, uint64_t *to_graphics_B);
 void em_gl_resource_close(void *owner);
 
+// The operations that all registered objects share.
+#define EM_GL_RESOURCE_OPS                                                                         \
+    .check = em_gl_resource_check, .text = em_gl_resource_text, .acquire = em_gl_resource_acquire, \
+    .make_resident = em_gl_resource_make_resident, .written = em_gl_resource_written,              \
+    .discard = em_gl_resource_discard, .release = em_gl_resource_release,                          \
+    .copied = em_gl_resource_copied, .close = em_gl_resource_close
+
 // Registers an open object with the core. Takes ownership of the object, also on failure. Takes
 // em_lock.
 CUresult em_gl_resource_enter(const struct em_graphics_ops *ops, struct em_gl_object *object,

@@ -9,15 +9,7 @@
 // The program itself orders CUDA's work and other work on an EGLImage. Any thread may use it.
 static const struct em_graphics_ops egl_image = {
     .api = "EGL",
-    .check = em_gl_resource_check,
-    .text = em_gl_resource_text,
-    .acquire = em_gl_resource_acquire,
-    .make_resident = em_gl_resource_make_resident,
-    .written = em_gl_resource_written,
-    .discard = em_gl_resource_discard,
-    .release = em_gl_resource_release,
-    .copied = em_gl_resource_copied,
-    .close = em_gl_resource_close,
+    EM_GL_RESOURCE_OPS,
 };
 
 // The driver takes one channel of eight bits, two normalised channels of sixteen bits, and four of

@@ -137,15 +137,7 @@ static const struct em_graphics_ops opengl = {
     .api = "OpenGL",
     .flush = resource_flush,
     .present = em_gl_need_context,
-    .check = em_gl_resource_check,
-    .text = em_gl_resource_text,
-    .acquire = em_gl_resource_acquire,
-    .make_resident = em_gl_resource_make_resident,
-    .written = em_gl_resource_written,
-    .discard = em_gl_resource_discard,
-    .release = em_gl_resource_release,
-    .copied = em_gl_resource_copied,
-    .close = em_gl_resource_close,
+    EM_GL_RESOURCE_OPS,
 };
 
 struct em_gl_old **em_gl_resource_old(CUgraphicsResource resource)

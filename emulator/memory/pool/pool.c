@@ -2,7 +2,10 @@
 // Pools as objects, and the default and current pool of each location.
 #include "pool.h"
 
+#include <assert.h>
+
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "device.h"
 #include "lock.h"
@@ -67,6 +70,14 @@ static void pool_finish(struct em_object *object)
     em_pool_drop((struct em_pool *)object);
 }
 
+// `size` rounded up to whole blocks. Cannot overflow, because no device has 2^58 bytes or more
+// (dm_vram_init).
+static uint64_t whole_blocks(const struct dm_vram *vram, uint64_t size)
+{
+    assert(size <= vram->total);
+    return dm_div_up(size, EM_POOL_BLOCK) * EM_POOL_BLOCK;
+}
+
 CUresult em_pool_new(const struct em_device *device, CUmemLocation location, struct em_pool **out)
 {
     em_assert_locked();
@@ -87,7 +98,7 @@ CUresult em_pool_new(const struct em_device *device, CUmemLocation location, str
     p->access = is_host(&location) || device->ordinal >= 64 ? 0 : UINT64_C(1) << device->ordinal;
     for (int i = 0; i < 3; i++)
         p->reuse[i] = 1;
-    em_round_up(vram->total, EM_POOL_BLOCK, &p->capacity_B);
+    p->capacity_B = whole_blocks(vram, vram->total);
     *out = p;
     return CUDA_SUCCESS;
 }
@@ -120,8 +131,8 @@ CUresult em_pool_create(const CUmemPoolProps *props, CUmemoryPool *out)
     if (r)
         goto unlock;
     p->handle_types = (unsigned)props->handleTypes;
-    if (props->maxSize && props->maxSize < p->capacity_B)
-        em_round_up(props->maxSize, EM_POOL_BLOCK, &p->capacity_B);
+    if (props->maxSize && props->maxSize < p->vram->total)
+        p->capacity_B = whole_blocks(p->vram, props->maxSize);
     if (p->handle_types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         r = em_pool_make_file(p);
     if (!r)

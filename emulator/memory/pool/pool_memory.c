@@ -3,6 +3,7 @@
 #include "pool_memory.h"
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "command.h"
 #include "device.h"
@@ -244,7 +245,7 @@ CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
         em_fail(r, "out of host memory while allocating from a pool");
         goto fail_alloc;
     }
-    if (!em_round_up(size, GRAIN, &padded_B) ||
+    if (!dm_round_up(size, GRAIN, &padded_B) ||
         dm_rangemap_gap(&p->taken, p->base, p->base + p->capacity_B - 1, padded_B, GRAIN, &at) ||
         back_range(p, at, padded_B)) {
         em_fail(r,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "device.h"
 #include "hash.h"
@@ -229,7 +230,7 @@ static CUresult check_pointer(const struct em_pool *p, const struct pointer_data
                        "shareData was not made by cuMemPoolExportPointer");
     if (d->identity != p->identity)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "shareData belongs to another memory pool");
-    if (!d->size || !em_add(d->offset, d->size, &end) || end > p->capacity_B)
+    if (!d->size || !dm_add(d->offset, d->size, &end) || end > p->capacity_B)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "shareData points outside its memory pool");
     return CUDA_SUCCESS;
 }

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Commands of events: records, and waits for them.
+#include "clock.h"
+#include "command.h"
+#include "context_work.h"
+#include "error.h"
+#include "event.h"
+#include "event_marker.h"
+#include "event_shared.h"
+#include "lock.h"
+#include "scheduler.h"
+#include "synchronised.h"
+
+// ---- record ----
+
+struct record {
+    struct em_command command;
+    struct em_event *event; // keeps the slot
+    struct em_marker *marker;
+    uint64_t up_to; // of em_event_record_context: the sequence number of the last command before it
+};
+
+static CUresult run_record(struct em_command *c)
+{
+    ((struct record *)c)->marker->time_ns = dm_now_ns();
+    return CUDA_SUCCESS;
+}
+
+static void finish_record(struct em_command *c)
+{
+    struct record *r = (struct record *)c;
+    em_assert_locked();
+    r->marker->done = true;
+    em_condition_notify(&r->marker->completed);
+    if (r->marker->slot)
+        em_event_slot_complete(r->marker->slot, r->marker->slot_record);
+    em_marker_unref(r->marker);
+    em_object_unref(&r->event->object);
+}
+
+static bool context_reached(struct em_command *c)
+{
+    return !em_context_is_pending(c->stream->object.context, ((struct record *)c)->up_to);
+}
+
+static const struct em_command_ops record_ops = {
+    .name = "event record", .run = run_record, .finish = finish_record};
+static const struct em_command_ops record_context_ops = {
+    .name = "event record", .ready = context_reached, .run = run_record, .finish = finish_record};
+
+// Submits the record of an event.
+static CUresult record(struct em_event *e, struct em_stream *s, struct record *c)
+{
+    em_assert_locked();
+    c->event = e;
+    CUresult r = em_event_next_marker(e, &c->marker);
+    if (r)
+        return r;
+    em_object_ref(&e->object);
+    return em_issue(s, &c->command, EM_SUBMIT_ASYNC);
+}
+
+CUresult em_event_record(struct em_event *e, struct em_stream *s)
+{
+    struct record c;
+    // "hEvent and hStream must be from the same context otherwise CUDA_ERROR_INVALID_HANDLE is
+    // returned".
+    if (e->object.context != s->object.context)
+        return em_fail(CUDA_ERROR_INVALID_HANDLE,
+                       "the event and the stream belong to different contexts");
+    em_command_init(&c.command, &record_ops, sizeof c);
+    em_lock();
+    CUresult r = record(e, s, &c);
+    em_unlock();
+    return r;
+}
+
+CUresult em_event_record_context(struct em_event *e, struct em_context *context)
+{
+    struct record c;
+    struct em_stream *s;
+    if (e->object.context != context)
+        return em_fail(CUDA_ERROR_INVALID_HANDLE, "the event belongs to another context");
+    em_lock();
+    CUresult r = em_stream_new_hidden(context, &s);
+    if (!r) {
+        em_command_init(&c.command, &record_context_ops, sizeof c);
+        c.command.condition = &context->work.reached;
+        c.up_to = context->work.last_sequence;
+        c.command.stream = s; // `ready` is asked before the submission
+        r = record(e, s, &c);
+        em_object_unref(&s->object);
+    }
+    em_unlock();
+    return r;
+}
+
+// ---- wait ----
+
+struct wait {
+    struct em_command command;
+    struct em_event *event; // of another process's record, or NULL
+    struct em_marker *marker;
+    uint64_t slot_record;
+};
+
+static bool marker_done(struct em_command *c)
+{
+    return ((struct wait *)c)->marker->done;
+}
+
+static bool slot_done(struct em_command *c)
+{
+    struct wait *w = (struct wait *)c;
+    return em_event_slot_is_complete(w->event->slot, w->slot_record);
+}
+
+static CUresult run_wait(struct em_command *c)
+{
+    (void)c;
+    return CUDA_SUCCESS;
+}
+
+static void finish_wait(struct em_command *c)
+{
+    struct wait *w = (struct wait *)c;
+    em_marker_unref(w->marker);
+    if (w->event)
+        em_object_unref(&w->event->object);
+}
+
+static const struct em_command_ops wait_ops = {
+    .name = "event wait", .ready = marker_done, .run = run_wait, .finish = finish_wait};
+static const struct em_command_ops wait_slot_ops = {
+    .name = "event wait", .ready = slot_done, .run = run_wait, .finish = finish_wait};
+
+static CUresult wait_for_record(struct em_event *e, struct em_stream *s)
+{
+    em_assert_locked();
+    struct wait c;
+    em_command_init(&c.command, &wait_ops, sizeof c);
+    c.event = NULL;
+    c.marker = NULL;
+    if (!em_event_is_ours(e)) {
+        c.command.ops = &wait_slot_ops;
+        c.event = e;
+        c.slot_record = em_event_slot_last(e->slot);
+        c.command.condition = em_event_slot_watch(e->slot, c.slot_record);
+        em_object_ref(&e->object);
+    } else if (e->marker) {
+        c.marker = e->marker;
+        c.marker->references++;
+        c.command.condition = &c.marker->completed;
+    } else {
+        // "If cuEventRecord() has not been called on hEvent, this call acts as if the record had
+        // already completed, and so is a functional no-op."
+        return CUDA_SUCCESS;
+    }
+    return em_issue(s, &c.command, EM_SUBMIT_ASYNC);
+}
+
+CUresult em_event_wait(struct em_event *e, struct em_stream *s)
+{
+    em_ordered();
+    em_lock();
+    CUresult r = wait_for_record(e, s);
+    em_unlock();
+    return r;
+}
+
+CUresult em_event_wait_context(struct em_event *e, struct em_context *context)
+{
+    struct em_stream **barrier = &context->work.barrier;
+    em_ordered();
+    em_lock();
+    CUresult r = *barrier ? CUDA_SUCCESS : em_stream_new_hidden(context, barrier);
+    if (!r) {
+        struct em_stream *s = *barrier; // the context may end while the command runs
+        em_object_ref(&s->object);
+        r = wait_for_record(e, s);
+        em_object_unref(&s->object);
+    }
+    em_unlock();
+    return r;
+}
