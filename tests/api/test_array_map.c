@@ -229,7 +229,7 @@ TEST(sparse_shapes)
     sparse(130, 66, 33, CU_AD_FORMAT_UNSIGNED_INT8, 1, 1, 0);
 }
 
-// A tile of memory has the same contents at every place that it is mapped to.
+// A tile of memory should have the same contents at every place that it is mapped to.
 TEST(tile_moves)
 {
     test_context();
@@ -278,8 +278,8 @@ TEST(null_tiles)
     free(got);
 }
 
-// Both copies wait in the stream after submission, so the second one must see the bytes that exist
-// when it runs.
+// Both copies wait in the stream after submission, so the second one should see the bytes that
+// exist when it runs.
 TEST(null_tiles_in_stream_order)
 {
     enum { ROW = 512, ROWS = 128 };
@@ -335,7 +335,7 @@ static void *read_null_tiles(void *argument)
     return NULL;
 }
 
-// The second one must not read bytes that the first one is clearing.
+// The second one should not read bytes that the first one is clearing.
 TEST(null_tiles_for_two_readers)
 {
     test_context();
@@ -480,7 +480,7 @@ TEST(use_before_map)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
 }
 
-// A call that fails because of the context's error leaves its stream as it was.
+// A call that fails because of the context's error should leave its stream as it was.
 TEST(streams_of_a_failed_context)
 {
     test_context();

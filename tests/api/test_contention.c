@@ -140,8 +140,8 @@ static void CUDA_CB count(void *unused)
     ran++;
 }
 
-// A full queue grows if its stream is stuck, because the submitting thread may be the one that has
-// to end the wait.
+// A full queue should grow if its stream is stuck, because the submitting thread may be the one
+// that has to end the wait.
 TEST(deep_queue_that_waits)
 {
     enum { DEPTH = 3000 };

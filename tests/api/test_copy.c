@@ -202,7 +202,7 @@ TEST(positions_in_mapped_memory)
     EXPECT_ERROR(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
 }
 
-// An invalid host pointer is an error, not a crash, and the context stays usable.
+// An invalid host pointer should cause an error, not a crash, and the context should stay usable.
 TEST(host_fault)
 {
     CUdeviceptr p = fresh();

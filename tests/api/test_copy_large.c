@@ -147,7 +147,8 @@ TEST(arrays)
     round_trip_array(700, 101, 33, CUDA_ARRAY3D_LAYERED);
 }
 
-// A missing page ends the copy with an error, in whichever half it lies, and the next copy works.
+// A missing page should end the copy with an error, in whichever half it lies, and the next copy
+// should work.
 TEST(faults)
 {
     CUdeviceptr p = fresh(SIZE);
@@ -227,8 +228,8 @@ static void *copy_bound(void *argument)
     return NULL;
 }
 
-// If the first large copy is made by a thread that is bound to one core, the worker is started
-// nevertheless, and may run on all cores of the process.
+// If the first large copy is made by a thread that is bound to one core, the worker should start
+// nevertheless, and should be free to run on all cores of the process.
 TEST(bound_thread)
 {
     struct bound of_thread;
@@ -253,7 +254,8 @@ TEST(bound_thread)
     EXPECT(CPU_EQUAL(&of_worker, &cores));
 }
 
-// The driver refuses to work in a child after fork, which has no workers. The parent continues.
+// The driver should refuse to work in a child after fork, because the child has no workers. The
+// parent should be able to continue.
 TEST(forking)
 {
     CUdeviceptr p = fresh(SIZE);

@@ -193,7 +193,7 @@ TEST(layered_array)
 // ---- extents that no memory has
 
 // Copies 2^40 rows of one byte, as slices or as rows, within host memory that a guard page ends.
-// The copy must fault, and soon: most rows must not be visited before the one that faults.
+// The copy should fault soon, before it has visited most of the other rows.
 static void copy_too_many_rows(unsigned char *host, ptrdiff_t move_B, bool slices, size_t dst_pitch)
 {
     const size_t many = (size_t)1 << 40;

@@ -2,8 +2,8 @@
 // Frames of EGL streams: the frames that a producer may present, and the consumer's view of them.
 #include "egl_stream.h"
 
-// The consumer sees the producer's bytes at another address, until its connection ends, and only
-// the bytes of this frame.
+// The consumer should see the producer's bytes at another address until its connection ends, and
+// only the bytes of this frame.
 TEST(view_of_memory)
 {
     enum { INSIDE_B = 768 };

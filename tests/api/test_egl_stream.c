@@ -30,7 +30,7 @@ TEST(there_and_back)
     EXPECT_OK(cardlessStreamDestroy(p.stream));
 }
 
-// The consumer's work runs after the producer's, and the producer's next work runs after the
+// The consumer's work should run after the producer's, and the producer's next work after the
 // consumer's.
 TEST(order)
 {
@@ -64,7 +64,7 @@ TEST(order)
     EXPECT_EQ(first_byte(&f[0], p.in), 8);
 }
 
-// Work that waits in the consumer's stream when it disconnects keeps its memory.
+// If the consumer disconnects, work that waits in its stream should keep its memory.
 TEST(disconnected_while_it_waits)
 {
     test_context();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The chapter "Graphics Interoperability" on the virtual graphics API: mappings, poison, and calls
-// that fail and must change nothing.
+// that fail, which should change nothing.
 #include <sys/wait.h>
 
 #include "../mistakes/virtual.h"

@@ -24,7 +24,8 @@ static volatile unsigned *filled_later(CUgraphicsResource r, CUstream s, unsigne
     return word;
 }
 
-// Graphics work issued before the map is complete before CUDA work on the stream begins.
+// Graphics work that was issued before the map should be complete before CUDA work in the stream
+// begins.
 TEST(graphics_before_map)
 {
     unsigned char back[16] = {0};
@@ -39,7 +40,7 @@ TEST(graphics_before_map)
     EXPECT_EQ(back[15], 42);
 }
 
-// CUDA work on the stream before the unmap is complete before graphics work issued after it.
+// CUDA work in the stream before the unmap should be complete before later graphics work begins.
 TEST(unmap_before_graphics)
 {
     uint64_t issued, done;
@@ -57,7 +58,7 @@ TEST(unmap_before_graphics)
 }
 
 // If a buffer is mapped again on another stream, the CUDA and graphics work of the two mappings
-// stays in order, whichever stream is blocked.
+// should stay in order, whichever stream is blocked.
 TEST(two_streams_take_turns)
 {
     test_context();
@@ -79,7 +80,7 @@ TEST(two_streams_take_turns)
     EXPECT_EQ(byte_of(b, 47), 3);
 }
 
-// If graphics work waits for one stream, another stream that maps its result waits too.
+// If graphics work waits for one stream, another stream that maps its result should wait too.
 TEST(graphics_between_streams)
 {
     unsigned char back[16] = {0};
@@ -115,7 +116,7 @@ TEST(destroyed_while_it_waits)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// A mapping begins after the previous one has ended, whichever stream that one waits in.
+// A mapping should begin after the previous one has ended, whichever stream that one waits in.
 TEST(map_waits_for_the_mapping_before)
 {
     test_context();
@@ -132,7 +133,7 @@ TEST(map_waits_for_the_mapping_before)
     EXPECT_EQ(byte_of(b, 32), 1);
 }
 
-// Mappings end in order, even if each call names another stream.
+// Mappings should end in order, even if each call names another stream.
 TEST(unmap_waits_for_the_mapping_before)
 {
     test_context();
@@ -169,8 +170,8 @@ TEST(addresses_stay_while_work_waits)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// CUDA's writes to a READ_ONLY resource are undone, even if they were submitted before the mapping
-// had begun.
+// CUDA's writes to a READ_ONLY resource should be undone, even if they were submitted before the
+// mapping had begun.
 TEST(read_only_when_graphics_is_done)
 {
     test_context();
@@ -188,7 +189,7 @@ TEST(read_only_when_graphics_is_done)
     EXPECT_DIAGNOSTIC(G09);
 }
 
-// Discarded bytes are poisoned when the mapping begins, not while graphics still uses them.
+// Discarded bytes should be poisoned when the mapping begins, not while graphics still uses them.
 TEST(discarded_when_graphics_is_done)
 {
     unsigned char back[16] = {0};

@@ -39,8 +39,8 @@ static unsigned draw(uint64_t *state, unsigned below)
     return (unsigned)(*state >> 33) % below;
 }
 
-// Random shapes, flags, layers, levels and boxes: a call that fails changes nothing, and a call
-// that succeeds works.
+// Random shapes, flags, layers, levels and boxes: a call that fails should change nothing, and a
+// call that succeeds should have its full effect.
 TEST(random_shapes)
 {
     static const unsigned extents[] = {0, 1, 2, 3, 7, 16, 33, 64, 100, 16384, 16385, ~0u};

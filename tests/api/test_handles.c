@@ -137,8 +137,8 @@ TEST(texture_objects_count_from_one)
     EXPECT(again != texture[2]);
 }
 
-// A handle that was used once never names a later object, however many there are: 20 generations
-// of every slot.
+// A handle that was used once should never name a later object, however many there are: 20
+// generations of every slot.
 TEST(stale_handles_stay_stale)
 {
     enum { OBJECTS = 20 * 4096 };

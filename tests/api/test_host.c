@@ -108,7 +108,7 @@ TEST(register_read_only)
     EXPECT_OK(cuMemHostUnregister(m));
 }
 
-// If the program unmaps registered memory, a fill of it ends the context, not the process.
+// If the program unmaps registered memory, a fill of it should end the context, not the process.
 TEST(unmapped_by_the_program)
 {
     test_context();

@@ -107,7 +107,7 @@ static void *busy(void *unused)
     return unused;
 }
 
-// A fork while other threads are inside the driver must not leave the child stuck on their locks.
+// A fork while other threads are inside the driver should not leave the child stuck on their locks.
 TEST(fork_among_threads)
 {
     pthread_t threads[2];

@@ -87,7 +87,7 @@ static void second_uses(const CUipcMemHandle *h)
     EXPECT_ERROR(cuIpcCloseMemHandle(p), CUDA_ERROR_INVALID_VALUE);
 }
 
-// Each of these handles is damaged. The driver must report it and must not crash.
+// Each of these handles is damaged. The driver should report that, and should not crash.
 static void second_refuses(const CUipcMemHandle *h)
 {
     CUdeviceptr p = 77;

@@ -189,7 +189,8 @@ static CUresult copy(CUarray array, void *host, size_t width_B, size_t height, b
     return cuMemcpy2D(&c);
 }
 
-// Bytes written to one plane are read back from it and appear in no other plane.
+// Bytes that are written to one plane should be read back from it, and should not appear in another
+// plane.
 TEST(contents)
 {
     static const CUarray_format formats[] = {CU_AD_FORMAT_NV12, CU_AD_FORMAT_P010,

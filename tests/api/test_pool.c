@@ -250,7 +250,7 @@ TEST(import_refused)
                  CUDA_ERROR_NOT_SUPPORTED);
 }
 
-// Several calls share one check but return different codes. The one sentence must name the code
+// Several calls share one check but return different codes. The one sentence should name the code
 // that was returned.
 TEST(one_sentence)
 {

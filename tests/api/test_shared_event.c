@@ -152,8 +152,8 @@ TEST(waiting_does_not_poll)
     end_other();
 }
 
-// The record of a process that was killed counts as complete, even if its parent (this process) has
-// not collected it.
+// The record of a process that was killed should count as complete, even if its parent (this
+// process) has not collected it.
 TEST(recorder_is_killed)
 {
     CUevent event = start();

@@ -168,7 +168,8 @@ static CUstreamBatchMemOpParams operation(CUstreamBatchMemOpType type, CUdevicep
     return p;
 }
 
-// Operations after the second wait are not done until it is met; operations before it are done.
+// Operations before the second wait should run. Operations after it should wait until its condition
+// is met.
 TEST(batch_goes_on)
 {
     CUstreamBatchMemOpParams p[6];
@@ -227,7 +228,7 @@ TEST(batch_refused)
     EXPECT_EQ(word(device + 8), 254);
 }
 
-// A wait that nobody ends must not prevent its context, or the process, from ending.
+// A wait that nobody ends should not prevent its context, or the process, from ending.
 TEST(context_ends_under_a_wait)
 {
     CUstreamBatchMemOpParams p[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Imported memory that its exporter truncates later. The next access must end the context with
-// CUDA_ERROR_ILLEGAL_ADDRESS and a sentence. It must not end the process, even if the thread blocks
-// all signals, or if the program has replaced the driver's signal handlers.
+// Imported memory that its exporter truncates later. The next access should end the context with
+// CUDA_ERROR_ILLEGAL_ADDRESS and a sentence. It should not end the process, even if the thread
+// blocks all signals, or if the program has replaced the driver's signal handlers.
 #include <pthread.h>
 
 #include "../harness.h"

@@ -91,7 +91,7 @@ static bool withdraw_device_memory(void)
     return any;
 }
 
-// A command that faults fails the call that runs it; it does not end the process.
+// If a command faults, the call that runs it should fail. The process should not end.
 TEST(commands_that_fault)
 {
     MUST(cuInit(0));
@@ -201,7 +201,7 @@ TEST(boxes)
                                   texels));
 }
 
-// New objects are zero, even if they reuse memory.
+// New objects should be zero, even if they reuse memory.
 TEST(new_objects)
 {
     static unsigned char bytes[1 << 20];

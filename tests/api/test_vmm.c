@@ -430,7 +430,7 @@ static void sleep_a_while(void *data)
     usleep(100000);
 }
 
-// Memory must not be freed before the work that uses it has run.
+// Memory should not be freed before the work that uses it has run.
 TEST(unmap_with_work_pending)
 {
     unsigned word = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wild pointers and counts inside descriptors: the call must fail with a sentence and must not
+// Wild pointers and counts inside descriptors: the call should fail with a sentence, and should not
 // fault.
 #include "../harness.h"
 

@@ -219,8 +219,8 @@ static void passing_handler_after(void)
         EXPECT_EQ(calls_a, i + 1);
         guard_works();
     }
-    // Back on top: ours, then passing_handler, which calls ours, which must continue to handler_a
-    // and not loop.
+    // Back on top: ours, then passing_handler, which calls ours, which should continue to handler_a
+    // instead of looping.
     EXPECT_EQ(dm_guard_reassert(), 0);
     EXPECT_EQ(dm_guard_reassert(), 0);
     int b = calls_b;
@@ -369,7 +369,7 @@ static void describes(void)
     EXPECT_EQ(calls_a, 1);
 }
 
-// signal 0: the process must exit with success. A sanitizer's own handler replaces the default
+// signal 0: the process should exit with success. A sanitizer's own handler replaces the default
 // action and exits with its code.
 static void run(const char *name, void (*body)(void), int signal)
 {

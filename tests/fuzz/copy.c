@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes copies and fills between host memory, device memory and arrays, and keeps the bytes of
 // every object in plain memory beside it: the model copies them one by one, and at the end both
-// must be equal.
+// should be equal.
 #include "fuzz.h"
 
 enum { OBJECTS = 8, LINEAR_B = 4 << 10, STEPS = 32 };

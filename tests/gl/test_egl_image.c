@@ -84,8 +84,8 @@ TEST(bytes)
     EXPECT_OK(cuGraphicsUnregisterResource(r));
 }
 
-// A write is pending in one stream while the program synchronizes another. OpenGL sees the write
-// after its own stream is synchronized.
+// A write is pending in one stream while the program synchronizes another. OpenGL should see the
+// write after its own stream is synchronized.
 TEST(two_streams)
 {
     EGLContext context = gl_start(GL_CORE);

@@ -156,7 +156,7 @@ static void check_image(GLuint image, GLenum target)
     expect_finished(before);
 }
 
-// CUDA's writes are complete in OpenGL when unmap returns.
+// CUDA's writes should be complete in OpenGL when unmap returns.
 TEST(finished_at_unmap)
 {
     GLuint immutable, cube, solid;
@@ -178,7 +178,7 @@ TEST(finished_at_unmap)
     check_image(solid, GL_TEXTURE_3D);
 }
 
-// Without an unmap they are complete when the program has waited.
+// Without an unmap they should be complete after the program has waited for the stream.
 TEST(finished_after_a_wait)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");
@@ -192,7 +192,7 @@ TEST(finished_after_a_wait)
     expect_finished(before);
 }
 
-// OpenGL commands are complete when map returns. A map that fails does not wait.
+// OpenGL commands should be complete when map returns. A map that fails should not wait.
 TEST(finished_at_map)
 {
     start();
@@ -205,7 +205,7 @@ TEST(finished_at_map)
     EXPECT_EQ(finished_here, before + 1);
 }
 
-// Bytes that CUDA only reads, or writes in a READ_ONLY mapping, are not uploaded.
+// Bytes that CUDA only reads, or writes in a READ_ONLY mapping, should not be uploaded.
 TEST(nothing_uploaded)
 {
     start();
@@ -369,7 +369,7 @@ TEST(two_groups_of_two_threads)
     EXPECT_EQ(first_calls(false), 2);
 }
 
-// A texture unit is reused after its texture is unregistered.
+// A texture unit should be reused after its texture is unregistered.
 TEST(texture_units_are_reused)
 {
     enum { MANY = 300, AT_ONCE = 3 };
@@ -385,8 +385,8 @@ TEST(texture_units_are_reused)
     EXPECT_EQ(contexts_made, 1);
 }
 
-// A process forks while the driver works in another thread. The child's exit does not wait for that
-// thread.
+// A process forks while the driver works in another thread. The child's exit should not wait for
+// that thread.
 TEST(exit_of_a_child)
 {
     enum { SOON_S = 1 };

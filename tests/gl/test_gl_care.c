@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OpenGL objects and contexts that need special care: the driver must not lose their bytes, nor
+// OpenGL objects and contexts that need special care: the driver should not lose their bytes, nor
 // damage the bytes of others.
 #include "context.h"
 
@@ -60,7 +60,8 @@ TEST(mapped_persistently)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// A copy over everything that fails changes nothing, even if an earlier one has succeeded.
+// A copy over the whole object that fails should change nothing, even if an earlier one has
+// succeeded.
 TEST(failed_copies)
 {
     gl_start(GL_CORE);
@@ -107,7 +108,7 @@ TEST(failed_copies_of_images)
     EXPECT_EQ(bytes[SIDE * ROW_B - 1], 7);
 }
 
-// Rows with gaps between them, from the first byte to the last: the bytes in the gaps stay.
+// Rows with gaps between them, from the first byte to the last: the bytes in the gaps should stay.
 TEST(gaps_between_rows)
 {
     enum { ROWS = 8, PITCH_B = 64, ROW_B = 16, ALL_B = (ROWS - 1) * PITCH_B + ROW_B };
@@ -269,7 +270,8 @@ TEST(resized_renderbuffer)
     EXPECT_EQ(glGetError(), GL_NO_ERROR);
 }
 
-// Only CUDA's writes are copied back, even from many places. OpenGL's writes between them stay.
+// Only CUDA's writes should be copied back, even from many places. OpenGL's writes between them
+// should stay.
 TEST(parts)
 {
     enum { SIDE = 32, FEW = 5, MANY = 100 };
@@ -334,8 +336,8 @@ TEST(mapped_without_errors)
     glUnmapBuffer(GL_ARRAY_BUFFER);
 }
 
-// More textures than the texture units of a context can hold. The program deletes them; all stay
-// readable and writable, and their names stay dead.
+// More textures than the texture units of a context can hold. The program deletes them. All should
+// stay readable and writable, and their names should stay dead.
 TEST(many_textures)
 {
     enum { COUNT = 300 };

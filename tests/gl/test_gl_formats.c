@@ -68,7 +68,7 @@ static void check_format(const struct format *f)
     EXPECT(!memcmp(got, want, size));
     if (memcmp(got, want, size))
         printf("# of format %#x\n", f->internal);
-    // Writes a part of it. The rest must not change.
+    // Writes a part of it. The rest should not change.
     fill(f, parts, size, 60);
     cu_write_array(a, (size_t)5 * f->element_B, 3, (size_t)20 * f->element_B, 10, parts);
     for (size_t y = 0; y < 10; y++)

@@ -35,8 +35,8 @@ static void refused(GLuint t, GLenum target)
     EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, t, target, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-// Registers and maps the texture. CUDA must see `count` levels from `first` on, and as many in the
-// mipmapped array.
+// Registers and maps the texture. CUDA should see `count` levels from `first` on, and as many in
+// the mipmapped array.
 static CUgraphicsResource has_levels(GLuint t, GLenum target, unsigned first, unsigned count)
 {
     CUmipmappedArray m;

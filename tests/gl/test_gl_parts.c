@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads and writes parts of objects in random order, more parts than the driver tracks exactly.
-// Each read must return the original bytes or the last write. At the end OpenGL must hold the same
-// bytes, and nothing else may have changed.
+// Each read should return the original bytes or the last write. At the end OpenGL should hold the
+// same bytes, and nothing else should have changed.
 #include "context.h"
 
 enum {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// While bytes move between OpenGL and CUDA, other threads can still call CUDA. They must, because
-// OpenGL may wait for the program, whose debug callback may call CUDA.
+// While bytes move between OpenGL and CUDA, other threads should still be able to call CUDA,
+// because OpenGL may wait for the program, whose debug callback may call CUDA.
 //
 // The driver finds OpenGL through eglGetProcAddress, which this program replaces. If a test names
 // an OpenGL function, that function blocks until another thread has made its CUDA calls.
@@ -236,7 +236,7 @@ static void synchronize(void *unused)
     EXPECT_OK(cuCtxSynchronize());
 }
 
-// Bytes that are written without a mapping go to OpenGL when the program waits.
+// Bytes that are written without a mapping should go to OpenGL when the program waits.
 TEST(used_after_unmap)
 {
     test_setting("CARDLESS_PERSONALITY", "driver-580");
@@ -306,7 +306,7 @@ static void *release_later(void *unused)
     return unused;
 }
 
-// If another thread needs bytes that are being fetched, it waits for them.
+// If another thread needs bytes that are being fetched, it should wait for them.
 TEST(same_bytes)
 {
     pthread_t reader, waker;

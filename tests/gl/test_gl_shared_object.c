@@ -73,7 +73,7 @@ TEST(buffers_of_the_driver)
     buffers("driver-580");
 }
 
-// The last unmap must not undo the other resource's writes, even if both write to the same place.
+// The last unmap should not undo the other resource's writes, even if both write to the same place.
 TEST(both_write)
 {
     gl_start(GL_CORE);
@@ -130,7 +130,7 @@ TEST(read_only_twice)
                         5);
 }
 
-// A second mapping with WRITE_DISCARD keeps the bytes that the first mapping has written.
+// A second mapping with WRITE_DISCARD should keep the bytes that the first mapping has written.
 TEST(discarded_by_one)
 {
     gl_start(GL_CORE);

@@ -176,7 +176,7 @@ TEST(read_before_a_pending_write)
     read_before_a_write(true);
 }
 
-// A write fails before anything is fetched. OpenGL's bytes must survive.
+// A write fails before anything is fetched. OpenGL's bytes should survive.
 TEST(read_after_a_failed_write)
 {
     gl_start(GL_CORE);
@@ -189,7 +189,8 @@ TEST(read_after_a_failed_write)
     expect_in_gl(&o, OLD);
 }
 
-// If OpenGL refuses a read, because the program maps the buffer, the bytes are fetched again later.
+// If OpenGL refuses a read, because the program maps the buffer, the bytes should be fetched again
+// later.
 TEST(read_after_a_refused_read)
 {
     gl_start(GL_CORE);

@@ -185,8 +185,8 @@ static void *make_errors(void *unused)
     return NULL;
 }
 
-// The program's handler receives its errors even while the driver, which must tolerate errors of
-// its own, opens and closes contexts.
+// The program's handler should receive its errors even while the driver, which has to tolerate
+// errors of its own, opens and closes contexts.
 TEST(errors_reach_the_program)
 {
     enum { TIMES = 10 };

@@ -120,7 +120,7 @@ static struct dm_position random_position(const struct field *f, struct dm_box_e
                                 random_below(f->extent.depth - e.depth + 1)};
 }
 
-// Boxes in one field may overlap: the result must be that of a copy through a buffer.
+// Boxes in one field may overlap: the result should be that of a copy through a buffer.
 static void check_copy(struct field *d, struct field *s, const char *where)
 {
     struct dm_box_extent e = {random_extent(smaller(d->extent.width_B, s->extent.width_B)),
@@ -188,7 +188,7 @@ static void check_refusals(struct field *f, struct field *other, const char *whe
     CHECK_EQ(memcmp(f->memory, f->model, f->size_B), 0, "%s", where);
 }
 
-// Copies inside one linear memory with overlapping boxes must equal copies through a buffer.
+// Copies inside one linear memory with overlapping boxes should equal copies through a buffer.
 static void check_overlap(void)
 {
     enum { PITCH_B = 40, ROWS = 30 };

@@ -290,7 +290,7 @@ TEST(i11_memory_of_a_buffer)
     EXPECT_DIAGNOSTIC(I11);
 }
 
-// After an image is destroyed, the driver knows nothing about it and reports nothing.
+// After an image is destroyed, the driver should know nothing about it, and should report nothing.
 TEST(destroyed_image)
 {
     VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
@@ -524,7 +524,7 @@ TEST(i04_of_another_process_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// Random bytes instead of a record: if the record makes no sense, calls proceed without it.
+// Random bytes instead of a record: if the record makes no sense, calls should proceed without it.
 TEST(hostile_records)
 {
     struct dm_vulkan_facts facts;

@@ -458,7 +458,7 @@ static size_t free_B(void)
     return free;
 }
 
-// An array's bytes live as long as a command that was prepared for them.
+// An array's bytes should live as long as a command that was prepared for them.
 TEST(array_is_destroyed_before_issue)
 {
     const CUDA_ARRAY3D_DESCRIPTOR desc = {
@@ -553,7 +553,7 @@ TEST(resource_is_unregistered_before_issue)
     dm_free(c);
 }
 
-// The command keeps the resource and the window that it writes through until it has ended.
+// The command should keep the resource and the window that it writes through until it has ended.
 TEST(resource_is_unregistered_while_command_waits)
 {
     cardlessBuffer buffer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fails each allocation, and each system call that allocates, once in every call that creates
 // arrays, textures and texture references, maps memory into them, or imports and maps external
-// memory. Each failure must be CUDA_ERROR_OUT_OF_MEMORY and must change nothing, and the call must
-// succeed afterwards.
+// memory. Each failure should be CUDA_ERROR_OUT_OF_MEMORY and should change nothing, and the call
+// should succeed afterwards.
 #include "../harness.h"
 
 #include "fail_each.h"

@@ -161,7 +161,7 @@ TEST(handles)
     }
 }
 
-// All that belongs to a context goes with it.
+// The end of a context should free everything that belongs to it.
 TEST(contexts)
 {
     CUcontext context;

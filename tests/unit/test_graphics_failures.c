@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fails each allocation, and each system call that allocates, once in every call on graphics
-// resources and EGL streams. Each failure must be CUDA_ERROR_OUT_OF_MEMORY and must change nothing,
-// and the call must succeed afterwards.
+// resources and EGL streams. Each failure should be CUDA_ERROR_OUT_OF_MEMORY and should change
+// nothing, and the call should succeed afterwards.
 #include "../api/egl_stream.h"
 #include "../mistakes/virtual.h"
 

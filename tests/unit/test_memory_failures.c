@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fails each allocation, and each system call that allocates, once in every memory call. Each
-// failure must be CUDA_ERROR_OUT_OF_MEMORY and must change nothing, and the call must succeed
+// failure should be CUDA_ERROR_OUT_OF_MEMORY and should change nothing, and the call should succeed
 // afterwards. Linked with the rooms themselves because the library does not export the countdown.
 #include "fail_each.h"
 

@@ -466,7 +466,7 @@ static void test_other_policy(void)
     em_scheduler.policy = &em_policy_eager;
 }
 
-// Threads push into one stream: their commands must not overlap.
+// Threads push into one stream: their commands should not overlap.
 enum { THREADS = 4, EACH = 3000 };
 static int unguarded;
 static CUresult count_run(struct em_command *c)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The scheduler under load: its work must be linear in commands plus dependencies, its memory must
-// go back, and synchronising must not depend on the number of idle streams. Counts steps and bytes
-// instead of time.
+// The scheduler under load: its work should be linear in commands plus dependencies, its memory
+// should go back, and the cost of synchronising should not depend on the number of idle streams.
+// Counts steps and bytes instead of time.
 //   test_scheduler_scale [COMMANDS [STREAMS]]
 #include <malloc.h>
 #include <stdatomic.h>

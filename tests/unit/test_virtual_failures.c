@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fails each allocation, and each system call that allocates, once in every call of virtual memory
-// management and of memory shared by IPC. Each failure must be CUDA_ERROR_OUT_OF_MEMORY and must
-// change nothing, and the call must succeed afterwards.
+// management and of memory shared by IPC. Each failure should be CUDA_ERROR_OUT_OF_MEMORY and
+// should change nothing, and the call should succeed afterwards.
 #include "../harness.h"
 
 #include "fail_each.h"

@@ -299,7 +299,7 @@ static void check_map_2(VkDevice device)
     CALL(device, FreeMemory)(device, memory, NULL);
 }
 
-// Handles are numbers that begin at 1 in both devices: the layer must not confuse them.
+// Handles are numbers that begin at 1 in both devices: the layer should not confuse them.
 static void check_many(VkDevice a, VkDevice b)
 {
     enum { COUNT = MEMORIES - 10 };
