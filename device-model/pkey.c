@@ -15,7 +15,7 @@ bool dm_pkey_init(void)
     if (key >= 0)
         return true;
 #if defined(__x86_64__)
-    const char *wish = getenv("CARDLESS_PKEYS");
+    const char *wish = secure_getenv("CARDLESS_PKEYS");
     if (wish && strcmp(wish, "0") == 0)
         return false;
     // Closed for this thread, too: the second argument is PKEY_DISABLE_ACCESS. Fails without CPU

@@ -139,7 +139,7 @@ void kn_init(void)
     for (unsigned flags = 0; flags < TABLES; flags++)
         fill_table(&tables[flags], let_through(flags));
     kn_stream_min_B = stream_threshold_B();
-    text = getenv("CARDLESS_CPU_MASK");
+    text = secure_getenv("CARDLESS_CPU_MASK");
     if (text)
         mask = mask_from(text);
     errno = error;

@@ -13,7 +13,7 @@ static bool mode;
 
 static void read_mode(void)
 {
-    const char *value = getenv("CARDLESS_VULKAN_MEMORY");
+    const char *value = secure_getenv("CARDLESS_VULKAN_MEMORY");
     mode = value && !strcmp(value, "noncoherent");
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "quirk.h"
@@ -249,11 +250,33 @@ static void report_misspelled(const char *variable)
                 variable, nearest);
 }
 
+// A program that has more rights than the user who starts it (set-user-id, set-group-id, file
+// capabilities) must not do as that user's environment says, or it would write files for him.
+static void report_ignored(void)
+{
+    for (char **variable = environ; variable && *variable; variable++) {
+        for (unsigned i = 0; i < SETTINGS; i++) {
+            size_t length = strlen(settings[i].name);
+            if (strncmp(*variable, settings[i].name, length) || (*variable)[length] != '=')
+                continue;
+            fprintf(stderr,
+                    "cardless: %s is ignored, as all settings are, because this program "
+                    "runs with more rights than its user (it is set-user-id, for example)\n",
+                    settings[i].name);
+            return;
+        }
+    }
+}
+
 static void read_environment(void)
 {
     config.sink = EM_SINK_TEXT;
+    if (getauxval(AT_SECURE)) {
+        report_ignored();
+        return;
+    }
     for (unsigned i = 0; i < SETTINGS; i++) {
-        const char *value = getenv(settings[i].name);
+        const char *value = secure_getenv(settings[i].name);
         if (value && *value && settings[i].read)
             settings[i].read(value);
     }

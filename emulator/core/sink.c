@@ -6,21 +6,59 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static bool open_file(struct em_sink_file *file, const char *path)
+// Whether the path names a descriptor that the process has already. Such a path is a symbolic link
+// to a file of any kind.
+static bool names_descriptor(const char *path)
 {
+    static const char *const names[] = {"/dev/stdout", "/dev/stderr"}, *const folders[] = {
+                                                                           "/dev/fd/",
+                                                                           "/proc/self/fd/"};
+    for (unsigned i = 0; i < 2; i++) {
+        if (!strcmp(path, names[i]) || !strncmp(path, folders[i], strlen(folders[i])))
+            return true;
+    }
+    return false;
+}
+
+// Whether bytes may be appended to a file that was opened by its name. A file that is not regular,
+// such as a pipe, may belong to somebody who waits for the program to open it.
+static bool is_wanted(int fd, const char *path)
+{
+    struct stat s;
+    return !fstat(fd, &s) &&
+           (S_ISREG(s.st_mode) || (S_ISCHR(s.st_mode) && !strncmp(path, "/dev/", 5)));
+}
+
+// Opens the file for the user alone. Returns the reason if it cannot, or NULL.
+static const char *open_file(struct em_sink_file *file, const char *path)
+{
+    static const char not_regular[] = "it is not a regular file; name a file, or a descriptor as "
+                                      "/dev/fd/N";
+    bool descriptor = names_descriptor(path);
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
     file->open = false;
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    // O_NONBLOCK: a pipe that nobody reads must not hold the program up.
+    int fd = open(path, descriptor ? flags : flags | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (fd < 0 && !descriptor && errno == ELOOP)
+        return "it is a symbolic link, which is not followed; name the file itself";
     if (fd < 0)
-        return false;
+        return errno == ENXIO ? not_regular : strerror(errno);
+    if (!descriptor && !is_wanted(fd, path)) {
+        close(fd);
+        return not_regular;
+    }
+    if (!descriptor)
+        fcntl(fd, F_SETFL, O_APPEND); // without O_NONBLOCK
     int high = dm_fd_duplicate_high(fd);
     if (high >= 0) {
         close(fd);
         fd = high;
     }
     file->open = !dm_fd_remember(fd, &file->identity);
-    return file->open;
+    return file->open ? NULL : strerror(errno);
 }
 
 bool em_sink_write(struct em_sink_file *file, const char *setting, const char *path,
@@ -28,9 +66,12 @@ bool em_sink_write(struct em_sink_file *file, const char *setting, const char *p
 {
     if (file->failed)
         return false;
-    if (!(file->open && dm_fd_still_ours(&file->identity)) && !open_file(file, path)) {
+    const char *why = NULL;
+    if (!(file->open && dm_fd_still_ours(&file->identity)))
+        why = open_file(file, path);
+    if (why) {
         file->failed = true;
-        fprintf(stderr, "cardless: %s: cannot open %s: %s\n", setting, path, strerror(errno));
+        fprintf(stderr, "cardless: %s: cannot open %s: %s\n", setting, path, why);
         return false;
     }
     while (size) {
