@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -14,6 +15,7 @@
 
 #include "mutex.h"
 #include "pkey.h"
+#include "thread_state.h"
 
 #ifndef SEGV_PKUERR
 #define SEGV_PKUERR 4
@@ -47,14 +49,18 @@ struct chain {
 static struct chain chains[2];
 static struct dm_mutex installing = DM_MUTEX_INITIALIZER(LEAF);
 
-// State of a thread that the handler needs. It is not in __thread variables, because a library that
-// is loaded late gets their memory from malloc at a thread's first access, and a handler must not
-// call malloc. (The model that allocates early, initial-exec, cannot be loaded into every program.)
-//
-// The innermost frame is the value of a key, because pthread_getspecific only reads.
-static pthread_key_t innermost_key;
-static pthread_once_t innermost_once = PTHREAD_ONCE_INIT;
-static int innermost_error; // result of pthread_key_create, negative
+// The handler must not access thread-local state directly, because a library that is loaded late
+// gets its memory from malloc at a thread's first access, and a handler must not call malloc. So
+// dm_guarded also makes the state the value of a key, which pthread_getspecific only reads.
+struct guard_thread {
+    struct frame *innermost; // or NULL
+    bool has_key;            // the key exists
+};
+DM_DECLARE_THREAD_STATE(struct guard_thread, guard_thread)
+DM_DEFINE_THREAD_STATE(struct guard_thread, guard_thread)
+static pthread_key_t thread_key; // its value is the thread's guard_thread, or NULL
+static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
+static int thread_key_error; // result of pthread_key_create, negative
 
 // A thread that is in the handler has an entry here. `at` is 1 + the index of the chain's handler
 // that it is calling. A later handler may call ours as its predecessor, and then needs the handler
@@ -65,15 +71,15 @@ static struct handling {
     int at;
 } handling[HANDLING_MAX];
 
-static void make_innermost_key(void)
+static void make_thread_key(void)
 {
-    innermost_error = -pthread_key_create(&innermost_key, NULL);
+    thread_key_error = -pthread_key_create(&thread_key, NULL);
 }
 
-static int have_innermost_key(void)
+static int have_thread_key(void)
 {
-    pthread_once(&innermost_once, make_innermost_key);
-    return innermost_error;
+    pthread_once(&thread_key_once, make_thread_key);
+    return thread_key_error;
 }
 
 // Returns the calling thread's entry, or NULL.
@@ -229,7 +235,8 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
                                                                        void *context)
 {
     bool by_access = info->si_code > 0; // 0 and below: sent by kill, sigqueue …
-    struct frame *frame = pthread_getspecific(innermost_key);
+    const struct guard_thread *self = pthread_getspecific(thread_key);
+    struct frame *frame = self ? self->innermost : NULL;
     if (by_access && frame) {
         fill_fault(&frame->fault, sig, info, context);
         siglongjmp(frame->back, 1);
@@ -299,7 +306,7 @@ int dm_guard_init(void)
 
 int dm_guard_reassert(void)
 {
-    int r = have_innermost_key();
+    int r = have_thread_key();
     if (r)
         return r;
     dm_mutex_lock(&installing);
@@ -329,16 +336,23 @@ void dm_fault_describe(void (*describe)(const struct dm_fault *fault))
     atomic_store(&describe_hook, describe);
 }
 
-int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
+static int set_thread_key(struct guard_thread *self)
 {
-    struct frame frame;
-    int r = have_innermost_key();
+    int r = have_thread_key();
     if (r)
         return r;
+    self->has_key = true;
+    return -pthread_setspecific(thread_key, self);
+}
+
+static int run_guarded(struct guard_thread *self, void (*fn)(void *), void *arg,
+                       struct dm_fault *fault)
+{
+    struct frame frame;
     frame.pkru = dm_pkey_bits ? dm_pkru_read() : 0;
-    frame.outer = pthread_getspecific(innermost_key);
+    frame.outer = self->innermost;
     if (__builtin_expect(sigsetjmp(frame.back, 0), 0)) {
-        pthread_setspecific(innermost_key, frame.outer);
+        self->innermost = frame.outer;
         // This returns from a signal handler, which runs with the kernel's default access rights.
         if (dm_pkey_bits)
             dm_pkru_write(frame.pkru);
@@ -346,14 +360,22 @@ int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
             *fault = frame.fault;
         return -EFAULT;
     }
-    r = pthread_setspecific(innermost_key, &frame);
-    if (r)
-        return -r;
+    self->innermost = &frame;
     atomic_signal_fence(memory_order_seq_cst);
     fn(arg);
     atomic_signal_fence(memory_order_seq_cst);
-    pthread_setspecific(innermost_key, frame.outer);
+    self->innermost = frame.outer;
     return 0;
+}
+
+int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault)
+{
+    struct guard_thread *self = guard_thread();
+    // A thread that ends sets the values of its keys to NULL, and may call this function later.
+    if (__builtin_expect(self->has_key && pthread_getspecific(thread_key) == self, 1))
+        return run_guarded(self, fn, arg, fault);
+    int r = set_thread_key(self);
+    return r ? r : run_guarded(self, fn, arg, fault);
 }
 
 int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault)

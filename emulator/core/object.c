@@ -64,10 +64,12 @@ struct slot {
     uint32_t generation;
     enum em_type type; // the type of the current object, or of the last one
     uint32_t number;
+    enum em_end_reason end;
     uint64_t born_call, died_call;
     const char *born_by, *died_by;
-    enum em_end_reason end;
 };
+
+_Static_assert(sizeof(struct slot) == 64, "a slot fills a cache line");
 
 // A chunk of slots never moves, because em_object_pin reads it without the lock. After a peak, the
 // memory of a chunk without live objects is given back; its slots then read as zero.

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The state of a thread that uses the driver.
-//
-// A program may load libcuda.so.1 at any time with dlopen. The C library reserves a little memory
-// for the thread-local variables of libraries that are loaded late (the model initial-exec, flag
-// STATIC_TLS). Cardless must not depend on this memory, because other libraries may have used it
-// up. It uses a TLS descriptor instead, which costs about two nanoseconds. A descriptor also works
-// in fully static programs, unlike __tls_get_addr (the model global-dynamic).
+// The state of a thread that uses the driver. All thread-local state of the rooms above
+// device-model should be in this struct.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "thread_state.h"
 
 struct em_entry;
 struct em_stream;
@@ -30,8 +27,6 @@ struct em_thread {
     int cancel_before; // the state that pthread_setcancelstate returned
 };
 
-// Returns the state of the calling thread. All thread-local state of the driver should be in this
-// struct, because only this function addresses it with a descriptor. The attribute `const` lets the
-// compiler keep the result, which is safe because it stays the same in a thread.
-struct em_thread *em_thread(void) __attribute__((const));
+// struct em_thread *em_thread(void) returns the state of the calling thread.
+DM_DECLARE_THREAD_STATE(struct em_thread, em_thread)
 #define em_self (*em_thread())

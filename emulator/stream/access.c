@@ -52,30 +52,20 @@ void em_access_end(struct em_access *access, CUresult result)
         watch->end(access, result);
 }
 
-void em_accesses_end(struct em_command *command, CUresult result)
+static inline void release(struct em_access *access)
+{
+    if (access->ops && access->ops->release)
+        access->ops->release(access);
+}
+
+void em_accesses_finish(struct em_command *command, CUresult result)
 {
     em_assert_locked();
     struct em_access *list = em_command_accesses(command);
-    for (unsigned i = 0; i < command->access_count; i++)
+    for (unsigned i = 0; i < command->access_count; i++) {
         em_access_end(&list[i], result);
-}
-
-void em_accesses_retain(struct em_command *command)
-{
-    em_assert_locked();
-    struct em_access *list = em_command_accesses(command);
-    for (unsigned i = 0; i < command->access_count; i++)
-        if (list[i].ops && list[i].ops->retain)
-            list[i].ops->retain(&list[i]);
-}
-
-void em_accesses_release(struct em_command *command)
-{
-    em_assert_locked();
-    struct em_access *list = em_command_accesses(command);
-    for (unsigned i = 0; i < command->access_count; i++)
-        if (list[i].ops && list[i].ops->release)
-            list[i].ops->release(&list[i]);
+        release(&list[i]);
+    }
 }
 
 // ---- prepared commands ----
@@ -95,7 +85,10 @@ CUresult em_command_clone(const struct em_command *command, struct em_command **
         dm_free(copy);
         return r;
     }
-    em_accesses_retain(copy);
+    struct em_access *list = em_command_accesses(copy);
+    for (unsigned i = 0; i < copy->access_count; i++)
+        if (list[i].ops && list[i].ops->retain)
+            list[i].ops->retain(&list[i]);
     *out = copy;
     return CUDA_SUCCESS;
 }
@@ -103,7 +96,9 @@ CUresult em_command_clone(const struct em_command *command, struct em_command **
 void em_command_release(struct em_command *command)
 {
     em_assert_locked();
-    em_accesses_release(command);
+    struct em_access *list = em_command_accesses(command);
+    for (unsigned i = 0; i < command->access_count; i++)
+        release(&list[i]);
     if (command->ops->release)
         command->ops->release(command);
 }

@@ -4,7 +4,7 @@
 // A command carries a list of its accesses, filled in when it is prepared. At submission,
 // em_accesses_begin notifies whoever watches that memory (a mapped graphics resource, an imported
 // buffer, a sparse array) and lets it fetch the bytes that the command needs. When the command
-// completes, or is refused, em_accesses_end passes its result to the same watchers.
+// completes, or is refused, em_accesses_finish passes its result to the same watchers.
 //
 //     prepared ──begin──▶ watched ──make resident──▶ resident ──end──▶ prepared
 //
@@ -96,13 +96,8 @@ static inline bool em_access_writes(const struct em_access *access)
 // em_lock was released meanwhile, so that the caller must check the stream again. Each command that
 // was begun must be ended. Precondition: em_lock held.
 bool em_accesses_begin(struct em_command *command, bool may_wait);
-// Notifies the watchers that the command has ended. Does nothing for a command that was not begun.
-// Precondition: em_lock held.
-void em_accesses_end(struct em_command *command, CUresult result);
-// The same for one access that has ended before its command has. Precondition: em_lock held.
+// Notifies the watchers that the command has ended, and drops the references that its accesses hold.
+// A command that was not begun has no watchers to notify. Precondition: em_lock held.
+void em_accesses_finish(struct em_command *command, CUresult result);
+// Ends one access before its command has ended. Precondition: em_lock held.
 void em_access_end(struct em_access *access, CUresult result);
-
-// Takes and drops the references that the accesses of a prepared command hold.
-// Precondition: em_lock held.
-void em_accesses_retain(struct em_command *command);
-void em_accesses_release(struct em_command *command);

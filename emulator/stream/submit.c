@@ -53,8 +53,9 @@ static void end_command(struct em_command *c, CUresult r)
     c->result = r;
     if (c->ops->finish)
         c->ops->finish(c);
-    em_accesses_end(c, r);
-    em_command_release(c);
+    em_accesses_finish(c, r);
+    if (c->ops->release)
+        c->ops->release(c);
 }
 
 // The first error counts; a synchronising call returns it.
