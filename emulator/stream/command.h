@@ -5,15 +5,14 @@
 //
 // The life of a command:
 //
-//                  predecessors                ready() is true,
-//                  have completed              or not needed               chosen by the policy
-//   BLOCKED ───────────────────────▶ its turn ───────────────────▶ READY ───────────────────────┐
-//      ▲                                │ ready() is false           ▲                          ▼
-//   em_submit                           └──────▶ PARKED ─────────────┘    ┌── EM_RUN_AGAIN ──
-//   RUNNING
-//      │                                            ▲   notified          │                     │
-//      │                                            └─────────────────────┘                     ▼
-//      └── nothing to wait for: RUNNING in this thread ──────────────────────────────────▶ complete
+//   em_submit ──▶ BLOCKED ─────────────▶ its turn ─────────────▶ READY ──────────┐
+//      │            predecessors            │  ready() is true     ▲   chosen by  │
+//      │            have completed          │  or not needed       │   the policy │
+//      │                                    ▼                      │              ▼
+//      │                 ready() is false PARKED ─── notified ─────┘           RUNNING ──▶ complete
+//      │                                    ▲                                     │            ▲
+//      │                                    └──────────── EM_RUN_AGAIN ───────────┘            │
+//      └── nothing to wait for: RUNNING in this thread ────────────────────────────────────────┘
 //
 // scheduler.h explains which commands are the predecessors of another one.
 #pragma once
