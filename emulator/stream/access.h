@@ -96,8 +96,8 @@ static inline bool em_access_writes(const struct em_access *access)
 // em_lock was released meanwhile, so that the caller must check the stream again. Each command that
 // was begun must be ended. Precondition: em_lock held.
 bool em_accesses_begin(struct em_command *command, bool may_wait);
-// Notifies the watchers that the command has ended, and drops the references that its accesses hold.
-// A command that was not begun has no watchers to notify. Precondition: em_lock held.
+// Notifies the watchers that the command has ended, and drops the references that its accesses
+// hold. A command that was not begun has no watchers to notify. Precondition: em_lock held.
 void em_accesses_finish(struct em_command *command, CUresult result);
 // Ends one access before its command has ended. Precondition: em_lock held.
 void em_access_end(struct em_access *access, CUresult result);

@@ -74,7 +74,8 @@ def check_rooms(page, table):
     edges, drawn, problems = drawing_edges(drawing[1])
     wanted = {(room, below) for room, direct in table.items() for below in direct}
     problems += [f'the drawing lacks {a} -> {b}' for a, b in sorted(wanted - edges)]
-    problems += [f'the drawing has {a} -> {b}, rooms.txt has not' for a, b in sorted(edges - wanted)]
+    problems += [f'the drawing has {a} -> {b}, rooms.txt has not'
+                 for a, b in sorted(edges - wanted)]
     rows = set(re.findall(r'\| `([a-z-]+)` \|$', page, re.M))
     problems += [f'{room} is not drawn' for room in sorted(set(table) - drawn)]
     problems += [f'{room} has no row in the table' for room in sorted(set(table) - rows)]
@@ -114,7 +115,8 @@ def self_test():
         found = check_rooms(page, table)
         if sorted(found) != sorted(expected):
             sys.exit(f'{page}\nfound {found} instead of {expected}')
-    found = check_names('`a.c` `b.c` `core/` `cores/` `em_one()` `em_two`', ['x/core/a.c'], 'em_one(')
+    found = check_names('`a.c` `b.c` `core/` `cores/` `em_one()` `em_two`', ['x/core/a.c'],
+                        'em_one(')
     if found != ['there is no b.c', 'there is no cores/', 'there is no em_two']:
         sys.exit(f'found {found}')
 
