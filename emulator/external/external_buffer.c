@@ -75,7 +75,7 @@ static CUresult check_buffer(const struct em_imported *imported,
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "reserved is not all zero; clear the descriptor before you fill it in");
     if (!desc->size)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "size is 0");
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "size (0) must be greater than 0");
     // A dedicated allocation holds one resource, which is bound at its start.
     if (imported->dedicated && desc->offset)
         return em_mistake(M06, CUDA_ERROR_INVALID_VALUE,

@@ -112,7 +112,7 @@ static CUresult check_dedicated(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
     if (rule->dedicated == DEDICATED_NEVER && dedicated)
         return em_fail(
             CUDA_ERROR_INVALID_VALUE,
-            "flags = %#x have CUDA_EXTERNAL_MEMORY_DEDICATED, which type %s does not take",
+            "flags = %#x have CUDA_EXTERNAL_MEMORY_DEDICATED, which type %s does not allow",
             desc->flags, rule->name);
     return CUDA_SUCCESS;
 }
@@ -129,7 +129,7 @@ static CUresult check_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
                           "CUDA_EXTERNAL_MEMORY_DEDICATED (0x1)",
                           desc->flags);
     if (!desc->size)
-        return em_mistake(M08, CUDA_ERROR_INVALID_VALUE, "size is 0");
+        return em_mistake(M08, CUDA_ERROR_INVALID_VALUE, "size (0) must be greater than 0");
     if (!em_all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
         return em_mistake(M08, CUDA_ERROR_INVALID_VALUE,
                           "reserved is not all zero; clear the descriptor before you fill it in");

@@ -64,7 +64,7 @@ static CUresult open_window(struct em_context *context, struct em_imported *impo
         return r;
     struct em_external_window *w = dm_calloc(1, sizeof *w);
     if (!w)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a mapping");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while mapping a buffer");
     w->imported = imported;
     w->allocation = (struct em_allocation){
         .base = base,

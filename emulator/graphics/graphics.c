@@ -66,11 +66,13 @@ CUresult em_graphics_check_flags(enum em_graphics_kind kind, unsigned flags)
         CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST | CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER;
     if (kind == EM_GRAPHICS_IMAGE && (flags & ~image_flags))
         return em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
-                          "flags %#x of an image have bits other than CU_GRAPHICS_REGISTER_FLAGS_*",
+                          "flags (%#x) of an image contain a bit that is not a "
+                          "CU_GRAPHICS_REGISTER_FLAGS_*",
                           flags);
     if (kind == EM_GRAPHICS_BUFFER && flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD)
         return em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
-                          "flags %#x of a buffer: NONE, READ_ONLY or WRITE_DISCARD", flags);
+                          "flags (%#x) of a buffer must be NONE, READ_ONLY or WRITE_DISCARD",
+                          flags);
     return CUDA_SUCCESS;
 }
 
@@ -217,7 +219,7 @@ CUresult em_graphics_layout(const struct em_graphics_shape *s, struct dm_layout 
     };
     if (dm_layout_init(out, &d))
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "an image of %ux%ux%u, %u layers and %u levels is none that CUDA has",
+                       "CUDA does not support an image of %ux%ux%u with %u layers and %u levels",
                        s->width, s->height, s->depth, s->layers, s->levels);
     return CUDA_SUCCESS;
 }
@@ -231,7 +233,8 @@ static CUresult graphics_plan_image(struct em_graphics *g)
     g->array = dm_calloc((size_t)(s->layers ? s->layers : 1) * s->levels, sizeof *g->array);
     g->layer = s->layers ? dm_calloc(s->layers, sizeof *g->layer) : NULL;
     if (!g->array || (s->layers && !g->layer))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while registering a graphics resource");
     return CUDA_SUCCESS;
 }
 
@@ -248,13 +251,15 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner,
     if (!r && (flags & CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER) &&
         (shape->depth || (shape->layers && !shape->cube)))
         r = em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
-                       "CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER of an image with %s",
+                       "flags contain CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER, which an image "
+                       "with %s does not support",
                        shape->depth ? "slices" : "layers");
     if (r)
         return r;
     struct em_graphics *g = dm_calloc(1, sizeof *g);
     if (!g)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while registering a graphics resource");
     g->ops = ops;
     g->owner = owner;
     g->shape = *shape;
@@ -355,11 +360,12 @@ CUresult em_graphics_set_flags(CUgraphicsResource resource, unsigned flags)
     // driver looks at that first.
     if (!r && flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)
         r = em_mistake(G08, CUDA_ERROR_INVALID_VALUE,
-                       "flags %#x are no CU_GRAPHICS_MAP_RESOURCE_FLAGS_* value", flags);
+                       "flags (%#x) are not a CU_GRAPHICS_MAP_RESOURCE_FLAGS_* value", flags);
     // "If resource is presently mapped for access by CUDA then CUDA_ERROR_ALREADY_MAPPED is
     // returned."
     if (!r && !stream_frame && g->mapped && !g->shape.persistent)
-        r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED, "flags of %s, which is mapped",
+        r = em_mistake(G08, CUDA_ERROR_ALREADY_MAPPED,
+                       "flags of %s cannot change while it is mapped",
                        em_graphics_text(g, text, sizeof text));
     if (!r && !stream_frame)
         g->map_flags = flags;

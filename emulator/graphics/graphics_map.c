@@ -73,7 +73,7 @@ static CUresult find_mappable(CUgraphicsResource resource, struct em_graphics **
     char text[160];
     CUresult r = em_graphics_get(resource, out);
     if (!r && (*out)->shape.persistent)
-        r = em_fail(CUDA_ERROR_UNKNOWN, "%s cannot be mapped: CUDA has it from registration on",
+        r = em_fail(CUDA_ERROR_UNKNOWN, "%s cannot be mapped, because it is always mapped",
                     em_graphics_text(*out, text, sizeof text));
     return r;
 }

@@ -275,11 +275,10 @@ static CUresult get_held(const struct em_egl_link *l, CUgraphicsResource resourc
     if (r)
         return r;
     if ((*out)->owner != l)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "the frame came through another stream than EGLStreamKHR #%u",
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "the frame did not come through EGLStreamKHR #%u",
                        l->stream->object.number);
     if (!(*out)->kept)
-        return em_fail(CUDA_ERROR_UNKNOWN, "the frame is already released");
+        return em_fail(CUDA_ERROR_UNKNOWN, "the frame was already released");
     return CUDA_SUCCESS;
 }
 
@@ -333,7 +332,7 @@ CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, struct em_
     // "This API can potentially return CUDA_ERROR_LAUNCH_TIMEOUT if the consumer has not returned a
     // frame to EGL stream."
     if (!(f = em_egl_pop(&l->stream->back))) {
-        r = em_fail(CUDA_ERROR_LAUNCH_TIMEOUT, "the consumer has returned no frame");
+        r = em_fail(CUDA_ERROR_LAUNCH_TIMEOUT, "the consumer has not returned a frame yet");
         goto unlock;
     }
     struct em_egl_stream *s = l->stream;

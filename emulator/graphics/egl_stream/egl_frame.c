@@ -47,7 +47,7 @@ static CUresult keep_memory(const struct em_egl_frame *f, unsigned i, struct em_
         a->kind == EM_MEMORY_VIRTUAL || a->kind == EM_MEMORY_GRAPHICS)
         return em_fail(
             CUDA_ERROR_INVALID_HANDLE,
-            "plane %u lies in memory that an EGLStream does not take; allocate it with cuMemAlloc",
+            "plane %u is memory that an EGLStream does not support; allocate it with cuMemAlloc",
             i);
     p->offset_B = a->physical_offset + (f->plane[i] - a->base);
     p->have_B = a->size - (f->plane[i] - a->base);
@@ -63,16 +63,16 @@ static CUresult check_format(const struct em_egl_frame *f)
     unsigned planes = em_egl_color_planes(f->color);
     if (f->type > EM_EGL_PITCH || !planes)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "frameType %u, eglColorFormat %#x: at least one of them is unknown", f->type,
-                       f->color);
+                       "frameType (%u) or eglColorFormat (%#x) is unknown", f->type, f->color);
     if (f->planes != planes || !em_egl_color_has_channels(f->color, f->channels))
         return em_fail(
             CUDA_ERROR_INVALID_VALUE,
-            "%u planes and %u channels do not fit colour format %#x, which has %u planes",
+            "planeCount (%u) or numChannels (%u) does not match eglColorFormat %#x, which has %u "
+            "planes",
             f->planes, f->channels, f->color, planes);
     if (!em_egl_color_takes(f->color, f->format))
-        return em_fail(CUDA_ERROR_UNKNOWN, "cuFormat %#x does not fit colour format %#x", f->format,
-                       f->color);
+        return em_fail(CUDA_ERROR_UNKNOWN, "cuFormat (%#x) does not match eglColorFormat %#x",
+                       f->format, f->color);
     return CUDA_SUCCESS;
 }
 

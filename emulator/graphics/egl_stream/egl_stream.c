@@ -66,10 +66,10 @@ static void stream_finish(struct em_object *object)
 
 CUresult em_egl_stream_create(unsigned fifo, void **out)
 {
-    enum { FIFO_MOST = 1024 };
-    if (fifo > FIFO_MOST)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "fifo is %u; a queue has at most %u frames", fifo,
-                       FIFO_MOST);
+    enum { FIFO_MAX = 1024 };
+    if (fifo > FIFO_MAX)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "fifo (%u) exceeds the maximum of %u frames", fifo,
+                       FIFO_MAX);
     em_lock();
     struct em_egl_stream *s = dm_calloc(1, sizeof *s);
     CUresult r =
@@ -217,7 +217,10 @@ CUresult em_egl_disconnect(uint64_t connection, enum em_egl_role role)
     // The driver disconnects a connection that was refused because the stream had no consumer, and
     // no other refused one (recorded: egl_streams, group order).
     if (!r && l->refusal == EM_EGL_REFUSED)
-        r = em_fail(CUDA_ERROR_UNKNOWN, "CUeglStreamConnection #%u was refused", l->object.number);
+        r = em_fail(
+            CUDA_ERROR_UNKNOWN,
+            "CUeglStreamConnection #%u is not connected, because the connection was refused",
+            l->object.number);
     if (!r || (l && em_quirk(EGL_WRONG_SIDE))) {
         cut(l);
         em_object_retire(&l->object);

@@ -22,11 +22,11 @@ static CUresult egl_image_check_format(const struct em_gl_image *image, unsigned
          srgb = em_gl_format_is_srgb(image->format.number);
     if (!image->shown || srgb || image->format.base == GL_BASE_RGB || (t->channels < 4 && !unorm))
         return em_mistake(G11, CUDA_ERROR_INVALID_VALUE,
-                          "the EGLImage has the internal format %#x, which CUDA does not take",
+                          "the EGLImage has the internal format %#x, which CUDA does not support",
                           image->format.number);
     if ((t->channels == 1 && t->element_B != 1) || (t->channels == 2 && t->element_B != 4))
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "the EGLImage has the internal format %#x, which CUDA does not take",
+                       "the EGLImage has the internal format %#x, which CUDA does not support",
                        image->format.number);
     *color = t->channels == 1 ? COLOR_Y : t->channels == 2 ? COLOR_RG : COLOR_ABGR;
     return CUDA_SUCCESS;
@@ -38,13 +38,14 @@ CUresult em_gl_register_egl_image(void *image, unsigned flags, CUgraphicsResourc
     struct em_gl_object *object;
     if (flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD)
         return em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
-                          "flags %#x: an EGLImage takes NONE, READ_ONLY or WRITE_DISCARD", flags);
+                          "flags (%#x) of an EGLImage must be NONE, READ_ONLY or WRITE_DISCARD",
+                          flags);
     if (!image)
         return em_fail(CUDA_ERROR_UNKNOWN, "image is EGL_NO_IMAGE");
     if (!em_gl_group_enter_egl(&group))
         return em_mistake(G12, CUDA_ERROR_UNKNOWN,
-                          "no OpenGL context of EGL is current in this thread, so that the "
-                          "EGLImage's display is not known");
+                          "no OpenGL context of EGL is current in this thread, so the display of "
+                          "the EGLImage is unknown");
     enum em_gl_status status = em_gl_egl_image_open(group, image, &object);
     em_gl_group_unref(group);
     if (status)

@@ -117,8 +117,7 @@ static CUresult group_make(const struct em_gl_current *current, struct em_gl_gro
     static bool watched;
     struct em_gl_group *g = dm_calloc(1, sizeof *g);
     if (!g)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "out of host memory while making a share group of OpenGL");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a share group of OpenGL");
     if (!watched)
         watched = !pthread_atfork(NULL, NULL, group_in_child);
     g->references = 1;
@@ -128,7 +127,7 @@ static CUresult group_make(const struct em_gl_current *current, struct em_gl_gro
     if (!em_own_thread("cardless gl", NULL, em_gl_group_main, g)) {
         dm_free(g);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "out of threads while making a share group of OpenGL");
+                       "cannot start a thread for a share group of OpenGL");
     }
     g->next = groups;
     groups = g;
@@ -157,7 +156,7 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
                           "no OpenGL context is current in this thread");
     if (!em_gl_window_is_usable(&current, &version))
         return em_mistake(G12, CUDA_ERROR_OPERATING_SYSTEM,
-                          "OpenGL %s is too old: 3.2 or ES 3.0 is needed", version);
+                          "OpenGL %s is too old; CUDA needs 3.2 or ES 3.0", version);
     CUresult r = CUDA_SUCCESS;
     dm_mutex_lock(&em_gl_group_mutex);
     struct em_gl_group *g, *starting;

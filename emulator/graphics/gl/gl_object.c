@@ -275,13 +275,13 @@ const char *em_gl_status_text(enum em_gl_status status)
     static const char *const texts[] = {
         [EM_GL_OK] = "no error",
         [EM_GL_MISSING] =
-            "there is no such object in the current context or those that it shares objects with",
+            "it does not exist in the current context or in a context that shares objects with it",
         [EM_GL_NO_STORAGE] = "it has no storage",
         [EM_GL_MULTISAMPLE] = "it is multisampled",
         [EM_GL_REFORMATTED] = "its format has changed since it was registered",
         [EM_GL_RESIZED] = "its size has changed since it was registered",
-        [EM_GL_REFUSED] = "OpenGL refuses to read or write its bytes (is it mapped?)",
-        [EM_GL_GONE] = "its display has been closed",
+        [EM_GL_REFUSED] = "OpenGL rejects reads and writes of its bytes (is it mapped?)",
+        [EM_GL_GONE] = "its display was closed",
         [EM_GL_NO_MEMORY] = "out of host memory",
     };
     return texts[status];

@@ -64,13 +64,14 @@ static CUresult gl_old_get(unsigned buffer, CUgraphicsResource *out)
     em_unlock();
     return old ? CUDA_SUCCESS
                : em_fail(CUDA_ERROR_INVALID_VALUE,
-                         "buffer %u is not registered by cuGLRegisterBufferObject in this context",
+                         "buffer %u is not registered in this context; call "
+                         "cuGLRegisterBufferObject first",
                          buffer);
 }
 
 static CUresult gl_old_already_registered(unsigned buffer)
 {
-    return em_fail(CUDA_ERROR_ALREADY_MAPPED, "buffer %u is registered already", buffer);
+    return em_fail(CUDA_ERROR_ALREADY_MAPPED, "buffer %u is already registered", buffer);
 }
 
 // The resource is registered: makes it known by the buffer's name, unless another thread has been
@@ -109,7 +110,8 @@ CUresult em_gl_old_register(unsigned buffer)
     if (known) // the driver's code: gl-graphics oldapi/register
         return gl_old_already_registered(buffer);
     if (!buffer)
-        return em_fail(CUDA_ERROR_INVALID_HANDLE, "buffer is 0, which names no OpenGL buffer");
+        return em_fail(CUDA_ERROR_INVALID_HANDLE,
+                       "buffer is 0, which is not the name of an OpenGL buffer");
     CUresult r = em_gl_register_buffer(buffer, CU_GRAPHICS_REGISTER_FLAGS_NONE, &resource);
     if (!r && (r = gl_old_enter(buffer, resource)))
         em_graphics_unregister(resource);

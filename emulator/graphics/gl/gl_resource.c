@@ -193,7 +193,8 @@ CUresult em_gl_resource_enter(const struct em_graphics_ops *ops, struct em_gl_ob
     struct em_gl_resource *resource = dm_calloc(1, sizeof *resource);
     if (!resource) {
         em_gl_object_close(object);
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while registering a graphics resource");
     }
     CUresult r = em_gl_shadow_open(object, shape, em_self.current->device, &resource->shadow);
     if (r) {
@@ -216,7 +217,8 @@ CUresult em_gl_register_buffer(unsigned buffer, unsigned flags, CUgraphicsResour
     if (r)
         return r;
     if (!buffer)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "buffer is 0, which names no OpenGL buffer");
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "buffer is 0, which is not the name of an OpenGL buffer");
     if ((r = resource_open_object(EM_GL_BUFFER, buffer, &object)))
         return r;
     struct em_graphics_shape shape = {.kind = EM_GRAPHICS_BUFFER, .size_B = object->size_B};
@@ -238,15 +240,14 @@ static CUresult resource_check_target(unsigned target, unsigned flags)
     case GL_TEXTURE_3D:
     case GL_TEXTURE_2D_ARRAY:
         return flags & CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER
-                   ? em_mistake(
-                         G10, CUDA_ERROR_INVALID_VALUE,
-                         "flags contains CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER, which 3D "
-                         "textures and 2D arrays do not support")
+                   ? em_mistake(G10, CUDA_ERROR_INVALID_VALUE,
+                                "flags contain CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER, which 3D "
+                                "textures and 2D arrays do not support")
                    : CUDA_SUCCESS;
     default:
         return em_mistake(G11, CUDA_ERROR_INVALID_VALUE,
-                          "target %#x: only GL_TEXTURE_2D, _RECTANGLE, _CUBE_MAP, _3D, _2D_ARRAY "
-                          "and GL_RENDERBUFFER can be registered",
+                          "target (%#x) must be GL_TEXTURE_2D, _RECTANGLE, _CUBE_MAP, _3D, "
+                          "_2D_ARRAY or GL_RENDERBUFFER",
                           target);
     }
 }
@@ -285,14 +286,14 @@ CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags,
         return r;
     if (!image)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "image is 0, which names no OpenGL texture or renderbuffer");
+                       "image is 0, which is not the name of an OpenGL texture or renderbuffer");
     if ((r = resource_open_object(target == GL_RENDERBUFFER ? EM_GL_RENDERBUFFER : EM_GL_TEXTURE,
                                   image, &object)))
         return r;
     if (!object->image.shown) {
         r = em_mistake(G11, CUDA_ERROR_INVALID_VALUE,
-                       "%s %u has the internal format %#x: CUDA has arrays for formats of 1 to 4 "
-                       "like channels of 8, 16 or 32 bits",
+                       "%s %u has the internal format %#x; CUDA supports only formats of 1 to 4 "
+                       "channels, all of the same kind and of 8, 16 or 32 bits",
                        em_gl_kind_text(object->kind), image, object->image.format.number);
         em_gl_object_close(object);
         return r;

@@ -150,7 +150,7 @@ static CUresult gl_shadow_make(struct em_gl_object *o, const struct em_graphics_
     bool image = shape->kind == EM_GRAPHICS_IMAGE;
     struct em_gl_shadow *m = dm_calloc(1, sizeof *m);
     if (!m)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a shadow buffer");
     *m = (struct em_gl_shadow){
         .references = 1, .object = o, .shape = *shape, .device = device, .size_B = shape->size_B};
     uint64_t memory_B;
@@ -162,7 +162,7 @@ static CUresult gl_shadow_make(struct em_gl_object *o, const struct em_graphics_
     m->level_count =
         image ? (o->image.levels < m->layout.levels ? o->image.levels : m->layout.levels) : 1;
     if (!r && !(m->levels = dm_calloc(m->level_count, sizeof *m->levels)))
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "no host memory for a graphics resource");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a shadow buffer");
     if (!r)
         r = em_graphics_memory_new(device, shape, memory_B, &m->memory);
     if (!r)

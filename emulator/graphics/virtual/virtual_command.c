@@ -43,7 +43,8 @@ static CUresult texture_end(cardlessTexture texture, unsigned level, const cardl
         return r;
     const struct em_virtual_storage *s = o->storage;
     if (level >= s->shape.levels)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "level %u: %s has %u levels", level,
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "level (%u) does not exist, because %s has %u levels", level,
                        em_object_text(&o->object, text, sizeof text), s->shape.levels);
     const struct dm_layout_level *l = &s->layout.level[level];
     cardlessBox all = {0,
@@ -97,16 +98,17 @@ static CUresult fetch(void *to, const void *from, uint64_t size_B)
     if (!dm_guarded(copy_host, &c, &fault))
         return CUDA_SUCCESS;
     dm_fault_text(&fault, text, sizeof text);
-    return em_fail(CUDA_ERROR_INVALID_VALUE, "the pointer cannot be read for %llu bytes: %s",
+    return em_fail(CUDA_ERROR_INVALID_VALUE, "cannot read %llu bytes of the program's memory: %s",
                    (unsigned long long)size_B, text);
 }
 
 static CUresult new_command(uint64_t bytes_B, struct em_virtual_command **out)
 {
     *out = dm_calloc(1, sizeof **out + bytes_B);
-    return *out ? CUDA_SUCCESS
-                : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory: a command has %llu bytes",
-                          (unsigned long long)bytes_B);
+    return *out
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a command of %llu bytes",
+                         (unsigned long long)bytes_B);
 }
 
 // ---- commands ----
@@ -216,7 +218,7 @@ CUresult em_virtual_copy_texture(cardlessTexture to, unsigned to_level,
         goto unlock;
     if (dst.storage->shape.element_B != element_B)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "the elements of the source have %u bytes, those of the destination %u",
+                    "elements of the source have %u bytes, but elements of the destination have %u",
                     element_B, dst.storage->shape.element_B);
     else if (dst.storage == src.storage && dst.level == src.level &&
              !apart(dst.at.x_B, src.at.x_B, extent.width_B) &&
@@ -280,8 +282,7 @@ static CUresult read_end(struct em_virtual_end *end, struct dm_box_extent extent
     dm_pkey_leave(keys);
     if (status) {
         dm_fault_text(&fault, text, sizeof text);
-        r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "the pointer cannot be written for the bytes that are read: %s", text);
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "cannot write to the program's memory: %s", text);
     }
     em_virtual_storage_unref(end->storage);
     return r;

@@ -108,7 +108,7 @@ static CUresult texture_shape(const cardlessTextureDesc *d, struct em_graphics_s
         (d->channels != 1 && d->channels != 2 && d->channels != 4))
         return em_fail(
             CUDA_ERROR_INVALID_VALUE,
-            "%u channels of format %#x: a texture has 1, 2 or 4 channels of an array format",
+            "channels (%u) must be 1, 2 or 4, and format (%#x) must be an integer or float format",
             d->channels, (unsigned)d->format);
     bool high = kind != CARDLESS_TEXTURE_1D && kind != CARDLESS_TEXTURE_1D_ARRAY;
     if (!fits(d->width, true, EXTENT_MAX) || !fits(d->height, high, EXTENT_MAX) ||
@@ -119,8 +119,9 @@ static CUresult texture_shape(const cardlessTextureDesc *d, struct em_graphics_s
                        d->height, d->depth, d->layers, kind);
     uint32_t most = dm_layout_levels_most(d->width, d->height, d->depth);
     if (!d->levels || d->levels > most)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "levels is %u; this texture can have 1 to %u",
-                       d->levels, most);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "levels (%u) must be between 1 and %u for a texture of this size", d->levels,
+                       most);
     *out = (struct em_graphics_shape){
         .kind = EM_GRAPHICS_IMAGE,
         .width = d->width,
