@@ -28,6 +28,7 @@ struct em_context {
     struct em_stream *streams;         // all streams, also the default ones (stream.h)
     struct em_context_work work;       // commands that are not complete (context_work.h)
     struct em_allocation *allocations; // all memory that belongs to it (memory.h)
+    struct em_graphics *mapped; // the last of its resources that was mapped (graphics_write_back.c)
 
     unsigned usage;    // a created context starts with 1; each retain or cuCtxAttach adds 1
     unsigned attached; // the part of `usage` that cuCtxAttach added

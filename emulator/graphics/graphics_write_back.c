@@ -8,8 +8,9 @@
 #include "quirk.h"
 #include "synchronised.h"
 
-static struct em_graphics *first_mapped; // mapped or implicitly acquired
-static struct em_graphics *first_sync;   // those of them that are written back at synchronisation
+// em_context.mapped is the first of a context's resources that are mapped or implicitly acquired.
+// This is the first of those, of all contexts, that are written back at synchronisation.
+static struct em_graphics *first_sync;
 
 // ---- lists ----
 
@@ -44,11 +45,12 @@ static void sync_list_remove(struct em_graphics *g)
 void em_graphics_link(struct em_graphics *g)
 {
     em_assert_locked();
+    struct em_graphics **first = &g->object.context->mapped;
     g->previous_mapped = NULL;
-    g->next_mapped = first_mapped;
-    if (first_mapped)
-        first_mapped->previous_mapped = g;
-    first_mapped = g;
+    g->next_mapped = *first;
+    if (*first)
+        (*first)->previous_mapped = g;
+    *first = g;
     if (g->shape.persistent || g->implicit)
         sync_list_add(g);
 }
@@ -59,7 +61,7 @@ void em_graphics_unlink(struct em_graphics *g)
     if (g->previous_mapped)
         g->previous_mapped->next_mapped = g->next_mapped;
     else
-        first_mapped = g->next_mapped;
+        g->object.context->mapped = g->next_mapped;
     if (g->next_mapped)
         g->next_mapped->previous_mapped = g->previous_mapped;
     if (g->in_sync_list)
@@ -127,28 +129,46 @@ static void write_back_synchronised(void)
     em_unlock();
 }
 
-// Drops the reference to `g` and returns the resource after it in the list of mapped ones, or the
-// first one if `g` is no longer in the list. Precondition: em_lock held.
-static struct em_graphics *mapped_after(struct em_graphics *g)
+// A walk over the resources in a context's list, during which em_lock may be released. It holds a
+// reference to the next one: the current one may leave the list, which is no reason to begin again.
+
+static struct em_graphics *walk_start(const struct em_context *context)
 {
-    em_assert_locked();
-    struct em_graphics *next = g->mapped || g->implicit ? g->next_mapped : first_mapped;
+    struct em_graphics *g = context->mapped;
+    if (g)
+        em_object_ref(&g->object);
+    return g;
+}
+
+// Call this before em_lock is released; pass the result to walk_next.
+static struct em_graphics *walk_reserve(const struct em_graphics *g)
+{
+    if (g->next_mapped)
+        em_object_ref(&g->next_mapped->object);
+    return g->next_mapped;
+}
+
+// Returns the resource after `g`, or the first one if another thread has removed the reserved one.
+// Drops the reference to `g`.
+static struct em_graphics *walk_next(struct em_graphics *g, struct em_graphics *reserved)
+{
+    const struct em_context *context = g->object.context;
+    if (reserved && !reserved->mapped && !reserved->implicit) {
+        em_object_unref(&reserved->object);
+        reserved = walk_start(context);
+    }
     em_object_unref(&g->object);
-    return next;
+    return reserved;
 }
 
 static void write_back_context(struct em_context *context)
 {
     em_lock();
-    for (struct em_graphics *g = first_mapped; g;) {
-        if (g->object.context != context || g->ops->held_back || g->released == g->sequence ||
-            g->releasing) {
-            g = g->next_mapped;
-            continue;
-        }
-        em_object_ref(&g->object);
-        em_graphics_write_back(g);
-        g = mapped_after(g);
+    for (struct em_graphics *g = walk_start(context); g;) {
+        struct em_graphics *next = walk_reserve(g);
+        if (!g->ops->held_back && g->released != g->sequence && !g->releasing)
+            em_graphics_write_back(g);
+        g = walk_next(g, next);
     }
     em_unlock();
 }
@@ -168,18 +188,14 @@ void em_graphics_access_all(struct em_context *context, bool write)
     em_assert_unlocked();
     const enum em_access_mode mode = write ? EM_ACCESS_WRITE_SOME : EM_ACCESS_READ;
     em_lock();
-    for (struct em_graphics *g = first_mapped; g;) {
-        if (g->object.context != context) {
-            g = g->next_mapped;
-            continue;
-        }
-        em_object_ref(&g->object);
+    for (struct em_graphics *g = walk_start(context); g;) {
+        struct em_graphics *next = walk_reserve(g);
         if (em_graphics_access_begin(g, NULL, mode)) {
             em_unlock();
             em_graphics_make_resident(g, NULL, mode, true);
             em_lock();
         }
-        g = mapped_after(g);
+        g = walk_next(g, next);
     }
     em_unlock();
 }

@@ -29,6 +29,7 @@ extern uint64_t scaling_handle[SCALING_MOST + SCALING_BATCH];
 
 // One array for each topic; a row without a name ends it.
 #define SCALING_TOPICS(X)                                                                          \
+    X(scaling_egl)      /* frames of EGL streams */                                                \
     X(scaling_external) /* mapped external buffers */                                              \
     X(scaling_graphics) /* graphics resources */                                                   \
     X(scaling_memory)   /* allocations, pools, reservations, registrations */                      \

@@ -42,6 +42,28 @@ static CUresult virtual_create(int i)
     return cardlessRegisterBuffer((CUgraphicsResource *)&scaling_handle[i], virtual_buffers[i], 0);
 }
 
+// Mapped resources of one context, while contexts that have none are created and destroyed.
+
+static CUresult mapped_create(int i)
+{
+    CUresult r = virtual_create(i);
+    return r ? r : cuGraphicsMapResources(1, (CUgraphicsResource *)&scaling_handle[i], NULL);
+}
+
+static CUresult other_context(int i)
+{
+    CUcontext other;
+    (void)i;
+    CUresult r = cuCtxCreate(&other, NULL, 0, 0);
+    return r ? r : cuCtxDestroy(other);
+}
+
+static CUresult mapped_destroy(int i)
+{
+    CUresult r = cuGraphicsUnmapResources(1, (CUgraphicsResource *)&scaling_handle[i], NULL);
+    return r ? r : resource_destroy(i);
+}
+
 // ---- OpenGL
 
 #if HAVE_GL
@@ -76,6 +98,8 @@ static CUresult gl_texture_create(int i)
 const struct scaling_kind scaling_graphics[] = {
     {"virtual graphics buffer", virtual_start, virtual_create, resource_use, resource_look_up,
      resource_destroy, 1},
+    {"mapped buffer (use: other context)", virtual_start, mapped_create, other_context, NULL,
+     mapped_destroy, 1},
 #if HAVE_GL
     {"OpenGL buffer", gl_buffers_start, gl_buffer_create, resource_use, resource_look_up,
      resource_destroy, 1},

@@ -24,6 +24,12 @@ static CUresult event_destroy(int i)
     return cuEventDestroy((CUevent)(uintptr_t)scaling_handle[i]);
 }
 
+static CUresult shared_event_create(int i)
+{
+    return cuEventCreate((CUevent *)&scaling_handle[i],
+                         CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS);
+}
+
 static CUdeviceptr scratch;
 
 static void stream_start(int count)
@@ -151,6 +157,8 @@ static CUresult context_destroy(int i)
 
 const struct scaling_kind scaling_objects[] = {
     {"event", NULL, event_create, event_use, event_look_up, event_destroy, 1},
+    {"event shared between processes", NULL, shared_event_create, event_use, event_look_up,
+     event_destroy, 1},
     {"stream (non-blocking)", stream_start, stream_create, stream_use, stream_look_up,
      stream_destroy, 1},
     {"stream (use: legacy stream)", stream_start, blocking_create, blocking_use, stream_look_up,

@@ -23,6 +23,9 @@ struct em_egl_stream {
     // they are released. Each holds a reference.
     struct em_egl_queue forth, back;
     struct em_egl_kept *current;
+    // By key, all frames between their presentation and their return: those above, and those that
+    // the consumer holds. No references.
+    struct em_egl_kept *frames;
 };
 
 // One side's connection.
@@ -32,12 +35,14 @@ struct em_egl_link {
     // How the driver refused to connect it (EGL_REFUSED_CONNECTIONS).
     enum { EM_EGL_CONNECTED, EM_EGL_TOO_EARLY, EM_EGL_REFUSED } refusal;
     struct em_egl_stream *stream; // a reference
-    struct em_egl_view *views;    // of a consumer: a reference to each
+    struct em_egl_view *views;    // of a consumer, by key: a reference to each
 };
 
 void em_egl_push(struct em_egl_queue *queue, struct em_egl_kept *frame);
 void em_egl_push_first(struct em_egl_queue *queue, struct em_egl_kept *frame);
 struct em_egl_kept *em_egl_pop(struct em_egl_queue *queue); // NULL: it is empty
+// Removes a frame from the stream's table, if it is there.
+void em_egl_unlist(struct em_egl_stream *stream, struct em_egl_kept *frame);
 
 // Finds a side's connection. `other` is the result if the handle is the other side's connection.
 CUresult em_egl_get_link(uint64_t connection, enum em_egl_role role, CUresult other,

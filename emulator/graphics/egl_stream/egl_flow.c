@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Passes frames through an EGL stream and back, in the order of both sides' CUDA streams.
-#include <stddef.h>
-#include <string.h>
-
 #include "clock.h"
 #include "command.h"
 #include "condition.h"
@@ -96,29 +93,14 @@ static CUresult order(const struct em_command_ops *ops, struct em_stream *on,
 
 // ---- frames ----
 
-// For the driver the same memory with another size, or with another plane, is another frame. Planes
-// beyond the number of planes are ignored.
-static bool same(const struct em_egl_frame *a, const struct em_egl_frame *b)
-{
-    const size_t rest = offsetof(struct em_egl_frame, width),
-                 end = offsetof(struct em_egl_frame, format) + sizeof a->format;
-    return !memcmp((const char *)a + rest, (const char *)b + rest, end - rest) &&
-           !memcmp(a->plane, b->plane, a->planes * sizeof *a->plane);
-}
-
-// Whether the frame is between its presentation and its return. Precondition: em_lock held.
-static bool is_in(const struct em_egl_stream *s, const struct em_egl_frame *frame)
+// The driver refuses a frame that has not come back yet. Precondition: em_lock held.
+static CUresult check_absent(struct em_egl_stream *s, const struct em_egl_kept *frame)
 {
     em_assert_locked();
-    const struct em_egl_kept *lists[] = {s->forth.first, s->back.first};
-    for (int i = 0; i < 2; i++)
-        for (const struct em_egl_kept *f = lists[i]; f; f = f->next)
-            if (same(&f->data, frame))
-                return true;
-    for (const struct em_egl_view *v = s->end[EM_EGL_CONSUMER]->views; v; v = v->next)
-        if (v->kept && same(&v->data, frame))
-            return true;
-    return s->current && same(&s->current->data, frame);
+    if (!DM_TABLE_FIND(s->frames, &frame->key))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_UNKNOWN, "the frame at %#llx is already in EGLStreamKHR #%u",
+                   (unsigned long long)frame->data.plane[0], s->object.number);
 }
 
 // EGL_KHR_stream_fifo: a producer waits until the queue has capacity. Precondition: em_lock held,
@@ -135,9 +117,15 @@ static CUresult wait_capacity(struct em_egl_stream *s, uint64_t connection, stru
 }
 
 // Puts a frame into a stream, which takes the reference. Precondition: em_lock held.
-static void present(struct em_egl_stream *s, struct em_egl_kept *f)
+static CUresult present(struct em_egl_stream *s, struct em_egl_kept *f)
 {
     em_assert_locked();
+    CUresult r = check_absent(s, f); // again, because em_lock was released
+    if (r)
+        return r;
+    if (DM_TABLE_ADD(s->frames, key, f))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while tracking a frame");
+    f->listed = true;
     // A mailbox holds one frame. A frame that has not been acquired goes back.
     for (struct em_egl_kept *old; !s->fifo && (old = em_egl_pop(&s->forth));)
         em_egl_push(&s->back, old);
@@ -146,6 +134,7 @@ static void present(struct em_egl_stream *s, struct em_egl_kept *f)
         s->current = NULL;
     }
     em_egl_push(&s->forth, f);
+    return CUDA_SUCCESS;
 }
 
 CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame,
@@ -160,14 +149,11 @@ CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame,
         goto unlock;
     s = l->stream;
     em_object_ref(&s->object);
-    // The driver refuses a frame that has not come back yet.
-    if (is_in(s, frame))
-        r = em_fail(CUDA_ERROR_UNKNOWN, "the frame at %#llx is already in EGLStreamKHR #%u",
-                    (unsigned long long)frame->plane[0], s->object.number);
-    if (r || (r = wait_capacity(s, connection, &l)) || (r = order(&present_ops, stream, f, NULL)) ||
-        (r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l))) // em_lock was released
+    if ((r = check_absent(s, f)) || (r = wait_capacity(s, connection, &l)) ||
+        (r = order(&present_ops, stream, f, NULL)) ||
+        (r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l)) || // em_lock was released
+        (r = present(s, f)))
         goto unlock;
-    present(s, f);
     f = NULL;
     em_progress(); // wakes an acquire that waits
 unlock:
@@ -211,16 +197,16 @@ static CUresult view_of(struct em_egl_link *l, const struct em_egl_kept *f,
                         struct em_egl_view **out)
 {
     em_assert_locked();
-    struct em_egl_view *v = l->views;
-    while (v && !same(&v->data, &f->data))
-        v = v->next;
+    struct em_egl_view *v = DM_TABLE_FIND(l->views, &f->key);
     if (!v) {
         CUresult r = em_egl_view_open(l->object.context, l, f, &v);
         if (r)
             return r;
+        if (DM_TABLE_ADD(l->views, key, v)) {
+            em_egl_view_end(v);
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while tracking a frame");
+        }
         em_object_ref(&v->frame.object);
-        v->next = l->views;
-        l->views = v;
     }
     *out = v;
     return CUDA_SUCCESS;
@@ -300,6 +286,7 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, struct
         f->held = false;
         v->kept = NULL;
         if (s->destroyed) {
+            em_egl_unlist(s, f);
             em_egl_unref(f);
         } else if (f !=
                    s->current) { // there is a newer one; the view's reference goes to the queue
@@ -338,10 +325,12 @@ CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, struct em_
     struct em_egl_stream *s = l->stream;
     em_object_ref(&s->object);
     *out = f->data;
-    if ((r = order(&return_ops, stream, f, NULL)) && !s->destroyed)
+    if ((r = order(&return_ops, stream, f, NULL)) && !s->destroyed) {
         em_egl_push_first(&s->back, f);
-    else
+    } else {
+        em_egl_unlist(s, f);
         em_egl_unref(f);
+    }
     em_object_unref(&s->object);
 unlock:
     em_unlock();

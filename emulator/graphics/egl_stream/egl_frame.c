@@ -2,6 +2,8 @@
 // Frames of EGL streams: their checks, and the consumer's views of them.
 #include "egl_frame.h"
 
+#include <assert.h>
+
 #include "alloc.h"
 #include "device.h"
 #include "egl_color.h"
@@ -76,6 +78,15 @@ static CUresult check_format(const struct em_egl_frame *f)
     return CUDA_SUCCESS;
 }
 
+static struct em_egl_key key_of(const struct em_egl_frame *f)
+{
+    return (struct em_egl_key){
+        .plane = {f->plane[0], f->planes > 1 ? f->plane[1] : 0, f->planes > 2 ? f->plane[2] : 0},
+        .rest = {f->width, f->height, f->depth, f->pitch, f->planes, f->channels, f->type, f->color,
+                 f->format},
+    };
+}
+
 CUresult em_egl_keep(const struct em_egl_frame *frame, struct em_egl_kept **out)
 {
     em_assert_locked();
@@ -87,6 +98,7 @@ CUresult em_egl_keep(const struct em_egl_frame *frame, struct em_egl_kept **out)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while tracking a frame");
     k->references = 1;
     k->data = *frame;
+    k->key = key_of(frame);
     for (unsigned i = 0; !r && i < frame->planes; i++)
         r = frame->type == EM_EGL_ARRAY ? keep_array(frame, i, &k->plane[i])
                                         : keep_memory(frame, i, &k->plane[i]);
@@ -102,6 +114,7 @@ void em_egl_unref(struct em_egl_kept *k)
     em_assert_locked();
     if (!k || --k->references)
         return;
+    assert(!k->listed);
     for (unsigned i = 0; i < EM_EGL_PLANES_MAX; i++) {
         if (k->plane[i].storage)
             em_storage_unref(k->plane[i].storage);
@@ -222,6 +235,7 @@ CUresult em_egl_view_open(struct em_context *context, const void *owner,
     }
     v->frame.ops = &frame_ops;
     v->owner = owner;
+    v->key = kept->key;
     v->data = v->shown = *f;
     v->shown.depth = 0;
     if (em_quirk(EGL_FRAME_FORMATS))

@@ -6,12 +6,16 @@
 #include "condition.h"
 #include "egl_stream.h"
 #include "graphics.h"
+#include "hash_table.h"
 
 struct dm_physical;
 struct em_allocation;
 struct em_graphics_memory;
 
-enum { EM_EGL_PLANES_MAX = 3 };
+enum {
+    EM_EGL_PLANES_MAX = 3,
+    EM_EGL_KEY_WORDS = 10 // an even number, so that the key has no padding
+};
 
 // The bytes of a plane.
 struct em_egl_plane {
@@ -26,10 +30,20 @@ struct em_egl_plane {
     bool whole;        // it begins with its allocation
 };
 
+// The fields by which the driver tells frames apart: the same memory with another size, or with
+// another plane, is another frame. Planes beyond the number of planes are 0. Compared as bytes.
+struct em_egl_key {
+    uint64_t plane[EM_EGL_PLANES_MAX];
+    unsigned rest[EM_EGL_KEY_WORDS]; // from `width` on
+};
+
 // A frame between its presentation and its return.
 struct em_egl_kept {
     unsigned references;
     struct em_egl_frame data; // as the producer gave it
+    struct em_egl_key key;
+    UT_hash_handle hh; // in the stream's table of frames
+    bool listed;       // it is in that table
     struct em_egl_plane plane[EM_EGL_PLANES_MAX];
     bool ready;                  // the producer's work on it is complete
     bool held;                   // the consumer has acquired it
@@ -47,12 +61,13 @@ void em_egl_unref(struct em_egl_kept *kept);
 struct em_egl_view {
     struct em_graphics_frame frame;
     const void *owner; // the connection
+    struct em_egl_key key;
+    UT_hash_handle hh; // in the connection's table of views
     struct em_egl_frame data, shown;
     struct em_graphics_memory *memory[EM_EGL_PLANES_MAX];
     struct em_allocation *allocation[EM_EGL_PLANES_MAX];
     struct em_array *array[EM_EGL_PLANES_MAX];
     struct em_egl_kept *kept; // the acquired frame: a reference; NULL: it was released
-    struct em_egl_view *next; // of the connection
 };
 
 // Opens a view in a context. CUDA_ERROR_INVALID_VALUE: the frame is larger than the memory it lies

@@ -47,8 +47,19 @@ void em_egl_push_first(struct em_egl_queue *q, struct em_egl_kept *f)
     q->length++;
 }
 
+void em_egl_unlist(struct em_egl_stream *s, struct em_egl_kept *f)
+{
+    em_assert_locked();
+    if (f->listed)
+        DM_TABLE_REMOVE(s->frames, f);
+    f->listed = false;
+}
+
 static void empty(struct em_egl_stream *s)
 {
+    struct em_egl_kept *listed, *next;
+    DM_TABLE_EACH (s->frames, listed, next)
+        em_egl_unlist(s, listed);
     for (struct em_egl_kept *f; (f = em_egl_pop(&s->forth)) || (f = em_egl_pop(&s->back));)
         em_egl_unref(f);
     em_egl_unref(s->current);
@@ -111,8 +122,11 @@ static CUresult disconnected(const struct em_egl_stream *s)
 static void cut(struct em_egl_link *l)
 {
     struct em_egl_stream *s = l->stream;
-    for (struct em_egl_view *v; (v = l->views);) {
-        l->views = v->next;
+    struct em_egl_view *v, *next;
+    DM_TABLE_EACH (l->views, v, next) {
+        DM_TABLE_REMOVE(l->views, v);
+        if (v->kept)
+            em_egl_unlist(s, v->kept);
         em_egl_view_end(v);
         em_object_unref(&v->frame.object);
     }
