@@ -13,6 +13,7 @@
 struct dm_mutex vl_record_lock = DM_MUTEX_INITIALIZER(LEAF);
 
 static struct vl_memory *memories;
+static struct vl_file *files;
 static bool undeclared_export;
 
 struct vl_memory *vl_memory_find(const struct vl_device *device, VkDeviceMemory handle)
@@ -27,9 +28,7 @@ struct vl_memory *vl_memory_find(const struct vl_device *device, VkDeviceMemory 
 static void add_resources(struct dm_vulkan_facts *facts, const struct vl_memory *m,
                           enum dm_vulkan_resource_kind kind)
 {
-    for (const struct vl_resource *r = m->bound; r; r = r->next_bound) {
-        if (r->what.kind != kind)
-            continue;
+    for (const struct vl_resource *r = m->bound[kind]; r; r = r->next_bound) {
         if (facts->resource_count == DM_VULKAN_RESOURCES_MOST) {
             facts->flags |= DM_VULKAN_MORE_RESOURCES;
             return;
@@ -60,6 +59,53 @@ void vl_memory_publish(struct vl_memory *m)
     add_resources(&facts, m, DM_VULKAN_BUFFER);
     // If the file has no space for a record, CUDA checks it as it does without the layer.
     dm_vulkan_facts_write(m->fd, &m->file, &facts);
+}
+
+// ---- exported files
+
+// Notes which file the memory was exported as. Returns false if memory runs out: then the file has
+// no record, and CUDA checks it as it does without the layer.
+static bool file_enter(struct vl_memory *m)
+{
+    dm_assert_locked(&vl_record_lock);
+    const struct vl_file_key key = {(uint64_t)m->file.dev, (uint64_t)m->file.ino};
+    struct vl_file *f = DM_TABLE_FIND(files, &key);
+    if (!f) {
+        f = calloc(1, sizeof *f);
+        if (!f)
+            return false;
+        f->key = key;
+        if (DM_TABLE_ADD(files, key, f)) {
+            free(f);
+            return false;
+        }
+    }
+    m->exported = f;
+    m->next_exported = f->memories;
+    if (f->memories)
+        f->memories->previous_exported = m;
+    f->memories = m;
+    return true;
+}
+
+static void file_leave(struct vl_memory *m)
+{
+    dm_assert_locked(&vl_record_lock);
+    struct vl_file *f = m->exported;
+    if (!f)
+        return;
+    if (m->previous_exported)
+        m->previous_exported->next_exported = m->next_exported;
+    else
+        f->memories = m->next_exported;
+    if (m->next_exported)
+        m->next_exported->previous_exported = m->previous_exported;
+    m->exported = NULL;
+    m->previous_exported = m->next_exported = NULL;
+    if (!f->memories) {
+        DM_TABLE_REMOVE(files, f);
+        free(f);
+    }
 }
 
 // ---- memory
@@ -122,10 +168,10 @@ static void memory_destroy(struct vl_memory *m)
 {
     dm_assert_locked(&vl_record_lock);
     DM_TABLE_REMOVE(memories, m);
-    while (m->bound) {
-        m->bound->memory = NULL;
-        m->bound = m->bound->next_bound;
-    }
+    for (int kind = 0; kind < VL_KINDS; kind++)
+        for (struct vl_resource *r = m->bound[kind]; r; r = r->next_bound)
+            r->memory = NULL;
+    file_leave(m);
     if (m->fd >= 0 && is_kept(m))
         close(m->fd);
     vl_shadow_finish(&m->shadow);
@@ -157,8 +203,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_memory_fd(VkDevice device,
     if (m && given && !m->imported) {
         if (!(m->exportable & info->handleType))
             m->flags |= DM_VULKAN_UNDECLARED;
-        if (m->fd < 0 && !dm_import_recognise(*fd, &m->file))
+        if (m->fd < 0 && !dm_import_recognise(*fd, &m->file) && file_enter(m)) {
             m->fd = dm_fd_duplicate_high(*fd);
+            if (m->fd < 0)
+                file_leave(m);
+        }
         vl_memory_publish(m);
     }
     dm_mutex_unlock(&vl_record_lock);
@@ -184,10 +233,10 @@ bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t s
 {
     bool found = false;
     dm_mutex_lock(&vl_record_lock);
-    struct vl_memory *m, *next;
-    DM_TABLE_EACH (memories, m, next)
-        if (!found && m->fd >= 0 && m->file.dev == dev && m->file.ino == ino)
-            found = vl_shadow_unflushed(&m->shadow, offset, size, first, end);
+    const struct vl_file_key key = {dev, ino};
+    const struct vl_file *f = DM_TABLE_FIND(files, &key);
+    for (struct vl_memory *m = f ? f->memories : NULL; m && !found; m = m->next_exported)
+        found = vl_shadow_unflushed(&m->shadow, offset, size, first, end);
     dm_mutex_unlock(&vl_record_lock);
     return found;
 }

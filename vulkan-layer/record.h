@@ -20,11 +20,13 @@ struct vl_key {
 
 struct vl_memory;
 
+enum { VL_KINDS = DM_VULKAN_BUFFER + 1 }; // the index is an enum dm_vulkan_resource_kind
+
 struct vl_resource {
     struct vl_key key;
     struct dm_vulkan_resource what;
-    struct vl_memory *memory;       // bound to it, or NULL
-    struct vl_resource *next_bound; // on the same memory
+    struct vl_memory *memory;                        // bound to it, or NULL
+    struct vl_resource *previous_bound, *next_bound; // of the same kind, on the same memory
     UT_hash_handle hh;
 };
 
@@ -38,6 +40,15 @@ struct vl_shadow {
     uint64_t lost_first, lost_end; // bytes that were written, and unmapped without a flush
 };
 
+// An exported file, by its identity. All memory objects that were exported as this file.
+struct vl_file {
+    struct vl_file_key {
+        uint64_t dev, ino;
+    } key;
+    struct vl_memory *memories;
+    UT_hash_handle hh;
+};
+
 struct vl_memory {
     struct vl_key key;
     uint64_t size;
@@ -46,7 +57,9 @@ struct vl_memory {
     bool imported;              // from another API or process, which describes it
     int fd;                     // of the exported file, or -1
     struct dm_import_info file; // of fd
-    struct vl_resource *bound;
+    struct vl_file *exported;   // NULL if fd is -1
+    struct vl_memory *previous_exported, *next_exported; // of the same file
+    struct vl_resource *bound[VL_KINDS];
     struct vl_shadow shadow;
     UT_hash_handle hh;
 };

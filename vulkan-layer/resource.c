@@ -25,10 +25,12 @@ static void resource_unbind(struct vl_resource *r)
 {
     if (!r->memory)
         return;
-    struct vl_resource **link = &r->memory->bound;
-    while (*link != r)
-        link = &(*link)->next_bound;
-    *link = r->next_bound;
+    if (r->previous_bound)
+        r->previous_bound->next_bound = r->next_bound;
+    else
+        r->memory->bound[r->what.kind] = r->next_bound;
+    if (r->next_bound)
+        r->next_bound->previous_bound = r->previous_bound;
     vl_memory_publish(r->memory);
     r->memory = NULL;
 }
@@ -173,8 +175,12 @@ static void resource_bind(struct vl_device *device, enum dm_vulkan_resource_kind
     } else if (m && !r->memory) {
         r->memory = m;
         r->what.offset = offset;
-        r->next_bound = m->bound;
-        m->bound = r;
+        struct vl_resource **first = &m->bound[kind];
+        r->previous_bound = NULL;
+        r->next_bound = *first;
+        if (*first)
+            (*first)->previous_bound = r;
+        *first = r;
         vl_memory_publish(m);
     }
     dm_mutex_unlock(&vl_record_lock);

@@ -19,16 +19,24 @@ enum { MOST_SLOTS = 1 << 16 };
 static const char mark[8] = "CARDSHR1";
 
 static struct dm_fd_identity table = {
-    .fd = -1};               // the program may close it, so it is checked before each use
-static uint64_t *identities; // contents of the table; 0 if a slot is free
-static uint32_t next_free;
+    .fd = -1}; // the program may close it, so it is checked before each use
+static struct slots {
+    uint64_t identity[MOST_SLOTS]; // contents of the table; 0 if a slot is free
+    uint16_t next_free[MOST_SLOTS];
+    uint32_t used; // slots that have ever been used, with slot 0
+    // The free ones among those, in the order in which they became free, so that a slot is reused
+    // as late as possible. 0 if all are in use.
+    uint16_t first_free, last_free;
+} * slots;
 
 static CUresult start(void)
 {
     int error = 0;
-    if (!identities && !(identities = dm_calloc(MOST_SLOTS, sizeof *identities)))
+    if (!slots && !(slots = dm_calloc(1, sizeof *slots)))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while creating the table of shared memory");
+    if (!slots->used)
+        slots->used = 1;
     if (table.fd >= 0)
         return dm_fd_still_ours(&table)
                    ? CUDA_SUCCESS
@@ -49,10 +57,33 @@ static CUresult start(void)
 
 static bool put(uint32_t slot, uint64_t identity)
 {
-    identities[slot] = identity;
+    slots->identity[slot] = identity;
     return dm_fd_still_ours(&table) &&
            pwrite(table.fd, &identity, sizeof identity, (off_t)(slot * sizeof identity)) ==
                (ssize_t)sizeof identity;
+}
+
+// Returns 0 if all slots are in use.
+static uint32_t take_slot(void)
+{
+    if (slots->used < MOST_SLOTS)
+        return slots->used++;
+    uint16_t s = slots->first_free;
+    if (s)
+        slots->first_free = slots->next_free[s];
+    if (!slots->first_free)
+        slots->last_free = 0;
+    return s;
+}
+
+static void give_slot_back(uint32_t slot)
+{
+    slots->next_free[slot] = 0;
+    if (slots->last_free)
+        slots->next_free[slots->last_free] = (uint16_t)slot;
+    else
+        slots->first_free = (uint16_t)slot;
+    slots->last_free = (uint16_t)slot;
 }
 
 CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place)
@@ -61,21 +92,17 @@ CUresult em_ipc_shared_enter(uint32_t *slot, struct em_ipc_place *place)
     CUresult r = start();
     if (r)
         return r;
-    uint32_t s = *slot;
-    for (uint32_t tries = 1; !s && tries < MOST_SLOTS; tries++) {
-        next_free = next_free % (MOST_SLOTS - 1) + 1;
-        if (!identities[next_free])
-            s = next_free;
-    }
+    uint32_t s = *slot ? *slot : take_slot();
     if (!s)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%d allocations are shared, which is the limit",
                        MOST_SLOTS - 1);
     if (!*slot && !put(s, dm_new_identity())) {
-        identities[s] = 0;
+        slots->identity[s] = 0;
+        give_slot_back(s);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the table of shared memory cannot grow");
     }
     *slot = s;
-    *place = (struct em_ipc_place){.fd = table.fd, .slot = s, .identity = identities[s]};
+    *place = (struct em_ipc_place){.fd = table.fd, .slot = s, .identity = slots->identity[s]};
     return CUDA_SUCCESS;
 }
 
@@ -83,6 +110,7 @@ void em_ipc_shared_free(uint32_t slot)
 {
     em_assert_locked();
     put(slot, 0); // overwrites an entry, so the file need not grow
+    give_slot_back(slot);
 }
 
 bool em_ipc_shared_holds(int pid, const struct em_ipc_place *place)

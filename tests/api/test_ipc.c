@@ -241,10 +241,38 @@ TEST(only_device_memory)
     EXPECT_ERROR(cuIpcGetMemHandle(NULL, managed), CUDA_ERROR_INVALID_VALUE);
 }
 
+// A process can share 65535 allocations at a time. Handles of memory that takes the place of freed
+// memory differ from the old ones.
+TEST(most_handles)
+{
+    enum { MOST = 65535, STEP = 1000 };
+    static CUdeviceptr p[MOST];
+    static CUipcMemHandle old[MOST];
+    CUdeviceptr more;
+    CUipcMemHandle h;
+    test_context();
+    for (int i = 0; i < MOST; i++) {
+        MUST(cuMemAlloc(&p[i], 512));
+        MUST(cuIpcGetMemHandle(&old[i], p[i]));
+    }
+    MUST(cuMemAlloc(&more, 512));
+    EXPECT_ERROR(cuIpcGetMemHandle(&h, more), CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_OK(cuIpcGetMemHandle(&h, p[MOST - 1])); // it has a handle already
+    EXPECT(!memcmp(&h, &old[MOST - 1], sizeof h));
+    for (int i = 0; i < MOST; i += STEP)
+        EXPECT_OK(cuMemFree(p[i]));
+    for (int i = 0; i < MOST; i += STEP) {
+        MUST(cuMemAlloc(&p[i], 512));
+        EXPECT_OK(cuIpcGetMemHandle(&h, p[i]));
+        EXPECT(memcmp(&h, &old[i], sizeof h));
+    }
+    EXPECT_ERROR(cuIpcGetMemHandle(&h, more), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
 static const struct test_case cases[] = {
     CASE(second_process_uses_it), CASE(damaged_handles), CASE(freed),
     CASE(context_gone),           CASE(process_ended),   CASE(own_process),
-    CASE(only_device_memory),
+    CASE(only_device_memory),     CASE(most_handles),
 };
 
 int main(int argc, char **argv)
