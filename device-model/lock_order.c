@@ -8,23 +8,11 @@
 #include <stdlib.h>
 
 #include "mutex.h"
+#include "thread_state.h"
 
-// The ranks that the calling thread holds, one bit each, are the value of a key. It is no __thread
-// variable, because a library that is loaded late may get such memory from malloc.
-static pthread_key_t held_key;
-static pthread_once_t held_once = PTHREAD_ONCE_INIT;
-
-static void make_held_key(void)
-{
-    if (pthread_key_create(&held_key, NULL))
-        abort();
-}
-
-static uintptr_t ranks_held(void)
-{
-    pthread_once(&held_once, make_held_key);
-    return (uintptr_t)pthread_getspecific(held_key);
-}
+// The ranks that the calling thread holds, one bit each.
+DM_DECLARE_THREAD_STATE(uintptr_t, dm_ranks_held)
+DM_DEFINE_THREAD_STATE(uintptr_t, dm_ranks_held)
 
 static const char *rank_name(unsigned rank)
 {
@@ -38,7 +26,7 @@ static const char *rank_name(unsigned rank)
 
 void dm_lock_note_taken(enum dm_lock_rank rank)
 {
-    uintptr_t held = ranks_held();
+    uintptr_t held = *dm_ranks_held();
     if (held >> rank) {
         unsigned innermost = 0;
         while (held >> innermost > 1)
@@ -49,11 +37,11 @@ void dm_lock_note_taken(enum dm_lock_rank rank)
                 rank_name(rank), rank_name(innermost));
         abort();
     }
-    pthread_setspecific(held_key, (void *)(held | (uintptr_t)1 << rank));
+    *dm_ranks_held() = held | (uintptr_t)1 << rank;
 }
 
 void dm_lock_note_released(enum dm_lock_rank rank)
 {
-    pthread_setspecific(held_key, (void *)(ranks_held() & ~((uintptr_t)1 << rank)));
+    *dm_ranks_held() &= ~((uintptr_t)1 << rank);
 }
 #endif

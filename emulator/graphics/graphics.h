@@ -106,6 +106,10 @@ struct em_graphics_ops {
     // Any function may be NULL if there is nothing to do. `owner` is the one that was passed to
     // em_graphics_register.
 
+    // The object's name in messages: "buffer 7". em_lock may be held, so this reads only what never
+    // changes after registration.
+    const char *(*text)(void *owner, char *out, size_t capacity);
+
     // Precondition of the next four: em_lock not held.
 
     // Completes the calling thread's graphics work. A failure is the result of
@@ -123,8 +127,6 @@ struct em_graphics_ops {
 
     // Precondition of all that follow: em_lock held.
 
-    // The object's name in messages: "buffer 7".
-    const char *(*text)(void *owner, char *out, size_t capacity);
     // Called by the map and unmap calls themselves. `mapped` returns a fence for the graphics work
     // that was issued before (0 if `mapped` is NULL); it is passed to `ready` and `acquire` of this
     // mapping.
