@@ -130,9 +130,9 @@ CUresult api_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
              em_device_attribute(d, DM_ATTRIBUTE_pci_domain_id),
              em_device_attribute(d, DM_ATTRIBUTE_pci_bus_id),
              em_device_attribute(d, DM_ATTRIBUTE_pci_device_id));
-    int room = len < 0 && em_quirk(PCI_BUS_ID_NEGATIVE_LENGTH) ? WHOLE - 1 : len;
-    if (room > 0)
-        snprintf(pciBusId, (size_t)room, "%.*s", room - 1, text);
+    int capacity = len < 0 && em_quirk(PCI_BUS_ID_NEGATIVE_LENGTH) ? WHOLE - 1 : len;
+    if (capacity > 0)
+        snprintf(pciBusId, (size_t)capacity, "%.*s", capacity - 1, text);
     return len >= WHOLE ? CUDA_SUCCESS
                         : em_fail(CUDA_ERROR_INVALID_VALUE,
                                   "len (%d) is too small: the text needs %d bytes", len, WHOLE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs code that touches other people's memory, and turns its SIGSEGV and SIGBUS into a status.
+// Runs code that accesses memory of others, and turns its SIGSEGV and SIGBUS into a status.
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 enum dm_fault_kind {
     DM_FAULT_UNMAPPED,  // no mapping at the address
     DM_FAULT_PROTECTED, // a mapping that does not allow this access
-    DM_FAULT_PKEY,      // device memory, touched by code that has not opened it
+    DM_FAULT_PKEY,      // device memory, accessed by code that has not opened it
     DM_FAULT_TRUNCATED, // the file of the mapping has become too short, or the host is out of
                         // memory for it
     DM_FAULT_POISONED,  // uncorrectable hardware memory error

@@ -169,7 +169,7 @@ static int heap_add_chunk(struct dm_heap *heap)
 {
     if (heap->spare)
         return chunk_revive(heap);
-    // Most of it are block descriptors that are never touched, so they stay zero pages.
+    // Most of it are block descriptors that are never used, so they stay zero pages.
     uint64_t at;
     int r = dm_sys_mmap(0, sizeof(struct dm_chunk), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &at);

@@ -9,7 +9,7 @@
 #include "import.h"
 #include "rangemap.h"
 
-// The memory of a device. It is sparse: only touched pages take host memory, so an 80 GB card fits
+// The memory of a device. It is sparse: only pages in use take host memory, so an 80 GB card fits
 // a small host.
 struct dm_vram {
     uint64_t total;   // bytes that can be committed

@@ -168,9 +168,9 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
         return r;
     // The device's address space holds nothing but the driver's memory. Outside of it, an address
     // that the driver does not know belongs to the program.
-    bool known = end->kind != EM_END_ANY || moved || em_memory_touches(span.first, span.size_B) ||
-                 em_is_device_address(span.first) ||
-                 em_is_device_address(span.first + span.size_B - 1);
+    bool known =
+        end->kind != EM_END_ANY || moved || em_memory_overlapping(span.first, span.size_B) ||
+        em_is_device_address(span.first) || em_is_device_address(span.first + span.size_B - 1);
     if (!known) {
         place->pageable = true;
         place->may_fault = span.size_B >= LARGE_PAGEABLE_B;

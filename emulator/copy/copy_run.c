@@ -151,7 +151,7 @@ static const char *poison_reason(const struct em_copy_place *p)
     return p->storage ? p->storage->poison_reason : NULL;
 }
 
-// Refuses poisoned arrays, and brings the source up to date. Runs before any byte is moved.
+// Rejects poisoned arrays, and updates the source. Runs before any byte is moved.
 static CUresult prepare_storage(const struct em_copy_command *c)
 {
     const char *why = poison_reason(&c->dst) ? poison_reason(&c->dst) : poison_reason(&c->src);

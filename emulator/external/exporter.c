@@ -86,11 +86,12 @@ bool em_exporter_undeclared(void)
 
 // ---- images
 
-static const char *describe(const struct dm_vulkan_resource *r, char *out, size_t room)
+static const char *describe(const struct dm_vulkan_resource *r, char *out, size_t out_size)
 {
     if (r->kind == DM_VULKAN_BUFFER) {
-        snprintf(out, room, "VkBuffer %#llx (%llu bytes at %llu)", (unsigned long long)r->handle,
-                 (unsigned long long)r->size, (unsigned long long)r->offset);
+        snprintf(out, out_size, "VkBuffer %#llx (%llu bytes at %llu)",
+                 (unsigned long long)r->handle, (unsigned long long)r->size,
+                 (unsigned long long)r->offset);
         return out;
     }
     char format[16], extent[48];
@@ -100,7 +101,7 @@ static const char *describe(const struct dm_vulkan_resource *r, char *out, size_
              : r->dimensions == 2 ? "%ux%u"
                                   : "%ux%ux%u",
              r->width, r->height, r->depth);
-    snprintf(out, room, "VkImage %#llx (%uD, %s, %s, %u level%s, %u layer%s%s, at %llu)",
+    snprintf(out, out_size, "VkImage %#llx (%uD, %s, %s, %u level%s, %u layer%s%s, at %llu)",
              (unsigned long long)r->handle, r->dimensions, extent,
              *r->format_name ? r->format_name : format, r->levels, r->levels == 1 ? "" : "s",
              r->layers, r->layers == 1 ? "" : "s", r->flags & DM_VULKAN_LINEAR ? ", linear" : "",
@@ -244,7 +245,7 @@ bool em_exporter_check_mipmap(const struct em_imported *imported,
 }
 
 const char *em_exporter_text(const struct em_imported *imported, uint64_t offset, uint64_t size,
-                             char *out, size_t room)
+                             char *out, size_t out_size)
 {
     em_assert_locked();
     struct dm_vulkan_facts facts;
@@ -261,7 +262,7 @@ const char *em_exporter_text(const struct em_imported *imported, uint64_t offset
     }
     char text[200];
     if (best)
-        snprintf(out, room, ", %s", describe(best, text, sizeof text));
+        snprintf(out, out_size, ", %s", describe(best, text, sizeof text));
     return out;
 }
 

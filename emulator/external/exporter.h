@@ -31,7 +31,7 @@ bool em_exporter_check_mipmap(const struct em_imported *imported,
 // …)", or "" if it is unknown.
 // Precondition: em_lock held.
 const char *em_exporter_text(const struct em_imported *imported, uint64_t offset, uint64_t size,
-                             char *out, size_t room);
+                             char *out, size_t out_size);
 
 // Whether host writes to this memory need a flush, so that reads of its mappings must be watched.
 // Precondition: em_lock held.

@@ -37,14 +37,14 @@ CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out)
     return em_object_get(EM_GRAPHICS, handle, CUDA_ERROR_INVALID_HANDLE, out);
 }
 
-const char *em_graphics_text(const struct em_graphics *g, char *out, size_t room)
+const char *em_graphics_text(const struct em_graphics *g, char *out, size_t size)
 {
     char object[64];
     if (g->ops->text)
-        snprintf(out, room, "CUgraphicsResource #%u (%s of %s)", g->object.number,
+        snprintf(out, size, "CUgraphicsResource #%u (%s of %s)", g->object.number,
                  g->ops->text(g->owner, object, sizeof object), g->ops->api);
     else
-        snprintf(out, room, "CUgraphicsResource #%u of %s", g->object.number, g->ops->api);
+        snprintf(out, size, "CUgraphicsResource #%u of %s", g->object.number, g->ops->api);
     return out;
 }
 

@@ -121,7 +121,7 @@ struct em_graphics_ops {
     // NULL: always EM_GRAPHICS_OK.
     enum em_graphics_status (*check)(void *owner);
     // Fetches the bytes that a command needs before it is submitted. `part` is NULL if code that
-    // cannot be watched may touch any byte.
+    // cannot be watched may access any byte.
     void (*make_resident)(void *owner, const struct em_graphics_part *part,
                           enum em_access_mode mode);
 

@@ -96,7 +96,7 @@ void em_graphics_access_end(struct em_graphics *g, const struct em_graphics_part
 // The resource of a handle.
 CUresult em_graphics_get(CUgraphicsResource handle, struct em_graphics **out);
 // "CUgraphicsResource #3 (the virtual graphics API's buffer 7)". em_lock need not be held.
-const char *em_graphics_text(const struct em_graphics *g, char *out, size_t room);
+const char *em_graphics_text(const struct em_graphics *g, char *out, size_t size);
 
 // Maps a resource. If graphics work cannot be held back, this includes acquire. On failure the
 // resource stays unmapped.

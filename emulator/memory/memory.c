@@ -160,7 +160,7 @@ struct em_allocation *em_memory_find(uint64_t address, uint64_t size)
     return a && holds(a, address, size) ? a : NULL;
 }
 
-struct em_allocation *em_memory_touches(uint64_t address, uint64_t size)
+struct em_allocation *em_memory_overlapping(uint64_t address, uint64_t size)
 {
     em_assert_locked();
     struct dm_range r;

@@ -108,7 +108,7 @@ struct em_allocation *em_memory_find(uint64_t address, uint64_t size);
 
 // Returns the first allocation that has a byte in [address, address + size), or NULL.
 // Precondition: em_lock held.
-struct em_allocation *em_memory_touches(uint64_t address, uint64_t size);
+struct em_allocation *em_memory_overlapping(uint64_t address, uint64_t size);
 
 // As em_memory_find, but explains: "0x7f… is 512 bytes past the end of device memory 0x7f…+4096
 // (cuMemAlloc_v2, call 12)", "… was freed by cuMemFree_v2 in call 34". `name` is the argument's.

@@ -197,7 +197,7 @@ static CUresult check_free(uint64_t address, uint64_t size)
 {
     em_assert_locked();
     char text[512];
-    const struct em_allocation *there = em_memory_touches(address, size);
+    const struct em_allocation *there = em_memory_overlapping(address, size);
     if (!there)
         return CUDA_SUCCESS;
     CUresult code = there->kind == EM_MEMORY_REGISTERED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED

@@ -46,7 +46,7 @@ static CUresult collect(uint64_t address, uint64_t size, struct udmabuf_create_l
                        "dptr (%#llx) + size (%llu) exceeds the address space",
                        (unsigned long long)address, (unsigned long long)size);
     for (uint64_t at = address; at < end; at = block_end) {
-        struct em_allocation *a = em_memory_touches(at, end - at);
+        struct em_allocation *a = em_memory_overlapping(at, end - at);
         char text[256];
         if (!a || a->mapping_base > at)
             return em_fail(CUDA_ERROR_INVALID_VALUE,

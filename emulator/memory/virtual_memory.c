@@ -71,7 +71,7 @@ CUresult em_virtual_free(uint64_t address, uint64_t size)
             "ptr (%#llx) and size (%llu) are not those of a reservation; pass the values of "
             "cuMemAddressReserve",
             (unsigned long long)address, (unsigned long long)size);
-    else if (em_memory_touches(base, have) || dm_va_free(&em_space, base))
+    else if (em_memory_overlapping(base, have) || dm_va_free(&em_space, base))
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "the reservation at %#llx still contains a mapping; call cuMemUnmap first",
                     (unsigned long long)base);
@@ -140,11 +140,11 @@ static CUresult check_map(uint64_t address, uint64_t size, uint64_t offset,
         return em_fail(CUDA_ERROR_INVALID_VALUE, "ptr is %#llx, but must be a multiple of %d",
                        (unsigned long long)address, EM_VIRTUAL_GRANULE);
     CUresult r = check_reserved(address, size);
-    if (!r && em_memory_touches(address, size)) {
+    if (!r && em_memory_overlapping(address, size)) {
         char text[256];
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "memory is already mapped in this range: %s; call cuMemUnmap first",
-                    em_memory_text(em_memory_touches(address, size)->base, text, sizeof text));
+                    em_memory_text(em_memory_overlapping(address, size)->base, text, sizeof text));
     }
     return r;
 }

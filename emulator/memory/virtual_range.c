@@ -29,7 +29,7 @@ unsigned em_virtual_page_flags(const struct em_virtual_mapping *m)
 struct em_allocation *em_virtual_next(uint64_t address, uint64_t end, uint64_t from, bool *cut)
 {
     em_assert_locked();
-    struct em_allocation *a = from < end ? em_memory_touches(from, end - from) : NULL;
+    struct em_allocation *a = from < end ? em_memory_overlapping(from, end - from) : NULL;
     *cut = a && (a->kind != EM_MEMORY_VIRTUAL || a->base < address || a->base + a->size > end);
     return a;
 }

@@ -173,10 +173,10 @@ static bool goes_on(const struct em_stream *s, unsigned depth)
                    depth - 1);
 }
 
-// A queue holds QUEUE_MOST commands; then its submitters wait for room, as on a card. They do not
-// if the stream is stuck, because this thread may be the one that has to end the wait. May release
-// em_lock.
-static void wait_for_room(struct em_stream *s)
+// If a queue holds QUEUE_MOST commands, its submitters wait until one has completed, as on a card.
+// They do not wait if the stream makes no progress, because this thread may be the one that has to
+// end the wait. May release em_lock.
+static void wait_while_full(struct em_stream *s)
 {
     while (s->pending >= QUEUE_MOST && !s->dead && !em_self.in_host_function && goes_on(s, 4))
         em_wait_progress();
@@ -195,7 +195,7 @@ static CUresult check_stream(const struct em_stream *s, const struct em_command 
 CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
 {
     em_assert_locked();
-    wait_for_room(s);
+    wait_while_full(s);
     CUresult refused = check_stream(s, c);
     bool must_wait = em_stream_must_wait(s);
     if (!refused && c->access_count && em_accesses_begin(c, must_wait)) {

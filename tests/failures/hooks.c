@@ -143,7 +143,7 @@ static void end_mappings(void)
         return;
     for (;;) {
         em_lock();
-        struct em_allocation *a = em_memory_touches(0, UINT64_MAX);
+        struct em_allocation *a = em_memory_overlapping(0, UINT64_MAX);
         bool mapped = a && a->kind == EM_MEMORY_VIRTUAL;
         uint64_t base = a ? a->base : 0, size = a ? a->size : 0;
         em_unlock();
@@ -218,7 +218,7 @@ static bool is_ended(char *text, size_t capacity)
             return false;
         }
     }
-    struct em_allocation *a = em_memory_touches(0, UINT64_MAX);
+    struct em_allocation *a = em_memory_overlapping(0, UINT64_MAX);
     if (a) {
         snprintf(text, capacity, "%s", em_memory_text(a->base, what, sizeof what));
         return false;

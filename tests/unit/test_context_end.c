@@ -74,8 +74,8 @@ static void start(void)
 // The linker sends the driver's calls of em_call_text through this function. The driver writes the
 // number of the call that ended the context, and the main thread ends the context once more before
 // the driver goes on.
-void __real_em_call_text(uint64_t call, char *out, size_t room);
-void __wrap_em_call_text(uint64_t call, char *out, size_t room);
+void __real_em_call_text(uint64_t call, char *out, size_t size);
+void __wrap_em_call_text(uint64_t call, char *out, size_t size);
 static _Thread_local const char *stop_at; // the text of the call that ended the context
 static atomic_int stage; // 1: the thread is in the message; 2: the context has ended again
 
@@ -85,9 +85,9 @@ static void wait_for_stage(int wanted)
         usleep(100);
 }
 
-void __wrap_em_call_text(uint64_t call, char *out, size_t room)
+void __wrap_em_call_text(uint64_t call, char *out, size_t size)
 {
-    __real_em_call_text(call, out, room);
+    __real_em_call_text(call, out, size);
     if (!stop_at || strcmp(out, stop_at))
         return;
     stop_at = NULL;

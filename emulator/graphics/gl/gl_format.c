@@ -150,7 +150,7 @@ static const struct {
 } bases[] = {
     [GL_BASE_R] = {1, GL_RED, GL_RED_INTEGER},
     [GL_BASE_RG] = {2, GL_RG, GL_RG_INTEGER},
-    [GL_BASE_RGB] = {4, GL_RGBA, GL_RGBA_INTEGER}, // three channels take the room of four
+    [GL_BASE_RGB] = {4, GL_RGBA, GL_RGBA_INTEGER}, // three channels take as many bytes as four
     [GL_BASE_RGBA] = {4, GL_RGBA, GL_RGBA_INTEGER},
     [GL_BASE_ALPHA] = {1, GL_ALPHA, GL_ALPHA_INTEGER},
     [GL_BASE_LUMINANCE] = {1, GL_RED, GL_LUMINANCE_INTEGER},

@@ -8,7 +8,7 @@
 
 // A framebuffer compares objects, not names. "An INVALID_OPERATION error is generated if attachment
 // is DEPTH_STENCIL_ATTACHMENT, and different objects are bound to the depth and stencil attachment
-// points": a call that fails does not touch its result.
+// points": a call that fails does not change its result.
 //
 // Textures are attached only if no texture unit holds them, which is rare: as long as a framebuffer
 // of ours has a texture, glTexImage2D in the program's contexts may crash in Mesa. It walks the

@@ -106,7 +106,7 @@ static void object_run_buffer(const struct gl_functions *gl, struct call *c, boo
         c->status = EM_GL_RESIZED;
         return;
     }
-    uint64_t room = c->offset < have ? have - c->offset : 0, size = c->size < room ? c->size : room;
+    uint64_t rest = c->offset < have ? have - c->offset : 0, size = c->size < rest ? c->size : rest;
     em_gl_failed(gl);
     if (size && write)
         em_gl_buffer_put(gl, (intptr_t)c->offset, (intptr_t)size, c->memory);

@@ -69,7 +69,7 @@ void em_gl_shadow_map(struct em_gl_shadow *shadow, bool write_back);
 // Drops OpenGL's contents: nothing is fetched until the next map. Returns false if another resource
 // still maps the shadow and needs the contents.
 bool em_gl_shadow_discard(struct em_gl_shadow *shadow);
-// Makes the bytes that an access needs valid in the shadow. `box` is NULL if the access may touch
+// Makes the bytes that an access needs valid in the shadow. `box` is NULL if the access may use
 // any byte. `resource` identifies the resource that is used. May release em_lock while it copies.
 void em_gl_shadow_make_resident(struct em_gl_shadow *shadow, const void *resource, unsigned level,
                                 const struct em_gl_box *box, enum em_access_mode mode);
