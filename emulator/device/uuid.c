@@ -109,8 +109,8 @@ int em_vulkan_uuid(unsigned char out[16])
                                     .application = &application};
     bool created = create && !create(&info, NULL, &instance);
     int e = created ? find_uuid(get, instance, out) : -ENODEV;
-    // The loader unloads its drivers with the instance. What a driver keeps in its global variables
-    // (Mesa: 128 bytes about the processor) would then be reported as a leak of the program.
+    // The loader unloads its drivers with the instance. LeakSanitizer would then report the memory
+    // that a driver's global variables refer to (Mesa: 128 bytes about the processor) as a leak.
     em_libraries_keep_new(before);
     vk_destroy_instance destroy =
         created ? (vk_destroy_instance)get(instance, "vkDestroyInstance") : NULL;
