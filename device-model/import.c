@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "shared_semaphore.h"
 
 #ifdef F_SEAL_FUTURE_WRITE
 #define SEAL_FUTURE_WRITE F_SEAL_FUTURE_WRITE
@@ -97,6 +98,11 @@ static void recognise_header(int fd, uint64_t file_size, struct dm_import_info *
     if (!memcmp(&h, dm_pool_magic, sizeof dm_pool_magic)) {
         info->kind = DM_FD_POOL;
         info->what = "a memory pool exported by Cardless";
+        return;
+    }
+    if (!memcmp(&h, dm_semaphore_magic, sizeof dm_semaphore_magic)) {
+        info->kind = DM_FD_SEMAPHORE;
+        info->what = "a semaphore exported by Cardless";
         return;
     }
     bool own = got == (ssize_t)sizeof h && memcmp(h.own.magic, "CARDLESS", 8) == 0;
@@ -187,7 +193,7 @@ int dm_import_recognise(int fd, struct dm_import_info *info)
     } else if (memfd) {
         recognise_header(fd, (uint64_t)st.st_size, info);
     }
-    return 0;
+    return info->kind == DM_FD_SEMAPHORE ? -ENOTSUP : 0;
 }
 
 int dm_fd_remember(int fd, struct dm_fd_identity *identity)

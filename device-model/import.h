@@ -16,7 +16,8 @@ enum dm_fd_kind {
     DM_FD_MEMFD, // a memfd without a header we know: payload at 0
     DM_FD_SHM,   // POSIX shared memory, or another file on a tmpfs
     DM_FD_DMABUF,
-    DM_FD_OTHER, // not memory; `what` describes it
+    DM_FD_SEMAPHORE, // a semaphore that Cardless's driver or Vulkan layer exported; not memory
+    DM_FD_OTHER,     // not memory; `what` describes it
 };
 
 // The header of memory that Mesa's software drivers export.

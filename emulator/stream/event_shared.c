@@ -23,6 +23,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "futex.h"
 #include "import.h"
 #include "lock.h"
 #include "outside.h"
@@ -174,7 +175,7 @@ CUresult em_event_slot_create(struct em_event_slot **out)
     store(&s->shared->last, 0);
     store(&s->shared->generation, s->generation);
     begin_source(s);
-    em_source_changed(s->source.word, s->source.waiters); // for who waits for the event before
+    dm_word_changed(s->source.word, s->source.waiters); // for who waits for the event before
     *out = s;
     return CUDA_SUCCESS;
 }
@@ -299,7 +300,7 @@ void em_event_slot_complete(struct em_event_slot *s, uint64_t record)
     while (before < record && !__atomic_compare_exchange_n(&r->completed, &before, record, false,
                                                            __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
-    em_source_changed(&s->shared->changed, &s->shared->waiters);
+    dm_word_changed(&s->shared->changed, &s->shared->waiters);
 }
 
 bool em_event_slot_is_complete(const struct em_event_slot *s, uint64_t record)

@@ -3,7 +3,6 @@
 #include "outside.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -190,13 +189,6 @@ void em_source_wait(struct em_source *s, bool (*done)(void *), void *argument)
     }
     s->threads--;
     em_source_unwatch(s);
-}
-
-void em_source_changed(uint32_t *word, const uint32_t *waiters)
-{
-    __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(waiters, __ATOMIC_SEQ_CST))
-        futex(word, FUTEX_WAKE, INT_MAX, NULL);
 }
 
 void em_outside_ask_words(void)

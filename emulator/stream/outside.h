@@ -23,8 +23,8 @@
 struct em_source {
     struct em_condition condition; // condition.source is this source
     uint32_t *word;                // changes when the source does; any process may write to it
-    uint32_t *waiters; // in shared memory: how many processes watch the word. Whoever changes it
-                       // wakes the futex only if this is not 0
+    uint32_t *waiters; // in shared memory: how many processes watch the word. Whoever changes the
+                       // state calls dm_word_changed (futex.h)
     // The rest belongs to outside.c.
     uint32_t seen;    // value of the word when the condition was last asked
     unsigned threads; // in em_source_wait
@@ -44,8 +44,6 @@ void em_source_unwatch(struct em_source *source);
 // em_wait_progress for a thread that waits for the source. `done(argument)` returns whether the
 // wait is over; it is asked again once the source is watched, so that no change is missed.
 void em_source_wait(struct em_source *source, bool (*done)(void *), void *argument);
-// To be called by whoever has changed the state that the word stands for.
-void em_source_changed(uint32_t *word, const uint32_t *waiters);
 // Asks the conditions of all words that are watched, because something else than the words has
 // changed.
 void em_outside_ask_words(void);
