@@ -33,11 +33,12 @@ enum { GENERATION_BITS = 10, TYPE_SHIFT = 34, HANDLE_SHIFT = 4 };
 enum { LAST_GENERATION = 1 << GENERATION_BITS };
 #define HANDLES_B (UINT64_C(1) << 44)
 // The preferred base. It lies between the program and the libraries of an ordinary process, and
-// outside the shadows and heaps of the sanitizers. 64 TiB below the program stay free, because
-// cuMemAddressReserve can return as much (recorded: x_vmm reserve/size-400000000000). Handles use
-// this base even if the range cannot be reserved (under ulimit -v, or under valgrind, which would
-// take minutes), because nobody maps memory there without asking for this very address.
-#define HANDLES_BASE UINT64_C(0x640000000000)
+// outside the shadows and heaps of the sanitizers: AddressSanitizer's heap ends with some pages at
+// 0x640000000000. 64 TiB below the program stay free, because cuMemAddressReserve can return as
+// much (recorded: x_vmm reserve/size-400000000000). Handles use this base even if the range cannot
+// be reserved (under ulimit -v, or under valgrind, which would take minutes), because nobody maps
+// memory there without asking for this very address.
+#define HANDLES_BASE UINT64_C(0x641000000000)
 _Static_assert(EM_TYPE_COUNT <= 1 << 6, "a handle has 6 bits for the type");
 static uint64_t base; // of all handles; 0 until the first object
 enum {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The numbers that handles are. Bindings of other languages keep them as signed 64-bit numbers and
-// as pointers, so they have to look like the pointers that a card's driver gives.
+// as pointers, so they have to look like the pointers that a card's driver gives. (No call creates
+// a CUsurfref without a module.)
 #include <cardless.h>
 #include <cudaEGL.h>
 #include <sys/mman.h>
@@ -15,7 +16,7 @@ static void start(void)
     MUST(cuCtxCreate(&context, NULL, 0, 0));
 }
 
-// No byte of [handle, handle + 4096) can be read.
+// Whether a byte of [handle, handle + 4096) can be read.
 static bool can_be_read(uint64_t handle)
 {
     char bytes[64];
@@ -27,6 +28,32 @@ static bool can_be_read(uint64_t handle)
     return any;
 }
 
+// All handles lie in one range in which nothing is ever mapped. It begins at the mark, unless
+// something else is there, or the first reservation fails: then it is wherever the kernel reserves
+// so many addresses.
+enum { RANGE_TIB = 16 };
+#define MARK UINT64_C(0x641000000000)
+#define RANGE_B ((uint64_t)RANGE_TIB << 40)
+
+static bool is_in_empty_range(uint64_t handle)
+{
+    char line[512];
+    bool at_mark = handle >= MARK && handle - MARK < RANGE_B, empty = true, reserved = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+    EXPECT(f != NULL);
+    while (f && fgets(line, sizeof line, f)) {
+        unsigned long long first, end;
+        char access[5];
+        EXPECT_EQ(sscanf(line, "%llx-%llx %4s", &first, &end, access), 3);
+        bool inaccessible = !strncmp(access, "---", 3);
+        empty &= inaccessible || end <= MARK || first >= MARK + RANGE_B;
+        reserved |= inaccessible && first <= handle && handle < end && end - first >= RANGE_B;
+    }
+    if (f)
+        fclose(f);
+    return (at_mark && empty) || reserved;
+}
+
 static void expect_pointer(const char *type, uint64_t handle)
 {
     printf("# %s: %#llx\n", type, (unsigned long long)handle);
@@ -35,6 +62,7 @@ static void expect_pointer(const char *type, uint64_t handle)
     EXPECT(handle < UINT64_C(1) << 47);
     EXPECT_EQ(handle % 16, 0);
     EXPECT(!can_be_read(handle));
+    EXPECT(is_in_empty_range(handle));
 }
 #define EXPECT_POINTER(type, handle) expect_pointer(type, (uint64_t)(uintptr_t)(handle))
 
@@ -103,25 +131,64 @@ TEST(memory)
 TEST(graphics)
 {
     cardlessBuffer buffer;
-    CUgraphicsResource resource;
-    void *stream;
-    CUeglStreamConnection connection;
+    cardlessTexture texture;
+    CUgraphicsResource resource, image_resource;
+    const cardlessTextureDesc desc = {.kind = CARDLESS_TEXTURE_2D,
+                                      .width = 64,
+                                      .height = 64,
+                                      .levels = 1,
+                                      .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                      .channels = 4};
     start();
     MUST(cardlessBufferCreate(&buffer, 4096));
     MUST(cardlessRegisterBuffer(&resource, buffer, 0));
-    MUST(cardlessStreamCreate(&stream, 0));
-    MUST(cuEGLStreamConsumerConnect(&connection, stream));
+    MUST(cardlessTextureCreate(&texture, &desc));
+    MUST(cardlessRegisterTexture(&image_resource, texture, 0));
     EXPECT_POINTER("cardlessBuffer", buffer);
     EXPECT_POINTER("CUgraphicsResource", resource);
+    EXPECT_POINTER("cardlessTexture", texture);
+    EXPECT_POINTER("CUgraphicsResource, an image", image_resource);
+}
+
+TEST(egl_streams)
+{
+    void *stream;
+    CUeglStreamConnection consumer, producer;
+    CUstream order;
+    CUarray array;
+    CUgraphicsResource resource;
+    CUeglFrame shown;
+    start();
+    MUST(cardlessStreamCreate(&stream, 0));
+    MUST(cuEGLStreamConsumerConnect(&consumer, stream));
+    MUST(cuEGLStreamProducerConnect(&producer, stream, 64, 64));
+    MUST(cuStreamCreate(&order, CU_STREAM_NON_BLOCKING));
+    MUST(cuArray3DCreate(&array, &image));
+    CUeglFrame frame = {.frame.pArray = {array},
+                        .width = 64,
+                        .height = 64,
+                        .planeCount = 1,
+                        .numChannels = 4,
+                        .frameType = CU_EGL_FRAME_TYPE_ARRAY,
+                        .eglColorFormat = CU_EGL_COLOR_FORMAT_ARGB,
+                        .cuFormat = CU_AD_FORMAT_UNSIGNED_INT8};
+    MUST(cuEGLStreamProducerPresentFrame(&producer, frame, &order));
+    MUST(cuEGLStreamConsumerAcquireFrame(&consumer, &resource, &order, 1000));
+    MUST(cuGraphicsResourceGetMappedEglFrame(&shown, resource, 0, 0));
     EXPECT_POINTER("EGLStreamKHR", stream);
-    EXPECT_POINTER("CUeglStreamConnection", connection);
+    EXPECT_POINTER("CUeglStreamConnection, the consumer's", consumer);
+    EXPECT_POINTER("CUeglStreamConnection, the producer's", producer);
+    EXPECT_POINTER("CUgraphicsResource, a frame", resource);
+    EXPECT_POINTER("CUarray, of a frame", shown.frame.pArray[0]);
+    EXPECT(shown.frame.pArray[0] != array);
 }
 
 // Recorded: x_arrays texdesc/handles.
-TEST(texture_objects_count_from_one)
+TEST(texture_and_surface_objects_count_from_one)
 {
     CUarray array;
     CUtexObject texture[5], again;
+    CUsurfObject surface[5], surface_again;
     CUDA_TEXTURE_DESC how = {0};
     start();
     MUST(cuArray3DCreate(&array, &image));
@@ -135,6 +202,18 @@ TEST(texture_objects_count_from_one)
     EXPECT_ERROR(cuTexObjectGetResourceDesc(&desc, texture[2]), CUDA_ERROR_INVALID_VALUE);
     MUST(cuTexObjectCreate(&again, &desc, &how, NULL));
     EXPECT(again != texture[2]);
+    for (int i = 0; i < 5; i++) {
+        MUST(cuSurfObjectCreate(&surface[i], &desc));
+        EXPECT_EQ(surface[i], surface[0] + (unsigned)i);
+        EXPECT(surface[i] > again && surface[i] < 1 << 20); // both kinds count together
+    }
+    EXPECT_OK(cuSurfObjectDestroy(surface[2]));
+    EXPECT_ERROR(cuSurfObjectGetResourceDesc(&desc, surface[2]), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuSurfObjectGetResourceDesc(&desc, texture[1]), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuTexObjectGetResourceDesc(&desc, surface[1]), CUDA_ERROR_INVALID_VALUE);
+    desc = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
+    MUST(cuSurfObjectCreate(&surface_again, &desc));
+    EXPECT(surface_again != surface[2]);
 }
 
 // A handle that was used once should never name a later object, however many there are: 20
@@ -166,5 +245,5 @@ TEST(stale_handles_stay_stale)
     EXPECT_POINTER("CUevent, of a used slot", event);
 }
 
-TESTS(CASE(contexts_streams_events), CASE(arrays), CASE(memory), CASE(graphics),
-      CASE(texture_objects_count_from_one), CASE(stale_handles_stay_stale))
+TESTS(CASE(contexts_streams_events), CASE(arrays), CASE(memory), CASE(graphics), CASE(egl_streams),
+      CASE(texture_and_surface_objects_count_from_one), CASE(stale_handles_stay_stale))
