@@ -90,13 +90,18 @@ static void make(struct fuzz_input *in, struct object *o, unsigned n)
     FUZZ_OK(cuMemcpy3D(&c));
 }
 
+static void read_back(const struct object *o, uint8_t *bytes)
+{
+    CUDA_MEMCPY3D c = whole(o, true, bytes);
+    FUZZ_OK(cuMemcpy3D(&c));
+}
+
 static void compare(const struct object *o, unsigned n)
 {
     uint8_t *bytes = o->host;
     if (!bytes) {
         bytes = malloc(size_of(o));
-        CUDA_MEMCPY3D c = whole(o, true, bytes);
-        FUZZ_OK(cuMemcpy3D(&c));
+        read_back(o, bytes);
     }
     uint64_t i = memcmp(bytes, o->model, size_of(o)) ? 0 : size_of(o);
     for (; i < size_of(o); i++)
@@ -291,11 +296,11 @@ static void hostile(struct fuzz_input *in, struct object *objects)
         c.srcMemoryType = CU_MEMORYTYPE_DEVICE;
     if (cuMemcpy3D(&c) || !c.WidthInBytes || !c.Height || !c.Depth)
         return;
-    uint8_t *bytes = malloc(size_of(to)); // it succeeded: the model takes over the bytes
-    CUDA_MEMCPY3D back = whole(to, true, bytes);
-    FUZZ_OK(cuMemcpy3D(&back));
-    memcpy(to->model, bytes, size_of(to));
-    free(bytes);
+    // It succeeded, so the model takes over the bytes. A copy to linear memory may have run on into
+    // the memory of other objects.
+    for (unsigned i = 0; i < OBJECTS; i++)
+        if (&objects[i] == to || (to->kind == DEVICE && objects[i].kind == DEVICE))
+            read_back(&objects[i], objects[i].model);
 }
 
 static void fill(struct fuzz_input *in, struct object *o)
