@@ -16,8 +16,9 @@ struct test_hooks {
     uint64_t (*countdown)(void);
     // Ends everything that the program has left: contexts, mappings, pools, physical memory,
     // objects of the virtual graphics API. Returns false, with a sentence in `text`, if something
-    // survives, or device memory is not free afterwards. Work that waits for the program is not
-    // waited for: then nothing is ended, and the result is true.
+    // survives, or device memory is not free afterwards. Other threads cannot make calls any more.
+    // If, after a second, work still waits for the program, or a thread is still in a call, nothing
+    // is ended, and the result is true.
     bool (*end_everything)(char *text, size_t capacity);
 };
 
