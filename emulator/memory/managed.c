@@ -3,7 +3,6 @@
 #include "managed.h"
 
 #include "advice.h"
-#include "alloc.h"
 #include "call.h"
 #include "command.h"
 #include "device.h"
@@ -14,23 +13,7 @@
 
 CUresult em_managed_alloc(uint64_t size, unsigned flags, uint64_t *out)
 {
-    struct em_allocation *a = dm_calloc(1, sizeof *a);
-    *out = 0;
-    if (!a)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "out of host memory while recording an allocation");
-    a->kind = EM_MEMORY_MANAGED;
-    a->context = em_self.current;
-    a->device = em_self.current->device->ordinal;
-    a->flags = flags;
-    em_lock();
-    CUresult r = em_host_enter(EM_HEAP_MANAGED, size, a);
-    if (!r)
-        *out = a->base;
-    em_unlock();
-    if (r)
-        dm_free(a);
-    return r;
+    return em_host_new(EM_MEMORY_MANAGED, size, flags, out);
 }
 
 static CUresult not_managed(const char *name, uint64_t address, const struct em_allocation *a)

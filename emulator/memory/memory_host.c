@@ -17,6 +17,8 @@
 #define USER_END (UINT64_C(1) << 47)
 #define HOST_GRANULE_B (UINT64_C(2) << 20)
 
+enum em_host_heap { EM_HEAP_CACHED, EM_HEAP_WRITE_COMBINED, EM_HEAP_MANAGED, EM_HOST_HEAPS };
+
 static struct {
     bool ready;
     struct dm_vram books; // accounts for the host's memory; all heaps share it
@@ -64,14 +66,17 @@ static void release_block(struct em_allocation *a)
     dm_free(a);
 }
 
-CUresult em_host_enter(enum em_host_heap heap, uint64_t size, struct em_allocation *a)
+// Allocates the memory of `a` and enters it into the memory map. The caller has filled `a` except
+// for base, host, mapping and physical, and keeps it on failure. Precondition: em_lock held.
+static CUresult enter(uint64_t size, struct em_allocation *a)
 {
     em_assert_locked();
+    struct dm_heap *heap = &host.heap[heap_of(a)];
     struct dm_block *block;
     CUresult r = start();
     if (r)
         return r;
-    if (dm_heap_alloc(&host.heap[heap], size, &block))
+    if (dm_heap_alloc(heap, size, &block))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "size (%llu bytes) exceeds the memory that the host has left",
                        (unsigned long long)size);
@@ -83,7 +88,28 @@ CUresult em_host_enter(enum em_host_heap heap, uint64_t size, struct em_allocati
     em_set_heap_mapping(a);
     r = em_memory_enter(a);
     if (r)
-        dm_heap_free(&host.heap[heap], block);
+        dm_heap_free(heap, block);
+    return r;
+}
+
+CUresult em_host_new(enum em_memory_kind kind, uint64_t size, unsigned flags, uint64_t *out)
+{
+    struct em_allocation *a = dm_calloc(1, sizeof *a);
+    *out = 0;
+    if (!a)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while tracking the allocation");
+    a->kind = kind;
+    a->context = em_self.current;
+    a->device = em_self.current->device->ordinal;
+    a->flags = flags;
+    em_lock();
+    CUresult r = enter(size, a);
+    if (!r)
+        *out = a->base;
+    em_unlock();
+    if (r)
+        dm_free(a);
     return r;
 }
 
@@ -92,24 +118,9 @@ CUresult em_host_alloc(uint64_t size, unsigned flags, uint64_t *out)
     *out = 0;
     if (!size)
         return CUDA_SUCCESS;
-    struct em_allocation *a = dm_calloc(1, sizeof *a);
-    if (!a)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "out of host memory while tracking the allocation");
-    a->kind = EM_MEMORY_HOST;
-    a->context = em_self.current;
-    a->device = em_self.current->device->ordinal;
     // "All host memory … is automatically accessible from all CUDA contexts on all devices that
     // support unified addressing": so it is mapped, whether or not the program asked for it.
-    a->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
-    em_lock();
-    CUresult r = em_host_enter(heap_of(a), size, a);
-    if (!r)
-        *out = a->base;
-    em_unlock();
-    if (r)
-        dm_free(a);
-    return r;
+    return em_host_new(EM_MEMORY_HOST, size, flags | CU_MEMHOSTALLOC_DEVICEMAP, out);
 }
 
 // Finds the memory of `kind` that begins at `address`. Fails with `unknown` if the driver does not

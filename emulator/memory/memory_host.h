@@ -5,15 +5,13 @@
 #include <cuda.h>
 #include <stdint.h>
 
-struct em_allocation;
+#include "memory.h"
+
 struct dm_vram;
 
-enum em_host_heap { EM_HEAP_CACHED, EM_HEAP_WRITE_COMBINED, EM_HEAP_MANAGED, EM_HOST_HEAPS };
-
-// Allocates host memory for `a` and enters it into the memory map. The caller has filled `a` except
-// for base, host, mapping and physical, and keeps it on failure (CUDA_ERROR_OUT_OF_MEMORY).
-// Precondition: em_lock held.
-CUresult em_host_enter(enum em_host_heap heap, uint64_t size, struct em_allocation *a);
+// Allocates host memory of this kind (EM_MEMORY_HOST or EM_MEMORY_MANAGED) in the current context.
+// *out is 0 on failure (CUDA_ERROR_OUT_OF_MEMORY). Takes the lock.
+CUresult em_host_new(enum em_memory_kind kind, uint64_t size, unsigned flags, uint64_t *out);
 
 // Returns the accounting of the host's memory, or CUDA_ERROR_OUT_OF_MEMORY.
 // Precondition: em_lock held.
