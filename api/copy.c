@@ -5,26 +5,7 @@
 #include "api_bodies.h"
 #include "call.h"
 #include "context.h"
-
-static struct em_end device(CUdeviceptr address)
-{
-    return (struct em_end){.kind = EM_END_DEVICE, .address = address};
-}
-
-static struct em_end any(uint64_t address)
-{
-    return (struct em_end){.kind = EM_END_ANY, .address = address};
-}
-
-static struct em_end host(const void *pointer)
-{
-    return any((uintptr_t)pointer);
-}
-
-static struct em_end array_at(CUarray array, size_t offset_B)
-{
-    return (struct em_end){.kind = EM_END_ARRAY, .array = array, .x_B = offset_B};
-}
+#include "copy_box.h"
 
 // Field by field: the compiler clears a whole struct of this size with a slow string instruction.
 static void set_end(struct em_end *out, const struct em_end *end)
@@ -53,49 +34,53 @@ static CUresult run_of_bytes(struct em_end dst, struct em_end src, size_t bytes,
 CUresult api_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
                       struct em_stream *default_stream)
 {
-    return run_of_bytes(any(dst), any(src), ByteCount, default_stream, false);
+    return run_of_bytes(em_end_any(dst), em_end_any(src), ByteCount, default_stream, false);
 }
 
 CUresult api_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
                            struct em_stream *hStream)
 {
-    return run_of_bytes(any(dst), any(src), ByteCount, hStream, true);
+    return run_of_bytes(em_end_any(dst), em_end_any(src), ByteCount, hStream, true);
 }
 
 CUresult api_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
                              struct em_stream *default_stream)
 {
-    return run_of_bytes(device(dstDevice), host(srcHost), ByteCount, default_stream, false);
+    return run_of_bytes(em_end_device(dstDevice), em_end_host(srcHost), ByteCount, default_stream,
+                        false);
 }
 
 CUresult api_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
                                   struct em_stream *hStream)
 {
-    return run_of_bytes(device(dstDevice), host(srcHost), ByteCount, hStream, true);
+    return run_of_bytes(em_end_device(dstDevice), em_end_host(srcHost), ByteCount, hStream, true);
 }
 
 CUresult api_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
                              struct em_stream *default_stream)
 {
-    return run_of_bytes(host(dstHost), device(srcDevice), ByteCount, default_stream, false);
+    return run_of_bytes(em_end_host(dstHost), em_end_device(srcDevice), ByteCount, default_stream,
+                        false);
 }
 
 CUresult api_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
                                   struct em_stream *hStream)
 {
-    return run_of_bytes(host(dstHost), device(srcDevice), ByteCount, hStream, true);
+    return run_of_bytes(em_end_host(dstHost), em_end_device(srcDevice), ByteCount, hStream, true);
 }
 
 CUresult api_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
                              struct em_stream *default_stream)
 {
-    return run_of_bytes(device(dstDevice), device(srcDevice), ByteCount, default_stream, false);
+    return run_of_bytes(em_end_device(dstDevice), em_end_device(srcDevice), ByteCount,
+                        default_stream, false);
 }
 
 CUresult api_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
                                   struct em_stream *hStream)
 {
-    return run_of_bytes(device(dstDevice), device(srcDevice), ByteCount, hStream, true);
+    return run_of_bytes(em_end_device(dstDevice), em_end_device(srcDevice), ByteCount, hStream,
+                        true);
 }
 
 // ---- arrays and runs of bytes; a run is in the first row of the array
@@ -103,140 +88,77 @@ CUresult api_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, 
 CUresult api_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
                              size_t ByteCount, struct em_stream *default_stream)
 {
-    return run_of_bytes(array_at(dstArray, dstOffset), device(srcDevice), ByteCount, default_stream,
-                        false);
+    return run_of_bytes(em_end_array(dstArray, dstOffset), em_end_device(srcDevice), ByteCount,
+                        default_stream, false);
 }
 
 CUresult api_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
                              size_t ByteCount, struct em_stream *default_stream)
 {
-    return run_of_bytes(device(dstDevice), array_at(srcArray, srcOffset), ByteCount, default_stream,
-                        false);
+    return run_of_bytes(em_end_device(dstDevice), em_end_array(srcArray, srcOffset), ByteCount,
+                        default_stream, false);
 }
 
 CUresult api_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
                              size_t ByteCount, struct em_stream *default_stream)
 {
-    return run_of_bytes(array_at(dstArray, dstOffset), host(srcHost), ByteCount, default_stream,
-                        false);
+    return run_of_bytes(em_end_array(dstArray, dstOffset), em_end_host(srcHost), ByteCount,
+                        default_stream, false);
 }
 
 CUresult api_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
                                   size_t ByteCount, struct em_stream *hStream)
 {
-    return run_of_bytes(array_at(dstArray, dstOffset), host(srcHost), ByteCount, hStream, true);
+    return run_of_bytes(em_end_array(dstArray, dstOffset), em_end_host(srcHost), ByteCount, hStream,
+                        true);
 }
 
 CUresult api_cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
                              struct em_stream *default_stream)
 {
-    return run_of_bytes(host(dstHost), array_at(srcArray, srcOffset), ByteCount, default_stream,
-                        false);
+    return run_of_bytes(em_end_host(dstHost), em_end_array(srcArray, srcOffset), ByteCount,
+                        default_stream, false);
 }
 
 CUresult api_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset,
                                   size_t ByteCount, struct em_stream *hStream)
 {
-    return run_of_bytes(host(dstHost), array_at(srcArray, srcOffset), ByteCount, hStream, true);
+    return run_of_bytes(em_end_host(dstHost), em_end_array(srcArray, srcOffset), ByteCount, hStream,
+                        true);
 }
 
 CUresult api_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
                              size_t ByteCount, struct em_stream *default_stream)
 {
-    return run_of_bytes(array_at(dstArray, dstOffset), array_at(srcArray, srcOffset), ByteCount,
-                        default_stream, false);
+    return run_of_bytes(em_end_array(dstArray, dstOffset), em_end_array(srcArray, srcOffset),
+                        ByteCount, default_stream, false);
 }
 
 // ---- boxes
 
-// One end of a CUDA_MEMCPY2D, CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER.
-struct box_end {
-    CUmemorytype type;
-    const void *host;
-    CUdeviceptr device;
-    CUarray array;
-    size_t pitch_B, rows, lod, x_B, y, z;
-};
-
-struct box {
-    size_t width_B, height, depth;
-    struct box_end dst, src;
-};
-
-// The members of those structs have the same names: `side` is dst or src.
-#define END_2D(p, side)                                                                            \
-    .type = (p)->side##MemoryType, .host = (p)->side##Host, .device = (p)->side##Device,           \
-    .array = (p)->side##Array, .pitch_B = (p)->side##Pitch, .x_B = (p)->side##XInBytes,            \
-    .y = (p)->side##Y
-#define END_3D(p, side)                                                                            \
-    END_2D(p, side), .rows = (p)->side##Height, .lod = (p)->side##LOD, .z = (p)->side##Z
-#define BOX_3D(p)                                                                                  \
-    {                                                                                              \
-        .width_B = (p)->WidthInBytes, .height = (p)->Height, .depth = (p)->Depth,                  \
-        .dst = {END_3D(p, dst)}, .src = {END_3D(p, src)},                                          \
-    }
-
-// `side` is for the message. Inline, because the compiler then needs no struct box in memory.
-static inline __attribute__((always_inline)) CUresult
-resolve_end(const struct box_end *end, const char *side, struct em_end *out)
-{
-    switch (end->type) {
-    case CU_MEMORYTYPE_HOST:
-        *out = host(end->host);
-        break;
-    case CU_MEMORYTYPE_DEVICE:
-        *out = device(end->device);
-        break;
-    case CU_MEMORYTYPE_UNIFIED: // "srcDevice is the (unified virtual address space) base address",
-                                // srcArray is ignored
-        *out = any(end->device);
-        break;
-    case CU_MEMORYTYPE_ARRAY:
-        // "srcLOD must be 0"
-        if (end->lod)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "%sLOD (%zu) must be 0", side, end->lod);
-        *out = array_at(end->array, 0);
-        break;
-    default:
-        *out =
-            (struct em_end){.kind = EM_END_UNNAMED, .address = end->device, .type = (int)end->type};
-    }
-    out->pitch_B = end->pitch_B;
-    out->rows = end->rows;
-    out->x_B = end->x_B;
-    out->y = end->y;
-    out->z = end->z;
-    return CUDA_SUCCESS;
-}
-
-static inline __attribute__((always_inline)) CUresult copy_box(const struct box *box,
+static inline __attribute__((always_inline)) CUresult copy_box(const struct em_copy_box *box,
                                                                struct em_stream *stream, bool async)
 {
-    struct em_copy copy = {.width_B = box->width_B, .height = box->height, .depth = box->depth};
-    CUresult r = CUDA_SUCCESS;
-    if (box->width_B && box->height && box->depth) { // else the ends do not matter
-        r = resolve_end(&box->dst, "dst", &copy.dst);
-        if (!r)
-            r = resolve_end(&box->src, "src", &copy.src);
-    }
+    struct em_copy copy;
+    CUresult r = em_copy_from_box(box, &copy);
     return r ? r : em_copy(&copy, stream, async);
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *p, struct em_stream *stream, bool async)
 {
-    const struct box box = {
+    const struct em_copy_box box = {
         .width_B = p->WidthInBytes,
         .height = p->Height,
         .depth = 1,
-        .dst = {END_2D(p, dst)},
-        .src = {END_2D(p, src)},
+        .dst = {EM_COPY_END_2D(p, dst)},
+        .src = {EM_COPY_END_2D(p, src)},
     };
     return copy_box(&box, stream, async);
 }
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *p, struct em_stream *stream, bool async)
 {
-    const struct box box = BOX_3D(p);
+    const struct em_copy_box box = EM_COPY_BOX_3D(p);
     return copy_box(&box, stream, async);
 }
 
@@ -287,7 +209,7 @@ static CUresult between(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
     CUresult r = check_context(dst_context);
     if (r || (r = check_context(src_context)))
         return r;
-    return run_of_bytes(device(dst), device(src), bytes, stream, async);
+    return run_of_bytes(em_end_device(dst), em_end_device(src), bytes, stream, async);
 }
 
 CUresult api_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
@@ -307,7 +229,7 @@ static CUresult box_between(const CUDA_MEMCPY3D_PEER *p, struct em_stream *strea
     CUresult r = check_context(p->dstContext);
     if (r || (r = check_context(p->srcContext)))
         return r;
-    const struct box box = BOX_3D(p);
+    const struct em_copy_box box = EM_COPY_BOX_3D(p);
     return copy_box(&box, stream, async);
 }
 

@@ -39,6 +39,11 @@ CUresult em_event_record_context(struct em_event *event, struct em_context *cont
 CUresult em_event_wait(struct em_event *event, struct em_stream *stream);
 // The same for all streams of a context.
 CUresult em_event_wait_context(struct em_event *event, struct em_context *context);
+// The same two commands on the heap, for a graph that runs them itself. The event's last record is
+// the new one from now on. Each must be ended by its operation `finish`, once, and then freed.
+// *out is NULL if there is no record to wait for. Precondition: em_lock held.
+CUresult em_event_record_prepare(struct em_event *event, struct em_command **out);
+CUresult em_event_wait_prepare(struct em_event *event, struct em_command **out);
 CUresult em_event_query(struct em_event *event);
 CUresult em_event_synchronize(struct em_event *event);
 CUresult em_event_elapsed(struct em_event *start, struct em_event *end, float *milliseconds);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Commands of events: records, and waits for them.
+#include "alloc.h"
 #include "clock.h"
 #include "command.h"
 #include "context_work.h"
@@ -48,16 +49,37 @@ static const struct em_command_ops record_ops = {
 static const struct em_command_ops record_context_ops = {
     .name = "event record", .ready = context_reached, .run = run_record, .finish = finish_record};
 
-// Submits the record of an event.
-static CUresult record(struct em_event *e, struct em_stream *s, struct record *c)
+// Gives a record its marker, which is the event's last one from now on.
+static CUresult begin_record(struct em_event *e, struct record *c)
 {
     em_assert_locked();
     c->event = e;
     CUresult r = em_event_next_marker(e, &c->marker);
+    if (!r)
+        em_object_ref(&e->object);
+    return r;
+}
+
+// Submits the record of an event.
+static CUresult record(struct em_event *e, struct em_stream *s, struct record *c)
+{
+    CUresult r = begin_record(e, c);
+    return r ? r : em_issue(s, &c->command, EM_SUBMIT_ASYNC);
+}
+
+CUresult em_event_record_prepare(struct em_event *e, struct em_command **out)
+{
+    em_assert_locked();
+    struct record *c = dm_alloc(sizeof *c);
+    if (!c)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a record of an event");
+    em_command_init(&c->command, &record_ops, sizeof *c);
+    CUresult r = begin_record(e, c);
     if (r)
-        return r;
-    em_object_ref(&e->object);
-    return em_issue(s, &c->command, EM_SUBMIT_ASYNC);
+        dm_free(c);
+    else
+        *out = &c->command;
+    return r;
 }
 
 CUresult em_event_record(struct em_event *e, struct em_stream *s)
@@ -134,29 +156,49 @@ static const struct em_command_ops wait_ops = {
 static const struct em_command_ops wait_slot_ops = {
     .name = "event wait", .ready = slot_done, .run = run_wait, .finish = finish_wait};
 
-static CUresult wait_for_record(struct em_event *e, struct em_stream *s)
+// Makes a wait for the last record. Returns false if the event was never recorded: "If
+// cuEventRecord() has not been called on hEvent, this call acts as if the record had already
+// completed, and so is a functional no-op."
+static bool begin_wait(struct em_event *e, struct wait *c)
 {
     em_assert_locked();
-    struct wait c;
-    em_command_init(&c.command, &wait_ops, sizeof c);
-    c.event = NULL;
-    c.marker = NULL;
+    em_command_init(&c->command, &wait_ops, sizeof *c);
+    c->event = NULL;
+    c->marker = NULL;
     if (!em_event_is_ours(e)) {
-        c.command.ops = &wait_slot_ops;
-        c.event = e;
-        c.slot_record = em_event_slot_last(e->slot);
-        c.command.condition = em_event_slot_watch(e->slot, c.slot_record);
+        c->command.ops = &wait_slot_ops;
+        c->event = e;
+        c->slot_record = em_event_slot_last(e->slot);
+        c->command.condition = em_event_slot_watch(e->slot, c->slot_record);
         em_object_ref(&e->object);
     } else if (e->marker) {
-        c.marker = e->marker;
-        c.marker->references++;
-        c.command.condition = &c.marker->completed;
+        c->marker = e->marker;
+        c->marker->references++;
+        c->command.condition = &c->marker->completed;
     } else {
-        // "If cuEventRecord() has not been called on hEvent, this call acts as if the record had
-        // already completed, and so is a functional no-op."
-        return CUDA_SUCCESS;
+        return false;
     }
-    return em_issue(s, &c.command, EM_SUBMIT_ASYNC);
+    return true;
+}
+
+static CUresult wait_for_record(struct em_event *e, struct em_stream *s)
+{
+    struct wait c;
+    return begin_wait(e, &c) ? em_issue(s, &c.command, EM_SUBMIT_ASYNC) : CUDA_SUCCESS;
+}
+
+CUresult em_event_wait_prepare(struct em_event *e, struct em_command **out)
+{
+    em_assert_locked();
+    *out = NULL;
+    struct wait *c = dm_alloc(sizeof *c);
+    if (!c)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a wait for an event");
+    if (begin_wait(e, c))
+        *out = &c->command;
+    else
+        dm_free(c);
+    return CUDA_SUCCESS;
 }
 
 CUresult em_event_wait(struct em_event *e, struct em_stream *s)

@@ -3,6 +3,7 @@
 #include "host_function.h"
 
 #include "call.h"
+#include "lock.h"
 
 struct host_function {
     struct em_command command;
@@ -46,6 +47,15 @@ CUresult em_host_function(struct em_stream *stream, CUhostFn function, void *dat
                               .function = function,
                               .data = data};
     return em_submit(stream, &h.command, EM_SUBMIT_ASYNC);
+}
+
+CUresult em_host_function_prepare(CUhostFn function, void *data, struct em_command **out)
+{
+    em_assert_locked();
+    struct host_function h = {.command = {.ops = &host_function_ops, .size_B = sizeof h},
+                              .function = function,
+                              .data = data};
+    return em_command_clone(&h.command, out);
 }
 
 CUresult em_stream_callback(struct em_stream *stream, CUstream handle, CUstreamCallback function,

@@ -227,7 +227,7 @@ void em_scheduler_enter(struct em_stream *s, struct em_command *c)
     c->unfinished = c->waits_for_head;
     if (s->blocking && em_unlikely(needs_edge(s, context->default_stream)))
         add_edge(context->default_stream->last, &c->after_legacy, c);
-    if (em_unlikely(needs_edge(s, context->work.barrier)))
+    if (em_unlikely(needs_edge(s, context->work.barrier) && !s->of_graph))
         add_edge(context->work.barrier->last, &c->after_barrier, c);
     if (s->last) {
         s->last->next_in_stream = c;

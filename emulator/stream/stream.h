@@ -26,6 +26,8 @@ struct em_stream {
     struct em_stream *next, *previous; // in context->streams
     struct em_stream_attributes attributes;
 
+    bool of_graph; // hidden: for commands of a launched graph. They count as submitted with the
+                   // launch, so they do not wait for the context's barrier
     bool blocking; // ordered with the context's legacy stream, and not that stream itself
     bool dead;     // its context is destroyed: nothing can be submitted. Written atomically
 

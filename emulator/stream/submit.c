@@ -149,7 +149,7 @@ bool em_stream_must_wait(const struct em_stream *s)
     const struct em_context_work *work = &context->work;
     if (s->first || !em_scheduler.policy->at_submission)
         return true;
-    if (em_unlikely(work->barrier && work->barrier != s && work->barrier->first))
+    if (em_unlikely(work->barrier && work->barrier != s && work->barrier->first && !s->of_graph))
         return true;
     return s->blocking ? context->default_stream && context->default_stream->first
                        : s->kind == EM_STREAM_LEGACY && work->ordered.first;

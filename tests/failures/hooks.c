@@ -191,6 +191,25 @@ static CUresult end_texture(uint64_t handle)
     return cardlessTextureDestroy((cardlessTexture)(uintptr_t)handle);
 }
 
+// A graph that is embedded in another one ends with it.
+static CUresult end_graph(uint64_t handle)
+{
+    return cuGraphDestroy((CUgraph)(uintptr_t)handle);
+}
+
+static CUresult end_exec(uint64_t handle)
+{
+    return cuGraphExecDestroy((CUgraphExec)(uintptr_t)handle);
+}
+
+static CUresult end_user_object(uint64_t handle)
+{
+    CUresult r;
+    while (!(r = cuUserObjectRelease((CUuserObject)(uintptr_t)handle, 1)))
+        ; // as often as it was retained
+    return r;
+}
+
 static bool is_ended(char *text, size_t capacity)
 {
     static const enum em_type types[] = {
@@ -207,6 +226,10 @@ static bool is_ended(char *text, size_t capacity)
         EM_SURFACE_REFERENCE,
         EM_VIRTUAL_BUFFER,
         EM_VIRTUAL_TEXTURE,
+        EM_GRAPH,
+        EM_GRAPH_NODE,
+        EM_GRAPH_EXEC,
+        EM_USER_OBJECT,
     };
     char what[160];
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -245,6 +268,9 @@ static bool end_everything(char *text, size_t capacity)
         return true;
     end_contexts();
     end_mappings();
+    end_objects(EM_GRAPH_EXEC, end_exec);
+    end_objects(EM_GRAPH, end_graph);
+    end_objects(EM_USER_OBJECT, end_user_object);
     end_objects(EM_POOL, end_pool);
     end_objects(EM_PHYSICAL, end_physical);
     end_objects(EM_VIRTUAL_BUFFER, end_buffer);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Graph Management": nodes and their parameters. The calls for one type of
+// node pass its parameters in the form for all types.
+#include <string.h>
+
+#include "api_bodies.h"
+#include "error.h"
+#include "graph.h"
+
+// Copies a struct into the member of the parameters that has the same fields at its beginning.
+#define PARAMS(node_type, member, pointer)                                                         \
+    ({                                                                                             \
+        CUgraphNodeParams p_ = {.type = (node_type)};                                              \
+        memcpy(&p_.member, (pointer), sizeof *(pointer));                                          \
+        p_;                                                                                        \
+    })
+
+static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                    const CUgraphNodeParams *params)
+{
+    return em_graph_add(graph, &(struct em_dependencies){dependencies, NULL, count}, params, out);
+}
+
+// ---- any type ----
+
+CUresult api_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
+                               const CUgraphNode *dependencies,
+                               const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                               CUgraphNodeParams *nodeParams)
+{
+    const struct em_dependencies d = {dependencies, dependencyData, numDependencies};
+    return em_graph_add(hGraph, &d, nodeParams, phGraphNode);
+}
+
+CUresult api_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                            const CUgraphNode *dependencies, size_t numDependencies,
+                            CUgraphNodeParams *nodeParams)
+{
+    return add(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+}
+
+CUresult api_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
+{
+    return em_graph_node_set(hNode, nodeParams);
+}
+
+CUresult api_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
+{
+    return em_graph_node_type(hNode, type);
+}
+
+CUresult api_cuGraphDestroyNode(CUgraphNode hNode)
+{
+    return em_graph_node_destroy(hNode);
+}
+
+CUresult api_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                 const CUgraphNode *dependencies, size_t numDependencies)
+{
+    const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_EMPTY};
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+// ---- copies ----
+
+CUresult api_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                  const CUgraphNode *dependencies, size_t numDependencies,
+                                  const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+{
+    CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_MEMCPY, memcpy.copyParams, copyParams);
+    p.memcpy.copyCtx = ctx;
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult api_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &p);
+    if (!r)
+        *nodeParams = p.memcpy.copyParams;
+    return r;
+}
+
+// The context stays the same.
+CUresult api_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &p);
+    if (r)
+        return r;
+    p.memcpy.copyParams = *nodeParams;
+    return em_graph_node_set(hNode, &p);
+}
+
+// ---- fills ----
+
+CUresult api_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                  const CUgraphNode *dependencies, size_t numDependencies,
+                                  const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+{
+    CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_MEMSET, memset, memsetParams);
+    p.memset.ctx = ctx;
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult api_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_MEMSET, &p);
+    if (!r)
+        memcpy(nodeParams, &p.memset, sizeof *nodeParams);
+    return r;
+}
+
+CUresult api_cuGraphMemsetNodeSetParams(CUgraphNode hNode,
+                                        const CUDA_MEMSET_NODE_PARAMS *nodeParams)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_MEMSET, &p);
+    if (r)
+        return r;
+    memcpy(&p.memset, nodeParams, sizeof *nodeParams);
+    return em_graph_node_set(hNode, &p);
+}
+
+// ---- functions of the host ----
+
+CUresult api_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                const CUgraphNode *dependencies, size_t numDependencies,
+                                const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    const CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_HOST, host, nodeParams);
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult api_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_HOST, &p);
+    if (!r)
+        *nodeParams = (CUDA_HOST_NODE_PARAMS){p.host.fn, p.host.userData};
+    return r;
+}
+
+CUresult api_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    const CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_HOST, host, nodeParams);
+    return em_graph_node_set(hNode, &p);
+}
+
+// ---- child graphs ----
+
+CUresult api_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                      const CUgraphNode *dependencies, size_t numDependencies,
+                                      CUgraph childGraph)
+{
+    const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {.graph = childGraph}};
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult api_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_GRAPH, &p);
+    if (!r)
+        *phGraph = p.graph.graph;
+    return r;
+}
+
+// ---- events ----
+
+CUresult api_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                       const CUgraphNode *dependencies, size_t numDependencies,
+                                       CUevent event)
+{
+    const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {event}};
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult api_cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &p);
+    if (!r)
+        *event_out = p.eventRecord.event;
+    return r;
+}
+
+CUresult api_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)
+{
+    const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {event}};
+    return em_graph_node_set(hNode, &p);
+}
+
+CUresult api_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                     const CUgraphNode *dependencies, size_t numDependencies,
+                                     CUevent event)
+{
+    const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {event}};
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult api_cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &p);
+    if (!r)
+        *event_out = p.eventWait.event;
+    return r;
+}
+
+CUresult api_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
+{
+    const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {event}};
+    return em_graph_node_set(hNode, &p);
+}
+
+// ---- batches of memory operations ----
+
+CUresult api_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                      const CUgraphNode *dependencies, size_t numDependencies,
+                                      const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+{
+    const CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, memOp, nodeParams);
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult api_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode,
+                                            CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, &p);
+    if (!r)
+        memcpy(nodeParams_out, &p.memOp, sizeof *nodeParams_out);
+    return r;
+}
+
+CUresult api_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+{
+    const CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, memOp, nodeParams);
+    return em_graph_node_set(hNode, &p);
+}

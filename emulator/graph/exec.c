@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// Instantiated graphs as objects, and changes of single nodes.
+#include "alloc.h"
+#include "error.h"
+#include "graph_exec.h"
+#include "graph_node.h"
+#include "lock.h"
+#include "stream.h"
+#include "user_object.h"
+
+static void finish_exec(struct em_object *object)
+{
+    struct em_graph_exec *x = (struct em_graph_exec *)object;
+    em_assert_locked();
+    if (x->plan)
+        em_plan_unref(x->plan);
+    em_handle_map_finish(&x->step_of);
+    em_user_objects_release_all(&x->held);
+    dm_free(x->spare);
+    dm_free(x);
+}
+
+CUresult em_graph_exec_find(CUgraphExec handle, struct em_graph_exec **out)
+{
+    em_assert_locked();
+    return em_object_get(EM_GRAPH_EXEC, handle, CUDA_ERROR_INVALID_VALUE, out);
+}
+
+// ---- instantiation ----
+
+// "CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH: … The graph's nodes must … be kernel, memcpy, memset
+// or child graph nodes".
+static CUresult check_device_launch(const struct em_graph *g, struct em_plan_problem *problem)
+{
+    for (const struct em_graph_node *n = g->first; n; n = n->next) {
+        if (n->type <= CU_GRAPH_NODE_TYPE_MEMSET || n->type == CU_GRAPH_NODE_TYPE_GRAPH)
+            continue;
+        problem->result = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+        problem->node = em_graph_node_handle(n);
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "a graph with a %s node cannot be launched from the device",
+                       em_node_type_name(n->type));
+    }
+    return em_fail(CUDA_ERROR_NOT_SUPPORTED, "graphs cannot be launched from the device yet");
+}
+
+static void map_steps(struct em_graph *g, struct em_handle_map *map)
+{
+    for (struct em_graph_node *n = g->first; n; n = n->next) {
+        em_handle_map_add(map, n->object.handle, n->enter);
+        if (em_node_child(n))
+            map_steps(em_node_child(n), map);
+    }
+}
+
+static CUresult start_exec(struct em_graph_exec *x, struct em_graph *g,
+                           struct em_plan_problem *problem)
+{
+    CUresult r = em_plan_new(g, &x->plan, problem);
+    if (r)
+        return r;
+    if (!em_handle_map_init(&x->step_of, x->plan->count))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a graph of %u steps",
+                       x->plan->count);
+    map_steps(g, &x->step_of);
+    r = em_user_objects_copy(g->held, &x->held);
+    return r ? r : em_object_start(&x->object, EM_GRAPH_EXEC, NULL, finish_exec);
+}
+
+CUresult em_graph_instantiate(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params,
+                              CUgraphExec *out)
+{
+    const cuuint64_t kept = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    struct em_plan_problem problem = {.result = CUDA_GRAPH_INSTANTIATE_ERROR};
+    struct em_graph *g;
+    struct em_graph_exec *x = dm_calloc(1, sizeof *x);
+    if (!x)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an instantiated graph");
+    em_lock();
+    CUresult r = em_graph_get(handle, &g);
+    if (!r && params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        r = check_device_launch(g, &problem);
+    if (!r)
+        r = start_exec(x, g, &problem);
+    if (r) {
+        finish_exec(&x->object);
+    } else {
+        // CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY does not show in the flags (recorded:
+        // graph_exec/instantiate-flags-from-8).
+        x->flags = params->flags & kept;
+        *out = (CUgraphExec)(uintptr_t)x->object.handle;
+        problem = (struct em_plan_problem){.result = CUDA_GRAPH_INSTANTIATE_SUCCESS};
+    }
+    params->result_out = problem.result;
+    params->hErrNode_out = problem.node;
+    em_unlock();
+    return r;
+}
+
+CUresult em_graph_exec_destroy(CUgraphExec handle)
+{
+    struct em_graph_exec *x;
+    em_lock();
+    CUresult r = em_graph_exec_find(handle, &x);
+    if (!r)
+        em_object_retire(&x->object); // its launches have references
+    em_unlock();
+    return r;
+}
+
+CUresult em_graph_exec_flags(CUgraphExec handle, cuuint64_t *out)
+{
+    struct em_graph_exec *x;
+    em_lock();
+    CUresult r = em_graph_exec_find(handle, &x);
+    if (!r)
+        *out = x->flags;
+    em_unlock();
+    return r;
+}
+
+CUresult em_graph_upload(CUgraphExec handle, struct em_stream *stream)
+{
+    struct em_graph_exec *x;
+    (void)stream;
+    em_lock();
+    CUresult r = em_graph_exec_find(handle, &x);
+    em_unlock();
+    return r;
+}
+
+// ---- single nodes ----
+
+CUresult em_graph_exec_own_plan(struct em_graph_exec *x)
+{
+    em_assert_locked();
+    struct em_plan *copy;
+    if (x->plan->references == 1)
+        return CUDA_SUCCESS;
+    CUresult r = em_plan_copy(x->plan, &copy);
+    if (r)
+        return r;
+    em_plan_unref(x->plan);
+    x->plan = copy;
+    return CUDA_SUCCESS;
+}
+
+// Finds an instantiated graph and the step of a node.
+static CUresult find_step(CUgraphExec exec, CUgraphNode node, struct em_graph_exec **out,
+                          uint32_t *step)
+{
+    uint64_t at;
+    struct em_graph_node *n;
+    CUresult r = em_graph_exec_find(exec, out);
+    if (!r)
+        r = em_graph_node_find(node, &n);
+    if (!r && !em_handle_map_find(&(*out)->step_of, n->object.handle, &at))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "hNode was not in the graph when it was instantiated as hGraphExec");
+    if (!r)
+        *step = (uint32_t)at;
+    return r;
+}
+
+CUresult em_graph_exec_step(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
+                            struct em_graph_exec **out, uint32_t *step)
+{
+    em_assert_locked();
+    CUresult r = find_step(exec, node, out, step);
+    if (!r && (*out)->plan->steps[*step].type != type)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "hNode is a %s node; this call is for %s nodes",
+                    em_node_type_name((*out)->plan->steps[*step].type), em_node_type_name(type));
+    return r;
+}
+
+CUresult em_graph_exec_get(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
+                           CUgraphNodeParams *out)
+{
+    struct em_graph_exec *x;
+    uint32_t at;
+    em_lock();
+    CUresult r = em_graph_exec_step(exec, node, type, &x, &at);
+    if (!r)
+        em_node_params_get(type, x->plan->steps[at].params, out);
+    em_unlock();
+    return r;
+}
+
+static CUresult set_step(struct em_graph_exec *x, uint32_t at, void *params)
+{
+    char why[200];
+    CUgraphNodeType type = x->plan->steps[at].type;
+    CUresult r = CUDA_SUCCESS;
+    if (!em_node_may_change(type, x->plan->steps[at].params, params, why, sizeof why))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "%s in an instantiated graph", why);
+    if (!r)
+        r = em_graph_exec_own_plan(x);
+    if (r) {
+        em_node_params_free(type, params);
+        return r;
+    }
+    return em_plan_set(x->plan, at, params);
+}
+
+CUresult em_graph_exec_set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *params)
+{
+    struct em_graph_exec *x;
+    uint32_t at;
+    void *copy;
+    em_lock();
+    CUresult r = em_graph_exec_step(exec, node, params->type, &x, &at);
+    if (!r)
+        r = em_node_params_new(params, NULL, &copy);
+    if (!r)
+        r = set_step(x, at, copy);
+    em_unlock();
+    return r;
+}
+
+// "Currently only kernel, memset and memcpy nodes are supported."
+static CUresult find_switch(CUgraphExec exec, CUgraphNode node, struct em_graph_exec **out,
+                            uint32_t *step)
+{
+    CUresult r = find_step(exec, node, out, step);
+    if (!r && (*out)->plan->steps[*step].kind != EM_STEP_RUN)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "hNode is a %s node; only kernel, memset and memcpy nodes can be disabled",
+                    em_node_type_name((*out)->plan->steps[*step].type));
+    return r;
+}
+
+CUresult em_graph_exec_enable(CUgraphExec exec, CUgraphNode node, bool enabled)
+{
+    struct em_graph_exec *x;
+    uint32_t at;
+    em_lock();
+    CUresult r = find_switch(exec, node, &x, &at);
+    if (!r)
+        r = em_graph_exec_own_plan(x);
+    if (!r)
+        x->plan->steps[at].enabled = enabled;
+    em_unlock();
+    return r;
+}
+
+CUresult em_graph_exec_is_enabled(CUgraphExec exec, CUgraphNode node, unsigned *out)
+{
+    struct em_graph_exec *x;
+    uint32_t at;
+    em_lock();
+    CUresult r = find_switch(exec, node, &x, &at);
+    if (!r)
+        *out = x->plan->steps[at].enabled;
+    em_unlock();
+    return r;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The struct of instantiated graphs, for the files of this room.
+#pragma once
+#include "exec.h"
+#include "handle_map.h"
+#include "object.h"
+#include "plan.h"
+
+struct em_held_object;
+struct em_launch;
+
+struct em_graph_exec {
+    struct em_object object; // type EM_GRAPH_EXEC, in no context
+    cuuint64_t flags;
+    struct em_plan *plan;
+    struct em_handle_map step_of; // from the nodes of the original graph
+    struct em_held_object *held;
+    struct em_launch *first, *last; // launches that are not complete, in their order
+    struct em_launch *spare;        // for the next launch, or NULL
+};
+
+// Precondition of all: em_lock held.
+CUresult em_graph_exec_find(CUgraphExec handle, struct em_graph_exec **out);
+// Finds an instantiated graph and the step of a node, which has the given type.
+CUresult em_graph_exec_step(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
+                            struct em_graph_exec **out, uint32_t *step);
+// Makes the plan one that pending launches do not use.
+CUresult em_graph_exec_own_plan(struct em_graph_exec *exec);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// Nodes: adding and ending them, and their parameters.
+#include "node_list.h"
+
+#include "alloc.h"
+#include "error.h"
+#include "lock.h"
+
+static void finish_node(struct em_object *object)
+{
+    dm_free(object);
+}
+
+CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *params,
+                           struct em_graph_node **out)
+{
+    em_assert_locked();
+    CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
+    struct em_graph_node *n = dm_calloc(1, sizeof *n);
+    if (!n)
+        em_explain(r, "out of host memory for a node");
+    else
+        r = em_object_start(&n->object, EM_GRAPH_NODE, NULL, finish_node);
+    if (r) {
+        em_node_params_free(type, params);
+        dm_free(n);
+        return r;
+    }
+    n->graph = g;
+    n->type = type;
+    n->params = params;
+    n->previous = g->last;
+    *(g->last ? &g->last->next : &g->first) = n;
+    g->last = n;
+    g->node_count++;
+    if (em_node_child(n))
+        em_node_child(n)->parent = n;
+    *out = n;
+    return CUDA_SUCCESS;
+}
+
+void em_graph_node_drop(struct em_graph_node *n)
+{
+    em_assert_locked();
+    struct em_graph *g = n->graph;
+    while (n->first_in)
+        em_graph_edge_remove(n->first_in);
+    while (n->first_out)
+        em_graph_edge_remove(n->first_out);
+    *(n->previous ? &n->previous->next : &g->first) = n->next;
+    *(n->next ? &n->next->previous : &g->last) = n->previous;
+    g->node_count--;
+    em_node_params_free(n->type, n->params);
+    em_object_retire(&n->object);
+}
+
+// ---- adding ----
+
+CUresult em_graph_check_dependencies(struct em_graph *g, const struct em_dependencies *d,
+                                     CUgraphNodeType type)
+{
+    em_assert_locked();
+    uint64_t mark = em_graph_next_mark();
+    if (d->count && !d->nodes)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dependencies is NULL, but numDependencies is %zu",
+                       d->count);
+    for (size_t i = 0; i < d->count; i++) {
+        struct em_graph_node *n;
+        CUresult r = em_graph_node_find(d->nodes[i], &n);
+        if (!r && n->graph != g)
+            r = em_fail(CUDA_ERROR_INVALID_VALUE, "dependencies[%zu] is a node of another graph",
+                        i);
+        if (!r && n->mark == mark)
+            r = em_fail(CUDA_ERROR_INVALID_VALUE, "dependencies[%zu] is in the list twice", i);
+        if (!r)
+            r = em_graph_edge_check(n, type, d->data ? &d->data[i] : NULL);
+        if (r)
+            return r;
+        n->mark = mark;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult em_graph_add_checked(struct em_graph *g, const struct em_dependencies *d,
+                              CUgraphNodeType type, void *params, struct em_graph_node **out)
+{
+    em_assert_locked();
+    CUresult r = em_graph_node_new(g, type, params, out);
+    for (size_t i = 0; i < d->count && !r; i++) {
+        struct em_graph_node *from;
+        r = em_graph_node_find(d->nodes[i], &from);
+        if (!r)
+            r = em_graph_edge_add(from, *out, d->data ? &d->data[i] : NULL);
+        if (r)
+            em_graph_node_drop(*out);
+    }
+    return r;
+}
+
+CUresult em_graph_add(CUgraph handle, const struct em_dependencies *d,
+                      const CUgraphNodeParams *params, CUgraphNode *out)
+{
+    struct em_graph *g;
+    struct em_graph_node *n;
+    void *copy;
+    em_lock();
+    CUresult r = em_graph_get(handle, &g);
+    if (!r)
+        r = em_graph_check_dependencies(g, d, params->type);
+    if (!r)
+        r = em_node_params_new(params, g, &copy);
+    if (!r)
+        r = em_graph_add_checked(g, d, params->type, copy, &n);
+    if (!r)
+        *out = em_graph_node_handle(n);
+    em_unlock();
+    return r;
+}
+
+CUresult em_graph_node_destroy(CUgraphNode handle)
+{
+    struct em_graph_node *n;
+    em_lock();
+    CUresult r = em_graph_node_find(handle, &n);
+    if (!r && n->graph->captures)
+        r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
+                    "hNode belongs to the graph of a stream capture; end the capture first");
+    if (!r)
+        em_graph_node_drop(n);
+    em_unlock();
+    return r;
+}
+
+// ---- parameters ----
+
+CUresult em_graph_node_type(CUgraphNode handle, CUgraphNodeType *out)
+{
+    struct em_graph_node *n;
+    em_lock();
+    CUresult r = em_graph_node_find(handle, &n);
+    if (!r)
+        *out = n->type;
+    em_unlock();
+    return r;
+}
+
+CUresult em_graph_node_of_type(CUgraphNode handle, CUgraphNodeType type, struct em_graph_node **out)
+{
+    em_assert_locked();
+    CUresult r = em_graph_node_find(handle, out);
+    if (!r && (*out)->type != type)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "hNode is a %s node; this call is for %s nodes",
+                    em_node_type_name((*out)->type), em_node_type_name(type));
+    return r;
+}
+
+CUresult em_graph_node_get(CUgraphNode handle, CUgraphNodeType type, CUgraphNodeParams *out)
+{
+    struct em_graph_node *n;
+    em_lock();
+    CUresult r = em_graph_node_of_type(handle, type, &n);
+    if (!r)
+        em_node_params_get(n->type, n->params, out);
+    em_unlock();
+    return r;
+}
+
+CUresult em_graph_node_set(CUgraphNode handle, const CUgraphNodeParams *params)
+{
+    struct em_graph_node *n;
+    void *copy;
+    em_lock();
+    CUresult r = em_graph_node_of_type(handle, params->type, &n);
+    if (!r && em_node_child(n))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "the graph of a child graph node cannot be replaced; change the nodes of its "
+                    "embedded graph (cuGraphChildGraphNodeGetGraph)");
+    if (!r)
+        r = em_node_params_new(params, n->graph, &copy);
+    if (!r) {
+        em_node_params_free(n->type, n->params);
+        n->params = copy;
+    }
+    em_unlock();
+    return r;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Plans: a graph, with its child graphs in place, as an array of steps that a launch runs.
+//
+//     a ─▶ child ─▶ b     becomes     a ─▶ enter ─┬─▶ x ──┬─▶ leave ─▶ b
+//          x  y                                   └─▶ y ──┘
+//
+// A plan does not change while a launch uses it: an update makes a copy for later launches. Only
+// one launch runs at a time, so the plan has the memory for its state. Everything here:
+// precondition: em_lock held.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct em_command;
+struct em_graph;
+struct em_graph_node;
+
+enum em_step_kind {
+    EM_STEP_NOTHING, // empty nodes, and the two steps of a child graph
+    EM_STEP_RUN,     // a command that never waits: runs in the thread of the launch
+    EM_STEP_HOST,    // a command for the thread of host functions
+    EM_STEP_WAIT,    // a command that may wait, and is cloned for each launch
+    EM_STEP_RECORD,  // of an event: its command is made for each launch
+    EM_STEP_AWAIT,   // for an event: likewise
+};
+
+struct em_step {
+    CUgraphNodeType type;
+    uint8_t kind; // enum em_step_kind
+    bool enabled;
+    uint32_t in_count;          // steps that must complete before it
+    uint32_t first_out;         // in em_plan.outs; the next step's is the end
+    uint32_t leave;             // of the first step of a child graph: its last step
+    void *params;               // a copy of the node's; NULL for a child graph
+    struct em_command *command; // prepared, for RUN, HOST and WAIT; may be NULL
+};
+
+struct em_plan {
+    uint32_t references; // of the exec and of launches
+    uint32_t count;
+    bool waits; // has steps that may wait or run in another thread
+    uint32_t event_steps;
+    struct em_step *steps; // count + 1
+    uint32_t *outs;        // the successors of all steps
+    uint32_t *order;       // a topological order
+    // The state of the launch that runs: the unfinished predecessors of each step, and a queue of
+    // the steps that have none.
+    uint32_t *waiting, *ready;
+};
+
+// Why a graph has no plan.
+struct em_plan_problem {
+    CUgraphInstantiateResult result;
+    CUgraphNode node;
+};
+
+// Sets em_graph_node.enter and .leave of all nodes.
+CUresult em_plan_new(struct em_graph *graph, struct em_plan **out, struct em_plan_problem *problem);
+CUresult em_plan_copy(const struct em_plan *plan, struct em_plan **out);
+void em_plan_unref(struct em_plan *plan);
+// Gives a step new parameters and takes them over, also on failure.
+CUresult em_plan_set(struct em_plan *plan, uint32_t step, void *params);
