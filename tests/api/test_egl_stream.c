@@ -161,6 +161,45 @@ static void wait_inside(void *arg)
 
 // A host function must not make calls. This one would wait for the other side, which would wait for
 // it.
+// Two threads present the same frame while the queue is full. Only one of them can succeed.
+struct presentation {
+    struct pair *pair;
+    const CUeglFrame *frame;
+    CUresult result;
+};
+
+static void *present_it(void *argument)
+{
+    struct presentation *p = argument;
+    test_context();
+    p->result = cuEGLStreamProducerPresentFrame(&p->pair->producer, *p->frame, &p->pair->in);
+    return NULL;
+}
+
+TEST(one_frame_from_two_threads)
+{
+    test_context();
+    CUeglFrame f[3], got;
+    CUdeviceptr memory[3];
+    pthread_t t[2];
+    struct pair p = pair(1);
+    three(f, memory);
+    present(&p, &f[0], CUDA_SUCCESS);
+    struct presentation twice[2] = {{&p, &f[1], CUDA_ERROR_ASSERT}, {&p, &f[1], CUDA_ERROR_ASSERT}};
+    for (int i = 0; i < 2; i++)
+        EXPECT_EQ(pthread_create(&t[i], NULL, present_it, &twice[i]), 0); // both wait
+    usleep(20000);
+    CUgraphicsResource first = acquire(&p, 10, &got);
+    CUgraphicsResource second = NULL; // there is space again for the other thread
+    MUST(cuEGLStreamConsumerAcquireFrame(&p.consumer, &second, &p.out, 10 * 1000 * SOON_US));
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+    EXPECT_EQ(twice[0].result + twice[1].result, CUDA_ERROR_UNKNOWN);
+    EXPECT(twice[0].result == CUDA_SUCCESS || twice[1].result == CUDA_SUCCESS);
+    release(&p, first);
+    release(&p, second);
+}
+
 TEST(waiting_in_a_host_function)
 {
     test_context();
@@ -345,6 +384,6 @@ TEST(refused_as_on_the_card)
 }
 
 TESTS(CASE(there_and_back), CASE(order), CASE(disconnected_while_it_waits), CASE(mailbox),
-      CASE(queue), CASE(waiting_in_a_host_function), CASE(two_contexts),
-      CASE(context_of_the_consumer), CASE(waits_for_another_thread), CASE(disconnected),
-      CASE(refused), CASE(refused_as_on_the_card))
+      CASE(queue), CASE(one_frame_from_two_threads), CASE(waiting_in_a_host_function),
+      CASE(two_contexts), CASE(context_of_the_consumer), CASE(waits_for_another_thread),
+      CASE(disconnected), CASE(refused), CASE(refused_as_on_the_card))
