@@ -6,6 +6,7 @@
 #include "egl_stream.h"
 #include "trace.h"
 #include "virtual_graphics.h"
+#include "virtual_semaphore.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -165,4 +166,41 @@ EXPORT CUresult cardlessStreamCreate(void **stream, unsigned fifo)
 EXPORT CUresult cardlessStreamDestroy(void *stream)
 {
     CALL(cardlessStreamDestroy, true, em_egl_stream_destroy(stream));
+}
+
+EXPORT CUresult cardlessSemaphoreCreate(cardlessSemaphore *semaphore, cardlessSemaphoreKind kind,
+                                        uint64_t value)
+{
+    CALL(cardlessSemaphoreCreate, semaphore, em_virtual_semaphore_create(kind, value, semaphore));
+}
+
+EXPORT CUresult cardlessSemaphoreOpen(cardlessSemaphore *semaphore, int fd)
+{
+    CALL(cardlessSemaphoreOpen, semaphore, em_virtual_semaphore_open(fd, semaphore));
+}
+
+EXPORT CUresult cardlessSemaphoreDestroy(cardlessSemaphore semaphore)
+{
+    CALL(cardlessSemaphoreDestroy, true, em_virtual_semaphore_destroy(semaphore));
+}
+
+EXPORT CUresult cardlessSemaphoreExport(cardlessSemaphore semaphore, int *fd)
+{
+    CALL(cardlessSemaphoreExport, fd, em_virtual_semaphore_export(semaphore, fd));
+}
+
+EXPORT CUresult cardlessSemaphoreSignal(cardlessSemaphore semaphore, uint64_t value)
+{
+    CALL(cardlessSemaphoreSignal, true, em_virtual_semaphore_signal(semaphore, value));
+}
+
+EXPORT CUresult cardlessSemaphoreWait(cardlessSemaphore semaphore, uint64_t value,
+                                      uint64_t timeout_ns)
+{
+    CALL(cardlessSemaphoreWait, true, em_virtual_semaphore_wait(semaphore, value, timeout_ns));
+}
+
+EXPORT CUresult cardlessSemaphoreGetValue(cardlessSemaphore semaphore, uint64_t *value)
+{
+    CALL(cardlessSemaphoreGetValue, value, em_virtual_semaphore_value(semaphore, value));
 }

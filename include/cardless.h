@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that Cardless has beyond the CUDA driver API: a virtual graphics API. Tests, examples
- * and fuzzers use it to exercise graphics interoperability on machines without OpenGL and without a
- * display.
+ * Functions that Cardless has beyond the CUDA driver API: a virtual graphics API, and semaphores to
+ * import. Tests, examples and fuzzers use them to exercise interoperability on machines without
+ * OpenGL, without Vulkan and without a display.
  *
  * Its objects are buffers and textures. Its work is a list of commands: cardlessWrite…,
  * cardlessFill… and cardlessCopy… append a command and return at once. Each command gets the next
@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added. The meaning of existing functions does not change. */
-#define CARDLESS_VERSION 1
+#define CARDLESS_VERSION 2
 
 /* The address of a function of this header, or NULL if the process has another libcuda. Needs
  * <dlfcn.h>. */
@@ -197,6 +197,47 @@ CUresult cardlessStreamCreate(void **stream, unsigned fifo);
 /* Destroys the stream. Frames that were not acquired are lost. Connections still have to be
  * disconnected. */
 CUresult cardlessStreamDestroy(void *stream);
+
+/* ---- semaphores (manual: "External Resource Interoperability") ---- */
+
+typedef struct cardlessSemaphore_st *cardlessSemaphore;
+
+typedef enum cardlessSemaphoreKind_enum {
+    CARDLESS_SEMAPHORE_BINARY = 1,  /* signalled or not; a wait resets it */
+    CARDLESS_SEMAPHORE_TIMELINE = 2 /* a 64-bit value; a wait ends when it is high enough */
+} cardlessSemaphoreKind;
+
+/* Creates a semaphore that stands for one of another API. A timeline starts at `value`; a binary
+ * semaphore starts signalled if `value` is not 0. Since CARDLESS_VERSION 2, as all functions of
+ * this section. */
+CUresult cardlessSemaphoreCreate(cardlessSemaphore *semaphore, cardlessSemaphoreKind kind,
+                                 uint64_t value);
+
+/* Opens a semaphore that cardlessSemaphoreExport has exported, usually in another process. The
+ * descriptor stays the caller's. Returns CUDA_ERROR_INVALID_VALUE if it is something else. */
+CUresult cardlessSemaphoreOpen(cardlessSemaphore *semaphore, int fd);
+
+/* Destroys the semaphore. Exported descriptors, and semaphores imported or opened from them, stay
+ * valid. */
+CUresult cardlessSemaphoreDestroy(cardlessSemaphore semaphore);
+
+/* Writes a new file descriptor for cuImportExternalSemaphore (OPAQUE_FD for a binary semaphore,
+ * TIMELINE_SEMAPHORE_FD for a timeline), cardlessSemaphoreOpen, or another process. It is closed on
+ * exec, and belongs to the caller. */
+CUresult cardlessSemaphoreExport(cardlessSemaphore semaphore, int *fd);
+
+/* Signals the semaphore from the host, and wakes streams and threads of all processes that wait for
+ * it. Sets a timeline to `value`, also if that is lower, which reports S04; a binary semaphore
+ * ignores `value`. */
+CUresult cardlessSemaphoreSignal(cardlessSemaphore semaphore, uint64_t value);
+
+/* Waits until a timeline is at least `value`, or a binary semaphore is signalled, which the wait
+ * resets. Returns CUDA_ERROR_TIMEOUT if that takes longer than `timeout_ns`; UINT64_MAX means no
+ * limit. */
+CUresult cardlessSemaphoreWait(cardlessSemaphore semaphore, uint64_t value, uint64_t timeout_ns);
+
+/* Writes the value of a timeline, or 1 or 0 if a binary semaphore is signalled or not. */
+CUresult cardlessSemaphoreGetValue(cardlessSemaphore semaphore, uint64_t *value);
 
 #ifdef __cplusplus
 }

@@ -35,6 +35,7 @@ struct em_context;
     X(USER_OBJECT, "CUuserObject")                                                                 \
     X(VIRTUAL_BUFFER, "cardlessBuffer")                                                            \
     X(VIRTUAL_TEXTURE, "cardlessTexture")                                                          \
+    X(VIRTUAL_SEMAPHORE, "cardlessSemaphore")                                                      \
     X(EGL_STREAM, "EGLStreamKHR")                                                                  \
     X(EGL_CONNECTION, "CUeglStreamConnection")                                                     \
     X(EGL_FRAME, "CUgraphicsResource of an EGLStreamKHR")

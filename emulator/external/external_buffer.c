@@ -104,7 +104,7 @@ CUresult em_external_map_buffer(CUexternalMemory handle,
     CUresult r = em_external_get(handle, &e);
     if (r || (r = check_buffer(e->imported, desc)))
         goto unlock;
-    em_imported_check_fd(e->imported);
+    em_owned_fd_check(&e->imported->owned);
     // "Mapping two buffers whose ranges overlap may or may not result in the same virtual address
     // being returned for the overlapped portion."
     if (em_config()->overlap == EM_OVERLAP_SAME) {

@@ -169,7 +169,8 @@ CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexte
         goto drop_import;
     e->imported = imported;
     imported->number = e->object.number;
-    em_imported_take_fd(imported, desc->handle.fd);
+    em_owned_fd_take(&imported->owned, desc->handle.fd, em_type_name(EM_EXTERNAL_MEMORY),
+                     e->object.number);
     e->journal = em_journal_begin(
         EM_JOURNAL_IMPORT, "CUexternalMemory #%u: %s, %llu bytes%s, payload at %#llx",
         e->object.number, imported->info.what, (unsigned long long)imported->info.size,
@@ -206,7 +207,7 @@ CUresult em_external_destroy(CUexternalMemory handle)
         r = em_mistake(B08, CUDA_ERROR_INVALID_HANDLE, "extMem is not a CUexternalMemory: %s",
                        em_handle_text((uint64_t)(uintptr_t)handle, text, sizeof text));
     } else if (!(r = em_external_get(handle, &e))) {
-        em_imported_check_fd(e->imported);
+        em_owned_fd_check(&e->imported->owned);
         em_external_watch_destroyed(e->imported);
         em_object_retire(&e->object);
     }

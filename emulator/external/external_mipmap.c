@@ -181,7 +181,7 @@ CUresult em_external_map_mipmap(CUexternalMemory handle,
     CUresult r = em_external_get(handle, &e);
     if (r || (r = check_mipmap(e->object.context->device, e->imported, desc, &plan)))
         goto unlock;
-    em_imported_check_fd(e->imported);
+    em_owned_fd_check(&e->imported->owned);
     if ((r = em_imported_window(e->imported, &window)))
         goto unlock;
     struct mapped_storage *s = dm_calloc(1, sizeof *s);

@@ -12,42 +12,8 @@
 #include "journal.h"
 #include "memory_device.h"
 #include "exporter.h"
-#include "hash_table.h"
 #include "pkey.h"
 #include "quirk.h"
-
-// The imported objects whose file descriptors belong to the driver, by number: the program must not
-// use those numbers any more.
-static struct em_imported *owned;
-
-// The object that owns this number, if the number still refers to the file that was imported.
-static struct em_imported *owner_of(int fd)
-{
-    struct em_imported *i = DM_TABLE_FIND(owned, &fd);
-    return i && dm_fd_still_ours(&i->fd) ? i : NULL;
-}
-
-static void disown_fd(struct em_imported *imported)
-{
-    DM_TABLE_REMOVE(owned, imported);
-    // If the program has closed the number, it may be another file by now, which must stay open.
-    if (dm_fd_still_ours(&imported->fd))
-        close(imported->fd.fd);
-    imported->fd.fd = -1;
-}
-
-void em_imported_check_fd(struct em_imported *imported)
-{
-    em_assert_locked();
-    if (imported->fd.fd < 0 || dm_fd_still_ours(&imported->fd))
-        return;
-    int fd = imported->fd.fd;
-    disown_fd(imported);
-    em_mistake(
-        M01, CUDA_SUCCESS,
-        "file descriptor %d was closed or replaced although it belongs to CUexternalMemory #%u", fd,
-        imported->number);
-}
 
 // The result for a descriptor that is not memory: the manual's, or the driver's, which closes it.
 static CUresult bad_descriptor(int fd)
@@ -149,12 +115,11 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     em_assert_locked();
     struct dm_import_info info;
     int fd = desc->handle.fd;
-    struct em_imported *before = owner_of(fd);
+    const struct em_owned_fd *before = em_owned_fd_find(fd);
     if (before)
-        return em_mistake(
-            M01, CUDA_ERROR_INVALID_HANDLE,
-            "handle.fd (%d) belongs to the driver since CUexternalMemory #%u was imported", fd,
-            before->number);
+        return em_mistake(M01, CUDA_ERROR_INVALID_HANDLE,
+                          "handle.fd (%d) belongs to the driver since %s #%u was imported", fd,
+                          before->type, before->number);
     int status = dm_import_recognise(fd, &info);
     if (!status && info.kind == DM_FD_POOL &&
         desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
@@ -179,7 +144,7 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     imported->info = info;
     imported->size_B = desc->size;
     imported->dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED;
-    imported->fd.fd = -1;
+    imported->owned.fd.fd = -1;
     check_size(desc, &info, &imported->said_size);
     em_exporter_check_import(imported, fd);
     // lavapipe reports the UUID of device 0.
@@ -190,29 +155,6 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
             info.what, context->device->ordinal);
     *out = imported;
     return CUDA_SUCCESS;
-}
-
-void em_imported_take_fd(struct em_imported *imported, int fd)
-{
-    em_assert_locked();
-    em_journal_accept_fd(fd);
-    // "ownership of the file descriptor is transferred to the CUDA driver": the driver closes it at
-    // once. Under the manual it stays open, so that a program which goes on using the number is
-    // detected.
-    if (em_quirk(IMPORT_FD_CLOSED)) {
-        close(fd);
-        return;
-    }
-    // An older import may have had this number, which the program has closed since.
-    struct em_imported *before = DM_TABLE_FIND(owned, &fd);
-    if (before)
-        em_imported_check_fd(before);
-    if (dm_fd_remember(fd, &imported->fd)) {
-        imported->fd.fd = -1;
-    } else if (DM_TABLE_ADD(owned, fd.fd, imported)) {
-        imported->fd.fd = -1; // without memory to watch the number, it is closed at once
-        close(fd);
-    }
 }
 
 void em_imported_ref(struct em_imported *imported)
@@ -226,8 +168,7 @@ void em_imported_unref(struct em_imported *imported)
     em_assert_locked();
     if (--imported->references)
         return;
-    if (imported->fd.fd >= 0)
-        disown_fd(imported);
+    em_owned_fd_end(&imported->owned);
     if (imported->window)
         dm_space_unmap_bytes(&em_space, imported->window);
     dm_physical_unref(imported->physical);

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hash_table.h"
 #include "import.h"
 #include "intervals.h"
 #include "layout.h"
+#include "owned_fd.h"
 #include "physical.h"
 
 struct em_context;
@@ -18,8 +18,8 @@ struct em_imported {
     unsigned references; // one of the handle, one of each mapping
     struct dm_physical *physical;
     struct dm_import_info info;
-    struct dm_fd_identity fd; // the program's descriptor; fd.fd is -1 if it was closed at once
-    uint64_t size_B;          // as the program described it
+    struct em_owned_fd owned;
+    uint64_t size_B; // as the program described it
     bool dedicated;
     bool destroyed;   // its CUexternalMemory is gone
     bool needs_flush; // host writes need a flush in the exporting program (exporter.h)
@@ -34,15 +34,12 @@ struct em_imported {
     struct dm_intervals written;  // the bytes that commands wrote through them since `epoch` began
     uint64_t epoch;
     struct em_external_window *shared; // buffers on it that share addresses, or NULL
-    UT_hash_handle hh;                 // among the descriptors that the driver owns
 };
 
 // Opens the memory that a checked descriptor stands for. On failure the file descriptor is
 // untouched and the diagnostic has been reported. Precondition: em_lock held.
 CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
                           struct em_imported **out);
-// Takes ownership of the file descriptor. Precondition: em_lock held.
-void em_imported_take_fd(struct em_imported *imported, int fd);
 void em_imported_ref(struct em_imported *imported);
 // Dropping the last reference unmaps the memory and closes the descriptor. Precondition: em_lock
 // held.
@@ -57,10 +54,6 @@ void em_imported_unmap(struct em_imported *imported, uint64_t address);
 
 // Maps the whole payload and returns the device address of its byte 0. Precondition: em_lock held.
 CUresult em_imported_window(struct em_imported *imported, uint64_t *address);
-
-// Reports once (M01) if the program has closed the descriptor, or has reused its number for another
-// file. Precondition: em_lock held.
-void em_imported_check_fd(struct em_imported *imported);
 
 // The layout that the exporter of this memory gives its images.
 enum dm_layout_kind em_imported_layout(const struct em_imported *imported);

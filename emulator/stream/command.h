@@ -165,7 +165,7 @@ bool em_run_one(enum em_place place);
 // completes, or em_progress is called. The caller checks its own condition and calls again if it is
 // not met. Precondition: em_lock held, which is released meanwhile.
 void em_wait_progress(void);
-// The same, but sleeps until `deadline_ns` of the monotonic clock at the latest.
+// The same, but sleeps until `deadline_ns` of the monotonic clock at the latest (0: no limit).
 void em_wait_progress_until(uint64_t deadline_ns);
 // To be called after something other than a command has made progress (usually after
 // em_condition_notify): runs the commands that are ready, and wakes the threads in

@@ -177,18 +177,34 @@ void em_source_unwatch(struct em_source *s)
 
 void em_source_wait(struct em_source *s, bool (*done)(void *), void *argument)
 {
+    em_source_wait_until(s, done, argument, 0);
+}
+
+bool em_source_wait_until(struct em_source *s, bool (*done)(void *), void *argument,
+                          uint64_t deadline_ns)
+{
     em_assert_locked();
-    bool watched = em_outside_start();
+    bool watched = em_outside_start(), over;
     s->threads++;
     em_source_watch(s);
-    while (!done(argument)) {
-        if (watched)
-            em_wait_progress();
-        else // the system has no thread left: this one has to look itself
-            em_wait_progress_until(dm_now_ns() + LAST_NS);
+    while (!(over = done(argument))) {
+        uint64_t now = dm_now_ns(), until = deadline_ns;
+        if (deadline_ns && now >= deadline_ns)
+            break;
+        // If the system has no thread left, this one has to look itself.
+        if (!watched && (!deadline_ns || deadline_ns - now > LAST_NS))
+            until = now + LAST_NS;
+        em_wait_progress_until(until);
     }
     s->threads--;
     em_source_unwatch(s);
+    return over;
+}
+
+void em_outside_ask_changed(void)
+{
+    em_assert_locked();
+    ask_changed(false);
 }
 
 void em_outside_ask_words(void)

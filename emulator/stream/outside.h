@@ -44,6 +44,14 @@ void em_source_unwatch(struct em_source *source);
 // em_wait_progress for a thread that waits for the source. `done(argument)` returns whether the
 // wait is over; it is asked again once the source is watched, so that no change is missed.
 void em_source_wait(struct em_source *source, bool (*done)(void *), void *argument);
+// The same up to `deadline_ns` of the monotonic clock (0: without a limit). Returns false if the
+// wait was not over then.
+bool em_source_wait_until(struct em_source *source, bool (*done)(void *), void *argument,
+                          uint64_t deadline_ns);
+// Asks the conditions of the words that have changed, so that a thread of this process that has
+// changed one need not leave that to the thread that watches them. em_progress then runs the
+// commands that are ready.
+void em_outside_ask_changed(void);
 // Asks the conditions of all words that are watched, because something else than the words has
 // changed.
 void em_outside_ask_words(void);

@@ -25,6 +25,10 @@ CHAPTERS = {
         '`cuExternalMemoryGetMappedMipmappedArray` and the arrays that it returns',
     ),
     'G': ('Graphics resources', 'OpenGL and the virtual graphics API'),
+    'S': (
+        'External semaphores',
+        '`cuImportExternalSemaphore`, and signals and waits in streams',
+    ),
 }
 HEAD = '''# Diagnostics
 

@@ -23,6 +23,7 @@ SOURCES = [
     'tests/mistakes/buffers.c',
     'tests/mistakes/images.c',
     'tests/mistakes/graphics.c',
+    'tests/mistakes/semaphores.c',
     'tests/mistakes/vulkan.c',
     'tests/gl/test_gl_mistakes.c',
 ]
@@ -79,6 +80,16 @@ HELPERS = {
     'gl_buffer(size, data)': 'an OpenGL buffer',
     'gl_texture_2d(format, levels, w, h)': 'an OpenGL texture',
     'gl_use(context)': 'makes that OpenGL context current',
+    'semaphore_of(kind)': 'a descriptor of a new semaphore, from `cardlessSemaphoreExport`',
+    'try_semaphore(type, fd)': (
+        '`cuImportExternalSemaphore`, then `cuDestroyExternalSemaphore`; returns the result code'
+    ),
+    'timeline(value)': 'a timeline semaphore, imported (`.cuda`)',
+    'cu_signal(s, value, stream)': '`cuSignalExternalSemaphoresAsync` of one semaphore',
+    'cu_wait(s, value, stream)': '`cuWaitExternalSemaphoresAsync` of one semaphore',
+    'signal_params(value)': 'the parameters of a signal: all zero but `params.fence.value`',
+    'wait_params(value)': 'the parameters of a wait: all zero but `params.fence.value`',
+    'context_of_device(n)': 'makes the primary context of device n current',
 }
 MARK = re.compile(r'^( *)// \[((?:[A-Z]\d\d )+)(wrong|right)\]\n(.*?)^ *// \[end\]$', re.M | re.S)
 Snippet = collections.namedtuple('Snippet', 'code path test')

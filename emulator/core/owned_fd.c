@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Owns imported file descriptors, and finds out if the program goes on using them.
+#include "owned_fd.h"
+
+#include <unistd.h>
+
+#include "error.h"
+#include "journal.h"
+#include "lock.h"
+#include "quirk.h"
+
+static struct em_owned_fd *all; // by number
+
+const struct em_owned_fd *em_owned_fd_find(int fd)
+{
+    em_assert_locked();
+    struct em_owned_fd *o = DM_TABLE_FIND(all, &fd);
+    return o && dm_fd_still_ours(&o->fd) ? o : NULL;
+}
+
+void em_owned_fd_end(struct em_owned_fd *o)
+{
+    em_assert_locked();
+    if (o->fd.fd < 0)
+        return;
+    DM_TABLE_REMOVE(all, o);
+    // If the program has closed the number, it may be another file by now, which must stay open.
+    dm_fd_close(&o->fd);
+}
+
+void em_owned_fd_check(struct em_owned_fd *o)
+{
+    em_assert_locked();
+    int fd = o->fd.fd;
+    if (fd < 0 || dm_fd_still_ours(&o->fd))
+        return;
+    em_owned_fd_end(o);
+    em_mistake(M01, CUDA_SUCCESS,
+               "file descriptor %d was closed or replaced although it belongs to %s #%u", fd,
+               o->type, o->number);
+}
+
+void em_owned_fd_take(struct em_owned_fd *o, int fd, const char *type, uint32_t number)
+{
+    em_assert_locked();
+    em_journal_accept_fd(fd);
+    o->type = type;
+    o->number = number;
+    o->fd.fd = -1;
+    // "ownership of the file descriptor is transferred to the CUDA driver": the driver closes it at
+    // once. Under the manual it stays open, so that a program which goes on using the number is
+    // detected.
+    if (em_quirk(IMPORT_FD_CLOSED)) {
+        close(fd);
+        return;
+    }
+    // An older import may have had this number, which the program has closed since.
+    struct em_owned_fd *before = DM_TABLE_FIND(all, &fd);
+    if (before)
+        em_owned_fd_check(before);
+    if (dm_fd_remember(fd, &o->fd)) {
+        o->fd.fd = -1;
+    } else if (DM_TABLE_ADD(all, fd.fd, o)) {
+        o->fd.fd = -1; // without memory to watch the number, it is closed at once
+        close(fd);
+    }
+}

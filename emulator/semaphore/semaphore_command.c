@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+// The commands that signal semaphores and wait for them.
+#include "semaphore_command.h"
+
+#include "alloc.h"
+#include "call.h"
+#include "context.h"
+#include "device.h"
+#include "external_semaphore.h"
+#include "lock.h"
+#include "scheduler.h"
+#include "stream.h"
+
+// One semaphore of a command.
+struct step {
+    struct em_external_semaphore *semaphore; // a reference
+    uint64_t value;
+};
+
+// The steps follow in the same block of memory, so that a byte copy of the command is complete.
+//
+// A wait acquires its semaphores one after the other, in the order of the call, and parks on the
+// condition of the first one that it cannot acquire. So a binary semaphore late in the list stays
+// signalled until its turn, as it does on a card.
+struct semaphores {
+    struct em_command command;
+    unsigned count, done; // a wait has acquired `done` semaphores
+    bool acquired;        // and by `ready` the next one
+    bool reported;        // S03
+};
+
+// A command with at most FEW steps needs no memory unless it has to wait.
+enum { FEW = 4 };
+struct few_semaphores {
+    struct semaphores head;
+    struct step steps[FEW];
+};
+
+static struct step *steps_of(const struct semaphores *s)
+{
+    return (struct step *)((char *)s + offsetof(struct few_semaphores, steps));
+}
+
+static struct em_payload *payload_of(const struct semaphores *s, unsigned step)
+{
+    return steps_of(s)[step].semaphore->payload;
+}
+
+// ---- the commands ----
+
+static void drop_steps(struct semaphores *s, unsigned count)
+{
+    em_assert_locked();
+    for (unsigned i = 0; i < count; i++)
+        em_object_unref(&steps_of(s)[i].semaphore->object);
+}
+
+static CUresult clone_steps(struct em_command *copy)
+{
+    const struct semaphores *s = (const struct semaphores *)copy;
+    em_assert_locked();
+    for (unsigned i = 0; i < s->count; i++)
+        em_object_ref(&steps_of(s)[i].semaphore->object);
+    return CUDA_SUCCESS;
+}
+
+static void release_steps(struct em_command *command)
+{
+    struct semaphores *s = (struct semaphores *)command;
+    drop_steps(s, s->count);
+}
+
+static CUresult run_signal(struct em_command *command)
+{
+    const struct semaphores *s = (const struct semaphores *)command;
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct step *step = &steps_of(s)[i];
+        em_payload_signal(step->semaphore->payload, step->value, &step->semaphore->object);
+    }
+    return CUDA_SUCCESS;
+}
+
+// Commands of this process that wait for the semaphores go on without the help of the thread that
+// watches them.
+static void finish_signal(struct em_command *command)
+{
+    (void)command;
+    em_outside_ask_changed();
+}
+
+static bool acquire(const struct semaphores *s)
+{
+    return dm_semaphore_acquire(&payload_of(s, s->done)->semaphore, steps_of(s)[s->done].value);
+}
+
+// Reports if another stream waits for the same binary semaphore.
+static void check_waits(struct semaphores *s)
+{
+    const struct em_payload *p = payload_of(s, s->done);
+    const struct em_command *other = p->source.condition.first;
+    if (s->reported || p->semaphore.kind != DM_SEMAPHORE_BINARY || !other || other == &s->command)
+        return;
+    char text[128];
+    s->reported = true;
+    em_mistake(S03, CUDA_SUCCESS,
+               "two streams wait for %s at the same time, and one signal ends only one of the "
+               "waits",
+               em_object_text(&steps_of(s)[s->done].semaphore->object, text, sizeof text));
+}
+
+static bool wait_ready(struct em_command *command)
+{
+    struct semaphores *s = (struct semaphores *)command;
+    em_assert_locked();
+    if (s->done == s->count)
+        return true;
+    s->acquired = s->acquired || acquire(s);
+    if (!s->acquired)
+        check_waits(s);
+    return s->acquired;
+}
+
+static CUresult run_wait(struct em_command *command)
+{
+    struct semaphores *s = (struct semaphores *)command;
+    s->done += s->acquired;
+    s->acquired = false;
+    while (s->done < s->count && acquire(s))
+        s->done++;
+    if (s->done == s->count)
+        return CUDA_SUCCESS;
+    command->condition = &payload_of(s, s->done)->source.condition;
+    return EM_RUN_AGAIN;
+}
+
+static const struct em_command_ops signal_ops = {.name = "semaphore signal",
+                                                 .run = run_signal,
+                                                 .finish = finish_signal,
+                                                 .clone = clone_steps,
+                                                 .release = release_steps};
+static const struct em_command_ops wait_ops = {.name = "semaphore wait",
+                                               .ready = wait_ready,
+                                               .run = run_wait,
+                                               .clone = clone_steps,
+                                               .release = release_steps};
+static const struct em_command_ops wait_none_ops = {
+    .name = "semaphore wait", .run = run_wait, .clone = clone_steps, .release = release_steps};
+// For more than one semaphore.
+static const struct em_command_ops wait_all_ops = {.name = "semaphore wait",
+                                                   .ready = wait_ready,
+                                                   .run = run_wait,
+                                                   .clone = clone_steps,
+                                                   .release = release_steps,
+                                                   .resumes = true};
+
+// ---- checks ----
+
+// One element of the two arrays of a call, signal or wait.
+struct request {
+    CUexternalSemaphore handle;
+    uint64_t value;
+    unsigned flags;
+    bool reserved;    // a reserved word is not 0
+    bool keyed_mutex; // a parameter of keyed mutexes is not 0
+};
+
+typedef struct request request_fn(const void *params, unsigned i);
+
+#define ALL_ZERO(words) em_all_zero((words), sizeof(words) / sizeof *(words))
+
+static struct request signal_request(const void *params, unsigned i)
+{
+    const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *p =
+        (const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *)params + i;
+    return (struct request){.value = p->params.fence.value,
+                            .flags = p->flags,
+                            .reserved = !ALL_ZERO(p->reserved) || !ALL_ZERO(p->params.reserved),
+                            .keyed_mutex = p->params.keyedMutex.key};
+}
+
+static struct request wait_request(const void *params, unsigned i)
+{
+    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *p =
+        (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)params + i;
+    return (struct request){.value = p->params.fence.value,
+                            .flags = p->flags,
+                            .reserved = !ALL_ZERO(p->reserved) || !ALL_ZERO(p->params.reserved),
+                            .keyed_mutex =
+                                p->params.keyedMutex.key || p->params.keyedMutex.timeoutMs};
+}
+
+static CUresult check_params(unsigned i, const struct request *q)
+{
+    // "For all other types of CUexternalSemaphore, flags must be zero."
+    if (q->flags)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "flags = %#x in paramsArray[%u]; they must be 0, because the semaphore is "
+                       "not an NvSciSync object",
+                       q->flags, i);
+    if (q->reserved)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "reserved is not all zero in paramsArray[%u]; clear the parameters before "
+                       "you fill them in",
+                       i);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_semaphore(const struct em_context *context, unsigned i,
+                                CUexternalSemaphore handle, struct em_external_semaphore **out)
+{
+    struct em_external_semaphore *s;
+    char text[128];
+    // The driver crashes if a signal has a NULL element, and refuses a wait
+    // (recorded: sem_args/wait-null-element).
+    if (!handle)
+        return em_mistake(S07, CUDA_ERROR_INVALID_VALUE, "extSemArray[%u] is NULL", i);
+    CUresult r = em_object_get(EM_EXTERNAL_SEMAPHORE, handle, CUDA_ERROR_INVALID_HANDLE, &s);
+    if (r)
+        return r;
+    if (!s->payload)
+        return em_fail(CUDA_ERROR_INVALID_HANDLE,
+                       "extSemArray[%u] is %s, which was imported from memory; import a semaphore",
+                       i, em_object_text(&s->object, text, sizeof text));
+    if (s->object.context->device != context->device)
+        return em_mistake(S08, CUDA_ERROR_INVALID_VALUE,
+                          "extSemArray[%u] is %s, which was imported on device %d, but the stream "
+                          "is on device %d",
+                          i, em_object_text(&s->object, text, sizeof text),
+                          s->object.context->device->ordinal, context->device->ordinal);
+    *out = s;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_step(const struct em_context *context, unsigned i, const struct request *q,
+                           struct step *step)
+{
+    CUresult r = check_params(i, q);
+    if (!r)
+        r = check_semaphore(context, i, q->handle, &step->semaphore);
+    if (r)
+        return r;
+    step->value = q->value;
+    if (q->keyed_mutex)
+        em_mistake(S09, CUDA_SUCCESS,
+                   "params.keyedMutex is not zero in paramsArray[%u], but the semaphore is not a "
+                   "keyed mutex: key and timeoutMs have no effect",
+                   i);
+    return CUDA_SUCCESS;
+}
+
+// ---- prepare and issue ----
+
+// The arguments of a call.
+struct semaphore_call {
+    const struct em_command_ops *ops;
+    unsigned count;
+    const CUexternalSemaphore *list;
+    const void *params;
+    request_fn *request;
+};
+
+static struct semaphore_call signal_call(unsigned count, const CUexternalSemaphore *list,
+                                         const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params)
+{
+    return (struct semaphore_call){&signal_ops, count, list, params, signal_request};
+}
+
+static struct semaphore_call wait_call(unsigned count, const CUexternalSemaphore *list,
+                                       const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params)
+{
+    const struct em_command_ops *ops = &wait_none_ops;
+    if (count)
+        ops = count == 1 ? &wait_ops : &wait_all_ops;
+    return (struct semaphore_call){ops, count, list, params, wait_request};
+}
+
+static uint64_t size_of(unsigned count)
+{
+    return offsetof(struct few_semaphores, steps) + count * (uint64_t)sizeof(struct step);
+}
+
+// A command's size is a 32-bit number, so that 2^28 semaphores are too many.
+static CUresult new_command(unsigned count, struct semaphores **out)
+{
+    *out = size_of(count) > UINT32_MAX ? NULL : dm_alloc(size_of(count));
+    return *out ? CUDA_SUCCESS
+                : em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u semaphores", count);
+}
+
+static CUresult fill(const struct em_context *context, const struct semaphore_call *call,
+                     struct semaphores *s)
+{
+    em_assert_locked();
+    em_command_init(&s->command, call->ops, size_of(call->count));
+    s->count = call->count;
+    s->done = 0;
+    s->acquired = s->reported = false;
+    for (unsigned i = 0; i < call->count; i++) {
+        struct request q = call->request(call->params, i);
+        q.handle = call->list[i];
+        CUresult r = check_step(context, i, &q, &steps_of(s)[i]);
+        if (r) {
+            drop_steps(s, i);
+            return r;
+        }
+        em_object_ref(&steps_of(s)[i].semaphore->object);
+    }
+    if (call->ops->ready)
+        s->command.condition = &payload_of(s, 0)->source.condition;
+    return CUDA_SUCCESS;
+}
+
+static CUresult submit(struct em_stream *stream, const struct semaphore_call *call)
+{
+    struct few_semaphores few;
+    struct semaphores *s = &few.head;
+    CUresult r = call->count > FEW ? new_command(call->count, &s) : CUDA_SUCCESS;
+    if (r)
+        return r;
+    em_lock();
+    r = fill(stream->object.context, call, s);
+    if (!r)
+        r = em_issue(stream, &s->command, EM_SUBMIT_ASYNC);
+    em_unlock();
+    if (s != &few.head)
+        dm_free(s);
+    return r;
+}
+
+static CUresult prepare(const struct em_context *context, const struct semaphore_call *call,
+                        struct em_command **out)
+{
+    em_assert_locked();
+    struct semaphores *s;
+    CUresult r = new_command(call->count, &s);
+    if (r)
+        return r;
+    r = fill(context, call, s);
+    if (r)
+        dm_free(s);
+    else
+        *out = &s->command;
+    return r;
+}
+
+CUresult em_semaphores_signal(struct em_stream *stream, unsigned count,
+                              const CUexternalSemaphore *list,
+                              const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params)
+{
+    const struct semaphore_call call = signal_call(count, list, params);
+    return submit(stream, &call);
+}
+
+CUresult em_semaphores_wait(struct em_stream *stream, unsigned count,
+                            const CUexternalSemaphore *list,
+                            const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params)
+{
+    const struct semaphore_call call = wait_call(count, list, params);
+    em_ordered();
+    return submit(stream, &call);
+}
+
+CUresult em_semaphores_signal_prepare(const struct em_context *context, unsigned count,
+                                      const CUexternalSemaphore *list,
+                                      const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params,
+                                      struct em_command **out)
+{
+    em_assert_locked();
+    const struct semaphore_call call = signal_call(count, list, params);
+    return prepare(context, &call, out);
+}
+
+CUresult em_semaphores_wait_prepare(const struct em_context *context, unsigned count,
+                                    const CUexternalSemaphore *list,
+                                    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params,
+                                    struct em_command **out)
+{
+    em_assert_locked();
+    const struct semaphore_call call = wait_call(count, list, params);
+    return prepare(context, &call, out);
+}
+
+// ---- pending commands ----
+
+static bool uses(const struct em_command *c, const struct em_external_semaphore *semaphore)
+{
+    if (c->ops != &signal_ops && c->ops != &wait_ops && c->ops != &wait_all_ops)
+        return false;
+    const struct semaphores *s = (const struct semaphores *)c;
+    for (unsigned i = 0; i < s->count; i++) // not from `done`, which a running command changes
+        if (steps_of(s)[i].semaphore == semaphore)
+            return true;
+    return false;
+}
+
+static const struct em_command *find_in(const struct em_command_list *list,
+                                        const struct em_external_semaphore *semaphore)
+{
+    const struct em_command *c = list->first;
+    while (c && !uses(c, semaphore))
+        c = c->next;
+    return c;
+}
+
+const struct em_command *em_semaphore_pending(const struct em_external_semaphore *semaphore)
+{
+    em_assert_locked();
+    const struct em_command *found = NULL;
+    for (struct em_context *c = em_context_next(NULL); c && !found; c = em_context_next(c)) {
+        found = find_in(&c->work.ordered, semaphore);
+        if (!found)
+            found = find_in(&c->work.unordered, semaphore);
+    }
+    return found;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Payloads of semaphores: their mappings, and signals.
+#include "semaphore_payload.h"
+
+#include "alloc.h"
+#include "command.h"
+#include "error.h"
+#include "lock.h"
+#include "object.h"
+
+CUresult em_payload_create(struct dm_semaphore *semaphore, struct em_payload **out)
+{
+    em_assert_locked();
+    struct em_payload *p = dm_calloc(1, sizeof *p);
+    if (!p) {
+        dm_semaphore_close(semaphore);
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a semaphore");
+    }
+    p->references = 1;
+    p->semaphore = *semaphore;
+    p->source = (struct em_source){.condition.source = &p->source,
+                                   .word = &semaphore->shared->changed,
+                                   .waiters = &semaphore->shared->waiters};
+    *out = p;
+    return CUDA_SUCCESS;
+}
+
+void em_payload_ref(struct em_payload *p)
+{
+    em_assert_locked();
+    p->references++;
+}
+
+void em_payload_unref(struct em_payload *p)
+{
+    em_assert_locked();
+    if (--p->references)
+        return;
+    dm_semaphore_close(&p->semaphore);
+    dm_free(p);
+}
+
+static void report_lost_signal(const struct em_object *object)
+{
+    char text[128];
+    em_mistake(S03, CUDA_SUCCESS,
+               "%s is signalled while it is signalled already, so that one of the two signals is "
+               "lost",
+               em_object_text(object, text, sizeof text));
+}
+
+static void report_value(const struct em_object *object, uint64_t value, uint64_t before)
+{
+    char text[128];
+    em_mistake(S04, CUDA_SUCCESS, "value (%llu) is not higher than the current value (%llu) of %s",
+               (unsigned long long)value, (unsigned long long)before,
+               em_object_text(object, text, sizeof text));
+}
+
+void em_payload_signal(struct em_payload *p, uint64_t value, const struct em_object *object)
+{
+    em_assert_unlocked();
+    uint64_t before = dm_semaphore_signal(&p->semaphore, value);
+    if (p->semaphore.kind == DM_SEMAPHORE_BINARY) {
+        if (before)
+            report_lost_signal(object);
+    } else if (value <= before) {
+        report_value(object, value, before);
+    }
+}
+
+void em_payload_progress(void)
+{
+    em_assert_locked();
+    em_outside_ask_changed();
+    em_progress();
+}
