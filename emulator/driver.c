@@ -104,14 +104,21 @@ static CUresult start_guard(void)
     return CUDA_SUCCESS;
 }
 
+static const struct em_policy *const policies[] = {
+    [EM_EAGER] = &em_policy_eager,
+    [EM_PARALLEL] = &em_policy_parallel,
+    [EM_LAZY] = &em_policy_lazy,
+    [EM_SEEDED] = &em_policy_seeded,
+};
+
 static CUresult start(void)
 {
     em_config();
     em_trace_start();
     em_diagnostics_start();
     em_lock();
-    em_scheduler.policy =
-        em_config()->policy == EM_PARALLEL ? &em_policy_parallel : &em_policy_eager;
+    em_scheduler.policy = policies[em_config()->policy];
+    em_policy_seed(em_config()->policy_seed);
     em_unlock();
     em_streams_start();
     em_graphics_start();

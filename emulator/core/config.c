@@ -53,18 +53,24 @@ static void read_diagnostics(const char *value)
     }
 }
 
-// Reads a whole number. If the value is not one, reports it and returns false.
-static bool read_number(const char *name, const char *value, uint64_t *out)
+static bool parse_number(const char *text, uint64_t *out)
 {
     char *end;
     errno = 0;
-    uint64_t number = strtoull(value, &end, 0);
-    if (errno || !isdigit((unsigned char)*value) || *end) { // strtoull takes "-1" for 2^64 - 1
-        unknown_value(name, value, "a whole number, decimal or with 0x");
+    uint64_t number = strtoull(text, &end, 0);
+    if (errno || !isdigit((unsigned char)*text) || *end) // strtoull takes "-1" for 2^64 - 1
         return false;
-    }
     *out = number;
     return true;
+}
+
+// Reads a whole number. If the value is not one, reports it and returns false.
+static bool read_number(const char *name, const char *value, uint64_t *out)
+{
+    if (parse_number(value, out))
+        return true;
+    unknown_value(name, value, "a whole number, decimal or with 0x");
+    return false;
 }
 
 static void read_seed(const char *value)
@@ -81,8 +87,13 @@ static void read_policy(const char *value)
 {
     if (!strcmp(value, "parallel"))
         config.policy = EM_PARALLEL;
+    else if (!strcmp(value, "lazy"))
+        config.policy = EM_LAZY;
+    else if (!strncmp(value, "seed:", 5) && parse_number(value + 5, &config.policy_seed))
+        config.policy = EM_SEEDED;
     else if (strcmp(value, "eager"))
-        unknown_value("CARDLESS_POLICY", value, "eager or parallel");
+        unknown_value("CARDLESS_POLICY", value,
+                      "eager, lazy, parallel, or seed:N with a whole number N");
 }
 
 static const char *const quirk_names[] = {

@@ -7,7 +7,7 @@
 
 enum em_personality { EM_MANUAL, EM_DRIVER_580 };
 enum em_overlap { EM_OVERLAP_DISTINCT, EM_OVERLAP_SAME };
-enum em_policy_name { EM_EAGER, EM_PARALLEL };
+enum em_policy_name { EM_EAGER, EM_PARALLEL, EM_LAZY, EM_SEEDED };
 enum em_sink { EM_SINK_OFF, EM_SINK_TEXT, EM_SINK_JSON };
 
 struct em_config {
@@ -21,7 +21,8 @@ struct em_config {
     bool report;             // CARDLESS_REPORT=1: list imports and mappings on stderr at exit
     uint64_t
         fail_alloc; // CARDLESS_FAIL_ALLOC=N: the N-th allocation after cuInit fails; 0 if unset
-    enum em_policy_name policy; // CARDLESS_POLICY=eager|parallel
+    enum em_policy_name policy; // CARDLESS_POLICY=eager|parallel|lazy|seed:N
+    uint64_t policy_seed;       // the N of seed:N
     bool have_seed;             // CARDLESS_SEED=N
     uint64_t seed;
     bool have_uuid; // CARDLESS_UUID=HEX, for device 0; if unset, it is the Vulkan device's

@@ -86,11 +86,13 @@ static void make_ready(struct em_command *c)
     if (work->abandoned) // em_scheduler_abandon finds it in the list
         return;
     work->active++;
-    bool host = c->ops->place == EM_HOST_THREAD;
+    bool host = c->ops->place == EM_HOST_THREAD, only_one = !em_scheduler.ready.first;
     em_ready_push(host ? &em_scheduler.hosted : &em_scheduler.ready, c,
                   em_scheduler.policy->rank(c));
     if (host)
         em_service_wake_host();
+    else if (em_unlikely(em_scheduler.policy->late_ms && only_one))
+        em_service_wake_late();
 }
 
 static void park(struct em_command *c)
@@ -259,7 +261,10 @@ struct em_command *em_scheduler_choose(enum em_place place)
         if (!em_scheduler.policy->at_completion || (host && (!any || host->rank < any->rank)))
             from = &em_scheduler.hosted;
     }
-    return from->first ? em_ready_pop(from) : NULL;
+    if (!from->first)
+        return NULL;
+    em_scheduler.chosen++;
+    return em_ready_pop(from);
 }
 
 void em_scheduler_again(struct em_command *c)

@@ -47,6 +47,7 @@ struct em_scheduler {
     struct em_ready_queue ready;  // for any thread
     struct em_ready_queue hosted; // for the thread that runs host functions
     bool handed_over;             // the runner continues with the ready commands
+    uint64_t chosen;              // counts the calls of em_scheduler_choose that found a command
     uint64_t waiters;             // threads in em_wait_progress
     pthread_cond_t progress;      // something completed
     uint64_t steps;               // work done so far: edges, questions, comparisons; for tests

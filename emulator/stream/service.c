@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The thread for host functions, and the runner.
+// The thread for host functions, the runner, and the late runner.
 #include "service.h"
 
 #include <pthread.h>
 
+#include "clock.h"
 #include "lock.h"
 #include "own_thread.h"
+#include "policy.h"
 #include "scheduler.h"
 
 struct service {
@@ -14,6 +16,7 @@ struct service {
 };
 static struct service host = {.wake = PTHREAD_COND_INITIALIZER};
 static struct service runner = {.wake = PTHREAD_COND_INITIALIZER};
+static struct service late = {.wake = PTHREAD_COND_INITIALIZER};
 
 static void *host_main(void *unused)
 {
@@ -34,6 +37,35 @@ static void *runner_main(void *unused)
         while (!em_scheduler.handed_over)
             em_lock_wait(&runner.wake);
         em_scheduler.handed_over = false;
+        while (em_run_one(EM_ANYWHERE))
+            ;
+    }
+    return NULL;
+}
+
+// If no thread has run a ready command for the policy's late_ms, runs all of them. After
+// LATE_PERIODS times as long it does so even if other threads have run some, because they may never
+// choose the one that the program waits for.
+static void *late_main(void *unused)
+{
+    enum { LATE_PERIODS = 10, NS_PER_MS = 1000000 };
+    unsigned periods = 0;
+    (void)unused;
+    em_lock();
+    for (;;) {
+        while (!em_scheduler.ready.first || !em_scheduler.policy->late_ms) {
+            periods = 0;
+            em_lock_wait(&late.wake);
+        }
+        uint64_t chosen = em_scheduler.chosen,
+                 until_ns = dm_now_ns() + (uint64_t)em_scheduler.policy->late_ms * NS_PER_MS;
+        const struct timespec until = {(time_t)(until_ns / DM_NS_PER_S),
+                                       (long)(until_ns % DM_NS_PER_S)};
+        while (dm_now_ns() < until_ns)
+            em_lock_wait_until(&late.wake, &until);
+        if (chosen != em_scheduler.chosen && ++periods < LATE_PERIODS)
+            continue;
+        periods = 0;
         while (em_run_one(EM_ANYWHERE))
             ;
     }
@@ -67,4 +99,11 @@ void em_service_wake_runner(void)
 {
     em_assert_locked();
     pthread_cond_signal(&runner.wake);
+}
+
+void em_service_wake_late(void)
+{
+    em_assert_locked();
+    if (start(&late, "cardless late", late_main))
+        pthread_cond_signal(&late.wake);
 }

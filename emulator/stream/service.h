@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two of the driver's own threads, started when first needed. One runs host functions. The other,
-// the runner, continues with ready commands when a thread has run its share of them.
+// Three of the driver's own threads, started when first needed. One runs host functions. The runner
+// continues with ready commands when a thread has run its share of them. Under a policy that leaves
+// ready commands to threads that wait, the late runner runs them if no thread does.
 #pragma once
 #include <stdbool.h>
 
@@ -12,3 +13,5 @@ bool em_service_need_runner(void);
 // There may be work for it.
 void em_service_wake_host(void);
 void em_service_wake_runner(void);
+// Starts it first. If there can be no thread, commands wait for a call of the program.
+void em_service_wake_late(void);

@@ -142,12 +142,22 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     return c->result;
 }
 
+// Whether the policy postpones the next command that is submitted.
+static bool postpones(void)
+{
+    em_assert_locked();
+    return em_scheduler.policy->at_submission == EM_POLICY_NEVER ||
+           !em_policy_draw(em_scheduler.last_sequence + 1);
+}
+
 bool em_stream_must_wait(const struct em_stream *s)
 {
     em_assert_locked();
     const struct em_context *context = s->object.context;
     const struct em_context_work *work = &context->work;
-    if (s->first || !em_scheduler.policy->at_submission)
+    if (s->first)
+        return true;
+    if (em_unlikely(em_scheduler.policy->at_submission != EM_POLICY_ALWAYS) && postpones())
         return true;
     if (em_unlikely(work->barrier && work->barrier != s && work->barrier->first && !s->of_graph))
         return true;

@@ -287,7 +287,8 @@ TEST(nonsense_settings)
         {"CARDLESS_OVERLAP", "maybe"},      {"CARDLESS_PKEYS", "maybe"},
         {"CARDLESS_CPU_MASK", "avx2"},      {"CARDLESS_POLICY", "lazily"},
         {"CARDLESS_REPORT", "yes"},         {"CARDLESS_UUID", "1234"},
-        {"CARDLESS_VULKAN_MEMORY", "x"},
+        {"CARDLESS_VULKAN_MEMORY", "x"},    {"CARDLESS_POLICY", "seed:"},
+        {"CARDLESS_POLICY", "seed:1x"},
     };
     for (unsigned i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
         char want[128];

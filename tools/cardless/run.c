@@ -29,8 +29,9 @@ static const char usage[] =
     "  --diagnostics off|text|json:F    report mistakes as text on stderr, or as JSON to F (text)\n"
     "  --overlap distinct|same          give overlapping mappings of one external memory their own "
     "addresses, or the same ones (distinct)\n"
-    "  --policy eager|parallel          parallel: spread large copies and fills over processor "
-    "cores (eager)\n"
+    "  --policy eager|lazy|seed:N|parallel\n"
+    "                                   the order of work; parallel: spread large copies and fills "
+    "over processor cores (eager)\n"
     "  --report                         when the program ends, list its imports, mappings and "
     "graphics resources\n"
     "  --seed N                         vary addresses and order within the rules, from this "
@@ -170,6 +171,18 @@ static bool is_one_of(const char *option, const char *value, const char *first, 
     return false;
 }
 
+static bool is_policy(const char *value)
+{
+    static const char *const names[] = {"eager", "lazy", "parallel"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(value, names[i]))
+            return true;
+    if (!strncmp(value, "seed:", 5) && value[5])
+        return true;
+    fprintf(stderr, "cardless: --policy takes eager, lazy, parallel or seed:N, not %s\n", value);
+    return false;
+}
+
 int cmd_run(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -209,8 +222,7 @@ int cmd_run(int argc, char **argv)
                    !setenv("CARDLESS_OVERLAP", optarg, 1);
             break;
         case 'y':
-            good = is_one_of("policy", optarg, "eager", "parallel") &&
-                   !setenv("CARDLESS_POLICY", optarg, 1);
+            good = is_policy(optarg) && !setenv("CARDLESS_POLICY", optarg, 1);
             break;
         case 'r':
             good = !setenv("CARDLESS_REPORT", "1", 1);
