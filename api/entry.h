@@ -8,6 +8,8 @@
 #include "api_bodies.h"
 #include "api_exports.h"
 #include "call.h"
+#include "capture.h"
+#include "captured.h"
 #include "pointer_check.h"
 #include "stream.h"
 #include "trace.h"
@@ -24,15 +26,28 @@ static inline CUstream em_per_thread(CUstream stream)
     return stream ? stream : CU_STREAM_PER_THREAD;
 }
 
+// Checks the rule for a call without a stream.
+static inline CUresult api_check_capture(const struct em_entry *entry)
+{
+    return em_unlikely(__atomic_load_n(&em_captures, __ATOMIC_ACQUIRE))
+               ? em_capture_check(entry->capture, NULL)
+               : CUDA_SUCCESS;
+}
+
 // Finds the stream that a call names and takes a reference to it. This is the one place where a
-// call meets its stream, so that `entry->capture` can be checked here against a stream that is
-// being captured. No stream is, as long as cuStreamBeginCapture is not supported.
+// call meets its stream, so it checks `entry->capture` too.
 static inline CUresult api_open_stream(const struct em_entry *entry, CUstream handle,
                                        struct em_stream **out)
 {
-    (void)entry;
     CUresult r = em_stream_get(handle, out);
-    if (r)
+    if (r) {
         *out = NULL; // it may have been found in a context that has failed: there is no reference
+    } else if (em_unlikely(__atomic_load_n(&em_captures, __ATOMIC_ACQUIRE))) {
+        r = em_capture_check(entry->capture, *out);
+        if (r)
+            em_stream_put(*out);
+        if (r)
+            *out = NULL;
+    }
     return r;
 }

@@ -2,6 +2,8 @@
 // The manual's chapter "Event Management", and events between processes and of whole contexts.
 #include "api_bodies.h"
 #include "call.h"
+#include "capture.h"
+#include "captured.h"
 #include "event.h"
 #include "stream.h"
 
@@ -44,9 +46,12 @@ CUresult api_cuEventRecordWithFlags(CUevent hEvent, struct em_stream *hStream, u
                     "unknown flags (%#x); the only valid flag is CU_EVENT_RECORD_EXTERNAL (0x1)",
                     flags);
     // "CU_EVENT_RECORD_EXTERNAL: … This flag is invalid outside of stream capture."
-    else if (flags)
+    else if (flags && !em_stream_is_captured(hStream))
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
                     "CU_EVENT_RECORD_EXTERNAL is valid only in a stream that is being captured");
+    else if (flags)
+        r = em_capture->add(hStream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                                          .eventRecord = {hEvent}});
     else
         r = em_event_record(e, hStream);
     em_event_put(e);
@@ -64,13 +69,25 @@ CUresult api_cuStreamWaitEvent(struct em_stream *hStream, CUevent hEvent, unsign
     if (r)
         return r;
     // "CU_EVENT_WAIT_EXTERNAL: … This flag is invalid outside of stream capture."
-    if (Flags)
+    if (Flags && !em_stream_is_captured(hStream))
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
                     "CU_EVENT_WAIT_EXTERNAL is valid only in a stream that is being captured");
+    else if (Flags)
+        r = em_capture->add(hStream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                                          .eventWait = {hEvent}});
     else
         r = em_event_wait(e, hStream);
     em_event_put(e);
     return r;
+}
+
+// If the event's record was captured, em_event_query and em_event_synchronize say so. This comes
+// before the rule for the call (recorded: cuEventQuery-captured).
+static CUresult check_capture(const struct em_event *e)
+{
+    if (__atomic_load_n(&e->captured, __ATOMIC_ACQUIRE))
+        return CUDA_SUCCESS;
+    return em_capture_check(em_self.entry->capture, NULL);
 }
 
 CUresult api_cuEventQuery(CUevent hEvent)
@@ -79,7 +96,9 @@ CUresult api_cuEventQuery(CUevent hEvent)
     CUresult r = em_event_get(hEvent, &e);
     if (r)
         return r;
-    r = em_event_query(e);
+    r = check_capture(e);
+    if (!r)
+        r = em_event_query(e);
     em_event_put(e);
     return r;
 }
@@ -90,7 +109,9 @@ CUresult api_cuEventSynchronize(CUevent hEvent)
     CUresult r = em_event_get(hEvent, &e);
     if (r)
         return r;
-    r = em_event_synchronize(e);
+    r = check_capture(e);
+    if (!r)
+        r = em_event_synchronize(e);
     em_event_put(e);
     return r;
 }
@@ -134,7 +155,12 @@ static CUresult with_context(CUcontext context, CUevent event,
         return r;
     r = em_event_get(event, &e);
     if (!r) {
-        r = act(e, c);
+        // "The API will return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if the specified context hCtx
+        // has a stream in the capture mode. In such a case, the call will invalidate all the
+        // conflicting captures."
+        r = em_capture_check_context(em_self.entry->capture, c);
+        if (!r)
+            r = act(e, c);
         em_event_put(e);
     }
     em_context_put(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The manual's chapter "Stream Management", without capture.
+// The manual's chapter "Stream Management". capture.c has the calls about capture.
 #include "api_bodies.h"
 #include "call.h"
 #include "context.h"
@@ -158,25 +158,4 @@ CUresult api_cuStreamAttachMemAsync(struct em_stream *hStream, CUdeviceptr dptr,
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "flags (%#x) must be CU_MEM_ATTACH_GLOBAL, _HOST or _SINGLE", flags);
     return em_managed_attach(dptr, length, flags, hStream);
-}
-
-// ---- capture, which is not supported yet ----
-
-CUresult api_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    // CU_STREAM_CAPTURE_MODE_GLOBAL, a thread's mode at first, is 0.
-    CUstreamCaptureMode before = (CUstreamCaptureMode)em_self.capture_mode;
-    if ((unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "*mode (%d) is not a CUstreamCaptureMode",
-                       (int)*mode);
-    em_self.capture_mode = (int)*mode;
-    *mode = before;
-    return CUDA_SUCCESS;
-}
-
-// No stream is being captured, because no capture can begin.
-CUresult api_cuStreamIsCapturing(struct em_stream *hStream, CUstreamCaptureStatus *captureStatus)
-{
-    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
 }

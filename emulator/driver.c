@@ -10,6 +10,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "capture.h"
 #include "config.h"
 #include "context.h"
 #include "device.h"
@@ -121,6 +122,7 @@ static CUresult start(void)
     em_policy_seed(em_config()->policy_seed);
     em_unlock();
     em_streams_start();
+    em_graph_start();
     em_graphics_start();
     em_memory_start();
     em_pools_start();

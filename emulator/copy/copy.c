@@ -4,9 +4,12 @@
 
 #include "array.h"
 #include "call.h"
+#include "captured.h"
+#include "context.h"
 #include "copy_command.h"
 #include "error.h"
 #include "lock.h"
+#include "memory.h"
 #include "quirk.h"
 #include "stream.h"
 #include "synchronised.h"
@@ -63,6 +66,57 @@ static bool is_found_later(const struct em_copy_command *c, CUresult r)
            c->dst.storage && e->width_B * e->height * e->depth <= STAGED_MOST_B;
 }
 
+// The parameters of a memcpy node name the kind of memory, but an address of the program may be of
+// any kind.
+static CUmemorytype type_of(const struct em_end *end)
+{
+    switch (end->kind) {
+    case EM_END_ARRAY:
+        return CU_MEMORYTYPE_ARRAY;
+    case EM_END_DEVICE:
+        return CU_MEMORYTYPE_DEVICE;
+    case EM_END_ANY:
+        em_lock();
+        bool known = em_memory_find(end->address, 0) != NULL;
+        em_unlock();
+        return known ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_HOST;
+    default:
+        return (CUmemorytype)end->type;
+    }
+}
+
+static CUresult capture_copy(const struct em_copy *copy, struct em_stream *stream)
+{
+    const struct em_end *d = &copy->dst, *s = &copy->src;
+    const CUDA_MEMCPY3D c = {
+        .srcXInBytes = s->x_B,
+        .srcY = s->y,
+        .srcZ = s->z,
+        .srcMemoryType = type_of(s),
+        .srcHost = (const void *)(uintptr_t)s->address,
+        .srcDevice = s->address,
+        .srcArray = s->array,
+        .srcPitch = s->pitch_B,
+        .srcHeight = s->rows,
+        .dstXInBytes = d->x_B,
+        .dstY = d->y,
+        .dstZ = d->z,
+        .dstMemoryType = type_of(d),
+        .dstHost = (void *)(uintptr_t)d->address,
+        .dstDevice = d->address,
+        .dstArray = d->array,
+        .dstPitch = d->pitch_B,
+        .dstHeight = d->rows,
+        .WidthInBytes = copy->width_B,
+        .Height = copy->height,
+        .Depth = copy->depth,
+    };
+    const CUgraphNodeParams p = {
+        .type = CU_GRAPH_NODE_TYPE_MEMCPY,
+        .memcpy = {.copyCtx = em_context_handle(stream->object.context), .copyParams = c}};
+    return em_capture->add(stream, &p);
+}
+
 CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool async)
 {
     em_assert_unlocked();
@@ -70,6 +124,8 @@ CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool asyn
     bool wait = !async;
     if (is_empty(copy))
         return CUDA_SUCCESS;
+    if (em_stream_is_captured(stream))
+        return capture_copy(copy, stream);
     em_lock();
     CUresult r = prepare(copy, &c);
     if (!r) {

@@ -5,6 +5,8 @@
 #include "access.h"
 #include "arithmetic.h"
 #include "call.h"
+#include "captured.h"
+#include "context.h"
 #include "command.h"
 #include "error.h"
 #include "fault.h"
@@ -185,11 +187,28 @@ CUresult em_fill_prepare(const struct em_fill *fill, struct em_context *context,
     return r ? r : em_command_clone(&c.command, out);
 }
 
+// The memory is not checked before the graph is instantiated (recorded:
+// capture/unmapped-pointer-while-capturing).
+static CUresult capture_fill(const struct em_fill *f, struct em_stream *stream)
+{
+    const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_MEMSET,
+                                 .memset = {.dst = f->address,
+                                            .pitch = f->pitch_B,
+                                            .value = f->value,
+                                            .elementSize = f->value_B,
+                                            .width = f->width,
+                                            .height = f->height,
+                                            .ctx = em_context_handle(stream->object.context)}};
+    return em_capture->add(stream, &p);
+}
+
 CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, int how)
 {
     struct fill_command c;
     if (fills_nothing(fill)) // the address is not checked then
         return CUDA_SUCCESS;
+    if (em_stream_is_captured(stream))
+        return capture_fill(fill, stream);
     em_lock();
     CUresult r = prepare_fill(fill, stream->object.context, &c);
     if (!r)

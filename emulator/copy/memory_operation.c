@@ -5,6 +5,8 @@
 #include "access.h"
 #include "alloc.h"
 #include "call.h"
+#include "captured.h"
+#include "context.h"
 #include "command.h"
 #include "device.h"
 #include "error.h"
@@ -291,11 +293,28 @@ static CUresult prepare_one(struct em_context *context, const struct request *q,
     return r;
 }
 
+static CUresult capture_operations(struct em_stream *stream, unsigned count,
+                                   const CUstreamBatchMemOpParams *list)
+{
+    const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+                                 .memOp = {.ctx = em_context_handle(stream->object.context),
+                                           .count = count,
+                                           .paramArray = (CUstreamBatchMemOpParams *)list}};
+    return em_capture->add(stream, &p);
+}
+
 CUresult em_memory_operation(struct em_stream *stream, CUstreamBatchMemOpType operation,
                              uint64_t address, uint64_t value, unsigned flags)
 {
     const struct request q = {operation, address, value, flags};
     struct one_operation o;
+    if (em_stream_is_captured(stream)) {
+        CUstreamBatchMemOpParams one = {.operation = operation};
+        one.waitValue.address = address; // a write has the same members
+        one.waitValue.value64 = value;
+        one.waitValue.flags = flags;
+        return capture_operations(stream, 1, &one);
+    }
     em_lock();
     CUresult r = prepare_one(stream->object.context, &q, &o);
     if (!r)
@@ -339,6 +358,8 @@ CUresult em_memory_operations(struct em_stream *stream, unsigned count,
     struct em_command *command;
     if (!count)
         return CUDA_SUCCESS;
+    if (em_stream_is_captured(stream))
+        return capture_operations(stream, count, list);
     em_lock();
     CUresult r = em_memory_operations_prepare(stream->object.context, count, list, &command);
     if (!r) {

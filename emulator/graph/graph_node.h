@@ -93,6 +93,9 @@ static inline bool em_graph_edge_is_default(const CUgraphEdgeData *data)
 // to. `graph` is the one that the node will be part of.
 CUresult em_node_params_new(const CUgraphNodeParams *given, const struct em_graph *graph,
                             void **out);
+// The same for work in a captured stream. The memory of a fill is not checked yet.
+CUresult em_node_params_captured(const CUgraphNodeParams *given, const struct em_graph *graph,
+                                 void **out);
 CUresult em_node_params_copy(CUgraphNodeType type, const void *params, void **out);
 void em_node_params_free(CUgraphNodeType type, void *params);
 // Writes them as cuGraphNodeGetParams would. Arrays belong to the node.

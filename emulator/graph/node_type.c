@@ -470,6 +470,15 @@ CUresult em_node_params_new(const CUgraphNodeParams *given, const struct em_grap
     return types[given->type].make(given, graph, out);
 }
 
+CUresult em_node_params_captured(const CUgraphNodeParams *given, const struct em_graph *graph,
+                                 void **out)
+{
+    em_assert_locked();
+    if (given->type == CU_GRAPH_NODE_TYPE_MEMSET)
+        return duplicate(&given->memset, sizeof given->memset, out);
+    return em_node_params_new(given, graph, out);
+}
+
 CUresult em_node_params_copy(CUgraphNodeType type, const void *params, void **out)
 {
     em_assert_locked();

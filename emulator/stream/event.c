@@ -7,6 +7,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "captured.h"
 #include "error.h"
 #include "event_marker.h"
 #include "event_shared.h"
@@ -21,6 +22,8 @@ static void finish_event(struct em_object *object)
 {
     struct em_event *e = (struct em_event *)object;
     em_assert_locked();
+    if (e->captured)
+        em_capture->forget(e);
     em_marker_unref(e->marker);
     if (e->slot)
         em_event_slot_close(e->slot);
@@ -102,8 +105,15 @@ static CUresult context_error_of(const struct em_event *e)
     return em_context_has_failed(context) ? em_context_error(context) : CUDA_SUCCESS;
 }
 
+static bool is_captured(const struct em_event *e)
+{
+    return em_unlikely(__atomic_load_n(&e->captured, __ATOMIC_ACQUIRE) != NULL);
+}
+
 CUresult em_event_query(struct em_event *e)
 {
+    if (is_captured(e))
+        return em_capture->ask(e, true);
     em_lock();
     if (!is_done(e))
         em_poll(NULL);
@@ -132,6 +142,8 @@ static void wait_for_slot(struct em_event *e, uint64_t record)
 CUresult em_event_synchronize(struct em_event *e)
 {
     CUresult r = CUDA_SUCCESS;
+    if (is_captured(e))
+        return em_capture->ask(e, true);
     em_ordered();
     em_lock();
     // Waits for the record that is the last one now; later ones do not count.
@@ -160,6 +172,8 @@ CUresult em_event_synchronize(struct em_event *e)
 CUresult em_event_elapsed(struct em_event *start, struct em_event *end, float *milliseconds)
 {
     CUresult r = CUDA_SUCCESS;
+    if (is_captured(start) || is_captured(end)) // (recorded: cuEventElapsedTime-captured)
+        return em_capture->ask(is_captured(start) ? start : end, false);
     em_lock();
     // "If either event was created with the CU_EVENT_DISABLE_TIMING flag, then this function will
     // return CUDA_ERROR_INVALID_HANDLE."

@@ -13,11 +13,13 @@ struct em_event_slot;
 struct em_marker;
 
 struct em_event {
-    struct em_object object;    // type EM_EVENT
-    unsigned flags;             // CU_EVENT_*
-    struct em_marker *marker;   // the last record made in this process, or NULL
-    struct em_event_slot *slot; // with CU_EVENT_INTERPROCESS: shared with other processes
-    bool imported;              // by cuIpcOpenEventHandle
+    struct em_object object;             // type EM_EVENT
+    unsigned flags;                      // CU_EVENT_*
+    struct em_marker *marker;            // the last record made in this process, or NULL
+    struct em_event_slot *slot;          // with CU_EVENT_INTERPROCESS: shared with other processes
+    struct em_captured_record *captured; // if the last record was captured: that record. Written
+                                         // atomically (captured.h)
+    bool imported;                       // by cuIpcOpenEventHandle
 };
 
 // Everything here takes the lock: precondition: em_lock not held.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Commands of events: records, and waits for them.
 #include "alloc.h"
+#include "captured.h"
 #include "clock.h"
 #include "command.h"
 #include "context_work.h"
@@ -53,6 +54,8 @@ static const struct em_command_ops record_context_ops = {
 static CUresult begin_record(struct em_event *e, struct record *c)
 {
     em_assert_locked();
+    if (e->captured)
+        em_capture->forget(e);
     c->event = e;
     CUresult r = em_event_next_marker(e, &c->marker);
     if (!r)
@@ -90,6 +93,8 @@ CUresult em_event_record(struct em_event *e, struct em_stream *s)
     if (e->object.context != s->object.context)
         return em_fail(CUDA_ERROR_INVALID_HANDLE,
                        "the event and the stream belong to different contexts");
+    if (em_stream_is_captured(s))
+        return em_capture->record(e, s);
     em_command_init(&c.command, &record_ops, sizeof c);
     em_lock();
     CUresult r = record(e, s, &c);
@@ -203,6 +208,8 @@ CUresult em_event_wait_prepare(struct em_event *e, struct em_command **out)
 
 CUresult em_event_wait(struct em_event *e, struct em_stream *s)
 {
+    if (em_stream_is_captured(s) || __atomic_load_n(&e->captured, __ATOMIC_ACQUIRE))
+        return em_capture->wait(e, s);
     em_ordered();
     em_lock();
     CUresult r = wait_for_record(e, s);

@@ -3,6 +3,7 @@
 #include "host_function.h"
 
 #include "call.h"
+#include "captured.h"
 #include "lock.h"
 
 struct host_function {
@@ -43,6 +44,10 @@ static const struct em_command_ops callback_ops = {
 
 CUresult em_host_function(struct em_stream *stream, CUhostFn function, void *data)
 {
+    if (em_stream_is_captured(stream)) {
+        const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = {function, data}};
+        return em_capture->add(stream, &p);
+    }
     struct host_function h = {.command = {.ops = &host_function_ops, .size_B = sizeof h},
                               .function = function,
                               .data = data};

@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "captured.h"
 #include "condition.h"
 #include "device.h"
 #include "error.h"
@@ -44,6 +45,8 @@ static void finish_stream(struct em_object *object)
 {
     struct em_stream *s = (struct em_stream *)object;
     em_assert_locked();
+    if (s->capture)
+        em_capture->stream_ends(s);
     if (!s->dead) {
         em_stream_forget_failure(s);
         unlink_stream(s);
@@ -136,6 +139,8 @@ CUresult em_stream_destroy(CUstream handle)
     struct em_stream *s;
     em_lock_briefly();
     CUresult r = em_object_get(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, &s);
+    if (!r && s->capture)
+        em_capture->stream_ends(s);
     if (!r)
         em_object_retire(&s->object); // the commands in it hold references
     em_unlock();
@@ -287,6 +292,8 @@ void em_streams_finish(struct em_context *context)
     while (context->streams) {
         struct em_stream *s = context->streams;
         em_stream_forget_failure(s);
+        if (s->capture)
+            em_capture->stream_ends(s);
         unlink_stream(s);
         __atomic_store_n(&s->dead, true, __ATOMIC_RELEASE);
     }

@@ -44,6 +44,8 @@ struct em_stream {
     uint64_t failed_call;                            // the call that submitted it
     struct em_stream *next_failed, *previous_failed; // with a failure: in work.failed_streams
 
+    struct em_captured *capture; // the part of a capture that is in this stream, or NULL. Written
+                                 // atomically (captured.h)
     struct em_stream *next_of_thread; // EM_STREAM_OF_THREAD: the same thread's in other contexts
 };
 

@@ -6,6 +6,7 @@
 #include "access.h"
 #include "alloc.h"
 #include "call.h"
+#include "captured.h"
 #include "context.h"
 #include "error.h"
 #include "lock.h"
@@ -199,6 +200,8 @@ static CUresult check_stream(const struct em_stream *s, const struct em_command 
         return em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context of this stream was destroyed");
     if (s->object.context->ending || (em_context_has_failed(s->object.context) && !c->ops->always))
         return em_context_error(s->object.context);
+    if (em_stream_is_captured(s))
+        return em_capture->refuse((struct em_stream *)s, c->ops->name);
     return CUDA_SUCCESS;
 }
 

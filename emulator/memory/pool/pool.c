@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "arithmetic.h"
 #include "call.h"
+#include "captured.h"
 #include "device.h"
 #include "lock.h"
 #include "memory_device.h"
@@ -275,6 +276,8 @@ CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, struct e
                        .id = stream->object.context->device->ordinal};
     em_lock();
     CUresult r = handle ? em_pool_get(*handle, &p) : current_of(&l, &p);
+    if (!r && em_stream_is_captured(stream))
+        r = em_capture->refuse(stream, "memory allocation");
     if (!r)
         r = em_pool_alloc(p, size, out);
     em_unlock();

@@ -27,6 +27,13 @@ class Generator:
             lines += [f'    if (!r && !{a.name})', f'        r = {refuse}("{a.name}");']
         return lines
 
+    def capture_lines(self, row):
+        """The rule about capture. A stream's is checked with the stream. An event's is checked in
+        the body, because a captured record comes first."""
+        if not row.capture or any(a.stream or a.type == 'CUevent' for a in row.arguments):
+            return []
+        return ['    if (!r)', f'        r = {self.dialect.checks["capture"]};']
+
     def own_lines(self, row):
         given = ', '.join(a.name for a in row.arguments if not a.stream)
         return ['    if (!r)', f'        r = {self.dialect.body}check_{row.name}({given});']
@@ -62,6 +69,8 @@ class Generator:
         if self.table.takes_default_stream(target):
             given.append('default_stream')
         lines = self.readable_lines(row)
+        if not streams:
+            lines += self.capture_lines(row)
         if 'own' in row.checks:
             lines += self.own_lines(target)
         for stream, handle in streams:

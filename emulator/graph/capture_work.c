@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Work in captured streams: nodes, records of events, and waits for them.
+#include "alloc.h"
+#include "call.h"
+#include "capture_state.h"
+#include "captured.h"
+#include "error.h"
+#include "event.h"
+#include "graph_node.h"
+#include "lock.h"
+#include "node_list.h"
+
+// ---- nodes ----
+
+static CUresult add_node(struct em_captured *part, const CUgraphNodeParams *params)
+{
+    struct em_capture_state *c = part->capture;
+    const struct em_dependencies d = {.nodes = part->last.nodes, .count = part->last.count};
+    struct em_graph_node *n;
+    void *copy;
+    if (c->invalid)
+        return em_capture_is_invalid();
+    CUresult r = em_node_params_captured(params, c->graph, &copy);
+    if (!r)
+        r = em_graph_add_checked(c->graph, &d, params->type, copy, &n);
+    if (!r)
+        r = em_node_set_replace(&part->last, &(CUgraphNode){em_graph_node_handle(n)}, 1);
+    if (r) // the graph would lack this work
+        em_capture_invalidate(c);
+    return r;
+}
+
+// Another thread may have ended the capture since the caller looked.
+static CUresult not_captured(void)
+{
+    return em_fail(CUDA_ERROR_ILLEGAL_STATE, "another thread has ended the capture of this stream");
+}
+
+static CUresult capture_add(struct em_stream *stream, const CUgraphNodeParams *params)
+{
+    em_lock();
+    CUresult r = stream->capture ? add_node(stream->capture, params) : not_captured();
+    em_unlock();
+    return r;
+}
+
+// ---- records ----
+
+static void capture_forget(struct em_event *e)
+{
+    em_assert_locked();
+    struct em_captured_record *record = e->captured;
+    __atomic_store_n(&e->captured, NULL, __ATOMIC_RELEASE);
+    em_node_set_finish(&record->last);
+    em_capture_unref(record->capture);
+    dm_free(record);
+}
+
+static CUresult record(struct em_event *e, const struct em_captured *part)
+{
+    if (part->capture->invalid)
+        return em_capture_is_invalid();
+    struct em_captured_record *new = dm_calloc(1, sizeof *new);
+    if (!new)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a captured record");
+    CUresult r = em_node_set_replace(&new->last, part->last.nodes, part->last.count);
+    if (r) {
+        dm_free(new);
+        return r;
+    }
+    if (e->captured)
+        capture_forget(e);
+    new->capture = part->capture;
+    new->capture->references++;
+    __atomic_store_n(&e->captured, new, __ATOMIC_RELEASE);
+    return CUDA_SUCCESS;
+}
+
+static CUresult capture_record(struct em_event *e, struct em_stream *stream)
+{
+    em_lock();
+    CUresult r = stream->capture ? record(e, stream->capture) : not_captured();
+    em_unlock();
+    return r;
+}
+
+// (recorded: capture/captured-event-used-after-end)
+static CUresult record_is_over(void)
+{
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "the event was last recorded in a capture that has ended; record it again");
+}
+
+static CUresult capture_ask(struct em_event *e, bool invalidates)
+{
+    CUresult r;
+    em_lock();
+    struct em_capture_state *c = e->captured ? e->captured->capture : NULL;
+    if (!c || c->ended) {
+        r = record_is_over();
+    } else {
+        r = em_fail(CUDA_ERROR_CAPTURED_EVENT,
+                    "the event was last recorded in a stream that is being captured, so there is "
+                    "no work to ask for");
+        if (invalidates)
+            em_capture_invalidate(c);
+    }
+    em_unlock();
+    return r;
+}
+
+// ---- waits ----
+
+// "dependency created on uncaptured work in another stream"
+static CUresult wait_for_uncaptured(const struct em_event *e, struct em_captured *part)
+{
+    if (part->capture->invalid)
+        return em_capture_is_invalid();
+    if (!e->marker && !e->slot) // never recorded: no dependency
+        return CUDA_SUCCESS;
+    em_capture_invalidate(part->capture);
+    return em_fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+                   "a captured stream must not wait for an event that was recorded outside of the "
+                   "capture; use CU_EVENT_WAIT_EXTERNAL");
+}
+
+static CUresult wait_for_captured(const struct em_event *e, struct em_stream *stream)
+{
+    struct em_capture_state *c = e->captured->capture;
+    struct em_captured *part = stream->capture;
+    if (c->ended)
+        return record_is_over();
+    if (stream->kind == EM_STREAM_LEGACY) {
+        em_capture_invalidate(c);
+        return em_fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                       "the legacy default stream must not wait for an event of a capture");
+    }
+    if (part && part->capture != c) {
+        em_capture_invalidate(c);
+        em_capture_invalidate(part->capture);
+        return em_fail(CUDA_ERROR_STREAM_CAPTURE_MERGE,
+                       "the event belongs to another capture than the stream");
+    }
+    if (c->invalid)
+        return em_capture_is_invalid();
+    CUresult r = part ? CUDA_SUCCESS : em_capture_join(c, stream);
+    if (!r)
+        r = em_node_set_add(&stream->capture->last, e->captured->last.nodes,
+                            e->captured->last.count);
+    if (r)
+        em_capture_invalidate(c);
+    return r;
+}
+
+static CUresult capture_wait(struct em_event *e, struct em_stream *stream)
+{
+    CUresult r;
+    em_lock();
+    if (e->captured)
+        r = wait_for_captured(e, stream);
+    else
+        r = stream->capture ? wait_for_uncaptured(e, stream->capture) : not_captured();
+    em_unlock();
+    return r;
+}
+
+// ---- streams ----
+
+// A capture ends with the stream where it began (recorded: capture_destroy). If another stream
+// ends, its work would be missing.
+static void capture_stream_ends(struct em_stream *stream)
+{
+    em_assert_locked();
+    struct em_captured *part = stream->capture;
+    struct em_capture_state *c = part->capture;
+    if (part == c->origin) {
+        struct em_graph *made = c->new_graph ? c->graph : NULL;
+        em_capture_leave(c);
+        if (made)
+            em_graph_drop(made);
+        return;
+    }
+    em_capture_invalidate(c);
+    __atomic_store_n(&stream->capture, NULL, __ATOMIC_RELEASE);
+    *(part->previous ? &part->previous->next : &c->streams) = part->next;
+    if (part->next)
+        part->next->previous = part->previous;
+    em_node_set_finish(&part->last);
+    dm_free(part);
+}
+
+static CUresult capture_refuse(struct em_stream *stream, const char *what)
+{
+    em_assert_locked();
+    em_capture_invalidate(stream->capture->capture);
+    return em_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a %s cannot be captured", what);
+}
+
+const struct em_capture_ops em_capture_functions = {
+    .add = capture_add,
+    .record = capture_record,
+    .wait = capture_wait,
+    .ask = capture_ask,
+    .forget = capture_forget,
+    .stream_ends = capture_stream_ends,
+    .refuse = capture_refuse,
+};

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Captured streams, as the rooms below `graph` see them. Work that is submitted to such a stream
+// becomes a node of a graph. The room `graph` registers the functions that do so; they are called
+// only while captures or captured events exist.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+
+#include "stream.h"
+
+struct em_event;
+
+struct em_capture_ops {
+    // Work for a captured stream: adds a node. Precondition: em_lock not held.
+    CUresult (*add)(struct em_stream *stream, const CUgraphNodeParams *params);
+    // Of an event in a captured stream. Precondition: em_lock not held.
+    CUresult (*record)(struct em_event *event, struct em_stream *stream);
+    // If the stream is captured, or the event was recorded in one that was. Precondition: em_lock
+    // not held.
+    CUresult (*wait)(struct em_event *event, struct em_stream *stream);
+    // A call asks for a record that was captured, which is an error. `invalidates` ends the
+    // capture. Precondition: em_lock not held.
+    CUresult (*ask)(struct em_event *event, bool invalidates);
+    // The event is recorded otherwise, or ends. Precondition: em_lock held.
+    void (*forget)(struct em_event *event);
+    // A captured stream ends. Precondition: em_lock held.
+    void (*stream_ends)(struct em_stream *stream);
+    // A captured stream gets work that cannot be a node. Precondition: em_lock held.
+    CUresult (*refuse)(struct em_stream *stream, const char *what);
+};
+extern const struct em_capture_ops *em_capture;
+// The captures that have not ended. Written atomically.
+extern uint64_t em_captures;
+
+// Takes no lock.
+static inline bool em_stream_is_captured(const struct em_stream *stream)
+{
+    return __builtin_expect(__atomic_load_n(&stream->capture, __ATOMIC_ACQUIRE) != NULL, 0);
+}
