@@ -187,3 +187,20 @@ CUresult api_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphN
     memcpy(&p.memOp, nodeParams, sizeof *nodeParams);
     return em_graph_exec_set(hGraphExec, hNode, &p);
 }
+
+CUresult api_cuGraphExecExternalSemaphoresSignalNodeSetParams(
+    CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
+{
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL};
+    memcpy(&p.extSemSignal, nodeParams, sizeof *nodeParams);
+    return em_graph_exec_set(hGraphExec, hNode, &p);
+}
+
+CUresult
+api_cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                   const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
+{
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT};
+    memcpy(&p.extSemWait, nodeParams, sizeof *nodeParams);
+    return em_graph_exec_set(hGraphExec, hNode, &p);
+}

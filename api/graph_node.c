@@ -241,3 +241,62 @@ CUresult api_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
     const CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, memOp, nodeParams);
     return em_graph_node_set(hNode, &p);
 }
+
+// ---- external semaphores ----
+
+CUresult
+api_cuGraphAddExternalSemaphoresSignalNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                           const CUgraphNode *dependencies, size_t numDependencies,
+                                           const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
+{
+    const CUgraphNodeParams p =
+        PARAMS(CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, extSemSignal, nodeParams);
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult
+api_cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode hNode,
+                                                 CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *params_out)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, &p);
+    if (!r)
+        memcpy(params_out, &p.extSemSignal, sizeof *params_out);
+    return r;
+}
+
+CUresult
+api_cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode,
+                                                 const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)
+{
+    const CUgraphNodeParams p =
+        PARAMS(CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, extSemSignal, nodeParams);
+    return em_graph_node_set(hNode, &p);
+}
+
+CUresult api_cuGraphAddExternalSemaphoresWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                                  const CUgraphNode *dependencies,
+                                                  size_t numDependencies,
+                                                  const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
+{
+    const CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, extSemWait, nodeParams);
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult api_cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode,
+                                                        CUDA_EXT_SEM_WAIT_NODE_PARAMS *params_out)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, &p);
+    if (!r)
+        memcpy(params_out, &p.extSemWait, sizeof *params_out);
+    return r;
+}
+
+CUresult
+api_cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode,
+                                               const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)
+{
+    const CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, extSemWait, nodeParams);
+    return em_graph_node_set(hNode, &p);
+}

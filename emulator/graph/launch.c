@@ -162,8 +162,9 @@ static bool step_ready(struct em_command *c)
 static CUresult run_step(struct em_command *c)
 {
     struct em_command *inner = ((struct step_command *)c)->inner;
-    inner->stream = c->stream;
-    return inner->ops->run(inner);
+    CUresult r = inner->ops->run(inner);
+    c->condition = inner->condition; // it may wait for something else from now on
+    return r;
 }
 
 static void finish_step(struct em_command *c)
@@ -207,6 +208,7 @@ static CUresult submit_step(struct em_launch *l, uint32_t step, struct em_comman
         if (host)
             l->host = s;
     }
+    inner->stream = s;
     struct step_command c = {.launch = l, .step = step, .inner = inner, .own = own};
     em_command_init(&c.command, host ? &host_step_ops : &waiting_step_ops, sizeof c);
     c.command.condition = inner->condition;

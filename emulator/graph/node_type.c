@@ -16,6 +16,7 @@
 #include "host_function.h"
 #include "lock.h"
 #include "memory_operation.h"
+#include "semaphore_command.h"
 
 // The parameters of each type, as nodes keep them.
 struct batch {
@@ -341,6 +342,116 @@ static const char *object_batch(const void *from, const void *to)
     return NULL;
 }
 
+// ---- external semaphores ----
+
+// Signals or waits: CUDA_EXT_SEM_SIGNAL_NODE_PARAMS and _WAIT_ have the same members, and their
+// elements have the size `each_B`. The two arrays follow in the same block of memory.
+struct semaphores {
+    CUcontext context;
+    unsigned count;
+    size_t each_B;
+    CUexternalSemaphore list[];
+};
+
+static void *semaphore_params(const struct semaphores *s)
+{
+    return (void *)&s->list[s->count];
+}
+
+static size_t semaphores_size(unsigned count, size_t each_B)
+{
+    return sizeof(struct semaphores) + count * (sizeof(CUexternalSemaphore) + each_B);
+}
+
+// The semaphores are checked when the graph is instantiated (recorded: x_extmem
+// sem_args/graph-nodes: signal-null-element).
+static CUresult make_semaphores(const CUexternalSemaphore *list, const void *params, unsigned count,
+                                size_t each_B, void **out)
+{
+    if (count && (!list || !params))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL, but numExtSems is %u",
+                       list ? "paramsArray" : "extSemArray", count);
+    struct semaphores *s = dm_alloc(semaphores_size(count, each_B));
+    if (!s)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u semaphores", count);
+    s->context = named_context(NULL);
+    s->count = count;
+    s->each_B = each_B;
+    if (count) {
+        memcpy(s->list, list, count * sizeof *list);
+        memcpy(semaphore_params(s), params, count * each_B);
+    }
+    *out = s;
+    return CUDA_SUCCESS;
+}
+
+static CUresult make_signal(const CUgraphNodeParams *given, const struct em_graph *graph,
+                            void **out)
+{
+    const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2 *p = &given->extSemSignal;
+    (void)graph;
+    return make_semaphores(p->extSemArray, p->paramsArray, p->numExtSems, sizeof *p->paramsArray,
+                           out);
+}
+
+static CUresult make_semaphore_wait(const CUgraphNodeParams *given, const struct em_graph *graph,
+                                    void **out)
+{
+    const CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2 *p = &given->extSemWait;
+    (void)graph;
+    return make_semaphores(p->extSemArray, p->paramsArray, p->numExtSems, sizeof *p->paramsArray,
+                           out);
+}
+
+static CUresult copy_semaphores(const void *params, void **out)
+{
+    const struct semaphores *s = params;
+    return duplicate(s, semaphores_size(s->count, s->each_B), out);
+}
+
+static void get_signal(const void *params, CUgraphNodeParams *out)
+{
+    const struct semaphores *s = params;
+    out->extSemSignal.extSemArray = (CUexternalSemaphore *)s->list;
+    out->extSemSignal.paramsArray = semaphore_params(s);
+    out->extSemSignal.numExtSems = s->count;
+}
+
+static void get_semaphore_wait(const void *params, CUgraphNodeParams *out)
+{
+    const struct semaphores *s = params;
+    out->extSemWait.extSemArray = (CUexternalSemaphore *)s->list;
+    out->extSemWait.paramsArray = semaphore_params(s);
+    out->extSemWait.numExtSems = s->count;
+}
+
+static CUresult prepare_signal(const void *params, struct em_command **out)
+{
+    const struct semaphores *s = params;
+    struct em_context *context;
+    CUresult r = s->count ? find_context(s->context, &context) : CUDA_SUCCESS;
+    if (r || !s->count)
+        return r;
+    return em_semaphores_signal_prepare(context, s->count, s->list, semaphore_params(s), out);
+}
+
+static CUresult prepare_semaphore_wait(const void *params, struct em_command **out)
+{
+    const struct semaphores *s = params;
+    struct em_context *context;
+    CUresult r = s->count ? find_context(s->context, &context) : CUDA_SUCCESS;
+    if (r || !s->count)
+        return r;
+    return em_semaphores_wait_prepare(context, s->count, s->list, semaphore_params(s), out);
+}
+
+// "Changing nodeParams->numExtSems is not supported."
+static const char *object_semaphores(const void *from, const void *to)
+{
+    const struct semaphores *a = from, *b = to;
+    return a->count == b->count ? NULL : "the number of semaphores must stay the same";
+}
+
 // ---- child graphs: the parameters are the embedded graph ----
 
 // Whether `inner` is `graph` or contains it.
@@ -436,8 +547,12 @@ static const struct type types[] = {
                                        NULL, NULL},
     [CU_GRAPH_NODE_TYPE_EVENT_RECORD] = {"event record", make_record, copy_event, free_event,
                                          get_record, NULL, NULL},
-    [CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL] = {.name = "external semaphore signal"},
-    [CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT] = {.name = "external semaphore wait"},
+    [CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL] = {"external semaphore signal", make_signal,
+                                             copy_semaphores, dm_free, get_signal, prepare_signal,
+                                             object_semaphores},
+    [CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT] = {"external semaphore wait", make_semaphore_wait,
+                                           copy_semaphores, dm_free, get_semaphore_wait,
+                                           prepare_semaphore_wait, object_semaphores},
     [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = {.name = "memory allocation"},
     [CU_GRAPH_NODE_TYPE_MEM_FREE] = {.name = "memory free"},
     [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {"memory operation", make_batch, copy_batch, dm_free,

@@ -81,6 +81,8 @@ static enum em_step_kind kind_of(CUgraphNodeType type)
     case CU_GRAPH_NODE_TYPE_HOST:
         return EM_STEP_HOST;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
         return EM_STEP_WAIT;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return EM_STEP_RECORD;

@@ -4,6 +4,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "captured.h"
 #include "context.h"
 #include "device.h"
 #include "external_semaphore.h"
@@ -98,7 +99,8 @@ static void check_waits(struct semaphores *s)
 {
     const struct em_payload *p = payload_of(s, s->done);
     const struct em_command *other = p->source.condition.first;
-    if (s->reported || p->semaphore.kind != DM_SEMAPHORE_BINARY || !other || other == &s->command)
+    if (s->reported || p->semaphore.kind != DM_SEMAPHORE_BINARY || !other ||
+        other->stream == s->command.stream) // this one, perhaps as a step of a graph
         return;
     char text[128];
     s->reported = true;
@@ -319,6 +321,7 @@ static CUresult submit(struct em_stream *stream, const struct semaphore_call *ca
         return r;
     em_lock();
     r = fill(stream->object.context, call, s);
+    s->command.stream = stream; // `ready` is asked before the submission
     if (!r)
         r = em_issue(stream, &s->command, EM_SUBMIT_ASYNC);
     em_unlock();
@@ -348,6 +351,11 @@ CUresult em_semaphores_signal(struct em_stream *stream, unsigned count,
                               const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params)
 {
     const struct semaphore_call call = signal_call(count, list, params);
+    if (em_stream_is_captured(stream)) {
+        const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL,
+                                     .extSemSignal = {(CUexternalSemaphore *)list, params, count}};
+        return em_capture->add(stream, &p);
+    }
     return submit(stream, &call);
 }
 
@@ -356,6 +364,11 @@ CUresult em_semaphores_wait(struct em_stream *stream, unsigned count,
                             const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params)
 {
     const struct semaphore_call call = wait_call(count, list, params);
+    if (em_stream_is_captured(stream)) {
+        const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT,
+                                     .extSemWait = {(CUexternalSemaphore *)list, params, count}};
+        return em_capture->add(stream, &p);
+    }
     em_ordered();
     return submit(stream, &call);
 }

@@ -2,7 +2,7 @@
 // Graphs: the order of nodes, each type of node, updates, and launches that wait.
 #include <pthread.h>
 
-#include "../harness.h"
+#include "../semaphore.h"
 
 static CUcontext context;
 static CUstream s, t;
@@ -221,6 +221,64 @@ TEST(barrier_after_launch)
     set_word(0, 1);
     EXPECT_OK(cuStreamSynchronize(s));
     EXPECT_EQ(logged, 1);
+}
+
+static CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal_of(uint64_t value)
+{
+    return (CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS){.params.fence.value = value};
+}
+
+static CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait_of(uint64_t value)
+{
+    return (CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS){.params.fence.value = value};
+}
+
+// A wait for two semaphores, and a signal after it, built by calls and by capture.
+TEST(semaphores)
+{
+    start();
+    struct both a = timeline(0), b = timeline(0), c = timeline(0);
+    CUexternalSemaphore waited[2] = {a.cuda, b.cuda};
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS waits[2] = {wait_of(3), wait_of(4)};
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = signal_of(7);
+    CUDA_EXT_SEM_WAIT_NODE_PARAMS w = {waited, waits, 2}, got;
+    CUDA_EXT_SEM_SIGNAL_NODE_PARAMS g = {&c.cuda, &signal, 1};
+    CUgraphNode n, m;
+    CUgraph built = new_graph(), captured;
+    uint64_t value = 0;
+    MUST(cuGraphAddExternalSemaphoresWaitNode(&n, built, NULL, 0, &w));
+    MUST(cuGraphAddExternalSemaphoresSignalNode(&m, built, &n, 1, &g));
+    EXPECT_OK(cuGraphExternalSemaphoresWaitNodeGetParams(n, &got));
+    EXPECT_EQ(got.numExtSems, 2);
+    EXPECT_EQ(got.paramsArray[1].params.fence.value, 4);
+    CUgraphExec x = instantiate(built);
+    MUST(cuGraphLaunch(x, s));
+    EXPECT_ERROR(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+    MUST(cardlessSemaphoreSignal(a.host, 3));
+    EXPECT_ERROR(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+    MUST(cardlessSemaphoreSignal(b.host, 4));
+    EXPECT_OK(cuStreamSynchronize(s));
+    MUST(cardlessSemaphoreGetValue(c.host, &value));
+    EXPECT_EQ(value, 7);
+    signal = signal_of(9);
+    EXPECT_OK(cuGraphExecExternalSemaphoresSignalNodeSetParams(x, m, &g));
+    w.numExtSems = 1;
+    EXPECT_ERROR(cuGraphExecExternalSemaphoresWaitNodeSetParams(x, n, &w),
+                 CUDA_ERROR_INVALID_VALUE);
+    MUST(cuGraphLaunch(x, s));
+    EXPECT_OK(cuStreamSynchronize(s));
+    MUST(cardlessSemaphoreGetValue(c.host, &value));
+    EXPECT_EQ(value, 9);
+    MUST(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    waits[0] = wait_of(9);
+    signal = signal_of(11);
+    MUST(cuWaitExternalSemaphoresAsync(&c.cuda, waits, 1, s));
+    MUST(cuSignalExternalSemaphoresAsync(&c.cuda, &signal, 1, s));
+    MUST(cuStreamEndCapture(s, &captured));
+    MUST(cuGraphLaunch(instantiate(captured), s));
+    EXPECT_OK(cuStreamSynchronize(s));
+    MUST(cardlessSemaphoreGetValue(c.host, &value));
+    EXPECT_EQ(value, 11);
 }
 
 TEST(child_graphs)
@@ -493,6 +551,6 @@ TEST(user_objects)
 }
 
 TESTS(CASE(copies_and_fills), CASE(branches_wait_for_each_other), CASE(waits_for_the_program),
-      CASE(events), CASE(barrier_after_launch), CASE(child_graphs), CASE(random_order),
-      CASE(cycles), CASE(update_while_pending), CASE(launches_do_not_overlap), CASE(context_ends),
-      CASE(fault), CASE(threads), CASE(user_objects))
+      CASE(events), CASE(barrier_after_launch), CASE(semaphores), CASE(child_graphs),
+      CASE(random_order), CASE(cycles), CASE(update_while_pending), CASE(launches_do_not_overlap),
+      CASE(context_ends), CASE(fault), CASE(threads), CASE(user_objects))

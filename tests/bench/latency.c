@@ -74,6 +74,26 @@ static void streams(CUstream s, CUstream s2)
           cuEventDestroy(x));
 }
 
+// A chain of 100 fills of 64 bytes.
+static void graphs(CUdeviceptr p, CUstream s)
+{
+    CUgraph g;
+    CUgraphNode last = NULL;
+    CUgraphExec x;
+    MUST(cuGraphCreate(&g, 0));
+    for (int i = 0; i < 100; i++) {
+        CUDA_MEMSET_NODE_PARAMS fill = {
+            .dst = p + 64 * i, .value = i, .elementSize = 4, .width = 16, .height = 1};
+        CUgraphNode before = last;
+        MUST(cuGraphAddMemsetNode(&last, g, &before, i != 0, &fill, NULL));
+    }
+    MUST(cuGraphInstantiate(&x, g, 0));
+    BENCH("cuGraphLaunch of 100 memset nodes + sync", 100, cuGraphLaunch(x, s);
+          cuStreamSynchronize(s));
+    MUST(cuGraphExecDestroy(x));
+    MUST(cuGraphDestroy(g));
+}
+
 static CUDA_ARRAY3D_DESCRIPTOR arrays(void)
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
@@ -192,6 +212,7 @@ int main(int argc, char **argv)
     queries(p);
     memory(p, q, s);
     streams(s, s2);
+    graphs(p, s);
     external(arrays());
     virtual_memory();
     printf("%-44s %9ld KiB\n", "resident memory of an idle process, added", after - before);

@@ -15,6 +15,7 @@ LIMITS = {
     'cuDeviceGetAttribute': 50,
     'cuPointerGetAttribute memory type': 50,
     'cuMemAlloc+cuMemFree 4 KiB': 1000,
+    'cuGraphLaunch of 100 memset nodes + sync': 5000,
     'cuExternalMemoryGetMappedBuffer+cuMemFree': 5000,
     'the same, another range each time': 5000,
     'cuExternalMemoryGetMappedMipmappedArray+Destroy': 5000,
