@@ -30,6 +30,7 @@ struct em_context_work {
     unsigned active;                  // commands that are ready or running
     bool failed;                      // parked commands were notified that the context has failed
     bool abandoned;                   // the pending commands are being ended without running
+    uint64_t abandonments;            // how often that has happened to at least one command
     struct em_stream *barrier;        // all streams wait for its commands (cuCtxWaitEvent), or NULL
     struct em_stream *failed_streams; // streams that keep the error of an asynchronous command
     struct em_condition reached;      // parks records of the whole context (cuCtxRecordEvent)

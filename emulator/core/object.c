@@ -2,6 +2,7 @@
 // The table of objects, which finds the object of a handle.
 #include "object.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,8 +50,9 @@ enum {
 };
 enum {
     NO_SLOT = UINT32_MAX,
+    NO_CHUNK = UINT32_MAX,
     REST_BEFORE_REUSE = 4096,
-    HISTORIES_KEPT = 1 << 16, // the memory of more free slots than this is given back
+    EMPTY_CHUNKS_KEPT = 64 // with the histories of their objects, which messages quote
 };
 
 // em_object_pin and em_object_unpin change `pins` without the lock. The word contains the
@@ -73,21 +75,28 @@ struct slot {
 _Static_assert(sizeof(struct slot) == 64, "a slot fills a cache line");
 
 // A chunk of slots never moves, because em_object_pin reads it without the lock. After a peak, the
-// memory of a chunk without live objects is given back; its slots then read as zero.
+// memory of chunks without live objects is given back; their slots then read as zero.
 static struct chunk {
     struct slot *slots;
     uint32_t *next_free; // one for each slot
     uint32_t live;       // the number of slots in use
+    uint32_t ended;      // objects that ended in the chunk since its memory was given back
     uint32_t generation; // the highest generation of a slot when the memory was given back
+    uint32_t highest;    // of all slots
+    uint32_t next_empty;
+    bool is_listed; // as empty
 } chunks[CHUNKS];
 
 static struct {
     uint32_t used;                  // slots that were ever used
     uint32_t free_first, free_last; // a queue, so that histories stay readable as long as possible
     uint32_t free_count;
+    // Chunks that had no live object when they entered this queue.
+    uint32_t empty_first, empty_last, empty_count;
     uint32_t numbers[EM_TYPE_COUNT];
     uint64_t live[EM_TYPE_COUNT];
-} table = {.free_first = NO_SLOT, .free_last = NO_SLOT};
+} table = {
+    .free_first = NO_SLOT, .free_last = NO_SLOT, .empty_first = NO_CHUNK, .empty_last = NO_CHUNK};
 
 static struct slot *slot_at(uint32_t index)
 {
@@ -198,10 +207,34 @@ static bool make_chunk(struct chunk *chunk)
 
 static void give_back(struct chunk *chunk)
 {
-    for (int i = 0; i < CHUNK_SLOTS; i++)
-        if (chunk->slots[i].generation > chunk->generation)
-            chunk->generation = chunk->slots[i].generation;
+    chunk->generation = chunk->highest;
+    chunk->ended = 0;
     dm_sys_discard((uintptr_t)chunk->slots, CHUNK_SLOTS * sizeof(struct slot));
+}
+
+// Keeps the memory of the chunks that became empty last, and gives back that of the oldest. A chunk
+// is kept until as many objects have ended in it as it has slots: otherwise a program that creates
+// and destroys one object again and again after a peak would give a chunk back each time.
+static void list_empty(uint32_t index)
+{
+    struct chunk *chunk = &chunks[index];
+    if (chunk->is_listed || chunk->ended < CHUNK_SLOTS)
+        return;
+    chunk->is_listed = true;
+    chunk->next_empty = NO_CHUNK;
+    if (table.empty_last == NO_CHUNK)
+        table.empty_first = index;
+    else
+        chunks[table.empty_last].next_empty = index;
+    table.empty_last = index;
+    if (++table.empty_count <= EMPTY_CHUNKS_KEPT)
+        return;
+    struct chunk *oldest = &chunks[table.empty_first];
+    table.empty_first = oldest->next_empty;
+    table.empty_count--;
+    oldest->is_listed = false;
+    if (!oldest->live)
+        give_back(oldest);
 }
 
 static void reserve_handles(void)
@@ -215,17 +248,31 @@ static void reserve_handles(void)
         base = HANDLES_BASE;
 }
 
+// The generation of the last object in a slot. A slot that was given back reads as zero.
+static uint32_t generation_of(uint32_t index)
+{
+    uint32_t slot = slot_at(index)->generation, chunk = chunks[index >> CHUNK_BITS].generation;
+    return slot > chunk ? slot : chunk;
+}
+
+static uint32_t take_free_slot(void)
+{
+    uint32_t index = table.free_first;
+    table.free_first = *next_free(index);
+    if (table.free_first == NO_SLOT)
+        table.free_last = NO_SLOT;
+    table.free_count--;
+    return index;
+}
+
 static CUresult take_slot(uint32_t *out)
 {
     reserve_handles();
     bool full = table.used == (uint32_t)CHUNKS << CHUNK_BITS;
-    if (table.free_first != NO_SLOT && (table.free_count > REST_BEFORE_REUSE || full)) {
-        *out = table.free_first;
-        table.free_first = *next_free(*out);
-        if (table.free_first == NO_SLOT)
-            table.free_last = NO_SLOT;
-        table.free_count--;
-        return CUDA_SUCCESS;
+    while (table.free_first != NO_SLOT && (table.free_count > REST_BEFORE_REUSE || full)) {
+        *out = take_free_slot();
+        if (generation_of(*out) < LAST_GENERATION)
+            return CUDA_SUCCESS;
     }
     if (full)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of handles: %u objects are alive",
@@ -253,9 +300,10 @@ CUresult em_object_start(struct em_object *object, enum em_type type, struct em_
     struct slot *slot = slot_at(index);
     struct chunk *chunk = &chunks[index >> CHUNK_BITS];
     chunk->live++;
-    if (slot->generation < chunk->generation)
-        slot->generation = chunk->generation;
-    slot->generation++;
+    slot->generation = generation_of(index) + 1;
+    assert(slot->generation <= LAST_GENERATION);
+    if (slot->generation > chunk->highest)
+        chunk->highest = slot->generation;
     *object = (struct em_object){
         .handle = handle_of(type, slot->generation, index),
         .type = type,
@@ -303,8 +351,9 @@ static void free_slot(struct em_object *object)
     struct chunk *chunk = &chunks[index >> CHUNK_BITS];
     if (slot_at(index)->generation < LAST_GENERATION)
         queue_slot(index);
-    if (--chunk->live == 0 && table.free_count > HISTORIES_KEPT)
-        give_back(chunk);
+    chunk->ended++;
+    if (--chunk->live == 0)
+        list_empty(index >> CHUNK_BITS);
     em_object_unref(object);
 }
 
@@ -363,19 +412,23 @@ static struct em_object *try_pin(uint64_t handle)
 CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out)
 {
     em_assert_unlocked();
-    struct em_object *object = try_pin(handle);
-    if (em_likely(object)) {
-        if (em_likely(object->handle == handle && object->type == type)) {
-            *out = object;
-            return CUDA_SUCCESS;
+    for (;;) {
+        struct em_object *object = try_pin(handle);
+        if (em_likely(object)) {
+            if (em_likely(object->handle == handle && object->type == type)) {
+                *out = object;
+                return CUDA_SUCCESS;
+            }
+            em_object_unpin(object);
         }
-        em_object_unpin(object);
+        em_lock_briefly();
+        CUresult r = em_object_get_(type, handle, code, &object);
+        em_unlock();
+        if (r)
+            return r;
+        // Another thread has just created an object with this handle, which the program must have
+        // guessed.
     }
-    // Fails, because nobody can make this handle valid again. Only the message needs the lock.
-    em_lock_briefly();
-    CUresult r = em_object_get_(type, handle, code, &object);
-    em_unlock();
-    return r;
 }
 
 void em_object_unpin(struct em_object *object)

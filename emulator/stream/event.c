@@ -152,6 +152,7 @@ CUresult em_event_synchronize(struct em_event *e)
     bool waits = m ? !m->done : slot_record && !em_event_slot_is_complete(e->slot, slot_record);
     if (m)
         m->references++;
+    uint64_t before = e->object.context->work.abandonments;
     if (waits && em_self.in_host_function) {
         r = em_fail(CUDA_ERROR_NOT_PERMITTED,
                     "a host function must not wait for work, because work waits for the function");
@@ -162,7 +163,7 @@ CUresult em_event_synchronize(struct em_event *e)
             em_wait_progress();
     }
     if (!r)
-        r = context_error_of(e);
+        r = em_context_wait_result(e->object.context, before);
     em_marker_unref(m);
     em_unlock();
     em_synchronised(EM_SYNC_CALL);

@@ -360,6 +360,7 @@ void em_scheduler_abandon(struct em_context *context, CUresult result)
     struct em_command *c;
     assert(!work->active);
     work->abandoned = true;
+    work->abandonments += oldest(work) != NULL;
     while ((c = oldest(work))) {
         if (c->state == EM_PARKED)
             unpark(c);

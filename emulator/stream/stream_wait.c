@@ -134,6 +134,18 @@ static CUresult synchronised(CUresult r)
     return r;
 }
 
+CUresult em_context_wait_result(struct em_context *context, uint64_t abandonments)
+{
+    em_assert_locked();
+    if (em_context_has_failed(context))
+        return em_context_error(context);
+    if (context->work.abandonments != abandonments)
+        return em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                       "the context was destroyed while this call waited for its work, part of "
+                       "which never ran");
+    return CUDA_SUCCESS;
+}
+
 CUresult em_stream_synchronize(struct em_stream *s)
 {
     CUresult r = CUDA_SUCCESS;
@@ -161,15 +173,15 @@ CUresult em_context_synchronize(struct em_context *context)
         return synchronised(CUDA_SUCCESS);
     em_lock();
     em_object_ref(&context->base.object);
-    uint64_t up_to = context->work.last_sequence;
+    uint64_t up_to = context->work.last_sequence, before = context->work.abandonments;
     while (!r && em_context_is_pending(context, up_to)) {
         if (em_self.in_host_function)
             r = no_waiting_inside();
         else
             em_wait_progress();
     }
-    if (!r && em_context_has_failed(context))
-        r = em_context_error(context);
+    if (!r)
+        r = em_context_wait_result(context, before);
     if (!r && context->work.failed_streams)
         r = take_failure(context->work.failed_streams);
     em_object_unref(&context->base.object);

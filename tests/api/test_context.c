@@ -285,6 +285,42 @@ TEST(threads)
     expect_state(0, 0);
 }
 
+static void *end_soon(void *context)
+{
+    usleep(3000);
+    EXPECT_OK(cuCtxDestroy(context));
+    return NULL;
+}
+
+// A call that waits for work must not succeed if the context ends instead of running that work.
+static void wait_for_lost_work(int round)
+{
+    CUstream s;
+    CUevent e;
+    pthread_t thread;
+    CUcontext context;
+    MUST(cuCtxCreate(&context, NULL, 0, 0));
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    MUST(cuEventCreate(&e, 0));
+    test_hold(s);
+    MUST(cuEventRecord(e, s));
+    pthread_create(&thread, NULL, end_soon, context);
+    CUresult r = round % 3 == 0   ? cuCtxSynchronize()
+                 : round % 3 == 1 ? cuEventSynchronize(e)
+                                  : cuStreamSynchronize(s);
+    pthread_join(thread, NULL);
+    EXPECT_ERROR(r, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    cuCtxSetCurrent(NULL);
+}
+
+TEST(context_ends_while_calls_wait)
+{
+    MUST(cuInit(0));
+    for (int round = 0; round < 60; round++)
+        wait_for_lost_work(round);
+}
+
 TESTS(CASE(create), CASE(create_parameters), CASE(stack), CASE(destroyed_on_the_stack),
       CASE(garbage_handles), CASE(attach_detach), CASE(primary_counts), CASE(primary_reset),
-      CASE(flags), CASE(limits), CASE(limits_of_turing), CASE(threads))
+      CASE(flags), CASE(limits), CASE(limits_of_turing), CASE(threads),
+      CASE(context_ends_while_calls_wait))
