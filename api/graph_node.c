@@ -6,6 +6,7 @@
 #include "api_bodies.h"
 #include "error.h"
 #include "graph.h"
+#include "graph_memory.h"
 
 // Copies a struct into the member of the parameters that has the same fields at its beginning.
 #define PARAMS(node_type, member, pointer)                                                         \
@@ -21,6 +22,16 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependen
     return em_graph_add(graph, &(struct em_dependencies){dependencies, NULL, count}, params, out);
 }
 
+// "dptr: out: address of the allocation"
+static CUresult get_address(CUgraphNode node, CUdeviceptr *out)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(node, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &p);
+    if (!r)
+        *out = p.alloc.dptr;
+    return r;
+}
+
 // ---- any type ----
 
 CUresult api_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -29,14 +40,18 @@ CUresult api_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
                                CUgraphNodeParams *nodeParams)
 {
     const struct em_dependencies d = {dependencies, dependencyData, numDependencies};
-    return em_graph_add(hGraph, &d, nodeParams, phGraphNode);
+    CUresult r = em_graph_add(hGraph, &d, nodeParams, phGraphNode);
+    if (!r && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        r = get_address(*phGraphNode, &nodeParams->alloc.dptr);
+    return r;
 }
 
 CUresult api_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                             const CUgraphNode *dependencies, size_t numDependencies,
                             CUgraphNodeParams *nodeParams)
 {
-    return add(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+    return api_cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, NULL, numDependencies,
+                                 nodeParams);
 }
 
 CUresult api_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
@@ -299,4 +314,56 @@ api_cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode,
 {
     const CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, extSemWait, nodeParams);
     return em_graph_node_set(hNode, &p);
+}
+
+// ---- memory ----
+
+CUresult api_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                    const CUgraphNode *dependencies, size_t numDependencies,
+                                    CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
+{
+    const CUgraphNodeParams p = PARAMS(CU_GRAPH_NODE_TYPE_MEM_ALLOC, alloc, nodeParams);
+    CUresult r = add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+    return r ? r : get_address(*phGraphNode, &nodeParams->dptr);
+}
+
+CUresult api_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &p);
+    if (!r)
+        memcpy(params_out, &p.alloc, sizeof *params_out);
+    return r;
+}
+
+CUresult api_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                   const CUgraphNode *dependencies, size_t numDependencies,
+                                   CUdeviceptr dptr)
+{
+    const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {dptr}};
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &p);
+}
+
+CUresult api_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(hNode, CU_GRAPH_NODE_TYPE_MEM_FREE, &p);
+    if (!r)
+        *dptr_out = p.free.dptr;
+    return r;
+}
+
+CUresult api_cuDeviceGraphMemTrim(CUdevice device)
+{
+    return em_graph_memory_trim(device);
+}
+
+CUresult api_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+{
+    return em_graph_memory_get(device, attr, value);
+}
+
+CUresult api_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+{
+    return em_graph_memory_set(device, attr, *(const cuuint64_t *)value);
 }

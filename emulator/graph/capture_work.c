@@ -44,6 +44,16 @@ static CUresult capture_add(struct em_stream *stream, const CUgraphNodeParams *p
     return r;
 }
 
+static CUresult capture_allocate(struct em_stream *stream, CUgraphNodeParams *params)
+{
+    em_lock();
+    CUresult r = stream->capture ? add_node(stream->capture, params) : not_captured();
+    if (!r) // the node is the last one now
+        em_node_params_get(params->type, stream->capture->capture->graph->last->params, params);
+    em_unlock();
+    return r;
+}
+
 // ---- records ----
 
 static void capture_forget(struct em_event *e)
@@ -198,6 +208,7 @@ static CUresult capture_refuse(struct em_stream *stream, const char *what)
 
 const struct em_capture_ops em_capture_functions = {
     .add = capture_add,
+    .allocate = capture_allocate,
     .record = capture_record,
     .wait = capture_wait,
     .ask = capture_ask,

@@ -3,15 +3,42 @@
 #include "alloc.h"
 #include "error.h"
 #include "graph_exec.h"
+#include "graph_memory.h"
 #include "graph_node.h"
 #include "lock.h"
 #include "stream.h"
 #include "user_object.h"
 
+// Ends the claims of the first `count` steps to their memory.
+static void release_memory(const struct em_plan *p, uint32_t count)
+{
+    for (uint32_t i = 0; p->memory_steps && i < count; i++)
+        if (p->steps[i].type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            em_graph_memory_end_instance(p->steps[i].params);
+}
+
+static CUresult claim_memory(struct em_graph_exec *x)
+{
+    const struct em_plan *p = x->plan;
+    for (uint32_t i = 0; p->memory_steps && i < p->count; i++) {
+        if (p->steps[i].type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            continue;
+        CUresult r = em_graph_memory_instantiate(p->steps[i].params);
+        if (r) {
+            release_memory(p, i);
+            return r;
+        }
+    }
+    x->has_memory = true;
+    return CUDA_SUCCESS;
+}
+
 static void finish_exec(struct em_object *object)
 {
     struct em_graph_exec *x = (struct em_graph_exec *)object;
     em_assert_locked();
+    if (x->has_memory)
+        release_memory(x->plan, x->plan->count);
     if (x->plan)
         em_plan_unref(x->plan);
     em_handle_map_finish(&x->step_of);
@@ -63,7 +90,9 @@ static CUresult start_exec(struct em_graph_exec *x, struct em_graph *g,
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a graph of %u steps",
                        x->plan->count);
     map_steps(g, &x->step_of);
-    r = em_user_objects_copy(g->held, &x->held);
+    r = claim_memory(x);
+    if (!r)
+        r = em_user_objects_copy(g->held, &x->held);
     return r ? r : em_object_start(&x->object, EM_GRAPH_EXEC, NULL, finish_exec);
 }
 

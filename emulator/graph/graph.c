@@ -128,6 +128,10 @@ CUresult em_graph_copy(const struct em_graph *from, struct em_graph **out)
 {
     em_assert_locked();
     struct em_graph *to;
+    if (from->memory_nodes)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "a graph with memory nodes cannot be cloned, and becomes a child graph only "
+                       "with CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE");
     CUresult r = em_graph_new(&to);
     if (r)
         return r;

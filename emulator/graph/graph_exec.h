@@ -12,6 +12,7 @@ struct em_launch;
 struct em_graph_exec {
     struct em_object object; // type EM_GRAPH_EXEC, in no context
     cuuint64_t flags;
+    bool has_memory; // it is the one instance of its memory allocation nodes
     struct em_plan *plan;
     struct em_handle_map step_of; // from the nodes of the original graph
     struct em_held_object *held;

@@ -12,6 +12,7 @@
 struct em_command;
 struct em_context;
 struct em_event;
+struct em_graph_memory;
 struct em_held_object;
 
 struct em_graph {
@@ -23,6 +24,7 @@ struct em_graph {
     struct em_graph_node *parent;  // embedded in this child graph node, or NULL
     struct em_handle_map clone_of; // of a clone: from the original's nodes to its own
     struct em_held_object *held;   // user objects (user_object.h)
+    uint64_t memory_nodes;         // that allocate or free memory
     unsigned captures;             // streams' captures that add nodes to it
 };
 
@@ -104,6 +106,8 @@ void em_node_params_get(CUgraphNodeType type, const void *params, CUgraphNodePar
 CUresult em_node_prepare(CUgraphNodeType type, const void *params, struct em_command **out);
 // The event of a record or wait node, else NULL.
 struct em_event *em_node_event(CUgraphNodeType type, const void *params);
+// The memory that a node allocates or frees, else NULL.
+struct em_graph_memory *em_node_memory(CUgraphNodeType type, const void *params);
 struct em_graph *em_node_child(const struct em_graph_node *node);
 // Whether an instantiated node may change its parameters in this way. If not, says why.
 bool em_node_may_change(CUgraphNodeType type, const void *from, const void *to, char *why,

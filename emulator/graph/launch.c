@@ -21,6 +21,7 @@
 #include "error.h"
 #include "event.h"
 #include "graph_exec.h"
+#include "graph_memory.h"
 #include "graph_node.h"
 #include "lock.h"
 #include "stream.h"
@@ -361,10 +362,41 @@ static CUresult new_launch(struct em_graph_exec *x, struct em_launch **out)
     return CUDA_SUCCESS;
 }
 
+static struct em_graph_memory *memory_of(const struct em_step *s, CUgraphNodeType type)
+{
+    return s->type == type ? em_node_memory(type, s->params) : NULL;
+}
+
+// Checks the memory allocation nodes before anything of the launch exists.
+static CUresult check_memory(const struct em_graph_exec *x)
+{
+    const struct em_plan *p = x->plan;
+    const bool auto_free = x->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    CUresult r = CUDA_SUCCESS;
+    for (uint32_t i = 0; p->memory_steps && i < p->count && !r; i++) {
+        const struct em_graph_memory *m = memory_of(&p->steps[i], CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+        r = m ? em_graph_memory_check_launch(m, auto_free) : CUDA_SUCCESS;
+    }
+    return r;
+}
+
+// Memory that the graph frees itself is free again after the launch.
+static void allocate_memory(const struct em_plan *p)
+{
+    for (uint32_t i = 0; p->memory_steps && i < p->count; i++)
+        if (memory_of(&p->steps[i], CU_GRAPH_NODE_TYPE_MEM_ALLOC))
+            em_graph_memory_launch(p->steps[i].params);
+    for (uint32_t i = 0; p->memory_steps && i < p->count; i++)
+        if (memory_of(&p->steps[i], CU_GRAPH_NODE_TYPE_MEM_FREE))
+            em_graph_memory_free(p->steps[i].params);
+}
+
 static CUresult launch(struct em_graph_exec *x, struct em_stream *stream)
 {
     struct launch_command c;
-    CUresult r = new_launch(x, &c.launch);
+    CUresult r = check_memory(x);
+    if (!r)
+        r = new_launch(x, &c.launch);
     if (r)
         return r;
     em_command_init(&c.command, x->plan->waits ? &waiting_ops : &ordered_ops, sizeof c);
@@ -375,6 +407,7 @@ static CUresult launch(struct em_graph_exec *x, struct em_stream *stream)
         finish_launch(&c.command);
         return r;
     }
+    allocate_memory(x->plan);
     return em_issue(stream, &c.command, EM_SUBMIT_ASYNC);
 }
 

@@ -4,11 +4,20 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "graph_memory.h"
 #include "lock.h"
 
 static void finish_node(struct em_object *object)
 {
     dm_free(object);
+}
+
+// Frees the parameters of a node that ends or has not begun.
+static void drop_params(CUgraphNodeType type, void *params)
+{
+    if (type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+        em_graph_memory_remove_free(params);
+    em_node_params_free(type, params);
 }
 
 CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *params,
@@ -22,7 +31,7 @@ CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *param
     else
         r = em_object_start(&n->object, EM_GRAPH_NODE, NULL, finish_node);
     if (r) {
-        em_node_params_free(type, params);
+        drop_params(type, params);
         dm_free(n);
         return r;
     }
@@ -33,6 +42,7 @@ CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *param
     *(g->last ? &g->last->next : &g->first) = n;
     g->last = n;
     g->node_count++;
+    g->memory_nodes += em_node_memory(type, params) != NULL;
     if (em_node_child(n))
         em_node_child(n)->parent = n;
     *out = n;
@@ -50,7 +60,8 @@ void em_graph_node_drop(struct em_graph_node *n)
     *(n->previous ? &n->previous->next : &g->first) = n->next;
     *(n->next ? &n->next->previous : &g->last) = n->previous;
     g->node_count--;
-    em_node_params_free(n->type, n->params);
+    g->memory_nodes -= em_node_memory(n->type, n->params) != NULL;
+    drop_params(n->type, n->params);
     em_object_retire(&n->object);
 }
 
@@ -125,6 +136,10 @@ CUresult em_graph_node_destroy(CUgraphNode handle)
     if (!r && n->graph->captures)
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
                     "hNode belongs to the graph of a stream capture; end the capture first");
+    // "Nodes and edges of the graph cannot be deleted."
+    if (!r && n->graph->memory_nodes)
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "nodes of a graph with memory nodes cannot be destroyed");
     if (!r)
         em_graph_node_drop(n);
     em_unlock();
@@ -175,6 +190,8 @@ CUresult em_graph_node_set(CUgraphNode handle, const CUgraphNodeParams *params)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "the graph of a child graph node cannot be replaced; change the nodes of its "
                     "embedded graph (cuGraphChildGraphNodeGetGraph)");
+    if (!r && em_node_memory(n->type, n->params))
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED, "the parameters of memory nodes cannot be changed");
     if (!r)
         r = em_node_params_new(params, n->graph, &copy);
     if (!r) {

@@ -12,6 +12,7 @@
 #include "error.h"
 #include "event.h"
 #include "fill.h"
+#include "graph_memory.h"
 #include "graph_node.h"
 #include "host_function.h"
 #include "lock.h"
@@ -452,6 +453,59 @@ static const char *object_semaphores(const void *from, const void *to)
     return a->count == b->count ? NULL : "the number of semaphores must stay the same";
 }
 
+// ---- memory: the parameters are the memory, with a reference ----
+
+static CUresult copy_memory(const void *params, void **out)
+{
+    struct em_graph_memory *m = (struct em_graph_memory *)params;
+    em_graph_memory_ref(m);
+    *out = m;
+    return CUDA_SUCCESS;
+}
+
+static CUresult make_alloc(const CUgraphNodeParams *given, const struct em_graph *graph, void **out)
+{
+    struct em_graph_memory *m;
+    if (!graph)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "the parameters of memory nodes cannot be changed");
+    CUresult r = em_graph_memory_new(&given->alloc, &m);
+    *out = m;
+    return r;
+}
+
+static CUresult make_free(const CUgraphNodeParams *given, const struct em_graph *graph, void **out)
+{
+    struct em_graph_memory *m;
+    if (!graph)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "the parameters of memory nodes cannot be changed");
+    CUresult r = em_graph_memory_find(given->free.dptr, &m);
+    if (!r)
+        r = em_graph_memory_add_free(m);
+    return r ? r : copy_memory(m, out);
+}
+
+static void free_memory(void *params)
+{
+    em_graph_memory_unref(params);
+}
+
+static void get_alloc(const void *params, CUgraphNodeParams *out)
+{
+    out->alloc = *em_graph_memory_params(params);
+}
+
+static void get_free(const void *params, CUgraphNodeParams *out)
+{
+    out->free.dptr = em_graph_memory_params(params)->dptr;
+}
+
+static const char *object_memory(const void *from, const void *to)
+{
+    return from == to ? NULL : "memory nodes cannot be changed";
+}
+
 // ---- child graphs: the parameters are the embedded graph ----
 
 // Whether `inner` is `graph` or contains it.
@@ -553,8 +607,10 @@ static const struct type types[] = {
     [CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT] = {"external semaphore wait", make_semaphore_wait,
                                            copy_semaphores, dm_free, get_semaphore_wait,
                                            prepare_semaphore_wait, object_semaphores},
-    [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = {.name = "memory allocation"},
-    [CU_GRAPH_NODE_TYPE_MEM_FREE] = {.name = "memory free"},
+    [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = {"memory allocation", make_alloc, copy_memory, free_memory,
+                                      get_alloc, NULL, object_memory},
+    [CU_GRAPH_NODE_TYPE_MEM_FREE] = {"memory free", make_free, copy_memory, free_memory, get_free,
+                                     NULL, object_memory},
     [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {"memory operation", make_batch, copy_batch, dm_free,
                                          get_batch, prepare_batch, object_batch},
     [CU_GRAPH_NODE_TYPE_CONDITIONAL] = {.name = "conditional"},
@@ -625,6 +681,13 @@ struct em_event *em_node_event(CUgraphNodeType type, const void *params)
 {
     return type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT
                ? (struct em_event *)params
+               : NULL;
+}
+
+struct em_graph_memory *em_node_memory(CUgraphNodeType type, const void *params)
+{
+    return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE
+               ? (struct em_graph_memory *)params
                : NULL;
 }
 

@@ -108,6 +108,7 @@ static CUresult fill_steps(struct em_plan *p, struct em_graph *g, struct em_plan
         s->enabled = true;
         s->kind = kind_of(n->type);
         count_kind(p, s->kind);
+        p->memory_steps += em_node_memory(n->type, n->params) != NULL;
         if (em_node_child(n)) {
             s->leave = n->leave;
             p->steps[n->leave].type = n->type;
@@ -230,6 +231,7 @@ CUresult em_plan_copy(const struct em_plan *p, struct em_plan **out)
         return r;
     copy->waits = p->waits;
     copy->event_steps = p->event_steps;
+    copy->memory_steps = p->memory_steps;
     memcpy(copy->outs, p->outs, outs * sizeof *p->outs);
     memcpy(copy->order, p->order, p->count * sizeof *p->order);
     for (uint32_t i = 0; i <= p->count && !r; i++) {

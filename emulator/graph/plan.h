@@ -40,7 +40,7 @@ struct em_plan {
     uint32_t references; // of the exec and of launches
     uint32_t count;
     bool waits; // has steps that may wait or run in another thread
-    uint32_t event_steps;
+    uint32_t event_steps, memory_steps;
     struct em_step *steps; // count + 1
     uint32_t *outs;        // the successors of all steps
     uint32_t *order;       // a topological order

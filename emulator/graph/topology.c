@@ -207,6 +207,9 @@ CUresult em_graph_disconnect(CUgraph handle, const CUgraphNode *from, const CUgr
     struct ends e;
     em_lock();
     CUresult r = check_edges(handle, from, to, count, &g);
+    if (!r && count && g->memory_nodes)
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "edges of a graph with memory nodes cannot be removed");
     for (size_t i = 0; i < count && !r; i++) {
         r = find_ends(g, from, to, i, &e);
         if (!r && data)

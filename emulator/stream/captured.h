@@ -13,6 +13,8 @@ struct em_event;
 struct em_capture_ops {
     // Work for a captured stream: adds a node. Precondition: em_lock not held.
     CUresult (*add)(struct em_stream *stream, const CUgraphNodeParams *params);
+    // The same for an allocation: writes the address into the parameters.
+    CUresult (*allocate)(struct em_stream *stream, CUgraphNodeParams *params);
     // Of an event in a captured stream. Precondition: em_lock not held.
     CUresult (*record)(struct em_event *event, struct em_stream *stream);
     // If the stream is captured, or the event was recorded in one that was. Precondition: em_lock

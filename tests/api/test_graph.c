@@ -281,6 +281,99 @@ TEST(semaphores)
     EXPECT_EQ(value, 11);
 }
 
+static CUgraphNode add_alloc(CUgraph g, CUgraphNode after, size_t bytes, CUdeviceptr *out)
+{
+    CUgraphNode n;
+    CUDA_MEM_ALLOC_NODE_PARAMS p = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
+        .bytesize = bytes};
+    MUST(cuGraphAddMemAllocNode(&n, g, after ? &after : NULL, after != NULL, &p));
+    *out = p.dptr;
+    return n;
+}
+
+static cuuint64_t used_by_graphs(void)
+{
+    cuuint64_t used;
+    MUST(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used));
+    return used;
+}
+
+TEST(memory)
+{
+    CUdeviceptr p, q;
+    CUgraphNode n, f;
+    CUgraphExec x, y;
+    uint32_t value = 0;
+    start();
+    EXPECT_EQ(used_by_graphs(), 0);
+    // p lives inside a launch, q until the program frees it.
+    CUgraph g = new_graph(), clone;
+    n = add_alloc(g, NULL, 1000, &p);
+    n = add_alloc(g, n, 1000, &q);
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = p, .value = 5, .elementSize = 4, .width = 250, .height = 1};
+    MUST(cuGraphAddMemsetNode(&n, g, &n, 1, &fill, context));
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = p,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = q,
+                          .WidthInBytes = 1000,
+                          .Height = 1,
+                          .Depth = 1};
+    MUST(cuGraphAddMemcpyNode(&n, g, &n, 1, &copy, context));
+    MUST(cuGraphAddMemFreeNode(&f, g, &n, 1, p));
+    EXPECT_ERROR(cuGraphAddMemFreeNode(&f, g, &n, 1, p), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphAddMemFreeNode(&f, g, &n, 1, device), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphDestroyNode(f), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuGraphClone(&clone, g), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(used_by_graphs(), 2000);
+    x = instantiate(g);
+    EXPECT_ERROR(cuGraphInstantiate(&y, g, 0), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(cuMemFree(q), CUDA_ERROR_INVALID_VALUE); // no launch has allocated it
+    EXPECT_OK(cuGraphLaunch(x, s));
+    EXPECT_ERROR(cuGraphLaunch(x, s), CUDA_ERROR_INVALID_VALUE); // q is not free
+    EXPECT_OK(cuStreamSynchronize(s));
+    MUST(cuMemcpyDtoH(&value, q + 996, 4));
+    EXPECT_EQ(value, 5);
+    EXPECT_ERROR(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuMemFree(q));
+    EXPECT_OK(cuGraphLaunch(x, s));
+    EXPECT_OK(cuMemFreeAsync(q, s));
+    EXPECT_OK(cuGraphLaunch(x, s));
+    EXPECT_OK(cuStreamSynchronize(s));
+    MUST(cuGraphExecDestroy(x));
+    MUST(cuGraphDestroy(g));
+    EXPECT_EQ(used_by_graphs(), 1000); // q outlives the graph
+    EXPECT_OK(cuMemsetD8(q, 1, 1000));
+    EXPECT_OK(cuMemFree(q));
+    EXPECT_EQ(used_by_graphs(), 0);
+    EXPECT_OK(cuDeviceGraphMemTrim(0));
+    MUST(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &(cuuint64_t){0}));
+}
+
+TEST(captured_memory)
+{
+    CUdeviceptr p = 0;
+    CUgraph g;
+    CUgraphExec x;
+    start();
+    MUST(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    EXPECT_OK(cuMemAllocAsync(&p, 64, s));
+    EXPECT_OK(cuMemsetD32Async(p, 9, 16, s));
+    EXPECT_OK(cuMemcpyDtoHAsync(words, p, 64, s));
+    EXPECT_OK(cuMemFreeAsync(p, s));
+    MUST(cuStreamEndCapture(s, &g));
+    MUST(cuGraphInstantiate(&x, g, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+    for (int i = 0; i < 3; i++) {
+        words[15] = 0;
+        EXPECT_OK(cuGraphLaunch(x, s));
+        EXPECT_OK(cuStreamSynchronize(s));
+        EXPECT_EQ(words[15], 9);
+    }
+}
+
 TEST(child_graphs)
 {
     start();
@@ -551,6 +644,7 @@ TEST(user_objects)
 }
 
 TESTS(CASE(copies_and_fills), CASE(branches_wait_for_each_other), CASE(waits_for_the_program),
-      CASE(events), CASE(barrier_after_launch), CASE(semaphores), CASE(child_graphs),
-      CASE(random_order), CASE(cycles), CASE(update_while_pending), CASE(launches_do_not_overlap),
-      CASE(context_ends), CASE(fault), CASE(threads), CASE(user_objects))
+      CASE(events), CASE(barrier_after_launch), CASE(semaphores), CASE(memory),
+      CASE(captured_memory), CASE(child_graphs), CASE(random_order), CASE(cycles),
+      CASE(update_while_pending), CASE(launches_do_not_overlap), CASE(context_ends), CASE(fault),
+      CASE(threads), CASE(user_objects))

@@ -274,12 +274,19 @@ CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, struct e
     struct em_pool *p;
     CUmemLocation l = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
                        .id = stream->object.context->device->ordinal};
+    CUgraphNodeParams node = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .alloc = {.bytesize = size}};
+    bool captured = em_stream_is_captured(stream);
     em_lock();
     CUresult r = handle ? em_pool_get(*handle, &p) : current_of(&l, &p);
-    if (!r && em_stream_is_captured(stream))
-        r = em_capture->refuse(stream, "memory allocation");
-    if (!r)
+    if (!r && captured)
+        node.alloc.poolProps =
+            (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = p->location};
+    else if (!r)
         r = em_pool_alloc(p, size, out);
     em_unlock();
+    if (r || !captured)
+        return r;
+    r = em_capture->allocate(stream, &node);
+    *out = node.alloc.dptr;
     return r;
 }

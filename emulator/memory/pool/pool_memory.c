@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "arithmetic.h"
 #include "call.h"
+#include "captured.h"
 #include "command.h"
 #include "device.h"
 #include "lock.h"
@@ -342,9 +343,13 @@ CUresult em_pool_free_async(uint64_t address, struct em_stream *stream)
 {
     struct free_command c = {.command = {.ops = &free_ops, .size_B = sizeof c}};
     CUresult r = CUDA_SUCCESS;
+    if (em_stream_is_captured(stream))
+        return em_capture->add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEM_FREE,
+                                                            .free = {.dptr = address}});
     em_lock();
     struct em_allocation *a = em_memory_find(address, 0);
-    bool pooled = a && a->kind == EM_MEMORY_POOLED && a->release == release;
+    bool pooled = a && a->kind == EM_MEMORY_POOLED && a->release == release &&
+                  !a->free_at; // else it belongs to a graph
     if (pooled && !(r = take_piece(address, &c.piece)))
         r = em_issue(stream, &c.command, EM_SUBMIT_ASYNC);
     else if (!pooled && a && a->kind == EM_MEMORY_IMPORTED && a->base == address)
