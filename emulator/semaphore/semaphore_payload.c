@@ -36,6 +36,7 @@ void em_payload_unref(struct em_payload *p)
     em_assert_locked();
     if (--p->references)
         return;
+    em_source_forget(&p->source);
     dm_semaphore_close(&p->semaphore);
     dm_free(p);
 }

@@ -184,6 +184,7 @@ void em_event_slot_close(struct em_event_slot *s)
 {
     em_assert_locked();
     struct pool *p = s->pool;
+    em_source_forget(&s->source);
     if (p)
         p->free[(p->free_first + p->free_count++) % POOL_SLOTS] = s->index;
     else

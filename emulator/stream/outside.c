@@ -2,6 +2,7 @@
 // The thread that watches words in shared memory and, as a last resort, polls plain memory.
 #include "outside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -12,7 +13,9 @@
 #include "command.h"
 #include "lock.h"
 #include "own_thread.h"
+#include "progress.h"
 #include "scheduler.h"
+#include "workers.h"
 
 enum {
     FIRST_NS = 10000,  // plain memory is polled after this time, then after twice as long …
@@ -30,6 +33,8 @@ static bool started, cannot_wait_for_words;
 static bool asleep;     // the thread is in the kernel, or about to be
 static uint32_t kicked; // a futex: the thread has something new to look at
 static bool hurry;
+static bool listed;       // there are words that the thread does not know yet
+static unsigned spinners; // threads between em_outside_spin_begin and em_outside_spin_end
 
 static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
 {
@@ -56,8 +61,42 @@ static void ask(struct em_source *s)
 {
     s->seen = value_of(s); // before the question: a later change is noticed
     em_condition_notify(&s->condition);
-    if (s->threads && em_scheduler.waiters)
-        pthread_cond_broadcast(&em_scheduler.progress);
+    if (s->threads)
+        em_wake_waiters();
+}
+
+static bool in_use(const struct em_source *s)
+{
+    return s->condition.first || s->threads;
+}
+
+// Whoever changes the word wakes its futex only while this process is counted.
+static void count(struct em_source *s)
+{
+    bool wanted = in_use(s) && !spinners;
+    if (wanted != s->counted)
+        __atomic_fetch_add(s->waiters, wanted ? 1 : UINT32_MAX, __ATOMIC_SEQ_CST);
+    s->counted = wanted;
+}
+
+static void remove_word(struct em_source *s)
+{
+    s->watched = false;
+    if (s->previous)
+        s->previous->next = s->next;
+    else
+        words = s->next;
+    if (s->next)
+        s->next->previous = s->previous;
+}
+
+static void remove_unused_words(void)
+{
+    for (struct em_source *s = words, *next; s; s = next) {
+        next = s->next;
+        if (!in_use(s))
+            remove_word(s);
+    }
 }
 
 // Asks the sources that have changed, or all if the kernel cannot tell.
@@ -75,24 +114,25 @@ static void ask_changed(bool all)
 static void sleep_until_changed(long pause_ns)
 {
     struct futex_waitv wait[WORDS + 1];
-    unsigned count = 0;
-    for (const struct em_source *s = words; s && count < WORDS && !cannot_wait_for_words;
+    unsigned entries = 0;
+    for (const struct em_source *s = words; s && entries < WORDS && !cannot_wait_for_words;
          s = s->next)
-        wait[count++] =
+        wait[entries++] =
             (struct futex_waitv){.uaddr = (uintptr_t)s->word, .val = s->seen, .flags = FUTEX_32};
+    listed = false;
     uint32_t kicks = __atomic_load_n(&kicked, __ATOMIC_SEQ_CST);
-    wait[count++] = (struct futex_waitv){
+    wait[entries++] = (struct futex_waitv){
         .uaddr = (uintptr_t)&kicked, .val = kicks, .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG};
     asleep = true;
     em_unlock();
     struct timespec until, pause = {.tv_nsec = pause_ns};
     long r = 0;
-    if (count == 1) {
+    if (entries == 1) {
         futex(&kicked, FUTEX_WAIT_PRIVATE, kicks, pause_ns ? &pause : NULL);
     } else {
         uint64_t ns = dm_now_ns() + (uint64_t)pause_ns;
         until = (struct timespec){(time_t)(ns / DM_NS_PER_S), (long)(ns % DM_NS_PER_S)};
-        r = syscall(SYS_futex_waitv, wait, count, 0, pause_ns ? &until : NULL, CLOCK_MONOTONIC);
+        r = syscall(SYS_futex_waitv, wait, entries, 0, pause_ns ? &until : NULL, CLOCK_MONOTONIC);
     }
     bool unknown = r < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL);
     em_lock();
@@ -116,6 +156,7 @@ static void *watch_main(void *unused)
     for (;;) {
         bool poll_words = words && (cannot_wait_for_words || more_than_the_kernel_takes());
         ask_changed(poll_words);
+        remove_unused_words();
         em_condition_notify_some(&em_outside_memory.condition, MANY);
         if (em_scheduler.ready.first) {
             em_progress();
@@ -146,9 +187,13 @@ void em_source_watch(struct em_source *s)
     em_assert_locked();
     if (s == &em_outside_memory)
         em_outside_hurry();
-    if (s->watched || !s->word)
+    if (!s->word)
         return;
-    __atomic_fetch_add(s->waiters, 1, __ATOMIC_SEQ_CST);
+    // Before the caller asks its question: either a change comes later and wakes the futex, or the
+    // caller sees it.
+    count(s);
+    if (s->watched)
+        return; // `seen` stays: others may wait, and have not been asked about a change since
     s->seen = value_of(s);
     s->watched = true;
     s->previous = NULL;
@@ -156,23 +201,28 @@ void em_source_watch(struct em_source *s)
     if (words)
         words->previous = s;
     words = s;
-    kick();
+    listed = true;
+    if (!spinners)
+        kick();
 }
 
+// The word stays in the list until the thread wakes next, because the program often waits for the
+// same word again and again, and adding it costs a system call.
 void em_source_unwatch(struct em_source *s)
 {
     em_assert_locked();
-    if (!s->watched || s->condition.first || s->threads)
+    if (s->watched)
+        count(s);
+}
+
+void em_source_forget(struct em_source *s)
+{
+    em_assert_locked();
+    assert(!in_use(s));
+    if (!s->watched)
         return;
-    __atomic_fetch_sub(s->waiters, 1, __ATOMIC_SEQ_CST);
-    s->watched = false;
-    if (s->previous)
-        s->previous->next = s->next;
-    else
-        words = s->next;
-    if (s->next)
-        s->next->previous = s->previous;
-    kick(); // the memory of the word may go away
+    remove_word(s);
+    kick();
 }
 
 void em_source_wait(struct em_source *s, bool (*done)(void *), void *argument)
@@ -205,6 +255,33 @@ void em_outside_ask_changed(void)
 {
     em_assert_locked();
     ask_changed(false);
+}
+
+bool em_outside_spin_begin(void)
+{
+    em_assert_locked();
+    bool waits = false;
+    for (const struct em_source *s = words; s && !waits; s = s->next)
+        waits = in_use(s);
+    if (!waits || !em_workers_may_help())
+        return false;
+    if (!spinners++) {
+        for (struct em_source *s = words; s; s = s->next)
+            count(s);
+    }
+    return true;
+}
+
+void em_outside_spin_end(void)
+{
+    em_assert_locked();
+    if (--spinners)
+        return;
+    for (struct em_source *s = words; s; s = s->next)
+        count(s);
+    ask_changed(false); // nobody was woken for a change until now
+    if (listed)
+        kick();
 }
 
 void em_outside_ask_words(void)

@@ -13,7 +13,9 @@
 //            while another thread synchronises.
 //
 // One thread watches all words and the plain memory, a second one all files. They are started when
-// first needed. Everything here: precondition: em_lock held.
+// first needed. A thread of the program that waits looks at the words itself for a few
+// microseconds before it sleeps: it notices a change without a system call, and meanwhile whoever
+// changes a word need not wake anybody. Everything here: precondition: em_lock held.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +30,8 @@ struct em_source {
     // The rest belongs to outside.c.
     uint32_t seen;    // value of the word when the condition was last asked
     unsigned threads; // in em_source_wait
-    bool watched;
+    bool watched;     // in the list of words; may be there although nobody waits
+    bool counted;     // this process counts in *waiters
     struct em_source *previous, *next;
 };
 
@@ -41,6 +44,8 @@ bool em_outside_start(void);
 // em_source_unwatch does nothing while commands or threads wait for it.
 void em_source_watch(struct em_source *source);
 void em_source_unwatch(struct em_source *source);
+// To be called before the memory of the word, or the source, goes away. Nobody waits for it.
+void em_source_forget(struct em_source *source);
 // em_wait_progress for a thread that waits for the source. `done(argument)` returns whether the
 // wait is over; it is asked again once the source is watched, so that no change is missed.
 void em_source_wait(struct em_source *source, bool (*done)(void *), void *argument);
@@ -55,6 +60,12 @@ void em_outside_ask_changed(void);
 // Asks the conditions of all words that are watched, because something else than the words has
 // changed.
 void em_outside_ask_words(void);
+
+// A thread that waits for progress looks at the words itself from now on: it calls
+// em_outside_ask_changed again and again, and releases em_lock in between. Returns false if nobody
+// waits for a word, or if there is only one processor core.
+bool em_outside_spin_begin(void);
+void em_outside_spin_end(void);
 
 // The kernel cannot say when something else happens that the words stand for: from now on they are
 // polled as plain memory is.

@@ -3,6 +3,7 @@
 // driver's own.
 #include "progress.h"
 
+#include <sched.h>
 #include <time.h>
 
 #include "call.h"
@@ -15,8 +16,12 @@
 #include "stream.h"
 
 enum {
-    SHARE_MOST = 256,  // commands that a thread runs for others before the runner takes over …
-    SHARE_NS = 1000000 // … or for this long
+    SHARE_MOST = 256,   // commands that a thread runs for others before the runner takes over …
+    SHARE_NS = 1000000, // … or for this long
+    ALONE_NS = 2000,    // a thread that waits for a word gives its core to others after this time,
+                        // because one of them may be about to change the word
+    SPIN_NS = 20000     // it sleeps after this time, which is about as long as it takes to sleep
+                        // and to wake up
 };
 
 // Runs a command that waited, in the name of the call that submitted it.
@@ -83,6 +88,7 @@ void em_run_share(void)
 void em_wake_waiters(void)
 {
     em_assert_locked();
+    em_scheduler.progressed++;
     if (em_unlikely(em_scheduler.waiters))
         pthread_cond_broadcast(&em_scheduler.progress);
 }
@@ -104,6 +110,43 @@ void em_poll(struct em_command *c)
     em_progress();
 }
 
+static void pause_briefly(void)
+{
+    for (int i = 0; i < 8; i++) {
+#if defined __x86_64__
+        __builtin_ia32_pause();
+#elif defined __aarch64__
+        __asm__ volatile("isb");
+#endif
+    }
+}
+
+static bool may_go_on(uint64_t progressed)
+{
+    return em_scheduler.ready.first || em_scheduler.progressed != progressed;
+}
+
+// If something waits for a word that another process changes, looks at the word for a while.
+// Returns whether there was progress. Releases em_lock meanwhile.
+static bool spin(void)
+{
+    if (em_likely(!em_outside_spin_begin()))
+        return false;
+    uint64_t before = em_scheduler.progressed, begin = dm_now_ns(), spent = 0;
+    while (!may_go_on(before) && spent < SPIN_NS) {
+        em_unlock();
+        if (spent < ALONE_NS)
+            pause_briefly();
+        else
+            sched_yield();
+        em_lock_again();
+        em_outside_ask_changed();
+        spent = dm_now_ns() - begin;
+    }
+    em_outside_spin_end();
+    return may_go_on(before); // the end looks once more
+}
+
 static void wait_progress(uint64_t deadline_ns)
 {
     em_assert_locked();
@@ -111,6 +154,8 @@ static void wait_progress(uint64_t deadline_ns)
         em_run_share();
         return;
     }
+    if (spin())
+        return;
     if (em_outside_memory.condition.first)
         em_outside_hurry();
     struct timespec until = {(time_t)(deadline_ns / DM_NS_PER_S),

@@ -48,7 +48,8 @@ struct em_scheduler {
     struct em_ready_queue hosted; // for the thread that runs host functions
     bool handed_over;             // the runner continues with the ready commands
     uint64_t chosen;              // counts the calls of em_scheduler_choose that found a command
-    uint64_t waiters;             // threads in em_wait_progress
+    uint64_t waiters;             // threads that sleep in em_wait_progress
+    uint64_t progressed;          // counts the calls of em_wake_waiters
     pthread_cond_t progress;      // something completed
     uint64_t steps;               // work done so far: edges, questions, comparisons; for tests
 };

@@ -55,14 +55,19 @@ static void count_cores(void)
     most = count < 2 ? 0 : count - 1 < WORKERS_MOST ? (unsigned)count - 1 : WORKERS_MOST;
 }
 
+bool em_workers_may_help(void)
+{
+    pthread_once(&cores_once, count_cores);
+    return most > 0;
+}
+
 // ---- parts ----
 
 unsigned em_parts(uint64_t bytes, uint64_t units)
 {
     if (units < 2 || !em_scheduler.policy->workers)
         return 1;
-    pthread_once(&cores_once, count_cores);
-    if (!most)
+    if (!em_workers_may_help())
         return 1;
     uint64_t parts = bytes / (EM_WORKERS_MIN_B / 4);
     parts = parts < EM_PARTS_MAX ? parts : EM_PARTS_MAX;

@@ -24,6 +24,9 @@ void em_part(uint64_t total, uint64_t unit, unsigned part, unsigned parts, uint6
 // that can be split into at most `units`: 1 if it must not be split.
 unsigned em_parts(uint64_t bytes, uint64_t units);
 
+// Whether the process has more than one processor core.
+bool em_workers_may_help(void);
+
 // Calls part(argument, index) for each index below `count`, in this thread and in workers, whoever
 // is free taking the next one. A worker that does not come to run is not waited for. All calls have
 // ended on return. If a call returns false, no further index is begun. Precondition: em_lock not

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "latency_semaphore.h"
 
 static unsigned char host[1 << 20];
 
@@ -201,6 +202,7 @@ int main(int argc, char **argv)
 {
     CUdeviceptr p, q;
     CUstream s, s2;
+    semaphores_begin();
     begin(argc, argv);
     long before = resident_KiB();
     start();
@@ -215,6 +217,7 @@ int main(int argc, char **argv)
     graphs(p, s);
     external(arrays());
     virtual_memory();
+    semaphores(s);
     printf("%-44s %9ld KiB\n", "resident memory of an idle process, added", after - before);
     return 0;
 }

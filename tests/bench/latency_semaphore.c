@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Semaphores: the time of a signal and a wait, inside one process and between two.
+#include "latency_semaphore.h"
+
+#include <cardless.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../send_fd.h"
+#include "calls.h"
+
+enum { WARM_ROUNDS = 200, ROUNDS = 500 };
+
+static int other_process; // a socket
+
+static CUexternalSemaphore import(int fd)
+{
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc;
+    CUexternalSemaphore s;
+    memset(&desc, 0, sizeof desc);
+    desc.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
+    desc.handle.fd = fd;
+    MUST(cuImportExternalSemaphore(&s, &desc));
+    return s;
+}
+
+static void signal_value(CUexternalSemaphore s, uint64_t value, CUstream stream)
+{
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS p;
+    memset(&p, 0, sizeof p);
+    p.params.fence.value = value;
+    MUST(cuSignalExternalSemaphoresAsync(&s, &p, 1, stream));
+}
+
+static void wait_value(CUexternalSemaphore s, uint64_t value, CUstream stream)
+{
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS p;
+    memset(&p, 0, sizeof p);
+    p.params.fence.value = value;
+    MUST(cuWaitExternalSemaphoresAsync(&s, &p, 1, stream));
+}
+
+static void answer(int socket)
+{
+    char byte;
+    CUcontext context;
+    CUstream stream;
+    int there = receive_fd(socket, &byte, 1), back = receive_fd(socket, &byte, 1);
+    if (there < 0 || back < 0)
+        _exit(0); // the benchmark has ended before it came here
+    MUST(cuInit(0));
+    MUST(cuDevicePrimaryCtxRetain(&context, 0));
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUexternalSemaphore a = import(there), b = import(back);
+    for (uint64_t i = 1; i <= WARM_ROUNDS + RUNS * ROUNDS; i++) {
+        wait_value(a, i, stream);
+        signal_value(b, i, stream);
+        MUST(cuStreamSynchronize(stream));
+    }
+    _exit(0);
+}
+
+void semaphores_begin(void)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        exit(1);
+    if (!fork()) {
+        close(ends[0]);
+        answer(ends[1]);
+    }
+    close(ends[1]);
+    other_process = ends[0];
+}
+
+static CUexternalSemaphore shared_semaphore(void)
+{
+    cardlessSemaphore s;
+    int sent, own;
+    MUST(cardlessSemaphoreCreate(&s, CARDLESS_SEMAPHORE_TIMELINE, 0));
+    MUST(cardlessSemaphoreExport(s, &sent));
+    MUST(cardlessSemaphoreExport(s, &own));
+    if (!send_fd(other_process, sent, "s", 1))
+        exit(1);
+    close(sent);
+    return import(own);
+}
+
+void semaphores(CUstream stream)
+{
+    CUexternalSemaphore a = shared_semaphore(), b = shared_semaphore();
+    double rounds_ns[RUNS];
+    uint64_t value = 0;
+    for (int run = -1; run < RUNS; run++) {
+        int rounds = run < 0 ? WARM_ROUNDS : ROUNDS;
+        double start = now_ns();
+        for (int i = 0; i < rounds; i++) {
+            signal_value(a, ++value, stream);
+            wait_value(b, value, stream);
+            MUST(cuStreamSynchronize(stream));
+        }
+        if (run >= 0) // two signals and two waits
+            rounds_ns[run] = (now_ns() - start) / (2.0 * rounds);
+    }
+    qsort(rounds_ns, RUNS, sizeof *rounds_ns, by_value);
+    report("semaphore signal+wait between 2 processes", rounds_ns[RUNS / 2]);
+    BENCH("semaphore signal+wait+sync", 1000, signal_value(a, ++value, stream);
+          wait_value(a, value, stream); cuStreamSynchronize(stream));
+}
