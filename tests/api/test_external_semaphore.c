@@ -131,8 +131,10 @@ TEST(signals_set_the_value)
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct both s = timeline(steps[i][0]);
         EXPECT_OK(cu_signal(s.cuda, steps[i][1], NULL));
+        EXPECT_OK(cuCtxSynchronize());
         EXPECT_EQ(value_of(s), steps[i][1]);
         EXPECT_OK(cu_signal(s.cuda, steps[i][2], NULL));
+        EXPECT_OK(cuCtxSynchronize());
         EXPECT_EQ(value_of(s), steps[i][2]);
         EXPECT_OK(cu_wait(s.cuda, steps[i][2], NULL));
         EXPECT_OK(cuCtxSynchronize());
@@ -225,9 +227,11 @@ TEST(imports_share_a_payload)
     EXPECT_OK(cuCtxSynchronize());
     EXPECT_OK(cuDestroyExternalSemaphore(s.cuda));
     EXPECT_OK(cu_signal(s2, 7, NULL));
+    EXPECT_OK(cuCtxSynchronize());
     EXPECT_EQ(value_of(s), 7);
     EXPECT_OK(cardlessSemaphoreDestroy(s.host));
     EXPECT_OK(cu_wait(s2, 7, NULL));
+    EXPECT_OK(cuCtxSynchronize());
     EXPECT_OK(cuDestroyExternalSemaphore(s2));
     EXPECT_NO_DIAGNOSTIC();
 }
@@ -260,7 +264,7 @@ TEST(streams)
     EXPECT_OK(cuMemsetD8Async(p, 1, 64, all[4]));
     EXPECT_OK(cuStreamQuery(all[4]));
     EXPECT_OK(cardlessSemaphoreSignal(s.host, 1));
-    EXPECT_OK(cuEventQuery(event));
+    EXPECT_OK(cuEventSynchronize(event));
     EXPECT_OK(cuCtxSynchronize());
 }
 
@@ -274,11 +278,11 @@ TEST(binary_alternates)
     CUstream a = new_stream(), b = new_stream();
     EXPECT_OK(cu_signal(s.cuda, 77, a)); // the value means nothing
     EXPECT_OK(cu_wait(s.cuda, 99, a));
-    EXPECT_OK(cuStreamQuery(a));
+    EXPECT_OK(cuStreamSynchronize(a));
     EXPECT_OK(cu_wait(s.cuda, 0, a)); // the first wait has reset it
     EXPECT_EQ(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
     EXPECT_OK(cu_signal(s.cuda, 0, b));
-    EXPECT_OK(cuStreamQuery(a));
+    EXPECT_OK(cuStreamSynchronize(a));
     EXPECT_EQ(value_of(s), 0);
     // Rounds that are queued ahead.
     for (int i = 0; i < 50; i++)
@@ -286,8 +290,11 @@ TEST(binary_alternates)
     for (int i = 0; i < 50; i++) {
         EXPECT_EQ(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
         EXPECT_OK(cu_signal(s.cuda, 0, b));
+        EXPECT_OK(cuStreamSynchronize(b));
+        while (value_of(s)) // until the wait has consumed the signal
+            cuStreamQuery(a);
     }
-    EXPECT_OK(cuStreamQuery(a));
+    EXPECT_OK(cuStreamSynchronize(a));
     EXPECT_NO_DIAGNOSTIC();
 }
 
@@ -350,8 +357,10 @@ TEST(one_twice)
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS up[2] = {signal_params(3), signal_params(4)},
                                           down[2] = {signal_params(9), signal_params(8)};
     EXPECT_OK(cuSignalExternalSemaphoresAsync(list, up, 2, NULL));
+    EXPECT_OK(cuCtxSynchronize());
     EXPECT_EQ(value_of(s), 4);
     EXPECT_OK(cuSignalExternalSemaphoresAsync(list, down, 2, NULL));
+    EXPECT_OK(cuCtxSynchronize());
     EXPECT_EQ(value_of(s), 8);
     EXPECT_DIAGNOSTIC(S04);
 }
@@ -381,7 +390,6 @@ TEST(arrays)
     EXPECT_ONE_SENTENCE(cuDestroyExternalSemaphore(NULL), invalid);
     EXPECT_OK(cuStreamQuery(stream)); // nothing was submitted
     EXPECT_EQ(value_of(s), 0);
-    // The old names of the twins.
     EXPECT_OK(cuDestroyExternalSemaphore(s.cuda));
 }
 
@@ -411,6 +419,7 @@ TEST(parameters)
     p.params.nvSciSync.reserved = ~0ull;
     EXPECT_OK(cuSignalExternalSemaphoresAsync(&s.cuda, &p, 1, NULL));
     EXPECT_OK(cuWaitExternalSemaphoresAsync(&s.cuda, &w, 1, NULL));
+    EXPECT_OK(cuCtxSynchronize());
     EXPECT_EQ(value_of(s), 3);
     EXPECT_NO_DIAGNOSTIC();
 }

@@ -197,6 +197,7 @@ static void signal_when_asked(int socket)
     CUexternalSemaphore s = receive(socket, CARDLESS_SEMAPHORE_TIMELINE);
     receive_byte(socket);
     MUST(cu_signal(s, 3, NULL));
+    MUST(cuCtxSynchronize());
 }
 
 static double processor_seconds(void)
@@ -317,6 +318,7 @@ TEST(process_ends_while_waiting)
     send_semaphore(s.host);
     expect_other_ended();
     EXPECT_OK(cu_signal(s.cuda, 1, NULL));
+    EXPECT_OK(cuCtxSynchronize());
     EXPECT_EQ(value_of(s), 1);
 }
 
