@@ -128,6 +128,20 @@ TEST(memory)
     EXPECT_POINTER("CUexternalMemory", external);
 }
 
+TEST(semaphores)
+{
+    cardlessSemaphore semaphore;
+    CUexternalSemaphore external;
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD};
+    start();
+    MUST(cardlessSemaphoreCreate(&semaphore, CARDLESS_SEMAPHORE_TIMELINE, 0));
+    MUST(cardlessSemaphoreExport(semaphore, &desc.handle.fd));
+    MUST(cuImportExternalSemaphore(&external, &desc));
+    EXPECT_POINTER("cardlessSemaphore", semaphore);
+    EXPECT_POINTER("CUexternalSemaphore", external);
+}
+
 TEST(graphics)
 {
     cardlessBuffer buffer;
@@ -245,5 +259,6 @@ TEST(stale_handles_stay_stale)
     EXPECT_POINTER("CUevent, of a used slot", event);
 }
 
-TESTS(CASE(contexts_streams_events), CASE(arrays), CASE(memory), CASE(graphics), CASE(egl_streams),
-      CASE(texture_and_surface_objects_count_from_one), CASE(stale_handles_stay_stale))
+TESTS(CASE(contexts_streams_events), CASE(arrays), CASE(memory), CASE(semaphores), CASE(graphics),
+      CASE(egl_streams), CASE(texture_and_surface_objects_count_from_one),
+      CASE(stale_handles_stay_stale))
