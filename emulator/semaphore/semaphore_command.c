@@ -85,8 +85,8 @@ static CUresult run_signal(struct em_command *command)
 // watches them.
 static void finish_signal(struct em_command *command)
 {
-    (void)command;
-    em_outside_ask_changed();
+    if (!command->result) // otherwise nothing was signalled
+        em_outside_ask_changed();
 }
 
 static bool acquire(const struct semaphores *s)
