@@ -48,6 +48,7 @@ static CUresult pool_of(CUdevice ordinal, CUresult unknown, struct em_pool **out
 
 CUresult em_graph_memory_trim(CUdevice device)
 {
+    em_assert_unlocked();
     struct em_pool *p;
     em_lock();
     CUresult r = pool_of(device, CUDA_ERROR_INVALID_DEVICE, &p);
@@ -82,6 +83,7 @@ static CUresult unknown_attribute(CUgraphMem_attribute attribute)
 
 CUresult em_graph_memory_get(CUdevice device, CUgraphMem_attribute attribute, cuuint64_t *out)
 {
+    em_assert_unlocked();
     struct em_pool *p;
     em_lock();
     CUresult r = pool_of(device, CUDA_ERROR_INVALID_DEVICE, &p);
@@ -97,6 +99,7 @@ CUresult em_graph_memory_get(CUdevice device, CUgraphMem_attribute attribute, cu
 // "CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: … can only be set to zero", and so can RESERVED_MEM_HIGH.
 CUresult em_graph_memory_set(CUdevice device, CUgraphMem_attribute attribute, cuuint64_t value)
 {
+    em_assert_unlocked();
     struct em_pool *p;
     bool high = attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH ||
                 attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;

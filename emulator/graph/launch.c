@@ -242,6 +242,7 @@ enum { STEP_LEFT = -2 }; // the step has a command of its own now
 // Releases em_lock meanwhile. Precondition: em_lock held.
 static CUresult do_step(struct em_launch *l, uint32_t step, struct em_stream *stream)
 {
+    em_assert_locked();
     struct em_command *c;
     bool own;
     CUresult r = command_of(l, step, &c, &own);

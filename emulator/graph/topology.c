@@ -96,46 +96,37 @@ CUresult em_graph_edges(CUgraph handle, const struct em_edge_list *out)
     return r;
 }
 
-CUresult em_graph_node_dependencies(CUgraphNode handle, const struct em_edge_list *out)
+// The edges that lead to a node, or from it.
+static CUresult node_edges(CUgraphNode handle, bool incoming, const struct em_edge_list *out)
 {
     struct em_graph_node *n;
+    const CUgraphNode *list = incoming ? out->from : out->to;
+    size_t filled = 0;
     em_lock();
     CUresult r = em_graph_node_find(handle, &n);
     if (!r)
-        r = check_capacity(out->from, out->count);
-    if (!r && !out->from)
-        *out->count = n->in_count;
-    if (!r && out->from) {
-        size_t filled = 0;
-        for (const struct em_graph_edge *e = n->first_in; e && !r && filled < *out->count;
-             e = e->next_in)
-            r = put_edge(out, filled++, e);
-        if (!r)
-            end_edges(out, filled);
+        r = check_capacity(list, out->count);
+    const struct em_graph_edge *e = r || !list ? NULL : incoming ? n->first_in : n->first_out;
+    while (e && !r && filled < *out->count) {
+        r = put_edge(out, filled++, e);
+        e = incoming ? e->next_in : e->next_out;
     }
+    if (!r && list)
+        end_edges(out, filled);
+    else if (!r)
+        *out->count = incoming ? n->in_count : n->out_count;
     em_unlock();
     return r;
 }
 
-CUresult em_graph_node_dependents(CUgraphNode handle, const struct em_edge_list *out)
+CUresult em_graph_node_dependencies(CUgraphNode node, const struct em_edge_list *out)
 {
-    struct em_graph_node *n;
-    em_lock();
-    CUresult r = em_graph_node_find(handle, &n);
-    if (!r)
-        r = check_capacity(out->to, out->count);
-    if (!r && !out->to)
-        *out->count = n->out_count;
-    if (!r && out->to) {
-        size_t filled = 0;
-        for (const struct em_graph_edge *e = n->first_out; e && !r && filled < *out->count;
-             e = e->next_out)
-            r = put_edge(out, filled++, e);
-        if (!r)
-            end_edges(out, filled);
-    }
-    em_unlock();
-    return r;
+    return node_edges(node, true, out);
+}
+
+CUresult em_graph_node_dependents(CUgraphNode node, const struct em_edge_list *out)
+{
+    return node_edges(node, false, out);
 }
 
 // ---- changes ----

@@ -78,6 +78,7 @@ static void drop(struct user_object *o, uint64_t count)
 
 CUresult em_user_object_create(void *data, CUhostFn destroy, unsigned references, CUuserObject *out)
 {
+    em_assert_unlocked();
     struct user_object *o = dm_calloc(1, sizeof *o);
     if (!o)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a user object");
@@ -118,6 +119,7 @@ static CUresult check_enough(const struct user_object *o, uint64_t count)
 
 CUresult em_user_object_retain(CUuserObject handle, unsigned count)
 {
+    em_assert_unlocked();
     struct user_object *o;
     em_lock();
     CUresult r = find(handle, count, &o);
@@ -129,6 +131,7 @@ CUresult em_user_object_retain(CUuserObject handle, unsigned count)
 
 CUresult em_user_object_release(CUuserObject handle, unsigned count)
 {
+    em_assert_unlocked();
     struct user_object *o;
     em_lock();
     CUresult r = find(handle, count, &o);
@@ -162,6 +165,7 @@ static CUresult hold(struct em_held_object **list, struct user_object *o, uint64
 
 CUresult em_graph_retain_object(CUgraph graph, CUuserObject handle, unsigned count, int move)
 {
+    em_assert_unlocked();
     struct user_object *o;
     struct em_graph *g;
     em_lock();
@@ -185,6 +189,7 @@ CUresult em_graph_retain_object(CUgraph graph, CUuserObject handle, unsigned cou
 
 CUresult em_graph_release_object(CUgraph graph, CUuserObject handle, unsigned count)
 {
+    em_assert_unlocked();
     struct user_object *o;
     struct em_graph *g;
     em_lock();

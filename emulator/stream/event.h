@@ -46,6 +46,7 @@ CUresult em_event_wait_context(struct em_event *event, struct em_context *contex
 // *out is NULL if there is no record to wait for. Precondition: em_lock held.
 CUresult em_event_record_prepare(struct em_event *event, struct em_command **out);
 CUresult em_event_wait_prepare(struct em_event *event, struct em_command **out);
+
 CUresult em_event_query(struct em_event *event);
 CUresult em_event_synchronize(struct em_event *event);
 CUresult em_event_elapsed(struct em_event *start, struct em_event *end, float *milliseconds);
