@@ -4,13 +4,15 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Profiles that are based on each other more deeply than this form a circle.
-enum { DEEPEST = 8 };
+// A longer chain of base profiles must be a circle.
+enum { BASE_DEPTH_MAX = 8 };
+enum { LINE_MAX_B = 511 };
 
 static const char *const attribute_names[DM_ATTRIBUTE_END] = {
 #define DM_ATTRIBUTE(number, name) [number] = #name,
@@ -42,15 +44,23 @@ struct reader {
     const char *id;
     unsigned line;
     int depth;
-    bool any; // a key other than base was read
+    bool has_keys; // a key other than base was read
     char *error;
     size_t error_size;
 };
 
-static int profile_error(struct reader *r, const char *what, const char *value)
+static int profile_error(struct reader *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int profile_error(struct reader *r, const char *format, ...)
 {
-    snprintf(r->error, r->error_size, "device profile %s, line %u: %s \"%s\"", r->id, r->line, what,
-             value);
+    va_list values;
+    int n = snprintf(r->error, r->error_size, "device profile %s, line %u: ", r->id, r->line);
+    if (n > 0 && (size_t)n < r->error_size) {
+        va_start(values, format);
+        vsnprintf(r->error + n, r->error_size - (size_t)n, format, values);
+        va_end(values);
+    }
     return -EINVAL;
 }
 
@@ -80,86 +90,155 @@ static int find_name(const char *const *names, int count, const char *name, size
     return -1;
 }
 
-// limit.NAME.FIELD
+static uint64_t *limit_field(struct dm_limit *limit, const char *field)
+{
+    if (!strcmp(field, "initial"))
+        return &limit->initial;
+    if (!strcmp(field, "minimum"))
+        return &limit->minimum;
+    if (!strcmp(field, "granule"))
+        return &limit->granule;
+    if (!strcmp(field, "maximum"))
+        return &limit->maximum;
+    return NULL;
+}
+
+// Reads limit.NAME.FIELD. `key` begins at NAME.
 static int read_limit(struct reader *r, const char *key, const char *value)
 {
     const char *dot = strrchr(key, '.');
     int limit = dot ? find_name(limit_names, DM_LIMIT_COUNT, key, (size_t)(dot - key)) : -1;
     if (limit < 0)
-        return profile_error(r, "unknown limit", key);
-    struct dm_limit *l = &r->out->limit[limit];
-    uint64_t *field = !strcmp(dot, ".initial")   ? &l->initial
-                      : !strcmp(dot, ".minimum") ? &l->minimum
-                      : !strcmp(dot, ".granule") ? &l->granule
-                      : !strcmp(dot, ".maximum") ? &l->maximum
-                                                 : NULL;
+        return profile_error(r,
+                             "limit.%s is not a limit; write limit.NAME.FIELD, such as "
+                             "limit.stack_size.initial",
+                             key);
+    uint64_t *field = limit_field(&r->out->limit[limit], dot + 1);
     if (!field)
-        return profile_error(
-            r, "a limit has the fields initial, minimum, granule and maximum, and not", dot + 1);
-    if (!parse_u64(value, field) || (field == &l->granule && !*field))
-        return profile_error(r, "invalid number", value);
+        return profile_error(r,
+                             "limit.%s: a limit has no field \"%s\"; use initial, minimum, "
+                             "granule or maximum",
+                             key, dot + 1);
+    bool is_granule = field == &r->out->limit[limit].granule;
+    if (!parse_u64(value, field) || (is_granule && !*field))
+        return profile_error(r, "limit.%s (%s) must be a number from %d to 2^64 - 1", key, value,
+                             is_granule);
     return 0;
+}
+
+// The range that the driver relies on: it divides by some attributes, counts with others, and
+// gives each device an address of its own on the PCI bus.
+static struct range {
+    int minimum, maximum;
+} attribute_range(int attribute)
+{
+    switch (attribute) {
+    case DM_ATTRIBUTE_compute_capability_major:
+    case DM_ATTRIBUTE_multiprocessor_count:
+    case DM_ATTRIBUTE_warp_size:
+    case DM_ATTRIBUTE_texture_alignment:
+    case DM_ATTRIBUTE_texture_pitch_alignment:
+        return (struct range){1, INT_MAX};
+    case DM_ATTRIBUTE_numa_id: // -1: the memory is not a NUMA node
+    case DM_ATTRIBUTE_host_numa_id:
+        return (struct range){-1, INT_MAX};
+    case DM_ATTRIBUTE_pci_bus_id:
+        return (struct range){0, 255};
+    case DM_ATTRIBUTE_pci_device_id:
+        return (struct range){0, 31};
+    default:
+        return (struct range){0, INT_MAX};
+    }
 }
 
 static int read_attribute(struct reader *r, const char *key, const char *value)
 {
-    int number = find_name(attribute_names, DM_ATTRIBUTE_END, key, strlen(key));
-    if (number < 0)
-        return profile_error(r, "unknown attribute", key);
-    if (!parse_int(value, &r->out->attribute[number]))
-        return profile_error(r, "not a 32-bit integer:", value);
+    int attribute = find_name(attribute_names, DM_ATTRIBUTE_END, key, strlen(key));
+    if (attribute < 0)
+        return profile_error(r,
+                             "attribute.%s is not an attribute; use the name of a "
+                             "CU_DEVICE_ATTRIBUTE in lower case",
+                             key);
+    struct range range = attribute_range(attribute);
+    int *out = &r->out->attribute[attribute];
+    if (!parse_int(value, out) || *out < range.minimum || *out > range.maximum)
+        return profile_error(r, "attribute.%s (%s) must be a number from %d to %d", key, value,
+                             range.minimum, range.maximum);
     return 0;
 }
 
-static int read_text(struct reader *r, const char *text);
+static int read_profile_text(struct reader *r, const char *text, size_t size);
 
 static int read_base(struct reader *r, const char *id)
 {
     const char *text = dm_device_text(id);
     if (!text)
-        return profile_error(r, "unknown compiled-in profile", id);
-    if (r->any)
-        return profile_error(r, "base must be the first key, but other keys precede base =", id);
-    if (r->depth == DEEPEST)
-        return profile_error(r, "profiles are based on each other in a circle through", id);
+        return profile_error(r,
+                             "base (%s) is not a compiled-in profile; use generic, or a device "
+                             "that CARDLESS_DEVICES can name",
+                             id);
+    if (r->has_keys)
+        return profile_error(r, "base (%s) must be the first key; move it to the top", id);
+    if (r->depth == BASE_DEPTH_MAX)
+        return profile_error(r, "base (%s) leads back to this profile", id);
     struct reader base = {.out = r->out,
                           .id = id,
                           .depth = r->depth + 1,
                           .error = r->error,
                           .error_size = r->error_size};
-    return read_text(&base, text);
+    return read_profile_text(&base, text, strlen(text));
+}
+
+static int read_name(struct reader *r, const char *value)
+{
+    if (strlen(value) >= sizeof r->out->name)
+        return profile_error(r, "name (%zu bytes long) must have at most %d bytes", strlen(value),
+                             DM_NAME_SIZE - 1);
+    strcpy(r->out->name, value);
+    return 0;
+}
+
+static int read_total_memory(struct reader *r, const char *value)
+{
+    uint64_t *total = &r->out->total_memory;
+    if (!parse_u64(value, total) || *total < DM_TOTAL_MEMORY_MIN_B ||
+        *total > DM_TOTAL_MEMORY_MAX_B)
+        return profile_error(r, "total_memory (%s) must be a number of bytes from %llu to %llu",
+                             value, (unsigned long long)DM_TOTAL_MEMORY_MIN_B,
+                             (unsigned long long)DM_TOTAL_MEMORY_MAX_B);
+    return 0;
+}
+
+static int read_priority(struct reader *r, const char *key, const char *value, int *out)
+{
+    return parse_int(value, out) ? 0
+                                 : profile_error(r, "%s (%s) must be a 32-bit integer", key, value);
 }
 
 static int read_key(struct reader *r, const char *key, const char *value)
 {
     struct dm_device_profile *p = r->out;
     if (!*value)
-        return profile_error(r, "missing value of key", key);
+        return profile_error(r, "the key \"%s\" has no value; write `%s = VALUE`", key, key);
     if (!strcmp(key, "base"))
         return read_base(r, value);
-    r->any = true;
-    if (!strcmp(key, "name")) {
-        if (strlen(value) >= sizeof p->name)
-            return profile_error(r, "the name is too long:", value);
-        strcpy(p->name, value);
-        return 0;
-    }
+    r->has_keys = true;
+    if (!strcmp(key, "name"))
+        return read_name(r, value);
     if (!strcmp(key, "total_memory"))
-        return parse_u64(value, &p->total_memory) && p->total_memory
-                   ? 0
-                   : profile_error(r, "total_memory must be a positive number of bytes, not",
-                                   value);
+        return read_total_memory(r, value);
     if (!strcmp(key, "stream_priority.least"))
-        return parse_int(value, &p->priority_least) ? 0
-                                                    : profile_error(r, "not an integer:", value);
+        return read_priority(r, key, value, &p->priority_least);
     if (!strcmp(key, "stream_priority.greatest"))
-        return parse_int(value, &p->priority_greatest) ? 0
-                                                       : profile_error(r, "not an integer:", value);
+        return read_priority(r, key, value, &p->priority_greatest);
     if (!strncmp(key, "limit.", 6))
         return read_limit(r, key + 6, value);
     if (!strncmp(key, "attribute.", 10))
         return read_attribute(r, key + 10, value);
-    return profile_error(r, "unknown key", key);
+    return profile_error(r,
+                         "the key \"%s\" is unknown; use base, name, total_memory, "
+                         "stream_priority.*, limit.* or attribute.*",
+                         key);
 }
 
 static char *trim_spaces(char *s)
@@ -171,15 +250,16 @@ static char *trim_spaces(char *s)
     return s;
 }
 
-static int read_line(struct reader *r, const char *text, size_t length)
+static int read_profile_line(struct reader *r, const char *text, size_t length)
 {
-    char line[512];
-    if (length >= sizeof line)
-        return profile_error(r, "the line is longer than", "511 bytes");
+    char line[LINE_MAX_B + 1];
+    if (length > LINE_MAX_B)
+        return profile_error(r, "the line (%zu bytes) must have at most %d bytes", length,
+                             LINE_MAX_B);
+    if (memchr(text, 0, length))
+        return profile_error(r, "the line contains a zero byte; a profile must be a text file");
     memcpy(line, text, length);
     line[length] = 0;
-    if (strlen(line) != length)
-        return profile_error(r, "the line has a zero byte after", line);
     char *comment = strchr(line, '#');
     if (comment)
         *comment = 0;
@@ -188,52 +268,65 @@ static int read_line(struct reader *r, const char *text, size_t length)
         return 0;
     char *equals = strchr(key, '=');
     if (!equals)
-        return profile_error(r, "not `key = value`:", key);
+        return profile_error(r, "\"%s\" has no `=`; write `key = value`", key);
     *equals = 0;
     return read_key(r, trim_spaces(key), trim_spaces(equals + 1));
 }
 
-static int read_text(struct reader *r, const char *text)
+static int read_profile_text(struct reader *r, const char *text, size_t size)
 {
     int e = 0;
-    while (!e && *text) {
-        size_t length = strcspn(text, "\n");
+    while (!e && size) {
+        const char *end = memchr(text, '\n', size);
+        size_t length = end ? (size_t)(end - text) : size;
+        size_t with_end = length + (end != NULL);
         r->line++;
-        e = read_line(r, text, length);
-        text += length + (text[length] == '\n');
+        e = read_profile_line(r, text, length);
+        text += with_end;
+        size -= with_end;
     }
     return e;
 }
 
-// Checks the values that the rest of the driver relies on.
-static int check_profile(struct reader *r)
+static int missing_key(struct reader *r, const char *prefix, const char *key)
+{
+    snprintf(r->error, r->error_size,
+             "device profile %s: the key \"%s%s\" is missing; add it, or begin with `base = h100`",
+             r->id, prefix, key);
+    return -EINVAL;
+}
+
+// Checks that no key is missing, and the values that depend on each other. The readers have checked
+// each value.
+static int finish_profile(struct reader *r)
 {
     struct dm_device_profile *p = r->out;
-    const char *missing = !*p->name          ? "name"
-                          : !p->total_memory ? "total_memory"
-                          : !p->attribute[DM_ATTRIBUTE_compute_capability_major]
-                              ? "attribute.compute_capability_major"
-                          : !p->attribute[DM_ATTRIBUTE_multiprocessor_count]
-                              ? "attribute.multiprocessor_count"
-                          : p->attribute[DM_ATTRIBUTE_warp_size] <= 0 ? "attribute.warp_size"
-                                                                      : NULL;
-    if (missing)
-        return profile_error(r, "missing key", missing);
-    if (p->priority_least < p->priority_greatest)
-        return profile_error(r, "stream_priority.least must not be a smaller number than",
-                             "stream_priority.greatest");
+    if (!*p->name)
+        return missing_key(r, "", "name");
+    if (!p->total_memory)
+        return missing_key(r, "", "total_memory");
+    for (int i = 0; i < DM_ATTRIBUTE_END; i++)
+        if (attribute_names[i] && p->attribute[i] < attribute_range(i).minimum)
+            return missing_key(r, "attribute.", attribute_names[i]);
+    if (p->priority_least < p->priority_greatest) {
+        snprintf(r->error, r->error_size,
+                 "device profile %s: stream_priority.least (%d) must not be less than "
+                 "stream_priority.greatest (%d), because a smaller number is a higher priority",
+                 r->id, p->priority_least, p->priority_greatest);
+        return -EINVAL;
+    }
     for (int i = 0; i < DM_LIMIT_COUNT; i++)
         if (!p->limit[i].granule)
             p->limit[i].granule = 1;
     return 0;
 }
 
-int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error,
-                    size_t error_size)
+int dm_device_parse(const char *id, const char *text, size_t size, struct dm_device_profile *out,
+                    char *error, size_t error_size)
 {
     struct reader r = {.out = out, .id = id, .error = error, .error_size = error_size};
     memset(out, 0, sizeof *out);
     snprintf(out->id, sizeof out->id, "%s", id);
-    int e = read_text(&r, text);
-    return e ? e : check_profile(&r);
+    int e = read_profile_text(&r, text, size);
+    return e ? e : finish_profile(&r);
 }

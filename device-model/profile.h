@@ -41,6 +41,11 @@ struct dm_limit {
 
 enum { DM_NAME_SIZE = 128 };
 
+// A device has at least one granule of memory. The maximum is several times the memory of the
+// largest card, and eight such devices still fit into the driver's addresses.
+#define DM_TOTAL_MEMORY_MIN_B (UINT64_C(2) << 20)
+#define DM_TOTAL_MEMORY_MAX_B (UINT64_C(1) << 40)
+
 struct dm_device_profile {
     char id[32];             // the profile's file name without .dev
     char name[DM_NAME_SIZE]; // the driver's name for the card
@@ -62,8 +67,8 @@ const char *dm_device_text(const char *id);
 
 // Reads a profile: lines of `key = value`; `#` begins a comment. `base = ID` copies all values of a
 // compiled-in profile and must be the first line. Returns 0, or -EINVAL and a message in `error`
-// that names the line; *out is then undefined.
-int dm_device_parse(const char *id, const char *text, struct dm_device_profile *out, char *error,
-                    size_t error_size);
+// that names the line or the missing key; *out is then undefined.
+int dm_device_parse(const char *id, const char *text, size_t size, struct dm_device_profile *out,
+                    char *error, size_t error_size);
 
 const char *dm_limit_name(int limit); // NULL if there is no such limit

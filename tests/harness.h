@@ -178,6 +178,29 @@ static inline unsigned test_said(char code[64])
         EXPECT_STR(said_, test_code(code));                                                        \
     } while (0)
 
+// Returns the driver's last line of diagnostics, as JSON, or "".
+static inline const char *test_last_line(void)
+{
+    static char line[8192];
+    FILE *f = fopen(test_diagnostics, "r");
+    *line = 0;
+    while (f && fgets(line, sizeof line, f))
+        continue;
+    if (f)
+        fclose(f);
+    return line;
+}
+
+// Expects that the call returns the code and that its message contains the text.
+#define EXPECT_MESSAGE(call, code, text)                                                           \
+    do {                                                                                           \
+        EXPECT_ERROR(call, code);                                                                  \
+        if (!strstr(test_last_line(), text)) {                                                     \
+            test_failed(__FILE__, __LINE__);                                                       \
+            printf("the message \"%s\" does not contain \"%s\"\n", test_last_line(), text);        \
+        }                                                                                          \
+    } while (0)
+
 // Makes the primary context of device 0 current.
 static inline CUcontext test_context(void)
 {

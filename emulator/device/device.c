@@ -26,9 +26,8 @@ CUresult em_device_bad(CUdevice ordinal)
                    ordinal, em_device_count - 1);
 }
 
-// Reads a small text file and adds a zero byte. Returns 0 or a negative errno. The caller should
-// free the text with dm_free.
-static int read_file(const char *path, char **out)
+// Reads a small file. Returns 0 or a negative errno. The caller should free the text with dm_free.
+static int read_file(const char *path, char **out, size_t *size)
 {
     int e = 0;
     size_t used = 0;
@@ -57,8 +56,8 @@ static int read_file(const char *path, char **out)
     if (e) {
         dm_free(text);
     } else {
-        text[used] = 0;
         *out = text;
+        *size = used;
     }
 close_fd:
     close(fd);
@@ -72,11 +71,12 @@ static CUresult read_profile(const char *item, struct dm_device_profile *out)
     const char *slash = strrchr(item, '/'), *id = slash ? slash + 1 : item;
     size_t length = strlen(item);
     bool path = slash || (length > 4 && !strcmp(item + length - 4, ".dev"));
-    char *read = NULL, error[512];
+    char *read = NULL, error[1024];
     const char *text = path ? NULL : dm_device_text(item);
+    size_t size = text ? strlen(text) : 0;
     CUresult r = CUDA_SUCCESS;
     if (path) {
-        int e = read_file(item, &read);
+        int e = read_file(item, &read, &size);
         if (e)
             return em_fail(e == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_NO_DEVICE,
                            "CARDLESS_DEVICES: cannot read the profile %s: %s", item, strerror(-e));
@@ -92,7 +92,7 @@ static CUresult read_profile(const char *item, struct dm_device_profile *out)
                        "or 'none' for no device",
                        item, known);
     }
-    if (dm_device_parse(id, text, out, error, sizeof error))
+    if (dm_device_parse(id, text, size, out, error, sizeof error))
         r = em_fail(CUDA_ERROR_NO_DEVICE, "%s", error);
     dm_free(read);
     return r;

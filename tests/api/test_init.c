@@ -195,17 +195,39 @@ TEST(several_devices)
 }
 
 // Writes a profile, starts the driver with it.
-static CUresult init_with(const char *text)
+static CUresult init_with_bytes(const char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/tmp/cardless-test-%ld.dev", (long)getpid());
     FILE *f = fopen(path, "w");
-    fputs(text, f);
+    fwrite(text, 1, size, f);
     fclose(f);
     test_setting("CARDLESS_DEVICES", path);
     CUresult r = cuInit(0);
     unlink(path);
     return r;
+}
+
+static CUresult init_with(const char *text)
+{
+    return init_with_bytes(text, strlen(text));
+}
+
+// The rest of the file must not be lost in silence.
+TEST(profile_file_zero_byte)
+{
+    static const char text[] = "base = h100\n\0name = My card\n";
+    EXPECT_MESSAGE(init_with_bytes(text, sizeof text - 1), CUDA_ERROR_NO_DEVICE,
+                   "the line contains a zero byte");
+}
+
+// Each message names the key, its value and the range.
+TEST(profile_file_range)
+{
+    EXPECT_MESSAGE(init_with("base = h100\nattribute.warp_size = -1\n"), CUDA_ERROR_NO_DEVICE,
+                   "line 2: attribute.warp_size (-1) must be a number from 1 to 2147483647");
+    EXPECT_MESSAGE(init_with("base = h100\ntotal_memory = 1\n"), CUDA_ERROR_NO_DEVICE,
+                   "line 2: total_memory (1) must be a number of bytes from 2097152 to");
 }
 
 TEST(profile_file)
@@ -241,6 +263,13 @@ TEST(profile_file_bad)
         "base = h100\nlimit.stack_size.granule = 0",
         "base = h100\ntotal_memory = -1",
         "base = h100\nstream_priority.least = -9",
+        "base = h100\ntotal_memory = 18446744073709551615",
+        "base = h100\ntotal_memory = 1",
+        "base = h100\nattribute.multiprocessor_count = -7",
+        "base = h100\nattribute.warp_size = -1",
+        "base = h100\nattribute.texture_alignment = 0",
+        "base = h100\nattribute.pci_device_id = 2147483647",
+        "name = x\ntotal_memory = 0x40000000",
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         // Each in a process of its own, because the environment is read once.
@@ -312,4 +341,5 @@ TEST(misspelt_settings)
 TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(flags), CASE(diagnostics_file),
       CASE(threads), CASE(fork_before_init), CASE(fork_after_init), CASE(fork_among_threads),
       CASE(fork_leaves_cancelling_alone), CASE(exit_handlers_still_work), CASE(no_devices),
-      CASE(unknown_device), CASE(several_devices), CASE(profile_file), CASE(profile_file_bad))
+      CASE(unknown_device), CASE(several_devices), CASE(profile_file), CASE(profile_file_bad),
+      CASE(profile_file_zero_byte), CASE(profile_file_range))
