@@ -21,10 +21,24 @@ CUresult api_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 static CUresult begin(struct em_stream *stream, CUstreamCaptureMode mode, const CUgraph *graph,
                       const struct em_dependencies *dependencies)
 {
+    return em_capture_begin(stream, mode, graph, dependencies);
+}
+
+// Precedes the check of the stream (recorded: random_captures).
+CUresult api_check_cuStreamBeginCapture_v2(CUstreamCaptureMode mode)
+{
     if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "mode (%d) is not a CUstreamCaptureMode",
                        (int)mode);
-    return em_capture_begin(stream, mode, graph, dependencies);
+    return CUDA_SUCCESS;
+}
+
+CUresult api_check_cuStreamBeginCaptureToGraph(CUgraph hGraph, const CUgraphNode *dependencies,
+                                               const CUgraphEdgeData *dependencyData,
+                                               size_t numDependencies, CUstreamCaptureMode mode)
+{
+    (void)hGraph, (void)dependencies, (void)dependencyData, (void)numDependencies;
+    return api_check_cuStreamBeginCapture_v2(mode);
 }
 
 CUresult api_cuStreamBeginCapture_v2(struct em_stream *hStream, CUstreamCaptureMode mode)

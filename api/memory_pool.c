@@ -2,6 +2,7 @@
 // The manual's chapter "Stream Ordered Memory Allocator", and the memory pools of devices.
 #include "api_bodies.h"
 #include "call.h"
+#include "captured.h"
 #include "device.h"
 #include "pool.h"
 #include "pool_share.h"
@@ -179,15 +180,17 @@ CUresult api_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemor
     return allocate(dptr, bytesize, &pool, hStream);
 }
 
-// Freeing address 0 does nothing, in any stream.
+// Freeing address 0 does nothing, in any stream. But while a stream is being captured, the rules
+// about capture come first (recorded: random_captures).
 CUresult api_check_cuMemFreeAsync(CUdeviceptr dptr)
 {
-    return dptr ? CUDA_SUCCESS : API_DONE;
+    bool may_be_captured = __atomic_load_n(&em_captures, __ATOMIC_ACQUIRE);
+    return dptr || may_be_captured ? CUDA_SUCCESS : API_DONE;
 }
 
 CUresult api_cuMemFreeAsync(CUdeviceptr dptr, struct em_stream *hStream)
 {
-    return em_pool_free_async(dptr, hStream);
+    return dptr ? em_pool_free_async(dptr, hStream) : CUDA_SUCCESS;
 }
 
 // ---- sharing

@@ -20,6 +20,7 @@ enum em_capture {
     EM_CAPTURE_LEGACY = 2, // works in the default stream, which must not depend on a capture
     EM_CAPTURE_NEVER = 4,  // fails if its stream or context is captured
     EM_CAPTURE_UNSAFE = 8, // fails during a capture whose mode forbids unsafe calls
+    EM_CAPTURE_QUERY = 16, // reads a property of its stream
 };
 
 // The row of the table for an entry point; the generator makes one for each exported symbol.

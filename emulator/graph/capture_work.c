@@ -25,7 +25,9 @@ static CUresult add_node(struct em_captured *part, const CUgraphNodeParams *para
         r = em_graph_add_checked(c->graph, &d, params->type, copy, &n);
     if (!r)
         r = em_node_set_replace(&part->last, &(CUgraphNode){em_graph_node_handle(n)}, 1);
-    if (r) // the graph would lack this work
+    // The graph would lack this work. A pointer that cannot be freed is no work (recorded:
+    // under_capture, cuMemFreeAsync).
+    if (r && params->type != CU_GRAPH_NODE_TYPE_MEM_FREE)
         em_capture_invalidate(c);
     return r;
 }
@@ -98,7 +100,8 @@ static CUresult capture_record(struct em_event *e, struct em_stream *stream)
 static CUresult record_is_over(void)
 {
     return em_fail(CUDA_ERROR_INVALID_VALUE,
-                   "the event was last recorded in a capture that has ended; record it again");
+                   "the event was last recorded in a capture that has ended or is "
+                   "invalid; record it again");
 }
 
 static CUresult capture_ask(struct em_event *e, bool invalidates)
@@ -106,7 +109,7 @@ static CUresult capture_ask(struct em_event *e, bool invalidates)
     CUresult r;
     em_lock();
     struct em_capture_state *c = e->captured ? e->captured->capture : NULL;
-    if (!c || c->ended) {
+    if (!c || c->ended || c->invalid) {
         r = record_is_over();
     } else {
         r = em_fail(CUDA_ERROR_CAPTURED_EVENT,
@@ -138,8 +141,11 @@ static CUresult wait_for_captured(const struct em_event *e, struct em_stream *st
 {
     struct em_capture_state *c = e->captured->capture;
     struct em_captured *part = stream->capture;
-    if (c->ended)
+    if (c->ended || c->invalid) {
+        if (part)
+            em_capture_invalidate(part->capture);
         return record_is_over();
+    }
     if (stream->kind == EM_STREAM_LEGACY) {
         em_capture_invalidate(c);
         return em_fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
@@ -151,8 +157,6 @@ static CUresult wait_for_captured(const struct em_event *e, struct em_stream *st
         return em_fail(CUDA_ERROR_STREAM_CAPTURE_MERGE,
                        "the event belongs to another capture than the stream");
     }
-    if (c->invalid)
-        return em_capture_is_invalid();
     CUresult r = part ? CUDA_SUCCESS : em_capture_join(c, stream);
     if (!r)
         r = em_node_set_add(&stream->capture->last, e->captured->last.nodes,

@@ -173,7 +173,8 @@ CUresult em_event_synchronize(struct em_event *e)
 CUresult em_event_elapsed(struct em_event *start, struct em_event *end, float *milliseconds)
 {
     CUresult r = CUDA_SUCCESS;
-    if (is_captured(start) || is_captured(end)) // (recorded: cuEventElapsedTime-captured)
+    // (recorded: cuEventElapsedTime-captured; random_captures for an end that is captured)
+    if (is_captured(start) || (is_captured(end) && start->marker))
         return em_capture->ask(is_captured(start) ? start : end, false);
     em_lock();
     // "If either event was created with the CU_EVENT_DISABLE_TIMING flag, then this function will

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver's own contexts on GLX.
+// Contexts of our own through GLX.
 #include <sched.h>
 #include <stdatomic.h>
 

@@ -7,7 +7,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 ANSWERS = ('unsupported', 'impl', 'same', 'narrow', 'declared')
-CAPTURE = ('node', 'legacy', 'never', 'unsafe')
+CAPTURE = ('node', 'legacy', 'never', 'unsafe', 'query')
 FLAGS = ('ptsz', 'ptds', 'default', 'inside', 'old', 'deprecated', 'is', 'as')
 
 
