@@ -38,8 +38,15 @@ CUresult api_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
                        "WidthInBytes (%zu) cannot be rounded up to a multiple of %d", WidthInBytes,
                        PITCH_ALIGN);
     *pPitch = pitch;
-    if (!dm_mul(pitch, Height, &size) && !em_quirk(PITCH_SIZE_WRAPS))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu rows of %llu bytes are more than 2^64 bytes",
+    bool wraps = !dm_mul(pitch, Height, &size);
+    if (wraps && !em_quirk(PITCH_SIZE_WRAPS))
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "Height (%zu) rows of %llu bytes each have a size that exceeds 64 bits",
+                       Height, (unsigned long long)pitch);
+    if (wraps && !size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "Height (%zu) rows of %llu bytes each have a size that wraps to 0, as the "
+                       "driver computes it in 64 bits",
                        Height, (unsigned long long)pitch);
     CUresult r = em_memory_alloc(size, &address);
     *dptr = address;

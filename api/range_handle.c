@@ -16,20 +16,22 @@ CUresult api_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "handleType (%d) must be CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD",
                        (int)handleType);
+    if (!dptr || !size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s (0) must not be 0", dptr ? "size" : "dptr");
     // "dptr and size must be aligned to the host page size"
-    if (!dptr || !size || dptr % page || size % page)
+    if (dptr % page || size % page)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "dptr (%#llx) and size (%#llx) must be multiples of the page size (%#llx)",
-                       (unsigned long long)dptr, (unsigned long long)size,
-                       (unsigned long long)page);
+                       "%s (%#llx) must be a multiple of the host's page size (%#llx)",
+                       dptr % page ? "dptr" : "size",
+                       (unsigned long long)(dptr % page ? dptr : size), (unsigned long long)page);
     // The driver checks the one flag that has a name before the others.
     if (flags & CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE) {
-        *(int *)handle = -1;
+        *(int *)handle = -1; // no descriptor, so that a program that closes it closes no other file
         return em_fail(
             CUDA_ERROR_NOT_SUPPORTED,
             "CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE: this device has no mapping through PCIe");
     }
     if (flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#llx) are unknown", flags);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "flags (%#llx) must be 0 on this device", flags);
     return em_range_dma_buf(dptr, size, handle);
 }

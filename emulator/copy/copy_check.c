@@ -159,7 +159,7 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
     struct span span;
     CUresult r = CUDA_SUCCESS;
     if (!end->address)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the address is NULL", name);
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
     if (end->kind == EM_END_UNNAMED && (r = check_type(end, name)))
         return r;
     bool moved = (end->x_B || end->y || end->z) && moves_freely(end->address);
@@ -190,6 +190,38 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
     return CUDA_SUCCESS;
 }
 
+// Reports the first dimension in which the box exceeds the array.
+static CUresult exceeds_array(const struct em_array *a, const struct em_end *end,
+                              const struct em_copy *c, const struct dm_surface *surface,
+                              const char *name)
+{
+    const struct dm_layout *layout = surface->layout;
+    const struct dm_layout_level *level = &layout->level[surface->level];
+    unsigned long long width_B = (unsigned long long)level->width_el * layout->element_B;
+    const bool wide = end->x_B > width_B || c->width_B > width_B - end->x_B;
+    const bool high = end->y > level->height_el || c->height > level->height_el - end->y;
+    char array[128];
+    em_object_text(&a->object, array, sizeof array);
+    if (wide)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%s: the copy (%llu bytes wide, from x = %llu bytes) exceeds %s, which is "
+                       "%u elements (%llu bytes) wide; keep x + width within these bytes",
+                       name, (unsigned long long)c->width_B, (unsigned long long)end->x_B, array,
+                       level->width_el, width_B);
+    if (high)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%s: the copy (%llu rows high, from y = %llu) exceeds %s, which is %u rows "
+                       "high; keep y + height within these rows",
+                       name, (unsigned long long)c->height, (unsigned long long)end->y, array,
+                       level->height_el);
+    return em_fail(
+        CUDA_ERROR_INVALID_VALUE,
+        "%s: the copy (%llu slices deep, from z = %llu) exceeds %s, which is %llu slices "
+        "deep; keep z + depth within these slices",
+        name, (unsigned long long)c->depth, (unsigned long long)end->z, array,
+        (unsigned long long)dm_layout_depth(layout, surface->level));
+}
+
 static CUresult check_array(const struct em_end *end, const struct em_copy *c, bool is_dst,
                             const char *name, struct em_copy_place *place, struct em_access *access)
 {
@@ -201,17 +233,8 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, b
         return r;
     place->at = (struct dm_position){end->x_B, end->y, end->z};
     struct dm_box_extent extent = {c->width_B, c->height, c->depth};
-    if (dm_box_check(&place->surface, place->at, extent)) {
-        char text[128];
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "%s: the box (%llu bytes x %llu rows x %llu slices from byte %llu, row "
-                       "%llu, slice %llu) exceeds %s, which has %zu x %zu x %zu elements",
-                       name, (unsigned long long)c->width_B, (unsigned long long)c->height,
-                       (unsigned long long)c->depth, (unsigned long long)end->x_B,
-                       (unsigned long long)end->y, (unsigned long long)end->z,
-                       em_object_text(&a->object, text, sizeof text), a->desc.Width, a->desc.Height,
-                       a->desc.Depth);
-    }
+    if (dm_box_check(&place->surface, place->at, extent))
+        return exceeds_array(a, end, c, &place->surface, name);
     place->storage = a->storage;
     place->may_fault = a->storage->may_fault;
     em_storage_access(access, a->storage, a->level, &place->at, &extent,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "call.h"
 
 enum {
     STRING_MAX_B = 80,    // of a string of the program
@@ -443,4 +444,20 @@ void em_describe_outputs(struct em_text *text, const struct em_arguments *a, boo
 void em_describe_result(struct em_text *text, const struct em_description *d, int64_t result)
 {
     put_constant(text, d, &d->shapes[d->result], result);
+}
+
+const char *em_describe_handle_name(const struct em_entry *entry, unsigned type)
+{
+    const struct em_description *d = entry->description;
+    const char *name = NULL;
+    for (uint32_t i = 0; d && i < entry->arguments; i++) {
+        const struct em_member *argument = &d->members[entry->first_argument + i];
+        const struct em_shape *shape = &d->shapes[argument->shape];
+        if (shape->kind != EM_SHAPE_HANDLE || shape->target != type)
+            continue;
+        if (name)
+            return NULL;
+        name = d->names + argument->name;
+    }
+    return name;
 }

@@ -107,5 +107,9 @@ void em_describe_arguments(struct em_text *text, const struct em_arguments *argu
 // Prints "; *device=0, *count=1" for outputs that are not NULL. If the call failed, prints only the
 // outputs that it writes nevertheless.
 void em_describe_outputs(struct em_text *text, const struct em_arguments *arguments, bool failed);
+// Returns the name of the entry point's handle argument of this type (the `target` of its shape),
+// or NULL unless there is exactly one.
+struct em_entry;
+const char *em_describe_handle_name(const struct em_entry *entry, unsigned type);
 // Prints the name of a result, or its number if it has no name.
 void em_describe_result(struct em_text *text, const struct em_description *d, int64_t result);

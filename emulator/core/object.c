@@ -10,6 +10,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "describe.h"
 #include "context_base.h"
 #include "counter.h"
 #include "lock.h"
@@ -474,8 +475,9 @@ CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struc
     struct em_object *object = em_object_peek(type, handle);
     if (!object) {
         char text[256];
-        return em_fail(code, "not a %s: %s", em_type_name(type),
-                       em_handle_text(handle, text, sizeof text));
+        const char *name = em_self.entry ? em_describe_handle_name(em_self.entry, type) : NULL;
+        return em_fail(code, "%s (%s) is not a valid %s", name ? name : "the handle",
+                       em_handle_text(handle, text, sizeof text), em_type_name(type));
     }
     *out = object;
     return CUDA_SUCCESS;

@@ -18,12 +18,17 @@ static const char default_devices[] = "h100";
 struct em_device *em_devices;
 int em_device_count;
 
-CUresult em_device_bad(CUdevice ordinal)
+CUresult em_device_bad_as(const char *name, CUdevice ordinal)
 {
     return em_fail(CUDA_ERROR_INVALID_DEVICE,
-                   em_device_count == 1 ? "device %d does not exist; the only device is 0"
-                                        : "device %d does not exist; use 0 to %d",
-                   ordinal, em_device_count - 1);
+                   em_device_count == 1 ? "%s (%d) is not a device; the only device is 0"
+                                        : "%s (%d) is not a device; use 0 to %d",
+                   name, ordinal, em_device_count - 1);
+}
+
+CUresult em_device_bad(CUdevice ordinal)
+{
+    return em_device_bad_as("device", ordinal);
 }
 
 // Reads a small file. Returns 0 or a negative errno. The caller should free the text with dm_free.

@@ -26,6 +26,8 @@ CUresult em_devices_start(void);
 
 // Reports that the device does not exist.
 CUresult em_device_bad(CUdevice ordinal) __attribute__((cold));
+// Likewise, and names the argument.
+CUresult em_device_bad_as(const char *name, CUdevice ordinal) __attribute__((cold));
 
 // "CUDA_ERROR_INVALID_DEVICE: the device ordinal supplied by the user does not correspond to a
 // valid CUDA device".

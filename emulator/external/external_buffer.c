@@ -32,12 +32,21 @@ static void mapping_release(struct em_allocation *allocation)
 static CUresult past_the_end(const struct em_imported *imported, CUresult code, uint64_t offset,
                              uint64_t size)
 {
-    return em_mistake(
-        B01, code,
-        "offset (%llu) + size (%llu) exceeds CUexternalMemory #%u, which was imported "
-        "with %llu bytes and has %llu",
-        (unsigned long long)offset, (unsigned long long)size, imported->number,
-        (unsigned long long)imported->size_B, (unsigned long long)imported->physical->size);
+    unsigned long long imported_B = imported->size_B, real_B = imported->physical->size;
+    if (imported_B == real_B)
+        return em_mistake(B01, code,
+                          "offset (%llu) + size (%llu) exceeds the imported size (%llu bytes) of "
+                          "CUexternalMemory #%u",
+                          (unsigned long long)offset, (unsigned long long)size, imported_B,
+                          imported->number);
+    return em_mistake(B01, code,
+                      "offset (%llu) + size (%llu) exceeds the %s size (%llu bytes) of "
+                      "CUexternalMemory #%u, whose %s size is %llu bytes",
+                      (unsigned long long)offset, (unsigned long long)size,
+                      offset + size > imported_B ? "imported" : "real",
+                      offset + size > imported_B ? imported_B : real_B, imported->number,
+                      offset + size > imported_B ? "real" : "imported",
+                      offset + size > imported_B ? real_B : imported_B);
 }
 
 // Whether [offset, offset + size) lies in the object. The driver adds the two without a check,

@@ -262,6 +262,8 @@ static CUresult fail_outside(uint64_t address, uint64_t size, uint64_t have, con
     const struct past *p = have ? NULL : past_at(address);
     if (p && p->kind == EM_MEMORY_GRAPHICS)
         return em_mistake(G06, code, "%s: %s", name, em_memory_text(address, text, sizeof text));
+    if (!address)
+        return em_fail(code, "%s is NULL", name);
     if (!have || address + size < address)
         return em_fail(code, "%s: %s", name, em_memory_text(address, text, sizeof text));
     return em_fail(code, "%s: the range of %llu bytes exceeds the memory by %llu bytes; %s", name,
@@ -284,10 +286,10 @@ CUresult em_memory_get(uint64_t address, uint64_t size, const char *name, CUresu
 static CUresult no_access(const struct em_allocation *a, unsigned access, const char *name,
                           CUresult code)
 {
-    char text[512];
-    return em_fail(code, "%s: the device may not %s this memory; call cuMemSetAccess; %s", name,
+    return em_fail(code, "%s: the device may not %s %s %#llx+%llu; call cuMemSetAccess first", name,
                    access == CU_MEM_ACCESS_FLAGS_PROT_READ ? "read" : "write",
-                   em_memory_text(a->base, text, sizeof text));
+                   em_memory_kind_text(a->kind), (unsigned long long)a->base,
+                   (unsigned long long)a->size);
 }
 
 static CUresult other_context(const struct em_allocation *a, uint64_t address, const char *name,

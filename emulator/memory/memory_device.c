@@ -43,8 +43,10 @@ static bool grow_table(int ordinal)
 CUresult em_space_start(void)
 {
     if (!have_space && dm_space_init(&em_space, SPACE_B))
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "the process has no addresses left for the device's memory");
+        return em_fail(
+            CUDA_ERROR_OUT_OF_MEMORY,
+            "the process cannot reserve addresses for the device's memory; raise its limit "
+            "of addresses (ulimit -v) by at least 1 GiB");
     have_space = true;
     return CUDA_SUCCESS;
 }

@@ -104,6 +104,8 @@ static CUresult check_location(CUmemAllocationProp *p, struct em_device **device
 {
     switch (p->location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
+        if ((unsigned)p->location.id >= (unsigned)em_device_count)
+            return em_device_bad_as("prop.location.id", p->location.id);
         return em_device_get(p->location.id, device);
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         if (p->location.id)

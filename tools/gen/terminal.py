@@ -57,9 +57,10 @@ def session(build, compiler, folder, before):
     if 'cannot open shared object file' in without:
         before = without
     return (
+        '$ cc examples/external_memory/share.c -Ibuild/include -Lbuild/lib -lcuda -o share\n'
         '$ ./share\n'
         + before
-        + '$ cardless run -- ./share\n'
+        + '$ build/tools/cardless/cardless run -- ./share\n'
         + output([tool, 'run', '--', './share'], folder)
     )
 
@@ -70,7 +71,7 @@ def main():
     with open(readme, encoding='utf-8') as f:
         text = f.read()
     old = MARKED.search(text)[2]
-    before = old.split('$ cardless run')[0].partition('\n')[2]
+    before = old.partition('$ ./share\n')[2].split('$ build/')[0]
     with tempfile.TemporaryDirectory() as folder:
         new = session(os.path.abspath(build), compiler, folder, before)
     if check and new != old:

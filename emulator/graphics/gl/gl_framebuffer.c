@@ -2,7 +2,7 @@
 // Images that a framebuffer of the driver's own holds: renderbuffers and EGLImages. OpenGL reads
 // and writes them as pixels of that framebuffer.
 #include "gl_image.h"
-#include "gl_window.h"
+#include "gl_context.h"
 
 // ---- renderbuffers
 
@@ -153,7 +153,7 @@ void em_gl_framebuffer_write(const struct gl_functions *gl, const struct em_gl_o
 enum em_gl_status em_gl_egl_image_show(struct em_gl_group *group, const struct gl_functions *gl,
                                        struct em_gl_object *o)
 {
-    void (*show)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_window_function(
+    void (*show)(gl_enum, void *) = (void (*)(gl_enum, void *))em_gl_context_function(
         GL_SYSTEM_EGL, "EGLImageTargetTexture2DOES");
     struct em_gl_image *image = &o->image;
     gl_uint texture;

@@ -52,7 +52,7 @@ static struct em_gl_group *group_find(const struct em_gl_current *current)
 {
     dm_assert_locked(&em_gl_group_mutex);
     gl_boolean (*is_sync)(gl_sync) =
-        (gl_boolean(*)(gl_sync))em_gl_window_function(current->system, "IsSync");
+        (gl_boolean(*)(gl_sync))em_gl_context_function(current->system, "IsSync");
     struct em_gl_group *likely[GROUPS_ASKED], *found = NULL;
     unsigned count = 0;
     for (struct em_gl_group *g = groups; g && is_sync && count < GROUPS_ASKED; g = g->next)
@@ -134,7 +134,9 @@ static CUresult group_make(const struct em_gl_current *current, struct em_gl_gro
     while (!g->ready)
         dm_mutex_wait(&em_gl_group_mutex, &g->done);
     if (!g->why_not) {
-        em_gl_window_watch(current, group_close_display);
+        dm_mutex_unlock(&em_gl_group_mutex); // Xlib locks the display
+        em_gl_watch_display(current, group_close_display);
+        dm_mutex_lock(&em_gl_group_mutex);
         *out = g;
         return CUDA_SUCCESS;
     }
@@ -149,12 +151,12 @@ static CUresult group_make(const struct em_gl_current *current, struct em_gl_gro
 CUresult em_gl_group_enter(struct em_gl_group **out)
 {
     em_assert_unlocked();
-    struct em_gl_current current = em_gl_window_current();
+    struct em_gl_current current = em_gl_context_current();
     const char *version;
     if (current.system == GL_SYSTEM_NONE)
         return em_mistake(G12, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
                           "no OpenGL context is current in this thread");
-    if (!em_gl_window_is_usable(&current, &version))
+    if (!em_gl_context_is_usable(&current, &version))
         return em_mistake(G12, CUDA_ERROR_OPERATING_SYSTEM,
                           "OpenGL %s is too old; CUDA needs 3.2 or ES 3.0", version);
     CUresult r = CUDA_SUCCESS;
@@ -176,8 +178,8 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
 
 bool em_gl_group_enter_egl(struct em_gl_group **out)
 {
-    struct em_gl_current current = em_gl_window_current();
-    if (current.system == GL_SYSTEM_EGL && em_gl_window_is_usable(&current, NULL))
+    struct em_gl_current current = em_gl_context_current();
+    if (current.system == GL_SYSTEM_EGL && em_gl_context_is_usable(&current, NULL))
         return em_gl_group_enter(out) == CUDA_SUCCESS;
     dm_mutex_lock(&em_gl_group_mutex);
     struct em_gl_group *g = groups;
@@ -192,7 +194,7 @@ bool em_gl_group_enter_egl(struct em_gl_group **out)
 
 bool em_gl_group_image_is_likely(struct em_gl_group *group, void *egl_image)
 {
-    return em_gl_window_image_is_likely(group->sharer.display, egl_image);
+    return em_gl_context_knows_image(group->sharer.display, egl_image);
 }
 
 void em_gl_group_ref(struct em_gl_group *group)
@@ -245,7 +247,7 @@ bool em_gl_group_is_gone(struct em_gl_group *group)
 
 const struct gl_functions *em_gl_group_here(struct em_gl_group *group)
 {
-    struct em_gl_current current = em_gl_window_current();
+    struct em_gl_current current = em_gl_context_current();
     if (current.system != group->sharer.system || current.display != group->sharer.display)
         return NULL;
     return group->gl.IsSync(group->sentinel) ? &group->gl : NULL;

@@ -28,12 +28,13 @@ void em_gl_group_unref(struct em_gl_group *group);
 typedef void em_gl_work(struct em_gl_group *group, const struct gl_functions *gl, void *arg);
 
 // Runs `work` in the group's thread, where its context is current, and waits for it. Returns false
-// if `work` was not called, because the group's display is closed or the process is about to exit.
-// Precondition: em_lock not held, because OpenGL may wait for the program: its debug callback may
-// call CUDA.
+// if `work` was not called, because the group's display is closed, its context cannot be made
+// current or the process is about to exit. Precondition: em_lock not held, because OpenGL may wait
+// for the program: its debug callback may call CUDA.
 bool em_gl_group_run(struct em_gl_group *group, em_gl_work *work, void *arg);
-// Runs `work` later, after all work that was posted or run before. `gl` is NULL if the display is
-// closed. The caller keeps `job` alive until then; `work` may free it. em_lock may be held.
+// Runs `work` later, after all work that was posted or run before. `gl` is NULL if
+// em_gl_group_run would return false. The caller keeps `job` alive until then; `work` may free it.
+// em_lock may be held.
 struct em_gl_job {
     struct em_gl_job *next;
     em_gl_work *work;

@@ -12,22 +12,22 @@ enum { IDLE_SECONDS = 10 };
 
 static const char *group_open_context(struct em_gl_group *g)
 {
-    const char *why = em_gl_window_open(&g->sharer, &g->own);
+    const char *why = em_gl_context_open(&g->sharer, &g->own);
     if (why)
         return why;
     bool all = true;
 #define X(result, name, arguments)                                                                 \
-    all &= (g->gl.name = (result(*) arguments)em_gl_window_function(g->own.system, #name)) != NULL;
+    all &= (g->gl.name = (result(*) arguments)em_gl_context_function(g->own.system, #name)) != NULL;
     GL_FUNCTIONS(X)
 #undef X
-    if (all && em_gl_window_is(g->gl.GetString(GL_VERSION), 4, 5)) {
+    if (all && em_gl_version_is_at_least(g->gl.GetString(GL_VERSION), 4, 5)) {
         g->gl.BindTextureUnit =
-            (void (*)(gl_uint, gl_uint))em_gl_window_function(g->own.system, "BindTextureUnit");
+            (void (*)(gl_uint, gl_uint))em_gl_context_function(g->own.system, "BindTextureUnit");
         *(void **)&g->gl.GetTextureSubImage =
-            em_gl_window_function(g->own.system, "GetTextureSubImage");
+            em_gl_context_function(g->own.system, "GetTextureSubImage");
     }
     if (g->own.silent && !g->gl.BindTextureUnit) {
-        em_gl_window_close(&g->own);
+        em_gl_context_close(&g->own);
         return "it has GL_KHR_no_error, which needs OpenGL 4.5";
     }
     if (all) {
@@ -38,7 +38,7 @@ static const char *group_open_context(struct em_gl_group *g)
     }
     if (all && g->sentinel)
         return NULL;
-    em_gl_window_close(&g->own);
+    em_gl_context_close(&g->own);
     return "the current OpenGL lacks functions of version 3.2";
 }
 
@@ -101,15 +101,15 @@ void *em_gl_group_main(void *arg)
     while (!why && group_await_job(g)) {
         struct em_gl_job *job = group_take_job(g);
         bool posted = job->posted; // then `work` may free the job
-        bool may = em_gl_exit_enter();
+        bool inside = em_gl_exit_enter();
         dm_mutex_unlock(&em_gl_group_mutex);
-        if (may) {
+        bool may = inside && em_gl_unit_pool_use(&g->unit_pools, NULL);
+        if (may)
             job->work(g, &g->gl, job->arg);
-            em_gl_unit_pool_use(&g->unit_pools, NULL);
-            em_gl_exit_leave();
-        } else if (posted) {
+        else if (posted)
             job->work(g, NULL, job->arg);
-        }
+        if (inside)
+            em_gl_exit_leave();
         dm_mutex_lock(&em_gl_group_mutex);
         if (!posted) {
             job->done = true;
@@ -122,7 +122,7 @@ void *em_gl_group_main(void *arg)
     if (!why && em_gl_exit_enter()) {
         dm_mutex_unlock(&em_gl_group_mutex);
         em_gl_unit_pools_finish(&g->unit_pools);
-        em_gl_window_close(&g->own);
+        em_gl_context_close(&g->own);
         dm_mutex_lock(&em_gl_group_mutex);
         em_gl_exit_leave();
     }

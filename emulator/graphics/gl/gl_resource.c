@@ -10,7 +10,7 @@
 #include "device.h"
 #include "gl_backend.h"
 #include "gl_old.h"
-#include "gl_window.h"
+#include "gl_context.h"
 #include "graphics.h"
 #include "lock.h"
 
@@ -20,7 +20,7 @@ static CUresult resource_flush(void)
 {
     CUresult r = em_gl_need_context();
     if (!r)
-        em_gl_window_finish();
+        em_gl_finish_current();
     return r;
 }
 
@@ -150,7 +150,7 @@ struct em_gl_old **em_gl_resource_old(CUgraphicsResource resource)
 
 CUresult em_gl_need_context(void)
 {
-    return em_gl_window_current().system != GL_SYSTEM_NONE
+    return em_gl_context_current().system != GL_SYSTEM_NONE
                ? CUDA_SUCCESS
                : em_mistake(G12, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
                             "no OpenGL context is current in this thread");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The two halves of gl_window.h, which differ between EGL and GLX.
+// The two halves of gl_context.h, which differ between EGL and GLX.
 #pragma once
-#include "gl_window.h"
+#include "gl_context.h"
 
 // "If the reset notification behavior of share_context is different …", and likewise of its
 // no-error mode, "an EGL_BAD_MATCH error is generated"; GLX has the same rule. To ask a context for
@@ -19,7 +19,7 @@ static inline void em_gl_add(int *list, unsigned *count, int name, int value)
     list[(*count)++] = value;
 }
 
-// As em_gl_window_open and _close.
+// As em_gl_context_open and _close.
 const char *em_gl_egl_open(const struct em_gl_current *current, struct em_gl_own *own);
 void em_gl_egl_close(struct em_gl_own *own);
 const char *em_gl_glx_open(const struct em_gl_current *current, struct em_gl_own *own);

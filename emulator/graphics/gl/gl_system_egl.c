@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contexts of the driver's own through EGL, and EGLImages.
+// The driver's own contexts on EGL, and EGLImages.
 #include <string.h>
 
 #include "gl_library.h"
@@ -136,7 +136,7 @@ static bool is_image(void *display, void *image, bool *known)
     return *known && label(display, EGL_OBJECT_IMAGE, image, NULL) == EGL_SUCCESS;
 }
 
-bool em_gl_window_image_is_likely(void *display, void *image)
+bool em_gl_context_knows_image(void *display, void *image)
 {
     bool known, yes = is_image(display, image, &known);
     if (known)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contexts of our own through GLX.
+// The driver's own contexts on GLX.
 #include <sched.h>
 #include <stdatomic.h>
 

@@ -61,10 +61,11 @@ void em_gl_unit_pools_finish(struct em_gl_unit_pools *pools)
     while (pools->first.next) {
         struct em_gl_unit_pool *pool = pools->first.next;
         pools->first.next = pool->next;
-        em_gl_window_close(&pool->own);
+        em_gl_context_close(&pool->own);
         dm_free(pool);
     }
-    em_gl_window_use(pools->home);
+    if (em_gl_context_use(pools->home))
+        pools->current = &pools->first;
 }
 
 static struct em_gl_unit_pool *unit_pool_add(struct em_gl_unit_pools *pools,
@@ -76,9 +77,8 @@ static struct em_gl_unit_pool *unit_pool_add(struct em_gl_unit_pools *pools,
     struct em_gl_unit_pool *pool = dm_calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
-    if (em_gl_window_open(&sharer, &pool->own)) {
-        em_gl_window_use(home);
-        pools->current = &pools->first;
+    if (em_gl_context_open(&sharer, &pool->own)) {
+        pools->current = NULL; // any context, or none, is current after a failure
         dm_free(pool);
         return NULL;
     }
@@ -90,14 +90,16 @@ static struct em_gl_unit_pool *unit_pool_add(struct em_gl_unit_pools *pools,
     return pool;
 }
 
-void em_gl_unit_pool_use(struct em_gl_unit_pools *pools, const struct em_gl_unit_pool *pool)
+bool em_gl_unit_pool_use(struct em_gl_unit_pools *pools, const struct em_gl_unit_pool *pool)
 {
     if (!pool)
         pool = &pools->first;
     if (pools->current == pool)
-        return;
+        return true;
+    if (!em_gl_context_use(pool == &pools->first ? pools->home : &pool->own))
+        return false;
     pools->current = pool;
-    em_gl_window_use(pool == &pools->first ? pools->home : &pool->own);
+    return true;
 }
 
 // ---- units

@@ -3,9 +3,9 @@
 //
 // The first pool has the units of the group's own context. If they run out, a further context is
 // made, whose units are another pool. Everything here is for jobs of the group: the group's own
-// context is current before and after each job.
+// context is current before each job.
 #pragma once
-#include "gl_window.h"
+#include "gl_context.h"
 
 enum { GL_UNITS_MAX = 256, GL_UNIT_SLOTS = 8 };
 
@@ -42,5 +42,5 @@ unsigned em_gl_unit_pool_take(struct em_gl_unit_pools *pools, const struct gl_fu
                               unsigned slot, struct em_gl_unit_pool **pool);
 void em_gl_unit_pool_free(struct em_gl_unit_pools *pools, struct em_gl_unit_pool *pool,
                           unsigned slot, unsigned unit);
-// Makes a pool's context current; the group's own if `pool` is NULL.
-void em_gl_unit_pool_use(struct em_gl_unit_pools *pools, const struct em_gl_unit_pool *pool);
+// Makes a pool's context current; the group's own if `pool` is NULL. Returns false if that fails.
+bool em_gl_unit_pool_use(struct em_gl_unit_pools *pools, const struct em_gl_unit_pool *pool);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// EGL and GLX, found in the calling process: the current context of a thread, and contexts of the
-// driver's own that share objects with it.
+// EGL and GLX, found in the calling process: the context that is current in a thread, and the
+// driver's own contexts, which share objects with it.
 #pragma once
 #include "gl_api.h"
 
-enum gl_system { GL_SYSTEM_NONE, GL_SYSTEM_EGL, GL_SYSTEM_GLX };
+enum gl_system { GL_SYSTEM_NONE, GL_SYSTEM_EGL, GL_SYSTEM_GLX, GL_SYSTEMS };
 
 // The current context of a thread.
 struct em_gl_current {
@@ -12,7 +12,7 @@ struct em_gl_current {
     void *display, *context;
 };
 
-// A context of the driver's own.
+// One of the driver's own contexts.
 struct em_gl_own {
     enum gl_system system;
     void *display, *context;
@@ -25,27 +25,28 @@ struct em_gl_own {
 
 // The OpenGL context that is current in this thread. The system is GL_SYSTEM_NONE if there is no
 // such context, or no OpenGL in the process.
-struct em_gl_current em_gl_window_current(void);
+struct em_gl_current em_gl_context_current(void);
 // Calls glFinish on the current context, if any.
-void em_gl_window_finish(void);
+void em_gl_finish_current(void);
 // A function of OpenGL for every context of that system, or NULL.
-void *em_gl_window_function(enum gl_system system, const char *name);
+void *em_gl_context_function(enum gl_system system, const char *name);
 // Whether GL_VERSION, without the prefix of OpenGL ES, is this version or later.
-bool em_gl_window_is(const unsigned char *version, int major, int minor);
+bool em_gl_version_is_at_least(const unsigned char *version, int major, int minor);
 // Whether the driver can work with the context: OpenGL 3.2 or ES 3.0 and later. `version` (may be
 // NULL) gets the context's version string.
-bool em_gl_window_is_usable(const struct em_gl_current *current, const char **version);
+bool em_gl_context_is_usable(const struct em_gl_current *current, const char **version);
 
 // Creates a context that shares objects with `current`, and makes it current in this thread, which
 // should have no context. Returns NULL, or the reason for the failure.
-const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_own *own);
-// Makes the context current in this thread instead of another one.
-void em_gl_window_use(const struct em_gl_own *own);
+const char *em_gl_context_open(const struct em_gl_current *current, struct em_gl_own *own);
+// Makes the context current in this thread. Returns false if EGL or GLX refuses; the context that
+// was current before then stays.
+bool em_gl_context_use(const struct em_gl_own *own);
 // Destroys the context, in the thread in which it is current.
-void em_gl_window_close(struct em_gl_own *own);
+void em_gl_context_close(struct em_gl_own *own);
 // Has `gone` called when the program is about to close the connection that a GLX context needs.
-// Returns false if that is impossible.
-bool em_gl_window_watch(const struct em_gl_current *current, void (*gone)(void *display));
+// Returns false if that is impossible. Calls Xlib: no mutex may be held.
+bool em_gl_watch_display(const struct em_gl_current *current, void (*gone)(void *display));
 // Whether a number can be the handle of an EGLImage of this display. Mesa itself dereferences any
 // number.
-bool em_gl_window_image_is_likely(void *display, void *image);
+bool em_gl_context_knows_image(void *display, void *image);

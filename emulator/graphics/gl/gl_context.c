@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: MIT
-// The current context, and contexts of the driver's own, on EGL and on GLX.
-#include "gl_window.h"
+// The OpenGL context that is current in a thread, and the driver's own contexts; on EGL and GLX.
+#include "gl_context.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "gl_library.h"
 #include "gl_system.h"
 
-struct em_gl_current em_gl_window_current(void)
+struct em_gl_current em_gl_context_current(void)
 {
     struct em_gl_current c = {.system = GL_SYSTEM_NONE};
-    if (em_gl_have_egl() && (c.context = em_egl.eglGetCurrentContext())) {
+    if (em_gl_have_egl())
+        c.context = em_egl.eglGetCurrentContext();
+    if (c.context) {
         c.system = GL_SYSTEM_EGL;
         c.display = em_egl.eglGetCurrentDisplay();
-    } else if (em_gl_have_glx() && (c.context = em_glx.glXGetCurrentContext())) {
+        return c;
+    }
+    if (em_gl_have_glx())
+        c.context = em_glx.glXGetCurrentContext();
+    if (c.context) {
         c.system = GL_SYSTEM_GLX;
         c.display = em_glx.glXGetCurrentDisplay();
     }
     return c;
 }
 
-void *em_gl_window_function(enum gl_system system, const char *name)
+void *em_gl_context_function(enum gl_system system, const char *name)
 {
     char full[64];
     snprintf(full, sizeof full, "gl%s", name);
@@ -30,58 +37,59 @@ void *em_gl_window_function(enum gl_system system, const char *name)
                                      : NULL;
 }
 
-bool em_gl_window_is(const unsigned char *version, int major, int minor)
+bool em_gl_version_is_at_least(const unsigned char *version, int major, int minor)
 {
     int has_major = 0, has_minor = 0;
     bool known = version && sscanf((const char *)version, "%d.%d", &has_major, &has_minor) == 2;
     return known && (has_major > major || (has_major == major && has_minor >= minor));
 }
 
-bool em_gl_window_is_usable(const struct em_gl_current *current, const char **version)
+bool em_gl_context_is_usable(const struct em_gl_current *current, const char **version)
 {
     enum { PREFIX = 9 };
     const unsigned char *(*get_string)(gl_enum) =
-        (const unsigned char *(*)(gl_enum))em_gl_window_function(current->system, "GetString");
+        (const unsigned char *(*)(gl_enum))em_gl_context_function(current->system, "GetString");
     const unsigned char *text = get_string ? get_string(GL_VERSION) : NULL;
     bool es = text && !strncmp((const char *)text, "OpenGL ES", PREFIX);
     if (version)
         *version = text ? (const char *)text : "of no known version";
-    return es ? em_gl_window_is(text + PREFIX, 3, 0) : em_gl_window_is(text, 3, 2);
+    return es ? em_gl_version_is_at_least(text + PREFIX, 3, 0)
+              : em_gl_version_is_at_least(text, 3, 2);
 }
 
-void em_gl_window_finish(void)
+void em_gl_finish_current(void)
 {
-    static void (*finish[3])(void); // of EGL, of GLX
-    struct em_gl_current current = em_gl_window_current();
+    static void (*finish[GL_SYSTEMS])(void); // glFinish of each system; none has no entry
+    struct em_gl_current current = em_gl_context_current();
     if (current.system == GL_SYSTEM_NONE)
         return;
     void (*f)(void) = __atomic_load_n(&finish[current.system], __ATOMIC_RELAXED);
     if (!f) {
-        f = (void (*)(void))em_gl_window_function(current.system, "Finish");
+        f = (void (*)(void))em_gl_context_function(current.system, "Finish");
         __atomic_store_n(&finish[current.system], f, __ATOMIC_RELAXED);
     }
     if (f)
         f();
 }
 
-// ---- contexts of the driver's own
+// ---- the driver's own contexts
 
-const char *em_gl_window_open(const struct em_gl_current *current, struct em_gl_own *own)
+const char *em_gl_context_open(const struct em_gl_current *current, struct em_gl_own *own)
 {
     *own = (struct em_gl_own){.system = current->system, .display = current->display};
     return current->system == GL_SYSTEM_EGL ? em_gl_egl_open(current, own)
                                             : em_gl_glx_open(current, own);
 }
 
-void em_gl_window_use(const struct em_gl_own *own)
+bool em_gl_context_use(const struct em_gl_own *own)
 {
     if (own->system == GL_SYSTEM_EGL)
-        em_egl.eglMakeCurrent(own->display, own->surface, own->surface, own->context);
-    else
-        em_glx.glXMakeContextCurrent(own->display, own->pbuffer, own->pbuffer, own->context);
+        return em_egl.eglMakeCurrent(own->display, own->surface, own->surface, own->context) != 0;
+    return em_glx.glXMakeContextCurrent(own->display, own->pbuffer, own->pbuffer, own->context) !=
+           0;
 }
 
-void em_gl_window_close(struct em_gl_own *own)
+void em_gl_context_close(struct em_gl_own *own)
 {
     if (own->system == GL_SYSTEM_EGL)
         em_gl_egl_close(own);
@@ -90,16 +98,21 @@ void em_gl_window_close(struct em_gl_own *own)
     own->context = NULL;
 }
 
-static void (*display_gone)(void *display);
+// ---- the end of a display
+
+// Atomic, because no lock of the driver guards it: several threads may set it, always to the same
+// function, and Xlib calls close_display in any thread.
+static void (*_Atomic display_gone)(void *display);
 
 static int close_display(void *display, void *codes)
 {
     (void)codes;
-    display_gone(display);
+    void (*gone)(void *) = atomic_load(&display_gone);
+    gone(display);
     return 0;
 }
 
-bool em_gl_window_watch(const struct em_gl_current *current, void (*gone)(void *display))
+bool em_gl_watch_display(const struct em_gl_current *current, void (*gone)(void *display))
 {
     if (current->system != GL_SYSTEM_GLX || !em_gl_have_xlib())
         return current->system == GL_SYSTEM_EGL; // EGL keeps what a current context needs
@@ -107,7 +120,7 @@ bool em_gl_window_watch(const struct em_gl_current *current, void (*gone)(void *
         em_xlib.XAddExtension(current->display); // XExtCodes: the first member is the number
     if (!codes)
         return false;
-    display_gone = gone;
+    atomic_store(&display_gone, gone);
     em_xlib.XESetCloseDisplay(current->display, codes[0], (void *)close_display);
     return true;
 }
