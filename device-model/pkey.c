@@ -4,8 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef PKEY_DISABLE_ACCESS
+#define PKEY_DISABLE_ACCESS 1
+#endif
 
 uint32_t dm_pkey_bits;
 static int key = -1;
@@ -15,12 +20,11 @@ bool dm_pkey_init(void)
     if (key >= 0)
         return true;
 #if defined(__x86_64__)
-    const char *wish = secure_getenv("CARDLESS_PKEYS");
-    if (wish && strcmp(wish, "0") == 0)
+    const char *setting = secure_getenv("CARDLESS_PKEYS");
+    if (setting && strcmp(setting, "0") == 0)
         return false;
-    // Closed for this thread, too: the second argument is PKEY_DISABLE_ACCESS. Fails without CPU
-    // support or a free key.
-    long k = syscall(SYS_pkey_alloc, 0UL, 1UL);
+    // The key also starts closed for this thread. Fails without CPU support or a free key.
+    long k = syscall(SYS_pkey_alloc, 0UL, (unsigned long)PKEY_DISABLE_ACCESS);
     if (k <= 0)
         return false;
     key = (int)k;

@@ -338,7 +338,7 @@ CUresult em_memory_operations_prepare(struct em_context *context, unsigned count
                                          .condition = &em_outside_memory.condition,
                                          .size_B = (uint32_t)size_B,
                                          .accesses_at = (uint16_t)accesses_at,
-                                         .access_count = (uint16_t)count},
+                                         .access_count = (uint32_t)count},
                              .count = count,
                              .steps_at = (uint32_t)steps_at};
     CUresult r = CUDA_SUCCESS;

@@ -69,7 +69,7 @@ static bool read_number(const char *name, const char *value, uint64_t *out)
 {
     if (parse_number(value, out))
         return true;
-    unknown_value(name, value, "a whole number, decimal or with 0x");
+    unknown_value(name, value, "a whole number from 0 to 2^64 - 1, decimal or with 0x");
     return false;
 }
 
@@ -96,6 +96,29 @@ static void read_policy(const char *value)
                       "eager, lazy, parallel, or seed:N with a whole number N");
 }
 
+enum { NAME_MAX_B = 64 };
+
+// Counts the letters to insert, delete or replace to turn a into b: Levenshtein's distance,
+// without regard to case. Both are shorter than NAME_MAX_B.
+static unsigned edit_distance(const char *a, size_t a_length, const char *b)
+{
+    unsigned row[NAME_MAX_B];
+    size_t b_length = strlen(b);
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            unsigned replace = diagonal + (toupper((unsigned char)a[i - 1]) != b[j - 1]);
+            unsigned insert_or_delete = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replace < insert_or_delete ? replace : insert_or_delete;
+        }
+    }
+    return row[b_length];
+}
+
 static const char *const quirk_names[] = {
 #define EM_QUIRK(name, section, manual, driver, recording) #name,
 #include "quirks.def"
@@ -104,7 +127,14 @@ static const char *const quirk_names[] = {
 
 static void switch_quirk(const char *name, size_t length, bool driver)
 {
+    const char *nearest = NULL;
+    unsigned least = 4;
     for (unsigned i = 0; i < EM_QUIRK_COUNT; i++) {
+        unsigned distance = length < NAME_MAX_B ? edit_distance(name, length, quirk_names[i]) : 4;
+        if (distance < least) {
+            least = distance;
+            nearest = quirk_names[i];
+        }
         if (strlen(quirk_names[i]) != length || strncmp(quirk_names[i], name, length))
             continue;
         if (driver)
@@ -114,9 +144,13 @@ static void switch_quirk(const char *name, size_t length, bool driver)
         return;
     }
     fprintf(stderr,
-            "cardless: CARDLESS_QUIRKS: %.*s is not the name of a disagreement; "
-            "see the page of disagreements, which `tools/docs` makes\n",
+            "cardless: CARDLESS_QUIRKS: '%.*s' is ignored, because it is not the name of a "
+            "disagreement; ",
             (int)length, name);
+    if (nearest)
+        fprintf(stderr, "did you mean %s?\n", nearest);
+    else
+        fprintf(stderr, "see the page of disagreements, which `tools/docs` makes\n");
 }
 
 // Reads a list of names separated by commas: NAME follows the driver, -NAME follows the manual.
@@ -219,33 +253,12 @@ static const struct setting {
 
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-// Counts the letters to insert, delete or replace to turn a into b: Levenshtein's distance. Both
-// have at most 63 letters.
-static unsigned edit_distance(const char *a, size_t a_length, const char *b)
-{
-    unsigned row[64];
-    size_t b_length = strlen(b);
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= a_length; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            unsigned replace = diagonal + (a[i - 1] != b[j - 1]);
-            unsigned insert_or_delete = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replace < insert_or_delete ? replace : insert_or_delete;
-        }
-    }
-    return row[b_length];
-}
-
 // Reports a variable if its name is almost the name of a setting, because the user most likely
 // meant that setting. Other variables may belong to someone else.
 static void report_misspelled(const char *variable)
 {
     size_t length = strcspn(variable, "=");
-    if (strncmp(variable, "CARDLESS", 8) || length > 63)
+    if (strncmp(variable, "CARDLESS", 8) || length >= NAME_MAX_B)
         return;
     const char *nearest = NULL;
     unsigned least = 4;
@@ -256,7 +269,7 @@ static void report_misspelled(const char *variable)
             nearest = settings[i].name;
         }
     }
-    if (nearest && least)
+    if (nearest && (strlen(nearest) != length || strncmp(variable, nearest, length)))
         fprintf(stderr, "cardless: %.*s is not a setting; did you mean %s?\n", (int)length,
                 variable, nearest);
 }

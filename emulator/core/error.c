@@ -56,7 +56,7 @@ static unsigned long count_message(const char *format)
 static void write_all(int fd, const char *text, size_t size)
 {
     while (size) {
-        ssize_t n = write(fd, text, size);
+        ssize_t n = em_sink_write_once(fd, text, size);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)

@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // Whether the path names a descriptor that the process has already. Such a path is a symbolic link
@@ -57,8 +60,32 @@ static const char *open_file(struct em_sink_file *file, const char *path)
         close(fd);
         fd = high;
     }
+    struct stat s;
+    file->regular = !fstat(fd, &s) && S_ISREG(s.st_mode);
     file->open = !dm_fd_remember(fd, &file->identity);
     return file->open ? NULL : strerror(errno);
+}
+
+ssize_t em_sink_write_once(int fd, const char *text, size_t size)
+{
+    const struct timespec now = {0};
+    sigset_t pipe_signal, pending, before;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    // A write to a pipe that nobody reads raises SIGPIPE in this thread, in addition to EPIPE. It
+    // is blocked and then consumed, unless it was pending already and is thus the program's own.
+    sigpending(&pending);
+    if (pthread_sigmask(SIG_BLOCK, &pipe_signal, &before)) {
+        errno = EINVAL;
+        return -1;
+    }
+    ssize_t n = write(fd, text, size);
+    int error = errno;
+    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe_signal, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
 }
 
 bool em_sink_write(struct em_sink_file *file, const char *setting, const char *path,
@@ -75,7 +102,8 @@ bool em_sink_write(struct em_sink_file *file, const char *setting, const char *p
         return false;
     }
     while (size) {
-        ssize_t n = write(file->identity.fd, text, size);
+        ssize_t n = file->regular ? write(file->identity.fd, text, size)
+                                  : em_sink_write_once(file->identity.fd, text, size);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {

@@ -6,11 +6,13 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "import.h"
 
 struct em_sink_file {
     bool open, failed; // failed: it cannot be opened or written, and the error was printed
+    bool regular;      // writing to it cannot raise SIGPIPE
     struct dm_fd_identity identity;
 };
 
@@ -19,3 +21,6 @@ struct em_sink_file {
 // stderr with the name of the setting. The caller should hold a lock of its own.
 bool em_sink_write(struct em_sink_file *file, const char *setting, const char *path,
                    const char *text, size_t size);
+// As write, but a pipe or socket that nobody reads raises no SIGPIPE: fails with EPIPE only. Leaves
+// the program's handler and signal mask as they are.
+ssize_t em_sink_write_once(int fd, const char *text, size_t size);

@@ -89,7 +89,8 @@ struct em_command {
     uint32_t size_B; // of the whole struct: it is copied if it must wait
     // The memory that it reads and writes: an array inside the struct, this many bytes from its
     // start, so that a byte copy of the command is complete.
-    uint16_t accesses_at, access_count;
+    uint16_t accesses_at;
+    uint32_t access_count;
     struct em_condition *condition; // with ops->ready: must outlive the command
 
     // Everything below belongs to the scheduler and need not be initialised.

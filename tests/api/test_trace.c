@@ -145,4 +145,53 @@ TEST(lists)
     finish();
 }
 
-TESTS(CASE(outputs), CASE(handles), CASE(unions), CASE(lists))
+static volatile sig_atomic_t pipe_signals;
+
+static void count_signal(int number)
+{
+    (void)number;
+    pipe_signals++;
+}
+
+// The reader of a trace or of diagnostics may end first. The program runs on, and its own handling
+// of SIGPIPE, here the default or a handler, stays as it is.
+static void reader_gone(const char *setting, const char *prefix, void (*handler)(int))
+{
+    int ends[2];
+    char value[64];
+    sigset_t mask;
+    struct sigaction action;
+    signal(SIGPIPE, handler);
+    EXPECT_EQ(pipe(ends), 0);
+    snprintf(value, sizeof value, "%s/dev/fd/%d", prefix, ends[1]);
+    test_setting(setting, value);
+    test_context();
+    close(ends[0]);
+    EXPECT_ERROR(cuMemAlloc(NULL, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAlloc(NULL, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(pipe_signals, 0);
+    EXPECT_EQ(sigaction(SIGPIPE, NULL, &action), 0);
+    EXPECT_EQ(action.sa_handler == handler, 1);
+    EXPECT_EQ(sigprocmask(SIG_SETMASK, NULL, &mask), 0);
+    EXPECT_EQ(sigismember(&mask, SIGPIPE), 0);
+    EXPECT_EQ(sigpending(&mask), 0);
+    EXPECT_EQ(sigismember(&mask, SIGPIPE), 0);
+}
+
+TEST(reader_gone)
+{
+    reader_gone("CARDLESS_TRACE", "", SIG_DFL);
+}
+
+TEST(reader_gone_with_handler)
+{
+    reader_gone("CARDLESS_TRACE", "", count_signal);
+}
+
+TEST(diagnostics_reader_gone)
+{
+    reader_gone("CARDLESS_DIAGNOSTICS", "json:", SIG_DFL);
+}
+
+TESTS(CASE(reader_gone), CASE(reader_gone_with_handler), CASE(diagnostics_reader_gone),
+      CASE(outputs), CASE(handles), CASE(unions), CASE(lists))

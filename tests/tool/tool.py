@@ -42,4 +42,12 @@ for wrong, says in ((["bogus"], "unknown command 'bogus'"),
 for command in ("run", "info", "layout", "doctor"):
     r = run(command, "--help")
     assert r.returncode == 0 and r.stdout.startswith(f"usage: cardless {command}"), (command, r)
+# A quirk that does not exist is quoted and ignored, with the nearest name.
+for quirks, says in (("array_format_low_byte", "'array_format_low_byte' is ignored, because it is "
+                      "not the name of a disagreement; did you mean ARRAY_FORMAT_LOW_BYTE?"),
+                     (",", "'' is ignored, because it is not the name of a disagreement; see")):
+    r = run("run", "--quirks", quirks, PROGRAM)
+    assert r.returncode == 0 and says in r.stderr, r
+r = run("run", "--seed", "9" * 23, PROGRAM)
+assert r.returncode == 0 and "a whole number from 0 to 2^64 - 1" in r.stderr, r
 print("cardless answers")
