@@ -34,26 +34,30 @@ static unsigned max_u(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-// Checked arithmetic: `*ok` becomes false on overflow and stays false.
+// The functions of arithmetic.h for terms of a longer formula: `*ok` becomes false on overflow and
+// stays false.
 static uint64_t checked_mul(uint64_t a, uint64_t b, bool *ok)
 {
-    uint64_t product = 0;
+    uint64_t product;
 
-    *ok &= !__builtin_mul_overflow(a, b, &product);
+    *ok &= dm_mul(a, b, &product);
     return product;
 }
 
 static uint64_t checked_add(uint64_t a, uint64_t b, bool *ok)
 {
-    uint64_t sum = 0;
+    uint64_t sum;
 
-    *ok &= !__builtin_add_overflow(a, b, &sum);
+    *ok &= dm_add(a, b, &sum);
     return sum;
 }
 
 static uint64_t checked_align_up(uint64_t value, uint64_t alignment, bool *ok)
 {
-    return checked_mul(dm_div_up(value, alignment), alignment, ok);
+    uint64_t rounded;
+
+    *ok &= dm_round_up(value, alignment, &rounded);
+    return rounded;
 }
 
 // The largest log2 up to `most` whose block of unit << log2 is at most 1.5 times the extent.
@@ -66,12 +70,47 @@ static unsigned block_log2(unsigned most, unsigned unit, uint64_t extent)
     return log2;
 }
 
+// Rounds up to a multiple of 1 << log2. Extents are small, so this cannot overflow.
+static uint64_t round_up_log2(uint64_t extent, unsigned log2)
+{
+    return dm_div_up(extent, UINT64_C(1) << log2) << log2;
+}
+
+static void halve_block_heights(struct dm_layout *l)
+{
+    for (uint32_t i = 0; i < l->levels; i++)
+        if (l->level[i].block_height_log2_gob)
+            l->level[i].block_height_log2_gob--;
+}
+
+// A GOB is 64 bytes by 8 rows; kn_tile.h draws the order inside it. A block is a stack of GOBs, on
+// top of each other in 2D arrays and one behind the other in 3D arrays, so that texels that are
+// close in the image are close in memory. Each cell is a GOB, and the number is its place in
+// memory:
+//
+//   48x20 texels of 4 bytes:          32x16x2 texels of 4 bytes:
+//   blocks of 2 GOBs, rows 20 to      blocks of 2 slices
+//   31 are padding                    slice 0     slice 1
+//   ┌────┬────┬────┐                  ┌────┬────┐ ┌────┬────┐
+//   │  0 │  2 │  4 │                  │  0 │  2 │ │  1 │  3 │
+//   │  1 │  3 │  5 │                  ├────┼────┤ ├────┼────┤
+//   ├────┼────┼────┤                  │  4 │  6 │ │  5 │  7 │
+//   │  6 │  8 │ 10 │                  └────┴────┘ └────┴────┘
+//   │  7 │  9 │ 11 │
+//   └────┴────┴────┘
+//
+// A layer holds the chain of levels. Only its end is rounded up, to the block of level 0:
+//
+//   offset_B of level 0   of level 1    of level 2           layer_stride_B
+//   ▼                     ▼             ▼                    ▼
+//   ┌─────────────────────┬─────────────┬─────────┬──────────┬─────────────────
+//   │ level 0             │ level 1     │ level 2 │ padding  │ level 0 of layer 1 …
+//   └─────────────────────┴─────────────┴─────────┴──────────┴─────────────────
+//
 // Blocks of level 0 have up to 16 GOBs: high blocks for 2D arrays, deep blocks for 3D arrays, and
 // one GOB for 1D arrays. The choice depends on the extent in texels, even if an element is a block
 // of texels. Each further level shrinks the block to the size that covers its extent in elements.
-// Levels follow each other without gaps. A layer holds its whole chain of levels and is rounded up
-// to the block of level 0. Images of video formats follow another rule
-// (desc->block_height_log2_least).
+// Images of video formats follow another rule (desc->block_height_log2_least).
 static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc *desc)
 {
     bool ok = true;
@@ -89,14 +128,14 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
     for (uint32_t i = 0; i < l->levels; i++) {
         struct dm_layout_level *v = &l->level[i];
         uint64_t rows_gob = dm_div_up(v->height_el, DM_GOB_HEIGHT);
-        unsigned a = max_u(min_u(height_log2, dm_log2_up(rows_gob)), least_log2),
-                 b = min_u(depth_log2, dm_log2_up(v->depth));
-        uint64_t depth = dm_div_up(v->depth, UINT64_C(1) << b) << b;
+        unsigned level_height_log2 = max_u(min_u(height_log2, dm_log2_up(rows_gob)), least_log2);
+        unsigned level_depth_log2 = min_u(depth_log2, dm_log2_up(v->depth));
+        uint64_t depth = round_up_log2(v->depth, level_depth_log2);
 
-        v->block_height_log2_gob = a;
-        v->block_depth_log2_gob = b;
+        v->block_height_log2_gob = (uint8_t)level_height_log2;
+        v->block_depth_log2_gob = (uint8_t)level_depth_log2;
         v->width_gob = dm_div_up((uint64_t)v->width_el * l->element_B, DM_GOB_WIDTH_B);
-        v->height_gob = dm_div_up(rows_gob, UINT64_C(1) << a) << a;
+        v->height_gob = (uint32_t)round_up_log2(rows_gob, level_height_log2);
         v->pitch_B = (uint64_t)v->width_gob * DM_GOB_WIDTH_B;
         v->slice_B = checked_mul(v->pitch_B, (uint64_t)v->height_gob * DM_GOB_HEIGHT, &ok);
         v->size_B = checked_mul(v->slice_B, depth, &ok);
@@ -111,9 +150,8 @@ static bool place_block_linear(struct dm_layout *l, const struct dm_layout_desc 
                                     &ok);
     for (uint32_t i = 0; i < l->levels; i++)
         l->level[i].layer_stride_B = stride_B;
-    for (uint32_t i = 0; i < l->levels && desc->half_blocks; i++)
-        if (l->level[i].block_height_log2_gob)
-            l->level[i].block_height_log2_gob--;
+    if (desc->half_blocks)
+        halve_block_heights(l);
     l->total_B = checked_mul(stride_B, l->layers, &ok);
     l->size_B = checked_align_up(l->total_B, PAGE_B, &ok);
     l->alignment_B = PAGE_B;
@@ -138,8 +176,8 @@ static bool place_pitch(struct dm_layout *l, uint64_t pitch_B)
     return ok;
 }
 
-// Rows and columns are rounded up to the rasteriser's 4 by 4 texels (1D images: only columns),
-// levels to 64 bytes, and pitches of uncompressed formats to 64 bytes, too.
+// Rows and columns are rounded up to the rasteriser's 4 by 4 texels (1D images: only columns).
+// Levels are rounded up to 64 bytes. So are pitches, except those of compressed formats.
 static bool place_llvmpipe(struct dm_layout *l)
 {
     bool ok = true;
