@@ -104,8 +104,8 @@ static bool write_json(enum em_diagnostic id, const char *entry, const char *whe
     json_member(line, size, &used, "text", text);
     json_member(line, size, &used, "advice", catalogue[id].advice);
     if (id != EM_DIAG_GENERAL) {
-        char page[64];
-        snprintf(page, sizeof page, "docs/generated/diagnostics.md#%c%s",
+        char page[96];
+        snprintf(page, sizeof page, "docs/generated/diagnostics.md#%c%s, which tools/docs makes",
                  catalogue[id].id[0] | 0x20, catalogue[id].id + 1);
         json_member(line, size, &used, "see", page);
     }

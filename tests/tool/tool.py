@@ -39,6 +39,15 @@ for wrong, says in ((["bogus"], "unknown command 'bogus'"),
                     (["run", "--personality", "bogus", PROGRAM], "manual or driver-580")):
     r = run(*wrong)
     assert r.returncode == 2 and says in r.stderr, (wrong, r)
+for wrong, says in ((["0x5"], "the width is 0"),
+                    (["5x0x5"], "the height is 0"),
+                    (["8x8x8", "--layers", "2"], "has no depth"),
+                    (["8x8", "--levels", "5"], "has at most 4 levels"),
+                    (["8x8", "--layout", "pitch", "--pitch", "4"], "a row (32 bytes)"),
+                    (["8x8", "--layout", "pitch", "--levels", "2"], "only one level"),
+                    (["8x8x4096", "--layout", "pitch", "--pitch", str(2**62)], "too large")):
+    r = run("layout", *wrong)
+    assert r.returncode == 1 and says in r.stderr and r.stderr.count("\n") == 1, (wrong, r)
 for command in ("run", "info", "layout", "doctor"):
     r = run(command, "--help")
     assert r.returncode == 0 and r.stdout.startswith(f"usage: cardless {command}"), (command, r)

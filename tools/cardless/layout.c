@@ -3,6 +3,7 @@
 // level.
 #include "cardless.h"
 
+#include "arithmetic.h"
 #include "format.h"
 #include "layout.h"
 #include "layout_picture.h"
@@ -349,6 +350,38 @@ static void print_totals(const struct dm_layout *l)
     }
 }
 
+// Reports the one rule that a description breaks.
+static void explain_no_layout(const struct dm_layout_desc *d)
+{
+    uint32_t most = dm_layout_levels_most(d->width_px, d->height_px, d->depth);
+    uint64_t row_B = dm_div_up(d->width_px, d->block_px ? d->block_px : 1) * d->element_B;
+
+    fprintf(stderr, "cardless layout: ");
+    if (!d->width_px)
+        fprintf(stderr, "the width is 0, but must be at least 1\n");
+    else if (d->depth && !d->height_px)
+        fprintf(stderr,
+                "the height is 0, but must be at least 1, because the depth is %" PRIu64 "\n",
+                d->depth);
+    else if (d->depth && d->layers)
+        fprintf(stderr,
+                "the depth is %" PRIu64 ", but must be left out, because an array with layers "
+                "(--layers, --cubemap) has no depth\n",
+                d->depth);
+    else if (d->levels > most)
+        fprintf(stderr, "--levels %u: an array of this extent has at most %u levels\n", d->levels,
+                most);
+    else if (d->kind == DM_LAYOUT_PITCH && d->levels > 1)
+        fprintf(stderr, "--levels %u: a pitch layout has only one level\n", d->levels);
+    else if (d->kind == DM_LAYOUT_PITCH && d->pitch_B && d->pitch_B < row_B)
+        fprintf(stderr,
+                "--pitch %" PRIu64 ": the pitch must be at least the length of a row (%" PRIu64
+                " bytes)\n",
+                d->pitch_B, row_B);
+    else
+        fprintf(stderr, "the array is too large: its size must be less than 2^63 bytes\n");
+}
+
 int cmd_layout(int argc, char **argv)
 {
     struct request r = {0};
@@ -358,11 +391,7 @@ int cmd_layout(int argc, char **argv)
     if (status)
         return status < 0 ? 0 : status;
     if (dm_layout_init(&layout, &r.desc)) {
-        fprintf(stderr,
-                "cardless layout: no array can have this description: the width is 0, there are "
-                "more levels than the extent allows (%u), depth and layers are combined, the "
-                "pitch is shorter than a row, or the array is too large\n",
-                dm_layout_levels_most(r.desc.width_px, r.desc.height_px, r.desc.depth));
+        explain_no_layout(&r.desc);
         return 1;
     }
     if (r.level >= layout.levels || r.z >= dm_layout_depth(&layout, r.level)) {
