@@ -49,37 +49,16 @@ static uint64_t range_start(const struct em_allocation *a, uint64_t *size)
     return base;
 }
 
-// Writes an attribute of memory that the driver knows. Returns false if the attribute does not
-// exist. If it does not apply to this memory, *applies is false and the value written is 0.
-static bool known_attribute(CUpointer_attribute attribute, const struct em_allocation *a,
-                            uint64_t address, void *data, bool *applies)
+// Writes an attribute that is a property of the memory: its type, device, access and abilities.
+// Returns false if the attribute does not exist.
+static bool known_property(CUpointer_attribute attribute, const struct em_allocation *a, void *data)
 {
-    uint64_t size;
-    *applies = true;
     switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-        put_word(data, a->context ? a->context->base.object.handle : 0);
-        return true;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         put_int(data, memory_type(a));
         return true;
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        *applies = a->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-        put_word(data, *applies ? address : 0);
-        return true;
-    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        *applies = a->host != 0;
-        put_word(data, *applies ? a->host + (address - a->base) : 0);
-        return true;
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-        *applies = memory_type(a) == CU_MEMORYTYPE_DEVICE;
-        put_tokens(data);
-        return true;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
         put_int(data, a->sync_memops);
-        return true;
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-        put_word(data, a->id);
         return true;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         put_int(data, a->kind == EM_MEMORY_MANAGED);
@@ -89,13 +68,6 @@ static bool known_attribute(CUpointer_attribute attribute, const struct em_alloc
         return true;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
         put_int(data, a->kind == EM_MEMORY_DEVICE);
-        return true;
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        put_word(data, range_start(a, &size));
-        return true;
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-        range_start(a, &size);
-        put_word(data, size);
         return true;
     case CU_POINTER_ATTRIBUTE_MAPPED:
         put_int(data, 1);
@@ -109,6 +81,47 @@ static bool known_attribute(CUpointer_attribute attribute, const struct em_alloc
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         put_int(data, (int)a->access);
         return true;
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+        put_int(data, a->kind == EM_MEMORY_DEVICE);
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Writes an attribute of memory that the driver knows. Returns false if the attribute does not
+// exist. If it does not apply to this memory, *applies is false and the value written is 0.
+static bool known_attribute(CUpointer_attribute attribute, const struct em_allocation *a,
+                            uint64_t address, void *data, bool *applies)
+{
+    uint64_t size;
+    *applies = true;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        put_word(data, a->context ? a->context->base.object.handle : 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        *applies = a->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+        put_word(data, *applies ? address : 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        *applies = a->host != 0;
+        put_word(data, *applies ? a->host + (address - a->base) : 0);
+        return true;
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+        *applies = memory_type(a) == CU_MEMORYTYPE_DEVICE;
+        put_tokens(data);
+        return true;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+        put_word(data, a->id);
+        return true;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        put_word(data, range_start(a, &size));
+        return true;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        range_start(a, &size);
+        put_word(data, size);
+        return true;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         put_word(data, a->pool ? a->pool->handle : 0);
         return true;
@@ -121,11 +134,8 @@ static bool known_attribute(CUpointer_attribute attribute, const struct em_alloc
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
         put_word(data, a->block_id);
         return true;
-    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-        put_int(data, a->kind == EM_MEMORY_DEVICE);
-        return true;
     default:
-        return false;
+        return known_property(attribute, a, data);
     }
 }
 

@@ -183,6 +183,38 @@ static bool is_policy(const char *value)
     return false;
 }
 
+// Sets the variable of an option. Returns false if the option or its value is unknown, which has
+// been reported.
+static bool apply_option(int option, enum layer *layer)
+{
+    switch (option) {
+    case 'p':
+        return is_one_of("personality", optarg, "manual", "driver-580") &&
+               !setenv("CARDLESS_PERSONALITY", optarg, 1);
+    case 'q':
+        return !setenv("CARDLESS_QUIRKS", optarg, 1);
+    case 'd':
+        return !setenv("CARDLESS_DEVICES", optarg, 1);
+    case 'g':
+        return !setenv("CARDLESS_DIAGNOSTICS", optarg, 1);
+    case 'o':
+        return is_one_of("overlap", optarg, "distinct", "same") &&
+               !setenv("CARDLESS_OVERLAP", optarg, 1);
+    case 'y':
+        return is_policy(optarg) && !setenv("CARDLESS_POLICY", optarg, 1);
+    case 'r':
+        return !setenv("CARDLESS_REPORT", "1", 1);
+    case 's':
+        return !setenv("CARDLESS_SEED", optarg, 1);
+    case 't':
+        return !setenv("CARDLESS_TRACE", optarg, 1);
+    case 'v':
+        return read_layer(optarg, layer);
+    default:
+        return false;
+    }
+}
+
 int cmd_run(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -199,50 +231,14 @@ int cmd_run(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    bool good = true;
     enum layer layer = LAYER_ON;
     int c;
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
-        switch (c) {
-        case 'p':
-            good = is_one_of("personality", optarg, "manual", "driver-580") &&
-                   !setenv("CARDLESS_PERSONALITY", optarg, 1);
-            break;
-        case 'q':
-            good = !setenv("CARDLESS_QUIRKS", optarg, 1);
-            break;
-        case 'd':
-            good = !setenv("CARDLESS_DEVICES", optarg, 1);
-            break;
-        case 'g':
-            good = !setenv("CARDLESS_DIAGNOSTICS", optarg, 1);
-            break;
-        case 'o':
-            good = is_one_of("overlap", optarg, "distinct", "same") &&
-                   !setenv("CARDLESS_OVERLAP", optarg, 1);
-            break;
-        case 'y':
-            good = is_policy(optarg) && !setenv("CARDLESS_POLICY", optarg, 1);
-            break;
-        case 'r':
-            good = !setenv("CARDLESS_REPORT", "1", 1);
-            break;
-        case 's':
-            good = !setenv("CARDLESS_SEED", optarg, 1);
-            break;
-        case 't':
-            good = !setenv("CARDLESS_TRACE", optarg, 1);
-            break;
-        case 'v':
-            good = read_layer(optarg, &layer);
-            break;
-        case 'h':
+        if (c == 'h') {
             fputs(usage, stdout);
             return 0;
-        default:
-            good = false;
         }
-        if (!good)
+        if (!apply_option(c, &layer))
             return 2;
     }
     if (optind >= argc) {

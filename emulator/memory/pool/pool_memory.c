@@ -226,6 +226,43 @@ static void release(struct em_allocation *a)
     dm_free(a);
 }
 
+// Finds free addresses in the pool, and memory for them. `padded_B` is the size that they take.
+static CUresult pool_find_range(struct em_pool *p, uint64_t size, uint64_t *at, uint64_t *padded_B)
+{
+    if (dm_round_up(size, GRAIN, padded_B) &&
+        !dm_rangemap_gap(&p->taken, p->base, p->base + p->capacity_B - 1, *padded_B, GRAIN, at) &&
+        !back_range(p, *at, *padded_B))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                   "bytesize is %llu, but CUmemoryPool #%u cannot grow by that: its maximum is "
+                   "%llu bytes, and %llu bytes of the %s are free",
+                   (unsigned long long)size, p->object.number, (unsigned long long)p->capacity_B,
+                   (unsigned long long)(p->vram->total - p->vram->used),
+                   p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? "device's memory"
+                                                                   : "host's memory");
+}
+
+static struct em_allocation piece_allocation(struct em_pool *p, struct piece *piece, uint64_t size)
+{
+    uint64_t at = piece->at, block = (at - p->base) / EM_POOL_BLOCK;
+    return (struct em_allocation){
+        .base = at,
+        .size = size,
+        .host = p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? 0 : at,
+        .kind = EM_MEMORY_POOLED,
+        .device = p->device->ordinal,
+        .handle_types = p->handle_types,
+        .mapping_base = block_address(p, block),
+        .mapping_size = EM_POOL_BLOCK,
+        .block_id = block_address(p, block),
+        .pool = &p->object,
+        .owner = piece,
+        .release = release,
+        .physical = p->blocks[block],
+        .physical_offset = block_offset(p, block) + (at - block_address(p, block)),
+    };
+}
+
 CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
 {
     em_assert_locked();
@@ -246,40 +283,15 @@ CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
         em_fail(r, "out of host memory while allocating from a pool");
         goto fail_alloc;
     }
-    if (!dm_round_up(size, GRAIN, &padded_B) ||
-        dm_rangemap_gap(&p->taken, p->base, p->base + p->capacity_B - 1, padded_B, GRAIN, &at) ||
-        back_range(p, at, padded_B)) {
-        em_fail(r,
-                "bytesize is %llu, but CUmemoryPool #%u cannot grow by that: its maximum is %llu "
-                "bytes, and %llu bytes of the %s are free",
-                (unsigned long long)size, p->object.number, (unsigned long long)p->capacity_B,
-                (unsigned long long)(p->vram->total - p->vram->used),
-                p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? "device's memory"
-                                                                : "host's memory");
+    r = pool_find_range(p, size, &at, &padded_B);
+    if (r)
         goto fail_alloc;
-    }
     if (dm_rangemap_insert(&p->taken, at, padded_B, piece)) {
-        em_fail(r, "out of host memory while allocating from a pool");
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while allocating from a pool");
         goto fail_back;
     }
     *piece = (struct piece){.pool = p, .at = at};
-    uint64_t block = (at - p->base) / EM_POOL_BLOCK;
-    *a = (struct em_allocation){
-        .base = at,
-        .size = size,
-        .host = p->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? 0 : at,
-        .kind = EM_MEMORY_POOLED,
-        .device = p->device->ordinal,
-        .handle_types = p->handle_types,
-        .mapping_base = block_address(p, block),
-        .mapping_size = EM_POOL_BLOCK,
-        .block_id = block_address(p, block),
-        .pool = &p->object,
-        .owner = piece,
-        .release = release,
-        .physical = p->blocks[block],
-        .physical_offset = block_offset(p, block) + (at - block_address(p, block)),
-    };
+    *a = piece_allocation(p, piece, size);
     r = em_memory_enter(a);
     if (r)
         goto fail_taken;
