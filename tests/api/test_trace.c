@@ -193,5 +193,21 @@ TEST(diagnostics_reader_gone)
     reader_gone("CARDLESS_DIAGNOSTICS", "json:", SIG_DFL);
 }
 
-TESTS(CASE(reader_gone), CASE(reader_gone_with_handler), CASE(diagnostics_reader_gone),
-      CASE(outputs), CASE(handles), CASE(unions), CASE(lists))
+// The type of a value decides which of several constants with the same prefix names it.
+TEST(handle_types)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemGenericAllocationHandle h;
+    traced_context();
+    MUST(cuMemCreate(&h, 2 << 20, &prop, 0));
+    EXPECT_IN_LINE("requestedHandleTypes=CU_MEM_HANDLE_TYPE_NONE,");
+    MUST(cuMemRelease(h));
+    prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    MUST(cuMemCreate(&h, 2 << 20, &prop, 0));
+    EXPECT_IN_LINE("requestedHandleTypes=CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,");
+    finish();
+}
+
+TESTS(CASE(handle_types), CASE(reader_gone), CASE(reader_gone_with_handler),
+      CASE(diagnostics_reader_gone), CASE(outputs), CASE(handles), CASE(unions), CASE(lists))
