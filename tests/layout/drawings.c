@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The drawings in the comments of kernels/: this test makes each drawing from the functions that it
-// describes, and looks for it in the file. If it is missing, the test prints it, so that it can be
-// pasted.
+// The drawings in the comments of kernels/ and of device-model/layout.c: this test makes each
+// drawing from the functions that it describes, and looks for it in the file. If it is missing, the
+// test prints it, so that it can be pasted.
 #include "kn_tile.h"
+#include "layout.h"
 #include "tile_path.h"
 
 #include <stdarg.h>
@@ -145,6 +146,60 @@ static void draw_edges(void)
     }
 }
 
+// Row `y` of GOBs in slice `z`, as places in memory.
+static void add_gobs(const struct dm_layout *l, unsigned y, unsigned z)
+{
+    for (unsigned x = 0; x < l->level[0].width_gob; x++) {
+        struct kn_tiled t = {.width_gob = l->level[0].width_gob,
+                             .height_gob = l->level[0].height_gob,
+                             .block_height_log2 = l->level[0].block_height_log2_gob,
+                             .block_depth_log2 = l->level[0].block_depth_log2_gob};
+
+        add("│ %2u ", (unsigned)(kn_tiled_offset_B(&t, x * 64, y * 8, z) / KN_GOB_B));
+    }
+    add("│");
+}
+
+// The blocks of a 2D and of a 3D array.
+static void draw_layouts(void)
+{
+    const struct dm_layout_desc
+        flat = {.element_B = 4, .width_px = 48, .height_px = 20, .levels = 1},
+        deep = {.element_B = 4, .width_px = 32, .height_px = 16, .depth = 2, .levels = 1};
+    struct dm_layout left, right;
+
+    begin();
+    if (dm_layout_init(&left, &flat) || dm_layout_init(&right, &deep))
+        return;
+    add("//   48x20 texels of 4 bytes:          32x16x2 texels of 4 bytes:\n"
+        "//   blocks of %u GOBs, rows %u to      blocks of %u slices\n"
+        "//   %u are padding                    slice 0     slice 1\n",
+        1u << left.level[0].block_height_log2_gob, left.level[0].height_px,
+        1u << right.level[0].block_depth_log2_gob, left.level[0].height_gob * 8 - 1);
+    add("//   ┌────┬────┬────┐                  ┌────┬────┐ ┌────┬────┐\n");
+    for (unsigned line = 0, y = 0; y < left.level[0].height_gob; line++) {
+        bool between = line == 2;
+
+        add("//   ");
+        if (between)
+            add("├────┼────┼────┤");
+        else
+            add_gobs(&left, y++, 0);
+        if (line == 1)
+            add("                  ├────┼────┤ ├────┼────┤");
+        if (line == 3)
+            add("                  └────┴────┘ └────┴────┘");
+        if (line == 0 || line == 2) {
+            add("                  ");
+            add_gobs(&right, line / 2, 0);
+            add(" ");
+            add_gobs(&right, line / 2, 1);
+        }
+        add("\n");
+    }
+    add("//   └────┴────┴────┘\n");
+}
+
 static bool stands_in(const char *path)
 {
     static char file[65536];
@@ -169,12 +224,12 @@ int main(int argc, char **argv)
     const struct {
         void (*draw)(void);
         int file;
-    } drawings[] = {
-        {draw_gob, 1}, {draw_blocks, 1}, {draw_paths, 2}, {draw_edges, 2}, {draw_half, 3}};
+    } drawings[] = {{draw_gob, 1},   {draw_blocks, 1}, {draw_paths, 2},
+                    {draw_edges, 2}, {draw_half, 3},   {draw_layouts, 4}};
     unsigned wrong = 0;
 
-    if (argc != 4) {
-        fprintf(stderr, "usage: %s kn_tile.h tile_path.h gob_half.h\n", argv[0]);
+    if (argc != 5) {
+        fprintf(stderr, "usage: %s kn_tile.h tile_path.h gob_half.h layout.c\n", argv[0]);
         return 2;
     }
     // The thresholds depend on the processor's caches once they are set.
