@@ -62,7 +62,8 @@ static const struct kind {
 struct request {
     struct dm_layout_desc desc;
     const struct dm_format_info *info;
-    uint32_t channels;
+    uint32_t channels;       // of the format, or asked_channels
+    uint32_t asked_channels; // --channels; 0 if not given
     uint32_t level;
     uint64_t z;
     const char *png;
@@ -170,108 +171,88 @@ static bool parse_kind(const char *text, enum dm_layout_kind *kind)
     return false;
 }
 
-// Returns 0, or the exit status; -1 if the user asked for help.
-static int parse_arguments(int argc, char **argv, struct request *r)
+enum {
+    FORMAT = 256,
+    CHANNELS,
+    LEVELS,
+    LAYERS,
+    CUBEMAP,
+    LAYOUT,
+    PITCH,
+    LEVEL,
+    SLICE,
+    NO_PICTURE,
+    PNG
+};
+static const struct option options[] = {
+    {"format", required_argument, NULL, FORMAT},
+    {"channels", required_argument, NULL, CHANNELS},
+    {"levels", required_argument, NULL, LEVELS},
+    {"layers", required_argument, NULL, LAYERS},
+    {"cubemap", no_argument, NULL, CUBEMAP},
+    {"layout", required_argument, NULL, LAYOUT},
+    {"pitch", required_argument, NULL, PITCH},
+    {"level", required_argument, NULL, LEVEL},
+    {"slice", required_argument, NULL, SLICE},
+    {"no-picture", no_argument, NULL, NO_PICTURE},
+    {"png", required_argument, NULL, PNG},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+// Stores the value of an option (optarg). Returns false if it is not a value for this option.
+static bool read_option(int option, struct request *r)
 {
-    enum {
-        FORMAT = 256,
-        CHANNELS,
-        LEVELS,
-        LAYERS,
-        CUBEMAP,
-        LAYOUT,
-        PITCH,
-        LEVEL,
-        SLICE,
-        NO_PICTURE,
-        PNG
-    };
-    static const struct option options[] = {
-        {"format", required_argument, NULL, FORMAT},
-        {"channels", required_argument, NULL, CHANNELS},
-        {"levels", required_argument, NULL, LEVELS},
-        {"layers", required_argument, NULL, LAYERS},
-        {"cubemap", no_argument, NULL, CUBEMAP},
-        {"layout", required_argument, NULL, LAYOUT},
-        {"pitch", required_argument, NULL, PITCH},
-        {"level", required_argument, NULL, LEVEL},
-        {"slice", required_argument, NULL, SLICE},
-        {"no-picture", no_argument, NULL, NO_PICTURE},
-        {"png", required_argument, NULL, PNG},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    uint64_t number = 0, channels = 0;
-    int option, index = 0;
+    uint64_t number = 0;
+    bool good = true;
 
-    r->desc.levels = 1;
-    r->picture = true;
-    parse_format("rgba8", r);
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
-        bool good = true;
+    switch (option) {
+    case FORMAT:
+        good = parse_format(optarg, r);
+        break;
+    case CHANNELS:
+        good = parse_number(optarg, 4, &number) && number;
+        r->asked_channels = (uint32_t)number;
+        break;
+    case LEVELS:
+        r->whole_chain = !strcmp(optarg, "all");
+        good = r->whole_chain || (parse_number(optarg, DM_LAYOUT_LEVELS_MAX, &number) && number);
+        r->desc.levels = (uint32_t)number;
+        break;
+    case LAYERS:
+        good = parse_number(optarg, DM_LAYOUT_EXTENT_MAX, &r->desc.layers) && r->desc.layers;
+        break;
+    case CUBEMAP:
+        r->desc.cube = true;
+        break;
+    case LAYOUT:
+        good = parse_kind(optarg, &r->desc.kind);
+        break;
+    case PITCH:
+        good = parse_number(optarg, INT64_MAX, &r->desc.pitch_B);
+        break;
+    case LEVEL:
+        good = parse_number(optarg, DM_LAYOUT_LEVELS_MAX, &number);
+        r->level = (uint32_t)number;
+        break;
+    case SLICE:
+        good = parse_number(optarg, DM_LAYOUT_EXTENT_MAX, &r->z);
+        break;
+    case NO_PICTURE:
+        r->picture = false;
+        break;
+    case PNG:
+        r->png = optarg;
+        break;
+    }
+    return good;
+}
 
-        switch (option) {
-        case FORMAT:
-            good = parse_format(optarg, r);
-            break;
-        case CHANNELS:
-            good = parse_number(optarg, 4, &channels) && channels;
-            break;
-        case LEVELS:
-            r->whole_chain = !strcmp(optarg, "all");
-            good =
-                r->whole_chain || (parse_number(optarg, DM_LAYOUT_LEVELS_MAX, &number) && number);
-            r->desc.levels = (uint32_t)number;
-            break;
-        case LAYERS:
-            good = parse_number(optarg, DM_LAYOUT_EXTENT_MAX, &r->desc.layers) && r->desc.layers;
-            break;
-        case CUBEMAP:
-            r->desc.cube = true;
-            break;
-        case LAYOUT:
-            good = parse_kind(optarg, &r->desc.kind);
-            break;
-        case PITCH:
-            good = parse_number(optarg, INT64_MAX, &r->desc.pitch_B);
-            break;
-        case LEVEL:
-            good = parse_number(optarg, DM_LAYOUT_LEVELS_MAX, &number);
-            r->level = (uint32_t)number;
-            break;
-        case SLICE:
-            good = parse_number(optarg, DM_LAYOUT_EXTENT_MAX, &r->z);
-            break;
-        case NO_PICTURE:
-            r->picture = false;
-            break;
-        case PNG:
-            if (!layout_picture_has_png) {
-                fprintf(stderr, "cardless layout: --png needs libpng, and this build has none: "
-                                "install libpng-dev, then configure and build again\n");
-                return 2;
-            }
-            r->png = optarg;
-            break;
-        case 'h':
-            usage(stdout);
-            return -1;
-        default:
-            usage(stderr);
-            return 2;
-        }
-        if (!good)
-            return refuse_value(options[index].name, optarg);
-    }
-    if (optind + 1 != argc) {
-        usage(stderr);
-        return 2;
-    }
-    if (!parse_extent(argv[optind], &r->desc))
-        return refuse_argument("not an extent such as 640x480", argv[optind]);
-    if (channels)
-        r->channels = (uint32_t)channels;
+// Completes the description from the format and the options. Returns 0 or the exit status.
+static int complete_request(struct request *r, const char *extent)
+{
+    if (r->asked_channels)
+        r->channels = r->asked_channels;
     r->desc.element_B = dm_format_element_B(r->info, r->channels);
     r->desc.block_px = r->info->block_px;
     if (!r->desc.element_B) {
@@ -285,10 +266,45 @@ static int parse_arguments(int argc, char **argv, struct request *r)
         r->desc.layers = 6;
     if (r->desc.cube && (r->desc.layers % 6 || r->desc.width_px != r->desc.height_px))
         return refuse_argument(
-            "--cubemap needs equal width and height and a multiple of six layers", argv[optind]);
+            "--cubemap needs equal width and height and a multiple of six layers", extent);
     if (r->whole_chain)
         r->desc.levels = dm_layout_levels_most(r->desc.width_px, r->desc.height_px, r->desc.depth);
     return 0;
+}
+
+// Returns 0, or the exit status; -1 if the user asked for help.
+static int parse_arguments(int argc, char **argv, struct request *r)
+{
+    int option, index = 0;
+
+    r->desc.levels = 1;
+    r->picture = true;
+    parse_format("rgba8", r);
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
+        if (option == 'h') {
+            usage(stdout);
+            return -1;
+        }
+        if (option == '?') {
+            usage(stderr);
+            return 2;
+        }
+        if (option == PNG && !layout_picture_has_png) {
+            fprintf(stderr, "cardless layout: --png needs libpng, and this build has none: "
+                            "install libpng-dev, then configure and build again\n");
+            return 2;
+        }
+        if (!read_option(option, r))
+            return refuse_value(options[index].name, optarg);
+    }
+    if (optind + 1 != argc) {
+        usage(stderr);
+        return 2;
+    }
+    if (!parse_extent(argv[optind], &r->desc))
+        return refuse_argument("not an extent such as 640x480", argv[optind]);
+    return complete_request(r, argv[optind]);
 }
 
 static const char *kind_name(enum dm_layout_kind kind)
