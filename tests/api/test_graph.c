@@ -570,16 +570,17 @@ TEST(fault)
 
 // ---- threads ----
 
-static void *build_and_launch(void *unused)
+// Each thread fills words of its own.
+static void *build_and_launch(void *first_word)
 {
-    (void)unused;
+    unsigned first = (unsigned)(uintptr_t)first_word;
     CUstream own;
     MUST(cuCtxSetCurrent(context));
     MUST(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
     for (unsigned i = 0; i < 50; i++) {
         CUgraph g = new_graph();
         CUgraphNode a = add_host(g, NULL, 1);
-        add_fill(g, a, i, 1);
+        add_fill(g, a, first + i, 1);
         CUgraphExec x = instantiate(g);
         for (unsigned k = 0; k < 4; k++)
             MUST(cuGraphLaunch(x, own));
@@ -597,7 +598,8 @@ TEST(threads)
     pthread_t thread[4];
     start();
     for (unsigned i = 0; i < 4; i++)
-        EXPECT_EQ(pthread_create(&thread[i], NULL, build_and_launch, NULL), 0);
+        EXPECT_EQ(pthread_create(&thread[i], NULL, build_and_launch, (void *)(uintptr_t)(50 * i)),
+                  0);
     for (unsigned i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
     EXPECT_EQ(logged, 4 * 50 * 4);
