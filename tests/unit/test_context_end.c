@@ -14,8 +14,12 @@ static unsigned calls;                  // of the main thread
 
 static void retain(void)
 {
+    CUcontext context = NULL;
     calls++;
-    EXPECT_OK(cuDevicePrimaryCtxRetain(&primary, 0));
+    EXPECT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+    if (!primary) // the handle stays the same, and other threads read it
+        primary = context;
+    EXPECT(context == primary);
 }
 
 static void expect_ended(void)
