@@ -44,7 +44,7 @@ struct em_graph_node {
     CUgraphNodeType type;
     uint32_t in_count, out_count;
     struct em_graph_edge *first_in, *last_in, *first_out, *last_out;
-    void *params;          // by type: node_type.c
+    void *params;          // by type: node_type.h
     uint64_t mark;         // the last search that has visited it
     uint32_t enter, leave; // during an instantiation: its steps
 };
@@ -89,7 +89,7 @@ static inline bool em_graph_edge_is_default(const CUgraphEdgeData *data)
     return !data->type && !data->from_port && !data->to_port;
 }
 
-// ---- node_type.c: what differs from type to type ----
+// ---- node_type.c: calls the functions of the type ----
 
 // Checks parameters in the way of cuGraphAddNode, and copies them with everything that they point
 // to. `graph` is the one that the node will be part of.
