@@ -212,9 +212,9 @@ static inline CUcontext test_context(void)
 }
 
 // Blocks a stream until the program sets the returned word to 1.
-static inline volatile unsigned *test_hold(CUstream s)
+static inline atomic_uint *test_hold(CUstream s)
 {
-    unsigned *word;
+    atomic_uint *word;
     CUdeviceptr p;
     MUST(cuMemHostAlloc((void **)&word, 4, CU_MEMHOSTALLOC_DEVICEMAP));
     *word = 0;

@@ -51,7 +51,7 @@ void em_node_set_finish(struct em_node_set *set);
 
 // A stream becomes part of a capture.
 CUresult em_capture_join(struct em_capture_state *capture, struct em_stream *stream);
-// Ends a capture: none of its streams is captured any more. Keeps the graph.
+// Ends a capture: its streams are not captured any more. Keeps the graph.
 void em_capture_leave(struct em_capture_state *capture);
 void em_capture_unref(struct em_capture_state *capture);
 static inline void em_capture_invalidate(struct em_capture_state *capture)

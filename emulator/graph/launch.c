@@ -5,8 +5,8 @@
 // an order that respects all edges:
 //
 //   - If no step can wait, it runs all of them in the topological order, one after the other.
-//   - Otherwise it counts the unfinished predecessors of each step, and runs the steps that have
-//     none. A step that has to wait, or that needs the thread for host functions, becomes a command
+//   - Otherwise it counts the unfinished predecessors of each step, and runs a step when its count
+//     is 0. A step that has to wait, or that needs the thread for host functions, becomes a command
 //     of its own in a hidden stream. While only such commands are left, the launch is parked; each
 //     of them notifies it when it completes. So branches that wait do not stop the others.
 //

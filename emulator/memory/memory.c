@@ -114,7 +114,7 @@ CUresult em_memory_enter(struct em_allocation *a)
     return CUDA_SUCCESS;
 }
 
-void em_memory_remove(struct em_allocation *a)
+void em_memory_leave(struct em_allocation *a)
 {
     em_assert_locked();
     history[history_count++ % HISTORY] = (struct past){
@@ -133,6 +133,12 @@ void em_memory_remove(struct em_allocation *a)
     unlink_from_context(a);
     if (a->ipc_slot)
         em_ipc_shared_free(a->ipc_slot);
+}
+
+void em_memory_remove(struct em_allocation *a)
+{
+    em_assert_locked();
+    em_memory_leave(a);
     a->release(a);
 }
 

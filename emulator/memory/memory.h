@@ -98,6 +98,9 @@ CUresult em_memory_enter(struct em_allocation *a);
 // Removes `a` from the map, keeps its history for messages, and calls a->release.
 // Precondition: em_lock held.
 void em_memory_remove(struct em_allocation *a);
+// The same without a->release, which the caller calls when nothing uses the bytes any more. The
+// context is not the allocation's owner afterwards. Precondition: em_lock held.
+void em_memory_leave(struct em_allocation *a);
 // Registers an observer of the end of contexts, which ends their allocations. Called when the
 // driver starts. Precondition: em_lock NOT held.
 void em_memory_start(void);

@@ -222,6 +222,32 @@ CUresult em_memory_wait_idle(struct em_context *context)
     return context ? em_memory_wait_until(context, context->work.last_sequence) : CUDA_SUCCESS;
 }
 
+CUresult em_memory_get_to_free(uint64_t address, struct em_allocation **out)
+{
+    em_assert_locked();
+    char text[512];
+    struct em_allocation *a;
+    CUresult r = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
+    if (r)
+        return r;
+    *out = a;
+    if (a->free_at)
+        return CUDA_SUCCESS;
+    const char *call = freed_by(a->kind);
+    if (call)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s must be freed by %s, not by %s; %s",
+                       em_memory_kind_text(a->kind), call, em_entry_name(),
+                       em_memory_text(address, text, sizeof text));
+    if (a->base == address)
+        return CUDA_SUCCESS;
+    if (a->kind == EM_MEMORY_IMPORTED)
+        return em_mistake(B07, CUDA_ERROR_INVALID_VALUE, "a pointer into a mapping; %s",
+                          em_memory_text(address, text, sizeof text));
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "dptr must be the address that the allocation returned; %s",
+                   em_memory_text(address, text, sizeof text));
+}
+
 CUresult em_memory_free(uint64_t address)
 {
     if (!address)
@@ -233,30 +259,11 @@ CUresult em_memory_free(uint64_t address)
     a = em_memory_find(address, 0);
     CUresult result = em_memory_wait_idle(a ? a->context : NULL);
     if (!result)
-        result = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
-    if (result)
-        goto out;
-    if (a->free_at) {
+        result = em_memory_get_to_free(address, &a);
+    if (!result && a->free_at)
         result = a->free_at(a, address);
-        goto out;
-    }
-    char text[512];
-    const char *call = freed_by(a->kind);
-    result = CUDA_ERROR_INVALID_VALUE;
-    if (call)
-        em_fail(result, "%s must be freed by %s, not by %s; %s", em_memory_kind_text(a->kind), call,
-                em_entry_name(), em_memory_text(address, text, sizeof text));
-    else if (a->base != address && a->kind == EM_MEMORY_IMPORTED)
-        em_mistake(B07, result, "a pointer into a mapping; %s",
-                   em_memory_text(address, text, sizeof text));
-    else if (a->base != address)
-        em_fail(result, "dptr must be the address that the allocation returned; %s",
-                em_memory_text(address, text, sizeof text));
-    else
-        result = CUDA_SUCCESS;
-    if (!result)
+    else if (!result)
         em_memory_remove(a);
-out:
     em_unlock();
     return result;
 }

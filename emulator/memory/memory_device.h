@@ -48,6 +48,9 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out);
 // cuMemFree, for memory of cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and
 // cuExternalMemoryGetMappedBuffer. Takes the lock.
 CUresult em_memory_free(uint64_t address);
+// Finds the allocation that such a call frees, or explains why it cannot be freed that way:
+// `address` is its base, unless it has a free_at. Precondition: em_lock held.
+CUresult em_memory_get_to_free(uint64_t address, struct em_allocation **out);
 // Waits until the commands that have been submitted in a context so far have completed, because
 // they may use the memory that is about to be freed. Does nothing if `context` is NULL. Ignores
 // commands that other threads submit in the meantime. Fails inside a host function.

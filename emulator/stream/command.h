@@ -44,6 +44,11 @@ struct em_command_ops {
     // and again each time that em_command.condition is notified. Not asked once the context has
     // failed. Precondition: em_lock held.
     bool (*ready)(struct em_command *);
+    // For effects that begin with the submission, such as an address that becomes invalid. Called
+    // once, immediately before the command enters its stream, when nothing else can refuse it any
+    // more. An error refuses it after all. NULL: no such effects. Precondition: em_lock held, and
+    // not released meanwhile.
+    CUresult (*enter)(struct em_command *);
     // Does the work. Reports its own errors (em_fail), which then have these effects:
     //   - If the manual says that it makes the context unusable (em_error_is_sticky), it becomes
     //     the sticky error of the stream's context, whoever submitted the command.

@@ -103,6 +103,11 @@ static CUresult refuse(struct em_command *c, CUresult r)
     return r;
 }
 
+static CUresult begin_effects(struct em_command *c)
+{
+    return em_unlikely(c->ops->enter) ? c->ops->enter(c) : CUDA_SUCCESS;
+}
+
 static bool start_threads_for(const struct em_command *c)
 {
     return (c->ops->place != EM_HOST_THREAD || em_service_need_host()) &&
@@ -115,15 +120,21 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     if (!start_threads_for(c))
         return refuse(c, em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                                  "cannot start the thread that a %s needs", c->ops->name));
+    struct em_command *copy = NULL;
     if (how == EM_SUBMIT_ASYNC) {
-        struct em_command *copy = dm_alloc(c->size_B);
+        copy = dm_alloc(c->size_B);
         if (!copy)
             return refuse(c, em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                                      "out of host memory for a %s (%u bytes) that has to wait",
                                      c->ops->name, c->size_B));
-        memcpy(copy, c, c->size_B);
-        c = copy;
     }
+    CUresult r = begin_effects(c);
+    if (r) {
+        dm_free(copy);
+        return refuse(c, r);
+    }
+    if (copy)
+        c = memcpy(copy, c, c->size_B);
     c->copied = how == EM_SUBMIT_ASYNC;
     c->done = false;
     c->call = em_call_now();
@@ -221,10 +232,13 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
         (c->ops->ready && !c->ops->ready(c)))
         return submit_waiting(s, c, how);
 
+    CUresult r = begin_effects(c);
+    if (r)
+        return refuse(c, r);
     em_scheduler_enter(s, c);
     em_scheduler_start(c);
     em_unlock();
-    CUresult r = em_command_run(c);
+    r = em_command_run(c);
     em_lock_again();
     if (em_unlikely(r && how == EM_SUBMIT_ASYNC)) {
         c->call = em_call_now();

@@ -41,13 +41,13 @@ TEST(order)
     CUgraphicsResource r;
     static unsigned char back[FRAME_B];
     three(f, memory);
-    volatile unsigned *producer = test_hold(p.in);
+    atomic_uint *producer = test_hold(p.in);
     EXPECT_OK(cuMemsetD8Async(memory[0], 7, FRAME_B, p.in));
     present(&p, &f[0], CUDA_SUCCESS);
     EXPECT_OK(cuEGLStreamConsumerAcquireFrame(&p.consumer, &r, &p.out,
                                               SOON_US)); // there at once, ready later
     EXPECT_ERROR(cuStreamQuery(p.out), CUDA_ERROR_NOT_READY);
-    volatile unsigned *consumer = test_hold(p.out);
+    atomic_uint *consumer = test_hold(p.out);
     CUdeviceptr copy;
     EXPECT_OK(cuMemAlloc(&copy, FRAME_B));
     EXPECT_OK(cuMemcpyDtoDAsync(copy, memory[0], FRAME_B, p.out));
@@ -76,7 +76,7 @@ TEST(disconnected_while_it_waits)
     EXPECT_OK(cuMemsetD8(memory, 7, FRAME_B));
     present(&p, &f, CUDA_SUCCESS);
     CUgraphicsResource r = acquire(&p, 7, &got);
-    volatile unsigned *go_on = test_hold(p.out);
+    atomic_uint *go_on = test_hold(p.out);
     EXPECT_OK(cuMemcpyDtoDAsync(copy, (CUdeviceptr)(uintptr_t)got.plane[0], FRAME_B, p.out));
     release(&p, r);
     EXPECT_OK(cuEGLStreamConsumerDisconnect(&p.consumer));

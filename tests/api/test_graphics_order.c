@@ -14,11 +14,10 @@ static CUdeviceptr mapped_in(CUgraphicsResource r, CUstream s)
 }
 
 // Maps a buffer whose first bytes are filled after the program sets the returned word.
-static volatile unsigned *filled_later(CUgraphicsResource r, CUstream s, unsigned char byte,
-                                       size_t size)
+static atomic_uint *filled_later(CUgraphicsResource r, CUstream s, unsigned char byte, size_t size)
 {
     CUdeviceptr p = mapped_in(r, s);
-    volatile unsigned *word = test_hold(s);
+    atomic_uint *word = test_hold(s);
     EXPECT_OK(cuMemsetD8Async(p, byte, size, s));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, s)); // returns while the stream is blocked
     return word;
@@ -48,7 +47,7 @@ TEST(unmap_before_graphics)
     CUstream s = stream();
     cardlessBuffer b = virtual_buffer(BUFFER_B), copy = virtual_buffer(BUFFER_B);
     CUgraphicsResource r = registered(b, 0);
-    volatile unsigned *word = filled_later(r, s, 17, BUFFER_B);
+    atomic_uint *word = filled_later(r, s, 17, BUFFER_B);
     EXPECT_OK(cardlessCopyBuffer(copy, 0, b, 0, BUFFER_B));
     EXPECT_ERROR(cardlessQuery(), CUDA_ERROR_NOT_READY);
     EXPECT_OK(cardlessGetClock(&issued, &done));
@@ -65,7 +64,7 @@ TEST(two_streams_take_turns)
     CUstream first = stream(), second = stream();
     cardlessBuffer b = virtual_buffer(64);
     CUgraphicsResource r = registered(b, 0);
-    volatile unsigned *word = filled_later(r, first, 1, 64);
+    atomic_uint *word = filled_later(r, first, 1, 64);
     EXPECT_OK(cardlessCopyBuffer(b, 32, b, 0, 16)); // needs the 1s
     CUdeviceptr p = mapped_in(r, second);
     EXPECT_OK(cuMemsetD8Async(p, 2, 16, second));
@@ -88,7 +87,7 @@ TEST(graphics_between_streams)
     CUstream first = stream(), second = stream();
     cardlessBuffer x = virtual_buffer(BUFFER_B), y = virtual_buffer(BUFFER_B);
     CUgraphicsResource rx = registered(x, 0), ry = registered(y, 0);
-    volatile unsigned *word = filled_later(rx, first, 17, BUFFER_B);
+    atomic_uint *word = filled_later(rx, first, 17, BUFFER_B);
     EXPECT_OK(cardlessCopyBuffer(y, 0, x, 0, BUFFER_B)); // waits for the first stream
     CUdeviceptr p = mapped_in(ry, second);
     CUdeviceptr copy;
@@ -107,7 +106,7 @@ TEST(destroyed_while_it_waits)
     CUstream s = stream();
     cardlessBuffer b = virtual_buffer(64), to = virtual_buffer(64);
     CUgraphicsResource r = registered(b, 0);
-    volatile unsigned *word = filled_later(r, s, 6, 64);
+    atomic_uint *word = filled_later(r, s, 6, 64);
     EXPECT_OK(cuGraphicsUnregisterResource(r)); // submitted work continues
     EXPECT_OK(cardlessCopyBuffer(to, 0, b, 0, 64));
     EXPECT_OK(cardlessBufferDestroy(b));
@@ -123,7 +122,7 @@ TEST(map_waits_for_the_mapping_before)
     CUstream first = stream(), second = stream();
     cardlessBuffer b = virtual_buffer(64);
     CUgraphicsResource r = registered(b, 0);
-    volatile unsigned *word = filled_later(r, first, 1, 64);
+    atomic_uint *word = filled_later(r, first, 1, 64);
     CUdeviceptr p = mapped_in(r, second);
     EXPECT_OK(cuMemsetD8Async(p, 2, 32, second));
     EXPECT_ERROR(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
@@ -140,7 +139,7 @@ TEST(unmap_waits_for_the_mapping_before)
     CUstream first = stream(), second = stream(), third = stream();
     cardlessBuffer b = virtual_buffer(64), copy = virtual_buffer(64);
     CUgraphicsResource r = registered(b, 0);
-    volatile unsigned *word = filled_later(r, first, 1, 64);
+    atomic_uint *word = filled_later(r, first, 1, 64);
     EXPECT_OK(cuGraphicsMapResources(1, &r, second));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, third));
     EXPECT_OK(cardlessCopyBuffer(copy, 0, b, 0, 64));
@@ -159,7 +158,7 @@ TEST(addresses_stay_while_work_waits)
     CUstream s = stream();
     cardlessBuffer b = virtual_buffer(BUFFER_B);
     CUgraphicsResource r = registered(b, 0);
-    volatile unsigned *word[3];
+    atomic_uint *word[3];
     for (unsigned i = 0; i < 3; i++) {
         word[i] = filled_later(r, s, (unsigned char)(i + 1), BUFFER_B >> i);
     }
@@ -179,7 +178,7 @@ TEST(read_only_when_graphics_is_done)
     cardlessBuffer x = virtual_buffer(BUFFER_B), b = virtual_buffer(BUFFER_B);
     CUgraphicsResource rx = registered(x, 0),
                        r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
-    volatile unsigned *word = filled_later(rx, first, 17, BUFFER_B);
+    atomic_uint *word = filled_later(rx, first, 17, BUFFER_B);
     EXPECT_OK(cardlessCopyBuffer(b, 0, x, 0, BUFFER_B)); // the second stream waits for it
     CUdeviceptr p = mapped_in(r, second);
     EXPECT_OK(cuMemsetD8Async(p, 1, BUFFER_B, second));
@@ -198,7 +197,7 @@ TEST(discarded_when_graphics_is_done)
     cardlessBuffer x = virtual_buffer(BUFFER_B), b = virtual_buffer(BUFFER_B);
     CUgraphicsResource rx = registered(x, 0),
                        r = registered(b, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
-    volatile unsigned *word = filled_later(rx, first, 17, BUFFER_B);
+    atomic_uint *word = filled_later(rx, first, 17, BUFFER_B);
     EXPECT_OK(cardlessCopyBuffer(
         b, 0, x, 0, BUFFER_B)); // waits for the first stream, and the second waits for it
     CUdeviceptr p = mapped_in(r, second);

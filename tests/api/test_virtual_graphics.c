@@ -246,7 +246,7 @@ TEST(waiting_in_a_host_function)
     CUstream s = stream();
     CUgraphicsResource r = registered(c.buffer, 0);
     EXPECT_OK(cuGraphicsMapResources(1, &r, s));
-    volatile unsigned *word = test_hold(s);
+    atomic_uint *word = test_hold(s);
     EXPECT_OK(cuLaunchHostFunc(s, wait_inside, &c));
     EXPECT_OK(cuGraphicsUnmapResources(1, &r, s));
     EXPECT_OK(cardlessFillBuffer(c.buffer, 0, 64, 1));

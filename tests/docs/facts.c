@@ -231,9 +231,9 @@ static void settle(void)
 }
 
 // Issues a command, and an event after it. If it is the command to hold up, it is blocked first.
-static volatile unsigned *issue(CUstream s, enum command c, enum command held, CUdeviceptr words)
+static atomic_uint *issue(CUstream s, enum command c, enum command held, CUdeviceptr words)
 {
-    volatile unsigned *release = c == held ? test_hold(s) : NULL;
+    atomic_uint *release = c == held ? test_hold(s) : NULL;
     MUST(cuMemsetD32Async(words + 4 * c, 1, 1, s));
     MUST(cuEventRecord(done[c], s));
     return release;
@@ -241,7 +241,7 @@ static volatile unsigned *issue(CUstream s, enum command c, enum command held, C
 
 static void run_held(enum command held, CUstream a, CUstream b, CUstream c, CUdeviceptr words)
 {
-    volatile unsigned *release[COMMANDS];
+    atomic_uint *release[COMMANDS];
     for (int i = 0; i < COMMANDS; i++)
         MUST(cuEventCreate(&done[i], CU_EVENT_DISABLE_TIMING));
     release[A1] = issue(a, A1, held, words);
@@ -255,7 +255,7 @@ static void run_held(enum command held, CUstream a, CUstream b, CUstream c, CUde
     for (int i = 0; i < COMMANDS; i++)
         if (i != (int)held && !is_done(i))
             printf("waits command=%s for=%s\n", command_names[i], command_names[held]);
-    __atomic_store_n(release[held], 1, __ATOMIC_SEQ_CST);
+    *release[held] = 1;
     MUST(cuCtxSynchronize());
     for (int i = 0; i < COMMANDS; i++)
         MUST(cuEventDestroy(done[i]));

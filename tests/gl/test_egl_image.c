@@ -110,7 +110,7 @@ TEST(two_streams)
                         .dstArray = frame.frame.pArray[0],
                         .WidthInBytes = W * 4,
                         .Height = H};
-    volatile unsigned *go_on = test_hold(second);
+    atomic_uint *go_on = test_hold(second);
     EXPECT_OK(cuMemcpy2DAsync(&in, second));
     EXPECT_OK(cuStreamSynchronize(first));
     glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, got);

@@ -159,7 +159,7 @@ struct handover {
     EGLContext context;
     CUgraphicsResource resource;
     CUstream stream;
-    volatile unsigned *go_on;
+    atomic_uint *go_on;
 };
 
 static void *fill_and_unmap(void *arg)

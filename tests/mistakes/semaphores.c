@@ -187,7 +187,7 @@ TEST(s06_destroyed_before_its_signal)
     test_context();
     struct both s = timeline(0);
     CUstream stream = new_stream();
-    volatile unsigned *go = test_hold(stream);
+    atomic_uint *go = test_hold(stream);
     EXPECT_OK(cu_signal(s.cuda, 1, stream));
     EXPECT_OK(cuDestroyExternalSemaphore(s.cuda));
     EXPECT_DIAGNOSTIC(S06);

@@ -193,7 +193,7 @@ TEST(command_that_waits)
     CUstream s;
     test_context();
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    volatile unsigned *word = test_hold(s);
+    atomic_uint *word = test_hold(s);
     struct user u = user_of(&m, 1);
     EXPECT_OK(issue(s, &u.command, EM_SUBMIT_ASYNC));
     memset(&u, 0xff, sizeof u); // the caller's stack is gone
@@ -255,7 +255,7 @@ TEST(no_memory_to_wait)
     CUstream s;
     test_context();
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    volatile unsigned *word = test_hold(s);
+    atomic_uint *word = test_hold(s);
     struct user u = user_of(&m, 1);
     dm_alloc_fail_after(1);
     EXPECT_ERROR(issue(s, &u.command, EM_SUBMIT_ASYNC), CUDA_ERROR_OUT_OF_MEMORY);
@@ -564,7 +564,7 @@ TEST(resource_is_unregistered_while_command_waits)
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     CUgraphicsResource resource = map_buffer(&buffer, &p);
     MUST(cuCtxSynchronize());
-    volatile unsigned *word = test_hold(s);
+    atomic_uint *word = test_hold(s);
     EXPECT_OK(cuMemsetD8Async(p, 0x33, SIZE, s));
     EXPECT_OK(cuGraphicsUnmapResources(1, &resource, s));
     EXPECT_OK(cuGraphicsUnregisterResource(resource));

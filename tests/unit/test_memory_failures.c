@@ -162,6 +162,39 @@ TEST(pools)
     destroy_pool();
 }
 
+// A free in a stream that waits needs memory for its command. If there is none, the address stays
+// valid.
+static CUstream stream;
+static atomic_uint *go_on;
+
+static CUresult free_later(void)
+{
+    return cuMemFreeAsync(made, stream);
+}
+
+static void let_go(void)
+{
+    EXPECT_ERROR(cuMemsetD8Async(made, 1, 100, stream), CUDA_ERROR_INVALID_VALUE);
+    *go_on = 1;
+}
+
+static void free_later_fails(const char *name, CUresult (*allocate)(void))
+{
+    MUST(allocate()); // stays, so that the next one shares its chunk or block
+    MUST(allocate());
+    go_on = test_hold(stream);
+    fail_each(name, free_later, let_go);
+}
+
+TEST(free_in_stream_order)
+{
+    test_context();
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    free_later_fails("cuMemFreeAsync of cuMemAlloc", alloc_small);
+    free_later_fails("cuMemFreeAsync of cuMemAllocManaged", alloc_managed);
+    free_later_fails("cuMemFreeAsync of cuMemAllocAsync", alloc_default_pool);
+}
+
 TEST(use)
 {
     test_context();
@@ -171,4 +204,5 @@ TEST(use)
     EXPECT_OK(cuMemFree(managed));
 }
 
-TESTS(CASE(first_calls), CASE(device_memory), CASE(host_memory), CASE(pools), CASE(use))
+TESTS(CASE(first_calls), CASE(device_memory), CASE(host_memory), CASE(pools),
+      CASE(free_in_stream_order), CASE(use))

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Blocks of pools, allocations in blocks, and freeing in stream order.
+// Blocks of pools, and allocations in blocks.
 #include "pool_memory.h"
 
 #include "alloc.h"
 #include "arithmetic.h"
 #include "call.h"
-#include "captured.h"
-#include "command.h"
 #include "device.h"
 #include "lock.h"
 #include "memory_device.h"
-#include "stream.h"
 #include "synchronised.h"
 
 enum { GRAIN = 512 };
 
-// The addresses of one allocation. They stay taken after cuMemFreeAsync until the stream reaches
-// it.
-struct piece {
+struct em_piece {
     struct em_pool *pool;
     uint64_t at;
-    bool deferred; // cuMemFreeAsync frees it, not the release of the allocation
+    unsigned references; // of the allocation, and of cuMemFreeAsync until the stream reaches it
 };
 
 static struct em_pool *all;
@@ -208,9 +203,12 @@ static int back_range(struct em_pool *p, uint64_t at, uint64_t size)
     return 0;
 }
 
-static void piece_free(struct piece *piece)
+void em_piece_unref(struct em_piece *piece)
 {
+    em_assert_locked();
     struct em_pool *p = piece->pool;
+    if (--piece->references)
+        return;
     dm_rangemap_remove(&p->taken, piece->at, NULL);
     __atomic_fetch_add(&listener.wanted, 1, __ATOMIC_RELAXED);
     em_object_unref(&p->object);
@@ -219,11 +217,20 @@ static void piece_free(struct piece *piece)
 
 static void release(struct em_allocation *a)
 {
-    struct piece *piece = a->owner;
+    struct em_piece *piece = a->owner;
     piece->pool->used_B -= a->size;
-    if (!piece->deferred)
-        piece_free(piece);
+    em_piece_unref(piece);
     dm_free(a);
+}
+
+struct em_piece *em_piece_ref(const struct em_allocation *a)
+{
+    em_assert_locked();
+    if (a->release != release)
+        return NULL;
+    struct em_piece *piece = a->owner;
+    piece->references++;
+    return piece;
 }
 
 // Finds free addresses in the pool, and memory for them. `padded_B` is the size that they take.
@@ -242,7 +249,8 @@ static CUresult pool_find_range(struct em_pool *p, uint64_t size, uint64_t *at, 
                                                                    : "host's memory");
 }
 
-static struct em_allocation piece_allocation(struct em_pool *p, struct piece *piece, uint64_t size)
+static struct em_allocation piece_allocation(struct em_pool *p, struct em_piece *piece,
+                                             uint64_t size)
 {
     uint64_t at = piece->at, block = (at - p->base) / EM_POOL_BLOCK;
     return (struct em_allocation){
@@ -278,7 +286,7 @@ CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
     if (!size)
         return CUDA_SUCCESS;
     struct em_allocation *a = dm_calloc(1, sizeof *a);
-    struct piece *piece = dm_calloc(1, sizeof *piece);
+    struct em_piece *piece = dm_calloc(1, sizeof *piece);
     if (!a || !piece || start(p)) {
         em_fail(r, "out of host memory while allocating from a pool");
         goto fail_alloc;
@@ -290,7 +298,7 @@ CUresult em_pool_alloc(struct em_pool *p, uint64_t size, uint64_t *out)
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while allocating from a pool");
         goto fail_back;
     }
-    *piece = (struct piece){.pool = p, .at = at};
+    *piece = (struct em_piece){.pool = p, .at = at, .references = 1};
     *a = piece_allocation(p, piece, size);
     r = em_memory_enter(a);
     if (r)
@@ -309,68 +317,4 @@ fail_alloc:
     dm_free(a);
     dm_free(piece);
     return r;
-}
-
-// ---- freeing in stream order
-
-struct free_command {
-    struct em_command command;
-    struct piece *piece;
-};
-
-static CUresult run_free(struct em_command *command)
-{
-    (void)command;
-    return CUDA_SUCCESS;
-}
-
-// Makes the addresses available again, even if the stream's context is in an error state.
-static void finish_free(struct em_command *command)
-{
-    piece_free(((struct free_command *)command)->piece);
-}
-
-static const struct em_command_ops free_ops = {
-    .name = "free", .run = run_free, .finish = finish_free, .once = true};
-
-// Makes the address invalid at once. The memory is reused only after the stream reaches this point.
-static CUresult take_piece(uint64_t address, struct piece **out)
-{
-    char text[512];
-    struct em_allocation *a;
-    CUresult r = em_memory_get(address, 0, "dptr", CUDA_ERROR_INVALID_VALUE, &a);
-    if (r)
-        return r;
-    if (a->base != address)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "dptr must be the address that the allocation returned; %s",
-                       em_memory_text(address, text, sizeof text));
-    *out = a->owner;
-    (*out)->deferred = true;
-    em_memory_remove(a);
-    return CUDA_SUCCESS;
-}
-
-CUresult em_pool_free_async(uint64_t address, struct em_stream *stream)
-{
-    struct free_command c = {.command = {.ops = &free_ops, .size_B = sizeof c}};
-    CUresult r = CUDA_SUCCESS;
-    if (em_stream_is_captured(stream))
-        return em_capture->add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEM_FREE,
-                                                            .free = {.dptr = address}});
-    em_lock();
-    struct em_allocation *a = em_memory_find(address, 0);
-    bool pooled = a && a->kind == EM_MEMORY_POOLED && a->release == release &&
-                  !a->free_at; // else it belongs to a graph
-    if (pooled && !(r = take_piece(address, &c.piece)))
-        r = em_issue(stream, &c.command, EM_SUBMIT_ASYNC);
-    else if (!pooled && a && a->kind == EM_MEMORY_IMPORTED && a->base == address)
-        r = em_fail(
-            CUDA_ERROR_NOT_SUPPORTED,
-            "dptr %#llx is a mapped external buffer, which cannot be freed in stream order; "
-            "use cuMemFree",
-            (unsigned long long)address);
-    em_unlock();
-    // Other memory is freed in the same way as by cuMemFree, after all work that may use it.
-    return pooled || r ? r : em_memory_free(address);
 }

@@ -11,5 +11,14 @@ void em_pools_enter(struct em_pool *pool);
 void em_pools_remove(struct em_pool *pool);
 // Frees all blocks and addresses. Precondition: the pool has no allocations.
 void em_pool_release_memory(struct em_pool *pool);
+// The addresses of one allocation. They stay taken while a reference exists, so that no other
+// allocation gets them.
+struct em_piece;
+// Takes a reference to the piece of an allocation. Returns NULL if the allocation is not from a
+// pool of this process.
+struct em_piece *em_piece_ref(const struct em_allocation *a);
+void em_piece_unref(struct em_piece *piece);
+// If the memory is an imported pointer, importing the pointer again makes a new mapping.
+void em_pool_forget_import(struct em_allocation *a);
 // Returns the DM_MAP_* flags of the pool's memory.
 unsigned em_pool_map_flags(const struct em_pool *pool);

@@ -48,7 +48,7 @@ struct em_import {
         uint64_t offset, size; // in the pool
     } key;
     struct em_pool *pool;
-    struct em_allocation *allocation;
+    struct em_allocation *allocation; // NULL: being freed, and not in the pool's table any more
     UT_hash_handle hh;
 };
 
@@ -212,11 +212,22 @@ unlock:
 static void release_import(struct em_allocation *a)
 {
     struct em_import *i = a->owner;
-    DM_TABLE_REMOVE(i->pool->imports, i);
+    if (i->allocation)
+        DM_TABLE_REMOVE(i->pool->imports, i);
     dm_space_unmap_bytes(&em_space, a->base);
     em_object_unref(&i->pool->object);
     dm_free(i);
     dm_free(a);
+}
+
+void em_pool_forget_import(struct em_allocation *a)
+{
+    em_assert_locked();
+    if (a->release != release_import)
+        return;
+    struct em_import *i = a->owner;
+    DM_TABLE_REMOVE(i->pool->imports, i);
+    i->allocation = NULL;
 }
 
 static CUresult check_pointer(const struct em_pool *p, const struct pointer_data *d)
