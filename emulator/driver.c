@@ -24,6 +24,7 @@
 #include "pkey.h"
 #include "policy.h"
 #include "pool.h"
+#include "schedule_log.h"
 #include "scheduler.h"
 #include "stream.h"
 #include "trace.h"
@@ -106,10 +107,9 @@ static CUresult start_guard(void)
 }
 
 static const struct em_policy *const policies[] = {
-    [EM_EAGER] = &em_policy_eager,
-    [EM_PARALLEL] = &em_policy_parallel,
-    [EM_LAZY] = &em_policy_lazy,
-    [EM_SEEDED] = &em_policy_seeded,
+    [EM_EAGER] = &em_policy_eager,         [EM_PARALLEL] = &em_policy_parallel,
+    [EM_LAZY] = &em_policy_lazy,           [EM_SEEDED] = &em_policy_seeded,
+    [EM_SCHEDULED] = &em_policy_scheduled,
 };
 
 static CUresult start(void)
@@ -120,6 +120,8 @@ static CUresult start(void)
     em_lock();
     em_scheduler.policy = policies[em_config()->policy];
     em_policy_seed(em_config()->policy_seed);
+    em_policy_schedule(em_config()->departures, em_config()->departure_count);
+    em_schedule_log_start();
     em_unlock();
     em_streams_start();
     em_graph_start();

@@ -14,6 +14,10 @@
 
 #include "quirk.h"
 
+// How long a thread waits before its wait is examined. No wait for another process that goes well
+// takes so long, and a longer one is reported but not harmed.
+enum { DEADLOCK_MS = 10000 };
+
 static struct em_config config;
 static pthread_once_t config_once = PTHREAD_ONCE_INIT;
 
@@ -83,6 +87,31 @@ static void read_fail_alloc(const char *value)
     read_number("CARDLESS_FAIL_ALLOC", value, &config.fail_alloc);
 }
 
+// Reads "NUMBER=OPTION,…" with rising numbers, or nothing.
+static bool parse_schedule(const char *text)
+{
+    size_t count = 0;
+    for (const char *c = text; *c; c++)
+        count += *c == '=';
+    struct em_departure *list = malloc((count + 1) * sizeof *list), *end = list;
+    while (list && *text) {
+        unsigned long number, option;
+        int length = 0;
+        if (!isdigit((unsigned char)*text) ||
+            sscanf(text, "%lu=%lu%n", &number, &option, &length) != 2 || number > UINT32_MAX ||
+            option > UINT32_MAX || (end != list && number <= end[-1].number) ||
+            (text[length] && (text[length] != ',' || !text[length + 1]))) {
+            free(list);
+            return false;
+        }
+        *end++ = (struct em_departure){(uint32_t)number, (uint32_t)option};
+        text += length + (text[length] == ',');
+    }
+    config.departures = list;
+    config.departure_count = (size_t)(end - list);
+    return list != NULL;
+}
+
 static void read_policy(const char *value)
 {
     if (!strcmp(value, "parallel"))
@@ -91,9 +120,29 @@ static void read_policy(const char *value)
         config.policy = EM_LAZY;
     else if (!strncmp(value, "seed:", 5) && parse_number(value + 5, &config.policy_seed))
         config.policy = EM_SEEDED;
+    else if (!strncmp(value, "schedule:", 9) && parse_schedule(value + 9))
+        config.policy = EM_SCHEDULED;
     else if (strcmp(value, "eager"))
         unknown_value("CARDLESS_POLICY", value,
-                      "eager, lazy, parallel, or seed:N with a whole number N");
+                      "eager, lazy, parallel, seed:N with a whole number N, or a schedule:… that "
+                      "cardless explore has printed");
+}
+
+static void read_deadlock_ms(const char *value)
+{
+    read_number("CARDLESS_DEADLOCK_MS", value, &config.deadlock_ms);
+}
+
+static void read_deadlock(const char *value)
+{
+    config.deadlock_aborts = !strcmp(value, "abort");
+    if (!config.deadlock_aborts && strcmp(value, "report"))
+        unknown_value("CARDLESS_DEADLOCK", value, "report or abort");
+}
+
+static void read_schedule_log(const char *value)
+{
+    config.schedule_log_path = value;
 }
 
 enum { NAME_MAX_B = 64 };
@@ -241,6 +290,9 @@ static const struct setting {
     {"CARDLESS_FAIL_ALLOC", read_fail_alloc},
     {"CARDLESS_UUID", read_uuid},
     {"CARDLESS_POLICY", read_policy},
+    {"CARDLESS_SCHEDULE_LOG", read_schedule_log},
+    {"CARDLESS_DEADLOCK", read_deadlock},
+    {"CARDLESS_DEADLOCK_MS", read_deadlock_ms},
     {"CARDLESS_DEVICES", read_devices},
     {"CARDLESS_TRACE", read_trace},
     {"CARDLESS_REPORT", read_report},
@@ -295,6 +347,7 @@ static void report_ignored(void)
 static void read_environment(void)
 {
     config.sink = EM_SINK_TEXT;
+    config.deadlock_ms = DEADLOCK_MS;
     if (getauxval(AT_SECURE)) {
         report_ignored();
         return;
@@ -308,7 +361,8 @@ static void read_environment(void)
         report_misspelled(*variable);
     // Copy the strings, because the program may change its environment later. These few bytes live
     // as long as the process.
-    const char *copy, **kept[] = {&config.devices, &config.trace_path, &config.sink_path};
+    const char *copy, **kept[] = {&config.devices, &config.trace_path, &config.sink_path,
+                                  &config.schedule_log_path};
     for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++)
         if (*kept[i] && (copy = strdup(*kept[i])))
             *kept[i] = copy;

@@ -3,12 +3,18 @@
 // the first call into the driver.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum em_personality { EM_MANUAL, EM_DRIVER_580 };
 enum em_overlap { EM_OVERLAP_DISTINCT, EM_OVERLAP_SAME };
-enum em_policy_name { EM_EAGER, EM_PARALLEL, EM_LAZY, EM_SEEDED };
+enum em_policy_name { EM_EAGER, EM_PARALLEL, EM_LAZY, EM_SEEDED, EM_SCHEDULED };
 enum em_sink { EM_SINK_OFF, EM_SINK_TEXT, EM_SINK_JSON };
+
+// A decision of a schedule (policy.h): decision `number` takes `option`; all others take option 0.
+struct em_departure {
+    uint32_t number, option;
+};
 
 struct em_config {
     enum em_personality personality; // CARDLESS_PERSONALITY=manual|driver-580
@@ -21,9 +27,15 @@ struct em_config {
     bool report;             // CARDLESS_REPORT=1: list imports and mappings on stderr at exit
     uint64_t
         fail_alloc; // CARDLESS_FAIL_ALLOC=N: the N-th allocation after cuInit fails; 0 if unset
-    enum em_policy_name policy; // CARDLESS_POLICY=eager|parallel|lazy|seed:N
+    enum em_policy_name policy; // CARDLESS_POLICY=eager|parallel|lazy|seed:N|schedule:LIST
     uint64_t policy_seed;       // the N of seed:N
-    bool have_seed;             // CARDLESS_SEED=N
+    // The LIST of schedule:LIST, in the order of the numbers.
+    struct em_departure *departures;
+    size_t departure_count;
+    const char *schedule_log_path; // CARDLESS_SCHEDULE_LOG=FILE, or NULL
+    uint64_t deadlock_ms;          // CARDLESS_DEADLOCK_MS=N; 0: waits are never examined
+    bool deadlock_aborts;          // CARDLESS_DEADLOCK=report|abort
+    bool have_seed;                // CARDLESS_SEED=N
     uint64_t seed;
     bool have_uuid; // CARDLESS_UUID=HEX, for device 0; if unset, it is the Vulkan device's
     unsigned char uuid[16];

@@ -17,6 +17,7 @@ struct em_thread {
     struct em_context *current;   // top of the context stack, or NULL
     struct em_context_stack *stack;
     bool in_host_function; // calls that need a context fail, because a host function runs
+    bool in_command;       // this thread runs a command that waited
 
     struct em_stream *streams; // the default streams of this thread, one for each context
     int capture_mode;          // CUstreamCaptureMode

@@ -212,6 +212,7 @@ CUresult em_memory_wait_until(struct em_context *context, uint64_t up_to)
         else
             em_wait_progress();
     }
+    em_wait_over();
     em_object_unref(&context->base.object);
     return r;
 }

@@ -103,6 +103,8 @@ struct em_command {
     bool copied;                 // on the heap; else on the stack of the thread that submitted it
     bool done;                   // complete; for that thread
     bool waits_for_head;         // counts in `unfinished` until it is the oldest ordered command
+    bool held;                   // READY: postponed by a decision (choice.h)
+    uint16_t passed;             // READY: how often it stood first and another one was chosen
     enum em_command_state state; // under em_lock
     uint32_t unfinished;         // predecessors that have not completed
     struct em_stream *stream;
@@ -171,7 +173,12 @@ bool em_run_one(enum em_place place);
 // completes, or em_progress is called. The caller checks its own condition and calls again if it is
 // not met. Precondition: em_lock held, which is released meanwhile.
 void em_wait_progress(void);
-// The same, but sleeps until `deadline_ns` of the monotonic clock at the latest (0: no limit).
+// To be called at the end of such a wait, if the call goes back to the program then. Under a policy
+// that decides, other ready commands may run now. Precondition: em_lock held, which is released
+// meanwhile.
+void em_wait_over(void);
+// The same as em_wait_progress, but sleeps until `deadline_ns` of the monotonic clock at the latest
+// (0: no limit).
 void em_wait_progress_until(uint64_t deadline_ns);
 // To be called after something other than a command has made progress (usually after
 // em_condition_notify): runs the commands that are ready, and wakes the threads in

@@ -161,6 +161,7 @@ CUresult em_event_synchronize(struct em_event *e)
     } else if (waits) {
         while (!m->done)
             em_wait_progress();
+        em_wait_over();
     }
     if (!r)
         r = em_context_wait_result(e->object.context, before);

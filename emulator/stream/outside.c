@@ -248,6 +248,7 @@ bool em_source_wait_until(struct em_source *s, bool (*done)(void *), void *argum
     }
     s->threads--;
     em_source_unwatch(s);
+    em_wait_over();
     return over;
 }
 

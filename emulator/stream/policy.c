@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The policies. Under `eager` everything runs as soon as it can; among the commands that can, the
 // stream that has waited longest goes first. `parallel` has the same order, and uses several
-// processor cores for large copies and fills. Under `lazy` nothing runs before a thread waits or
-// asks. `seed:N` draws at each submission whether the command runs at once, and at each choice
-// which command goes first.
+// processor cores for large copies and fills. The other policies take decisions (choice.h): `lazy`
+// postpones everything until a thread waits or asks, `seed:N` draws, and `schedule:…` repeats a
+// list of decisions.
 #include "policy.h"
 
+#include "config.h"
 #include "lock.h"
 #include "stream.h"
 
@@ -17,33 +18,74 @@ static uint64_t rank_by_wait(const struct em_command *command)
     return command->stream->waiting_since;
 }
 
-static uint64_t seed;
+// ---- lazy ----
 
-void em_policy_seed(uint64_t value)
+static unsigned decide_lazily(const struct em_choice *choice)
 {
     em_assert_locked();
-    seed = value;
+    return choice->kind == EM_CHOICE_NEW ? choice->options - 1 : 0;
 }
 
+// ---- seed ----
+
+static uint64_t seed;
+static unsigned laziness; // of 8 new commands this many are postponed
+
 // A number that looks random: the output function of splitmix64.
-static uint64_t drawn(uint64_t sequence)
+static uint64_t drawn(uint64_t number)
 {
-    uint64_t x = seed + sequence * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t x = seed + number * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;
 }
 
-bool em_policy_draw(uint64_t sequence)
+// Seeds differ in how much they postpone: a mistake may need one late command among many that run
+// at once, or the reverse.
+void em_policy_seed(uint64_t value)
 {
     em_assert_locked();
-    return drawn(sequence) & 1; // a rank has the same number, but its low bit hardly matters
+    seed = value;
+    laziness = 1 + (unsigned)(drawn(0) % 7);
 }
 
-static uint64_t rank_drawn(const struct em_command *command)
+static unsigned decide_by_seed(const struct em_choice *choice)
 {
     em_assert_locked();
-    return drawn(command->sequence);
+    const uint64_t x = drawn(choice->number + UINT64_C(1)), rest = x >> 3;
+    const unsigned n = choice->options, draw = x % 8;
+    switch (choice->kind) {
+    case EM_CHOICE_NEW:
+        return draw < laziness ? n - 1 : (unsigned)(rest % (n - 1));
+    case EM_CHOICE_HELD:
+        return draw < laziness ? 0 : 1 + (unsigned)(rest % (n - 1));
+    case EM_CHOICE_POLL:
+    case EM_CHOICE_WAIT:
+        break;
+    }
+    return (unsigned)(rest % n);
+}
+
+// ---- schedule ----
+
+static const struct em_departure *departures, *departures_end;
+
+void em_policy_schedule(const struct em_departure *list, size_t count)
+{
+    em_assert_locked();
+    departures = list;
+    departures_end = count ? list + count : list;
+}
+
+// Decisions come in the order of their numbers.
+static unsigned decide_by_schedule(const struct em_choice *choice)
+{
+    em_assert_locked();
+    while (departures != departures_end && departures->number < choice->number)
+        departures++;
+    if (departures == departures_end || departures->number != choice->number)
+        return 0;
+    return departures->option < choice->options ? departures->option : 0;
 }
 
 const struct em_policy em_policy_eager = {
@@ -66,11 +108,21 @@ const struct em_policy em_policy_lazy = {
     .at_submission = EM_POLICY_NEVER,
     .late_ms = LATE_MS,
     .rank = rank_by_wait,
+    .decide = decide_lazily,
 };
 
 const struct em_policy em_policy_seeded = {
     .name = "seed",
-    .at_submission = EM_POLICY_DRAWN,
+    .at_submission = EM_POLICY_NEVER,
     .late_ms = LATE_MS,
-    .rank = rank_drawn,
+    .rank = rank_by_wait,
+    .decide = decide_by_seed,
+};
+
+const struct em_policy em_policy_scheduled = {
+    .name = "schedule",
+    .at_submission = EM_POLICY_NEVER,
+    .late_ms = LATE_MS,
+    .rank = rank_by_wait,
+    .decide = decide_by_schedule,
 };

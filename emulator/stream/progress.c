@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "call.h"
+#include "choice.h"
 #include "clock.h"
 #include "lock.h"
 #include "outside.h"
@@ -32,6 +33,8 @@ static CUresult run_for(struct em_command *c)
     struct em_thread *self = &em_self;
     const struct em_entry *entry = self->entry;
     uint64_t number = self->number, calls = self->calls;
+    bool inside = self->in_command;
+    self->in_command = true;
     self->entry = c->entry;
     self->number = c->call >> 40;
     self->calls = c->call & ((UINT64_C(1) << 40) - 1);
@@ -39,18 +42,13 @@ static CUresult run_for(struct em_command *c)
     self->entry = entry;
     self->number = number;
     self->calls = calls;
+    self->in_command = inside;
     return r;
 }
 
-bool em_run_one(enum em_place place)
+void em_run_chosen(struct em_command *c)
 {
     em_assert_locked();
-    // The command before may have written to memory that others wait for.
-    if (em_unlikely(em_outside_memory.condition.first))
-        em_outside_glance();
-    struct em_command *c = em_scheduler_choose(place);
-    if (em_likely(!c))
-        return false;
     em_scheduler_start(c);
     em_unlock();
     CUresult r = run_for(c);
@@ -59,6 +57,25 @@ bool em_run_one(enum em_place place)
         em_scheduler_again(c);
     else
         em_command_end_waiting(c, r);
+}
+
+static bool decides(void)
+{
+    return em_unlikely(em_scheduler.policy->decide != NULL);
+}
+
+bool em_run_one(enum em_place place)
+{
+    em_assert_locked();
+    if (decides() && place == EM_ANYWHERE)
+        return em_choice_run_first();
+    // The command before may have written to memory that others wait for.
+    if (em_unlikely(em_outside_memory.condition.first))
+        em_outside_glance();
+    struct em_command *c = em_scheduler_choose(place);
+    if (em_likely(!c))
+        return false;
+    em_run_chosen(c);
     return true;
 }
 
@@ -70,6 +87,8 @@ static bool may_find_one(void)
 void em_run_share(void)
 {
     em_assert_locked();
+    if (decides())
+        em_choices_at_call();
     if (em_likely(!may_find_one()) || !em_scheduler.policy->at_completion)
         return;
     unsigned share = SHARE_MOST;
@@ -105,6 +124,10 @@ void em_poll(struct em_command *c)
     em_assert_locked();
     if (c && c->state == EM_PARKED)
         em_scheduler_ask(c);
+    if (decides()) {
+        em_choices_at_poll();
+        return;
+    }
     if (!em_scheduler.policy->at_completion) // a program that polls must get ahead
         em_run_one(EM_ANYWHERE);
     em_progress();
@@ -150,8 +173,9 @@ static bool spin(void)
 static void wait_progress(uint64_t deadline_ns)
 {
     em_assert_locked();
-    if (em_run_one(EM_ANYWHERE)) {
-        em_run_share();
+    if (decides() ? em_choices_in_wait() : em_run_one(EM_ANYWHERE)) {
+        if (!decides())
+            em_run_share();
         return;
     }
     if (spin())
@@ -166,6 +190,13 @@ static void wait_progress(uint64_t deadline_ns)
     else
         em_lock_wait(&em_scheduler.progress);
     em_scheduler.waiters--;
+}
+
+void em_wait_over(void)
+{
+    em_assert_locked();
+    if (decides())
+        em_choices_at_call();
 }
 
 void em_wait_progress(void)

@@ -8,6 +8,10 @@ struct em_command;
 // Runs the command, or gives it the error of its context. Precondition: em_lock not held.
 CUresult em_command_run(struct em_command *command);
 
+// Runs a ready command that was chosen, and ends it. Precondition: em_lock held, which is released
+// while the command runs.
+void em_run_chosen(struct em_command *command);
+
 // Wakes the threads in em_wait_progress. Precondition: em_lock held.
 void em_wake_waiters(void);
 // Runs ready commands, if the policy wants that from threads that complete a command: a share of

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "call.h"
+#include "choice.h"
 #include "condition.h"
 #include "context.h"
 #include "lock.h"
@@ -87,8 +88,13 @@ static void make_ready(struct em_command *c)
         return;
     work->active++;
     bool host = c->ops->place == EM_HOST_THREAD, only_one = !em_scheduler.ready.first;
-    em_ready_push(host ? &em_scheduler.hosted : &em_scheduler.ready, c,
-                  em_scheduler.policy->rank(c));
+    if (em_unlikely(em_scheduler.policy->decide != NULL)) {
+        em_choice_add(c, em_scheduler.policy->rank(c));
+        host = false;
+    } else {
+        em_ready_push(host ? &em_scheduler.hosted : &em_scheduler.ready, c,
+                      em_scheduler.policy->rank(c));
+    }
     if (host)
         em_service_wake_host();
     else if (em_unlikely(em_scheduler.policy->late_ms && only_one))
@@ -263,7 +269,7 @@ struct em_command *em_scheduler_choose(enum em_place place)
     }
     if (!from->first)
         return NULL;
-    em_scheduler.chosen++;
+    em_scheduler.points++;
     return em_ready_pop(from);
 }
 

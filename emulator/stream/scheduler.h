@@ -42,16 +42,19 @@ struct em_policy;
 
 struct em_scheduler {
     const struct em_policy *policy;
-    uint64_t last_sequence;       // of all contexts, in the order of submission
-    uint64_t turns;               // counts the times that a stream began to wait
-    struct em_ready_queue ready;  // for any thread
+    uint64_t last_sequence;      // of all contexts, in the order of submission
+    uint64_t turns;              // counts the times that a stream began to wait
+    struct em_ready_queue ready; // for any thread. If the policy decides: for all kinds of threads,
+                                 // and a list instead of a heap (choice.h)
     struct em_ready_queue hosted; // for the thread that runs host functions
     bool handed_over;             // the runner continues with the ready commands
-    uint64_t chosen;              // counts the calls of em_scheduler_choose that found a command
-    uint64_t waiters;             // threads that sleep in em_wait_progress
-    uint64_t progressed;          // counts the calls of em_wake_waiters
-    pthread_cond_t progress;      // something completed
-    uint64_t steps;               // work done so far: edges, questions, comparisons; for tests
+    uint64_t points;              // counts the times that a thread ran or considered ready commands
+    uint32_t decisions;           // that a policy has taken so far
+    uint64_t host_sent, host_done; // host functions that decisions chose, and those that returned
+    uint64_t waiters;              // threads that sleep in em_wait_progress
+    uint64_t progressed;           // counts the calls of em_wake_waiters
+    pthread_cond_t progress;       // something completed
+    uint64_t steps;                // work done so far: edges, questions, comparisons; for tests
 };
 extern struct em_scheduler em_scheduler;
 

@@ -23,7 +23,9 @@ static void *host_main(void *unused)
     (void)unused;
     em_lock();
     for (;;) {
-        if (!em_run_one(EM_HOST_THREAD))
+        if (em_run_one(EM_HOST_THREAD))
+            em_scheduler.host_done++;
+        else
             em_lock_wait(&host.wake);
     }
     return NULL;
@@ -43,29 +45,32 @@ static void *runner_main(void *unused)
     return NULL;
 }
 
-// If no thread has run a ready command for the policy's late_ms, runs all of them. After
-// LATE_PERIODS times as long it does so even if other threads have run some, because they may never
-// choose the one that the program waits for.
+// Runs all ready commands if no thread has considered them for the policy's late_ms. The time is
+// counted in parts: if the machine is so busy that the program stands still, this thread does too,
+// and does not take it for a program that makes no calls.
 static void *late_main(void *unused)
 {
-    enum { LATE_PERIODS = 10, NS_PER_MS = 1000000 };
-    unsigned periods = 0;
+    enum { PARTS = 10, NS_PER_MS = 1000000 };
+    unsigned idle = 0;
+    uint64_t points = 0;
     (void)unused;
     em_lock();
     for (;;) {
         while (!em_scheduler.ready.first || !em_scheduler.policy->late_ms) {
-            periods = 0;
+            idle = 0;
             em_lock_wait(&late.wake);
         }
-        uint64_t chosen = em_scheduler.chosen,
-                 until_ns = dm_now_ns() + (uint64_t)em_scheduler.policy->late_ms * NS_PER_MS;
+        uint64_t until_ns =
+            dm_now_ns() + (uint64_t)em_scheduler.policy->late_ms * NS_PER_MS / PARTS;
         const struct timespec until = {(time_t)(until_ns / DM_NS_PER_S),
                                        (long)(until_ns % DM_NS_PER_S)};
         while (dm_now_ns() < until_ns)
             em_lock_wait_until(&late.wake, &until);
-        if (chosen != em_scheduler.chosen && ++periods < LATE_PERIODS)
+        idle = points == em_scheduler.points ? idle + 1 : 0;
+        points = em_scheduler.points;
+        if (idle < PARTS)
             continue;
-        periods = 0;
+        idle = 0;
         while (em_run_one(EM_ANYWHERE))
             ;
     }

@@ -159,6 +159,7 @@ CUresult em_stream_synchronize(struct em_stream *s)
         else
             em_wait_progress();
     }
+    em_wait_over();
     if (!r)
         r = outcome(s);
     em_unlock();
@@ -180,6 +181,7 @@ CUresult em_context_synchronize(struct em_context *context)
         else
             em_wait_progress();
     }
+    em_wait_over();
     if (!r)
         r = em_context_wait_result(context, before);
     if (!r && context->work.failed_streams)

@@ -13,6 +13,7 @@
 #include "outside.h"
 #include "policy.h"
 #include "progress.h"
+#include "schedule_log.h"
 #include "scheduler.h"
 #include "service.h"
 #include "stream.h"
@@ -143,23 +144,19 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     if (!s->last || (s->first == s->last && s->first->state == EM_RUNNING))
         s->waiting_since = ++em_scheduler.turns;
     em_scheduler_enter(s, c);
+    em_schedule_log_submit(c);
     if (!c->unfinished)
         em_scheduler_take_turn(c);
-    if (c->ops->resumes)
+    bool decides = em_scheduler.policy->decide != NULL;
+    if (c->ops->resumes || (decides && how == EM_SUBMIT_ASYNC))
         em_run_share();
     if (how == EM_SUBMIT_ASYNC)
         return CUDA_SUCCESS;
     while (!c->done)
         em_wait_progress();
-    return c->result;
-}
-
-// Whether the policy postpones the next command that is submitted.
-static bool postpones(void)
-{
-    em_assert_locked();
-    return em_scheduler.policy->at_submission == EM_POLICY_NEVER ||
-           !em_policy_draw(em_scheduler.last_sequence + 1);
+    r = c->result;
+    em_wait_over();
+    return r;
 }
 
 bool em_stream_must_wait(const struct em_stream *s)
@@ -169,7 +166,7 @@ bool em_stream_must_wait(const struct em_stream *s)
     const struct em_context_work *work = &context->work;
     if (s->first)
         return true;
-    if (em_unlikely(em_scheduler.policy->at_submission != EM_POLICY_ALWAYS) && postpones())
+    if (em_unlikely(em_scheduler.policy->at_submission == EM_POLICY_NEVER))
         return true;
     if (em_unlikely(work->barrier && work->barrier != s && work->barrier->first && !s->of_graph))
         return true;

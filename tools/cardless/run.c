@@ -29,7 +29,7 @@ static const char usage[] =
     "  --diagnostics off|text|json:F    report mistakes as text on stderr, or as JSON to F (text)\n"
     "  --overlap distinct|same          give overlapping mappings of one external memory their own "
     "addresses, or the same ones (distinct)\n"
-    "  --policy eager|lazy|seed:N|parallel\n"
+    "  --policy eager|lazy|seed:N|schedule:LIST|parallel\n"
     "                                   the order of work; parallel: spread large copies and fills "
     "over processor cores (eager)\n"
     "  --report                         when the program ends, list its imports, mappings and "
@@ -177,9 +177,11 @@ static bool is_policy(const char *value)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(value, names[i]))
             return true;
-    if (!strncmp(value, "seed:", 5) && value[5])
+    if ((!strncmp(value, "seed:", 5) && value[5]) || !strncmp(value, "schedule:", 9))
         return true;
-    fprintf(stderr, "cardless: --policy takes eager, lazy, parallel or seed:N, not %s\n", value);
+    fprintf(stderr,
+            "cardless: --policy takes eager, lazy, seed:N, schedule:LIST or parallel, not %s\n",
+            value);
     return false;
 }
 

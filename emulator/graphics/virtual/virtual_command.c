@@ -246,6 +246,7 @@ static CUresult run_and_wait(uint64_t tick, const struct em_virtual_end *end)
         CUresult later = em_virtual_run(tick, &all);
         r = r ? r : later;
     }
+    em_wait_over();
     return r;
 }
 
