@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "../sanitizers.h"
 #include "../semaphore.h"
 #include "../send_fd.h"
 
@@ -336,6 +337,9 @@ TEST(fork_while_waiting)
         EXPECT_ERROR(cu_signal(s.cuda, 1, stream), CUDA_ERROR_NOT_INITIALIZED);
         EXPECT_ERROR(cardlessSemaphoreSignal(s.host, 1), CUDA_ERROR_NOT_INITIALIZED);
         EXPECT_ERROR(cuDestroyExternalSemaphore(s.cuda), CUDA_ERROR_NOT_INITIALIZED);
+        // The search for leaks hangs if the fork found a thread of the driver in the allocator.
+        if (SANITIZED)
+            _exit(test_failures != 0);
         exit(test_failures != 0);
     }
     EXPECT(waitpid(child, &status, 0) == child && !status);

@@ -10,7 +10,7 @@ if [ -z "$VK_DRIVER_FILES" ]; then
     exit 77
 fi
 export LIBGL_ALWAYS_SOFTWARE=1 GALLIUM_DRIVER=llvmpipe
-export TSAN_OPTIONS="suppressions=$(dirname "$0")/../gl/tsan.supp"
+export TSAN_OPTIONS="atexit_sleep_ms=0:suppressions=$(dirname "$0")/../gl/tsan.supp"
 reports="$4.json"
 rm -f "$reports"
 "$1" run --personality "$2" --diagnostics "json:$reports" -- "$3" "$4" || exit 1

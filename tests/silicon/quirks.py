@@ -8,6 +8,7 @@ A row names a recording, a group and a case (or a pattern of cases). Under `driv
 must come out as recorded; with the row switched to the manual at least one of them must not. Under
 `manual` at least one must change if the row is switched to the driver.
 """
+import concurrent.futures
 import fnmatch
 import functools
 import os
@@ -39,49 +40,51 @@ def cases(outcomes, pattern):
     return {case: outcomes[case] for case in outcomes if fnmatch.fnmatchcase(case, pattern)}
 
 
+@functools.lru_cache(maxsize=None)
+def run(program, group, personality, switch=None):
+    more = {"CARDLESS_QUIRKS": switch} if switch else {}
+    return compare.run(program, (group,), CARDLESS_DIAGNOSTICS="off",
+                       CARDLESS_PERSONALITY=personality, **more)[0]
+
+
+def check_row(quirk, recording, programs):
+    """What is wrong with a row, and what was not run: two lists of sentences."""
+    missing = NEEDS.get(recording)
+    if missing and not os.path.exists(missing):
+        return [], [f"not run, because there is no {missing}"]
+    name, _, pattern = recording.partition(" ")
+    group = pattern.split("/")[0]
+    program = os.path.join(programs, name)
+    if not os.path.exists(os.path.join(FOLDER, name + ".txt.gz")):
+        return ["there is no such recording in tests/silicon"], []
+    if not os.path.exists(program):
+        return [], [f"not run, because {name} was not built"]
+    card = cases(compare.read_recording(os.path.join(FOLDER, name + ".txt.gz")), pattern)
+    if not card:
+        return ["no such case is recorded"], []
+    ours = run(program, group, "driver-580")
+    wrong = [f"{case}\n  card {outcome}\n  ours {ours.get(case)}"
+             for case, outcome in card.items() if not compare.agrees(outcome, ours.get(case))]
+    without = run(program, group, "driver-580", "-" + quirk)
+    if all(without.get(case) == ours.get(case) for case in card):
+        wrong.append("the recorded cases come out the same without it")
+    base = RESTS_ON.get(quirk)
+    manual = run(program, group, "manual", base)
+    switched = run(program, group, "manual", f"{base},{quirk}" if base else quirk)
+    if all(manual.get(case) == switched.get(case) for case in card):
+        wrong.append("it changes nothing under the personality `manual`")
+    return wrong, []
+
+
 def main():
     path, programs = sys.argv[1:]
-
-    @functools.lru_cache(maxsize=None)
-    def run(name, group, personality, switch=None):
-        more = {"CARDLESS_QUIRKS": switch} if switch else {}
-        return compare.run(os.path.join(programs, name), (group,), CARDLESS_DIAGNOSTICS="off",
-                           CARDLESS_PERSONALITY=personality, **more)[0]
-
-    bad = 0
-    for quirk, recording in read_rows(path):
-        def complain(text):
-            print(f"{quirk} ({recording}): {text}")
-            return 1
-        missing = NEEDS.get(recording)
-        if missing and not os.path.exists(missing):
-            print(f"{quirk}: not run, because there is no {missing}")
-            continue
-        name, _, pattern = recording.partition(" ")
-        group = pattern.split("/")[0]
-        if not os.path.exists(os.path.join(FOLDER, name + ".txt.gz")):
-            bad += complain("there is no such recording in tests/silicon")
-            continue
-        if not os.path.exists(os.path.join(programs, name)):
-            print(f"{quirk}: not run, because {name} was not built")
-            continue
-        card = cases(compare.read_recording(os.path.join(FOLDER, name + ".txt.gz")), pattern)
-        if not card:
-            bad += complain("no such case is recorded")
-            continue
-        ours = run(name, group, "driver-580")
-        for case, outcome in card.items():
-            if not compare.agrees(outcome, ours.get(case)):
-                bad += complain(f"{case}\n  card {outcome}\n  ours {ours.get(case)}")
-        without = run(name, group, "driver-580", "-" + quirk)
-        if all(without.get(case) == ours.get(case) for case in card):
-            bad += complain("the recorded cases come out the same without it")
-        base = RESTS_ON.get(quirk)
-        manual = run(name, group, "manual", base)
-        switched = run(name, group, "manual", f"{base},{quirk}" if base else quirk)
-        if all(manual.get(case) == switched.get(case) for case in card):
-            bad += complain("it changes nothing under the personality `manual`")
-    return 1 if bad else 0
+    rows = read_rows(path)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:  # the programs often sleep
+        results = list(pool.map(lambda row: check_row(*row, programs), rows))
+    for (quirk, recording), (wrong, not_run) in zip(rows, results):
+        for sentence in wrong + not_run:
+            print(f"{quirk} ({recording}): {sentence}")
+    return 1 if any(wrong for wrong, _ in results) else 0
 
 
 if __name__ == "__main__":
