@@ -59,42 +59,73 @@ static inline void test_failed(const char *file, int line)
     }
 }
 
+// What a failed check prints. Apart from the checks, which are compiled in great numbers.
+#define TEST_SELDOM static __attribute__((noinline, cold, unused))
+
+TEST_SELDOM void test_bad_condition(const char *file, int line, const char *condition)
+{
+    test_failed(file, line);
+    printf("%s does not hold\n", condition);
+}
+
+TEST_SELDOM void test_bad_number(const char *file, int line, const char *got_text, long long got,
+                                 const char *want_text, long long want)
+{
+    test_failed(file, line);
+    printf("%s is %lld (%#llx), expected %s = %lld (%#llx)\n", got_text, got, got, want_text, want,
+           want);
+}
+
+TEST_SELDOM void test_bad_string(const char *file, int line, const char *text, const char *got,
+                                 const char *want)
+{
+    test_failed(file, line);
+    printf("%s is \"%s\", expected \"%s\"\n", text, got ? got : "(NULL)", want);
+}
+
+TEST_SELDOM void test_bad_code(const char *file, int line, const char *call, CUresult got,
+                               CUresult want)
+{
+    test_unexpected = got;
+    test_failed(file, line);
+    printf("%s gives %s, expected %s\n", call, test_code(got), test_code(want));
+}
+
+TEST_SELDOM void test_cannot_go_on(const char *file, int line, const char *call, CUresult got)
+{
+    test_unexpected = got;
+    test_failed(file, line);
+    printf("%s gives %s, the case cannot go on\n", call, test_code(got));
+    fflush(stdout);
+    exit(1);
+}
+
 #define EXPECT(condition)                                                                          \
     do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            test_failed(__FILE__, __LINE__);                                                       \
-            printf("%s does not hold\n", #condition);                                              \
-        }                                                                                          \
+        if (!(condition))                                                                          \
+            test_bad_condition(__FILE__, __LINE__, #condition);                                    \
     } while (0)
 
 // Compares both values as 64-bit numbers.
 #define EXPECT_EQ(got, want)                                                                       \
     do {                                                                                           \
         long long got_ = (long long)(got), want_ = (long long)(want);                              \
-        if (got_ != want_) {                                                                       \
-            test_failed(__FILE__, __LINE__);                                                       \
-            printf("%s is %lld (%#llx), expected %s = %lld (%#llx)\n", #got, got_, got_, #want,    \
-                   want_, want_);                                                                  \
-        }                                                                                          \
+        if (got_ != want_)                                                                         \
+            test_bad_number(__FILE__, __LINE__, #got, got_, #want, want_);                         \
     } while (0)
 
 #define EXPECT_STR(got, want)                                                                      \
     do {                                                                                           \
         const char *got_ = (got), *want_ = (want);                                                 \
-        if (!got_ || strcmp(got_, want_)) {                                                        \
-            test_failed(__FILE__, __LINE__);                                                       \
-            printf("%s is \"%s\", expected \"%s\"\n", #got, got_ ? got_ : "(NULL)", want_);        \
-        }                                                                                          \
+        if (!got_ || strcmp(got_, want_))                                                          \
+            test_bad_string(__FILE__, __LINE__, #got, got_, want_);                                \
     } while (0)
 
 #define EXPECT_ERROR(call, code)                                                                   \
     do {                                                                                           \
         CUresult got_ = (call), want_ = (code);                                                    \
-        if (got_ != want_) {                                                                       \
-            test_unexpected = got_;                                                                \
-            test_failed(__FILE__, __LINE__);                                                       \
-            printf("%s gives %s, expected %s\n", #call, test_code(got_), test_code(want_));        \
-        }                                                                                          \
+        if (got_ != want_)                                                                         \
+            test_bad_code(__FILE__, __LINE__, #call, got_, want_);                                 \
     } while (0)
 
 #define EXPECT_OK(call) EXPECT_ERROR(call, CUDA_SUCCESS)
@@ -103,13 +134,8 @@ static inline void test_failed(const char *file, int line)
 #define MUST(call)                                                                                 \
     do {                                                                                           \
         CUresult got_ = (call);                                                                    \
-        if (got_) {                                                                                \
-            test_unexpected = got_;                                                                \
-            test_failed(__FILE__, __LINE__);                                                       \
-            printf("%s gives %s, the case cannot go on\n", #call, test_code(got_));                \
-            fflush(stdout);                                                                        \
-            exit(1);                                                                               \
-        }                                                                                          \
+        if (got_)                                                                                  \
+            test_cannot_go_on(__FILE__, __LINE__, #call, got_);                                    \
     } while (0)
 
 #define SKIP(...)                                                                                  \
