@@ -8,10 +8,13 @@
 #include <linux/falloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum { CACHED_MAX = 1032 }; // the largest block that malloc takes from the thread's cache
 
 // 0 = off. A normal run pays one relaxed load.
 static _Atomic uint64_t countdown;
@@ -76,12 +79,22 @@ void *dm_alloc(size_t size)
     return fails_now() ? NULL : count_block(malloc(size ? size : 1), 1);
 }
 
+// Small blocks come from malloc, because calloc does not use the thread's cache before glibc 2.41:
+// it would take a fifth of the time of cuStreamCreate and cuStreamDestroy.
+static void *allocate_zero(size_t bytes)
+{
+    if (bytes > CACHED_MAX)
+        return calloc(1, bytes);
+    void *p = malloc(bytes ? bytes : 1);
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
 void *dm_calloc(size_t count, size_t size)
 {
     size_t bytes;
     if (fails_now() || __builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    return count_block(calloc(1, bytes ? bytes : 1), 1);
+    return count_block(allocate_zero(bytes), 1);
 }
 
 void *dm_realloc(void *p, size_t size)

@@ -346,11 +346,10 @@ static void queue_slot(uint32_t index)
 }
 
 // Lets another object use the slot, and drops the table's reference to the object.
-static void free_slot(struct em_object *object)
+static void free_slot(struct em_object *object, uint32_t index)
 {
-    uint32_t index = index_of(object);
     struct chunk *chunk = &chunks[index >> CHUNK_BITS];
-    if (slot_at(index)->generation < LAST_GENERATION)
+    if (em_likely(slot_at(index)->generation < LAST_GENERATION))
         queue_slot(index);
     chunk->ended++;
     if (--chunk->live == 0)
@@ -361,7 +360,8 @@ static void free_slot(struct em_object *object)
 void em_object_end(struct em_object *object, enum em_end_reason reason)
 {
     em_assert_locked();
-    struct slot *slot = slot_at(index_of(object));
+    uint32_t index = index_of(object);
+    struct slot *slot = slot_at(index);
     uint64_t pins = em_count(&slot->pins, -PIN_VALID); // clears the bit, because it is set
     __atomic_store_n(&slot->object, NULL, __ATOMIC_RELEASE);
     slot->died_call = em_call_now();
@@ -377,8 +377,8 @@ void em_object_end(struct em_object *object, enum em_end_reason reason)
             object->next->previous = object->previous;
         object->previous = object->next = NULL;
     }
-    if (!(pins & PIN_COUNT)) // otherwise the last em_object_unpin frees it
-        free_slot(object);
+    if (em_likely(!(pins & PIN_COUNT))) // otherwise the last em_object_unpin frees it
+        free_slot(object, index);
 }
 
 void em_object_retire(struct em_object *object)
@@ -435,13 +435,13 @@ CUresult em_object_pin_(enum em_type type, uint64_t handle, CUresult code, struc
 void em_object_unpin(struct em_object *object)
 {
     em_assert_unlocked();
-    struct slot *slot = slot_at(index_of(object));
-    uint64_t before = em_count(&slot->pins, (uint64_t)-1);
+    uint32_t index = index_of(object);
+    uint64_t before = em_count(&slot_at(index)->pins, (uint64_t)-1);
     if (em_likely(before & PIN_VALID || (before & PIN_COUNT) > 1))
         return;
     // The handle was retired during the call, so em_object_end left the slot to the last user.
     em_lock();
-    free_slot(object);
+    free_slot(object, index);
     em_unlock();
 }
 
