@@ -3,6 +3,7 @@
 #include <cardless.h>
 
 #include "call.h"
+#include "conditional.h"
 #include "egl_stream.h"
 #include "trace.h"
 #include "virtual_graphics.h"
@@ -203,4 +204,18 @@ EXPORT CUresult cardlessSemaphoreWait(cardlessSemaphore semaphore, uint64_t valu
 EXPORT CUresult cardlessSemaphoreGetValue(cardlessSemaphore semaphore, uint64_t *value)
 {
     CALL(cardlessSemaphoreGetValue, value, em_virtual_semaphore_value(semaphore, value));
+}
+
+// Host functions may call it, because it stands for a function of device code.
+EXPORT CUresult cardlessGraphSetConditional(CUgraphConditionalHandle handle, unsigned value)
+{
+    static const struct em_entry entry = {.name = "cardlessGraphSetConditional"};
+    struct em_thread *self = em_thread();
+    const struct em_entry *outer = em_begin(self, &entry);
+    CUresult r = self->in_host_function ? CUDA_SUCCESS : em_thread_need_init(self);
+    if (!r)
+        r = em_conditional_set(handle, value);
+    if (em_unlikely(em_tracing))
+        em_trace(&entry, r, (const uint64_t[]){0}, NULL);
+    return em_end(self, outer, r);
 }

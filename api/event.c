@@ -66,10 +66,17 @@ CUresult api_cuStreamWaitEvent(struct em_stream *hStream, CUevent hEvent, unsign
                        "unknown flags (%#x); the only valid flag is CU_EVENT_WAIT_EXTERNAL (0x1)",
                        Flags);
     CUresult r = em_event_get(hEvent, &e);
-    if (r)
+    if (r) {
+        if (em_stream_is_captured(hStream)) // (recorded: graph_rules, failing)
+            em_capture->invalidate(hStream);
         return r;
+    }
+    if (Flags && __atomic_load_n(&e->captured, __ATOMIC_ACQUIRE))
+        r = em_capture->check_record(e, hStream);
     // "CU_EVENT_WAIT_EXTERNAL: … This flag is invalid outside of stream capture."
-    if (Flags && !em_stream_is_captured(hStream))
+    if (r)
+        ; // the event has the error
+    else if (Flags && !em_stream_is_captured(hStream))
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
                     "CU_EVENT_WAIT_EXTERNAL is valid only in a stream that is being captured");
     else if (Flags)

@@ -101,13 +101,13 @@ CUresult api_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *fro
                                           const CUgraphNode *to, const CUgraphEdgeData *edgeData,
                                           size_t numDependencies)
 {
-    return em_graph_disconnect(hGraph, from, to, edgeData, numDependencies);
+    return em_graph_disconnect(hGraph, from, to, numDependencies);
 }
 
 CUresult api_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from,
                                        const CUgraphNode *to, size_t numDependencies)
 {
-    return em_graph_disconnect(hGraph, from, to, NULL, numDependencies);
+    return em_graph_disconnect(hGraph, from, to, numDependencies);
 }
 
 // ---- user objects ----

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api_bodies.h"
+#include "conditional.h"
 #include "error.h"
 #include "graph.h"
 #include "graph_memory.h"
@@ -32,6 +33,17 @@ static CUresult get_address(CUgraphNode node, CUdeviceptr *out)
     return r;
 }
 
+// "phGraph_out: CUDA-owned array populated with conditional node child graphs during creation of
+// the node. Valid for the lifetime of the conditional node."
+static CUresult get_bodies(CUgraphNode node, CUgraph **out)
+{
+    CUgraphNodeParams p;
+    CUresult r = em_graph_node_get(node, CU_GRAPH_NODE_TYPE_CONDITIONAL, &p);
+    if (!r)
+        *out = p.conditional.phGraph_out;
+    return r;
+}
+
 // ---- any type ----
 
 CUresult api_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -43,6 +55,8 @@ CUresult api_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
     CUresult r = em_graph_add(hGraph, &d, nodeParams, phGraphNode);
     if (!r && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
         r = get_address(*phGraphNode, &nodeParams->alloc.dptr);
+    if (!r && nodeParams->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        r = get_bodies(*phGraphNode, &nodeParams->conditional.phGraph_out);
     return r;
 }
 
@@ -67,6 +81,13 @@ CUresult api_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 CUresult api_cuGraphDestroyNode(CUgraphNode hNode)
 {
     return em_graph_node_destroy(hNode);
+}
+
+CUresult api_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph,
+                                            CUcontext ctx, unsigned int defaultLaunchValue,
+                                            unsigned int flags)
+{
+    return em_conditional_create(hGraph, ctx, defaultLaunchValue, flags, pHandle_out);
 }
 
 CUresult api_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,

@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added. The meaning of existing functions does not change. */
-#define CARDLESS_VERSION 2
+#define CARDLESS_VERSION 3
 
 /* The address of a function of this header, or NULL if the process has another libcuda. Needs
  * <dlfcn.h>. */
@@ -238,6 +238,15 @@ CUresult cardlessSemaphoreWait(cardlessSemaphore semaphore, uint64_t value, uint
 
 /* Writes the value of a timeline, or 1 or 0 if a binary semaphore is signalled or not. */
 CUresult cardlessSemaphoreGetValue(cardlessSemaphore semaphore, uint64_t *value);
+
+/* ---- conditional nodes (manual: cuGraphConditionalHandleCreate) ---- */
+
+/* Sets the value of a conditional handle, as the function cudaGraphSetConditional of device code
+ * does. A kernel that is a function of the host calls it, as may any other function. The next
+ * decision of the handle's node uses the value. A launch assigns the default value again if the
+ * handle was created with CU_GRAPH_COND_ASSIGN_DEFAULT. Returns CUDA_ERROR_INVALID_VALUE if the
+ * handle does not exist. Since CARDLESS_VERSION 3. */
+CUresult cardlessGraphSetConditional(CUgraphConditionalHandle handle, unsigned value);
 
 #ifdef __cplusplus
 }

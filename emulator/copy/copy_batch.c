@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "call.h"
+#include "captured.h"
 #include "copy.h"
 #include "device.h"
 #include "lock.h"
@@ -17,6 +18,15 @@ static CUresult check_stream(const struct em_stream *stream)
     return stream->kind == EM_STREAM_LEGACY
                ? em_fail(CUDA_ERROR_INVALID_VALUE,
                          "hStream is the default stream, which a batch cannot use; create a stream")
+               : CUDA_SUCCESS;
+}
+
+// (recorded: graph_rules, failing). The capture stays valid.
+static CUresult check_capture(const struct em_stream *stream)
+{
+    return em_stream_is_captured(stream)
+               ? em_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                         "a batch of copies cannot be captured; make a call for each copy")
                : CUDA_SUCCESS;
 }
 
@@ -78,6 +88,8 @@ CUresult em_copy_batch(const struct em_copy_list *list, struct em_stream *stream
     CUresult r = check_stream(stream);
     if (!r)
         r = check_attributes(list);
+    if (!r)
+        r = check_capture(stream);
     for (size_t i = 0; !r && i < list->count; i++) {
         struct em_copy copy = {.dst = {.kind = EM_END_ANY, .address = list->dsts[i]},
                                .src = {.kind = EM_END_ANY, .address = list->srcs[i]},
@@ -194,6 +206,8 @@ CUresult em_copy_batch_3d(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, unsig
     for (size_t i = 0; !r && i < count; i++)
         if ((r = check_op(&ops[i], &unit)))
             *fail = i;
+    if (!r)
+        r = check_capture(stream);
     for (size_t i = 0; !r && i < count; i++)
         if (!(r = check_op(&ops[i], &unit)))
             r = run_op(&ops[i], unit, stream);

@@ -191,6 +191,9 @@ CUresult em_fill_prepare(const struct em_fill *fill, struct em_context *context,
 // capture/unmapped-pointer-while-capturing).
 static CUresult capture_fill(const struct em_fill *f, struct em_stream *stream)
 {
+    CUresult r = check_fill_shape(f);
+    if (r)
+        return r;
     const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_MEMSET,
                                  .memset = {.dst = f->address,
                                             .pitch = f->pitch_B,

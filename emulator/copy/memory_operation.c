@@ -184,7 +184,7 @@ static CUresult check_wait(const struct em_device *device, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-static CUresult check_word(struct em_context *context, struct step *s, struct em_access *access)
+static CUresult check_word(const struct em_context *context, const struct step *s)
 {
     if (s->wide &&
         !em_device_attribute(context->device, DM_ATTRIBUTE_can_use_64_bit_stream_mem_ops))
@@ -194,6 +194,12 @@ static CUresult check_word(struct em_context *context, struct step *s, struct em
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "addr (%#llx) is not a multiple of the size of a word (%u bytes)",
                        (unsigned long long)s->address, word_B(s));
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_word_memory(struct em_context *context, struct step *s,
+                                  struct em_access *access)
+{
     // "If the memory was registered via cuMemHostRegister(), the device pointer should be obtained
     // with cuMemHostGetDevicePointer()."
     bool wait = s->kind == STEP_WAIT;
@@ -217,6 +223,7 @@ struct request {
     unsigned flags;
 };
 
+// If `access` is NULL, the memory is not checked.
 static CUresult word_step(struct em_context *context, const struct request *q, struct step *step,
                           struct em_access *access)
 {
@@ -238,13 +245,15 @@ static CUresult word_step(struct em_context *context, const struct request *q, s
     else if (q->flags)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "flags %#x: a write takes CU_STREAM_WRITE_VALUE_DEFAULT (0)", q->flags);
-    return r ? r : check_word(context, step, access);
+    if (!r)
+        r = check_word(context, step);
+    return r || !access ? r : check_word_memory(context, step, access);
 }
 
+// The same for an operation of a batch.
 static CUresult batch_step(struct em_context *context, const CUstreamBatchMemOpParams *p,
                            struct step *step, struct em_access *access)
 {
-    *access = (struct em_access){0};
     switch (p->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
@@ -352,14 +361,25 @@ CUresult em_memory_operations_prepare(struct em_context *context, unsigned count
     return CUDA_SUCCESS;
 }
 
+CUresult em_memory_operations_check(struct em_context *context, unsigned count,
+                                    const CUstreamBatchMemOpParams *list)
+{
+    em_assert_locked();
+    struct step step;
+    CUresult r = CUDA_SUCCESS;
+    for (unsigned i = 0; i < count && !r; i++)
+        r = batch_step(context, &list[i], &step, NULL);
+    return r;
+}
+
 CUresult em_memory_operations(struct em_stream *stream, unsigned count,
                               const CUstreamBatchMemOpParams *list)
 {
     struct em_command *command;
+    if (em_stream_is_captured(stream)) // even an empty batch is a node
+        return capture_operations(stream, count, list);
     if (!count)
         return CUDA_SUCCESS;
-    if (em_stream_is_captured(stream))
-        return capture_operations(stream, count, list);
     em_lock();
     CUresult r = em_memory_operations_prepare(stream->object.context, count, list, &command);
     if (!r) {

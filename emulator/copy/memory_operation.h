@@ -20,6 +20,9 @@ CUresult em_memory_operation(struct em_stream *stream, CUstreamBatchMemOpType op
 // 0. Takes the lock.
 CUresult em_memory_operations(struct em_stream *stream, unsigned count,
                               const CUstreamBatchMemOpParams *operations);
+// Checks a batch, except for the memory that it uses. Precondition: em_lock held.
+CUresult em_memory_operations_check(struct em_context *context, unsigned count,
+                                    const CUstreamBatchMemOpParams *operations);
 // Checks a batch in a context and makes a command of it that can be kept, cloned and issued.
 // `count` is not 0. Precondition: em_lock held.
 CUresult em_memory_operations_prepare(struct em_context *context, unsigned count,

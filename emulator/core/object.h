@@ -32,6 +32,7 @@ struct em_context;
     X(GRAPH, "CUgraph")                                                                            \
     X(GRAPH_NODE, "CUgraphNode")                                                                   \
     X(GRAPH_EXEC, "CUgraphExec")                                                                   \
+    X(GRAPH_CONDITIONAL, "CUgraphConditionalHandle")                                               \
     X(USER_OBJECT, "CUuserObject")                                                                 \
     X(VIRTUAL_BUFFER, "cardlessBuffer")                                                            \
     X(VIRTUAL_TEXTURE, "cardlessTexture")                                                          \

@@ -179,6 +179,19 @@ static CUresult begin(struct em_stream *stream, CUstreamCaptureMode mode, struct
     return r;
 }
 
+// A node may be in the list twice (recorded: graph_rules, ends/to-graph-2).
+static CUresult check_first(struct em_graph *g, const struct em_dependencies *d)
+{
+    CUresult r = CUDA_SUCCESS;
+    if (!d->nodes)
+        return em_graph_check_dependencies(g, d, CU_GRAPH_NODE_TYPE_EMPTY);
+    for (size_t i = 0; i < d->count && !r; i++) {
+        const struct em_dependencies one = {&d->nodes[i], d->data ? &d->data[i] : NULL, 1};
+        r = em_graph_check_dependencies(g, &one, CU_GRAPH_NODE_TYPE_EMPTY);
+    }
+    return r;
+}
+
 CUresult em_capture_begin(struct em_stream *stream, CUstreamCaptureMode mode, const CUgraph *handle,
                           const struct em_dependencies *d)
 {
@@ -192,7 +205,7 @@ CUresult em_capture_begin(struct em_stream *stream, CUstreamCaptureMode mode, co
     if (!r && stream->capture)
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is being captured already");
     if (!r && graph)
-        r = em_graph_check_dependencies(graph, d, CU_GRAPH_NODE_TYPE_EMPTY);
+        r = check_first(graph, d);
     if (!r)
         r = begin(stream, mode, graph, d);
     em_unlock();
@@ -262,14 +275,15 @@ static CUresult end(struct em_captured *part, CUgraph *out)
                        "the capture did not begin in this stream; the stream has joined it");
     }
     CUresult r = CUDA_SUCCESS;
-    if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && c->thread != em_self.number)
-        r = em_fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
-                    "another thread began the capture; only a capture of mode RELAXED can be ended "
-                    "by any thread");
-    else if (c->invalid)
+    // In this order (recorded: graph_rules, ends).
+    if (c->invalid)
         r = em_capture_is_invalid();
     else
         r = check_joined(c);
+    if (!r && c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && c->thread != em_self.number)
+        r = em_fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+                    "another thread began the capture; only a capture of mode RELAXED can be ended "
+                    "by any thread");
     bool keep = !c->new_graph || (!r && out);
     em_capture_leave(c);
     if (!keep)

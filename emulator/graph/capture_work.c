@@ -25,11 +25,7 @@ static CUresult add_node(struct em_captured *part, const CUgraphNodeParams *para
         r = em_graph_add_checked(c->graph, &d, params->type, copy, &n);
     if (!r)
         r = em_node_set_replace(&part->last, &(CUgraphNode){em_graph_node_handle(n)}, 1);
-    // The graph would lack this work. A pointer that cannot be freed is no work (recorded:
-    // under_capture, cuMemFreeAsync).
-    if (r && params->type != CU_GRAPH_NODE_TYPE_MEM_FREE)
-        em_capture_invalidate(c);
-    return r;
+    return r; // a refused call leaves the capture valid (recorded: graph_rules, failing)
 }
 
 // Another thread may have ended the capture since the caller looked.
@@ -166,6 +162,27 @@ static CUresult wait_for_captured(const struct em_event *e, struct em_stream *st
     return r;
 }
 
+static CUresult capture_check_record(const struct em_event *e, struct em_stream *stream)
+{
+    CUresult r = CUDA_SUCCESS;
+    em_lock();
+    if (e->captured && (e->captured->capture->ended || e->captured->capture->invalid)) {
+        if (stream->capture)
+            em_capture_invalidate(stream->capture->capture);
+        r = record_is_over();
+    }
+    em_unlock();
+    return r;
+}
+
+static void capture_invalidate(struct em_stream *stream)
+{
+    em_lock();
+    if (stream->capture)
+        em_capture_invalidate(stream->capture->capture);
+    em_unlock();
+}
+
 static CUresult capture_wait(struct em_event *e, struct em_stream *stream)
 {
     CUresult r;
@@ -215,6 +232,8 @@ const struct em_capture_ops em_capture_functions = {
     .allocate = capture_allocate,
     .record = capture_record,
     .wait = capture_wait,
+    .check_record = capture_check_record,
+    .invalidate = capture_invalidate,
     .ask = capture_ask,
     .forget = capture_forget,
     .stream_ends = capture_stream_ends,

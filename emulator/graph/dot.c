@@ -42,7 +42,7 @@ static void print_params(FILE *f, const struct em_graph_node *n, unsigned flags)
         fprintf(f, "\\n%u operations", p.memOp.count);
 }
 
-// A child graph is a cluster of its own; the node has a dotted edge to it.
+// A graph inside of a node is a cluster of its own; the node has a dotted edge to it.
 static void print_graph(FILE *f, const struct em_graph *g, unsigned flags)
 {
     fprintf(f, "subgraph cluster_%u {\n    label=\"CUgraph #%u\";\n", g->object.number,
@@ -60,13 +60,13 @@ static void print_graph(FILE *f, const struct em_graph *g, unsigned flags)
             fprintf(f, "    n%u -> n%u;\n", n->object.number, e->to->object.number);
     fprintf(f, "}\n");
     for (const struct em_graph_node *n = g->first; n; n = n->next) {
-        const struct em_graph *child = em_node_child(n);
-        if (!child)
-            continue;
-        print_graph(f, child, flags);
-        if (child->first)
-            fprintf(f, "n%u -> n%u [style=dotted];\n", n->object.number,
-                    child->first->object.number);
+        const struct em_graph *inner;
+        for (unsigned i = 0; (inner = em_node_graph(n, i)); i++) {
+            print_graph(f, inner, flags);
+            if (inner->first)
+                fprintf(f, "n%u -> n%u [style=dotted];\n", n->object.number,
+                        inner->first->object.number);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 #include "graph_memory.h"
 #include "graph_node.h"
 #include "lock.h"
+#include "memory.h"
 #include "stream.h"
 #include "user_object.h"
 
@@ -53,30 +54,89 @@ CUresult em_graph_exec_find(CUgraphExec handle, struct em_graph_exec **out)
     return em_object_get(EM_GRAPH_EXEC, handle, CUDA_ERROR_INVALID_VALUE, out);
 }
 
-// ---- instantiation ----
+// ---- graphs for launches by kernels ----
+
+// Memory of the host must be pinned, because the device reads and writes it.
+static bool is_pageable(CUmemorytype type, const void *host)
+{
+    return type == CU_MEMORYTYPE_HOST && !em_memory_find((uint64_t)(uintptr_t)host, 0);
+}
+
+static bool device_can_run(const struct em_graph_node *n)
+{
+    if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        CUgraphNodeParams p;
+        em_node_params_get(n->type, n->params, &p);
+        const CUDA_MEMCPY3D *c = &p.memcpy.copyParams;
+        return !is_pageable(c->srcMemoryType, c->srcHost) &&
+               !is_pageable(c->dstMemoryType, c->dstHost);
+    }
+    return n->type <= CU_GRAPH_NODE_TYPE_MEMSET;
+}
 
 // "CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH: … The graph's nodes must … be kernel, memcpy, memset
-// or child graph nodes".
-static CUresult check_device_launch(const struct em_graph *g, struct em_plan_problem *problem)
+// or child graph nodes". Counts the nodes that are not child graphs.
+static CUresult check_device_nodes(const struct em_graph *g, uint64_t *count,
+                                   struct em_plan_problem *problem)
 {
-    for (const struct em_graph_node *n = g->first; n; n = n->next) {
-        if (n->type <= CU_GRAPH_NODE_TYPE_MEMSET || n->type == CU_GRAPH_NODE_TYPE_GRAPH)
+    CUresult r = CUDA_SUCCESS;
+    for (const struct em_graph_node *n = g->first; n && !r; n = n->next) {
+        if (em_node_child(n)) {
+            r = check_device_nodes(em_node_child(n), count, problem);
+            continue;
+        }
+        ++*count;
+        if (device_can_run(n))
             continue;
         problem->result = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
         problem->node = em_graph_node_handle(n);
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "a graph with a %s node cannot be launched from the device",
-                       em_node_type_name(n->type));
+        r = em_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "a kernel cannot launch a graph with a %s node; it may have kernel, memset and "
+            "child graph nodes, and memcpy nodes of device memory, arrays and pinned memory",
+            em_node_type_name(n->type));
     }
-    return em_fail(CUDA_ERROR_NOT_SUPPORTED, "graphs cannot be launched from the device yet");
+    return r;
 }
+
+// (recorded: graph_rules, device)
+static CUresult check_device_launch(const struct em_graph *g, cuuint64_t flags,
+                                    struct em_plan_problem *problem)
+{
+    uint64_t count = 0;
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "flags (%#llx) combine CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH (0x4) with "
+                       "AUTO_FREE_ON_LAUNCH (0x1); a graph for the device has no memory nodes",
+                       (unsigned long long)flags);
+    CUresult r = check_device_nodes(g, &count, problem);
+    if (!r && !count)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "a graph that kernels launch must have a node");
+    return r;
+}
+
+static CUresult check_flags(const struct em_graph *g, cuuint64_t flags,
+                            struct em_plan_problem *problem)
+{
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        return check_device_launch(g, flags, problem);
+    // (recorded: graph_rules, conditionals/handle-11)
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY && g->conditional_nodes)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY does not support graphs with "
+                       "conditional nodes");
+    return CUDA_SUCCESS;
+}
+
+// ---- instantiation ----
 
 static void map_steps(struct em_graph *g, struct em_handle_map *map)
 {
     for (struct em_graph_node *n = g->first; n; n = n->next) {
         em_handle_map_add(map, n->object.handle, n->enter);
-        if (em_node_child(n))
-            map_steps(em_node_child(n), map);
+        struct em_graph *inner;
+        for (unsigned i = 0; (inner = em_node_graph(n, i)); i++)
+            map_steps(inner, map);
     }
 }
 
@@ -99,7 +159,8 @@ static CUresult start_exec(struct em_graph_exec *x, struct em_graph *g,
 CUresult em_graph_instantiate(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params,
                               CUgraphExec *out)
 {
-    const cuuint64_t kept = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    const cuuint64_t kept =
+        CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
     struct em_plan_problem problem = {.result = CUDA_GRAPH_INSTANTIATE_ERROR};
     struct em_graph *g;
     struct em_graph_exec *x = dm_calloc(1, sizeof *x);
@@ -107,15 +168,15 @@ CUresult em_graph_instantiate(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *par
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an instantiated graph");
     em_lock();
     CUresult r = em_graph_get(handle, &g);
-    if (!r && params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-        r = check_device_launch(g, &problem);
+    if (!r)
+        r = check_flags(g, params->flags, &problem);
     if (!r)
         r = start_exec(x, g, &problem);
     if (r) {
         finish_exec(&x->object);
     } else {
-        // CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY does not show in the flags (recorded:
-        // graph_exec/instantiate-flags-from-8).
+        // The other flags do not show (recorded: graph_exec/instantiate-flags-from-8, graph_rules,
+        // device).
         x->flags = params->flags & kept;
         *out = (CUgraphExec)(uintptr_t)x->object.handle;
         problem = (struct em_plan_problem){.result = CUDA_GRAPH_INSTANTIATE_SUCCESS};

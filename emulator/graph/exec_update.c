@@ -38,11 +38,23 @@ static bool same_outs(const struct update *u, uint32_t at)
     return j == b[1].first_out;
 }
 
+// Whether a step is in the same body of the same conditional step, or in none.
+static bool same_section(const struct update *u, uint32_t at)
+{
+    const struct em_plan *p = u->old, *q = u->plan;
+    const uint32_t a = p->steps[u->first + at].section, b = q->steps[at].section;
+    const uint32_t step = p->sections[a].step;
+    if (!b)
+        return step == EM_NO_STEP || step < u->first;
+    return step == u->first + q->sections[b].step &&
+           a - p->steps[step].first_section == b - q->steps[q->sections[b].step].first_section;
+}
+
 static CUresult compare_topology(struct update *u)
 {
     bool same = u->end - u->first == u->plan->count;
     for (uint32_t i = 0; same && i < u->plan->count; i++)
-        same = same_outs(u, i);
+        same = same_section(u, i) && same_outs(u, i);
     if (same)
         return CUDA_SUCCESS;
     return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL,
@@ -56,10 +68,18 @@ static CUresult compare_types(struct update *u, const struct em_graph *g)
         if (u->old->steps[u->first + n->enter].type != n->type)
             return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, n,
                           "a node has another type than in the instantiated graph");
-        if (em_node_child(n))
-            r = compare_types(u, em_node_child(n));
+        struct em_graph *inner;
+        for (unsigned i = 0; !r && (inner = em_node_graph(n, i)); i++)
+            r = compare_types(u, inner);
     }
     return r;
+}
+
+// (recorded: graph_rules, conditionals/update-3)
+static CUgraphExecUpdateResult changed_result(CUgraphNodeType type)
+{
+    return type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED
+                                                  : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
 static CUresult compare_params(struct update *u, const struct em_graph *g)
@@ -68,10 +88,11 @@ static CUresult compare_params(struct update *u, const struct em_graph *g)
     char why[200];
     for (const struct em_graph_node *n = g->first; n && !r; n = n->next) {
         const void *params = u->old->steps[u->first + n->enter].params;
-        if (em_node_child(n))
-            r = compare_params(u, em_node_child(n));
-        else if (!em_node_may_change(n->type, params, n->params, why, sizeof why))
-            r = refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, n, why);
+        struct em_graph *inner;
+        if (!em_node_child(n) && !em_node_may_change(n->type, params, n->params, why, sizeof why))
+            r = refuse(u, changed_result(n->type), n, why);
+        for (unsigned i = 0; !r && (inner = em_node_graph(n, i)); i++)
+            r = compare_params(u, inner);
     }
     return r;
 }

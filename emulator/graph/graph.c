@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Graphs as objects: their life, and clones.
 #include "alloc.h"
+#include "conditional.h"
 #include "error.h"
 #include "graph_node.h"
 #include "lock.h"
@@ -51,6 +52,7 @@ void em_graph_drop(struct em_graph *g)
         em_graph_node_drop(g->last);
     em_graph_edges_finish(g);
     em_handle_map_finish(&g->clone_of);
+    em_conditionals_leave(g);
     em_user_objects_release_all(&g->held);
     em_object_retire(&g->object);
 }
@@ -73,7 +75,7 @@ CUresult em_graph_destroy(CUgraph handle)
     CUresult r = em_graph_get(handle, &g);
     if (!r && g->parent)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "hGraph is embedded in a child graph node; destroy the node instead");
+                    "hGraph is embedded in a node; destroy the node instead");
     if (!r && g->captures)
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
                     "hGraph is the graph of a stream capture; end the capture first");
@@ -132,6 +134,9 @@ CUresult em_graph_copy(const struct em_graph *from, struct em_graph **out)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "a graph with memory nodes cannot be cloned, and becomes a child graph only "
                        "with CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE");
+    if (from->conditional_nodes)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "a graph with conditional nodes can neither be cloned nor be a child graph");
     CUresult r = em_graph_new(&to);
     if (r)
         return r;

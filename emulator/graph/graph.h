@@ -50,7 +50,7 @@ CUresult em_graph_node_dependents(CUgraphNode node, const struct em_edge_list *o
 CUresult em_graph_connect(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
                           const CUgraphEdgeData *data, size_t count);
 CUresult em_graph_disconnect(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                             const CUgraphEdgeData *data, size_t count);
+                             size_t count);
 
 // Writes a graph in the language of Graphviz.
 CUresult em_graph_print(CUgraph graph, const char *path, unsigned flags);

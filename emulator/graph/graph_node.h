@@ -10,6 +10,7 @@
 #include "object.h"
 
 struct em_command;
+struct em_conditional;
 struct em_context;
 struct em_event;
 struct em_graph_memory;
@@ -21,11 +22,13 @@ struct em_graph {
     uint64_t node_count, edge_count;
     struct em_graph_edge **buckets; // the edges by their two ends
     uint64_t bucket_count;
-    struct em_graph_node *parent;  // embedded in this child graph node, or NULL
-    struct em_handle_map clone_of; // of a clone: from the original's nodes to its own
-    struct em_held_object *held;   // user objects (user_object.h)
-    uint64_t memory_nodes;         // that allocate or free memory
-    unsigned captures;             // streams' captures that add nodes to it
+    struct em_graph_node *parent;        // embedded in this node, or NULL
+    struct em_handle_map clone_of;       // of a clone: from the original's nodes to its own
+    struct em_held_object *held;         // user objects (user_object.h)
+    struct em_conditional *conditionals; // the handles, the newest first
+    uint64_t memory_nodes;               // that allocate or free memory
+    uint64_t conditional_nodes;
+    unsigned captures; // streams' captures that add nodes to it
 };
 
 // An edge is in the lists of both its nodes, in the order of creation, and in a bucket.
@@ -109,6 +112,9 @@ struct em_event *em_node_event(CUgraphNodeType type, const void *params);
 // The memory that a node allocates or frees, else NULL.
 struct em_graph_memory *em_node_memory(CUgraphNodeType type, const void *params);
 struct em_graph *em_node_child(const struct em_graph_node *node);
+// Graph number i inside of a node: a child graph or a body of a conditional node. NULL: there are
+// not so many.
+struct em_graph *em_node_graph(const struct em_graph_node *node, unsigned i);
 // Whether an instantiated node may change its parameters in this way. If not, says why.
 bool em_node_may_change(CUgraphNodeType type, const void *from, const void *to, char *why,
                         size_t size);

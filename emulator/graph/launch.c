@@ -11,11 +11,13 @@
 //     of them notifies it when it completes. So branches that wait do not stop the others.
 //
 // Launches of one instantiated graph run one after the other, in the order of their submission.
-#include <string.h>
+//
+// A conditional node whose body repeats takes turns with the other steps, and with other commands.
+#include "launch.h"
 
-#include "access.h"
 #include "alloc.h"
 #include "call.h"
+#include "clock.h"
 #include "command.h"
 #include "condition.h"
 #include "error.h"
@@ -26,32 +28,11 @@
 #include "lock.h"
 #include "stream.h"
 
-struct em_launch {
-    uint32_t references; // of its command and of the steps' commands
-    struct em_graph_exec *exec;
-    struct em_plan *plan;
-    struct em_launch *previous, *next; // in the exec's list
-    struct em_condition changed;       // it is the exec's first launch, or a step has completed
-    struct em_command **events;        // by step: commands of events that have not run, or NULL
-    struct em_stream *host;            // hidden: for host functions; NULL before the first
-    bool started, over;
-    uint32_t first_ready, end_ready; // in plan->ready
-    uint32_t outstanding;            // steps that have commands of their own
-    CUresult failed;
-};
+enum { TURN_NS = 100000 }; // how long a repeated body keeps its thread
 
 struct launch_command {
     struct em_command command;
     struct em_launch *launch;
-};
-
-// A step that waits, or runs in another thread.
-struct step_command {
-    struct em_command command;
-    struct em_launch *launch;
-    uint32_t step;
-    struct em_command *inner; // what it does
-    bool own;                 // `inner` belongs to it, else to the plan
 };
 
 static struct em_launch *launch_of(struct em_command *c)
@@ -59,50 +40,9 @@ static struct em_launch *launch_of(struct em_command *c)
     return ((struct launch_command *)c)->launch;
 }
 
-// ---- commands of steps ----
-
-// Ends a command that is not the plan's, whether it ran or not.
-static void end_own(struct em_command *c, CUresult r)
-{
-    em_assert_locked();
-    c->result = r;
-    if (c->ops->finish)
-        c->ops->finish(c);
-    em_accesses_finish(c, r);
-    if (c->ops->release)
-        c->ops->release(c);
-    dm_free(c);
-}
-
-// Ends a run of a command that the plan keeps.
-static void end_kept(struct em_command *c, CUresult r)
-{
-    em_assert_locked();
-    struct em_access *list = em_command_accesses(c);
-    for (unsigned i = 0; i < c->access_count; i++)
-        em_access_end(&list[i], r);
-}
-
-static void end_inner(struct em_command *c, bool own, CUresult r)
-{
-    if (own)
-        end_own(c, r);
-    else
-        end_kept(c, r);
-}
-
-// Runs a command in this thread. Releases em_lock meanwhile.
-static CUresult run_inner(struct em_command *c)
-{
-    em_unlock();
-    CUresult r = c->ops->run(c);
-    em_lock_again();
-    return r;
-}
-
 // ---- the end of a launch ----
 
-static void unref_launch(struct em_launch *l)
+void em_launch_unref(struct em_launch *l)
 {
     em_assert_locked();
     struct em_graph_exec *x = l->exec;
@@ -126,7 +66,7 @@ static void finish_launch(struct em_command *c)
     em_assert_locked();
     for (uint32_t i = 0; l->events && i < l->plan->count; i++) {
         if (l->events[i])
-            end_own(l->events[i], c->result);
+            em_launch_end_command(l->events[i], c->result);
         l->events[i] = NULL;
     }
     bool first = x->first == l;
@@ -135,131 +75,7 @@ static void finish_launch(struct em_command *c)
     if (first && x->first)
         em_condition_notify(&x->first->changed);
     l->over = true;
-    unref_launch(l);
-}
-
-// ---- steps ----
-
-static void push_ready(struct em_launch *l, uint32_t step)
-{
-    l->plan->ready[l->end_ready++] = step;
-}
-
-// A step is complete: its successors lose a predecessor.
-static void complete_step(struct em_launch *l, uint32_t step)
-{
-    const struct em_plan *p = l->plan;
-    for (uint32_t o = p->steps[step].first_out; o < p->steps[step + 1].first_out; o++)
-        if (!--p->waiting[p->outs[o]])
-            push_ready(l, p->outs[o]);
-}
-
-static bool step_ready(struct em_command *c)
-{
-    struct em_command *inner = ((struct step_command *)c)->inner;
-    return !inner->ops->ready || inner->ops->ready(inner);
-}
-
-static CUresult run_step(struct em_command *c)
-{
-    struct em_command *inner = ((struct step_command *)c)->inner;
-    CUresult r = inner->ops->run(inner);
-    c->condition = inner->condition; // it may wait for something else from now on
-    return r;
-}
-
-static void finish_step(struct em_command *c)
-{
-    struct step_command *s = (struct step_command *)c;
-    struct em_launch *l = s->launch;
-    em_assert_locked();
-    end_inner(s->inner, s->own, c->result);
-    if (!l->over) { // else the plan may belong to the next launch
-        l->outstanding--;
-        if (c->result && !l->failed)
-            l->failed = c->result;
-        complete_step(l, s->step);
-        em_condition_notify(&l->changed);
-    }
-    unref_launch(l);
-}
-
-static const struct em_command_ops host_step_ops = {
-    .name = "host node", .run = run_step, .finish = finish_step, .place = EM_HOST_THREAD};
-static const struct em_command_ops waiting_step_ops = {.name = "node that waits",
-                                                       .ready = step_ready,
-                                                       .run = run_step,
-                                                       .finish = finish_step,
-                                                       .resumes = true};
-
-// Leaves a step to the scheduler. `inner`, whose accesses have begun, belongs to the step
-// afterwards, also on failure, if `own` is set. May release em_lock.
-static CUresult submit_step(struct em_launch *l, uint32_t step, struct em_command *inner, bool own,
-                            struct em_context *context)
-{
-    const bool host = inner->ops->place == EM_HOST_THREAD;
-    struct em_stream *s = host ? l->host : NULL;
-    if (!s) {
-        CUresult r = em_stream_new_hidden(context, &s);
-        if (r) {
-            end_inner(inner, own, r);
-            return r;
-        }
-        s->of_graph = true;
-        if (host)
-            l->host = s;
-    }
-    inner->stream = s;
-    struct step_command c = {.launch = l, .step = step, .inner = inner, .own = own};
-    em_command_init(&c.command, host ? &host_step_ops : &waiting_step_ops, sizeof c);
-    c.command.condition = inner->condition;
-    l->outstanding++;
-    l->references++;
-    // A failure reaches the launch through finish_step.
-    em_issue(s, &c.command, EM_SUBMIT_ASYNC);
-    if (!host)
-        em_object_unref(&s->object);
-    return CUDA_SUCCESS;
-}
-
-// The command of a step in this launch, or NULL if there is nothing to do.
-static CUresult command_of(struct em_launch *l, uint32_t step, struct em_command **out, bool *own)
-{
-    const struct em_step *s = &l->plan->steps[step];
-    *own = s->kind != EM_STEP_RUN && s->kind != EM_STEP_HOST;
-    *out = s->enabled ? s->command : NULL;
-    if (s->kind == EM_STEP_WAIT && *out)
-        return em_command_clone(s->command, out);
-    if (l->events && l->events[step]) {
-        *out = l->events[step];
-        l->events[step] = NULL;
-    }
-    return CUDA_SUCCESS;
-}
-
-enum { STEP_LEFT = -2 }; // the step has a command of its own now
-
-// Releases em_lock meanwhile. Precondition: em_lock held.
-static CUresult do_step(struct em_launch *l, uint32_t step, struct em_stream *stream)
-{
-    em_assert_locked();
-    struct em_command *c;
-    bool own;
-    CUresult r = command_of(l, step, &c, &own);
-    if (r || !c)
-        return r;
-    c->stream = stream;
-    if (c->access_count)
-        em_accesses_begin(c, false);
-    if (c->ops->place != EM_HOST_THREAD && (!c->ops->ready || c->ops->ready(c))) {
-        r = run_inner(c);
-        if (r != EM_RUN_AGAIN) {
-            end_inner(c, own, r);
-            return r;
-        }
-    }
-    r = submit_step(l, step, c, own, stream->object.context);
-    return r ? r : (CUresult)STEP_LEFT;
+    em_launch_unref(l);
 }
 
 // ---- the command of a launch ----
@@ -280,20 +96,30 @@ static CUresult run_in_order(struct em_command *c)
     CUresult r = CUDA_SUCCESS;
     em_lock();
     for (uint32_t i = 0; i < p->count && !r; i++)
-        r = do_step(l, p->order[i], c->stream);
+        r = em_launch_step(l, p->order[i], c->stream);
     em_unlock();
     return r;
 }
 
+// The steps of bodies are left to their conditional nodes.
 static void start_launch(struct em_launch *l)
 {
     const struct em_plan *p = l->plan;
     l->started = true;
+    em_launch_start_choices(p);
     for (uint32_t i = 0; i < p->count; i++) {
         p->waiting[i] = p->steps[i].in_count;
-        if (!p->waiting[i])
-            push_ready(l, i);
+        if (!p->waiting[i] && !p->steps[i].section)
+            em_launch_push(l, i);
     }
+}
+
+static uint32_t pop_ready(struct em_launch *l)
+{
+    uint32_t step = l->plan->ready[l->first_ready++];
+    if (l->first_ready > l->plan->count)
+        l->first_ready = 0;
+    return step;
 }
 
 static CUresult run_as_ready(struct em_command *c)
@@ -302,16 +128,27 @@ static CUresult run_as_ready(struct em_command *c)
     em_lock();
     if (!l->started)
         start_launch(l);
-    while (l->first_ready != l->end_ready && !l->failed) {
-        uint32_t step = l->plan->ready[l->first_ready++];
-        CUresult r = do_step(l, step, c->stream);
-        if (r == (CUresult)STEP_LEFT)
+    const uint64_t begin = l->plan->section_count > 1 ? dm_now_ns() : 0;
+    bool turn_over = false;
+    while (l->first_ready != l->end_ready && !l->failed && !turn_over) {
+        uint32_t step = pop_ready(l);
+        const bool choice = l->plan->steps[step].kind == EM_STEP_CHOICE;
+        CUresult r =
+            choice ? em_launch_choice(l, step, c->stream) : em_launch_step(l, step, c->stream);
+        if (r == EM_STEP_LEFT)
             continue;
+        if (r == EM_STEP_AGAIN) {
+            em_launch_push(l, step);
+            turn_over = dm_now_ns() - begin > TURN_NS;
+            continue;
+        }
         if (r && !l->failed)
             l->failed = r;
-        complete_step(l, step);
+        em_launch_complete(l, step);
     }
-    CUresult r = l->failed ? l->failed : l->outstanding ? EM_RUN_AGAIN : CUDA_SUCCESS;
+    CUresult r = l->failed                                          ? l->failed
+                 : l->outstanding || l->first_ready != l->end_ready ? EM_RUN_AGAIN
+                                                                    : CUDA_SUCCESS;
     em_unlock();
     return r;
 }

@@ -43,8 +43,10 @@ CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *param
     g->last = n;
     g->node_count++;
     g->memory_nodes += em_node_memory(type, params) != NULL;
-    if (em_node_child(n))
-        em_node_child(n)->parent = n;
+    g->conditional_nodes += type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    struct em_graph *inner;
+    for (unsigned i = 0; (inner = em_node_graph(n, i)); i++)
+        inner->parent = n;
     *out = n;
     return CUDA_SUCCESS;
 }
@@ -61,6 +63,7 @@ void em_graph_node_drop(struct em_graph_node *n)
     *(n->next ? &n->next->previous : &g->last) = n->previous;
     g->node_count--;
     g->memory_nodes -= em_node_memory(n->type, n->params) != NULL;
+    g->conditional_nodes -= n->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
     drop_params(n->type, n->params);
     em_object_retire(&n->object);
 }
@@ -192,6 +195,9 @@ CUresult em_graph_node_set(CUgraphNode handle, const CUgraphNodeParams *params)
                     "embedded graph (cuGraphChildGraphNodeGetGraph)");
     if (!r && em_node_memory(n->type, n->params))
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED, "the parameters of memory nodes cannot be changed");
+    if (!r && n->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "the parameters of conditional nodes cannot be changed");
     if (!r)
         r = em_node_params_new(params, n->graph, &copy);
     if (!r) {

@@ -25,6 +25,9 @@ static CUresult make_child(const CUgraphNodeParams *given, const struct em_graph
             return em_fail(CUDA_ERROR_INVALID_VALUE,
                            "a graph that is %s cannot be moved into a node",
                            child->parent ? "embedded in a node" : "being captured");
+        if (child->conditional_nodes) // (recorded: graph_rules, conditionals/moved)
+            return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                           "a graph with conditional nodes cannot be a child graph");
         *out = child;
         return CUDA_SUCCESS;
     }

@@ -44,6 +44,11 @@ static CUresult make_memset(const CUgraphNodeParams *given, const struct em_grap
     return r ? r : em_node_duplicate(&p, sizeof p, out);
 }
 
+static CUresult make_captured_memset(const CUgraphNodeParams *given, void **out)
+{
+    return em_node_duplicate(&given->memset, sizeof given->memset, out);
+}
+
 static CUresult copy_memset(const void *params, void **out)
 {
     return em_node_duplicate(params, sizeof(CUDA_MEMSET_NODE_PARAMS_v2), out);
@@ -129,6 +134,7 @@ static const char *object_memcpy(const void *from, const void *to)
 const struct em_node_type em_memset_node = {
     .name = "memset",
     .make = make_memset,
+    .make_captured = make_captured_memset,
     .copy = copy_memset,
     .free = dm_free,
     .get = get_memset,

@@ -25,6 +25,20 @@ static CUresult prepare_batch(const void *params, struct em_command **out)
     return em_memory_operations_prepare(context, b->count, b->list, out);
 }
 
+static CUresult new_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *p, void **out)
+{
+    struct batch *b = dm_calloc(1, sizeof *b + p->count * sizeof b->list[0]);
+    *out = b;
+    if (!b)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u memory operations",
+                       p->count);
+    b->context = p->ctx;
+    b->count = p->count;
+    if (p->count)
+        memcpy(b->list, p->paramArray, p->count * sizeof b->list[0]);
+    return CUDA_SUCCESS;
+}
+
 static CUresult make_batch(const CUgraphNodeParams *given, const struct em_graph *graph, void **out)
 {
     (void)graph;
@@ -37,20 +51,22 @@ static CUresult make_batch(const CUgraphNodeParams *given, const struct em_graph
         return em_fail(CUDA_ERROR_INVALID_VALUE, "paramArray is NULL, but count is %u", p->count);
     if (p->count > EM_MEMORY_OPERATIONS_MOST)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "count (%u) must be less than 256", p->count);
-    struct batch *b = dm_calloc(1, sizeof *b + p->count * sizeof b->list[0]);
-    if (!b)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u memory operations",
-                       p->count);
-    b->context = p->ctx;
-    b->count = p->count;
-    if (p->count)
-        memcpy(b->list, p->paramArray, p->count * sizeof b->list[0]);
-    CUresult r = em_node_try_command(prepare_batch, b);
+    CUresult r = new_batch(p, out);
+    if (!r)
+        r = em_node_try_command(prepare_batch, *out);
     if (r)
-        dm_free(b);
-    else
-        *out = b;
+        dm_free(*out);
     return r;
+}
+
+static CUresult make_captured_batch(const CUgraphNodeParams *given, void **out)
+{
+    const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *p = &given->memOp;
+    struct em_context *context;
+    CUresult r = em_node_context(p->ctx, &context);
+    if (!r)
+        r = em_memory_operations_check(context, p->count, p->paramArray);
+    return r ? r : new_batch(p, out);
 }
 
 static CUresult copy_batch(const void *params, void **out)
@@ -88,6 +104,7 @@ static const char *object_batch(const void *from, const void *to)
 const struct em_node_type em_operation_node = {
     .name = "memory operation",
     .make = make_batch,
+    .make_captured = make_captured_batch,
     .copy = copy_batch,
     .free = dm_free,
     .get = get_batch,

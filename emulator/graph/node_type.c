@@ -11,6 +11,7 @@
 #include "context.h"
 #include "error.h"
 #include "lock.h"
+#include "node_conditional.h"
 
 CUresult em_node_duplicate(const void *data, size_t size, void **out)
 {
@@ -89,9 +90,8 @@ static const struct em_node_type empty_node = {
     .get = get_nothing,
 };
 
-// Types that are not there yet.
+// This type is not there yet.
 static const struct em_node_type kernel_node = {.name = "kernel"};
-static const struct em_node_type conditional_node = {.name = "conditional"};
 
 // ---- the table ----
 
@@ -109,7 +109,7 @@ static const struct em_node_type *const types[] = {
     [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = &em_alloc_node,
     [CU_GRAPH_NODE_TYPE_MEM_FREE] = &em_free_node,
     [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = &em_operation_node,
-    [CU_GRAPH_NODE_TYPE_CONDITIONAL] = &conditional_node,
+    [CU_GRAPH_NODE_TYPE_CONDITIONAL] = &em_conditional_node,
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -141,9 +141,9 @@ CUresult em_node_params_captured(const CUgraphNodeParams *given, const struct em
                                  void **out)
 {
     em_assert_locked();
-    if (given->type == CU_GRAPH_NODE_TYPE_MEMSET)
-        return em_node_duplicate(&given->memset, sizeof given->memset, out);
-    return em_node_params_new(given, graph, out);
+    const struct em_node_type *type = types[given->type];
+    return type->make_captured ? type->make_captured(given, out)
+                               : em_node_params_new(given, graph, out);
 }
 
 CUresult em_node_params_copy(CUgraphNodeType type, const void *params, void **out)
@@ -190,6 +190,14 @@ struct em_graph_memory *em_node_memory(CUgraphNodeType type, const void *params)
 struct em_graph *em_node_child(const struct em_graph_node *node)
 {
     return node->type == CU_GRAPH_NODE_TYPE_GRAPH ? node->params : NULL;
+}
+
+struct em_graph *em_node_graph(const struct em_graph_node *node, unsigned i)
+{
+    const struct em_condition_params *c = em_node_condition(node);
+    if (c)
+        return i < c->count ? c->bodies[i] : NULL;
+    return i ? NULL : em_node_child(node);
 }
 
 bool em_node_may_change(CUgraphNodeType type, const void *from, const void *to, char *why,

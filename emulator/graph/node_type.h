@@ -17,6 +17,9 @@ struct em_node_type {
     // Checks the given parameters and makes the node's copy. On failure nothing is left to free.
     // NULL: nodes of this type are not supported.
     CUresult (*make)(const CUgraphNodeParams *given, const struct em_graph *graph, void **out);
+    // The same for work in a captured stream. The memory is not checked before the graph is
+    // instantiated (recorded: capture/unmapped-pointer-while-capturing). NULL: as `make`.
+    CUresult (*make_captured)(const CUgraphNodeParams *given, void **out);
     CUresult (*copy)(const void *params, void **out);
     void (*free)(void *params);
     void (*get)(const void *params, CUgraphNodeParams *out);
@@ -33,6 +36,7 @@ extern const struct em_node_type em_operation_node;
 extern const struct em_node_type em_signal_node, em_semaphore_wait_node;
 extern const struct em_node_type em_alloc_node, em_free_node;
 extern const struct em_node_type em_child_node;
+extern const struct em_node_type em_conditional_node;
 
 // Copies `size` bytes into a new block.
 CUresult em_node_duplicate(const void *data, size_t size, void **out);

@@ -6,38 +6,53 @@
 
 #include "alloc.h"
 #include "command.h"
+#include "conditional.h"
 #include "error.h"
 #include "graph_node.h"
 #include "lock.h"
 
 // ---- numbering ----
 
-// Numbers the steps of a graph and of its child graphs. Returns false if there are too many.
-static bool number_steps(struct em_graph *g, uint64_t *count, uint64_t *edges)
+struct size {
+    uint64_t steps, edges, sections;
+};
+
+// Numbers the steps of a graph and of the graphs inside of its nodes. Returns false if there are
+// too many.
+static bool number_steps(struct em_graph *g, struct size *size)
 {
     for (struct em_graph_node *n = g->first; n; n = n->next) {
-        struct em_graph *child = em_node_child(n);
-        n->enter = (uint32_t)(*count)++;
-        if (child && !number_steps(child, count, edges))
-            return false;
+        struct em_graph *child = em_node_child(n), *inner;
+        n->enter = (uint32_t)size->steps++;
+        for (unsigned i = 0; (inner = em_node_graph(n, i)); i++) {
+            size->sections += !child;
+            if (!number_steps(inner, size))
+                return false;
+        }
         n->leave = n->enter;
         if (child) {
-            n->leave = (uint32_t)(*count)++;
+            n->leave = (uint32_t)size->steps++;
             // To each of its nodes, from each of them, or past all of them.
-            *edges += 2 * child->node_count + 1;
+            size->edges += 2 * child->node_count + 1;
         }
-        *edges += n->out_count;
-        if (*count >= UINT32_MAX || *edges >= UINT32_MAX)
+        size->edges += n->out_count;
+        if (size->steps >= UINT32_MAX || size->edges >= UINT32_MAX || size->sections >= UINT32_MAX)
             return false;
     }
     return true;
 }
 
-// ---- edges ----
+// ---- edges and sections ----
 
 struct walk {
     struct em_plan *plan;
-    uint32_t outs;
+    uint32_t outs, sections; // filled in
+};
+
+// The place of the graph that is filled in.
+struct place {
+    uint32_t leave; // the last step of the child graph, else EM_NO_STEP
+    uint32_t section, outer;
 };
 
 static void put_out(struct walk *w, uint32_t to)
@@ -46,27 +61,55 @@ static void put_out(struct walk *w, uint32_t to)
     w->plan->steps[to].in_count++;
 }
 
-// Fills in the successors of the steps in the order of their numbers. `leave` is the last step of
-// the child graph that is filled in, or UINT32_MAX for the graph itself.
-static void fill_outs(struct em_graph *g, uint32_t leave, struct walk *w)
+static void fill_outs(struct em_graph *g, const struct place *in, struct walk *w);
+
+static void fill_child(struct em_graph_node *n, const struct place *in, struct walk *w)
+{
+    const struct em_graph *child = em_node_child(n);
+    struct em_step *leave = &w->plan->steps[n->leave];
+    for (const struct em_graph_node *c = child->first; c; c = c->next)
+        if (!c->in_count)
+            put_out(w, c->enter);
+    if (!child->first)
+        put_out(w, n->leave);
+    struct place inside = *in;
+    inside.leave = n->leave;
+    fill_outs(em_node_child(n), &inside, w);
+    leave->section = in->section;
+    leave->outer = in->outer;
+    leave->first_out = w->outs;
+}
+
+// Precondition: the step's own successors are filled in.
+static void fill_bodies(struct em_graph_node *n, const struct place *in, struct walk *w)
+{
+    struct em_step *s = &w->plan->steps[n->enter];
+    struct em_graph *body;
+    s->first_section = w->sections;
+    for (unsigned i = 0; em_node_graph(n, i); i++)
+        w->plan->sections[w->sections++].step = n->enter;
+    struct place inside = {EM_NO_STEP, s->first_section,
+                           in->outer == EM_NO_STEP ? n->enter : in->outer};
+    for (unsigned i = 0; (body = em_node_graph(n, i)); i++, inside.section++)
+        fill_outs(body, &inside, w);
+}
+
+// Fills in the successors of the steps in the order of their numbers, and their sections.
+static void fill_outs(struct em_graph *g, const struct place *in, struct walk *w)
 {
     struct em_step *steps = w->plan->steps;
     for (struct em_graph_node *n = g->first; n; n = n->next) {
-        struct em_graph *child = em_node_child(n);
         steps[n->enter].first_out = w->outs;
-        if (child) {
-            for (const struct em_graph_node *c = child->first; c; c = c->next)
-                if (!c->in_count)
-                    put_out(w, c->enter);
-            if (!child->first)
-                put_out(w, n->leave);
-            fill_outs(child, n->leave, w);
-            steps[n->leave].first_out = w->outs;
-        }
+        steps[n->enter].section = in->section;
+        steps[n->enter].outer = in->outer;
+        if (em_node_child(n))
+            fill_child(n, in, w);
         for (const struct em_graph_edge *e = n->first_out; e; e = e->next_out)
             put_out(w, e->to->enter);
-        if (!n->out_count && leave != UINT32_MAX)
-            put_out(w, leave);
+        if (!n->out_count && in->leave != EM_NO_STEP)
+            put_out(w, in->leave);
+        if (n->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            fill_bodies(n, in, w);
     }
 }
 
@@ -88,6 +131,8 @@ static enum em_step_kind kind_of(CUgraphNodeType type)
         return EM_STEP_RECORD;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
         return EM_STEP_AWAIT;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return EM_STEP_CHOICE;
     default:
         return EM_STEP_NOTHING;
     }
@@ -95,13 +140,36 @@ static enum em_step_kind kind_of(CUgraphNodeType type)
 
 static void count_kind(struct em_plan *p, enum em_step_kind kind)
 {
-    p->waits |= kind == EM_STEP_HOST || kind == EM_STEP_WAIT || kind == EM_STEP_AWAIT;
+    p->waits |= kind == EM_STEP_HOST || kind == EM_STEP_WAIT || kind == EM_STEP_AWAIT ||
+                kind == EM_STEP_CHOICE;
     p->event_steps += kind == EM_STEP_RECORD || kind == EM_STEP_AWAIT;
+}
+
+// "Allowed node types are kernel nodes, empty nodes, child graphs, memsets, memcopies, and
+// conditionals. This applies recursively to child graphs and conditional bodies."
+static CUresult check_body_node(const struct em_graph_node *n)
+{
+    switch (n->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return CUDA_SUCCESS;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "the body of a conditional node has a %s node; only kernel, memcpy, memset, "
+                       "empty, conditional and child graph nodes are allowed there",
+                       em_node_type_name(n->type));
+    }
 }
 
 static CUresult fill_steps(struct em_plan *p, struct em_graph *g, struct em_plan_problem *problem)
 {
-    CUresult r = CUDA_SUCCESS;
+    CUresult r = em_conditionals_check(g);
+    if (r)
+        problem->result = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
     for (struct em_graph_node *n = g->first; n && !r; n = n->next) {
         struct em_step *s = &p->steps[n->enter];
         s->type = n->type;
@@ -116,11 +184,19 @@ static CUresult fill_steps(struct em_plan *p, struct em_graph *g, struct em_plan
             r = fill_steps(p, em_node_child(n), problem);
             continue;
         }
-        r = em_node_params_copy(n->type, n->params, &s->params);
+        if (s->section)
+            r = check_body_node(n);
+        if (r)
+            problem->result = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+        if (!r)
+            r = em_node_params_copy(n->type, n->params, &s->params);
         if (!r)
             r = em_node_prepare(n->type, s->params, &s->command);
         if (r && !problem->node)
             problem->node = em_graph_node_handle(n);
+        struct em_graph *body;
+        for (unsigned i = 0; !r && (body = em_node_graph(n, i)); i++)
+            r = fill_steps(p, body, problem);
     }
     return r;
 }
@@ -143,25 +219,52 @@ static bool sort_steps(struct em_plan *p)
     return filled == p->count;
 }
 
+// Puts the steps of each section together, in the order that they have. `scratch` has room for all
+// steps.
+static void sort_sections(struct em_plan *p, uint32_t *scratch)
+{
+    struct em_section *sections = p->sections;
+    sections[0].end = p->count;
+    if (p->section_count == 1)
+        return;
+    sections[0].end = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        sections[p->steps[i].section].end++;
+    for (uint32_t i = 0, place = 0; i < p->section_count; i++) {
+        uint32_t count = sections[i].end;
+        sections[i].first = sections[i].end = place;
+        place += count;
+    }
+    for (uint32_t i = 0; i < p->count; i++)
+        scratch[sections[p->steps[p->order[i]].section].end++] = p->order[i];
+    memcpy(p->order, scratch, p->count * sizeof *scratch);
+    for (uint32_t i = 0; i < p->count; i++) // waiting: the place of each step
+        p->waiting[p->order[i]] = i;
+    for (uint32_t i = 1; i < p->section_count; i++)
+        sections[i].at = p->waiting[sections[i].step];
+}
+
 // ---- life ----
 
 static bool alloc_arrays(struct em_plan *p, uint64_t outs)
 {
+    p->sections = dm_calloc(p->section_count, sizeof *p->sections);
     p->steps = dm_calloc(p->count + 1ul, sizeof *p->steps);
     p->outs = dm_alloc((outs + 1) * sizeof *p->outs);
     p->order = dm_alloc((p->count + 1ul) * sizeof *p->order);
     p->waiting = dm_alloc((p->count + 1ul) * sizeof *p->waiting);
     p->ready = dm_alloc((p->count + 1ul) * sizeof *p->ready);
-    return p->steps && p->outs && p->order && p->waiting && p->ready;
+    return p->sections && p->steps && p->outs && p->order && p->waiting && p->ready;
 }
 
-static CUresult new_plan(uint64_t count, uint64_t outs, struct em_plan **out)
+static CUresult new_plan(const struct size *size, struct em_plan **out)
 {
     struct em_plan *p = dm_calloc(1, sizeof *p);
     if (p) {
         p->references = 1;
-        p->count = (uint32_t)count;
-        if (alloc_arrays(p, outs)) {
+        p->count = (uint32_t)size->steps;
+        p->section_count = (uint32_t)size->sections;
+        if (alloc_arrays(p, size->edges)) {
             *out = p;
             return CUDA_SUCCESS;
         }
@@ -169,7 +272,7 @@ static CUresult new_plan(uint64_t count, uint64_t outs, struct em_plan **out)
         em_plan_unref(p);
     }
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a graph of %llu steps",
-                   (unsigned long long)count);
+                   (unsigned long long)size->steps);
 }
 
 static void free_step(struct em_step *s)
@@ -186,6 +289,7 @@ void em_plan_unref(struct em_plan *p)
         return;
     for (uint32_t i = 0; i < p->count; i++)
         free_step(&p->steps[i]);
+    dm_free(p->sections);
     dm_free(p->steps);
     dm_free(p->outs);
     dm_free(p->order);
@@ -197,20 +301,23 @@ void em_plan_unref(struct em_plan *p)
 CUresult em_plan_new(struct em_graph *g, struct em_plan **out, struct em_plan_problem *problem)
 {
     em_assert_locked();
-    uint64_t count = 0, outs = 0;
+    struct size size = {.sections = 1};
     struct em_plan *p;
     *problem = (struct em_plan_problem){.result = CUDA_GRAPH_INSTANTIATE_ERROR};
-    if (!number_steps(g, &count, &outs))
+    if (!number_steps(g, &size))
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "the graph has more than 2^32 nodes or edges");
-    CUresult r = new_plan(count, outs, &p);
+    CUresult r = new_plan(&size, &p);
     if (r)
         return r;
-    struct walk w = {.plan = p};
-    fill_outs(g, UINT32_MAX, &w);
+    struct walk w = {.plan = p, .sections = 1};
+    p->sections[0].step = EM_NO_STEP;
+    fill_outs(g, &(struct place){EM_NO_STEP, 0, EM_NO_STEP}, &w);
     p->steps[p->count].first_out = w.outs;
     if (!sort_steps(p)) {
         problem->result = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "the edges of the graph form a cycle");
+    } else {
+        sort_sections(p, p->ready);
     }
     if (!r)
         r = fill_steps(p, g, problem);
@@ -226,12 +333,13 @@ CUresult em_plan_copy(const struct em_plan *p, struct em_plan **out)
     em_assert_locked();
     struct em_plan *copy;
     uint32_t outs = p->steps[p->count].first_out;
-    CUresult r = new_plan(p->count, outs, &copy);
+    CUresult r = new_plan(&(struct size){p->count, outs, p->section_count}, &copy);
     if (r)
         return r;
     copy->waits = p->waits;
     copy->event_steps = p->event_steps;
     copy->memory_steps = p->memory_steps;
+    memcpy(copy->sections, p->sections, p->section_count * sizeof *p->sections);
     memcpy(copy->outs, p->outs, outs * sizeof *p->outs);
     memcpy(copy->order, p->order, p->count * sizeof *p->order);
     for (uint32_t i = 0; i <= p->count && !r; i++) {

@@ -4,6 +4,12 @@
 //     a ─▶ child ─▶ b     becomes     a ─▶ enter ─┬─▶ x ──┬─▶ leave ─▶ b
 //          x  y                                   └─▶ y ──┘
 //
+// The bodies of conditional nodes are sections of their own, which a launch runs from their first
+// step to their last one, as often as the condition says. Section 0 is the graph without them:
+//
+//     a ─▶ if ─▶ b        becomes     section 0: a ─▶ if ─▶ b
+//          x ─▶ y                     section 1: x ─▶ y
+//
 // A plan does not change while a launch uses it: an update makes a copy for later launches. Only
 // one launch runs at a time, so the plan has the memory for its state. Everything here:
 // precondition: em_lock held.
@@ -23,17 +29,35 @@ enum em_step_kind {
     EM_STEP_WAIT,    // a command that may wait, and is cloned for each launch
     EM_STEP_RECORD,  // of an event: its command is made for each launch
     EM_STEP_AWAIT,   // for an event: likewise
+    EM_STEP_CHOICE,  // a conditional node: runs sections
 };
+
+#define EM_NO_STEP UINT32_MAX
 
 struct em_step {
     CUgraphNodeType type;
     uint8_t kind; // enum em_step_kind
     bool enabled;
-    uint32_t in_count;          // steps that must complete before it
-    uint32_t first_out;         // in em_plan.outs; the next step's is the end
-    uint32_t leave;             // of the first step of a child graph: its last step
+    uint32_t in_count;  // steps that must complete before it
+    uint32_t first_out; // in em_plan.outs; the next step's is the end
+    union {
+        uint32_t leave;         // of the first step of a child graph: its last step
+        uint32_t first_section; // of a conditional node
+    };
+    uint32_t section;           // that it is part of
+    uint32_t outer;             // in a body: the conditional step of section 0, else EM_NO_STEP
     void *params;               // a copy of the node's; NULL for a child graph
     struct em_command *command; // prepared, for RUN, HOST and WAIT; may be NULL
+};
+
+// The steps of section 0, or of a body of a conditional node, lie together in em_plan.order.
+struct em_section {
+    uint32_t first, end; // in em_plan.order
+    uint32_t step;       // the conditional step; of section 0: EM_NO_STEP
+    uint32_t at;         // its place in em_plan.order
+    // In the first section of a conditional step of section 0: where the launch that runs is.
+    bool running;
+    uint32_t now_section, now;
 };
 
 struct em_plan {
@@ -43,9 +67,11 @@ struct em_plan {
     uint32_t event_steps, memory_steps;
     struct em_step *steps; // count + 1
     uint32_t *outs;        // the successors of all steps
-    uint32_t *order;       // a topological order
-    // The state of the launch that runs: the unfinished predecessors of each step, and a queue of
-    // the steps that have none.
+    uint32_t *order;       // a topological order of each section, one section after the other
+    uint32_t section_count;
+    struct em_section *sections;
+    // The state of the launch that runs: the unfinished predecessors of each step, and a ring of
+    // count + 1 elements for the steps that have none.
     uint32_t *waiting, *ready;
 };
 

@@ -192,7 +192,7 @@ CUresult em_graph_connect(CUgraph handle, const CUgraphNode *from, const CUgraph
 }
 
 CUresult em_graph_disconnect(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
-                             const CUgraphEdgeData *data, size_t count)
+                             size_t count)
 {
     struct em_graph *g;
     struct ends e;
@@ -203,8 +203,6 @@ CUresult em_graph_disconnect(CUgraph handle, const CUgraphNode *from, const CUgr
                     "edges of a graph with memory nodes cannot be removed");
     for (size_t i = 0; i < count && !r; i++) {
         r = find_ends(g, from, to, i, &e);
-        if (!r && data)
-            r = em_graph_edge_check(e.from, e.to->type, &data[i]);
         if (!r && !em_graph_edge_find(e.from, e.to))
             r = em_fail(CUDA_ERROR_INVALID_VALUE, "there is no edge from[%zu] to to[%zu]", i, i);
     }

@@ -20,6 +20,12 @@ struct em_capture_ops {
     // If the stream is captured, or the event was recorded in one that was. Precondition: em_lock
     // not held.
     CUresult (*wait)(struct em_event *event, struct em_stream *stream);
+    // For a wait with CU_EVENT_WAIT_EXTERNAL: fails if the event was recorded in a capture that has
+    // ended or is invalid, and invalidates the stream's own capture. Precondition: em_lock not
+    // held.
+    CUresult (*check_record)(const struct em_event *event, struct em_stream *stream);
+    // Ends the capture of a stream, if it has one. Precondition: em_lock not held.
+    void (*invalidate)(struct em_stream *stream);
     // A call asks for a record that was captured, which is an error. `invalidates` ends the
     // capture. Precondition: em_lock not held.
     CUresult (*ask)(struct em_event *event, bool invalidates);

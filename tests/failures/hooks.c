@@ -229,6 +229,7 @@ static bool is_ended(char *text, size_t capacity)
         EM_GRAPH,
         EM_GRAPH_NODE,
         EM_GRAPH_EXEC,
+        EM_GRAPH_CONDITIONAL,
         EM_USER_OBJECT,
     };
     char what[160];

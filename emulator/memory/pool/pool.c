@@ -286,6 +286,10 @@ CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, struct e
     em_unlock();
     if (r || !captured)
         return r;
+    if (!size) { // adds no node (recorded: graph_rules, failing)
+        *out = 0;
+        return CUDA_SUCCESS;
+    }
     r = em_capture->allocate(stream, &node);
     *out = node.alloc.dptr;
     return r;
