@@ -62,6 +62,12 @@ void em_conditional_launch(struct em_conditional *c)
         __atomic_store_n(&c->value, c->first_value, __ATOMIC_RELEASE);
 }
 
+unsigned em_conditional_value(const struct em_conditional *c)
+{
+    em_assert_locked();
+    return __atomic_load_n(&c->value, __ATOMIC_ACQUIRE);
+}
+
 // (recorded: graph_build/conditional-errors)
 static CUresult check_new(CUgraph graph, CUcontext context, unsigned flags, struct em_graph **out)
 {
@@ -101,6 +107,7 @@ static CUresult create(struct em_graph *g, CUcontext context, unsigned first_val
 CUresult em_conditional_create(CUgraph graph, CUcontext context, unsigned first_value,
                                unsigned flags, CUgraphConditionalHandle *out)
 {
+    em_assert_unlocked();
     struct em_graph *g;
     em_lock();
     CUresult r = check_new(graph, context, flags, &g);
@@ -113,6 +120,7 @@ CUresult em_conditional_create(CUgraph graph, CUcontext context, unsigned first_
 // Takes no lock, because the threads of a kernel call it.
 CUresult em_conditional_set(CUgraphConditionalHandle handle, unsigned value)
 {
+    em_assert_unlocked();
     struct em_conditional *c;
     CUresult r = em_object_pin(EM_GRAPH_CONDITIONAL, handle, CUDA_ERROR_INVALID_VALUE, &c);
     if (r)

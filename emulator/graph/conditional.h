@@ -24,13 +24,14 @@ struct em_conditional {
     struct em_conditional *next; // of the graph
 };
 
-// Precondition of both: em_lock not held.
+// Precondition: em_lock not held.
 CUresult em_conditional_create(CUgraph graph, CUcontext context, unsigned first_value,
                                unsigned flags, CUgraphConditionalHandle *out);
-// The function cudaGraphSetConditional of device code.
+// The function cudaGraphSetConditional of device code. Precondition: em_lock not held.
 CUresult em_conditional_set(CUgraphConditionalHandle handle, unsigned value);
 
-// For this room. Precondition: em_lock held.
+// ---- for this room. Precondition of all: em_lock held ----
+
 CUresult em_conditional_find(CUgraphConditionalHandle handle, struct em_conditional **out);
 void em_conditional_ref(struct em_conditional *c);
 void em_conditional_unref(struct em_conditional *c);
@@ -40,7 +41,4 @@ void em_conditionals_leave(struct em_graph *graph);
 CUresult em_conditionals_check(const struct em_graph *graph);
 // A launch begins: the value is the default, if the handle was created so.
 void em_conditional_launch(struct em_conditional *c);
-static inline unsigned em_conditional_value(const struct em_conditional *c)
-{
-    return __atomic_load_n(&c->value, __ATOMIC_ACQUIRE);
-}
+unsigned em_conditional_value(const struct em_conditional *c);

@@ -38,7 +38,7 @@ static bool same_outs(const struct update *u, uint32_t at)
     return j == b[1].first_out;
 }
 
-// Whether a step is in the same body of the same conditional step, or in none.
+// Whether a step is in the same body of the same conditional step, or outside of bodies.
 static bool same_section(const struct update *u, uint32_t at)
 {
     const struct em_plan *p = u->old, *q = u->plan;

@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "conditional.h"
 #include "error.h"
+#include "lock.h"
 #include "node_type.h"
 
 // Bodies inside of bodies. Functions that walk over them call themselves for each.
@@ -167,6 +168,7 @@ static const char *object_condition(const void *from, const void *to)
 
 const struct em_condition_params *em_node_condition(const struct em_graph_node *n)
 {
+    em_assert_locked();
     return n->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? n->params : NULL;
 }
 
