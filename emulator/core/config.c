@@ -251,8 +251,9 @@ static void check_pkeys(const char *value)
 static void check_cpu_mask(const char *value)
 {
     uint64_t mask;
-    if (read_number("CARDLESS_CPU_MASK", value, &mask) && mask > UINT_MAX)
-        unknown_value("CARDLESS_CPU_MASK", value, "a number of at most 32 bits");
+    if (!parse_number(value, &mask) || mask > UINT_MAX)
+        unknown_value("CARDLESS_CPU_MASK", value,
+                      "a whole number from 0 to 2^32 - 1, decimal or with 0x");
 }
 
 static void check_vulkan_memory(const char *value)

@@ -50,24 +50,26 @@ static CUarrayMapInfo info(CUarray a, CUmemGenericAllocationHandle h)
     return m;
 }
 
-static CUarrayMapInfo tiles(CUarray a, CUmemGenericAllocationHandle h, unsigned x, unsigned y,
-                            unsigned z, unsigned width, unsigned height, unsigned depth,
+struct box {
+    unsigned x, y, z, width, height, depth;
+};
+
+static CUarrayMapInfo tiles(CUarray a, CUmemGenericAllocationHandle h, struct box box,
                             unsigned long long offset)
 {
     CUarrayMapInfo m = info(a, h);
-    m.subresource.sparseLevel.offsetX = x;
-    m.subresource.sparseLevel.offsetY = y;
-    m.subresource.sparseLevel.offsetZ = z;
-    m.subresource.sparseLevel.extentWidth = width;
-    m.subresource.sparseLevel.extentHeight = height;
-    m.subresource.sparseLevel.extentDepth = depth;
+    m.subresource.sparseLevel.offsetX = box.x;
+    m.subresource.sparseLevel.offsetY = box.y;
+    m.subresource.sparseLevel.offsetZ = box.z;
+    m.subresource.sparseLevel.extentWidth = box.width;
+    m.subresource.sparseLevel.extentHeight = box.height;
+    m.subresource.sparseLevel.extentDepth = box.depth;
     m.offset = offset;
     return m;
 }
 
-// Copies a box of an array to or from tightly packed host memory.
-static CUresult move(CUarray a, void *host, size_t x_B, size_t y, size_t z, size_t width_B,
-                     size_t height, size_t depth, bool in)
+// Copies a box of an array, whose x and width are in bytes, to or from tightly packed host memory.
+static CUresult move(CUarray a, void *host, struct box box, bool in)
 {
     CUDA_MEMCPY3D c;
     memset(&c, 0, sizeof c);
@@ -75,24 +77,24 @@ static CUresult move(CUarray a, void *host, size_t x_B, size_t y, size_t z, size
     c.dstMemoryType = in ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST;
     if (in) {
         c.srcHost = host;
-        c.srcPitch = width_B;
-        c.srcHeight = height;
+        c.srcPitch = box.width;
+        c.srcHeight = box.height;
         c.dstArray = a;
-        c.dstXInBytes = x_B;
-        c.dstY = y;
-        c.dstZ = z;
+        c.dstXInBytes = box.x;
+        c.dstY = box.y;
+        c.dstZ = box.z;
     } else {
         c.dstHost = host;
-        c.dstPitch = width_B;
-        c.dstHeight = height;
+        c.dstPitch = box.width;
+        c.dstHeight = box.height;
         c.srcArray = a;
-        c.srcXInBytes = x_B;
-        c.srcY = y;
-        c.srcZ = z;
+        c.srcXInBytes = box.x;
+        c.srcY = box.y;
+        c.srcZ = box.z;
     }
-    c.WidthInBytes = width_B;
-    c.Height = height;
-    c.Depth = depth;
+    c.WidthInBytes = box.width;
+    c.Height = box.height;
+    c.Depth = box.depth;
     return cuMemcpy3D(&c);
 }
 
@@ -109,8 +111,8 @@ static void round_trip(CUarray a, size_t width_B, size_t height, size_t depth, u
 {
     size_t size = width_B * height * depth;
     unsigned char *want = pattern(size, seed), *got = calloc(1, size);
-    EXPECT_OK(move(a, want, 0, 0, 0, width_B, height, depth, true));
-    EXPECT_OK(move(a, got, 0, 0, 0, width_B, height, depth, false));
+    EXPECT_OK(move(a, want, (struct box){0, 0, 0, width_B, height, depth}, true));
+    EXPECT_OK(move(a, got, (struct box){0, 0, 0, width_B, height, depth}, false));
     EXPECT(!memcmp(want, got, size));
     free(want);
     free(got);
@@ -127,7 +129,7 @@ TEST(deferred)
     m[0].offset = m[1].offset = TILE_B;
     EXPECT_OK(cuMemMapArrayAsync(m, 2, NULL));
     round_trip(a, 256, 64, 1, 1);
-    EXPECT_OK(move(b, got, 0, 0, 0, 256, 64, 1, false)); // the same memory
+    EXPECT_OK(move(b, got, (struct box){0, 0, 0, 256, 64, 1}, false)); // the same memory
     EXPECT(!memcmp(want, got, sizeof got));
     m[0] = info(a, 0);
     EXPECT_OK(cuMemMapArrayAsync(m, 1, NULL));
@@ -136,7 +138,7 @@ TEST(deferred)
     m[0].offset = 2 * TILE_B;
     EXPECT_OK(cuMemMapArrayAsync(m, 1, NULL));
     round_trip(a, 256, 64, 1, 2);
-    EXPECT_OK(move(b, got, 0, 0, 0, 256, 64, 1, false));
+    EXPECT_OK(move(b, got, (struct box){0, 0, 0, 256, 64, 1}, false));
     EXPECT(!memcmp(want, got, sizeof got));
     EXPECT_OK(cuMemRelease(h)); // mappings keep their memory
     round_trip(a, 256, 64, 1, 3);
@@ -205,8 +207,9 @@ static void sparse(size_t width, size_t height, size_t depth, CUarray_format for
                 unsigned d = !depth || flags                 ? 1
                              : (unsigned)depth - z * td < td ? (unsigned)depth - z * td
                                                              : td;
-                CUarrayMapInfo m = tiles(a, h, x * tw, y * th, flags ? 0 : z * td, w, hh, d,
-                                         (unsigned long long)(n - 1 - at) * TILE_B);
+                CUarrayMapInfo m =
+                    tiles(a, h, (struct box){x * tw, y * th, flags ? 0 : z * td, w, hh, d},
+                          (unsigned long long)(n - 1 - at) * TILE_B);
                 m.subresource.sparseLevel.layer = flags ? z : 0;
                 EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
             }
@@ -236,12 +239,12 @@ TEST(tile_moves)
     CUarray a = array(512, 512, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE),
             b = array(256, 384, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
     CUmemGenericAllocationHandle h = tile_pool(2 * MIB);
-    CUarrayMapInfo m[2] = {tiles(a, h, 256, 128, 0, 128, 128, 1, 3 * TILE_B),
-                           tiles(b, h, 128, 256, 0, 128, 128, 1, 3 * TILE_B)};
+    CUarrayMapInfo m[2] = {tiles(a, h, (struct box){256, 128, 0, 128, 128, 1}, 3 * TILE_B),
+                           tiles(b, h, (struct box){128, 256, 0, 128, 128, 1}, 3 * TILE_B)};
     unsigned char *want = pattern(TILE_B, 9), *got = calloc(1, TILE_B);
     EXPECT_OK(cuMemMapArrayAsync(m, 2, NULL));
-    EXPECT_OK(move(a, want, 1024, 128, 0, 512, 128, 1, true));
-    EXPECT_OK(move(b, got, 512, 256, 0, 512, 128, 1, false));
+    EXPECT_OK(move(a, want, (struct box){1024, 128, 0, 512, 128, 1}, true));
+    EXPECT_OK(move(b, got, (struct box){512, 256, 0, 512, 128, 1}, false));
     EXPECT(!memcmp(want, got, TILE_B));
     free(want);
     free(got);
@@ -261,18 +264,18 @@ TEST(null_tiles)
     test_context();
     CUarray a = array(256, 128, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SPARSE);
     CUmemGenericAllocationHandle h = tile_pool(2 * MIB);
-    CUarrayMapInfo m = tiles(a, h, 128, 0, 0, 128, 128, 1, 0);
+    CUarrayMapInfo m = tiles(a, h, (struct box){128, 0, 0, 128, 128, 1}, 0);
     unsigned char *want = pattern(2 * TILE_B, 5), *got = malloc(2 * TILE_B);
     memset(got, 0xee, 2 * TILE_B);
     EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
-    EXPECT_OK(move(a, want, 0, 0, 0, 1024, 128, 1, true));
-    EXPECT_OK(move(a, got, 0, 0, 0, 1024, 128, 1, false));
+    EXPECT_OK(move(a, want, (struct box){0, 0, 0, 1024, 128, 1}, true));
+    EXPECT_OK(move(a, got, (struct box){0, 0, 0, 1024, 128, 1}, false));
     for (int y = 0; y < 128; y++)
         EXPECT(all_zero(got + y * 1024, 512) &&
                !memcmp(got + y * 1024 + 512, want + y * 1024 + 512, 512));
-    m = tiles(a, 0, 128, 0, 0, 128, 128, 1, 0);
+    m = tiles(a, 0, (struct box){128, 0, 0, 128, 128, 1}, 0);
     EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
-    EXPECT_OK(move(a, got, 0, 0, 0, 1024, 128, 1, false));
+    EXPECT_OK(move(a, got, (struct box){0, 0, 0, 1024, 128, 1}, false));
     EXPECT(all_zero(got, 2 * TILE_B));
     free(want);
     free(got);
@@ -331,7 +334,8 @@ static void *read_null_tiles(void *argument)
     static __thread unsigned char got[1024 * 256];
     cuCtxSetCurrent(r->context);
     pthread_barrier_wait(r->start);
-    r->wrong += move(r->array, got, 0, 0, 0, 1024, 256, 1, false) || !all_zero(got, sizeof got);
+    r->wrong += move(r->array, got, (struct box){0, 0, 0, 1024, 256, 1}, false) ||
+                !all_zero(got, sizeof got);
     return NULL;
 }
 
@@ -348,7 +352,7 @@ TEST(null_tiles_for_two_readers)
     cuCtxGetCurrent(&context);
     pthread_barrier_init(&start, NULL, 2);
     for (int round = 0; round < 100; round++) {
-        EXPECT_OK(move(a, want, 0, 0, 0, 1024, 256, 1, true));
+        EXPECT_OK(move(a, want, (struct box){0, 0, 0, 1024, 256, 1}, true));
         for (int i = 0; i < 2; i++) {
             readers[i] = (struct reader){a, context, &start, 0};
             EXPECT_EQ(pthread_create(&threads[i], NULL, read_null_tiles, &readers[i]), 0);
@@ -376,7 +380,7 @@ TEST(mip_tail)
     MUST(cuMipmappedArrayCreate(&mipmap, &d, 9));
     MUST(cuMipmappedArrayGetSparseProperties(&p, mipmap));
     CUmemGenericAllocationHandle h = tile_pool(2 * MIB);
-    CUarrayMapInfo m = tiles(NULL, h, 0, 0, 0, 256, 256, 1, 0);
+    CUarrayMapInfo m = tiles(NULL, h, (struct box){0, 0, 0, 256, 256, 1}, 0);
     m.resourceType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     m.resource.mipmap = mipmap;
     EXPECT_EQ(p.miptailFirstLevel, 2);
@@ -421,22 +425,25 @@ TEST(sparse_refused)
                                       {0, 0, 0, 0xffffff80u, 128, 1}};
     CUarrayMapInfo m[2];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        m[0] = tiles(a, h, bad[i][0], bad[i][1], bad[i][2], bad[i][3], bad[i][4], bad[i][5], 0);
+        m[0] = tiles(a, h,
+                     (struct box){bad[i][0], bad[i][1], bad[i][2], bad[i][3], bad[i][4], bad[i][5]},
+                     0);
         EXPECT_ERROR(cuMemMapArrayAsync(m, 1, NULL), CUDA_ERROR_INVALID_VALUE);
     }
-    m[0] = tiles(a, h, 0, 0, 0, 1024, 1024, 1, 0);
+    m[0] = tiles(a, h, (struct box){0, 0, 0, 1024, 1024, 1}, 0);
     m[0].subresource.sparseLevel.layer = 1;
     EXPECT_ERROR(cuMemMapArrayAsync(m, 1, NULL), CUDA_ERROR_INVALID_VALUE);
-    m[0] = tiles(a, h, 0, 0, 0, 1024, 1024, 1, TILE_B); // one tile more than the memory holds
+    m[0] = tiles(a, h, (struct box){0, 0, 0, 1024, 1024, 1},
+                 TILE_B); // one tile more than the memory holds
     EXPECT_ERROR(cuMemMapArrayAsync(m, 1, NULL), CUDA_ERROR_INVALID_VALUE);
     // A list with one bad entry does nothing.
-    m[0] = tiles(a, h, 0, 0, 0, 128, 128, 1, 0);
+    m[0] = tiles(a, h, (struct box){0, 0, 0, 128, 128, 1}, 0);
     m[1] = m[0];
     m[1].flags = 1;
     EXPECT_ERROR(cuMemMapArrayAsync(m, 2, NULL), CUDA_ERROR_INVALID_VALUE);
     unsigned char one = 7;
-    EXPECT_OK(move(a, &one, 0, 0, 0, 1, 1, 1, true));
-    EXPECT_OK(move(a, &one, 0, 0, 0, 1, 1, 1, false));
+    EXPECT_OK(move(a, &one, (struct box){0, 0, 0, 1, 1, 1}, true));
+    EXPECT_OK(move(a, &one, (struct box){0, 0, 0, 1, 1, 1}, false));
     EXPECT_EQ(one, 0);
 }
 
@@ -467,7 +474,7 @@ TEST(in_stream_order)
     EXPECT_OK(cuMemRelease(h));
     MUST(cuMemsetD32(gate, 1, 1));
     EXPECT_OK(cuStreamSynchronize(s));
-    EXPECT_OK(move(a, &byte, 63, 0, 0, 1, 1, 1, false));
+    EXPECT_OK(move(a, &byte, (struct box){63, 0, 0, 1, 1, 1}, false));
     EXPECT_EQ(byte, 0x5c);
 }
 
@@ -476,7 +483,7 @@ TEST(use_before_map)
     test_context();
     CUarray a = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_DEFERRED_MAPPING);
     unsigned char byte = 1;
-    EXPECT_ERROR(move(a, &byte, 0, 0, 0, 1, 1, 1, true), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_ERROR(move(a, &byte, (struct box){0, 0, 0, 1, 1, 1}, true), CUDA_ERROR_LAUNCH_FAILED);
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
 }
 
@@ -488,7 +495,7 @@ TEST(streams_of_a_failed_context)
     unsigned char byte = 1;
     CUstream s;
     MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    EXPECT_ERROR(move(a, &byte, 0, 0, 0, 1, 1, 1, true), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_ERROR(move(a, &byte, (struct box){0, 0, 0, 1, 1, 1}, true), CUDA_ERROR_LAUNCH_FAILED);
     for (int i = 0; i < 3; i++)
         EXPECT_ERROR(cuStreamSynchronize(s), CUDA_ERROR_LAUNCH_FAILED);
     EXPECT_OK(cuDevicePrimaryCtxReset(0));

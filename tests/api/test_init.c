@@ -329,6 +329,15 @@ TEST(nonsense_settings)
     }
 }
 
+TEST(cpu_mask)
+{
+    static const char *const bad[] = {"avx2", "4294967296", "99999999999999999999", "-1"};
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+        EXPECT(strstr(said_of("CARDLESS_CPU_MASK", bad[i]), "a whole number from 0 to 2^32 - 1"));
+    EXPECT_STR(said_of("CARDLESS_CPU_MASK", "4294967295"), "");
+    EXPECT_STR(said_of("CARDLESS_CPU_MASK", "0x1"), "");
+}
+
 TEST(misspelt_settings)
 {
     EXPECT(strstr(said_of("CARDLESS_PERSONALTY", "manual"), "did you mean CARDLESS_PERSONALITY?"));
@@ -338,8 +347,8 @@ TEST(misspelt_settings)
     EXPECT_EQ(said_of("CARDLESS_SEED", "0x10")[0], 0);
 }
 
-TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(flags), CASE(diagnostics_file),
-      CASE(threads), CASE(fork_before_init), CASE(fork_after_init), CASE(fork_among_threads),
-      CASE(fork_leaves_cancelling_alone), CASE(exit_handlers_still_work), CASE(no_devices),
-      CASE(unknown_device), CASE(several_devices), CASE(profile_file), CASE(profile_file_bad),
-      CASE(profile_file_zero_byte), CASE(profile_file_range))
+TESTS(CASE(nonsense_settings), CASE(misspelt_settings), CASE(cpu_mask), CASE(flags),
+      CASE(diagnostics_file), CASE(threads), CASE(fork_before_init), CASE(fork_after_init),
+      CASE(fork_among_threads), CASE(fork_leaves_cancelling_alone), CASE(exit_handlers_still_work),
+      CASE(no_devices), CASE(unknown_device), CASE(several_devices), CASE(profile_file),
+      CASE(profile_file_bad), CASE(profile_file_zero_byte), CASE(profile_file_range))

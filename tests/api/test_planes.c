@@ -28,18 +28,22 @@ static CUexternalMemory import_memory(CUdeviceptr *bytes)
     return memory;
 }
 
-static CUresult map(CUexternalMemory memory, size_t width, size_t height, size_t depth,
-                    CUarray_format format, unsigned channels, unsigned flags, unsigned levels,
-                    CUmipmappedArray *out)
+struct shape {
+    size_t width, height, depth;
+    CUarray_format format;
+    unsigned channels, flags, levels;
+};
+
+static CUresult map(CUexternalMemory memory, struct shape shape, CUmipmappedArray *out)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc = {
-        .arrayDesc = {.Width = width,
-                      .Height = height,
-                      .Depth = depth,
-                      .Format = format,
-                      .NumChannels = channels,
-                      .Flags = flags},
-        .numLevels = levels,
+        .arrayDesc = {.Width = shape.width,
+                      .Height = shape.height,
+                      .Depth = shape.depth,
+                      .Format = shape.format,
+                      .NumChannels = shape.channels,
+                      .Flags = shape.flags},
+        .numLevels = shape.levels,
     };
     return cuExternalMemoryGetMappedMipmappedArray(out, memory, &desc);
 }
@@ -60,24 +64,31 @@ TEST(descriptors)
     CUmipmappedArray m;
     CUexternalMemory memory = import_memory(&bytes);
     const unsigned video = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
-    EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m));
-    EXPECT_OK(map(memory, 2, 2, 0, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_SURFACE_LDST, 1, &m));
-    EXPECT_OK(map(memory, 64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_LAYERED, 1, &m));
-    EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_P010, 3, video, 1, &m));
-    EXPECT_OK(map(memory, 64, 64, 0, CU_AD_FORMAT_AYUV, 4, video, 1, &m));
-    EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_P010, 3, 0, 1, &m),
+    EXPECT_OK(map(memory, (struct shape){64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1}, &m));
+    EXPECT_OK(map(memory,
+                  (struct shape){2, 2, 0, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_SURFACE_LDST, 1}, &m));
+    EXPECT_OK(
+        map(memory, (struct shape){64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_LAYERED, 1}, &m));
+    EXPECT_OK(map(memory, (struct shape){64, 64, 0, CU_AD_FORMAT_P010, 3, video, 1}, &m));
+    EXPECT_OK(map(memory, (struct shape){64, 64, 0, CU_AD_FORMAT_AYUV, 4, video, 1}, &m));
+    EXPECT_ERROR(map(memory, (struct shape){64, 64, 0, CU_AD_FORMAT_P010, 3, 0, 1}, &m),
                  CUDA_ERROR_INVALID_VALUE); // valid only for the video units
-    EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 4, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(map(memory, 63, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m),
-                 CUDA_ERROR_INVALID_VALUE); // half of an odd extent
-    EXPECT_ERROR(map(memory, 64, 64, 8, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(map(memory, 64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_CUBEMAP, 1, &m),
+    EXPECT_ERROR(map(memory, (struct shape){64, 64, 0, CU_AD_FORMAT_NV12, 4, 0, 1}, &m),
                  CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(map(memory, 64, 0, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 2, &m), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(map(memory, 2048, 2048, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m),
+    EXPECT_ERROR(map(memory, (struct shape){63, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1}, &m),
+                 CUDA_ERROR_INVALID_VALUE); // half of an odd extent
+    EXPECT_ERROR(map(memory, (struct shape){64, 64, 8, CU_AD_FORMAT_NV12, 3, 0, 1}, &m),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(
+        map(memory, (struct shape){64, 64, 6, CU_AD_FORMAT_NV12, 3, CUDA_ARRAY3D_CUBEMAP, 1}, &m),
+        CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, (struct shape){64, 0, 0, CU_AD_FORMAT_NV12, 3, 0, 1}, &m),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, (struct shape){64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 2}, &m),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(map(memory, (struct shape){2048, 2048, 0, CU_AD_FORMAT_NV12, 3, 0, 1}, &m),
                  CUDA_ERROR_INVALID_VALUE); // exceeds the memory
-    EXPECT_ERROR(map(memory, 64, 64, 0, (CUarray_format)0x101, 4, 0, 1, &m),
+    EXPECT_ERROR(map(memory, (struct shape){64, 64, 0, (CUarray_format)0x101, 4, 0, 1}, &m),
                  CUDA_ERROR_INVALID_VALUE); // not a CUarray_format
 }
 
@@ -156,7 +167,7 @@ TEST(planes)
     CUmipmappedArray m;
     CUarray whole, luma, chroma, again;
     CUexternalMemory memory = import_memory(&bytes);
-    MUST(map(memory, 64, 32, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m));
+    MUST(map(memory, (struct shape){64, 32, 0, CU_AD_FORMAT_NV12, 3, 0, 1}, &m));
     MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
     EXPECT_DESC(whole, 64, 32, CU_AD_FORMAT_NV12, 3);
     EXPECT_OK(cuArrayGetPlane(&luma, whole, 0));
@@ -204,7 +215,9 @@ TEST(contents)
         CUarray whole, plane[3];
         size_t width_B[3], height[3];
         unsigned count = 0;
-        MUST(map(memory, 60, 100, 0, formats[f], 3, CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1, &m));
+        MUST(map(memory,
+                 (struct shape){60, 100, 0, formats[f], 3, CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1},
+                 &m));
         MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
         while (count < 3 && !cuArrayGetPlane(&plane[count], whole, count))
             count++;
@@ -235,12 +248,13 @@ TEST(past_the_end)
     unsigned char texel[2] = {1, 2};
     test_setting("CARDLESS_PERSONALITY", "driver-580");
     CUexternalMemory memory = import_memory(&bytes);
-    MUST(map(memory, 2048, 2048, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m)); // 4 MiB of luma
+    MUST(map(memory, (struct shape){2048, 2048, 0, CU_AD_FORMAT_NV12, 3, 0, 1},
+             &m)); // 4 MiB of luma
     MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
     MUST(cuArrayGetPlane(&plane, whole, 0));
     EXPECT_OK(copy(plane, texel, 2, 1, true));
     MUST(cuArrayGetPlane(&plane, whole, 1));
-    EXPECT_ERROR(map(memory, 2048, 2050, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m),
+    EXPECT_ERROR(map(memory, (struct shape){2048, 2050, 0, CU_AD_FORMAT_NV12, 3, 0, 1}, &m),
                  CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -254,7 +268,7 @@ TEST(later_planes)
     unsigned char texel[2];
     test_setting("CARDLESS_PERSONALITY", "driver-580");
     CUexternalMemory memory = import_memory(&bytes);
-    MUST(map(memory, 64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1, &m));
+    MUST(map(memory, (struct shape){64, 64, 0, CU_AD_FORMAT_NV12, 3, 0, 1}, &m));
     MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
     MUST(cuArrayGetPlane(&plane, whole, 1));
     EXPECT_DESC(plane, 32, 32, CU_AD_FORMAT_UNSIGNED_INT8, 2);
@@ -270,8 +284,10 @@ TEST(later_planes_written)
     unsigned char texel[2] = {1, 2};
     test_setting("CARDLESS_PERSONALITY", "driver-580");
     CUexternalMemory memory = import_memory(&bytes);
-    MUST(map(memory, 64, 64, 0, CU_AD_FORMAT_YUV444_8bit_SemiPlanar, 3,
-             CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1, &m));
+    MUST(map(memory,
+             (struct shape){64, 64, 0, CU_AD_FORMAT_YUV444_8bit_SemiPlanar, 3,
+                            CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1},
+             &m));
     MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
     MUST(cuArrayGetPlane(&plane, whole, 1));
     EXPECT_OK(copy(plane, texel, 2, 1, true));
@@ -303,8 +319,10 @@ TEST(placement)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CUmipmappedArray m;
         CUarray whole, plane;
-        MUST(map(memory, cases[i].width, cases[i].height, 0, cases[i].format, 3,
-                 CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1, &m));
+        MUST(map(memory,
+                 (struct shape){cases[i].width, cases[i].height, 0, cases[i].format, 3,
+                                CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, 1},
+                 &m));
         MUST(cuMipmappedArrayGetLevel(&whole, m, 0));
         MUST(cuArrayGetPlane(&plane, whole, 0));
         MUST(cuMemsetD8(bytes, 0, sizeof all));
