@@ -281,7 +281,7 @@ const char *em_gl_status_text(enum em_gl_status status)
         [EM_GL_REFORMATTED] = "its format has changed since it was registered",
         [EM_GL_RESIZED] = "its size has changed since it was registered",
         [EM_GL_REFUSED] = "OpenGL rejects reads and writes of its bytes (is it mapped?)",
-        [EM_GL_GONE] = "its display was closed",
+        [EM_GL_GONE] = "its display was closed, or the driver's context cannot be made current",
         [EM_GL_NO_MEMORY] = "out of host memory",
     };
     return texts[status];

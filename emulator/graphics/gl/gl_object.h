@@ -17,7 +17,8 @@ enum em_gl_status {
     EM_GL_REFORMATTED, // its format has changed since it was opened; nothing was copied
     EM_GL_RESIZED,     // its size has changed since it was opened; the part that fits was copied
     EM_GL_REFUSED,     // OpenGL reported an error, for example because the program maps the buffer
-    EM_GL_GONE,        // its display is closed, which ends all objects
+    EM_GL_GONE,        // its display is closed, which ends all objects; or the driver's context
+                       // cannot be made current
     EM_GL_NO_MEMORY,
 };
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// EGL refuses to make a context of the driver's current: the call that needs it reports that, no
+// byte is lost or overwritten, and the driver goes on when EGL does.
+//
+// The driver needs a second context when its first one has no texture unit left, and changes
+// between the two from then on. The program's eglMakeCurrent stands before libEGL's.
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+#include "context.h"
+
+enum { SIDE = 16, SIZE = SIDE * SIDE, MOST = 1000, MANY = 300, OLD = 38, NEW = 77 };
+
+#define WHY "the driver's context cannot be made current"
+
+static __thread bool of_the_program; // this thread is not the driver's
+static atomic_uint switched, refused;
+static atomic_bool refuses;
+
+__attribute__((visibility("default"))) EGLBoolean
+eglMakeCurrent(EGLDisplay display, EGLSurface draw, EGLSurface read, EGLContext context)
+{
+    static EGLBoolean (*_Atomic next)(EGLDisplay, EGLSurface, EGLSurface, EGLContext);
+    if (!next)
+        next = (EGLBoolean(*)(EGLDisplay, EGLSurface, EGLSurface, EGLContext))(uintptr_t)dlsym(
+            RTLD_NEXT, "eglMakeCurrent");
+    bool drivers = !of_the_program && context;
+    if (drivers && refuses) {
+        refused++;
+        return EGL_FALSE; // the context that was current stays current
+    }
+    switched += drivers;
+    return next(display, draw, read, context);
+}
+
+static uint8_t bytes[SIZE], got[SIZE];
+static CUgraphicsResource resource[MOST];
+static GLuint texture[MOST];
+static unsigned count;
+
+static void add_texture(void)
+{
+    texture[count] = gl_texture_2d(GL_R8, 1, SIDE, SIDE);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, SIDE, SIDE, GL_RED, GL_UNSIGNED_BYTE, bytes);
+    resource[count] = cu_image(texture[count], GL_TEXTURE_2D, 0);
+    count++;
+}
+
+// Registers textures until the driver has two contexts and the second one is current.
+static void start(void)
+{
+    of_the_program = true;
+    memset(bytes, OLD, SIZE);
+    gl_start(GL_CORE);
+    add_texture();
+    unsigned before = switched;
+    while (switched == before && count < MOST)
+        add_texture();
+    EXPECT(count < MOST);
+}
+
+static uint8_t in_gl(unsigned i)
+{
+    glBindTexture(GL_TEXTURE_2D, texture[i]);
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RED, GL_UNSIGNED_BYTE, got);
+    EXPECT_EQ(got[SIZE - 1], got[0]);
+    return got[0];
+}
+
+// Bytes that could not be fetched are fetched the next time.
+TEST(read)
+{
+    start();
+    CUarray a = cu_map_array(resource[0], 0, 0);
+    refuses = true;
+    cu_read_array(a, SIDE, SIDE, got);
+    EXPECT_EQ(refused, 1);
+    EXPECT(strstr(test_last_line(), WHY));
+    refuses = false;
+    memset(got, 0, SIZE);
+    cu_read_array(a, SIDE, SIDE, got);
+    EXPECT_EQ(got[0], OLD);
+    EXPECT_EQ(got[SIZE - 1], OLD);
+    EXPECT_OK(cuGraphicsUnmapResources(1, resource, 0));
+    EXPECT_EQ(in_gl(0), OLD);
+}
+
+// The bytes that CUDA has written are lost, and unmapping says so.
+TEST(write)
+{
+    start();
+    memset(bytes, NEW, SIZE);
+    CUarray a = cu_map_array(resource[0], 0, 0);
+    cu_write_array(a, 0, 0, SIDE, SIDE, bytes);
+    refuses = true;
+    EXPECT_MESSAGE(cuGraphicsUnmapResources(1, resource, 0), CUDA_ERROR_UNKNOWN,
+                   "rejected the bytes that CUDA has written");
+    EXPECT_EQ(refused, 1);
+    refuses = false;
+    EXPECT_EQ(in_gl(0), OLD);
+    a = cu_map_array(resource[0], 0, 0);
+    cu_write_array(a, 0, 0, SIDE, SIDE, bytes);
+    EXPECT_OK(cuGraphicsUnmapResources(1, resource, 0));
+    EXPECT_EQ(in_gl(0), NEW);
+}
+
+TEST(registration)
+{
+    CUgraphicsResource r;
+    start();
+    GLuint t = gl_texture_2d(GL_R8, 1, SIDE, SIDE);
+    refuses = true;
+    EXPECT_MESSAGE(cuGraphicsGLRegisterImage(&r, t, GL_TEXTURE_2D, 0), CUDA_ERROR_INVALID_HANDLE,
+                   WHY);
+    EXPECT_EQ(refused, 1);
+    refuses = false;
+    EXPECT_OK(cuGraphicsGLRegisterImage(&r, t, GL_TEXTURE_2D, 0));
+}
+
+// A resource ends in any case. Its texture unit stays taken, and others are used.
+TEST(unregistration)
+{
+    start();
+    refuses = true;
+    for (unsigned i = 0; i < count; i++)
+        EXPECT_OK(cuGraphicsUnregisterResource(resource[i]));
+    // The driver's thread ends the objects before it looks at another one.
+    CUgraphicsResource r;
+    EXPECT_ERROR(cuGraphicsGLRegisterImage(&r, texture[0], GL_TEXTURE_2D, 0),
+                 CUDA_ERROR_INVALID_HANDLE);
+    EXPECT(refused > 1);
+    refuses = false;
+    count = 0;
+    for (unsigned i = 0; i < MANY; i++)
+        add_texture();
+    cu_read_array(cu_map_array(resource[MANY - 1], 0, 0), SIDE, SIDE, got);
+    EXPECT_EQ(got[0], OLD);
+    EXPECT_EQ(got[SIZE - 1], OLD);
+}
+
+TESTS(CASE(read), CASE(write), CASE(registration), CASE(unregistration))
