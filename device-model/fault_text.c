@@ -19,10 +19,20 @@ void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size)
         [DM_FAULT_POISONED] = "an address with a hardware memory error, ",
         [DM_FAULT_ADDRESS] = "an invalid address, ",
     };
+    static const char *const others[] = {
+        [DM_FAULT_DIVISION] = "division by zero, or of the lowest integer by -1",
+        [DM_FAULT_INSTRUCTION] = "not an instruction of this processor",
+        [DM_FAULT_TRAP] = "trap",
+        [DM_FAULT_LEFT] = "left by the function itself",
+    };
     if (size == 0)
         return;
     char *at = text;
     const char *end = text + size - 1;
+    if (fault->kind >= DM_FAULT_DIVISION) {
+        *put_text(at, end, others[fault->kind]) = 0;
+        return;
+    }
     at = put_text(at, end, fault->write ? "write to " : "read of ");
     at = put_text(at, end, kinds[fault->kind]);
     at = put_text(at, end, "0x");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The SIGSEGV and SIGBUS handlers, the chain to the handlers installed before, and guarded calls.
+// The handlers for faults, the chain to the handlers installed before, and guarded calls.
 #include "guard.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -46,7 +47,10 @@ struct chain {
     struct action previous[PREVIOUS_MAX];
     _Atomic int count;
 };
-static struct chain chains[2];
+// In the order of fault_signals. The last three are installed by dm_guard_traps.
+static struct chain chains[5];
+static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+enum { MEMORY_SIGNALS = 2, FAULT_SIGNALS = 5 };
 static struct dm_mutex installing = DM_MUTEX_INITIALIZER(LEAF);
 
 // The handler must not access thread-local state directly, because a library that is loaded late
@@ -55,6 +59,7 @@ static struct dm_mutex installing = DM_MUTEX_INITIALIZER(LEAF);
 struct guard_thread {
     struct frame *innermost; // or NULL
     bool has_key;            // the key exists
+    bool has_stack;          // for signals
 };
 DM_DECLARE_THREAD_STATE(struct guard_thread, guard_thread)
 DM_DEFINE_THREAD_STATE(struct guard_thread, guard_thread)
@@ -131,11 +136,32 @@ static int kernel_sigaction(int sig, const struct action *set, struct action *ol
 
 static struct chain *handler_chain(int sig)
 {
-    return &chains[sig == SIGBUS];
+    int i = 0;
+    while (fault_signals[i] != sig)
+        i++;
+    return &chains[i];
+}
+
+// Whether the instruction is the one of __builtin_trap.
+__attribute__((no_sanitize("address", "thread"))) static bool is_trap(uint64_t instruction)
+{
+#if defined(__x86_64__)
+    const volatile uint8_t *at = (const volatile uint8_t *)(uintptr_t)instruction;
+    return at[0] == 0x0f && at[1] == 0x0b; // ud2
+#else
+    (void)instruction;
+    return false; // its signal is SIGTRAP
+#endif
 }
 
 static enum dm_fault_kind fault_kind(int sig, int code)
 {
+    if (sig == SIGFPE)
+        return DM_FAULT_DIVISION;
+    if (sig == SIGILL)
+        return DM_FAULT_INSTRUCTION;
+    if (sig == SIGTRAP)
+        return DM_FAULT_TRAP;
     if (sig == SIGBUS)
         return code == BUS_ADRERR                               ? DM_FAULT_TRUNCATED
                : code == BUS_MCEERR_AR || code == BUS_MCEERR_AO ? DM_FAULT_POISONED
@@ -188,6 +214,8 @@ static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info,
     f->instruction = context->uc_mcontext.pc;
     f->write = fault_is_write(&context->uc_mcontext);
 #endif
+    if (f->kind == DM_FAULT_INSTRUCTION && is_trap(f->instruction))
+        f->kind = DM_FAULT_TRAP;
 }
 
 // Takes the default action, as if our handler did not exist.
@@ -195,8 +223,9 @@ static void take_default_action(int sig, bool by_access)
 {
     struct action plain = {.handler = NULL}; // SIG_DFL
     kernel_sigaction(sig, &plain, NULL);
-    // The access is repeated when the handler returns. A signal that was sent has to be sent again.
-    if (!by_access)
+    // The access is repeated when the handler returns. A signal that was sent has to be sent again,
+    // and so has a breakpoint, which has already been executed.
+    if (!by_access || sig == SIGTRAP)
         syscall(SYS_tgkill, (long)getpid(), syscall(SYS_gettid), (long)sig);
 }
 
@@ -310,9 +339,25 @@ int dm_guard_reassert(void)
     if (r)
         return r;
     dm_mutex_lock(&installing);
-    r = install_handler(SIGSEGV);
+    for (int i = 0; i < MEMORY_SIGNALS && !r; i++)
+        r = install_handler(fault_signals[i]);
+    dm_mutex_unlock(&installing);
+    return r;
+}
+
+int dm_guard_traps(void)
+{
+    static _Atomic bool installed;
+    if (atomic_load_explicit(&installed, memory_order_acquire))
+        return 0;
+    int r = have_thread_key();
+    if (r)
+        return r;
+    dm_mutex_lock(&installing);
+    for (int i = MEMORY_SIGNALS; i < FAULT_SIGNALS && !r; i++)
+        r = install_handler(fault_signals[i]);
     if (!r)
-        r = install_handler(SIGBUS);
+        atomic_store_explicit(&installed, true, memory_order_release);
     dm_mutex_unlock(&installing);
     return r;
 }
@@ -320,8 +365,8 @@ int dm_guard_reassert(void)
 void dm_guard_finish(void)
 {
     dm_mutex_lock(&installing);
-    for (int i = 0; i < 2; i++) {
-        int sig = i ? SIGBUS : SIGSEGV, n = atomic_load(&chains[i].count);
+    for (int i = 0; i < FAULT_SIGNALS; i++) {
+        int sig = fault_signals[i], n = atomic_load(&chains[i].count);
         struct action now;
         if (n && !kernel_sigaction(sig, NULL, &now) && now.handler == on_fault) {
             kernel_sigaction(sig, &chains[i].previous[n - 1], NULL);
@@ -389,5 +434,74 @@ int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault)
     int r = dm_guarded(fn, arg, fault);
     if (unblocked)
         pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r;
+}
+
+// ---- for code that runs a program's functions ----
+
+void dm_guard_leave(void)
+{
+    struct frame *frame = guard_thread()->innermost;
+    if (!frame)
+        return;
+    frame->fault = (struct dm_fault){.kind = DM_FAULT_LEFT};
+    siglongjmp(frame->back, 1);
+}
+
+void *dm_guard_exchange(void *calls)
+{
+    struct guard_thread *self = guard_thread();
+    void *before = self->innermost;
+    self->innermost = calls;
+    return before;
+}
+
+// The alternate stack of a thread is the value of a key, which unmaps it when the thread ends.
+enum { SIGNAL_STACK_B = 64 << 10 };
+static pthread_key_t stack_key;
+static pthread_once_t stack_key_once = PTHREAD_ONCE_INIT;
+static int stack_key_error;
+
+static void drop_stack(void *stack)
+{
+    stack_t now;
+    if (!sigaltstack(NULL, &now) && now.ss_sp == stack)
+        sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    munmap(stack, SIGNAL_STACK_B);
+}
+
+static void make_stack_key(void)
+{
+    stack_key_error = -pthread_key_create(&stack_key, drop_stack);
+}
+
+int dm_guard_own_stack(void)
+{
+    struct guard_thread *self = guard_thread();
+    if (self->has_stack)
+        return 0;
+    pthread_once(&stack_key_once, make_stack_key);
+    if (stack_key_error)
+        return stack_key_error;
+    stack_t now;
+    if (sigaltstack(NULL, &now))
+        return -errno;
+    if (!(now.ss_flags & SS_DISABLE)) { // the program's, or a sanitizer's
+        self->has_stack = true;
+        return 0;
+    }
+    void *stack = mmap(NULL, SIGNAL_STACK_B, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED)
+        return -errno;
+    int r = -pthread_setspecific(stack_key, stack);
+    if (!r && sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = SIGNAL_STACK_B}, NULL)) {
+        r = -errno;
+        pthread_setspecific(stack_key, NULL);
+    }
+    if (r)
+        munmap(stack, SIGNAL_STACK_B);
+    else
+        self->has_stack = true;
     return r;
 }

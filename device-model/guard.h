@@ -14,13 +14,18 @@ enum dm_fault_kind {
     DM_FAULT_POISONED,  // uncorrectable hardware memory error
     DM_FAULT_ADDRESS, // an invalid (non-canonical) or misaligned address; the kernel may not report
                       // it: then 0
+    // After dm_guard_traps:
+    DM_FAULT_DIVISION,    // SIGFPE: a division by zero, or of the lowest integer by -1
+    DM_FAULT_INSTRUCTION, // SIGILL: not an instruction of this processor
+    DM_FAULT_TRAP,        // __builtin_trap or a breakpoint
+    DM_FAULT_LEFT,        // dm_guard_leave
 };
 
 struct dm_fault {
     uint64_t address;
     uint64_t instruction;
     enum dm_fault_kind kind;
-    int signal; // SIGSEGV or SIGBUS
+    int signal; // SIGSEGV, SIGBUS …; 0 for DM_FAULT_LEFT
     bool write; // false if the processor does not report it
 };
 
@@ -45,6 +50,22 @@ int dm_guarded(void (*fn)(void *), void *arg, struct dm_fault *fault);
 // the program's own memory. It also works if the thread blocks SIGSEGV and SIGBUS, or if the
 // program has installed its own handlers since. Costs four more system calls.
 int dm_guarded_foreign(void (*fn)(void *), void *arg, struct dm_fault *fault);
+
+// ---- for code that runs a program's functions ----
+
+// Makes dm_guarded() turn SIGFPE, SIGILL and SIGTRAP into a status too, from the first call on.
+// Returns 0 or a negative errno.
+int dm_guard_traps(void);
+// Gives the calling thread an alternate signal stack until it ends, unless it has one, so that an
+// overflow of its stack is a fault like others. Returns 0 or a negative errno.
+int dm_guard_own_stack(void);
+// Leaves the innermost dm_guarded() of this thread with DM_FAULT_LEFT. Returns only if the thread
+// is in no guarded call.
+void dm_guard_leave(void);
+// Makes `calls` the guarded calls of this thread, and returns those that were. A fiber (fiber.h)
+// has its own; NULL if it is in no guarded call.
+void *dm_guard_exchange(void *calls);
+
 // Writes "read of unmapped address 0x…" without a full stop, at most `size` bytes with the final 0.
 // Async-signal-safe.
 void dm_fault_text(const struct dm_fault *fault, char *text, unsigned long size);

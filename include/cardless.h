@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that Cardless has beyond the CUDA driver API: a virtual graphics API, and semaphores to
- * import. Tests, examples and fuzzers use them to exercise interoperability on machines without
- * OpenGL, without Vulkan and without a display.
+ * Functions that Cardless has beyond the CUDA driver API: a virtual graphics API, semaphores to
+ * import, and kernels that are functions of the host. Tests, examples and fuzzers use them to
+ * exercise interoperability on machines without OpenGL, without Vulkan and without a display.
  *
  * Its objects are buffers and textures. Its work is a list of commands: cardlessWrite…,
  * cardlessFill… and cardlessCopy… append a command and return at once. Each command gets the next
@@ -238,6 +238,165 @@ CUresult cardlessSemaphoreWait(cardlessSemaphore semaphore, uint64_t value, uint
 
 /* Writes the value of a timeline, or 1 or 0 if a binary semaphore is signalled or not. */
 CUresult cardlessSemaphoreGetValue(cardlessSemaphore semaphore, uint64_t *value);
+
+/* ---- kernels as host functions (manual: "Module Management", "Execution Control") ---- */
+
+/* A kernel can be a C function, so that a program's launches run, and can be debugged, without
+ * device code. A table describes functions and variables. There are three ways to load it:
+ *
+ * - cuModuleLoadData(&module, &table), and every other call that loads an image from memory: the
+ *   address of a cardlessModuleDesc is an image.
+ * - cuModuleLoad(&module, "kernels.so"), or the bytes of this file as an image: a shared object
+ *   that exports a cardlessModuleDesc named cardlessModule.
+ * - cardlessModuleRegister(&table): from then on, an image that is PTX text loads the table if both
+ *   have kernels of the same names. The program that loads the text need not change.
+ *
+ * Since CARDLESS_VERSION 3, as everything in this section.
+ *
+ *     static void scale(float *data, float factor, unsigned count)
+ *     {
+ *         const cardlessThread *t = cardlessThisThread();
+ *         unsigned i = t->block.x * t->block_size.x + t->thread.x;
+ *         if (i < count)
+ *             data[i] *= factor;
+ *     }
+ *     static const cardlessParam scale_params[] = {
+ *         {CARDLESS_POINTER}, {CARDLESS_FLOAT}, {CARDLESS_UINT32}};
+ *     static const cardlessKernelDesc kernels[] = {
+ *         {.name = "scale", .function = (void (*)(void))scale,
+ *          .params = scale_params, .param_count = 3}};
+ *     const cardlessModuleDesc cardlessModule = {
+ *         CARDLESS_MODULE_MAGIC, CARDLESS_VERSION, .kernels = kernels, .kernel_count = 1};
+ */
+
+/* The type of a parameter. Arguments lie in a launch's buffer as in CUDA: in their order, each
+ * aligned to its size, or to `alignment`. */
+typedef enum cardlessParamType_enum {
+    CARDLESS_INT8 = 1,
+    CARDLESS_UINT8 = 2,
+    CARDLESS_INT16 = 3,
+    CARDLESS_UINT16 = 4,
+    CARDLESS_INT32 = 5,
+    CARDLESS_UINT32 = 6,
+    CARDLESS_INT64 = 7,
+    CARDLESS_UINT64 = 8,
+    CARDLESS_FLOAT = 9,
+    CARDLESS_DOUBLE = 10,
+    CARDLESS_POINTER = 11,       /* a CUdeviceptr; the function gets a T * */
+    CARDLESS_CONST_POINTER = 12, /* likewise, but the kernel only reads there: a const T * */
+    CARDLESS_BYTES = 13          /* a struct or an array, passed by value to the kernel: the
+                                  * function gets a const T * to the launch's copy */
+} cardlessParamType;
+
+typedef struct cardlessParam_st {
+    cardlessParamType type;
+    unsigned size, alignment; /* in bytes; of CARDLESS_BYTES only */
+} cardlessParam;
+
+/* Flags of a kernel. Without them, the function is called once for each thread, and threads of a
+ * block run one after the other. */
+#define CARDLESS_KERNEL_PER_BLOCK 1 /* call the function once for each block */
+#define CARDLESS_KERNEL_BARRIERS                                                                   \
+    2 /* it calls cardlessBarrier or cardlessGridBarrier: each thread                              \
+       * gets a stack of its own, of 128 KiB */
+
+/* A kernel. Members that are 0 have the defaults of the comments. */
+typedef struct cardlessKernelDesc_st {
+    const char *name;
+    void (*function)(void); /* really a function with these parameters that returns nothing */
+    const cardlessParam *params;
+    unsigned param_count;
+    unsigned flags;               /* CARDLESS_KERNEL_*, combined */
+    unsigned static_shared;       /* bytes of shared memory that each block has anyway */
+    unsigned local;               /* bytes: CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES */
+    unsigned registers;           /* CU_FUNC_ATTRIBUTE_NUM_REGS; 0: 16 */
+    unsigned max_threads;         /* of a block (PTX: .maxntid); 0: the device's limit */
+    unsigned required_threads[3]; /* of a block (PTX: .reqntid); 0: any */
+    unsigned required_cluster[3]; /* in blocks (PTX: .reqnctapercluster); 0: any */
+} cardlessKernelDesc;
+
+#define CARDLESS_VARIABLE_CONSTANT 1 /* counts as constant memory in function attributes */
+
+/* A variable in device memory, which cuModuleGetGlobal finds. Each module that loads the table has
+ * its own. */
+typedef struct cardlessVariableDesc_st {
+    const char *name;
+    size_t size;            /* in bytes */
+    const void *initial;    /* `size` bytes; NULL: zero */
+    const char *address_of; /* or a variable whose address is the initial value; `size` is 8 */
+    unsigned flags;         /* CARDLESS_VARIABLE_* */
+} cardlessVariableDesc;
+
+#define CARDLESS_MODULE_MAGIC                                                                      \
+    {                                                                                              \
+        'C', 'A', 'R', 'D', 'L', 'E', 'S', 'S'                                                     \
+    }
+
+/* The table. It and everything that it points to must not change, and must stay valid while it is
+ * registered or a module has it. Returns of calls that load it: CUDA_ERROR_INVALID_IMAGE if it
+ * breaks a rule, CUDA_ERROR_NOT_SUPPORTED if the machine lacks libffi. */
+typedef struct cardlessModuleDesc_st {
+    char magic[8];    /* CARDLESS_MODULE_MAGIC */
+    unsigned version; /* CARDLESS_VERSION */
+    unsigned kernel_count, variable_count;
+    const cardlessKernelDesc *kernels;
+    const cardlessVariableDesc *variables;
+} cardlessModuleDesc;
+
+/* Registers a table for PTX texts whose kernels (.entry) have exactly the names of the table's. The
+ * newest registration wins. Does not need cuInit, so that a constructor of a preloaded library can
+ * call it. Returns CUDA_ERROR_INVALID_VALUE if the table breaks a rule or is registered already. */
+CUresult cardlessModuleRegister(const cardlessModuleDesc *table);
+
+/* Ends a registration. Modules that have been loaded stay. Returns CUDA_ERROR_NOT_FOUND if the
+ * table is not registered. */
+CUresult cardlessModuleUnregister(const cardlessModuleDesc *table);
+
+/* Positions and extents of threads and blocks; x varies fastest. */
+typedef struct cardlessIndex_st {
+    unsigned x, y, z;
+} cardlessIndex;
+
+/* The thread that runs: threadIdx, blockIdx, blockDim, gridDim of CUDA C++. */
+typedef struct cardlessThread_st {
+    cardlessIndex thread;     /* in its block; 0 if the function is called once for each block */
+    cardlessIndex block;      /* in the grid */
+    cardlessIndex block_size; /* in threads */
+    cardlessIndex grid_size;  /* in blocks */
+    void *shared;             /* the block's static shared memory; aligned to 16 bytes, as the next
+                               * one; an access past the end of both is a fault */
+    void *dynamic_shared;     /* the launch's sharedMemBytes */
+    size_t dynamic_shared_size;
+} cardlessThread;
+
+/* The functions below are for kernels. Elsewhere they do nothing, and return NULL. */
+
+/* Returns the thread that runs. The struct is valid until the kernel's function returns. */
+const cardlessThread *cardlessThisThread(void);
+
+/* Waits until all threads of the block that have not ended call it (CUDA C++: __syncthreads). In a
+ * function that is called once for each block it does nothing. The kernel's flags must contain
+ * CARDLESS_KERNEL_BARRIERS, else it fails with CUDA_ERROR_LAUNCH_FAILED. */
+void cardlessBarrier(void);
+
+/* Waits until all threads of the grid that have not ended call it (CUDA C++: grid_group::sync), or
+ * all blocks, if the function is called once for each. The flags must contain
+ * CARDLESS_KERNEL_BARRIERS, and the launch must be cooperative, else the kernel fails with
+ * CUDA_ERROR_LAUNCH_FAILED. */
+void cardlessGridBarrier(void);
+
+/* Returns the address of the module's variable with this index in the table. */
+void *cardlessVariable(unsigned index);
+
+/* Ends the grid with CUDA_ERROR_LAUNCH_FAILED (PTX: trap). */
+void cardlessTrap(void);
+
+/* Ends the grid with CUDA_ERROR_ASSERT. For CARDLESS_ASSERT, which does so if the condition does
+ * not hold. (assert of <assert.h> ends the process.) */
+void cardlessAssertFailed(const char *assertion, const char *file, unsigned line,
+                          const char *function);
+#define CARDLESS_ASSERT(condition)                                                                 \
+    ((condition) ? (void)0 : cardlessAssertFailed(#condition, __FILE__, __LINE__, __func__))
 
 /* ---- conditional nodes (manual: cuGraphConditionalHandleCreate) ---- */
 

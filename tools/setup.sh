@@ -27,7 +27,7 @@ need() {
         echo "could not install all of: ${missing[*]}" >&2
 }
 
-build_packages=(gcc libc6-dev meson ninja-build python3 pkg-config uthash-dev)
+build_packages=(gcc libc6-dev meson ninja-build python3 pkg-config uthash-dev libffi-dev)
 graphics_packages=(libvulkan-dev mesa-vulkan-drivers glslang-tools libpng-dev libegl-dev
     libopengl-dev libgl-dev libglx-dev libx11-dev libegl1 libgl1 libgl1-mesa-dri xvfb xauth)
 

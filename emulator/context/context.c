@@ -133,12 +133,33 @@ void em_context_wait_end(const struct em_context *c)
         em_lock_wait(&ended);
 }
 
+// ---- kernels that have failed ----
+
+static int devices_error; // a CUresult; atomic
+
+void em_devices_fail(CUresult error)
+{
+    int none = CUDA_SUCCESS;
+    __atomic_compare_exchange_n(&devices_error, &none, (int)error, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+}
+
+CUresult em_devices_failed(void)
+{
+    CUresult r = (CUresult)__atomic_load_n(&devices_error, __ATOMIC_RELAXED);
+    return r ? em_fail(r, "an earlier kernel has failed, after which a process cannot use the "
+                          "device any more; start it again")
+             : CUDA_SUCCESS;
+}
+
 CUresult em_context_create(struct em_device *device, unsigned flags, CUcontext *out)
 {
     em_assert_unlocked();
     struct em_context *c;
     em_lock();
-    CUresult r = em_context_new(device, false, &c);
+    CUresult r = em_devices_failed();
+    if (!r)
+        r = em_context_new(device, false, &c);
     if (r)
         goto unlock;
     r = em_stack_push(c);

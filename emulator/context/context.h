@@ -73,6 +73,13 @@ struct em_context_observer {
 // Registers an observer, which must stay valid. Precondition: em_lock NOT held.
 void em_context_observe(enum em_context_observers who, const struct em_context_observer *observer);
 
+// A kernel has failed with a sticky error: from now on no context can be created or retained.
+// (recorded: fault_created_context, fault/store-unmapped-then-destroy-calls. The manual at such
+// errors: "To continue using CUDA, the process must be terminated and relaunched.")
+void em_devices_fail(CUresult error);
+// The error of em_devices_fail, or CUDA_SUCCESS. Reports it.
+CUresult em_devices_failed(void);
+
 // Precondition of all functions below: em_lock NOT held, unless their comments state otherwise.
 
 // cuCtxCreate: creates a context and makes it current. The caller has checked the flags.

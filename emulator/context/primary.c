@@ -27,9 +27,9 @@ static unsigned context_flags(unsigned flags)
 CUresult em_primary_retain(struct em_device *device, CUcontext *out)
 {
     em_assert_unlocked();
-    CUresult r = CUDA_SUCCESS;
     em_lock();
-    if (!device->primary)
+    CUresult r = em_devices_failed();
+    if (!r && !device->primary)
         r = em_context_new(device, true, &device->primary);
     if (!r) {
         if (!is_active(device))

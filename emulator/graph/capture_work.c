@@ -8,24 +8,43 @@
 #include "event.h"
 #include "graph_node.h"
 #include "lock.h"
+#include "node_kernel.h"
 #include "node_list.h"
 
 // ---- nodes ----
 
-static CUresult add_node(struct em_captured *part, const CUgraphNodeParams *params)
+// Adds a node that takes over `copy`, if `r` is CUDA_SUCCESS: else making that has failed.
+static CUresult add_made(struct em_captured *part, CUgraphNodeType type, void *copy, CUresult r)
 {
     struct em_capture_state *c = part->capture;
     const struct em_dependencies d = {.nodes = part->last.nodes, .count = part->last.count};
     struct em_graph_node *n;
-    void *copy;
-    if (c->invalid)
-        return em_capture_is_invalid();
-    CUresult r = em_node_params_captured(params, c->graph, &copy);
     if (!r)
-        r = em_graph_add_checked(c->graph, &d, params->type, copy, &n);
+        r = em_graph_add_checked(c->graph, &d, type, copy, &n);
     if (!r)
         r = em_node_set_replace(&part->last, &(CUgraphNode){em_graph_node_handle(n)}, 1);
     return r; // a refused call leaves the capture valid (recorded: graph_rules, failing)
+}
+
+static CUresult add_node(struct em_captured *part, const CUgraphNodeParams *params)
+{
+    void *copy;
+    if (part->capture->invalid)
+        return em_capture_is_invalid();
+    CUresult r = em_node_params_captured(params, part->capture->graph, &copy);
+    return add_made(part, params->type, copy, r);
+}
+
+static CUresult add_launch(struct em_captured *part, const struct em_launch_config *config)
+{
+    void *copy;
+    if (part->capture->invalid)
+        return em_capture_is_invalid();
+    CUresult r = em_node_kernel_captured(config, &copy);
+    r = add_made(part, CU_GRAPH_NODE_TYPE_KERNEL, copy, r);
+    if (r) // unlike other work (recorded: capture/bad-launch-while-capturing)
+        em_capture_invalidate(part->capture);
+    return r;
 }
 
 // Another thread may have ended the capture since the caller looked.
@@ -38,6 +57,14 @@ static CUresult capture_add(struct em_stream *stream, const CUgraphNodeParams *p
 {
     em_lock();
     CUresult r = stream->capture ? add_node(stream->capture, params) : not_captured();
+    em_unlock();
+    return r;
+}
+
+static CUresult capture_add_launch(struct em_stream *stream, const struct em_launch_config *config)
+{
+    em_lock();
+    CUresult r = stream->capture ? add_launch(stream->capture, config) : not_captured();
     em_unlock();
     return r;
 }
@@ -229,6 +256,7 @@ static CUresult capture_refuse(struct em_stream *stream, const char *what)
 
 const struct em_capture_ops em_capture_functions = {
     .add = capture_add,
+    .add_launch = capture_add_launch,
     .allocate = capture_allocate,
     .record = capture_record,
     .wait = capture_wait,

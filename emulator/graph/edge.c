@@ -110,6 +110,18 @@ void em_graph_edges_finish(struct em_graph *g)
 
 // Only kernel nodes have other ports and programmatic dependencies (recorded: x_streams
 // graph_topology/edge-data).
+// "This type of dependency lets the downstream node use cudaGridDependencySynchronize(). It may
+// only be used between kernel nodes, and must be used with either the
+// CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC or CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER outgoing port."
+static bool is_programmatic(const struct em_graph_node *from, CUgraphNodeType to,
+                            const CUgraphEdgeData *data)
+{
+    return data->type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && !data->to_port &&
+           (data->from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
+            data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER) &&
+           from->type == CU_GRAPH_NODE_TYPE_KERNEL && to == CU_GRAPH_NODE_TYPE_KERNEL;
+}
+
 CUresult em_graph_edge_check(const struct em_graph_node *from, CUgraphNodeType to,
                              const CUgraphEdgeData *data)
 {
@@ -117,7 +129,7 @@ CUresult em_graph_edge_check(const struct em_graph_node *from, CUgraphNodeType t
         if (data->reserved[i])
             return em_fail(CUDA_ERROR_INVALID_VALUE, "edgeData.reserved[%zu] (%u) must be 0", i,
                            data->reserved[i]);
-    if (!data || em_graph_edge_is_default(data))
+    if (!data || em_graph_edge_is_default(data) || is_programmatic(from, to, data))
         return CUDA_SUCCESS;
     return em_fail(CUDA_ERROR_INVALID_VALUE,
                    "edgeData {from_port %u, to_port %u, type %u}: an edge from a %s node to a %s "

@@ -7,6 +7,7 @@
 #include "graph_node.h"
 #include "lock.h"
 #include "memory.h"
+#include "node_kernel.h"
 #include "stream.h"
 #include "user_object.h"
 
@@ -281,6 +282,8 @@ static CUresult set_step(struct em_graph_exec *x, uint32_t at, void *params)
     char why[200];
     CUgraphNodeType type = x->plan->steps[at].type;
     CUresult r = CUDA_SUCCESS;
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+        em_node_kernel_inherit(params, x->plan->steps[at].params);
     if (!em_node_may_change(type, x->plan->steps[at].params, params, why, sizeof why))
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "%s in an instantiated graph", why);
     if (!r)

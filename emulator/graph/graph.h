@@ -37,6 +37,13 @@ CUresult em_graph_node_get(CUgraphNode node, CUgraphNodeType type, CUgraphNodePa
 // Replaces the parameters of a node, which has the type that they name.
 CUresult em_graph_node_set(CUgraphNode node, const CUgraphNodeParams *params);
 
+// Attributes of kernel nodes (node_kernel.c).
+CUresult em_graph_kernel_get_attribute(CUgraphNode node, CUlaunchAttributeID id,
+                                       CUlaunchAttributeValue *out);
+CUresult em_graph_kernel_set_attribute(CUgraphNode node, CUlaunchAttributeID id,
+                                       const CUlaunchAttributeValue *value);
+CUresult em_graph_kernel_copy_attributes(CUgraphNode to, CUgraphNode from);
+
 // "If nodes is NULL, this function will instead return the number of nodes in numNodes. … If
 // numNodes is higher than the actual number of nodes, the remaining entries in nodes will be set to
 // NULL".

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "graph_memory.h"
 #include "lock.h"
+#include "node_kernel.h"
 
 static void finish_node(struct em_object *object)
 {
@@ -201,6 +202,8 @@ CUresult em_graph_node_set(CUgraphNode handle, const CUgraphNodeParams *params)
     if (!r)
         r = em_node_params_new(params, n->graph, &copy);
     if (!r) {
+        if (n->type == CU_GRAPH_NODE_TYPE_KERNEL)
+            em_node_kernel_inherit(copy, n->params);
         em_node_params_free(n->type, n->params);
         n->params = copy;
     }

@@ -90,13 +90,10 @@ static const struct em_node_type empty_node = {
     .get = get_nothing,
 };
 
-// This type is not there yet.
-static const struct em_node_type kernel_node = {.name = "kernel"};
-
 // ---- the table ----
 
 static const struct em_node_type *const types[] = {
-    [CU_GRAPH_NODE_TYPE_KERNEL] = &kernel_node,
+    [CU_GRAPH_NODE_TYPE_KERNEL] = &em_kernel_node,
     [CU_GRAPH_NODE_TYPE_MEMCPY] = &em_memcpy_node,
     [CU_GRAPH_NODE_TYPE_MEMSET] = &em_memset_node,
     [CU_GRAPH_NODE_TYPE_HOST] = &em_host_node,

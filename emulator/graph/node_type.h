@@ -30,6 +30,7 @@ struct em_node_type {
 };
 
 extern const struct em_node_type em_memset_node, em_memcpy_node;
+extern const struct em_node_type em_kernel_node;
 extern const struct em_node_type em_host_node;
 extern const struct em_node_type em_record_node, em_wait_node;
 extern const struct em_node_type em_operation_node;

@@ -118,6 +118,7 @@ static void fill_outs(struct em_graph *g, const struct place *in, struct walk *w
 static enum em_step_kind kind_of(CUgraphNodeType type)
 {
     switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
     case CU_GRAPH_NODE_TYPE_MEMCPY:
     case CU_GRAPH_NODE_TYPE_MEMSET:
         return EM_STEP_RUN;

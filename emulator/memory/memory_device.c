@@ -130,16 +130,14 @@ void em_set_heap_mapping(struct em_allocation *a)
     a->block_id = a->mapping_base;
 }
 
-CUresult em_memory_alloc(uint64_t size, uint64_t *out)
+// Allocates from the heap of the context's device.
+static CUresult alloc_block(struct em_context *context, enum em_memory_kind kind, uint64_t size,
+                            uint64_t *out)
 {
-    struct em_context *context = em_self.current;
+    em_assert_locked();
     struct em_device_memory *memory = NULL;
     struct em_allocation *a = NULL;
     struct dm_block *block = NULL;
-    *out = 0;
-    if (!size)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "bytesize (0) must be greater than 0");
-    em_lock();
     CUresult result = em_device_memory(context->device, &memory);
     if (result)
         goto fail;
@@ -157,7 +155,7 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out)
     }
     a->base = block->va;
     a->size = size;
-    a->kind = EM_MEMORY_DEVICE;
+    a->kind = kind;
     a->context = context;
     a->device = context->device->ordinal;
     a->owner = block;
@@ -168,14 +166,29 @@ CUresult em_memory_alloc(uint64_t size, uint64_t *out)
     if (result)
         goto fail;
     *out = a->base;
-    em_unlock();
     return CUDA_SUCCESS;
 fail:
     if (block)
         dm_heap_free(&memory->heap, block);
-    em_unlock();
     dm_free(a);
     return result;
+}
+
+CUresult em_memory_alloc(uint64_t size, uint64_t *out)
+{
+    *out = 0;
+    if (!size)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "bytesize (0) must be greater than 0");
+    em_lock();
+    CUresult result = alloc_block(em_self.current, EM_MEMORY_DEVICE, size, out);
+    em_unlock();
+    return result;
+}
+
+CUresult em_memory_alloc_variable(struct em_context *context, uint64_t size_B, uint64_t *out)
+{
+    em_assert_locked();
+    return alloc_block(context, EM_MEMORY_GLOBAL, size_B, out);
 }
 
 // The call that frees memory of a kind, if it is not cuMemFree.

@@ -45,6 +45,9 @@ void em_set_heap_mapping(struct em_allocation *a);
 
 // cuMemAlloc in the current context. *out is 0 on failure. Takes the lock.
 CUresult em_memory_alloc(uint64_t size, uint64_t *out);
+// Memory for a variable of a module, which is not zero. em_memory_remove gives it back.
+// Precondition: em_lock held.
+CUresult em_memory_alloc_variable(struct em_context *context, uint64_t size_B, uint64_t *out);
 // cuMemFree, for memory of cuMemAlloc, cuMemAllocManaged, cuMemAllocAsync and
 // cuExternalMemoryGetMappedBuffer. Takes the lock.
 CUresult em_memory_free(uint64_t address);

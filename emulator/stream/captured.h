@@ -9,10 +9,13 @@
 #include "stream.h"
 
 struct em_event;
+struct em_launch_config;
 
 struct em_capture_ops {
     // Work for a captured stream: adds a node. Precondition: em_lock not held.
     CUresult (*add)(struct em_stream *stream, const CUgraphNodeParams *params);
+    // The same for a kernel (kernel_launch.h).
+    CUresult (*add_launch)(struct em_stream *stream, const struct em_launch_config *config);
     // The same for an allocation: writes the address into the parameters.
     CUresult (*allocate)(struct em_stream *stream, CUgraphNodeParams *params);
     // Of an event in a captured stream. Precondition: em_lock not held.

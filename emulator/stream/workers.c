@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The pool of workers. They run no code of the program, take no lock but the pool's, and are never
-// required: a thread whose workers are busy, or could not be started, does all parts itself.
+// The pool of workers. They run no code of the program but kernels that are host functions, take no
+// lock but the pool's and those of their parts, and are never required: a thread whose workers are
+// busy, or could not be started, does all parts itself.
 //
 // A job is on the stack of the thread that runs it. While it is in the list, workers may join it:
 //

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapters "Module Management" and "Library Management".
+#include "api_bodies.h"
+#include "error.h"
+#include "function.h"
+#include "library.h"
+#include "module.h"
+
+// ---- options ----
+
+enum { JIT_OPTIONS = 35, LIBRARY_OPTIONS = 2 };
+
+// What an option says is for a compiler, and host functions need none.
+static CUresult check_options(const int *options, void *const *values, unsigned count, int known)
+{
+    if (count && (!options || !values))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL, but there are %u options",
+                       options ? "the list of values" : "the list of options", count);
+    for (unsigned i = 0; i < count; i++)
+        if (options[i] < 0 || options[i] >= known)
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "option %d does not exist", options[i]);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_jit(const CUjit_option *options, void *const *values, unsigned count)
+{
+    return check_options((const int *)options, values, count, JIT_OPTIONS);
+}
+
+// ---- modules ----
+
+CUresult api_cuModuleLoad(CUmodule *module, const char *fname)
+{
+    return em_module_load_file(fname, module);
+}
+
+CUresult api_cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return em_module_load(image, module);
+}
+
+CUresult api_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
+                                CUjit_option *options, void **optionValues)
+{
+    CUresult r = check_jit(options, optionValues, numOptions);
+    return r ? r : em_module_load(image, module);
+}
+
+CUresult api_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
+{
+    return em_module_load(fatCubin, module);
+}
+
+CUresult api_cuModuleUnload(CUmodule hmod)
+{
+    return em_module_unload(hmod);
+}
+
+// (recorded: device_misc/loading-mode)
+CUresult api_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+    *mode = CU_MODULE_LAZY_LOADING;
+    return CUDA_SUCCESS;
+}
+
+CUresult api_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
+{
+    return em_module_function(hmod, name, hfunc);
+}
+
+CUresult api_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
+{
+    return em_module_function_count(mod, count);
+}
+
+CUresult api_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions,
+                                        CUmodule mod)
+{
+    return em_module_functions(mod, numFunctions, functions);
+}
+
+// "dptr … bytes: If one of them is NULL, it is ignored." Outputs of a call that fails are 0
+// (recorded: lookup/globals-1).
+CUresult api_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
+{
+    if (!dptr && !bytes)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
+    if (dptr)
+        *dptr = 0;
+    if (bytes)
+        *bytes = 0;
+    return em_module_variable(hmod, name, dptr, bytes);
+}
+
+// ---- libraries ----
+
+static CUresult check_library_options(const CUjit_option *jit, void *const *jit_values,
+                                      unsigned jit_count, const CUlibraryOption *options,
+                                      void *const *values, unsigned count)
+{
+    CUresult r = check_jit(jit, jit_values, jit_count);
+    // An option may have no value.
+    return r ? r
+             : check_options((const int *)options, values ? values : (void *const *)options, count,
+                             LIBRARY_OPTIONS);
+}
+
+CUresult api_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
+                               void **jitOptionsValues, unsigned int numJitOptions,
+                               CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                               unsigned int numLibraryOptions)
+{
+    CUresult r = check_library_options(jitOptions, jitOptionsValues, numJitOptions, libraryOptions,
+                                       libraryOptionValues, numLibraryOptions);
+    return r ? r : em_library_load(code, library);
+}
+
+CUresult api_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
+                                   CUjit_option *jitOptions, void **jitOptionsValues,
+                                   unsigned int numJitOptions, CUlibraryOption *libraryOptions,
+                                   void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    CUresult r = check_library_options(jitOptions, jitOptionsValues, numJitOptions, libraryOptions,
+                                       libraryOptionValues, numLibraryOptions);
+    return r ? r : em_library_load_file(fileName, library);
+}
+
+CUresult api_cuLibraryUnload(CUlibrary library)
+{
+    return em_library_unload(library);
+}
+
+CUresult api_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
+{
+    return em_library_kernel(library, name, pKernel);
+}
+
+CUresult api_cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
+{
+    return em_library_kernel_count(lib, count);
+}
+
+CUresult api_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
+{
+    return em_library_kernels(lib, numKernels, kernels);
+}
+
+CUresult api_cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
+{
+    return em_library_module(library, pMod);
+}
+
+CUresult api_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+                                const char *name)
+{
+    if (!dptr && !bytes)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
+    return em_library_variable(library, name, dptr, bytes);
+}
+
+// "CUDA_ERROR_NOT_FOUND: if no managed memory with the requested name exists"; tables of host
+// functions have none.
+CUresult api_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+                                 const char *name)
+{
+    (void)dptr;
+    (void)bytes;
+    CUresult r = em_library_check(library);
+    return r ? r
+             : em_fail(CUDA_ERROR_NOT_FOUND, "the library has no managed variable named %s", name);
+}
+
+// (recorded: library/managed-and-unified)
+CUresult api_cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol)
+{
+    if (!fptr || !symbol)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", fptr ? "symbol" : "fptr");
+    CUresult r = em_library_check(library);
+    return r ? r
+             : em_fail(CUDA_ERROR_INVALID_VALUE, "the library has no unified function named %s",
+                       symbol);
+}
+
+// ---- kernels ----
+
+CUresult api_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
+{
+    return em_kernel_get_function(kernel, pFunc);
+}
+
+CUresult api_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
+{
+    return em_kernel_library(kernel, pLib);
+}
+
+CUresult api_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel,
+                                  CUdevice dev)
+{
+    return em_kernel_get_attribute(kernel, dev, attrib, pi);
+}
+
+CUresult api_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
+                                  CUdevice dev)
+{
+    return em_kernel_set_attribute(kernel, dev, attrib, val);
+}
+
+CUresult api_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
+{
+    CUresult r = em_kernel_check(kernel, dev);
+    return r ? r : em_cache_config_check(config);
+}
+
+CUresult api_cuKernelGetName(const char **name, CUkernel hfunc)
+{
+    return em_kernel_name(hfunc, name);
+}
+
+CUresult api_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset,
+                                  size_t *paramSize)
+{
+    return em_kernel_parameter(kernel, paramIndex, paramOffset, paramSize);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Stacks of fibers, and the switch between them.
+//
+// A fiber that does not run has its registers on its stack, below the address to return to:
+//
+//     saved ─▶ │ floating-point state, registers that a call preserves │ return address │ …
+//
+// A new fiber returns into a piece of assembly that calls fiber_main.
+#include "fiber.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "guard.h"
+
+#if defined(__has_feature)
+#define HAS_FEATURE(name) __has_feature(name)
+#else
+#define HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
+#define ADDRESS_SANITIZER 1
+void __sanitizer_start_switch_fiber(void **fake_stack, const void *bottom, size_t size);
+void __sanitizer_finish_switch_fiber(void *fake_stack, const void **bottom, size_t *size);
+void __asan_unpoison_memory_region(const volatile void *address, size_t size);
+#else
+#define ADDRESS_SANITIZER 0
+#endif
+#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
+#define THREAD_SANITIZER 1
+void *__tsan_get_current_fiber(void);
+void *__tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void *fiber);
+void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+#else
+#define THREAD_SANITIZER 0
+#endif
+
+// Saves the registers, keeps the stack pointer in *saved, and continues at `to`.
+void dm_fiber_swap(void **saved, void *to) __attribute__((visibility("hidden")));
+void dm_fiber_first(void) __attribute__((visibility("hidden")));
+
+#if defined(__x86_64__)
+__asm__(".text\n.p2align 4\n.hidden dm_fiber_swap\n.globl dm_fiber_swap\n"
+        ".type dm_fiber_swap,@function\ndm_fiber_swap:\n"
+        "\tpushq %rbp\n\tpushq %rbx\n\tpushq %r15\n\tpushq %r14\n\tpushq %r13\n\tpushq %r12\n"
+        "\tsubq $8, %rsp\n\tstmxcsr (%rsp)\n\tfnstcw 4(%rsp)\n"
+        "\tmovq %rsp, (%rdi)\n\tmovq %rsi, %rsp\n"
+        "\tldmxcsr (%rsp)\n\tfldcw 4(%rsp)\n\taddq $8, %rsp\n"
+        "\tpopq %r12\n\tpopq %r13\n\tpopq %r14\n\tpopq %r15\n\tpopq %rbx\n\tpopq %rbp\n"
+        "\tret\n.size dm_fiber_swap, . - dm_fiber_swap\n"
+        ".p2align 4\n.hidden dm_fiber_first\n.globl dm_fiber_first\n"
+        ".type dm_fiber_first,@function\ndm_fiber_first:\n"
+        "\t.cfi_startproc\n\t.cfi_undefined rip\n"
+        "\tmovq %r13, %rdi\n\tcall *%r12\n\tud2\n\t.cfi_endproc\n"
+        ".size dm_fiber_first, . - dm_fiber_first\n");
+
+static void *first_frame(char *top, void (*main)(void *), void *argument)
+{
+    uint64_t *at =
+        (uint64_t *)(void *)top - 10; // so that the stack of the first call is aligned to 16
+    uint32_t mxcsr;
+    uint16_t control;
+    __asm__("stmxcsr %0" : "=m"(mxcsr));
+    __asm__("fnstcw %0" : "=m"(control));
+    memset(at, 0, 10 * sizeof *at);
+    at[0] = mxcsr | (uint64_t)control << 32;
+    at[1] = (uint64_t)(uintptr_t)main;     // r12
+    at[2] = (uint64_t)(uintptr_t)argument; // r13
+    at[7] = (uint64_t)(uintptr_t)dm_fiber_first;
+    return at;
+}
+#elif defined(__aarch64__)
+__asm__(".text\n.p2align 4\n.hidden dm_fiber_swap\n.globl dm_fiber_swap\n"
+        ".type dm_fiber_swap,%function\ndm_fiber_swap:\n"
+        "\tsub sp, sp, #160\n"
+        "\tstp x19, x20, [sp]\n\tstp x21, x22, [sp, #16]\n\tstp x23, x24, [sp, #32]\n"
+        "\tstp x25, x26, [sp, #48]\n\tstp x27, x28, [sp, #64]\n\tstp x29, x30, [sp, #80]\n"
+        "\tstp d8, d9, [sp, #96]\n\tstp d10, d11, [sp, #112]\n\tstp d12, d13, [sp, #128]\n"
+        "\tstp d14, d15, [sp, #144]\n"
+        "\tmov x9, sp\n\tstr x9, [x0]\n\tmov sp, x1\n"
+        "\tldp x19, x20, [sp]\n\tldp x21, x22, [sp, #16]\n\tldp x23, x24, [sp, #32]\n"
+        "\tldp x25, x26, [sp, #48]\n\tldp x27, x28, [sp, #64]\n\tldp x29, x30, [sp, #80]\n"
+        "\tldp d8, d9, [sp, #96]\n\tldp d10, d11, [sp, #112]\n\tldp d12, d13, [sp, #128]\n"
+        "\tldp d14, d15, [sp, #144]\n"
+        "\tadd sp, sp, #160\n\tret\n.size dm_fiber_swap, . - dm_fiber_swap\n"
+        ".p2align 4\n.hidden dm_fiber_first\n.globl dm_fiber_first\n"
+        ".type dm_fiber_first,%function\ndm_fiber_first:\n"
+        "\t.cfi_startproc\n\t.cfi_undefined x30\n"
+        "\tmov x0, x20\n\tblr x19\n\tbrk #1\n\t.cfi_endproc\n"
+        ".size dm_fiber_first, . - dm_fiber_first\n");
+
+static void *first_frame(char *top, void (*main)(void *), void *argument)
+{
+    uint64_t *at = (uint64_t *)(void *)top - 20;
+    memset(at, 0, 20 * sizeof *at);
+    at[0] = (uint64_t)(uintptr_t)main;            // x19
+    at[1] = (uint64_t)(uintptr_t)argument;        // x20
+    at[11] = (uint64_t)(uintptr_t)dm_fiber_first; // x30
+    return at;
+}
+#else
+#error "fiber.c needs the switch of stacks for this processor"
+#endif
+
+// ---- switching ----
+
+// In the stack that was switched to.
+static void arrived(struct dm_fiber *self, struct dm_fiber *from)
+{
+#if ADDRESS_SANITIZER
+    // Where the stack of the one that it came from lies is known only now, if it is a thread's.
+    const void *bottom;
+    size_t size;
+    __sanitizer_finish_switch_fiber(self->fake_stack, &bottom, &size);
+    if (from && !from->stack) {
+        from->bottom = bottom;
+        from->bottom_B = size;
+    }
+#else
+    (void)self;
+    (void)from;
+#endif
+}
+
+static void leave_for(struct dm_fiber *from, struct dm_fiber *to, bool for_ever)
+{
+    from->guarded = dm_guard_exchange(to->guarded);
+#if ADDRESS_SANITIZER
+    __sanitizer_start_switch_fiber(for_ever ? NULL : &from->fake_stack, to->bottom, to->bottom_B);
+#endif
+    (void)for_ever;
+#if THREAD_SANITIZER
+    __tsan_switch_to_fiber(to->thread_state, 0);
+#endif
+    dm_fiber_swap(&from->saved, to->saved);
+}
+
+static void fiber_main(void *argument)
+{
+    struct dm_fiber *self = argument;
+    arrived(self, self->back);
+    self->run(self->argument);
+    leave_for(self, self->back, true);
+}
+
+void dm_fiber_switch(struct dm_fiber *from, struct dm_fiber *to, struct dm_fiber *back)
+{
+    to->back = back;
+    leave_for(from, to, false);
+    arrived(from, NULL);
+}
+
+// ---- life ----
+
+void dm_fiber_of_thread(struct dm_fiber *main)
+{
+    memset(main, 0, sizeof *main);
+#if THREAD_SANITIZER
+    main->thread_state = __tsan_get_current_fiber();
+#endif
+}
+
+int dm_fiber_init(struct dm_fiber *fiber, size_t stack_B)
+{
+    size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
+    memset(fiber, 0, sizeof *fiber);
+    char *at = mmap(NULL, page_B + stack_B, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (at == MAP_FAILED)
+        return -errno;
+    if (mprotect(at, page_B, PROT_NONE)) {
+        int r = -errno;
+        munmap(at, page_B + stack_B);
+        return r;
+    }
+    fiber->stack = at + page_B;
+    fiber->stack_B = stack_B;
+    fiber->bottom = fiber->stack;
+    fiber->bottom_B = stack_B;
+    return 0;
+}
+
+static void forget(struct dm_fiber *fiber)
+{
+    fiber->guarded = NULL;
+    fiber->fake_stack = NULL;
+#if ADDRESS_SANITIZER
+    __asan_unpoison_memory_region(fiber->stack, fiber->stack_B);
+#endif
+#if THREAD_SANITIZER
+    if (fiber->thread_state)
+        __tsan_destroy_fiber(fiber->thread_state);
+    fiber->thread_state = NULL;
+#endif
+}
+
+void dm_fiber_start(struct dm_fiber *fiber, void (*run)(void *argument), void *argument)
+{
+    forget(fiber);
+#if THREAD_SANITIZER
+    fiber->thread_state = __tsan_create_fiber(0);
+#endif
+    fiber->run = run;
+    fiber->argument = argument;
+    fiber->saved = first_frame(fiber->stack + fiber->stack_B, fiber_main, fiber);
+}
+
+void dm_fiber_finish(struct dm_fiber *fiber)
+{
+    size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
+    forget(fiber);
+    munmap(fiber->stack - page_B, page_B + fiber->stack_B);
+    fiber->stack = NULL;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Fibers: functions with stacks of their own, between which one thread switches. The threads of a
+// block that wait for each other are fibers.
+//
+//     main ──switch──▶ fiber a ──switch──▶ fiber b ──its function returns──▶ main
+//
+// A fiber belongs to the thread that switches to it first, until its function returns. Guarded
+// calls (guard.h) belong to the fiber that makes them. AddressSanitizer and ThreadSanitizer know
+// about the switches.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dm_fiber {
+    void *saved; // the stack pointer while another one runs
+    void (*run)(void *argument);
+    void *argument;
+    struct dm_fiber *back; // runs when `run` returns
+    void *guarded;         // its guarded calls
+    char *stack;           // with a page below that faults; NULL: the thread's own
+    size_t stack_B;
+    void *thread_state, *fake_stack; // of sanitizers
+    const void *bottom;
+    size_t bottom_B;
+};
+
+// Makes the calling thread's own stack a fiber, from which it can switch.
+void dm_fiber_of_thread(struct dm_fiber *main);
+// Maps a stack of `stack_B` bytes, a multiple of the page size. Returns 0 or a negative errno.
+int dm_fiber_init(struct dm_fiber *fiber, size_t stack_B);
+// Prepares the fiber to run run(argument) from its beginning. What it ran before, if that has not
+// returned, is forgotten.
+void dm_fiber_start(struct dm_fiber *fiber, void (*run)(void *argument), void *argument);
+// Runs `to` until something switches back to `from`. When the function of `to` returns, `back`
+// runs.
+void dm_fiber_switch(struct dm_fiber *from, struct dm_fiber *to, struct dm_fiber *back);
+// Ends a fiber that does not run, and unmaps its stack.
+void dm_fiber_finish(struct dm_fiber *fiber);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Kernel nodes: their parameters and attributes. Precondition of all: em_lock held, unless stated
+// otherwise.
+#pragma once
+#include "graph_node.h"
+
+struct em_launch_config;
+
+// The parameters of a captured launch.
+CUresult em_node_kernel_captured(const struct em_launch_config *config, void **out);
+const char *em_node_kernel_objection(const void *from, const void *to);
+// New parameters leave the attributes of a node as they are.
+void em_node_kernel_inherit(void *params, const void *from);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Images: the kernels and variables of a module, in the form that all kinds of images share. An
+// image belongs to no context and never changes, so the modules of several contexts share it.
+//
+//     image (table of host functions, later PTX) ──em_image_…──▶ struct em_image
+//                                                                   │ em_code: one a kernel
+//                                                                   ▼
+//     cuLaunchKernel ──▶ struct em_grid ──▶ code->executor->run(grid)
+//
+// An executor runs grids of its kernels. It knows neither streams nor handles.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EM_PARAMETERS_MOST_B = 32764 }; // of a kernel (recorded: load_ptx/param-32764-version-8.1)
+
+// How a kernel uses a parameter.
+enum em_parameter_use {
+    EM_PARAMETER_VALUE,
+    EM_PARAMETER_READS,  // an address: the kernel only reads there
+    EM_PARAMETER_WRITES, // an address: the kernel reads and writes there
+};
+
+struct em_parameter {
+    uint32_t offset_B, size_B; // in the launch's block of arguments
+    enum em_parameter_use use;
+};
+
+struct em_code;
+struct em_grid;
+struct em_executor {
+    // Runs all blocks of a grid. Reports faults with em_fail. Precondition: em_lock not held.
+    CUresult (*run)(const struct em_grid *grid);
+    // Writes an argument for the trace. NULL: in hexadecimal.
+    void (*print)(const struct em_code *code, unsigned parameter, const void *value, char *out,
+                  size_t size_B);
+};
+
+// One kernel.
+struct em_code {
+    const char *name;
+    const struct em_executor *executor;
+    const struct em_parameter *parameters;
+    unsigned parameter_count;
+    unsigned parameters_B; // the block of arguments, without padding after the last one
+    unsigned static_shared_B, constant_B, local_B, registers;
+    unsigned most_threads;        // of a block; 0: as many as the device allows
+    unsigned required_threads[3]; // of a block; 0: any
+    unsigned required_cluster[3]; // 0: any
+};
+
+struct em_variable {
+    const char *name;
+    uint64_t size_B, alignment_B;
+    const void *initial; // NULL: zero
+    int address_of;      // the variable whose address is the initial value, or -1
+    bool constant;
+};
+
+struct em_image {
+    uint32_t references; // under em_lock
+    struct em_code **codes;
+    unsigned code_count;
+    struct em_variable *variables;
+    unsigned variable_count;
+    void (*free)(struct em_image *image); // Precondition: em_lock not held
+    struct em_image *next_unused;         // without references, and not freed yet
+};
+
+// Three extents or positions; the first one varies fastest.
+struct em_extent3 {
+    unsigned x, y, z;
+};
+
+// One launch, as an executor sees it.
+struct em_grid {
+    const struct em_code *code;
+    struct em_extent3 blocks, threads;
+    struct em_extent3 cluster; // in blocks; 0: no clusters
+    unsigned dynamic_shared_B;
+    bool cooperative;          // all blocks run at the same time
+    const void *arguments;     // parameters_B bytes
+    const uint64_t *variables; // the addresses of the image's variables
+};
+
+static inline uint64_t em_extent_volume(struct em_extent3 e)
+{
+    return (uint64_t)e.x * e.y * e.z;
+}

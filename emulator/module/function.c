@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+// Functions: attributes, names and parameters.
+#include "function.h"
+
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "context.h"
+#include "device.h"
+#include "error.h"
+#include "library.h"
+#include "lock.h"
+
+enum { DYNAMIC_SHARED_DEFAULT_B = 48 << 10, REGISTERS_UNIT = 256, WARP = 32 };
+
+// ---- life ----
+
+static void finish_function(struct em_object *object)
+{
+    struct em_function *f = (struct em_function *)object;
+    em_assert_locked();
+    em_object_unref(&f->module->object);
+    if (f->kernel)
+        em_object_unref(f->kernel);
+    dm_free(f->old);
+    dm_free(f);
+}
+
+void em_function_settings_init(struct em_function_settings *s, const struct em_code *code)
+{
+    *s = (struct em_function_settings){
+        .most_dynamic_shared_B = DYNAMIC_SHARED_DEFAULT_B - (int)code->static_shared_B,
+        .carveout = CU_SHAREDMEM_CARVEOUT_DEFAULT,
+    };
+    for (int i = 0; i < 3; i++)
+        s->cluster[i] = (int)code->required_cluster[i];
+}
+
+CUresult em_function_new(struct em_module *m, const struct em_code *code, struct em_function **out)
+{
+    em_assert_locked();
+    struct em_function *f = dm_calloc(1, sizeof *f);
+    if (!f)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a function");
+    CUresult r = em_object_start(&f->object, EM_FUNCTION, m->object.context, finish_function);
+    if (r) {
+        dm_free(f);
+        return r;
+    }
+    em_object_ref(&m->object);
+    f->module = m;
+    f->code = code;
+    em_function_settings_init(&f->own, code);
+    f->settings = &f->own;
+    *out = f;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_function_find(CUfunction handle, CUresult code, struct em_function **out)
+{
+    em_assert_locked();
+    return em_object_get(EM_FUNCTION, handle, code, out);
+}
+
+CUresult em_function_to_launch(CUfunction handle, struct em_function **out)
+{
+    em_assert_locked();
+    struct em_object *kernel = em_object_peek(EM_KERNEL, (uint64_t)(uintptr_t)handle);
+    return em_unlikely(kernel != NULL)
+               ? em_kernel_function((struct em_kernel *)kernel, em_self.current, out)
+               : em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, out);
+}
+
+// ---- attributes ----
+
+unsigned em_code_most_threads(const struct em_code *code, const struct em_device *device)
+{
+    unsigned most = (unsigned)em_device_attribute(device, DM_ATTRIBUTE_max_threads_per_block);
+    unsigned registers =
+        (unsigned)em_device_attribute(device, DM_ATTRIBUTE_max_registers_per_block);
+    unsigned warp = (code->registers * WARP + REGISTERS_UNIT - 1) / REGISTERS_UNIT * REGISTERS_UNIT;
+    if (warp && registers / warp * WARP < most)
+        most = registers / warp * WARP;
+    return code->most_threads && code->most_threads < most ? code->most_threads : most;
+}
+
+// "sm_90" as 90.
+static int architecture(const struct em_device *device)
+{
+    return em_device_attribute(device, DM_ATTRIBUTE_compute_capability_major) * 10 +
+           em_device_attribute(device, DM_ATTRIBUTE_compute_capability_minor);
+}
+
+CUresult em_code_get_attribute(const struct em_code *code, const struct em_function_settings *s,
+                               const struct em_device *device, CUfunction_attribute attribute,
+                               int *out)
+{
+    switch ((int)attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *out = (int)em_code_most_threads(code, device);
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *out = (int)code->static_shared_B;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+        *out = (int)code->constant_B;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+        *out = (int)code->local_B;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+        *out = (int)code->registers;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *out = architecture(device);
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+        *out = 0;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *out = s->most_dynamic_shared_B;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *out = s->carveout;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+        *out = code->required_cluster[0] != 0;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        *out = s->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *out = s->non_portable;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        *out = s->policy;
+        return CUDA_SUCCESS;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "attrib (%d) is not a CUfunction_attribute",
+                       (int)attribute);
+    }
+}
+
+// (recorded: func_attributes/set-0 … set-17)
+CUresult em_code_set_attribute(const struct em_code *code, struct em_function_settings *s,
+                               const struct em_device *device, CUfunction_attribute attribute,
+                               int value)
+{
+    int low = 0, high = INT32_MAX, *to;
+    switch ((int)attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        to = &s->most_dynamic_shared_B;
+        high = em_device_attribute(device, DM_ATTRIBUTE_max_shared_memory_per_block_optin) -
+               (int)code->static_shared_B;
+        break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        to = &s->carveout;
+        low = CU_SHAREDMEM_CARVEOUT_DEFAULT;
+        high = CU_SHAREDMEM_CARVEOUT_MAX_SHARED;
+        break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        to = &s->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+        break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        s->non_portable = value != 0;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        to = &s->policy;
+        high = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+        break;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d of a function cannot be set",
+                       (int)attribute);
+    }
+    if (value < low || value > high)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "value (%d) of attribute %d must be from %d to %d",
+                       value, (int)attribute, low, high);
+    *to = value;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_code_parameter(const struct em_code *code, size_t index, size_t *offset_B,
+                           size_t *size_B)
+{
+    if (index >= code->parameter_count)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "paramIndex (%zu): kernel %s has %u parameters",
+                       index, code->name, code->parameter_count);
+    *offset_B = code->parameters[index].offset_B;
+    if (size_B)
+        *size_B = code->parameters[index].size_B;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_function_get_attribute(CUfunction handle, CUfunction_attribute attribute, int *out)
+{
+    em_assert_unlocked();
+    struct em_function *f;
+    em_lock();
+    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    if (!r)
+        r = em_code_get_attribute(f->code, f->settings, f->object.context->device, attribute, out);
+    em_unlock();
+    return r;
+}
+
+CUresult em_function_set_attribute(CUfunction handle, CUfunction_attribute attribute, int value)
+{
+    em_assert_unlocked();
+    struct em_function *f;
+    em_lock();
+    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    if (!r)
+        r = em_code_set_attribute(f->code, f->settings, f->object.context->device, attribute,
+                                  value);
+    em_unlock();
+    return r;
+}
+
+// ---- facts ----
+
+CUresult em_function_name(CUfunction handle, const char **out)
+{
+    em_assert_unlocked();
+    struct em_function *f;
+    em_lock();
+    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    if (!r)
+        *out = f->code->name;
+    em_unlock();
+    return r;
+}
+
+CUresult em_function_module(CUfunction handle, CUmodule *out)
+{
+    em_assert_unlocked();
+    struct em_function *f;
+    em_lock();
+    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    if (!r)
+        *out = em_module_handle(f->module);
+    em_unlock();
+    return r;
+}
+
+CUresult em_function_parameter(CUfunction handle, size_t index, size_t *offset_B, size_t *size_B)
+{
+    em_assert_unlocked();
+    struct em_function *f;
+    em_lock();
+    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    if (!r)
+        r = em_code_parameter(f->code, index, offset_B, size_B);
+    em_unlock();
+    return r;
+}
+
+CUresult em_function_check(CUfunction handle, CUresult code)
+{
+    em_assert_unlocked();
+    struct em_function *f;
+    em_lock();
+    CUresult r = em_function_find(handle, code, &f);
+    em_unlock();
+    return r;
+}
+
+CUresult em_cache_config_check(CUfunc_cache config)
+{
+    return (unsigned)config <= CU_FUNC_CACHE_PREFER_EQUAL
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_INVALID_VALUE, "config (%d) is not a CUfunc_cache",
+                         (int)config);
+}
+
+// ---- launches that are set up one by one ----
+
+// Finds a function and its arguments, which are made at the first call.
+static CUresult find_old(CUfunction handle, struct em_old_arguments **out)
+{
+    em_assert_locked();
+    struct em_function *f;
+    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    if (r)
+        return r;
+    if (!f->old)
+        f->old = dm_calloc(1, sizeof *f->old);
+    if (!f->old)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the arguments of %s",
+                       f->code->name);
+    *out = f->old;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_function_set_block(CUfunction handle, int x, int y, int z)
+{
+    em_assert_unlocked();
+    struct em_old_arguments *old;
+    em_lock();
+    CUresult r = find_old(handle, &old);
+    if (!r && (x <= 0 || y <= 0 || z <= 0))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "the block (%d x %d x %d) must not be empty", x, y,
+                    z);
+    if (!r)
+        old->threads = (struct em_extent3){(unsigned)x, (unsigned)y, (unsigned)z};
+    em_unlock();
+    return r;
+}
+
+CUresult em_function_set_shared(CUfunction handle, unsigned size_B)
+{
+    em_assert_unlocked();
+    struct em_old_arguments *old;
+    em_lock();
+    CUresult r = find_old(handle, &old);
+    if (!r)
+        old->shared_B = size_B;
+    em_unlock();
+    return r;
+}
+
+CUresult em_function_set_parameters_size(CUfunction handle, unsigned size_B)
+{
+    em_assert_unlocked();
+    struct em_old_arguments *old;
+    em_lock();
+    CUresult r = find_old(handle, &old);
+    if (!r && size_B > sizeof old->bytes)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "numbytes (%u) exceeds %zu", size_B,
+                    sizeof old->bytes);
+    if (!r)
+        old->size_B = size_B;
+    em_unlock();
+    return r;
+}
+
+CUresult em_function_set_parameter(CUfunction handle, int offset_B, const void *value,
+                                   unsigned size_B)
+{
+    em_assert_unlocked();
+    struct em_old_arguments *old;
+    em_lock();
+    CUresult r = find_old(handle, &old);
+    if (!r && (offset_B < 0 || size_B > sizeof old->bytes ||
+               (unsigned)offset_B > sizeof old->bytes - size_B))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "offset (%d) + size (%u) exceeds %zu", offset_B,
+                    size_B, sizeof old->bytes);
+    if (!r)
+        memcpy(old->bytes + offset_B, value, size_B);
+    em_unlock();
+    return r;
+}

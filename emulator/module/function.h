@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Functions and their attributes.
+#pragma once
+#include <cuda.h>
+
+#include "module.h"
+
+struct em_device;
+
+// ---- Precondition: em_lock held ----
+
+CUresult em_function_new(struct em_module *m, const struct em_code *code, struct em_function **out);
+CUresult em_function_find(CUfunction handle, CUresult code, struct em_function **out);
+// Finds what a launch names: a function, or a library's kernel, whose function in the current
+// context it then returns (recorded: library/kernel-as-function).
+CUresult em_function_to_launch(CUfunction handle, struct em_function **out);
+
+void em_function_settings_init(struct em_function_settings *settings, const struct em_code *code);
+// An attribute of a kernel on a device, and a change of it. Both report attributes that do not
+// exist, and values out of range.
+CUresult em_code_get_attribute(const struct em_code *code, const struct em_function_settings *s,
+                               const struct em_device *device, CUfunction_attribute attribute,
+                               int *out);
+CUresult em_code_set_attribute(const struct em_code *code, struct em_function_settings *s,
+                               const struct em_device *device, CUfunction_attribute attribute,
+                               int value);
+CUresult em_code_parameter(const struct em_code *code, size_t index, size_t *offset_B,
+                           size_t *size_B);
+// How many threads a block may have. The launch of a block of more threads fails with *error.
+unsigned em_code_most_threads(const struct em_code *code, const struct em_device *device);
+
+// ---- Precondition: em_lock not held ----
+
+CUresult em_function_get_attribute(CUfunction f, CUfunction_attribute attribute, int *out);
+CUresult em_function_set_attribute(CUfunction f, CUfunction_attribute attribute, int value);
+CUresult em_function_name(CUfunction f, const char **out);
+CUresult em_function_module(CUfunction f, CUmodule *out);
+CUresult em_function_parameter(CUfunction f, size_t index, size_t *offset_B, size_t *size_B);
+// Checks that the function exists: cuFuncLoad, cuFuncSetCacheConfig …
+CUresult em_function_check(CUfunction f, CUresult code);
+CUresult em_cache_config_check(CUfunc_cache config);
+
+// The calls of CUDA 3, which set a launch up one by one.
+CUresult em_function_set_block(CUfunction f, int x, int y, int z);
+CUresult em_function_set_shared(CUfunction f, unsigned size_B);
+CUresult em_function_set_parameters_size(CUfunction f, unsigned size_B);
+CUresult em_function_set_parameter(CUfunction f, int offset_B, const void *value, unsigned size_B);

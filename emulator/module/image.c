@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+// Recognises images by their first bytes.
+#include "image.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "host_table.h"
+#include "lock.h"
+#include "pointer_check.h"
+
+#if defined(__x86_64__)
+enum { HOST_MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { HOST_MACHINE = EM_AARCH64 };
+#else
+enum { HOST_MACHINE = EM_NONE };
+#endif
+enum { CUDA_MACHINE = 190 };  // EM_CUDA
+enum { KERNELS_MOST = 4096 }; // of a text for which a table is searched
+
+// ---- references ----
+
+static struct em_image *unused; // under em_lock
+
+void em_image_ref(struct em_image *image)
+{
+    em_assert_locked();
+    image->references++;
+}
+
+void em_image_unref(struct em_image *image)
+{
+    em_assert_locked();
+    if (--image->references)
+        return;
+    image->next_unused = unused;
+    unused = image;
+}
+
+void em_images_free(void)
+{
+    em_assert_unlocked();
+    em_lock();
+    struct em_image *image = unused;
+    unused = NULL;
+    em_unlock();
+    while (image) {
+        struct em_image *next = image->next_unused;
+        image->free(image);
+        image = next;
+    }
+}
+
+int em_image_find_code(const struct em_image *image, const char *name)
+{
+    for (unsigned i = 0; i < image->code_count; i++)
+        if (!strcmp(image->codes[i]->name, name))
+            return (int)i;
+    return -1;
+}
+
+int em_image_find_variable(const struct em_image *image, const char *name)
+{
+    for (unsigned i = 0; i < image->variable_count; i++)
+        if (!strcmp(image->variables[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+// ---- shared objects ----
+
+// Takes over `library`, which is NULL if the loader has refused.
+static CUresult load_library(void *library, const char *name, struct em_image **out)
+{
+    if (!library) {
+        const char *why = dlerror();
+        return em_fail(CUDA_ERROR_INVALID_IMAGE, "the dynamic loader refuses %s: %s", name,
+                       why ? why : "no reason given");
+    }
+    const cardlessModuleDesc *table = dlsym(library, "cardlessModule");
+    if (table)
+        return em_host_table_image(table, library, CUDA_ERROR_INVALID_IMAGE, out);
+    dlclose(library);
+    return em_fail(CUDA_ERROR_INVALID_IMAGE,
+                   "%s exports no cardlessModuleDesc named cardlessModule (cardless.h), so it has "
+                   "no kernels",
+                   name);
+}
+
+// The size of an ELF file in memory: the end of its last section or segment.
+static CUresult elf_size(const Elf64_Ehdr *head, size_t *out)
+{
+    const char *image = (const char *)head;
+    uint64_t end = head->e_shoff + (uint64_t)head->e_shnum * head->e_shentsize;
+    uint64_t tables = head->e_phoff + (uint64_t)head->e_phnum * sizeof(Elf64_Phdr);
+    if (head->e_phentsize != sizeof(Elf64_Phdr) || tables > 1u << 30)
+        return em_fail(CUDA_ERROR_INVALID_IMAGE, "the image is a damaged shared object");
+    CUresult r = em_readable("image", image, tables, 1);
+    for (unsigned i = 0; i < head->e_phnum && !r; i++) {
+        Elf64_Phdr segment;
+        memcpy(&segment, image + head->e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_offset + segment.p_filesz > end)
+            end = segment.p_offset + segment.p_filesz;
+    }
+    *out = end;
+    return r ? r : em_readable("image", image, end, 1);
+}
+
+static bool write_whole(int fd, const char *bytes, size_t size_B)
+{
+    while (size_B) {
+        ssize_t n = write(fd, bytes, size_B);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        bytes += n;
+        size_B -= (size_t)n;
+    }
+    return true;
+}
+
+// The loader reads files only, so the image becomes one.
+static CUresult load_elf(const void *image, struct em_image **out)
+{
+    size_t size_B = 0;
+    char path[32];
+    CUresult r = elf_size(image, &size_B);
+    if (r)
+        return r;
+    int fd = memfd_create("cardless module", MFD_CLOEXEC);
+    if (fd < 0 || !write_whole(fd, image, size_B)) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                    "cannot make a file of the shared object (%zu bytes): %s", size_B,
+                    strerror(errno));
+    } else {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        r = load_library(dlopen(path, RTLD_NOW | RTLD_LOCAL), "the image", out);
+    }
+    if (fd >= 0)
+        close(fd);
+    return r;
+}
+
+// ---- texts ----
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '%';
+}
+
+// Skips white space and comments.
+static const char *skip_blank(const char *at)
+{
+    for (;;) {
+        if (is_space(*at)) {
+            at++;
+        } else if (at[0] == '/' && at[1] == '/') {
+            at += strcspn(at, "\n");
+        } else if (at[0] == '/' && at[1] == '*') {
+            const char *end = strstr(at + 2, "*/");
+            at = end ? end + 2 : at + strlen(at);
+        } else {
+            return at;
+        }
+    }
+}
+
+static const char *skip_word(const char *at)
+{
+    if (*at == '"') {
+        for (at++; *at && *at != '"'; at++)
+            at += at[0] == '\\' && at[1];
+        return *at ? at + 1 : at;
+    }
+    if (*at == '.' || is_name(*at))
+        at++;
+    else
+        return at + 1;
+    while (is_name(*at))
+        at++;
+    return at;
+}
+
+// Lists the kernels of a text. Returns their number, which may exceed KERNELS_MOST.
+static unsigned list_entries(const char *at, struct em_text_name *names)
+{
+    unsigned count = 0;
+    for (at = skip_blank(at); *at; at = skip_blank(at)) {
+        const char *word = at;
+        at = skip_word(at);
+        if (at - word != 6 || memcmp(word, ".entry", 6))
+            continue;
+        word = skip_blank(at);
+        at = *word ? skip_word(word) : word;
+        if (count < KERNELS_MOST)
+            names[count] = (struct em_text_name){word, (size_t)(at - word)};
+        count++;
+    }
+    return count;
+}
+
+static CUresult load_text(const char *text, struct em_image **out)
+{
+    const char *at = skip_blank(text);
+    // (recorded: load_ptx/empty-string-and-next, no-version)
+    if (strncmp(at, ".version", 8))
+        return em_fail(CUDA_ERROR_INVALID_IMAGE,
+                       "the image is not PTX text (which begins with .version), an ELF file, a fat "
+                       "binary or a cardlessModuleDesc");
+    struct em_text_name *names = dm_alloc(KERNELS_MOST * sizeof *names);
+    if (!names)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the names of kernels");
+    unsigned count = list_entries(at, names);
+    const cardlessModuleDesc *table =
+        count && count <= KERNELS_MOST ? em_host_table_for(names, count) : NULL;
+    CUresult r =
+        table ? em_host_table_image(table, NULL, CUDA_ERROR_INVALID_IMAGE, out)
+              : em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                        "PTX is not executed yet; give its %u kernels (the first is "
+                        "%.*s) as host functions, with cardlessModuleRegister",
+                        count, count ? (int)names[0].length : 4, count ? names[0].at : "none");
+    dm_free(names);
+    return r;
+}
+
+// ---- recognition ----
+
+static CUresult load_object(const void *image, struct em_image **out)
+{
+    Elf64_Ehdr head;
+    CUresult r = em_readable("image", image, sizeof head, 1);
+    if (r)
+        return CUDA_ERROR_INVALID_IMAGE;
+    memcpy(&head, image, sizeof head);
+    if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
+        (head.e_machine != HOST_MACHINE && head.e_machine != CUDA_MACHINE))
+        return em_fail(CUDA_ERROR_INVALID_IMAGE,
+                       "the image is an ELF file for another machine (%u)", head.e_machine);
+    if (head.e_machine == CUDA_MACHINE)
+        return em_fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                       "the image is machine code of a real card (a cubin), which Cardless cannot "
+                       "run; build the program so that it contains PTX (nvcc -gencode "
+                       "arch=compute_75,code=compute_75)");
+    if (head.e_type != ET_DYN)
+        return em_fail(CUDA_ERROR_INVALID_IMAGE,
+                       "the image is an ELF file of type %u; only a shared object can have kernels",
+                       head.e_type);
+    return load_elf(image, out);
+}
+
+CUresult em_image_load(const void *image, struct em_image **out)
+{
+    em_assert_unlocked();
+    static const unsigned char fat[] = {0x50, 0xed, 0x55, 0xba},
+                               wrapper[] = {0xb1, 0x43, 0x62, 0x46};
+    static const cardlessModuleDesc model = {.magic = CARDLESS_MODULE_MAGIC};
+    if (em_readable("image", image, 1, 1))
+        return CUDA_ERROR_INVALID_VALUE;
+    // As far as they are equal: a text may end anywhere.
+    if (!strncmp(image, model.magic, sizeof model.magic)) {
+        CUresult r = em_readable("image", image, sizeof model, 1);
+        return r ? r : em_host_table_image(image, NULL, CUDA_ERROR_INVALID_IMAGE, out);
+    }
+    if (!strncmp(image, ELFMAG, SELFMAG))
+        return load_object(image, out);
+    if (!strncmp(image, (const char *)fat, sizeof fat) ||
+        !strncmp(image, (const char *)wrapper, sizeof wrapper))
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "fat binaries are not read yet; load the PTX text that it was made of, with "
+                       "its kernels as host functions (cardlessModuleRegister)");
+    return load_text(image, out);
+}
+
+// ---- files ----
+
+// Reads a file with zeros after it, so that its head can be looked at.
+static CUresult read_file(int fd, const char *path, char **out)
+{
+    enum { MORE_B = sizeof(Elf64_Ehdr) };
+    struct stat info;
+    if (fstat(fd, &info) || S_ISDIR(info.st_mode))
+        // (recorded: load_file/directory)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "%s is a directory, or cannot be read", path);
+    char *bytes = dm_alloc((size_t)info.st_size + MORE_B);
+    if (!bytes)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %s (%lld bytes)", path,
+                       (long long)info.st_size);
+    size_t used = 0;
+    while (used < (size_t)info.st_size) {
+        ssize_t n = read(fd, bytes + used, (size_t)info.st_size - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+    }
+    memset(bytes + used, 0, (size_t)info.st_size + MORE_B - used);
+    *out = bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_image_load_file(const char *path, struct em_image **out)
+{
+    em_assert_unlocked();
+    char *bytes = NULL;
+    if (!*path)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "the name of the file is empty");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return em_fail(CUDA_ERROR_FILE_NOT_FOUND, "cannot open %s: %s", path, strerror(errno));
+    CUresult r = read_file(fd, path, &bytes);
+    close(fd);
+    if (r)
+        return r;
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)bytes;
+    // A shared object is loaded from its own file, so that debuggers find it.
+    char *full = !strncmp(bytes, ELFMAG, SELFMAG) && head->e_machine == HOST_MACHINE
+                     ? realpath(path, NULL)
+                     : NULL;
+    r = full ? load_library(dlopen(full, RTLD_NOW | RTLD_LOCAL), full, out)
+             : em_image_load(bytes, out);
+    free(full);
+    dm_free(bytes);
+    return r;
+}

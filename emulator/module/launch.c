@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// The command of a launch. In memory:
+//
+//     │ struct launch_command │ accesses: one for each address argument │ arguments │
+#include "kernel_launch.h"
+
+#include <string.h>
+
+#include "access.h"
+#include "alloc.h"
+#include "call.h"
+#include "captured.h"
+#include "context.h"
+#include "device.h"
+#include "error.h"
+#include "event.h"
+#include "function.h"
+#include "launch_check.h"
+#include "lock.h"
+#include "memory.h"
+#include "stream.h"
+
+struct launch_command {
+    struct em_command command;
+    struct em_function *function; // a reference
+    struct em_extent3 blocks, threads, cluster;
+    unsigned shared_B;
+    bool cooperative;
+    uint32_t arguments_at; // in bytes from the start of this struct
+};
+
+// Where a command is built: large ones on the heap.
+struct launch_space {
+    union {
+        struct launch_command command;
+        unsigned char bytes[1536];
+    };
+    struct launch_command *at;
+};
+
+static CUresult run_launch(struct em_command *command)
+{
+    const struct launch_command *c = (const struct launch_command *)command;
+    const struct em_grid grid = {
+        .code = c->function->code,
+        .blocks = c->blocks,
+        .threads = c->threads,
+        .cluster = c->cluster,
+        .dynamic_shared_B = c->shared_B,
+        .cooperative = c->cooperative,
+        .arguments = (const char *)c + c->arguments_at,
+        .variables = c->function->module->variables,
+    };
+    CUresult r = grid.code->executor->run(&grid);
+    if (em_unlikely(r && em_error_is_sticky(r)))
+        em_devices_fail(r);
+    return r;
+}
+
+static CUresult clone_launch(struct em_command *command)
+{
+    em_assert_locked();
+    em_object_ref(&((struct launch_command *)command)->function->object);
+    return CUDA_SUCCESS;
+}
+
+static void release_launch(struct em_command *command)
+{
+    em_assert_locked();
+    em_object_unref(&((struct launch_command *)command)->function->object);
+}
+
+static const struct em_command_ops launch_ops = {
+    .name = "kernel", .run = run_launch, .clone = clone_launch, .release = release_launch};
+
+// ---- building ----
+
+// Fills in an access for each address that lies in memory that the driver knows. The kernel may
+// access any byte of that memory, but no address is checked: that is left to its faults.
+static unsigned fill_accesses(const struct em_code *code, const unsigned char *arguments,
+                              struct em_access *to)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < code->parameter_count; i++) {
+        uint64_t address;
+        if (code->parameters[i].use == EM_PARAMETER_VALUE)
+            continue;
+        memcpy(&address, arguments + code->parameters[i].offset_B, sizeof address);
+        struct em_allocation *a = address ? em_memory_find(address, 0) : NULL;
+        if (a)
+            em_memory_access(&to[count++], a, a->base, a->size,
+                             code->parameters[i].use == EM_PARAMETER_READS ? EM_ACCESS_READ
+                                                                           : EM_ACCESS_WRITE_SOME);
+    }
+    return count;
+}
+
+static unsigned count_addresses(const struct em_code *code)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < code->parameter_count; i++)
+        count += code->parameters[i].use != EM_PARAMETER_VALUE;
+    return count;
+}
+
+// Checks a launch, and builds its command, which holds a reference to the function.
+static CUresult build(const struct em_launch_config *config, struct em_function *f,
+                      struct launch_space *space)
+{
+    em_assert_locked();
+    const struct em_code *code = f->code;
+    const size_t accesses_B = count_addresses(code) * sizeof(struct em_access);
+    const size_t size_B = sizeof space->command + accesses_B + code->parameters_B;
+    space->at = &space->command;
+    CUresult r = em_launch_check(config, f);
+    if (r)
+        return r;
+    if (size_B > sizeof space->bytes)
+        space->at = dm_alloc(size_B);
+    struct launch_command *c = space->at;
+    if (!c)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory for a launch of %s (%zu bytes)", code->name, size_B);
+    unsigned char *arguments = (unsigned char *)(c + 1) + accesses_B;
+    r = em_launch_arguments(config, f, arguments);
+    if (r) {
+        if (c != &space->command)
+            dm_free(c);
+        return r;
+    }
+    em_command_init(&c->command, &launch_ops, size_B);
+    c->command.accesses_at = sizeof *c;
+    c->command.access_count = fill_accesses(code, arguments, (struct em_access *)(void *)(c + 1));
+    c->function = f;
+    c->blocks = config->blocks;
+    c->threads = config->threads;
+    c->cluster = config->attributes.cluster;
+    c->shared_B = config->shared_B;
+    c->cooperative = config->attributes.cooperative;
+    c->arguments_at = (uint32_t)(sizeof *c + accesses_B);
+    em_object_ref(&f->object);
+    return CUDA_SUCCESS;
+}
+
+static void free_space(struct launch_space *space)
+{
+    if (space->at != &space->command)
+        dm_free(space->at);
+}
+
+// ---- launching ----
+
+static CUresult check_context(const struct em_function *f, const struct em_stream *stream)
+{
+    return f->object.context == stream->object.context
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_INVALID_HANDLE,
+                         "kernel %s was loaded in another context than that of the stream",
+                         f->code->name);
+}
+
+// The launch attributes with events record them after the kernel, when it has started and
+// completed.
+static CUresult record_events(const struct em_launch_attributes *attributes,
+                              struct em_stream *stream)
+{
+    CUresult r = CUDA_SUCCESS;
+    for (int i = 0; i < 2 && !r; i++) {
+        struct em_event *e;
+        if (!attributes->completion[i])
+            continue;
+        r = em_event_get(attributes->completion[i], &e);
+        if (r)
+            break;
+        r = em_event_record(e, stream);
+        em_event_put(e);
+    }
+    return r;
+}
+
+CUresult em_launch(const struct em_launch_config *config, struct em_stream *stream)
+{
+    em_assert_unlocked();
+    struct em_function *f;
+    struct launch_space space;
+    CUresult r;
+    if (em_stream_is_captured(stream)) {
+        r = em_capture->add_launch(stream, config);
+        return r ? r : record_events(&config->attributes, stream);
+    }
+    em_lock();
+    r = em_function_to_launch(config->function, &f);
+    if (!r)
+        r = check_context(f, stream);
+    if (!r)
+        r = build(config, f, &space);
+    if (!r) {
+        r = em_issue(stream, &space.at->command, EM_SUBMIT_ASYNC);
+        free_space(&space);
+    }
+    em_unlock();
+    return r ? r : record_events(&config->attributes, stream);
+}
+
+CUresult em_launch_old(CUfunction function, int width, int height, struct em_stream *stream)
+{
+    struct em_function *f;
+    struct em_old_arguments *old = NULL;
+    em_lock();
+    CUresult r = em_function_find(function, CUDA_ERROR_INVALID_HANDLE, &f);
+    if (!r && (!f->old || !f->old->threads.x))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "the function has no block; call cuFuncSetBlockShape first");
+    // A copy, because another thread may set arguments meanwhile.
+    if (!r && !(old = dm_alloc(sizeof *old)))
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a launch");
+    if (!r)
+        *old = *f->old;
+    em_unlock();
+    if (r)
+        return r;
+    size_t size_B = old->size_B;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, old->bytes, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &size_B, CU_LAUNCH_PARAM_END};
+    r = em_launch(&(struct em_launch_config){.function = function,
+                                             .blocks = {width > 0 ? (unsigned)width : 0,
+                                                        height > 0 ? (unsigned)height : 0, 1},
+                                             .threads = old->threads,
+                                             .shared_B = old->shared_B,
+                                             .extra = extra},
+                  stream);
+    dm_free(old);
+    return r;
+}
+
+// ---- kernel nodes ----
+
+static CUresult new_kept(struct em_function *f, struct em_launch_kept **out)
+{
+    em_assert_locked();
+    const struct em_code *code = f->code;
+    struct em_launch_kept *k = dm_calloc(
+        1, sizeof *k + (code->parameter_count + 1ul) * sizeof *k->pointers + code->parameters_B);
+    if (!k)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a kernel node");
+    k->pointers = (void **)(void *)(k + 1);
+    k->arguments = (unsigned char *)(k->pointers + code->parameter_count + 1);
+    for (unsigned i = 0; i < code->parameter_count; i++)
+        k->pointers[i] = k->arguments + code->parameters[i].offset_B;
+    k->function = f;
+    *out = k;
+    return CUDA_SUCCESS;
+}
+
+static void keep_config(struct em_launch_kept *k, const struct em_launch_config *config)
+{
+    k->config = *config;
+    for (int i = 0; i < EM_LAUNCH_ATTRIBUTES; i++)
+        if (config->attributes.given >> i & 1)
+            k->values[i] = config->attributes.values[i];
+    k->config.attributes.values = k->values;
+    k->config.parameters = k->function->code->parameter_count ? k->pointers : NULL;
+    k->config.extra = NULL;
+    em_object_ref(&k->function->object);
+}
+
+CUresult em_launch_keep(const struct em_launch_config *config, struct em_launch_kept **out)
+{
+    em_assert_locked();
+    struct em_function *f;
+    CUresult r = em_function_to_launch(config->function, &f);
+    if (!r)
+        r = em_launch_check(config, f);
+    if (!r)
+        r = new_kept(f, out);
+    if (r)
+        return r;
+    r = em_launch_arguments(config, f, (*out)->arguments);
+    if (r) {
+        dm_free(*out);
+        return r;
+    }
+    keep_config(*out, config);
+    (*out)->named_kernel = config->function != em_function_handle(f);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_launch_keep_copy(const struct em_launch_kept *kept, struct em_launch_kept **out)
+{
+    CUresult r = new_kept(kept->function, out);
+    if (r)
+        return r;
+    memcpy((*out)->arguments, kept->arguments, kept->function->code->parameters_B);
+    keep_config(*out, &kept->config);
+    (*out)->named_kernel = kept->named_kernel;
+    return CUDA_SUCCESS;
+}
+
+uint64_t em_launch_context(const struct em_launch_kept *kept)
+{
+    return kept->function->object.context->base.object.handle;
+}
+
+void em_launch_keep_free(struct em_launch_kept *kept)
+{
+    em_assert_locked();
+    em_object_unref(&kept->function->object);
+    dm_free(kept);
+}
+
+CUresult em_launch_prepare(const struct em_launch_kept *kept, struct em_command **out)
+{
+    struct launch_space space;
+    CUresult r = build(&kept->config, kept->function, &space);
+    if (r)
+        return r;
+    r = em_command_clone(&space.at->command, out);
+    em_command_release(&space.at->command);
+    free_space(&space);
+    return r;
+}

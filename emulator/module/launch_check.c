@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Checks grids, blocks, shared memory, clusters and arguments.
+#include "launch_check.h"
+
+#include <string.h>
+
+#include "context.h"
+#include "device.h"
+#include "error.h"
+#include "function.h"
+#include "lock.h"
+#include "occupancy.h"
+
+// ---- extents ----
+
+static CUresult check_extent(struct em_extent3 e, const char *name, const struct em_device *device,
+                             enum dm_attribute first)
+{
+    const unsigned list[] = {e.x, e.y, e.z};
+    for (int i = 0; i < 3; i++) {
+        unsigned most = (unsigned)em_device_attribute(device, (enum dm_attribute)((int)first + i));
+        if (!list[i] || list[i] > most)
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "%s%c (%u) must be from 1 to %u", name,
+                           "XYZ"[i], list[i], most);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_threads(struct em_extent3 threads, const struct em_code *code,
+                              const struct em_device *device)
+{
+    const unsigned *required = code->required_threads;
+    uint64_t count = em_extent_volume(threads);
+    unsigned most = (unsigned)em_device_attribute(device, DM_ATTRIBUTE_max_threads_per_block);
+    if (count > most)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "a block of %u x %u x %u threads exceeds %u",
+                       threads.x, threads.y, threads.z, most);
+    if (code->most_threads && count > code->most_threads)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "a block of %llu threads exceeds the %u for which kernel %s was built",
+                       (unsigned long long)count, code->most_threads, code->name);
+    // A block of one thread passes (recorded: launch_params/reqntid-64).
+    if (required[0] && count > 1 &&
+        (threads.x != required[0] || threads.y != required[1] || threads.z != required[2]))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "a block of %u x %u x %u threads is not the %u x %u x %u for which kernel "
+                       "%s was built",
+                       threads.x, threads.y, threads.z, required[0], required[1], required[2],
+                       code->name);
+    most = em_code_most_threads(code, device);
+    if (count > most)
+        return em_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                       "a block of %llu threads with %u registers each exceeds the registers of a "
+                       "block; kernel %s can have %u threads",
+                       (unsigned long long)count, code->registers, code->name, most);
+    return CUDA_SUCCESS;
+}
+
+// ---- clusters ----
+
+static CUresult check_cluster(const struct em_launch_config *c, const struct em_function *f)
+{
+    const unsigned *required = f->code->required_cluster;
+    struct em_extent3 e = c->attributes.cluster;
+    if (!e.x && !e.y && !e.z)
+        e = (struct em_extent3){required[0], required[1], required[2]};
+    else if (required[0] && (e.x != required[0] || e.y != required[1] || e.z != required[2]))
+        return em_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                       "a cluster of %u x %u x %u blocks is not the %u x %u x %u for which kernel "
+                       "%s was built",
+                       e.x, e.y, e.z, required[0], required[1], required[2], f->code->name);
+    if (!e.x && !e.y && !e.z)
+        return CUDA_SUCCESS;
+    return em_occupancy_check_cluster(f, e, c->blocks);
+}
+
+// ---- the order of checks (recorded: launch_dims, launch_params) ----
+
+CUresult em_launch_check(const struct em_launch_config *c, const struct em_function *f)
+{
+    em_assert_locked();
+    const struct em_device *device = f->object.context->device;
+    CUresult r = check_extent(c->blocks, "gridDim", device, DM_ATTRIBUTE_max_grid_dim_x);
+    if (!r)
+        r = check_extent(c->threads, "blockDim", device, DM_ATTRIBUTE_max_block_dim_x);
+    if (!r)
+        r = check_threads(c->threads, f->code, device);
+    if (!r)
+        r = check_cluster(c, f);
+    if (!r && c->attributes.cooperative)
+        r = em_occupancy_check_cooperative(f, c->blocks, c->threads, c->shared_B);
+    if (!r && c->shared_B > (unsigned)f->settings->most_dynamic_shared_B)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "sharedMemBytes (%u) exceeds the %d bytes that kernel %s may use; raise them "
+                    "with CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
+                    c->shared_B, f->settings->most_dynamic_shared_B, f->code->name);
+    return r;
+}
+
+// ---- arguments ----
+
+struct buffer {
+    const void *bytes;
+    size_t size_B;
+};
+
+static CUresult read_extra(void *const *extra, struct buffer *out)
+{
+    *out = (struct buffer){NULL, 0};
+    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            out->bytes = extra[1];
+        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1])
+            out->size_B = *(const size_t *)extra[1];
+        else
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "extra has the name %p with the value %p, which is not a "
+                           "CU_LAUNCH_PARAM_*",
+                           *extra, extra[1]);
+    }
+    return CUDA_SUCCESS;
+}
+
+// (recorded: launch_params/extra-sizes, launch_missing)
+static CUresult copy_extra(void *const *extra, const struct em_code *code, unsigned char *to)
+{
+    struct buffer b;
+    CUresult r = read_extra(extra, &b);
+    if (r)
+        return r;
+    if (code->parameters_B && (!b.bytes || !b.size_B))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "extra has no %s, but kernel %s has %u bytes of parameters",
+                       b.bytes ? "CU_LAUNCH_PARAM_BUFFER_SIZE" : "CU_LAUNCH_PARAM_BUFFER_POINTER",
+                       code->name, code->parameters_B);
+    if (b.size_B > EM_PARAMETERS_MOST_B)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "the buffer of extra has %zu bytes; kernels have at most %u", b.size_B,
+                       (unsigned)EM_PARAMETERS_MOST_B);
+    if (b.bytes && b.size_B > code->parameters_B)
+        return em_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                       "the buffer of extra has %zu bytes; the parameters of kernel %s take %u",
+                       b.size_B, code->name, code->parameters_B);
+    if (b.bytes)
+        memcpy(to, b.bytes, b.size_B);
+    else
+        b.size_B = 0;
+    memset(to + b.size_B, 0, code->parameters_B - b.size_B);
+    return CUDA_SUCCESS;
+}
+
+CUresult em_launch_arguments(const struct em_launch_config *c, const struct em_function *f,
+                             unsigned char *to)
+{
+    em_assert_locked();
+    const struct em_code *code = f->code;
+    if (c->parameters && c->extra)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "kernelParams and extra must not both be given; pass NULL for one of them");
+    if (c->extra)
+        return copy_extra(c->extra, code, to);
+    if (code->parameter_count && !c->parameters)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "kernelParams is NULL, but kernel %s has %u "
+                       "parameters",
+                       code->name, code->parameter_count);
+    for (unsigned i = 0; i < code->parameter_count; i++) {
+        if (!c->parameters[i])
+            return em_fail(CUDA_ERROR_INVALID_VALUE, "kernelParams[%u] is NULL (kernel %s)", i,
+                           code->name);
+        memcpy(to + code->parameters[i].offset_B, c->parameters[i], code->parameters[i].size_B);
+    }
+    return CUDA_SUCCESS;
+}

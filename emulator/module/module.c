@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// Modules: their variables and functions, and their end.
+#include "module.h"
+
+#include <string.h>
+
+#include "alloc.h"
+#include "call.h"
+#include "context.h"
+#include "device.h"
+#include "error.h"
+#include "function.h"
+#include "image.h"
+#include "kn.h"
+#include "kn_fill.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "pkey.h"
+
+// ---- variables ----
+
+// Writes the initial value.
+static void initialise(const struct em_module *m, unsigned index)
+{
+    const struct em_variable *v = &m->image->variables[index];
+    void *to = (void *)(uintptr_t)m->variables[index];
+    const uint64_t *address = v->address_of < 0 ? NULL : &m->variables[v->address_of];
+    uint32_t rights = dm_pkey_enter();
+    if (address)
+        memcpy(to, address, sizeof *address);
+    else if (v->initial)
+        kn_copy(to, v->initial, v->size_B);
+    else
+        kn_fill8_rows(to, v->size_B, 0, v->size_B, 1);
+    dm_pkey_leave(rights);
+}
+
+static void free_variables(struct em_module *m)
+{
+    em_assert_locked();
+    for (unsigned i = 0; i < m->image->variable_count; i++) {
+        struct em_allocation *a = m->variables[i] ? em_memory_find(m->variables[i], 1) : NULL;
+        if (a)
+            em_memory_remove(a);
+        m->variables[i] = 0;
+    }
+}
+
+static CUresult make_variables(struct em_module *m)
+{
+    CUresult r = CUDA_SUCCESS;
+    for (unsigned i = 0; i < m->image->variable_count && !r; i++)
+        r = em_memory_alloc_variable(m->object.context, m->image->variables[i].size_B,
+                                     &m->variables[i]);
+    for (unsigned i = 0; i < m->image->variable_count && !r; i++)
+        initialise(m, i);
+    return r;
+}
+
+CUresult em_module_find_variable(const struct em_module *m, const char *name, CUdeviceptr *address,
+                                 size_t *size_B)
+{
+    em_assert_locked();
+    int index = *name ? em_image_find_variable(m->image, name) : -1;
+    // (recorded: lookup/globals-1)
+    if (!*name || (index < 0 && em_image_find_code(m->image, name) >= 0))
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "name (\"%s\") is not the name of a variable",
+                       name);
+    if (index < 0)
+        return em_fail(CUDA_ERROR_NOT_FOUND, "the module has no variable named %s", name);
+    if (address)
+        *address = m->variables[index];
+    if (size_B)
+        *size_B = m->image->variables[index].size_B;
+    return CUDA_SUCCESS;
+}
+
+// ---- life ----
+
+static void finish_module(struct em_object *object)
+{
+    struct em_module *m = (struct em_module *)object;
+    em_assert_locked();
+    em_image_unref(m->image);
+    dm_free(m->functions);
+    dm_free(m->variables);
+    dm_free(m);
+}
+
+CUresult em_module_new(struct em_context *context, struct em_image *image, struct em_module **out)
+{
+    em_assert_locked();
+    struct em_module *m = dm_calloc(1, sizeof *m);
+    if (m) {
+        m->functions = dm_calloc(image->code_count + 1ul, sizeof *m->functions);
+        m->variables = dm_calloc(image->variable_count + 1ul, sizeof *m->variables);
+    }
+    CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!m || !m->functions || !m->variables)
+        em_explain(r, "out of host memory for a module");
+    else
+        r = em_object_start(&m->object, EM_MODULE, context, finish_module);
+    if (r) {
+        if (m) {
+            dm_free(m->functions);
+            dm_free(m->variables);
+        }
+        dm_free(m);
+        return r;
+    }
+    m->image = image;
+    em_image_ref(image);
+    r = make_variables(m);
+    if (r) {
+        free_variables(m);
+        em_object_retire(&m->object);
+        return r;
+    }
+    *out = m;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_module_end(struct em_module *m)
+{
+    em_assert_locked();
+    em_object_ref(&m->object);
+    // A kernel that runs may use the variables.
+    CUresult r = em_memory_wait_idle(m->object.context);
+    if (!r && em_module_find(em_module_handle(m), &m)) // another thread has unloaded it meanwhile
+        r = CUDA_ERROR_INVALID_HANDLE;
+    if (!r) {
+        free_variables(m);
+        for (unsigned i = 0; i < m->image->code_count; i++)
+            if (m->functions[i])
+                em_object_retire(&m->functions[i]->object);
+        em_object_retire(&m->object);
+    }
+    em_object_unref(&m->object);
+    return r;
+}
+
+CUresult em_module_find(CUmodule handle, struct em_module **out)
+{
+    em_assert_locked();
+    return em_object_get(EM_MODULE, handle, CUDA_ERROR_INVALID_HANDLE, out);
+}
+
+// ---- loading ----
+
+// Takes over the caller's reference to the image.
+static CUresult load(struct em_image *image, CUmodule *out)
+{
+    struct em_module *m;
+    em_lock();
+    CUresult r = em_module_new(em_self.current, image, &m);
+    em_image_unref(image);
+    if (!r)
+        *out = em_module_handle(m);
+    em_unlock();
+    em_images_free();
+    return r;
+}
+
+CUresult em_module_load(const void *data, CUmodule *out)
+{
+    struct em_image *image;
+    CUresult r = em_image_load(data, &image);
+    return r ? r : load(image, out);
+}
+
+CUresult em_module_load_file(const char *path, CUmodule *out)
+{
+    struct em_image *image;
+    CUresult r = em_image_load_file(path, &image);
+    return r ? r : load(image, out);
+}
+
+CUresult em_module_unload(CUmodule handle)
+{
+    em_assert_unlocked();
+    struct em_module *m;
+    em_lock();
+    CUresult r = em_module_find(handle, &m);
+    // (recorded: library/module)
+    if (!r && m->library)
+        r = em_fail(CUDA_ERROR_NOT_PERMITTED,
+                    "hmod belongs to a library; unload that (cuLibraryUnload)");
+    if (!r)
+        r = em_module_end(m);
+    em_unlock();
+    em_images_free();
+    return r;
+}
+
+// ---- functions ----
+
+CUresult em_module_get_function(struct em_module *m, unsigned code, struct em_function **out)
+{
+    em_assert_locked();
+    CUresult r = CUDA_SUCCESS;
+    if (!m->functions[code])
+        r = em_function_new(m, m->image->codes[code], &m->functions[code]);
+    *out = m->functions[code];
+    return r;
+}
+
+CUresult em_module_function(CUmodule handle, const char *name, CUfunction *out)
+{
+    em_assert_unlocked();
+    struct em_module *m;
+    struct em_function *f;
+    em_lock();
+    CUresult r = em_module_find(handle, &m);
+    int code = r ? -1 : em_image_find_code(m->image, name);
+    // (recorded: lookup/functions, where the output is set to NULL for a name that does not exist)
+    if (!r && !*name)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "name is empty");
+    if (!r && code < 0) {
+        *out = NULL;
+        r = em_fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel named %s", name);
+    }
+    if (!r)
+        r = em_module_get_function(m, (unsigned)code, &f);
+    if (!r)
+        *out = em_function_handle(f);
+    em_unlock();
+    return r;
+}
+
+CUresult em_module_function_count(CUmodule handle, unsigned *out)
+{
+    em_assert_unlocked();
+    struct em_module *m;
+    em_lock();
+    CUresult r = em_module_find(handle, &m);
+    if (!r)
+        *out = m->image->code_count;
+    em_unlock();
+    return r;
+}
+
+CUresult em_module_functions(CUmodule handle, unsigned count, CUfunction *out)
+{
+    em_assert_unlocked();
+    struct em_module *m;
+    em_lock();
+    CUresult r = em_module_find(handle, &m);
+    for (unsigned i = 0; !r && i < count && i < m->image->code_count; i++) {
+        struct em_function *f;
+        r = em_module_get_function(m, i, &f);
+        if (!r)
+            out[i] = em_function_handle(f);
+    }
+    em_unlock();
+    return r;
+}
+
+CUresult em_module_variable(CUmodule handle, const char *name, CUdeviceptr *address, size_t *size_B)
+{
+    em_assert_unlocked();
+    struct em_module *m;
+    em_lock();
+    CUresult r = em_module_find(handle, &m);
+    if (!r)
+        r = em_module_find_variable(m, name, address, size_B);
+    em_unlock();
+    return r;
+}

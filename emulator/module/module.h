@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Modules and their functions. A module is an image in one context: it owns the image's variables
+// there.
+//
+//     em_library ──one a context──▶ em_module ──▶ em_image   (shared, never changes)
+//         │                            │
+//         ▼                            ▼
+//     em_kernel  ──one a context──▶ em_function ──▶ em_code  (a part of the image)
+//
+// Lifetimes: a function has a reference to its module, a module to its image. A launch has a
+// reference to its function, so that a module can be unloaded at any time.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "code.h"
+#include "object.h"
+
+struct em_context;
+struct em_library;
+
+// The attributes of a function that a program can set.
+struct em_function_settings {
+    int most_dynamic_shared_B, carveout, cluster[3], non_portable, policy;
+};
+
+struct em_module {
+    struct em_object object; // type EM_MODULE
+    struct em_image *image;
+    struct em_library *library;     // that it belongs to, or NULL. Not a reference
+    struct em_function **functions; // by code; NULL until asked for
+    uint64_t *variables;            // their addresses, by variable
+};
+
+// Arguments of the launch calls of CUDA 3, which are set one by one.
+struct em_old_arguments {
+    struct em_extent3 threads;
+    unsigned shared_B, size_B;
+    unsigned char bytes[EM_PARAMETERS_MOST_B];
+};
+
+struct em_function {
+    struct em_object object; // type EM_FUNCTION
+    struct em_module *module;
+    const struct em_code *code;
+    struct em_function_settings *settings; // `own`, or those of the library's kernel
+    struct em_object *kernel;              // that has them: a reference, or NULL
+    struct em_function_settings own;
+    struct em_old_arguments *old; // NULL until set
+};
+
+// ---- loading. Precondition: em_lock not held ----
+
+// cuModuleLoadData and its like, in the current context.
+CUresult em_module_load(const void *image, CUmodule *out);
+CUresult em_module_load_file(const char *path, CUmodule *out);
+CUresult em_module_unload(CUmodule module);
+
+// ---- queries. Precondition: em_lock not held ----
+
+CUresult em_module_function(CUmodule module, const char *name, CUfunction *out);
+CUresult em_module_function_count(CUmodule module, unsigned *out);
+CUresult em_module_functions(CUmodule module, unsigned count, CUfunction *out);
+// `address` and `size_B` may be NULL, but not both.
+CUresult em_module_variable(CUmodule module, const char *name, CUdeviceptr *address,
+                            size_t *size_B);
+
+// Shared with libraries: a variable of a module. Precondition: em_lock held.
+CUresult em_module_find_variable(const struct em_module *m, const char *name, CUdeviceptr *address,
+                                 size_t *size_B);
+
+// ---- for the other files of this room. Precondition: em_lock held ----
+
+// A module of `image`, to which it takes a reference, in `context`.
+CUresult em_module_new(struct em_context *context, struct em_image *image, struct em_module **out);
+// The function of a kernel, which is made if it does not exist.
+CUresult em_module_get_function(struct em_module *m, unsigned code, struct em_function **out);
+CUresult em_module_find(CUmodule handle, struct em_module **out);
+// Ends a module and gives its memory back. Waits for the work of its context, for which em_lock is
+// released meanwhile.
+CUresult em_module_end(struct em_module *m);
+
+static inline CUmodule em_module_handle(const struct em_module *m)
+{
+    return (CUmodule)(uintptr_t)m->object.handle;
+}
+static inline CUfunction em_function_handle(const struct em_function *f)
+{
+    return (CUfunction)(uintptr_t)f->object.handle;
+}
