@@ -100,24 +100,31 @@ static void end(int s)
     SAY(" ");
 }
 
+// Streams run at the same time, so each writes bytes of its own. The last two places are those of
+// the instantiated graph and of calls without a stream.
+static CUdeviceptr place_of(int s)
+{
+    return memory + 64 * (CUdeviceptr)s;
+}
+
 static void work(int s)
 {
     unsigned char *from = host + draw() % 64;
-    CUstreamBatchMemOpParams write = {.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32,
-                                                     .address = memory,
-                                                     .value = 1}};
+    const CUdeviceptr own = place_of(s);
+    CUstreamBatchMemOpParams write = {
+        .writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = own, .value = 1}};
     CUdeviceptr p = 0;
     CUresult r;
     switch (draw() % 8) {
     case 0:
     case 1:
-        SAY("set%d=%s ", s, brief(cuMemsetD8Async(memory, 1, 64, streams[s])));
+        SAY("set%d=%s ", s, brief(cuMemsetD8Async(own, 1, 64, streams[s])));
         break;
     case 2:
-        SAY("to%d=%s ", s, brief(cuMemcpyHtoDAsync(memory, from, 64, streams[s])));
+        SAY("to%d=%s ", s, brief(cuMemcpyHtoDAsync(own, from, 64, streams[s])));
         break;
     case 3:
-        SAY("copy%d=%s ", s, brief(cuMemcpyDtoDAsync(memory, memory + 1024, 64, streams[s])));
+        SAY("copy%d=%s ", s, brief(cuMemcpyDtoDAsync(own, memory + 1024, 64, streams[s])));
         break;
     case 4:
         SAY("host%d=%s ", s, brief(cuLaunchHostFunc(streams[s], host_function, NULL)));
@@ -225,10 +232,10 @@ static void other(int s)
             SAY("mfree=%s ", brief(cuMemFree(p)));
         break;
     case 2:
-        SAY("memset=%s ", brief(cuMemsetD8(memory, 2, 64)));
+        SAY("memset=%s ", brief(cuMemsetD8(place_of(STREAMS + 1), 2, 64)));
         break;
     case 3:
-        SAY("dtoh=%s ", brief(cuMemcpyDtoH(host, memory, 64)));
+        SAY("dtoh=%s ", brief(cuMemcpyDtoH(host + 1024, place_of(STREAMS + 1), 64)));
         break;
     case 4:
         r = cuThreadExchangeStreamCaptureMode(&mode);
@@ -267,7 +274,7 @@ static void set_up(void)
     NEED(cuMemHostAlloc((void **)&host, SIZE, 0));
     NEED(cuGraphCreate(&graph, 0));
     const CUDA_MEMSET_NODE_PARAMS set = {
-        .dst = memory, .elementSize = 1, .width = 64, .height = 1, .value = 3};
+        .dst = place_of(STREAMS), .elementSize = 1, .width = 64, .height = 1, .value = 3};
     NEED(cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, context));
     NEED(cuGraphInstantiate(&exec, graph, 0));
     NEED(cuMemAllocAsync(&p, 512, NULL)); // the pool exists before the first capture

@@ -440,12 +440,18 @@ static uint64_t rank_latest(const struct em_command *c)
 {
     return UINT64_MAX - c->sequence;
 }
+static void set_policy(const struct em_policy *policy) // which the driver's threads read
+{
+    em_lock();
+    em_scheduler.policy = policy;
+    em_unlock();
+}
 static void test_other_policy(void)
 {
     static const struct em_policy late = {.name = "late", .rank = rank_latest};
     struct em_context *c = new_context();
     CUstream a = create(CU_STREAM_NON_BLOCKING), b = create(CU_STREAM_NON_BLOCKING);
-    em_scheduler.policy = &late;
+    set_policy(&late);
     put(a, 1);
     put(a, 2);
     put(b, 3);
@@ -463,7 +469,7 @@ static void test_other_policy(void)
     put(b, 8);
     end_context(c); // runs the command first, because it can
     expect_notes("6 7 8");
-    em_scheduler.policy = &em_policy_eager;
+    set_policy(&em_policy_eager);
 }
 
 // Threads push into one stream: their commands should not overlap.

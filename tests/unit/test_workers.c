@@ -135,7 +135,7 @@ static void test_first_fault(void)
         CHECK_EQ(r, -EFAULT);
         // Parts are begun in order, so that the first one that faults is always among them.
         CHECK_EQ(fault.address, 0x1003);
-        parts[3].at = page;
+        parts[3].at = page + 3; // a byte of its own
         r = em_workers_run_guarded(dm_guarded, touch, parts, sizeof *parts, 4, &fault);
         CHECK_EQ(r, 0);
     }
