@@ -140,7 +140,8 @@ void dm_semaphore_reset(struct dm_semaphore *semaphore)
     __atomic_store_n(&semaphore->shared->value, 0, __ATOMIC_SEQ_CST);
 }
 
-int dm_semaphore_wait(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns)
+int dm_semaphore_wait_unless(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns,
+                             const bool *stop)
 {
     struct dm_semaphore_shared *s = semaphore->shared;
     int r = 0;
@@ -149,8 +150,21 @@ int dm_semaphore_wait(struct dm_semaphore *semaphore, uint64_t value, uint64_t d
         uint32_t seen = __atomic_load_n(&s->changed, __ATOMIC_SEQ_CST);
         if (dm_semaphore_reached(semaphore, value))
             break;
-        r = dm_word_sleep(&s->changed, seen, deadline_ns);
+        if (stop && __atomic_load_n(stop, __ATOMIC_SEQ_CST))
+            r = -ECANCELED;
+        else
+            r = dm_word_sleep(&s->changed, seen, deadline_ns);
     }
     __atomic_fetch_sub(&s->waiters, 1, __ATOMIC_SEQ_CST);
     return r;
+}
+
+int dm_semaphore_wait(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns)
+{
+    return dm_semaphore_wait_unless(semaphore, value, deadline_ns, NULL);
+}
+
+void dm_semaphore_wake(struct dm_semaphore *semaphore)
+{
+    dm_word_changed(&semaphore->shared->changed, &semaphore->shared->waiters);
 }

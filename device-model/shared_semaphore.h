@@ -66,3 +66,8 @@ void dm_semaphore_reset(struct dm_semaphore *semaphore);
 // Sleeps until dm_semaphore_reached. Does not reset a binary semaphore. Returns 0, or -ETIMEDOUT
 // once the clock of dm_now_ns reaches `deadline_ns` (0: never).
 int dm_semaphore_wait(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns);
+// The same, but returns -ECANCELED once *stop is true. Whoever sets it (atomically) must call
+// dm_semaphore_wake afterwards, which makes everybody who waits look again.
+int dm_semaphore_wait_unless(struct dm_semaphore *semaphore, uint64_t value, uint64_t deadline_ns,
+                             const bool *stop);
+void dm_semaphore_wake(struct dm_semaphore *semaphore);

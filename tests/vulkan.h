@@ -47,29 +47,42 @@ static inline void vk_choose_lavapipe(void)
         SKIP("lavapipe is not installed");
 }
 
-static inline void vk_open(void)
+// Creates a device with one queue. `next` is the chain of its create info.
+static inline VkDevice vk_make_device(const char *const *extensions, uint32_t count,
+                                      const void *next)
 {
-    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                     .apiVersion = VK_API_VERSION_1_2};
-    VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                     .pApplicationInfo = &application};
-    if (vkCreateInstance(&instance, NULL, &vk.instance))
-        SKIP("there is no Vulkan here");
-    vk_choose_lavapipe();
     float priority = 1;
-    const char *extension = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
     VkPhysicalDeviceFeatures features;
     vkGetPhysicalDeviceFeatures(vk.physical, &features);
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueCount = 1,
                                      .pQueuePriorities = &priority};
-    VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                 .queueCreateInfoCount = 1,
-                                 .pQueueCreateInfos = &queue,
-                                 .enabledExtensionCount = 1,
-                                 .ppEnabledExtensionNames = &extension,
-                                 .pEnabledFeatures = &features};
-    VK(vkCreateDevice(vk.physical, &device, NULL, &vk.device));
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = next,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue,
+                               .enabledExtensionCount = count,
+                               .ppEnabledExtensionNames = extensions,
+                               .pEnabledFeatures = &features};
+    VkDevice device;
+    VK(vkCreateDevice(vk.physical, &info, NULL, &device));
+    return device;
+}
+
+static inline void vk_open_instance(uint32_t version)
+{
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .apiVersion = version};
+    VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                     .pApplicationInfo = &application};
+    if (vkCreateInstance(&instance, NULL, &vk.instance))
+        SKIP("there is no Vulkan here");
+    vk_choose_lavapipe();
+}
+
+static inline void vk_open_device(const char *const *extensions, uint32_t count, const void *next)
+{
+    vk.device = vk_make_device(extensions, count, next);
     vkGetDeviceQueue(vk.device, 0, 0, &vk.queue);
     vkGetPhysicalDeviceMemoryProperties(vk.physical, &vk.memory);
     vk.get_memory_fd = (PFN_vkGetMemoryFdKHR)vkGetDeviceProcAddr(vk.device, "vkGetMemoryFdKHR");
@@ -80,6 +93,13 @@ static inline void vk_open(void)
                                             .commandPool = vk.pool,
                                             .commandBufferCount = 1};
     VK(vkAllocateCommandBuffers(vk.device, &commands, &vk.commands));
+}
+
+static inline void vk_open(void)
+{
+    const char *extension = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
+    vk_open_instance(VK_API_VERSION_1_2);
+    vk_open_device(&extension, 1, NULL);
 }
 
 static inline void vk_close(void)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "record.h"
+#include "sync.h"
 
 static struct dm_mutex lock = DM_MUTEX_INITIALIZER(LEAF); // guards the two tables
 static struct vl_instance *instances;
@@ -102,6 +103,49 @@ const PFN_vkDestroyInstance vl_hook_DestroyInstance = destroy_instance;
 
 // ---- devices
 
+static void device_end(struct vl_device *d, const VkAllocationCallbacks *allocator)
+{
+    if (d->sync)
+        vl_sync_finish(d->sync);
+    d->DestroyDevice(d->handle, allocator);
+    free(d);
+}
+
+static void device_fill(struct vl_device *d, struct vl_instance *i, PFN_vkGetDeviceProcAddr get,
+                        VkPhysicalDevice physical)
+{
+    d->key = key_of(d->handle);
+    d->get = get;
+#define FILL(name) d->name = (PFN_vk##name)get(d->handle, "vk" #name);
+    VL_DEVICE_ALL_FUNCTIONS(FILL)
+#undef FILL
+    i->GetPhysicalDeviceMemoryProperties(physical, &d->memory);
+}
+
+// Creates the driver's device, without the extensions that only this layer has.
+static VkResult device_create(struct vl_instance *i, VkPhysicalDevice physical,
+                              const VkDeviceCreateInfo *info,
+                              const VkAllocationCallbacks *allocator, PFN_vkCreateDevice create,
+                              struct vl_device *d)
+{
+    struct vl_sync_plan plan;
+    VkDeviceCreateInfo drivers = *info;
+    VkResult r = vl_sync_prepare(i, physical, info, &plan);
+    if (r)
+        return r;
+    if (plan.names) {
+        drivers.ppEnabledExtensionNames = plan.names;
+        drivers.enabledExtensionCount = plan.count;
+    }
+    r = create(physical, &drivers, allocator, &d->handle);
+    if (!r && plan.sync) {
+        d->sync = plan.sync;
+        d->sync->device = d;
+    }
+    vl_sync_prepared(&plan, !r);
+    return r;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
                                                     const VkDeviceCreateInfo *info,
                                                     const VkAllocationCallbacks *allocator,
@@ -124,28 +168,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
         return create ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
     }
     link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    VkResult r = create(physical, info, allocator, out);
+    d->handle = *out; // the loader passes a pointer of its own down in it
+    VkResult r = device_create(i, physical, info, allocator, create, d);
     if (r) {
         free(d);
         return r;
     }
-    d->key = key_of(*out);
-    d->handle = *out;
-    d->get = get;
-#define FILL(name) d->name = (PFN_vk##name)get(*out, "vk" #name);
-    VL_DEVICE_FUNCTIONS(FILL)
-    VL_DEVICE_MEMORY_FUNCTIONS(FILL)
-#undef FILL
-    i->GetPhysicalDeviceMemoryProperties(physical, &d->memory);
+    device_fill(d, i, get, physical);
     dm_mutex_lock(&lock);
     int status = DM_TABLE_ADD(devices, key, d);
     dm_mutex_unlock(&lock);
     if (status) {
-        d->DestroyDevice(*out, allocator);
-        *out = VK_NULL_HANDLE;
-        free(d);
+        device_end(d, allocator);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    *out = d->handle;
     return VK_SUCCESS;
 }
 const PFN_vkCreateDevice vl_hook_CreateDevice = create_device;
@@ -160,7 +197,6 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
     dm_mutex_lock(&lock);
     DM_TABLE_REMOVE(devices, d);
     dm_mutex_unlock(&lock);
-    d->DestroyDevice(device, allocator);
-    free(d);
+    device_end(d, allocator);
 }
 const PFN_vkDestroyDevice vl_hook_DestroyDevice = destroy_device;

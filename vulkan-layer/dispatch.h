@@ -35,11 +35,18 @@ typedef PFN_vkMapMemory2KHR PFN_vkMapMemory2;
 typedef PFN_vkUnmapMemory2KHR PFN_vkUnmapMemory2;
 #endif
 
-// All functions that this layer calls or intercepts; names without "vk". The second list of each
-// kind is intercepted only if memory is presented as non-coherent (noncoherent.h).
+// All functions that this layer calls or intercepts; names without "vk". The lists of MEMORY
+// functions are intercepted only if memory is presented as non-coherent (noncoherent.h), those of
+// SYNC functions only on devices with semaphores or fences of the layer (sync.h). The NEW functions
+// exist on such devices even if the driver lacks them.
 #define VL_INSTANCE_FUNCTIONS(X)                                                                   \
     X(DestroyInstance)                                                                             \
-    X(CreateDevice)
+    X(CreateDevice)                                                                                \
+    X(EnumerateDeviceExtensionProperties)                                                          \
+    X(GetPhysicalDeviceExternalSemaphoreProperties)                                                \
+    X(GetPhysicalDeviceExternalSemaphorePropertiesKHR)                                             \
+    X(GetPhysicalDeviceExternalFenceProperties)                                                    \
+    X(GetPhysicalDeviceExternalFencePropertiesKHR)
 #define VL_INSTANCE_MEMORY_FUNCTIONS(X)                                                            \
     X(GetPhysicalDeviceMemoryProperties)                                                           \
     X(GetPhysicalDeviceMemoryProperties2)                                                          \
@@ -81,7 +88,47 @@ typedef PFN_vkUnmapMemory2KHR PFN_vkUnmapMemory2;
     X(GetMemoryFdPropertiesKHR)                                                                    \
     X(GetMemoryHostPointerPropertiesEXT)
 
+#define VL_DEVICE_SYNC_FUNCTIONS(X)                                                                \
+    X(CreateSemaphore)                                                                             \
+    X(DestroySemaphore)                                                                            \
+    X(GetSemaphoreCounterValue)                                                                    \
+    X(GetSemaphoreCounterValueKHR)                                                                 \
+    X(WaitSemaphores)                                                                              \
+    X(WaitSemaphoresKHR)                                                                           \
+    X(SignalSemaphore)                                                                             \
+    X(SignalSemaphoreKHR)                                                                          \
+    X(CreateFence)                                                                                 \
+    X(DestroyFence)                                                                                \
+    X(ResetFences)                                                                                 \
+    X(GetFenceStatus)                                                                              \
+    X(WaitForFences)                                                                               \
+    X(QueueSubmit)                                                                                 \
+    X(QueueSubmit2)                                                                                \
+    X(QueueSubmit2KHR)                                                                             \
+    X(QueueBindSparse)                                                                             \
+    X(QueuePresentKHR)                                                                             \
+    X(QueueWaitIdle)                                                                               \
+    X(DeviceWaitIdle)                                                                              \
+    X(AcquireNextImageKHR)                                                                         \
+    X(AcquireNextImage2KHR)
+#define VL_DEVICE_NEW_SEMAPHORE_FUNCTIONS(X)                                                       \
+    X(GetSemaphoreFdKHR)                                                                           \
+    X(ImportSemaphoreFdKHR)
+#define VL_DEVICE_NEW_FENCE_FUNCTIONS(X)                                                           \
+    X(GetFenceFdKHR)                                                                               \
+    X(ImportFenceFdKHR)
+
+// All of them.
+#define VL_DEVICE_ALL_FUNCTIONS(X)                                                                 \
+    VL_DEVICE_FUNCTIONS(X)                                                                         \
+    VL_DEVICE_MEMORY_FUNCTIONS(X)                                                                  \
+    VL_DEVICE_SYNC_FUNCTIONS(X)                                                                    \
+    VL_DEVICE_NEW_SEMAPHORE_FUNCTIONS(X)                                                           \
+    VL_DEVICE_NEW_FENCE_FUNCTIONS(X)
+
 #define VL_MEMBER(name) PFN_vk##name name;
+
+struct vl_sync;
 
 struct vl_instance {
     void *key; // the loader's dispatch table: the first word of the instance and of its physical
@@ -98,8 +145,8 @@ struct vl_device {
     void *key; // the first word of the device and of its queues
     VkDevice handle;
     PFN_vkGetDeviceProcAddr get;
-    VL_DEVICE_FUNCTIONS(VL_MEMBER)
-    VL_DEVICE_MEMORY_FUNCTIONS(VL_MEMBER)
+    VL_DEVICE_ALL_FUNCTIONS(VL_MEMBER)
+    struct vl_sync *sync;                    // NULL: no semaphores or fences of the layer
     VkPhysicalDeviceMemoryProperties memory; // as the driver reports it
     UT_hash_handle hh;
 };
@@ -120,8 +167,7 @@ VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *inf
 #define VL_DECLARE(name) extern const PFN_vk##name vl_hook_##name;
 VL_INSTANCE_FUNCTIONS(VL_DECLARE)
 VL_INSTANCE_MEMORY_FUNCTIONS(VL_DECLARE)
-VL_DEVICE_FUNCTIONS(VL_DECLARE)
-VL_DEVICE_MEMORY_FUNCTIONS(VL_DECLARE)
+VL_DEVICE_ALL_FUNCTIONS(VL_DECLARE)
 #undef VL_DECLARE
 
 // Finds a struct by type in a pNext chain. Returns NULL if the chain does not contain it.

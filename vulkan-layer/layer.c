@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // VK_LAYER_CARDLESS_interop: the functions that the Vulkan loader and libcuda.so.1 look up in this
-// library. The layer records images, buffers and memory. It does not change Vulkan's results,
-// except with CARDLESS_VULKAN_MEMORY=noncoherent (noncoherent.c).
+// library. The layer records images, buffers and memory, and provides external semaphores and
+// fences if the driver lacks them (sync.h). It does not change Vulkan's other results, except with
+// CARDLESS_VULKAN_MEMORY=noncoherent (noncoherent.c).
 #include <stdlib.h>
 #include <string.h>
 
 #include "dispatch.h"
 #include "record.h"
+#include "sync.h"
 #include "vulkan_facts.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -45,12 +47,27 @@ static PFN_vkVoidFunction instance_hook(const char *name)
     return f ? f : physical_hook(name);
 }
 
-static PFN_vkVoidFunction device_hook(const char *name)
+// Finds a function that is intercepted if the next layer has it. `sync`: also those for devices
+// with semaphores or fences of the layer.
+static PFN_vkVoidFunction device_hook(const char *name, bool sync)
 {
     const struct hook always[] = {VL_DEVICE_FUNCTIONS(HOOK)},
-                      memory[] = {VL_DEVICE_MEMORY_FUNCTIONS(HOOK)};
+                      memory[] = {VL_DEVICE_MEMORY_FUNCTIONS(HOOK)},
+                      shared[] = {VL_DEVICE_SYNC_FUNCTIONS(HOOK)};
     PFN_vkVoidFunction f = find_in(always, sizeof always / sizeof *always, name);
-    return f || !vl_noncoherent() ? f : find_in(memory, sizeof memory / sizeof *memory, name);
+    if (!f && vl_noncoherent())
+        f = find_in(memory, sizeof memory / sizeof *memory, name);
+    return f || !sync ? f : find_in(shared, sizeof shared / sizeof *shared, name);
+}
+
+// Finds a function that the layer adds to the driver's.
+static PFN_vkVoidFunction added_function(const char *name, bool semaphores, bool fences)
+{
+    const struct hook semaphore[] = {VL_DEVICE_NEW_SEMAPHORE_FUNCTIONS(HOOK)},
+                      fence[] = {VL_DEVICE_NEW_FENCE_FUNCTIONS(HOOK)};
+    PFN_vkVoidFunction f =
+        semaphores ? find_in(semaphore, sizeof semaphore / sizeof *semaphore, name) : NULL;
+    return f || !fences ? f : find_in(fence, sizeof fence / sizeof *fence, name);
 }
 
 static const struct dm_vulkan_layer *for_libcuda(void)
@@ -68,9 +85,14 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetDeviceProcAddr(VkDevice device, co
     struct vl_device *d = vl_device_of(device);
     if (!d)
         return NULL;
-    // A function that the next layer lacks, or lacks because its extension is not enabled, must be
-    // missing here, too.
-    PFN_vkVoidFunction next = d->get(device, name), ours = next ? device_hook(name) : NULL;
+    PFN_vkVoidFunction ours =
+        d->sync ? added_function(name, d->sync->semaphore_fd, d->sync->fence_fd) : NULL;
+    if (ours)
+        return ours;
+    // Another function that the next layer lacks, or lacks because its extension is not enabled,
+    // must be missing here, too.
+    PFN_vkVoidFunction next = d->get(device, name);
+    ours = next ? device_hook(name, d->sync) : NULL;
     return ours ? ours : next;
 }
 
@@ -89,8 +111,11 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instan
     if (!strcmp(name, "vkGetDeviceProcAddr"))
         return (PFN_vkVoidFunction)vkGetDeviceProcAddr;
     PFN_vkVoidFunction next = i->get(instance, name), ours = next ? instance_hook(name) : NULL;
+    if (!ours)
+        ours = added_function(name, true, true);
+    // A device without a struct vl_sync passes its calls on.
     if (next && !ours)
-        ours = device_hook(name);
+        ours = device_hook(name, true);
     return ours ? ours : next;
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # transparent.sh CARDLESS: vulkaninfo prints the same about instance and devices with and without
-# the Vulkan layer, except for the list of layers and values that change by themselves.
+# the Vulkan layer, except for the list of layers, the extensions that the layer provides, and
+# values that change by themselves.
 skip() {
     echo "SKIPPED: $1 is not installed"
     exit 77
@@ -20,11 +21,17 @@ trap 'rm -rf "$folder"' EXIT
 for layer in off on; do
     "$1" run --vulkan-layer $layer -- vulkaninfo 2>"$folder/errors-$layer" >"$folder/raw-$layer" ||
         fail "vulkaninfo fails, layer $layer"
+    sed -E -e '/VK_KHR_external_(semaphore|fence)_fd /d; /^Device Extensions: count/d' \
+        "$folder/raw-$layer" >"$folder/shared-$layer"
     sed -e '/^Layers: count/,/^Presentable Surfaces:\|^Groups:\|^Device Groups:/d' \
         -e '/budget *=/d; /usage *=.*B)$/d; /Surface/d' \
-        "$folder/raw-$layer" >"$folder/$layer"
+        "$folder/shared-$layer" >"$folder/$layer"
 done
 grep -q VK_LAYER_CARDLESS_interop "$folder/raw-on" ||
     fail 'vulkaninfo does not list the layer'
+for extension in semaphore fence; do
+    grep -q "VK_KHR_external_${extension}_fd" "$folder/raw-on" ||
+        fail "vulkaninfo does not list VK_KHR_external_${extension}_fd"
+done
 diff "$folder/off" "$folder/on" && diff "$folder/errors-off" "$folder/errors-on" &&
     echo "the same: $(wc -l <"$folder/on") lines"

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Semaphores and fences that this layer provides: those of a handle type that the driver lacks.
+//
+// A device has a struct vl_sync if the program enabled VK_KHR_external_semaphore_fd or
+// VK_KHR_external_fence_fd, and the driver does not offer OPAQUE_FD for all of them. The
+// calls of other devices go straight to the driver.
+//
+// The handle of such a semaphore is one of the driver's, so that other layers and names for
+// debuggers work, but the driver never sees it in a submission: the layer keeps the state in a
+// payload (sync_payload.h). A semaphore that was neither created exportable nor imported has no
+// payload and is the driver's own.
+#pragma once
+#include "dispatch.h"
+#include "mutex.h"
+#include "record.h"
+#include "sync_payload.h"
+
+struct vl_semaphore {
+    struct vl_key key;
+    enum dm_semaphore_kind kind;
+    // NULL: the driver's own. A temporary payload lasts until the next wait was submitted.
+    struct vl_payload *permanent, *temporary;
+    bool drivers_temporary; // a payload was imported into the driver's semaphore (SYNC_FD)
+    UT_hash_handle hh;
+};
+
+struct vl_fence {
+    struct vl_key key;
+    // NULL: the driver's own. A temporary payload lasts until the fence is reset.
+    struct vl_payload *permanent, *temporary;
+    UT_hash_handle hh;
+};
+
+struct vl_queue;
+
+struct vl_sync {
+    struct vl_device *device;
+    bool semaphore_fd, fence_fd;  // the extensions that the program enabled
+    bool binary, timeline, fence; // the layer provides OPAQUE_FD for these
+    struct vl_semaphore *semaphores;
+    struct vl_fence *fences;
+    struct vl_queue *queues;
+    struct vl_item *by_fence; // the items that hold a fence of the driver
+    uint64_t items;           // so far, of all queues
+    pthread_cond_t changed;   // a queue has finished an item or got one, or the device ends
+    // Atomic, and written with the lock held.
+    bool stopping; // vkDestroyDevice: the threads of the queues leave
+    VkResult lost; // the driver's error for a submission that had been accepted before
+};
+
+// Guards all of the above and the queues. The next layer's functions are called without it.
+extern struct dm_mutex vl_sync_lock;
+
+// ---- devices (sync_device.c)
+
+// What vkCreateDevice needs to know. `names` are the extensions that go down to the driver.
+struct vl_sync_plan {
+    struct vl_sync *sync; // NULL: nothing to do
+    const char **names;   // NULL: as the program has passed them
+    uint32_t count;
+};
+
+// Finds out which extensions of `info` this layer has to provide. Returns VK_SUCCESS or
+// VK_ERROR_OUT_OF_HOST_MEMORY.
+VkResult vl_sync_prepare(struct vl_instance *i, VkPhysicalDevice physical,
+                         const VkDeviceCreateInfo *info, struct vl_sync_plan *plan);
+// Frees what the plan holds. The device keeps plan->sync if it was created.
+void vl_sync_prepared(struct vl_sync_plan *plan, bool created);
+// Ends the threads of the device's queues, drops what they hold, and frees all state.
+void vl_sync_finish(struct vl_sync *sync);
+// Returns the first error of a submission that had been accepted before.
+VkResult vl_sync_lost(const struct vl_sync *sync);
+
+// ---- semaphores (sync_semaphore.c) and fences (sync_fence.c)
+
+// Precondition: vl_sync_lock held. Return NULL if the layer has no record of the handle.
+struct vl_semaphore *vl_semaphore_find(struct vl_sync *sync, VkSemaphore handle);
+struct vl_fence *vl_fence_find(struct vl_sync *sync, VkFence handle);
+// Return true if a submission that uses the handle concerns the layer. Precondition: vl_sync_lock
+// held.
+bool vl_semaphore_is_ours(struct vl_sync *sync, VkSemaphore handle);
+bool vl_fence_is_ours(struct vl_sync *sync, VkFence handle);
+// Return the payload that a submitted wait, signal or fence operation acts on, with a reference for
+// the caller; NULL if it is the driver's. A wait takes a temporary payload away, as "the import of
+// a temporary payload" demands. Precondition: vl_sync_lock held.
+struct vl_payload *vl_semaphore_for_wait(struct vl_sync *sync, VkSemaphore handle);
+struct vl_payload *vl_semaphore_for_signal(struct vl_sync *sync, VkSemaphore handle);
+struct vl_payload *vl_fence_for_signal(struct vl_sync *sync, VkFence handle);
+// Free all records of a device that ends. Nobody uses it.
+void vl_semaphores_finish(struct vl_sync *sync);
+void vl_fences_finish(struct vl_sync *sync);
+
+// Returns whether a queue holds the submission of this fence of the driver's. Until it is passed
+// on, the driver must not be asked for the fence, because "host access to fence must be externally
+// synchronized" with vkQueueSubmit. `changed` is signalled afterwards. Precondition: vl_sync_lock
+// held. (sync_queue.c)
+bool vl_fence_is_held(struct vl_sync *sync, VkFence handle);
+
+// ---- waits of the host (sync_wait.c)
+
+// One semaphore or fence that a host wait is about. `payload` NULL: the driver's.
+struct vl_host_wait {
+    struct vl_payload *payload;
+    uint64_t value;
+};
+// Returns the clock of dm_now_ns at the end of a timeout; 0 if that is beyond what it can count.
+uint64_t vl_deadline(uint64_t timeout_ns);
+// Returns the time that is left; UINT64_MAX if the deadline is 0.
+uint64_t vl_remaining(uint64_t deadline_ns);
+// Waits for all or any of `count` payloads, and of what `driver(argument, timeout_ns)` waits for in
+// the same way; `driver` may be NULL. Returns VK_SUCCESS, VK_TIMEOUT, or the driver's error.
+VkResult vl_host_wait(struct vl_sync *sync, const struct vl_host_wait *waits, uint32_t count,
+                      bool all, uint64_t timeout_ns,
+                      VkResult (*driver)(void *argument, uint64_t timeout_ns), void *argument);

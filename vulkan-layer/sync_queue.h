@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Queues: submissions that wait for payloads or signal them.
+//
+// A queue holds a list of items, one for each batch. A thread of the queue takes the first one,
+// waits for its payloads, passes the rest on to the driver, waits for its completion if it has to
+// signal payloads, and then removes the item:
+//
+//   wait for items of other queues that signal the driver's semaphores of this one
+//   wait for the payloads in waits[]
+//      │ nothing to signal                        │ payloads to signal
+//      ▼                                          ▼
+//   driver: everything, the fence              driver: the work, a fence of the layer
+//                                              wait for that fence
+//                                              signal the payloads in signals[]
+//                                              driver: the driver's signals, the fence
+//                                              signal the fence's payload
+//
+// As long as the list is not empty, every later submission of the queue joins it. So the driver
+// sees the batches in the order of the program, and whoever observes a fence or a semaphore of the
+// driver can rely on all earlier signals of payloads. If the list is empty and all payloads are
+// there already, the program's own thread passes the batch on.
+//
+// The program must not use a queue in two threads at once. So only its own thread, if the list is
+// empty, or the thread of the queue, if it is not, calls the driver with the queue.
+#pragma once
+#include "sync_batch.h"
+
+struct vl_item {
+    struct vl_item *next;
+    struct vl_batch batch;
+    VkFence fence;                    // of the driver, or VK_NULL_HANDLE
+    struct vl_payload *fence_payload; // of the layer's fence, or NULL
+    uint64_t number;                  // counts the items of all queues of the device
+    UT_hash_handle hh;                // in sync->by_fence if `fence` is not VK_NULL_HANDLE
+};
+
+struct vl_queue {
+    VkQueue handle;
+    struct vl_sync *sync;
+    struct vl_item *first, *last;
+    struct vl_payload *waits_for; // the thread waits for it, or NULL
+    VkFence done;                 // notes that the driver has completed the work of an item
+    pthread_t thread;
+    struct vl_queue *next; // of the device
+};
+
+// Passes items on, now or later. Takes them over. Their batches are not resolved yet; `fence` is
+// the program's, for the last item. Returns what the driver returns, or VK_SUCCESS.
+VkResult vl_queue_submit(struct vl_queue *queue, struct vl_item *items, VkFence fence);
+void vl_item_free(struct vl_item *item);
+
+// Finds or creates the state of a queue. Returns NULL if memory or threads run out.
+struct vl_queue *vl_queue_of(struct vl_sync *sync, VkQueue handle);
+// Waits until the queue, or any queue of the device if it is NULL, holds nothing.
+void vl_queue_drain(struct vl_sync *sync, VkQueue handle);
+// Returns whether any queue of the device holds items. Precondition: vl_sync_lock held.
+bool vl_queues_hold(const struct vl_sync *sync);
+// Ends all threads, and frees the queues with what they hold.
+void vl_queues_finish(struct vl_sync *sync);
