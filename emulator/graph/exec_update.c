@@ -1,79 +1,145 @@
 // SPDX-License-Identifier: MIT
-// Updates of whole graphs: the nodes of two graphs are paired in the order of their creation, then
-// compared, and the steps take over the parameters.
+// Updates of whole graphs: pairs the nodes of two graphs, compares each pair, and gives the steps
+// of the instantiated graph the parameters of their partners.
+//
+// Nodes are paired as on a card (recorded: graph_rules, updates): first the exit nodes, the newest
+// first, then for each pair in turn its dependencies, in the order of their edges. A pair is
+// compared when its turn comes: the number of dependencies, the type, the parameters, the graphs
+// inside of the node, the pairs of its dependencies. The first difference is reported.
+#include <string.h>
+
+#include "alloc.h"
 #include "error.h"
 #include "graph_exec.h"
 #include "graph_node.h"
 #include "lock.h"
 
-// The steps [first, end) of `old` are compared with all steps of `plan`. They are those of the
-// whole graph or of a child graph.
+struct pair {
+    uint32_t old, new; // steps
+    uint32_t next;     // in the queue of its graph, or NO_PAIR
+};
+#define NO_PAIR UINT32_MAX
+
+// The pairs of one graph, in the order in which they are compared.
+struct queue {
+    uint32_t first, last; // NO_PAIR: empty
+};
+
 struct update {
-    const struct em_plan *old;
-    uint32_t first, end;
-    struct em_plan *plan;
+    struct em_plan *old, *new;
+    struct em_graph_node **nodes;    // by step of `new`
+    uint32_t *old_partner;           // by step of `old`: EM_NO_STEP if it has none yet
+    uint32_t *new_partner;           // by step of `new`
+    bool *has_out_old, *has_out_new; // by step: another step of the same graph depends on it
+    struct pair *pairs;              // all, in the order in which they were found
+    uint32_t pair_count;
     CUgraphExecUpdateResultInfo *info;
 };
 
-static CUresult refuse(struct update *u, CUgraphExecUpdateResult result,
-                       const struct em_graph_node *node, const char *why)
+// The steps of one graph: the whole one, a child graph or a body.
+struct level {
+    uint32_t first, end;
+};
+
+static CUgraphNode handle_of(const struct update *u, uint32_t step)
+{
+    return step == EM_NO_STEP ? NULL : em_graph_node_handle(u->nodes[step]);
+}
+
+static CUresult refuse(struct update *u, CUgraphExecUpdateResult result, uint32_t step,
+                       const char *why)
 {
     u->info->result = result;
-    u->info->errorNode = node ? em_graph_node_handle(node) : NULL;
+    u->info->errorNode = handle_of(u, step);
     return em_fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "%s", why);
 }
 
-// Whether a step has the same successors. Those outside the compared steps do not count: they are
-// the last step of the child graph.
-static bool same_outs(const struct update *u, uint32_t at)
+// ---- exit nodes ----
+
+// The next step of the same graph.
+static uint32_t next_step(const struct em_plan *p, uint32_t step)
 {
-    const struct em_step *a = &u->old->steps[u->first + at], *b = &u->plan->steps[at];
-    uint32_t i = a[0].first_out, j = b[0].first_out;
-    while (i < a[1].first_out) {
-        uint32_t to = u->old->outs[i++];
-        if (to >= u->first && to < u->end &&
-            (j == b[1].first_out || u->plan->outs[j++] != to - u->first))
-            return false;
+    return p->steps[step].last + 1;
+}
+
+// Counts the steps of a level, and marks those on which others depend.
+static uint32_t mark_outs(const struct em_plan *p, const struct level *l, bool *has_out)
+{
+    uint32_t count = 0;
+    for (uint32_t s = l->first; s < l->end; s = next_step(p, s), count++)
+        for (uint32_t i = p->steps[s].first_in; i < p->steps[s + 1].first_in; i++)
+            has_out[p->ins[i]] = true;
+    return count;
+}
+
+static uint32_t count_exits(const struct em_plan *p, const struct level *l, const bool *has_out)
+{
+    uint32_t count = 0;
+    for (uint32_t s = l->first; s < l->end; s = next_step(p, s))
+        count += !has_out[s];
+    return count;
+}
+
+static uint32_t next_exit(const struct em_plan *p, uint32_t step, const bool *has_out)
+{
+    while (has_out[step])
+        step = next_step(p, step);
+    return step;
+}
+
+static uint32_t new_pair(struct update *u, uint32_t old, uint32_t new, uint32_t next)
+{
+    u->old_partner[old] = new;
+    u->new_partner[new] = old;
+    u->pairs[u->pair_count] = (struct pair){old, new, next};
+    return u->pair_count++;
+}
+
+static void prepend_pair(struct update *u, struct queue *q, uint32_t old, uint32_t new)
+{
+    q->first = new_pair(u, old, new, q->first);
+    if (q->last == NO_PAIR)
+        q->last = q->first;
+}
+
+// Precondition: the queue is not empty.
+static void append_pair(struct update *u, struct queue *q, uint32_t old, uint32_t new)
+{
+    uint32_t pair = new_pair(u, old, new, NO_PAIR);
+    u->pairs[q->last].next = pair;
+    q->last = pair;
+}
+
+// "hGraph has more exit nodes than hGraph, in which case resultInfo->errorNode is set to one of the
+// exit nodes in hGraph."
+static CUresult pair_exits(struct update *u, const struct level *old, const struct level *new,
+                           struct queue *q)
+{
+    uint32_t count = count_exits(u->old, old, u->has_out_old);
+    uint32_t new_count = count_exits(u->new, new, u->has_out_new);
+    uint32_t a = old->first, b = new->first;
+    for (uint32_t i = count + 1; i < new_count; i++)
+        b = next_step(u->new, next_exit(u->new, b, u->has_out_new));
+    if (new_count > count)
+        return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+                      next_exit(u->new, b, u->has_out_new),
+                      "the graph has more exit nodes than the instantiated graph");
+    if (new_count < count)
+        return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, EM_NO_STEP,
+                      "the graph has fewer exit nodes than the instantiated graph");
+    for (uint32_t i = 0; i < count; i++) {
+        a = next_exit(u->old, a, u->has_out_old);
+        b = next_exit(u->new, b, u->has_out_new);
+        prepend_pair(u, q, a, b);
+        a = next_step(u->old, a);
+        b = next_step(u->new, b);
     }
-    return j == b[1].first_out;
+    return CUDA_SUCCESS;
 }
 
-// Whether a step is in the same body of the same conditional step, or outside of bodies.
-static bool same_section(const struct update *u, uint32_t at)
-{
-    const struct em_plan *p = u->old, *q = u->plan;
-    const uint32_t a = p->steps[u->first + at].section, b = q->steps[at].section;
-    const uint32_t step = p->sections[a].step;
-    if (!b)
-        return step == EM_NO_STEP || step < u->first;
-    return step == u->first + q->sections[b].step &&
-           a - p->steps[step].first_section == b - q->steps[q->sections[b].step].first_section;
-}
+// ---- comparison ----
 
-static CUresult compare_topology(struct update *u)
-{
-    bool same = u->end - u->first == u->plan->count;
-    for (uint32_t i = 0; same && i < u->plan->count; i++)
-        same = same_section(u, i) && same_outs(u, i);
-    if (same)
-        return CUDA_SUCCESS;
-    return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL,
-                  "the nodes or edges of the graph differ from those of the instantiated graph");
-}
-
-static CUresult compare_types(struct update *u, const struct em_graph *g)
-{
-    CUresult r = CUDA_SUCCESS;
-    for (const struct em_graph_node *n = g->first; n && !r; n = n->next) {
-        if (u->old->steps[u->first + n->enter].type != n->type)
-            return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, n,
-                          "a node has another type than in the instantiated graph");
-        struct em_graph *inner;
-        for (unsigned i = 0; !r && (inner = em_node_graph(n, i)); i++)
-            r = compare_types(u, inner);
-    }
-    return r;
-}
+static CUresult compare_level(struct update *u, const struct level *old, const struct level *new);
 
 // (recorded: graph_rules, conditionals/update-3)
 static CUgraphExecUpdateResult changed_result(CUgraphNodeType type)
@@ -82,54 +148,149 @@ static CUgraphExecUpdateResult changed_result(CUgraphNodeType type)
                                                   : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-static CUresult compare_params(struct update *u, const struct em_graph *g)
+// The graphs inside of two nodes of the same type.
+static CUresult compare_inside(struct update *u, struct pair p)
 {
+    const struct em_step *a = &u->old->steps[p.old], *b = &u->new->steps[p.new];
     CUresult r = CUDA_SUCCESS;
-    char why[200];
-    for (const struct em_graph_node *n = g->first; n && !r; n = n->next) {
-        const void *params = u->old->steps[u->first + n->enter].params;
-        struct em_graph *inner;
-        if (!em_node_child(n) && !em_node_may_change(n->type, params, n->params, why, sizeof why))
-            r = refuse(u, changed_result(n->type), n, why);
-        for (unsigned i = 0; !r && (inner = em_node_graph(n, i)); i++)
-            r = compare_params(u, inner);
-    }
+    if (a->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        return compare_level(u, &(struct level){p.old + 1, a->last},
+                             &(struct level){p.new + 1, b->last});
+    if (a->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return r;
+    const struct em_section *s = &u->old->sections[a->first_section];
+    const struct em_section *t = &u->new->sections[b->first_section];
+    for (; !r && s < u->old->sections + u->old->section_count && s->step == p.old; s++, t++)
+        r = compare_level(u, &(struct level){s->first_step, s->end_step},
+                          &(struct level){t->first_step, t->end_step});
     return r;
 }
 
-// The steps exchange their parameters and commands.
-static void take_over(struct em_plan *to, uint32_t first, struct em_plan *from)
+// "The dependencies are paired based on edge order and a dependency does not match when the nodes
+// are already paired based on other edges examined in the graph."
+static CUresult pair_dependencies(struct update *u, struct pair p, struct queue *q)
 {
-    for (uint32_t i = 0; i < from->count; i++) {
-        struct em_step *a = &to->steps[first + i], *b = &from->steps[i], old = *a;
+    const uint32_t *old = &u->old->ins[u->old->steps[p.old].first_in];
+    const uint32_t *new = &u->new->ins[u->new->steps[p.new].first_in];
+    const uint32_t count = u->new->steps[p.new + 1].first_in - u->new->steps[p.new].first_in;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t a = u->old_partner[old[i]], b = u->new_partner[new[i]];
+        if (a == EM_NO_STEP && b == EM_NO_STEP) {
+            append_pair(u, q, old[i], new[i]);
+        } else if (a != new[i]) {
+            u->info->errorFromNode = handle_of(u, new[i]);
+            return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, p.new,
+                          "a dependency of a node differs from that of the instantiated graph");
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult compare_pair(struct update *u, struct pair p, struct queue *q)
+{
+    const struct em_step *a = &u->old->steps[p.old], *b = &u->new->steps[p.new];
+    char why[200];
+    if (a[1].first_in - a->first_in != b[1].first_in - b->first_in)
+        return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, p.new,
+                      "a node has another number of dependencies than in the instantiated graph");
+    if (a->type != b->type)
+        return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, p.new,
+                      "a node has another type than in the instantiated graph");
+    if (b->params && !em_node_may_change(b->type, a->params, b->params, why, sizeof why))
+        return refuse(u, changed_result(b->type), p.new, why);
+    CUresult r = compare_inside(u, p);
+    return r ? r : pair_dependencies(u, p, q);
+}
+
+// Each node has a partner in the end, because a plan has no cycle: a path leads from each node to
+// an exit node.
+static CUresult compare_level(struct update *u, const struct level *old, const struct level *new)
+{
+    struct queue q = {NO_PAIR, NO_PAIR};
+    if (mark_outs(u->old, old, u->has_out_old) != mark_outs(u->new, new, u->has_out_new))
+        return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, EM_NO_STEP,
+                      "the graph has another number of nodes than the instantiated graph");
+    CUresult r = pair_exits(u, old, new, &q);
+    for (uint32_t at = q.first; !r && at != NO_PAIR; at = u->pairs[at].next)
+        r = compare_pair(u, u->pairs[at], &q);
+    return r;
+}
+
+// ---- the update ----
+
+// The steps exchange their parameters and commands.
+static void take_over(const struct update *u)
+{
+    for (uint32_t i = 0; i < u->pair_count; i++) {
+        struct em_step *a = &u->old->steps[u->pairs[i].old], *b = &u->new->steps[u->pairs[i].new];
+        const struct em_step was = *a;
         a->params = b->params;
         a->command = b->command;
-        b->params = old.params;
-        b->command = old.command;
+        b->params = was.params;
+        b->command = was.command;
     }
 }
 
-static CUresult update(struct em_graph_exec *x, struct em_graph *g, struct update *u)
+static void list_nodes(struct em_graph *g, struct em_graph_node **out)
+{
+    for (struct em_graph_node *n = g->first; n; n = n->next) {
+        struct em_graph *inner;
+        out[n->enter] = n;
+        for (unsigned i = 0; (inner = em_node_graph(n, i)); i++)
+            list_nodes(inner, out);
+    }
+}
+
+static CUresult start_update(struct update *u, struct em_graph *g)
+{
+    const size_t old = u->old->count + 1ul, new = u->new->count + 1ul;
+    u->nodes = dm_calloc(new, sizeof(struct em_graph_node *));
+    u->old_partner = dm_alloc(old * sizeof *u->old_partner);
+    u->new_partner = dm_alloc(new * sizeof *u->new_partner);
+    u->has_out_old = dm_calloc(old, sizeof *u->has_out_old);
+    u->has_out_new = dm_calloc(new, sizeof *u->has_out_new);
+    u->pairs = dm_alloc(new * sizeof *u->pairs);
+    if (!u->nodes || !u->old_partner || !u->new_partner || !u->has_out_old || !u->has_out_new ||
+        !u->pairs)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the update of a graph");
+    memset(u->old_partner, 0xff, old * sizeof *u->old_partner); // EM_NO_STEP
+    memset(u->new_partner, 0xff, new * sizeof *u->new_partner);
+    list_nodes(g, u->nodes);
+    return CUDA_SUCCESS;
+}
+
+static void finish_update(struct update *u)
+{
+    dm_free(u->nodes);
+    dm_free(u->old_partner);
+    dm_free(u->new_partner);
+    dm_free(u->has_out_old);
+    dm_free(u->has_out_new);
+    dm_free(u->pairs);
+}
+
+// Compares a level of the instantiated graph with the whole of another graph, and updates it.
+static CUresult update(struct em_graph_exec *x, const struct level *old, struct em_graph *g,
+                       CUgraphExecUpdateResultInfo *info)
 {
     struct em_plan_problem problem;
-    CUresult r = em_plan_new(g, &u->plan, &problem);
+    struct update u = {.info = info};
+    CUresult r = em_plan_new(g, &u.new, &problem);
     if (r)
         return r;
-    u->old = x->plan;
-    // A pair of different types is reported even if the topology differs too.
-    if (u->end - u->first == u->plan->count)
-        r = compare_types(u, g);
+    u.old = x->plan;
+    r = start_update(&u, g);
     if (!r)
-        r = compare_topology(u);
-    if (!r)
-        r = compare_params(u, g);
+        r = compare_level(&u, old, &(struct level){0, u.new->count});
     if (!r)
         r = em_graph_exec_own_plan(x);
     if (!r) {
-        take_over(x->plan, u->first, u->plan);
-        u->info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+        u.old = x->plan;
+        take_over(&u);
+        info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
     }
-    em_plan_unref(u->plan);
+    finish_update(&u);
+    em_plan_unref(u.new);
     return r;
 }
 
@@ -143,7 +304,7 @@ CUresult em_graph_exec_update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
     if (!r)
         r = em_graph_get(graph, &g);
     if (!r)
-        r = update(x, g, &(struct update){.end = x->plan->count, .info = info});
+        r = update(x, &(struct level){0, x->plan->count}, g, info);
     em_unlock();
     return r;
 }
@@ -159,9 +320,7 @@ CUresult em_graph_exec_set_child(CUgraphExec exec, CUgraphNode node, CUgraph chi
     if (!r)
         r = em_graph_get(child, &g);
     if (!r)
-        r = update(
-            x, g,
-            &(struct update){.first = at + 1, .end = x->plan->steps[at].leave, .info = &info});
+        r = update(x, &(struct level){at + 1, x->plan->steps[at].last}, g, &info);
     em_unlock();
     return r;
 }

@@ -59,16 +59,21 @@ static void get_memset(const void *params, CUgraphNodeParams *out)
     out->memset = *(const CUDA_MEMSET_NODE_PARAMS_v2 *)params;
 }
 
-// "CUDA_ERROR_INVALID_VALUE will be returned … if either the original or new memory operand are
-// multidimensional."
+// "For 2d memsets, only address and assigned value may be updated. For 1d memsets, updating
+// dimensions is also allowed".
 static const char *object_memset(const void *from, const void *to)
 {
     const CUDA_MEMSET_NODE_PARAMS_v2 *a = from, *b = to;
     if (a->ctx != b->ctx)
         return "the context of a memset must stay the same";
-    if (!memcmp(a, b, sizeof *a) || (a->height == 1 && b->height == 1))
+    if (a->height == 1 && b->height == 1)
         return NULL;
-    return "a memset of several rows cannot be changed, and cannot replace one of one row";
+    if (a->height == b->height && a->width == b->width && a->pitch == b->pitch &&
+        a->elementSize == b->elementSize)
+        return NULL;
+    return "only the address and the value of a memset of several rows can be changed, and it "
+           "cannot "
+           "replace one of one row";
 }
 
 // ---- memcpy ----

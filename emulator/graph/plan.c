@@ -46,7 +46,7 @@ static bool number_steps(struct em_graph *g, struct size *size)
 
 struct walk {
     struct em_plan *plan;
-    uint32_t outs, sections; // filled in
+    uint32_t outs, ins, sections; // filled in
 };
 
 // The place of the graph that is filled in.
@@ -78,6 +78,8 @@ static void fill_child(struct em_graph_node *n, const struct place *in, struct w
     leave->section = in->section;
     leave->outer = in->outer;
     leave->first_out = w->outs;
+    leave->first_in = w->ins;
+    leave->last = n->leave;
 }
 
 // Precondition: the step's own successors are filled in.
@@ -90,8 +92,16 @@ static void fill_bodies(struct em_graph_node *n, const struct place *in, struct 
         w->plan->sections[w->sections++].step = n->enter;
     struct place inside = {EM_NO_STEP, s->first_section,
                            in->outer == EM_NO_STEP ? n->enter : in->outer};
-    for (unsigned i = 0; (body = em_node_graph(n, i)); i++, inside.section++)
+    uint32_t step = n->enter + 1;
+    for (unsigned i = 0; (body = em_node_graph(n, i)); i++, inside.section++) {
+        struct em_section *section = &w->plan->sections[inside.section];
         fill_outs(body, &inside, w);
+        section->first_step = step;
+        if (body->last)
+            step = w->plan->steps[body->last->enter].last + 1;
+        section->end_step = step;
+    }
+    s->last = step - 1;
 }
 
 // Fills in the successors of the steps in the order of their numbers, and their sections.
@@ -100,8 +110,12 @@ static void fill_outs(struct em_graph *g, const struct place *in, struct walk *w
     struct em_step *steps = w->plan->steps;
     for (struct em_graph_node *n = g->first; n; n = n->next) {
         steps[n->enter].first_out = w->outs;
+        steps[n->enter].first_in = w->ins;
+        steps[n->enter].last = n->leave;
         steps[n->enter].section = in->section;
         steps[n->enter].outer = in->outer;
+        for (const struct em_graph_edge *e = n->first_in; e; e = e->next_in)
+            w->plan->ins[w->ins++] = e->from->enter;
         if (em_node_child(n))
             fill_child(n, in, w);
         for (const struct em_graph_edge *e = n->first_out; e; e = e->next_out)
@@ -179,7 +193,6 @@ static CUresult fill_steps(struct em_plan *p, struct em_graph *g, struct em_plan
         count_kind(p, s->kind);
         p->memory_steps += em_node_memory(n->type, n->params) != NULL;
         if (em_node_child(n)) {
-            s->leave = n->leave;
             p->steps[n->leave].type = n->type;
             p->steps[n->leave].enabled = true;
             r = fill_steps(p, em_node_child(n), problem);
@@ -252,10 +265,11 @@ static bool alloc_arrays(struct em_plan *p, uint64_t outs)
     p->sections = dm_calloc(p->section_count, sizeof *p->sections);
     p->steps = dm_calloc(p->count + 1ul, sizeof *p->steps);
     p->outs = dm_alloc((outs + 1) * sizeof *p->outs);
+    p->ins = dm_alloc((outs + 1) * sizeof *p->ins);
     p->order = dm_alloc((p->count + 1ul) * sizeof *p->order);
     p->waiting = dm_alloc((p->count + 1ul) * sizeof *p->waiting);
     p->ready = dm_alloc((p->count + 1ul) * sizeof *p->ready);
-    return p->sections && p->steps && p->outs && p->order && p->waiting && p->ready;
+    return p->sections && p->steps && p->outs && p->ins && p->order && p->waiting && p->ready;
 }
 
 static CUresult new_plan(const struct size *size, struct em_plan **out)
@@ -293,6 +307,7 @@ void em_plan_unref(struct em_plan *p)
     dm_free(p->sections);
     dm_free(p->steps);
     dm_free(p->outs);
+    dm_free(p->ins);
     dm_free(p->order);
     dm_free(p->waiting);
     dm_free(p->ready);
@@ -314,6 +329,7 @@ CUresult em_plan_new(struct em_graph *g, struct em_plan **out, struct em_plan_pr
     p->sections[0].step = EM_NO_STEP;
     fill_outs(g, &(struct place){EM_NO_STEP, 0, EM_NO_STEP}, &w);
     p->steps[p->count].first_out = w.outs;
+    p->steps[p->count].first_in = w.ins;
     if (!sort_steps(p)) {
         problem->result = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "the edges of the graph form a cycle");
@@ -342,6 +358,7 @@ CUresult em_plan_copy(const struct em_plan *p, struct em_plan **out)
     copy->memory_steps = p->memory_steps;
     memcpy(copy->sections, p->sections, p->section_count * sizeof *p->sections);
     memcpy(copy->outs, p->outs, outs * sizeof *p->outs);
+    memcpy(copy->ins, p->ins, p->steps[p->count].first_in * sizeof *p->ins);
     memcpy(copy->order, p->order, p->count * sizeof *p->order);
     for (uint32_t i = 0; i <= p->count && !r; i++) {
         struct em_step *to = &copy->steps[i];

@@ -38,12 +38,11 @@ struct em_step {
     CUgraphNodeType type;
     uint8_t kind; // enum em_step_kind
     bool enabled;
-    uint32_t in_count;  // steps that must complete before it
-    uint32_t first_out; // in em_plan.outs; the next step's is the end
-    union {
-        uint32_t leave;         // of the first step of a child graph: its last step
-        uint32_t first_section; // of a conditional node
-    };
+    uint32_t in_count;          // steps that must complete before it
+    uint32_t first_out;         // in em_plan.outs; the next step's is the end
+    uint32_t first_in;          // in em_plan.ins; the next step's is the end
+    uint32_t last;              // the last step of the graphs inside of its node, or itself
+    uint32_t first_section;     // of a conditional node
     uint32_t section;           // that it is part of
     uint32_t outer;             // in a body: the conditional step of section 0, else EM_NO_STEP
     void *params;               // a copy of the node's; NULL for a child graph
@@ -52,9 +51,10 @@ struct em_step {
 
 // The steps of section 0, or of a body of a conditional node, lie together in em_plan.order.
 struct em_section {
-    uint32_t first, end; // in em_plan.order
-    uint32_t step;       // the conditional step; of section 0: EM_NO_STEP
-    uint32_t at;         // its place in em_plan.order
+    uint32_t first, end;           // in em_plan.order
+    uint32_t step;                 // the conditional step; of section 0: EM_NO_STEP
+    uint32_t at;                   // its place in em_plan.order
+    uint32_t first_step, end_step; // in em_plan.steps, with those of graphs inside of its nodes
     // In the first section of a conditional step of section 0: where the launch that runs is.
     bool running;
     uint32_t now_section, now;
@@ -67,6 +67,7 @@ struct em_plan {
     uint32_t event_steps, memory_steps;
     struct em_step *steps; // count + 1
     uint32_t *outs;        // the successors of all steps
+    uint32_t *ins;         // the dependencies of all nodes, in the order of their edges
     uint32_t *order;       // a topological order of each section, one section after the other
     uint32_t section_count;
     struct em_section *sections;
