@@ -28,7 +28,7 @@ struct queue {
 struct update {
     struct em_plan *old, *new;
     struct em_graph_node **nodes;    // by step of `new`
-    uint32_t *old_partner;           // by step of `old`: EM_NO_STEP if it has none yet
+    uint32_t *old_partner;           // by step of `old`: EM_NO_STEP before it is paired
     uint32_t *new_partner;           // by step of `new`
     bool *has_out_old, *has_out_new; // by step: another step of the same graph depends on it
     struct pair *pairs;              // all, in the order in which they were found

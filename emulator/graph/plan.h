@@ -72,7 +72,7 @@ struct em_plan {
     uint32_t section_count;
     struct em_section *sections;
     // The state of the launch that runs: the unfinished predecessors of each step, and a ring of
-    // count + 1 elements for the steps that have none.
+    // count + 1 elements for the steps that can run.
     uint32_t *waiting, *ready;
 };
 
