@@ -38,7 +38,8 @@ const char *em_memory_kind_text(enum em_memory_kind kind)
 }
 
 // On the card, copies to and from memory of a context's device, or of a pool, are synchronous by
-// default (recorded: ptrattr).
+// default (recorded: ptrattr). To a module's variable they are not (recorded:
+// globals/pointer-attributes).
 static bool syncs_by_default(enum em_memory_kind kind)
 {
     switch (kind) {
@@ -46,7 +47,6 @@ static bool syncs_by_default(enum em_memory_kind kind)
     case EM_MEMORY_POOLED:
     case EM_MEMORY_IMPORTED:
     case EM_MEMORY_IPC:
-    case EM_MEMORY_GLOBAL:
         return true;
     default:
         return false;

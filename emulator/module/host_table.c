@@ -229,10 +229,11 @@ static bool has_kernels(const cardlessModuleDesc *t, const struct em_text_name *
 {
     if (t->kernel_count != count)
         return false;
+    // The table's names are distinct.
     for (unsigned i = 0; i < count; i++) {
         unsigned j = 0;
-        while (j < count && (strlen(t->kernels[j].name) != names[i].length ||
-                             memcmp(t->kernels[j].name, names[i].at, names[i].length)))
+        while (j < count && (strlen(t->kernels[i].name) != names[j].length ||
+                             memcmp(t->kernels[i].name, names[j].at, names[j].length)))
             j++;
         if (j == count)
             return false;

@@ -139,6 +139,9 @@ CUresult em_stream_destroy(CUstream handle)
     struct em_stream *s;
     em_lock_briefly();
     CUresult r = em_object_get(EM_STREAM, handle, CUDA_ERROR_INVALID_HANDLE, &s);
+    // (recorded: fault_first/cuStreamDestroy-later)
+    if (!r && em_context_has_failed(s->object.context))
+        r = em_context_error(s->object.context);
     if (!r && s->capture)
         em_capture->stream_ends(s);
     if (!r)
