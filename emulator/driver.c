@@ -21,6 +21,7 @@
 #include "memory.h"
 #include "memory_device.h"
 #include "mutex.h"
+#include "order.h"
 #include "pkey.h"
 #include "policy.h"
 #include "pool.h"
@@ -123,6 +124,7 @@ static CUresult start(void)
     em_policy_schedule(em_config()->departures, em_config()->departure_count);
     em_schedule_log_start();
     em_unlock();
+    em_order_start();
     em_streams_start();
     em_graph_start();
     em_graphics_start();
@@ -175,6 +177,7 @@ __attribute__((destructor)) static void leave(void)
                 (unsigned long long)em_config()->fail_alloc,
                 dm_alloc_failed() ? "this allocation failed as requested"
                                   : "the process ended before this allocation");
+    em_order_finish();
     set_state(EM_DRIVER_GONE);
     dm_guard_finish();
 }

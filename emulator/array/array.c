@@ -9,6 +9,7 @@
 #include "context.h"
 #include "device.h"
 #include "lock.h"
+#include "order.h"
 #include "quirk.h"
 
 // ---- handles
@@ -137,6 +138,13 @@ unlock:
     return r;
 }
 
+// Work that uses the memory keeps it, so that only the ordering checker knows of a mistake.
+static void check_unused(const struct em_storage *s)
+{
+    if (em_unlikely(em_order_on))
+        em_order_free(s->address, s->size_B);
+}
+
 CUresult em_array_destroy(CUarray handle)
 {
     struct em_array *a;
@@ -155,8 +163,10 @@ CUresult em_array_destroy(CUarray handle)
         em_explain(CUDA_SUCCESS,
                    "CUarray #%u belongs to a graphics resource; nothing was destroyed",
                    a->object.number);
-    else if (!r)
+    else if (!r) {
+        check_unused(a->storage);
         em_array_retire(a);
+    }
     em_unlock();
     return r;
 }
@@ -270,8 +280,10 @@ CUresult em_mipmap_destroy(CUmipmappedArray handle)
         em_explain(CUDA_SUCCESS,
                    "CUmipmappedArray #%u belongs to a graphics resource; nothing was destroyed",
                    m->object.number);
-    else if (!r)
+    else if (!r) {
+        check_unused(m->storage);
         em_mipmap_retire(m, EM_END_CALL);
+    }
     em_unlock();
     return r;
 }

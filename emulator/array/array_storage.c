@@ -10,6 +10,7 @@
 #include "device.h"
 #include "lock.h"
 #include "memory_device.h"
+#include "order.h"
 
 void em_storage_ref(struct em_storage *storage)
 {
@@ -20,8 +21,11 @@ void em_storage_ref(struct em_storage *storage)
 void em_storage_unref(struct em_storage *storage)
 {
     em_assert_locked();
-    if (!--storage->references)
-        storage->release(storage);
+    if (--storage->references)
+        return;
+    if (em_unlikely(em_order_on) && !storage->of_graphics)
+        em_order_forget(storage->address, storage->size_B);
+    storage->release(storage);
 }
 
 static const struct em_watch_ops *watch_storage(struct em_access *access)
@@ -39,8 +43,17 @@ static void release_storage(struct em_access *access)
     em_storage_unref(access->owner);
 }
 
-static const struct em_access_ops storage_access_ops = {
-    .watch = watch_storage, .retain = retain_storage, .release = release_storage};
+static void storage_span(const struct em_access *access, uint64_t *first, uint64_t *end)
+{
+    const struct em_storage *storage = access->owner;
+    *first = storage->address;
+    *end = storage->address + storage->size_B;
+}
+
+static const struct em_access_ops storage_access_ops = {.watch = watch_storage,
+                                                        .retain = retain_storage,
+                                                        .release = release_storage,
+                                                        .span = storage_span};
 
 void em_storage_access(struct em_access *access, struct em_storage *storage, uint32_t level,
                        const struct dm_position *at, const struct dm_box_extent *extent,

@@ -21,6 +21,7 @@ struct em_storage {
     // mapped here.
     bool may_fault;
     bool mapped;               // on external memory
+    bool of_graphics;          // the view of a mapped resource, whose memory outlives it
     const char *poison_reason; // why a copy poisons the context, as on the card; NULL if it does
                                // not
     void *owner;               // the argument of `release`, a struct of its own

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct em_clock;
 struct em_command;
+struct em_order_spare;
 struct em_source;
 struct em_stream;
 
@@ -34,4 +36,8 @@ struct em_context_work {
     struct em_stream *barrier;        // all streams wait for its commands (cuCtxWaitEvent), or NULL
     struct em_stream *failed_streams; // streams that keep the error of an asynchronous command
     struct em_condition reached;      // parks records of the whole context (cuCtxRecordEvent)
+    // For the ordering checker (order.h): what the context's streams have waited for, what the
+    // ordered ones among them have, and components that new streams can take over.
+    struct em_clock *order_all, *order_ordered;
+    struct em_order_spare *order_spare;
 };

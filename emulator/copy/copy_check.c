@@ -133,6 +133,21 @@ static struct span box_span(const struct em_copy_place *p, const struct dm_box_e
                                    e->width_B};
 }
 
+static void linear_rows(struct em_access *access, const struct em_copy_place *place,
+                        const struct dm_box_extent *extent)
+{
+    const struct dm_surface *s = &place->surface;
+    access->form = EM_FORM_ROWS;
+    access->row_B = extent->width_B;
+    access->pitch_B = extent->height > 1 ? s->pitch_B : extent->width_B;
+    access->slice_rows_B = (extent->height - 1) * s->pitch_B + extent->width_B;
+    access->slice_B = extent->depth > 1 ? s->slice_B : access->slice_rows_B;
+    if (extent->depth > 1 && access->slice_B == extent->height * s->pitch_B) { // one set of rows
+        access->pitch_B = s->pitch_B;
+        access->slice_rows_B = access->slice_B = access->size_B;
+    }
+}
+
 static void linear_access(struct em_access *access, const struct em_copy_place *place,
                           const struct dm_box_extent *extent, bool is_dst,
                           struct em_allocation *memory)
@@ -144,11 +159,13 @@ static void linear_access(struct em_access *access, const struct em_copy_place *
                                        : EM_ACCESS_WRITE;
     if (memory) {
         em_memory_access(access, memory, span.first, span.size_B, mode);
-        return;
+    } else {
+        em_access_init(access, NULL, NULL, mode);
+        access->address = span.first;
+        access->size_B = span.size_B;
     }
-    em_access_init(access, NULL, NULL, mode);
-    access->address = span.first;
-    access->size_B = span.size_B;
+    if (gaps)
+        linear_rows(access, place, extent);
 }
 
 static CUresult check_linear(const struct em_end *end, const struct em_copy *c, bool is_dst,

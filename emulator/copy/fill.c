@@ -130,6 +130,12 @@ static CUresult check_fill_memory(struct fill_command *c, struct em_context *con
     c->may_fault = checked.may_fault;
     em_memory_access(&c->access, checked.first, f->address, size_B,
                      gaps ? EM_ACCESS_WRITE_SOME : EM_ACCESS_WRITE);
+    if (gaps) {
+        c->access.form = EM_FORM_ROWS;
+        c->access.row_B = f->width * f->value_B;
+        c->access.pitch_B = f->pitch_B;
+        c->access.slice_rows_B = c->access.slice_B = size_B;
+    }
     return CUDA_SUCCESS;
 }
 

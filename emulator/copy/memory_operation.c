@@ -13,6 +13,8 @@
 #include "fault.h"
 #include "lock.h"
 #include "memory.h"
+#include "order.h"
+#include "order_signal.h"
 #include "outside.h"
 #include "pkey.h"
 #include "stream.h"
@@ -124,6 +126,34 @@ static bool step_ready(struct em_command *command)
     return s->kind != STEP_WAIT || try_step(s, &met, &fault) || met;
 }
 
+// ---- for the ordering checker
+
+static unsigned word_B(const struct step *s)
+{
+    return s->wide ? 8 : 4;
+}
+
+static bool ends_wait(uint64_t word, const void *step)
+{
+    return is_met(step, word);
+}
+
+// A write is visible to others from its beginning on, a wait is over at its end.
+static void order_write(struct em_command *command, const struct step *s)
+{
+    em_lock();
+    const struct em_allocation *a = em_memory_find(s->address, word_B(s));
+    em_order_word_written(s->address, command, s->value, !a || a->host);
+    em_unlock();
+}
+
+static void order_wait(struct em_command *command, const struct step *s)
+{
+    em_lock();
+    em_order_word_awaited(s->address, command, ends_wait, s);
+    em_unlock();
+}
+
 static CUresult run_steps(struct em_command *command)
 {
     struct operations *o = (struct operations *)command;
@@ -131,17 +161,16 @@ static CUresult run_steps(struct em_command *command)
         const struct step *s = &steps_of(o)[o->done];
         struct dm_fault fault;
         bool met;
+        if (em_unlikely(em_order_on) && s->kind == STEP_WRITE)
+            order_write(command, s);
         if (try_step(s, &met, &fault))
             return em_device_fault("a stream memory operation", &fault, s->may_fault);
         if (!met)
             return EM_RUN_AGAIN;
+        if (em_unlikely(em_order_on) && s->kind == STEP_WAIT)
+            order_wait(command, s);
     }
     return CUDA_SUCCESS;
-}
-
-static unsigned word_B(const struct step *s)
-{
-    return s->wide ? 8 : 4;
 }
 
 // The steps before the one that failed have completed.
@@ -213,6 +242,7 @@ static CUresult check_word_memory(struct em_context *context, struct step *s,
     s->may_fault = checked.may_fault;
     em_memory_access(access, checked.first, s->address, word_B(s),
                      wait ? EM_ACCESS_READ : EM_ACCESS_WRITE);
+    access->form = EM_FORM_WORD;
     return CUDA_SUCCESS;
 }
 

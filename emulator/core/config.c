@@ -145,6 +145,19 @@ static void read_schedule_log(const char *value)
     config.schedule_log_path = value;
 }
 
+static void read_check(const char *value)
+{
+    if (!strcmp(value, "order,exit"))
+        config.check_exits = true;
+    else if (!strcmp(value, "order,abort"))
+        config.check_aborts = true;
+    else if (strcmp(value, "order")) {
+        unknown_value("CARDLESS_CHECK", value, "order, order,exit or order,abort");
+        return;
+    }
+    config.check_order = true;
+}
+
 enum { NAME_MAX_B = 64 };
 
 // Counts the letters to insert, delete or replace to turn a into b: Levenshtein's distance,
@@ -294,6 +307,7 @@ static const struct setting {
     {"CARDLESS_SCHEDULE_LOG", read_schedule_log},
     {"CARDLESS_DEADLOCK", read_deadlock},
     {"CARDLESS_DEADLOCK_MS", read_deadlock_ms},
+    {"CARDLESS_CHECK", read_check},
     {"CARDLESS_DEVICES", read_devices},
     {"CARDLESS_TRACE", read_trace},
     {"CARDLESS_REPORT", read_report},

@@ -25,6 +25,7 @@
 #include "graph_exec.h"
 #include "graph_memory.h"
 #include "graph_node.h"
+#include "launch_order.h"
 #include "lock.h"
 #include "stream.h"
 
@@ -69,6 +70,8 @@ static void finish_launch(struct em_command *c)
             em_launch_end_command(l->events[i], c->result);
         l->events[i] = NULL;
     }
+    em_launch_order_end(l->order);
+    l->order = NULL;
     bool first = x->first == l;
     *(l->previous ? &l->previous->next : &x->first) = l->next;
     *(l->next ? &l->next->previous : &x->last) = l->previous;
@@ -95,6 +98,7 @@ static CUresult run_in_order(struct em_command *c)
     const struct em_plan *p = l->plan;
     CUresult r = CUDA_SUCCESS;
     em_lock();
+    l->order = em_launch_order_begin(l->plan, c);
     for (uint32_t i = 0; i < p->count && !r; i++)
         r = em_launch_step(l, p->order[i], c->stream);
     em_unlock();
@@ -102,10 +106,11 @@ static CUresult run_in_order(struct em_command *c)
 }
 
 // The steps of bodies are left to their conditional nodes.
-static void start_launch(struct em_launch *l)
+static void start_launch(struct em_launch *l, struct em_command *c)
 {
     const struct em_plan *p = l->plan;
     l->started = true;
+    l->order = em_launch_order_begin(l->plan, c);
     em_launch_start_choices(p);
     for (uint32_t i = 0; i < p->count; i++) {
         p->waiting[i] = p->steps[i].in_count;
@@ -127,7 +132,7 @@ static CUresult run_as_ready(struct em_command *c)
     struct em_launch *l = launch_of(c);
     em_lock();
     if (!l->started)
-        start_launch(l);
+        start_launch(l, c);
     const uint64_t begin = l->plan->section_count > 1 ? dm_now_ns() : 0;
     bool turn_over = false;
     while (l->first_ready != l->end_ready && !l->failed && !turn_over) {

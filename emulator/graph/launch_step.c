@@ -7,7 +7,9 @@
 #include "alloc.h"
 #include "command.h"
 #include "condition.h"
+#include "call.h"
 #include "error.h"
+#include "launch_order.h"
 #include "lock.h"
 #include "stream.h"
 
@@ -74,6 +76,8 @@ void em_launch_complete(struct em_launch *l, uint32_t step)
 {
     em_assert_locked();
     const struct em_plan *p = l->plan;
+    if (em_unlikely(l->order != NULL))
+        em_launch_order_passed(l->order, step);
     for (uint32_t o = p->steps[step].first_out; o < p->steps[step + 1].first_out; o++)
         if (!--p->waiting[p->outs[o]])
             em_launch_push(l, p->outs[o]);
@@ -97,8 +101,10 @@ static void finish_step(struct em_command *c)
 {
     struct step_command *s = (struct step_command *)c;
     struct em_launch *l = s->launch;
+    struct em_order_point *point = s->inner->order;
     em_assert_locked();
     end_inner(s->inner, s->own, c->result);
+    em_launch_order_step_done(l->order, s->step, point);
     if (!l->over) { // else the plan may belong to the next launch
         l->outstanding--;
         if (c->result && !l->failed)
@@ -131,7 +137,9 @@ static CUresult submit_step(struct em_launch *l, uint32_t step, struct em_comman
     if (!s) {
         CUresult r = em_stream_new_hidden(context, &s);
         if (r) {
+            struct em_order_point *point = inner->order;
             end_inner(inner, own, r);
+            em_launch_order_step_done(l->order, step, point);
             return r;
         }
         s->of_graph = true;
@@ -177,10 +185,14 @@ CUresult em_launch_step(struct em_launch *l, uint32_t step, struct em_stream *st
     c->stream = stream;
     if (c->access_count)
         em_accesses_begin(c, false);
+    if (em_unlikely(l->order != NULL))
+        em_launch_order_step(l->order, step, c, own || c->ops->place == EM_HOST_THREAD);
     if (c->ops->place != EM_HOST_THREAD && (!c->ops->ready || c->ops->ready(c))) {
+        struct em_order_point *point = c->order;
         r = run_inner(c);
         if (r != EM_RUN_AGAIN) {
             end_inner(c, own, r);
+            em_launch_order_step_done(l->order, step, point);
             return r;
         }
     }

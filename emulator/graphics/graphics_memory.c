@@ -7,6 +7,7 @@
 #include "config.h"
 #include "error.h"
 #include "lock.h"
+#include "order.h"
 #include "memory_device.h"
 #include "quirk.h"
 
@@ -70,6 +71,8 @@ void em_graphics_memory_unref(struct em_graphics_memory *m)
     em_assert_locked();
     if (!m || --m->references)
         return;
+    if (em_order_on)
+        em_order_forget(m->address, m->size_B);
     dm_physical_unref(m->physical);
     if (m->mapped)
         dm_space_unmap_bytes(&em_space, m->address);
@@ -139,6 +142,8 @@ void em_graphics_window_unref(struct em_graphics_window *w)
     if (!w || --w->references)
         return;
     if (w->reserved) {
+        if (em_order_on)
+            em_order_forget(w->reserved, w->reserved_B);
         dm_space_unmap(&em_space, w->reserved, w->reserved_B);
         dm_va_free(&em_space, w->reserved);
     }

@@ -3,6 +3,8 @@
 #include "graphics_order.h"
 
 #include "lock.h"
+#include "order.h"
+#include "order_signal.h"
 #include "stream.h"
 
 static bool order_map_ready(struct em_command *command)
@@ -12,10 +14,22 @@ static bool order_map_ready(struct em_command *command)
     return g->released + 1 >= c->sequence && (!g->ops->ready || g->ops->ready(g->owner, c->fence));
 }
 
+// For the ordering checker: both use all bytes of the resource, because graphics may have changed
+// them, or may do so.
+static void use_all(struct em_command *command, const struct em_graphics_window *w)
+{
+    if (w)
+        em_order_access(command, w->address, w->memory->size_B, EM_ORDER_WRITE);
+}
+
 static CUresult order_map_run(struct em_command *command)
 {
     struct em_graphics_command *c = (struct em_graphics_command *)command;
     em_lock();
+    if (__builtin_expect(em_order_on, 0)) {
+        em_order_acquire_outside(command);
+        use_all(command, c->graphics->window);
+    }
     // Another thread may have unmapped the resource in another stream already.
     CUresult r = c->graphics->released < c->sequence
                      ? em_graphics_acquire(c->graphics, c->sequence, c->fence, c->flags)
@@ -35,6 +49,11 @@ static CUresult order_unmap_run(struct em_command *command)
 {
     struct em_graphics_command *c = (struct em_graphics_command *)command;
     em_lock();
+    if (__builtin_expect(em_order_on, 0)) {
+        em_order_acquire_outside(command); // mappings end in their order, in any streams
+        use_all(command, c->window);
+        em_order_release_outside(command);
+    }
     CUresult r = em_graphics_release(c->graphics, c->sequence, true);
     em_unlock();
     return r;

@@ -97,6 +97,7 @@ static CUresult view_storage_new(struct em_graphics *g, const struct dm_layout *
         .layout = *layout,
         .address = g->window->address,
         .size_B = layout->total_B,
+        .of_graphics = true,
         .owner = s,
         .release = view_image_release,
         .watch = &view_watch_ops,

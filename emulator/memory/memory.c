@@ -8,6 +8,7 @@
 
 #include "call.h"
 #include "ipc_shared.h"
+#include "order.h"
 #include "rangemap.h"
 
 enum { HISTORY = 1024, NEAR = 1 << 20, GRANULE_B = 2 << 20 };
@@ -139,6 +140,9 @@ void em_memory_remove(struct em_allocation *a)
 {
     em_assert_locked();
     em_memory_leave(a);
+    // Addresses of a pool may be freed later, and a graphics buffer outlives its view.
+    if (em_unlikely(em_order_on) && a->kind != EM_MEMORY_POOLED && a->kind != EM_MEMORY_GRAPHICS)
+        em_order_forget(a->base, a->size);
     a->release(a);
 }
 
@@ -374,4 +378,5 @@ void em_memory_start(void)
     em_assert_unlocked();
     static const struct em_context_observer observer = {.release = release_context};
     em_context_observe(EM_OBSERVER_MEMORY, &observer);
+    em_order_memory_text = em_memory_text;
 }

@@ -11,6 +11,7 @@
 #include "call.h"
 #include "device.h"
 #include "lock.h"
+#include "order.h"
 #include "scheduler.h"
 #include "stream.h"
 
@@ -274,6 +275,10 @@ CUresult em_memory_free(uint64_t address)
     CUresult result = em_memory_wait_idle(a ? a->context : NULL);
     if (!result)
         result = em_memory_get_to_free(address, &a);
+    // "For all other pointers, this API may perform implicit synchronization": a program must not
+    // rely on it.
+    if (!result && em_unlikely(em_order_on))
+        em_order_free(a->base, a->size);
     if (!result && a->free_at)
         result = a->free_at(a, address);
     else if (!result)

@@ -11,6 +11,7 @@
 #include "device.h"
 #include "host_pages.h"
 #include "lock.h"
+#include "order.h"
 #include "memory_device.h"
 
 // The end of the program's addresses. The kernel owns the addresses above.
@@ -152,6 +153,8 @@ static CUresult end(uint64_t address, enum em_memory_kind kind, CUresult unknown
     CUresult r = em_memory_wait_idle(a ? a->context : NULL);
     if (!r)
         r = begins(address, kind, unknown, &a);
+    if (!r && em_unlikely(em_order_on))
+        em_order_free(a->base, a->size);
     if (!r)
         em_memory_remove(a);
     em_unlock();

@@ -10,6 +10,7 @@
 #include "lock.h"
 #include "memory.h"
 #include "memory_device.h"
+#include "order.h"
 #include "quirk.h"
 #include "virtual_range.h"
 
@@ -210,6 +211,8 @@ CUresult em_virtual_unmap(uint64_t address, uint64_t size)
         r = check_reserved(address, size);
     if (!r)
         r = em_virtual_check_whole(address, end, false);
+    if (!r && em_unlikely(em_order_on))
+        em_order_free(address, size);
     for (struct em_allocation *a; !r && (a = em_virtual_next(address, end, address, &cut));)
         em_memory_remove(a);
     em_unlock();

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "external_semaphore.h"
 #include "lock.h"
+#include "order.h"
 #include "scheduler.h"
 #include "stream.h"
 
@@ -71,9 +72,30 @@ static void release_steps(struct em_command *command)
     drop_steps(s, s->count);
 }
 
+// For the ordering checker: who waits may go on before the command has completed.
+static void order_signals(struct em_command *command)
+{
+    const struct semaphores *s = (const struct semaphores *)command;
+    em_lock();
+    for (unsigned i = 0; i < s->count; i++)
+        em_payload_order_signal(payload_of(s, i), command, steps_of(s)[i].value);
+    em_unlock();
+}
+
+static void order_waits(struct em_command *command)
+{
+    const struct semaphores *s = (const struct semaphores *)command;
+    em_lock();
+    for (unsigned i = 0; i < s->count; i++)
+        em_payload_order_wait(payload_of(s, i), command, steps_of(s)[i].value);
+    em_unlock();
+}
+
 static CUresult run_signal(struct em_command *command)
 {
     const struct semaphores *s = (const struct semaphores *)command;
+    if (em_unlikely(em_order_on))
+        order_signals(command);
     for (unsigned i = 0; i < s->count; i++) {
         const struct step *step = &steps_of(s)[i];
         em_payload_signal(step->semaphore->payload, step->value, &step->semaphore->object);
@@ -129,6 +151,8 @@ static CUresult run_wait(struct em_command *command)
     s->acquired = false;
     while (s->done < s->count && acquire(s))
         s->done++;
+    if (em_unlikely(em_order_on) && s->done == s->count)
+        order_waits(command);
     if (s->done == s->count)
         return CUDA_SUCCESS;
     command->condition = &payload_of(s, s->done)->source.condition;

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "lock.h"
 #include "object.h"
+#include "order_signal.h"
 
 CUresult em_payload_create(struct dm_semaphore *semaphore, struct em_payload **out)
 {
@@ -37,6 +38,7 @@ void em_payload_unref(struct em_payload *p)
     if (--p->references)
         return;
     em_source_forget(&p->source);
+    em_order_signals_free(p->order);
     dm_semaphore_close(&p->semaphore);
     dm_free(p);
 }
@@ -75,4 +77,27 @@ void em_payload_progress(void)
     em_assert_locked();
     em_outside_ask_changed();
     em_progress();
+}
+
+// ---- the ordering checker ----
+
+void em_payload_order_signal(struct em_payload *p, struct em_command *by, uint64_t value)
+{
+    em_assert_locked();
+    em_order_signal(&p->order, by, value);
+}
+
+static bool value_reached(uint64_t value, const void *wanted)
+{
+    return value >= *(const uint64_t *)wanted;
+}
+
+// Signals of a binary semaphore have no values: the last one counts.
+void em_payload_order_wait(const struct em_payload *p, struct em_command *waits, uint64_t value)
+{
+    em_assert_locked();
+    if (p->semaphore.kind == DM_SEMAPHORE_BINARY)
+        em_order_await_last(p->order, waits);
+    else
+        em_order_await(p->order, waits, value_reached, &value);
 }

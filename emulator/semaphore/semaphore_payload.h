@@ -10,11 +10,13 @@
 #include "shared_semaphore.h"
 
 struct em_object;
+struct em_order_signals;
 
 struct em_payload {
     unsigned references; // of the semaphore object, and of each thread that waits
     struct dm_semaphore semaphore;
-    struct em_source source; // notifies when any process has signalled
+    struct em_source source;        // notifies when any process has signalled
+    struct em_order_signals *order; // of this process, for the ordering checker; or NULL
 };
 
 // Makes a payload of a semaphore that was created or opened, which then belongs to the payload,
@@ -31,3 +33,10 @@ void em_payload_signal(struct em_payload *payload, uint64_t value, const struct 
 // To be called after em_payload_signal: asks the commands of this process that wait for semaphores,
 // and runs those that are ready. Precondition: em_lock held, which is released meanwhile.
 void em_payload_progress(void);
+
+// For the ordering checker: the command, or the host if it is NULL, is about to signal the
+// semaphore, or has waited for it. Precondition: em_lock held.
+struct em_command;
+void em_payload_order_signal(struct em_payload *payload, struct em_command *by, uint64_t value);
+void em_payload_order_wait(const struct em_payload *payload, struct em_command *waits,
+                           uint64_t value);

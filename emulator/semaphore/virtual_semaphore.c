@@ -12,6 +12,7 @@
 #include "import.h"
 #include "lock.h"
 #include "object.h"
+#include "order.h"
 #include "semaphore_payload.h"
 
 struct em_virtual_semaphore {
@@ -160,6 +161,8 @@ CUresult em_virtual_semaphore_signal(cardlessSemaphore handle, uint64_t value)
     CUresult r = get(handle, &s);
     if (!r) {
         em_object_ref(&s->object);
+        if (__builtin_expect(em_order_on, 0))
+            em_payload_order_signal(s->payload, NULL, value);
         em_unlock();
         em_payload_signal(s->payload, value, &s->object);
         em_lock();
@@ -201,6 +204,8 @@ CUresult em_virtual_semaphore_wait(cardlessSemaphore handle, uint64_t value, uin
         // A time limit that has passed is an answer, not an error, and has no message.
         if (!em_source_wait_until(&wait.payload->source, host_wait_over, &wait, deadline_ns))
             r = CUDA_ERROR_TIMEOUT;
+        else if (__builtin_expect(em_order_on, 0))
+            em_payload_order_wait(wait.payload, NULL, value);
         em_payload_unref(wait.payload);
     }
     em_unlock();

@@ -27,6 +27,13 @@ enum em_access_mode {
     EM_ACCESS_WRITE_SOME, // some of the bytes: rows with gaps between them
 };
 
+// The bytes of an access to linear memory.
+enum em_access_form {
+    EM_FORM_SPAN, // all of them
+    EM_FORM_ROWS, // of a 2D or 3D box
+    EM_FORM_WORD, // a word that orders work (cuStreamWaitValue32 …)
+};
+
 // How a watcher of memory learns about commands. All run with em_lock held, except make_resident.
 struct em_watch_ops {
     // A checked command is about to be submitted. Takes the references that the watcher needs until
@@ -51,15 +58,20 @@ struct em_access_ops {
     // NULL: the access holds no reference.
     void (*retain)(struct em_access *);
     void (*release)(struct em_access *);
+    // For boxes of arrays: the addresses of the array's memory. NULL: linear memory.
+    void (*span)(const struct em_access *, uint64_t *first, uint64_t *end);
 };
 
 struct em_access {
     const struct em_access_ops *ops; // NULL: the program's own memory, which nobody watches
     enum em_access_mode mode;
-    void *owner; // the storage or the allocation; belongs to `ops`
+    enum em_access_form form; // of linear memory
+    void *owner;              // the storage or the allocation; belongs to `ops`
     union {
         struct {
             uint64_t address, size_B;
+            // EM_FORM_ROWS: a row, from one to the next, and the same for slices
+            uint64_t row_B, pitch_B, slice_rows_B, slice_B;
         }; // linear memory
         struct {
             struct dm_position at;
@@ -83,6 +95,7 @@ static inline void em_access_init(struct em_access *access, const struct em_acce
 {
     access->ops = ops;
     access->mode = mode;
+    access->form = EM_FORM_SPAN;
     access->owner = owner;
     access->watch = NULL;
 }

@@ -24,11 +24,13 @@
 #include "counter.h"
 
 struct em_access;
+struct em_clock;
 struct em_condition;
 struct em_stream;
 struct em_command;
 struct em_context;
 struct em_entry;
+struct em_order_point;
 
 // Which threads may run a command.
 enum em_place {
@@ -97,6 +99,7 @@ struct em_command {
     uint16_t accesses_at;
     uint32_t access_count;
     struct em_condition *condition; // with ops->ready: must outlive the command
+    struct em_order_point *order;   // for the ordering checker; NULL before it starts
 
     // Everything below belongs to the scheduler and need not be initialised.
     CUresult result;
@@ -111,6 +114,8 @@ struct em_command {
     uint64_t sequence; // its number among the commands of all contexts, from 1
     uint64_t call;     // em_call_now() of its submission
     const struct em_entry *entry;
+    struct em_clock *order_host;       // for the ordering checker: what the host had waited for
+    bool order_barrier;                // likewise: it waits for the context's barrier
     struct em_command *next_in_stream; // waits for this command
     struct em_edge *successors;        // so do these, the newest first
     struct em_edge after_legacy, after_barrier;
@@ -135,6 +140,7 @@ static inline void em_command_init(struct em_command *command, const struct em_c
     command->size_B = (uint32_t)size_B;
     command->accesses_at = command->access_count = 0;
     command->condition = NULL;
+    command->order = NULL;
 }
 
 static inline struct em_access *em_command_accesses(const struct em_command *command)

@@ -12,6 +12,7 @@
 #include "event_marker.h"
 #include "event_shared.h"
 #include "lock.h"
+#include "order.h"
 #include "outside.h"
 #include "progress.h"
 #include "synchronised.h"
@@ -118,6 +119,8 @@ CUresult em_event_query(struct em_event *e)
     if (!is_done(e))
         em_poll(NULL);
     CUresult r = is_done(e) ? context_error_of(e) : CUDA_ERROR_NOT_READY;
+    if (em_unlikely(em_order_on) && !r && e->marker)
+        em_order_host_acquire(e->marker->order);
     em_unlock();
     return r;
 }
@@ -165,6 +168,8 @@ CUresult em_event_synchronize(struct em_event *e)
     }
     if (!r)
         r = em_context_wait_result(e->object.context, before);
+    if (em_unlikely(em_order_on) && !r && m)
+        em_order_host_acquire(m->order);
     em_marker_unref(m);
     em_unlock();
     em_synchronised(EM_SYNC_CALL);

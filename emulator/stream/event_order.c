@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Commands of events: records, and waits for them.
 #include "alloc.h"
+#include "call.h"
 #include "captured.h"
 #include "clock.h"
 #include "command.h"
@@ -10,6 +11,8 @@
 #include "event_marker.h"
 #include "event_shared.h"
 #include "lock.h"
+#include "order.h"
+#include "order_signal.h"
 #include "scheduler.h"
 #include "synchronised.h"
 
@@ -22,16 +25,33 @@ struct record {
     uint64_t up_to; // of em_event_record_context: the sequence number of the last command before it
 };
 
+static const struct em_command_ops record_context_ops;
+
 static CUresult run_record(struct em_command *c)
 {
     ((struct record *)c)->marker->time_ns = dm_now_ns();
     return CUDA_SUCCESS;
 }
 
+// Everything before the record is ordered before those who wait for it.
+static void order_record(struct record *r)
+{
+    struct em_command *c = &r->command;
+    em_order_recorded(c);
+    if (r->marker->slot)
+        em_order_release_outside(c);
+    if (c->ops == &record_context_ops)
+        em_order_release_context(c->stream->object.context, r->up_to, &r->marker->order);
+    else
+        em_order_release(c, &r->marker->order);
+}
+
 static void finish_record(struct em_command *c)
 {
     struct record *r = (struct record *)c;
     em_assert_locked();
+    if (em_unlikely(em_order_on))
+        order_record(r);
     r->marker->done = true;
     em_condition_notify(&r->marker->completed);
     if (r->marker->slot)
@@ -151,6 +171,12 @@ static CUresult run_wait(struct em_command *c)
 static void finish_wait(struct em_command *c)
 {
     struct wait *w = (struct wait *)c;
+    if (em_unlikely(em_order_on)) {
+        if (w->marker)
+            em_order_acquire(c, w->marker->order);
+        else
+            em_order_acquire_outside(c);
+    }
     em_marker_unref(w->marker);
     if (w->event)
         em_object_unref(&w->event->object);

@@ -5,6 +5,7 @@
 #include "call.h"
 #include "captured.h"
 #include "lock.h"
+#include "order.h"
 
 struct host_function {
     struct em_command command;
@@ -19,9 +20,20 @@ struct callback {
     void *data;
 };
 
+// The function may let a thread of the program go on that waits for it, which the checker cannot
+// see.
+static void order_host_function(struct em_command *c)
+{
+    em_lock();
+    em_order_host_waited(c);
+    em_unlock();
+}
+
 static CUresult run_host_function(struct em_command *c)
 {
     struct host_function *h = (struct host_function *)c;
+    if (em_unlikely(em_order_on))
+        order_host_function(c);
     em_self.in_host_function = true;
     h->function(h->data);
     em_self.in_host_function = false;
@@ -31,6 +43,8 @@ static CUresult run_host_function(struct em_command *c)
 static CUresult run_callback(struct em_command *c)
 {
     struct callback *b = (struct callback *)c;
+    if (em_unlikely(em_order_on))
+        order_host_function(c);
     em_self.in_host_function = true;
     b->function(b->handle, c->result, b->data);
     em_self.in_host_function = false;

@@ -9,6 +9,7 @@
 #include "condition.h"
 #include "context.h"
 #include "lock.h"
+#include "order.h"
 #include "outside.h"
 #include "policy.h"
 #include "service.h"
@@ -246,6 +247,8 @@ void em_scheduler_enter(struct em_stream *s, struct em_command *c)
     s->last = c;
     s->pending++;
     append(list, c);
+    if (em_unlikely(em_order_on))
+        em_order_submitted(c);
 }
 
 void em_scheduler_start(struct em_command *c)
@@ -255,6 +258,8 @@ void em_scheduler_start(struct em_command *c)
     if (c->state != EM_READY)
         c->stream->object.context->work.active++;
     c->state = EM_RUNNING;
+    if (em_unlikely(em_order_on))
+        em_order_started(c);
 }
 
 struct em_command *em_scheduler_choose(enum em_place place)
@@ -313,6 +318,8 @@ void em_scheduler_leave(struct em_command *c)
     if (c->state == EM_RUNNING)
         work->active--;
     c->state = EM_PREPARED;
+    if (em_unlikely(em_order_on))
+        em_order_left(c);
     unlink_pending(list, c);
     s->pending--;
     set_head(&s->first, c->next_in_stream);

@@ -11,6 +11,7 @@
 #include "device.h"
 #include "error.h"
 #include "lock.h"
+#include "order.h"
 #include "outside.h"
 #include "scheduler.h"
 
@@ -47,6 +48,8 @@ static void finish_stream(struct em_object *object)
     em_assert_locked();
     if (s->capture)
         em_capture->stream_ends(s);
+    if (em_unlikely(em_order_on))
+        em_order_stream_ends(s);
     if (!s->dead) {
         em_stream_forget_failure(s);
         unlink_stream(s);
@@ -303,6 +306,8 @@ void em_streams_finish(struct em_context *context)
     if (context->work.barrier)
         em_object_unref(&context->work.barrier->object);
     context->work.barrier = NULL;
+    if (em_unlikely(em_order_on))
+        em_order_context_ends(context);
     em_progress();
     em_unlock();
 }

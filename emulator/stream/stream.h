@@ -3,6 +3,7 @@
 #pragma once
 #include "command.h"
 #include "context.h"
+#include "order_point.h"
 
 enum em_stream_kind {
     EM_STREAM_LEGACY,    // CU_STREAM_LEGACY of a context
@@ -43,6 +44,8 @@ struct em_stream {
     const char *failed;                              // name of that command
     uint64_t failed_call;                            // the call that submitted it
     struct em_stream *next_failed, *previous_failed; // with a failure: in work.failed_streams
+
+    struct em_order_point order; // for the ordering checker
 
     struct em_captured *capture; // the part of a capture that is in this stream, or NULL. Written
                                  // atomically (captured.h)

@@ -5,6 +5,7 @@
 #include "context.h"
 #include "error.h"
 #include "lock.h"
+#include "order.h"
 #include "progress.h"
 #include "scheduler.h"
 #include "stream.h"
@@ -58,6 +59,8 @@ static bool is_pending(const struct em_stream *s, uint64_t up_to)
 static bool looks_idle(const struct em_stream *s)
 {
     const struct em_context *context = s->object.context;
+    if (em_unlikely(em_order_on)) // it has to know that the host has waited
+        return false;
     if (__atomic_load_n(&s->dead, __ATOMIC_ACQUIRE) || em_context_has_failed(context))
         return false;
     if (s->kind == EM_STREAM_LEGACY)
@@ -70,7 +73,7 @@ static bool looks_idle(const struct em_stream *s)
 static bool context_looks_idle(const struct em_context *context)
 {
     const struct em_context_work *work = &context->work;
-    return !em_context_has_failed(context) &&
+    return !em_order_on && !em_context_has_failed(context) &&
            !__atomic_load_n(&work->ordered.first, __ATOMIC_ACQUIRE) &&
            !__atomic_load_n(&work->unordered.first, __ATOMIC_ACQUIRE) &&
            !__atomic_load_n(&work->failed_streams, __ATOMIC_ACQUIRE);
@@ -115,6 +118,8 @@ CUresult em_stream_query(struct em_stream *s)
         em_poll(s->first);
     // NOT_READY is not an error and has no sentence: it answers the program's question.
     CUresult r = is_pending(s, UINT64_MAX) ? CUDA_ERROR_NOT_READY : outcome(s);
+    if (em_unlikely(em_order_on) && !r)
+        em_order_host_waited_stream(s, em_scheduler.last_sequence);
     em_unlock();
     return r;
 }
@@ -152,7 +157,8 @@ CUresult em_stream_synchronize(struct em_stream *s)
     if (looks_idle(s))
         return synchronised(CUDA_SUCCESS);
     em_lock();
-    uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence;
+    uint64_t up_to = s->dead ? 0 : s->object.context->work.last_sequence,
+             before = em_scheduler.last_sequence;
     while (!r && is_pending(s, up_to)) {
         if (em_self.in_host_function)
             r = no_waiting_inside();
@@ -162,6 +168,8 @@ CUresult em_stream_synchronize(struct em_stream *s)
     em_wait_over();
     if (!r)
         r = outcome(s);
+    if (em_unlikely(em_order_on) && !r)
+        em_order_host_waited_stream(s, before);
     em_unlock();
     return synchronised(r);
 }
@@ -174,7 +182,8 @@ CUresult em_context_synchronize(struct em_context *context)
         return synchronised(CUDA_SUCCESS);
     em_lock();
     em_object_ref(&context->base.object);
-    uint64_t up_to = context->work.last_sequence, before = context->work.abandonments;
+    uint64_t up_to = context->work.last_sequence, before = context->work.abandonments,
+             sequence = em_scheduler.last_sequence;
     while (!r && em_context_is_pending(context, up_to)) {
         if (em_self.in_host_function)
             r = no_waiting_inside();
@@ -186,6 +195,8 @@ CUresult em_context_synchronize(struct em_context *context)
         r = em_context_wait_result(context, before);
     if (!r && context->work.failed_streams)
         r = take_failure(context->work.failed_streams);
+    if (em_unlikely(em_order_on) && !r)
+        em_order_host_waited_context(context, sequence);
     em_object_unref(&context->base.object);
     em_unlock();
     return synchronised(r);

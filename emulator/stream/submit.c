@@ -10,6 +10,7 @@
 #include "context.h"
 #include "error.h"
 #include "lock.h"
+#include "order.h"
 #include "outside.h"
 #include "policy.h"
 #include "progress.h"
@@ -87,6 +88,8 @@ void em_command_end_waiting(struct em_command *c, CUresult r)
 {
     struct em_stream *s = c->stream;
     complete(c, r, c->copied);
+    if (em_unlikely(em_order_on) && !c->copied)
+        em_order_host_waited(c);
     if (c->copied) {
         dm_free(c);
     } else {
@@ -243,6 +246,8 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
         r = CUDA_SUCCESS;
     } else {
         complete(c, r, false);
+        if (em_unlikely(em_order_on) && how == EM_SUBMIT_SYNC)
+            em_order_host_waited(c);
     }
     em_wake_waiters();
     em_run_share();

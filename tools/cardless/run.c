@@ -32,6 +32,8 @@ static const char usage[] =
     "  --policy eager|lazy|seed:N|schedule:LIST|parallel\n"
     "                                   the order of work; parallel: spread large copies and fills "
     "over processor cores (eager)\n"
+    "  --check order[,exit|,abort]      report work that the program has not ordered; exit: end "
+    "with code 66 if there was any; abort: at the first one\n"
     "  --report                         when the program ends, list its imports, mappings and "
     "graphics resources\n"
     "  --seed N                         vary addresses and order within the rules, from this "
@@ -185,6 +187,14 @@ static bool is_policy(const char *value)
     return false;
 }
 
+static bool is_check(const char *value)
+{
+    if (!strcmp(value, "order") || !strcmp(value, "order,exit") || !strcmp(value, "order,abort"))
+        return true;
+    fprintf(stderr, "cardless: --check takes order, order,exit or order,abort, not %s\n", value);
+    return false;
+}
+
 // Sets the variable of an option. Returns false if the option or its value is unknown, which has
 // been reported.
 static bool apply_option(int option, enum layer *layer)
@@ -204,6 +214,8 @@ static bool apply_option(int option, enum layer *layer)
                !setenv("CARDLESS_OVERLAP", optarg, 1);
     case 'y':
         return is_policy(optarg) && !setenv("CARDLESS_POLICY", optarg, 1);
+    case 'c':
+        return is_check(optarg) && !setenv("CARDLESS_CHECK", optarg, 1);
     case 'r':
         return !setenv("CARDLESS_REPORT", "1", 1);
     case 's':
@@ -226,6 +238,7 @@ int cmd_run(int argc, char **argv)
         {"diagnostics", required_argument, NULL, 'g'},
         {"overlap", required_argument, NULL, 'o'},
         {"policy", required_argument, NULL, 'y'},
+        {"check", required_argument, NULL, 'c'},
         {"report", no_argument, NULL, 'r'},
         {"seed", required_argument, NULL, 's'},
         {"trace", required_argument, NULL, 't'},

@@ -29,6 +29,7 @@ CHAPTERS = {
         'External semaphores',
         '`cuImportExternalSemaphore`, and signals and waits in streams',
     ),
+    'O': ('Order of work', 'reported with [`CARDLESS_CHECK=order`](../reference/order.md)'),
 }
 HEAD = '''# Diagnostics
 

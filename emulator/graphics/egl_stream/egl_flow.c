@@ -6,6 +6,8 @@
 #include "egl_connection.h"
 #include "error.h"
 #include "lock.h"
+#include "order.h"
+#include "order_signal.h"
 #include "quirk.h"
 #include "stream.h"
 
@@ -35,10 +37,24 @@ static bool is_released(struct em_command *c)
     return !((struct frame_command *)c)->frame->releases;
 }
 
+// For the ordering checker: a frame passes work on to the other side.
+static void order_pass(struct em_command *c)
+{
+    if (__builtin_expect(em_order_on, 0))
+        em_order_release_outside(c);
+}
+
+static void order_receive(struct em_command *c)
+{
+    if (__builtin_expect(em_order_on, 0))
+        em_order_acquire_outside(c);
+}
+
 // A command may never have run, because its context failed. It must not block the other side.
 static void finish_present(struct em_command *c)
 {
     struct em_egl_kept *f = ((struct frame_command *)c)->frame;
+    order_pass(c);
     f->ready = true;
     em_condition_notify(&f->changed);
     em_egl_unref(f);
@@ -47,6 +63,7 @@ static void finish_present(struct em_command *c)
 static void finish_release(struct em_command *c)
 {
     struct frame_command *own = (struct frame_command *)c;
+    order_pass(c);
     own->frame->releases--;
     em_condition_notify(&own->frame->changed);
     em_object_unref(&own->view->frame.object);
@@ -55,6 +72,7 @@ static void finish_release(struct em_command *c)
 
 static void finish_wait(struct em_command *c)
 {
+    order_receive(c);
     em_egl_unref(((struct frame_command *)c)->frame);
 }
 

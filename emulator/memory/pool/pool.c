@@ -12,6 +12,7 @@
 #include "lock.h"
 #include "memory_device.h"
 #include "memory_host.h"
+#include "order.h"
 #include "pool_memory.h"
 #include "pool_share.h"
 #include "stream.h"
@@ -283,6 +284,8 @@ CUresult em_pool_alloc_async(const CUmemoryPool *handle, uint64_t size, struct e
             (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = p->location};
     else if (!r)
         r = em_pool_alloc(p, size, out);
+    if (em_unlikely(em_order_on) && !r && !captured && *out)
+        em_order_allocate(stream, *out, size);
     em_unlock();
     if (r || !captured)
         return r;

@@ -20,12 +20,13 @@
 #include "command.h"
 #include "lock.h"
 #include "memory_device.h"
+#include "order.h"
 #include "pool_memory.h"
 #include "stream.h"
 
 struct free_command {
     struct em_command command;
-    uint64_t address;
+    uint64_t address, size_B;
     // One of these two, or neither before the command has entered its stream.
     struct em_piece *piece;           // from a pool of this process
     struct em_allocation *allocation; // any other memory
@@ -47,6 +48,7 @@ static CUresult enter_free(struct em_command *command)
             "dptr %#llx is a mapped external buffer, which cannot be freed in stream order; "
             "use cuMemFree",
             (unsigned long long)f->address);
+    f->size_B = a->size;
     f->piece = em_piece_ref(a);
     if (a->free_at) {
         r = a->free_at(a, f->address);
@@ -71,8 +73,12 @@ static void finish_free(struct em_command *command)
 {
     em_assert_locked();
     struct free_command *f = (struct free_command *)command;
+    if (em_unlikely(em_order_on))
+        em_order_access(command, f->address, f->size_B, EM_ORDER_FREE);
     if (f->piece)
         em_piece_unref(f->piece);
+    if (f->allocation && em_unlikely(em_order_on))
+        em_order_forget(f->address, f->size_B);
     if (f->allocation)
         f->allocation->release(f->allocation);
 }

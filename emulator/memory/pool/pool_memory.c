@@ -8,6 +8,7 @@
 #include "device.h"
 #include "lock.h"
 #include "memory_device.h"
+#include "order.h"
 #include "synchronised.h"
 
 enum { GRAIN = 512 };
@@ -207,9 +208,11 @@ void em_piece_unref(struct em_piece *piece)
 {
     em_assert_locked();
     struct em_pool *p = piece->pool;
+    struct dm_range range;
     if (--piece->references)
         return;
-    dm_rangemap_remove(&p->taken, piece->at, NULL);
+    if (!dm_rangemap_remove(&p->taken, piece->at, &range) && em_unlikely(em_order_on))
+        em_order_forget(range.start, range.size);
     __atomic_fetch_add(&listener.wanted, 1, __ATOMIC_RELAXED);
     em_object_unref(&p->object);
     dm_free(piece);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Where a stream stands for the ordering checker: the structs that streams and contexts contain.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct em_clock;
+struct em_entry;
+struct em_order_launch;
+
+enum em_order_act { EM_ORDER_READ, EM_ORDER_WRITE, EM_ORDER_ALLOCATE, EM_ORDER_FREE };
+
+// A call, for messages.
+struct em_order_call {
+    uint64_t call; // 0: no call yet
+    const struct em_entry *entry;
+};
+
+// Where a stream stands, or a step of a graph.
+struct em_order_point {
+    struct em_clock *known; // a reference: the work before its last command, apart from its own
+    uint64_t key;           // its component; 0 before its first command
+    uint64_t sequence;      // of its last command
+    struct em_order_launch *launch; // of a step, else NULL
+    uint32_t step;                  // 1 + its number
+    struct em_order_call waited;    // the last wait for other work
+    struct em_order_call recorded;  // the last record of an event …
+    uint64_t recorded_sequence;     // … and its sequence number
+};

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What the files of the ordering checker share. Everything here: precondition: em_lock held.
+#pragma once
+#include "order.h"
+#include "order_clock.h"
+#include "order_history.h"
+#include "stream.h"
+
+struct em_order {
+    struct em_clock *host;          // what the host has waited for
+    struct em_order_call host_wait; // the call that waited last
+    bool stopped;                   // the host ran out of memory
+    uint64_t limit;                 // of records, before those that no longer matter are dropped
+    uint64_t found, repeated;       // mistakes, and how often they were made again
+};
+extern struct em_order em_order;
+
+// Components: the number of the context in the high 32 bits; then these, or a stream's number.
+enum { EM_ORDER_ALL = 0, EM_ORDER_ORDERED = 1, EM_ORDER_STREAMS = 2 };
+static inline uint64_t em_order_key(uint64_t context, uint32_t component)
+{
+    return context << 32 | component;
+}
+static inline uint64_t em_order_sibling(uint64_t key, uint32_t component)
+{
+    return em_order_key(key >> 32, component);
+}
+
+// Whether someone accessed memory before `point` in the program's order; `known` alone if `point`
+// is NULL, which is the host.
+bool em_order_is_before(const struct em_order_who *who, const struct em_order_point *point);
+bool em_order_knows(struct em_clock *known, const struct em_order_who *who);
+
+// The point of a stream, with a component.
+struct em_order_point *em_order_point_of(struct em_stream *stream);
+
+// A component in the context of another one.
+uint64_t em_order_new_key(uint64_t sibling);
+// The parts for steps of graphs (order_step.c).
+void em_order_release_step(const struct em_order_point *point, struct em_clock **to);
+bool em_order_knows_step(struct em_clock *known, const struct em_order_who *who);
+
+// Checks the accesses of a command that starts.
+void em_order_check_all(const struct em_command *command);
+// Checks an access and adds it to the history.
+void em_order_check(const struct em_order_point *point, const struct em_order_who *who,
+                    const struct em_access *access);
+void em_order_check_span(const struct em_order_point *point, const struct em_order_who *who,
+                         uint64_t first, uint64_t size_B);
+// Drops records that no longer matter, if there are many.
+void em_order_collect(void);
+
+// Reports an access that is not ordered with an older one.
+void em_order_report(const struct em_order_record *older, const struct em_footprint *bytes,
+                     const struct em_order_who *who, const struct em_order_point *point);
