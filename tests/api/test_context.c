@@ -285,15 +285,21 @@ TEST(threads)
     expect_state(0, 0);
 }
 
-static void *end_soon(void *context)
+struct ending {
+    CUcontext context;
+    unsigned after_us;
+};
+
+static void *end_soon(void *argument)
 {
-    usleep(3000);
-    EXPECT_OK(cuCtxDestroy(context));
+    const struct ending *e = argument;
+    usleep(e->after_us);
+    EXPECT_OK(cuCtxDestroy(e->context));
     return NULL;
 }
 
-// A call that waits for work must not succeed if the context ends instead of running that work.
-static void wait_for_lost_work(int round)
+// A call waits for work while another thread ends the context.
+static CUresult wait_for_lost_work(int round, unsigned after_us)
 {
     CUstream s;
     CUevent e;
@@ -304,20 +310,28 @@ static void wait_for_lost_work(int round)
     MUST(cuEventCreate(&e, 0));
     test_hold(s);
     MUST(cuEventRecord(e, s));
-    pthread_create(&thread, NULL, end_soon, context);
+    struct ending ending = {context, after_us};
+    EXPECT_EQ(pthread_create(&thread, NULL, end_soon, &ending), 0);
     CUresult r = round % 3 == 0   ? cuCtxSynchronize()
                  : round % 3 == 1 ? cuEventSynchronize(e)
                                   : cuStreamSynchronize(s);
     pthread_join(thread, NULL);
-    EXPECT_ERROR(r, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     cuCtxSetCurrent(NULL);
+    return r;
 }
 
+// Such a call must not succeed, because the work has not run. On a busy machine the context may end
+// before the call begins, which makes the handle invalid: then the other thread gives it more time.
 TEST(context_ends_while_calls_wait)
 {
     MUST(cuInit(0));
-    for (int round = 0; round < 60; round++)
-        wait_for_lost_work(round);
+    unsigned after_us = 3000;
+    for (int round = 0; round < 60; round++) {
+        CUresult r = wait_for_lost_work(round, after_us);
+        for (; r == CUDA_ERROR_INVALID_HANDLE && after_us < 1000000; after_us *= 2)
+            r = wait_for_lost_work(round, after_us);
+        EXPECT_ERROR(r, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    }
 }
 
 TESTS(CASE(create), CASE(create_parameters), CASE(stack), CASE(destroyed_on_the_stack),
