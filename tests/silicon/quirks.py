@@ -20,9 +20,7 @@ import compare
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 STRING = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
 # Cases that only some machines can run: pattern, and what is missing elsewhere.
-NEEDS = {"x_extmem import_fd/dmabuf": "/dev/udmabuf",
-         # No file: software Vulkan lacks this extension. tests/mistakes shows the row.
-         "x_extmem vksem/types-of-binary": "VK_KHR_external_semaphore_fd"}
+NEEDS = {"x_extmem import_fd/dmabuf": "/dev/udmabuf"}
 # A row that shows only while another one follows the driver.
 RESTS_ON = {"STAGED_COPY_FAILS_LATER": "PLANES_FAULT"}
 
