@@ -40,7 +40,7 @@ static inline void vk_choose_lavapipe(void)
         VkPhysicalDeviceProperties2 properties = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
         vkGetPhysicalDeviceProperties2(all[i], &properties);
-        if (driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE)
+        if (driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE || !strcmp(driver.driverName, "llvmpipe"))
             vk.physical = all[i];
     }
     if (!vk.physical)

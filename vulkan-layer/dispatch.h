@@ -37,6 +37,7 @@ typedef PFN_vkUnmapMemory2KHR PFN_vkUnmapMemory2;
 
 // All functions that this layer calls or intercepts; names without "vk". The lists of MEMORY
 // functions are intercepted only if memory is presented as non-coherent (noncoherent.h), those of
+// PROPERTY functions only if the device is presented as another one (vulkan_as.h), those of
 // SYNC functions only on devices with semaphores or fences of the layer (sync.h). The NEW functions
 // exist on such devices even if the driver lacks them.
 #define VL_INSTANCE_FUNCTIONS(X)                                                                   \
@@ -51,6 +52,10 @@ typedef PFN_vkUnmapMemory2KHR PFN_vkUnmapMemory2;
     X(GetPhysicalDeviceMemoryProperties)                                                           \
     X(GetPhysicalDeviceMemoryProperties2)                                                          \
     X(GetPhysicalDeviceMemoryProperties2KHR)
+#define VL_INSTANCE_PROPERTY_FUNCTIONS(X)                                                          \
+    X(GetPhysicalDeviceProperties)                                                                 \
+    X(GetPhysicalDeviceProperties2)                                                                \
+    X(GetPhysicalDeviceProperties2KHR)
 #define VL_DEVICE_FUNCTIONS(X)                                                                     \
     X(DestroyDevice)                                                                               \
     X(CreateImage)                                                                                 \
@@ -134,10 +139,12 @@ struct vl_instance {
     void *key; // the loader's dispatch table: the first word of the instance and of its physical
                // devices
     VkInstance handle;
+    bool drivers; // made by libcuda.so.1, which looks for the software device (emulator/device)
     PFN_vkGetInstanceProcAddr get;
     PFN_GetPhysicalDeviceProcAddr get_physical; // NULL if the next one is too old to have it
     VL_INSTANCE_FUNCTIONS(VL_MEMBER)
     VL_INSTANCE_MEMORY_FUNCTIONS(VL_MEMBER)
+    VL_INSTANCE_PROPERTY_FUNCTIONS(VL_MEMBER)
     UT_hash_handle hh;
 };
 
@@ -167,6 +174,7 @@ VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *inf
 #define VL_DECLARE(name) extern const PFN_vk##name vl_hook_##name;
 VL_INSTANCE_FUNCTIONS(VL_DECLARE)
 VL_INSTANCE_MEMORY_FUNCTIONS(VL_DECLARE)
+VL_INSTANCE_PROPERTY_FUNCTIONS(VL_DECLARE)
 VL_DEVICE_ALL_FUNCTIONS(VL_DECLARE)
 #undef VL_DECLARE
 

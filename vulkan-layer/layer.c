@@ -2,13 +2,14 @@
 // VK_LAYER_CARDLESS_interop: the functions that the Vulkan loader and libcuda.so.1 look up in this
 // library. The layer records images, buffers and memory, and provides external semaphores and
 // fences if the driver lacks them (sync.h). It does not change Vulkan's other results, except with
-// CARDLESS_VULKAN_MEMORY=noncoherent (noncoherent.c).
+// CARDLESS_VULKAN_MEMORY=noncoherent (noncoherent.c) and CARDLESS_VULKAN_AS=nvidia (vulkan_as.c).
 #include <stdlib.h>
 #include <string.h>
 
 #include "dispatch.h"
 #include "record.h"
 #include "sync.h"
+#include "vulkan_as.h"
 #include "vulkan_facts.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -36,8 +37,12 @@ static PFN_vkVoidFunction find_in(const struct hook *hooks, size_t count, const 
 
 static PFN_vkVoidFunction physical_hook(const char *name)
 {
-    const struct hook hooks[] = {VL_INSTANCE_MEMORY_FUNCTIONS(HOOK)};
-    return vl_noncoherent() ? find_in(hooks, sizeof hooks / sizeof *hooks, name) : NULL;
+    const struct hook memory[] = {VL_INSTANCE_MEMORY_FUNCTIONS(HOOK)},
+                      properties[] = {VL_INSTANCE_PROPERTY_FUNCTIONS(HOOK)};
+    PFN_vkVoidFunction f =
+        vl_noncoherent() ? find_in(memory, sizeof memory / sizeof *memory, name) : NULL;
+    return f || !vl_as_nvidia() ? f
+                                : find_in(properties, sizeof properties / sizeof *properties, name);
 }
 
 static PFN_vkVoidFunction instance_hook(const char *name)

@@ -275,6 +275,12 @@ static void check_vulkan_memory(const char *value)
         unknown_value("CARDLESS_VULKAN_MEMORY", value, "noncoherent");
 }
 
+static void check_vulkan_as(const char *value)
+{
+    if (strcmp(value, "nvidia"))
+        unknown_value("CARDLESS_VULKAN_AS", value, "nvidia");
+}
+
 static void read_report(const char *value)
 {
     config.report = !strcmp(value, "1");
@@ -314,6 +320,7 @@ static const struct setting {
     {"CARDLESS_PKEYS", check_pkeys},
     {"CARDLESS_CPU_MASK", check_cpu_mask},
     {"CARDLESS_VULKAN_MEMORY", check_vulkan_memory},
+    {"CARDLESS_VULKAN_AS", check_vulkan_as},
     {"CARDLESS_VULKAN_LAYER", NULL},
     {"CARDLESS_LIBDIR", NULL},
 };

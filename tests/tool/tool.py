@@ -36,6 +36,7 @@ assert r.returncode == 0 and "break cuMemFree_v2" in r.stdout, r
 for wrong, says in ((["bogus"], "unknown command 'bogus'"),
                     (["info", "bogus"], "unexpected argument 'bogus'"),
                     (["run", "--vulkan-layer", "bogus", PROGRAM], "on, off or noncoherent"),
+                    (["run", "--vulkan-as", "bogus", PROGRAM], "takes nvidia, not bogus"),
                     (["run", "--personality", "bogus", PROGRAM], "manual or driver-580")):
     r = run(*wrong)
     assert r.returncode == 2 and says in r.stderr, (wrong, r)

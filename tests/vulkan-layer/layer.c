@@ -226,6 +226,51 @@ TEST(noncoherent_types)
     vk_close();
 }
 
+// ---- another vendor
+
+TEST(as_nvidia)
+{
+    test_setting("CARDLESS_VULKAN_AS", "nvidia");
+    vk_need_layer();
+    vk_open();
+    VkPhysicalDeviceVulkan12Properties core = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, .pNext = &core};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                       .pNext = &driver};
+    VkPhysicalDeviceProperties old;
+    vkGetPhysicalDeviceProperties2(vk.physical, &all);
+    vkGetPhysicalDeviceProperties(vk.physical, &old);
+    EXPECT_EQ(all.properties.vendorID, 0x10de);
+    EXPECT_EQ(old.vendorID, 0x10de);
+    EXPECT_EQ(all.properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    EXPECT_EQ(old.deviceType, VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    EXPECT_EQ(driver.driverID, VK_DRIVER_ID_NVIDIA_PROPRIETARY);
+    EXPECT_EQ(core.driverID, VK_DRIVER_ID_NVIDIA_PROPRIETARY);
+    EXPECT_STR(driver.driverName, "llvmpipe");
+    // libcuda still finds the software device, whose UUID the card has.
+    CUuuid uuid;
+    EXPECT_OK(cuInit(0));
+    EXPECT_OK(cuDeviceGetUuid(&uuid, 0));
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    all.pNext = &id;
+    vkGetPhysicalDeviceProperties2(vk.physical, &all);
+    EXPECT_EQ(memcmp(&uuid, id.deviceUUID, sizeof uuid), 0);
+    vk_close();
+}
+
+TEST(as_itself)
+{
+    vk_need_layer();
+    vk_open();
+    VkPhysicalDeviceProperties old;
+    vkGetPhysicalDeviceProperties(vk.physical, &old);
+    EXPECT(old.vendorID != 0x10de);
+    EXPECT_EQ(old.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
+    vk_close();
+}
+
 // ---- the record's format
 
 static int memfd(uint64_t size)
@@ -298,4 +343,5 @@ TEST(invalid_records)
 
 TESTS(CASE(missing_functions), CASE(record_follows), CASE(more_resources_than_fit),
       CASE(imported_memory_keeps_its_record), CASE(instances_come_and_go), CASE(threads),
-      CASE(noncoherent_types), CASE(record_in_an_attribute), CASE(invalid_records))
+      CASE(noncoherent_types), CASE(as_nvidia), CASE(as_itself), CASE(record_in_an_attribute),
+      CASE(invalid_records))

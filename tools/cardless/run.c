@@ -39,6 +39,10 @@ static const char usage[] =
     "  --seed N                         vary addresses and order within the rules, from this "
     "seed\n"
     "  --trace FILE                     write every call with its arguments and result to FILE\n"
+    "  --vulkan-as nvidia               software Vulkan reports NVIDIA's vendor and driver "
+    "numbers, "
+    "for programs\n"
+    "                                   that offer CUDA only then\n"
     "  --vulkan-layer on|off|noncoherent  record the Vulkan images in exported memory, to check "
     "CUDA's descriptors (on);\n"
     "                                   noncoherent: the program must also flush and invalidate "
@@ -151,18 +155,26 @@ static bool read_layer(const char *value, enum layer *out)
     return false;
 }
 
-// A missing layer is an error only if the user asked for it by name: programs run without it.
-static int start_layer(enum layer layer)
+// A missing layer is an error only if the user asked for what it does: programs run without it.
+static int start_layer(enum layer layer, bool as_nvidia)
 {
-    if (layer == LAYER_OFF)
-        return 0;
+    if (layer == LAYER_OFF) {
+        if (as_nvidia)
+            fprintf(stderr, "cardless: --vulkan-as nvidia needs the Vulkan layer: remove "
+                            "--vulkan-layer off\n");
+        return as_nvidia ? -1 : 0;
+    }
     int r = vulkan_layer_enable();
-    if (layer == LAYER_ON)
+    if (layer == LAYER_ON && !as_nvidia)
         return 0;
     if (r)
-        fprintf(stderr, "cardless: --vulkan-layer noncoherent: this build has no Vulkan layer: "
-                        "install libvulkan-dev and build again\n");
-    return r ? r : setenv("CARDLESS_VULKAN_MEMORY", "noncoherent", 1);
+        fprintf(stderr,
+                "cardless: %s: this build has no Vulkan layer: install libvulkan-dev and build "
+                "again\n",
+                as_nvidia ? "--vulkan-as nvidia" : "--vulkan-layer noncoherent");
+    if (!r && layer == LAYER_NONCOHERENT)
+        r = setenv("CARDLESS_VULKAN_MEMORY", "noncoherent", 1);
+    return r;
 }
 
 static bool is_one_of(const char *option, const char *value, const char *first, const char *second)
@@ -170,6 +182,14 @@ static bool is_one_of(const char *option, const char *value, const char *first, 
     if (!strcmp(value, first) || !strcmp(value, second))
         return true;
     fprintf(stderr, "cardless: --%s takes %s or %s, not %s\n", option, first, second, value);
+    return false;
+}
+
+static bool is_nvidia(const char *value)
+{
+    if (!strcmp(value, "nvidia"))
+        return true;
+    fprintf(stderr, "cardless: --vulkan-as takes nvidia, not %s\n", value);
     return false;
 }
 
@@ -224,6 +244,8 @@ static bool apply_option(int option, enum layer *layer)
         return !setenv("CARDLESS_TRACE", optarg, 1);
     case 'v':
         return read_layer(optarg, layer);
+    case 'a':
+        return is_nvidia(optarg) && !setenv("CARDLESS_VULKAN_AS", optarg, 1);
     default:
         return false;
     }
@@ -243,10 +265,12 @@ int cmd_run(int argc, char **argv)
         {"seed", required_argument, NULL, 's'},
         {"trace", required_argument, NULL, 't'},
         {"vulkan-layer", required_argument, NULL, 'v'},
+        {"vulkan-as", required_argument, NULL, 'a'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     enum layer layer = LAYER_ON;
+    bool as_nvidia = false;
     int c;
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         if (c == 'h') {
@@ -255,6 +279,7 @@ int cmd_run(int argc, char **argv)
         }
         if (!apply_option(c, &layer))
             return 2;
+        as_nvidia |= c == 'a';
     }
     if (optind >= argc) {
         fputs(usage, stderr);
@@ -269,7 +294,7 @@ int cmd_run(int argc, char **argv)
         fprintf(stderr, "cardless: out of memory for the environment\n");
         return 126;
     }
-    if (start_layer(layer))
+    if (start_layer(layer, as_nvidia))
         return 126;
     execvp(argv[optind], argv + optind);
     fprintf(stderr, "cardless: cannot run %s: %s\n", argv[optind], strerror(errno));
