@@ -33,12 +33,12 @@ void em_schedule_log_start(void)
 
 static void log_call(void)
 {
-    char call[64], line[80];
+    char call[64], line[256];
     if (em_call_now() == last_call)
         return;
     last_call = em_call_now();
     em_call_text(last_call, call, sizeof call);
-    write_text(line, snprintf(line, sizeof line, "call\t%s\n", call));
+    write_text(line, snprintf(line, sizeof line, "call\t%s\t%s\n", call, em_entry_name()));
 }
 
 __attribute__((format(printf, 1, 2))) static void log_line(const char *format, ...)
@@ -94,4 +94,16 @@ void em_schedule_log_run(const struct em_command *c)
 {
     if (em_schedule_logged)
         log_line("%s\t%" PRIu64 "\n", em_self.entry ? "run" : "late", c->sequence);
+}
+
+void em_schedule_log_issued(uint64_t tick, const char *what)
+{
+    if (em_schedule_logged)
+        log_line("submit\tg%" PRIu64 "\tgraphics\t%s\n", tick, what);
+}
+
+void em_schedule_log_drawn(uint64_t tick)
+{
+    if (em_schedule_logged)
+        log_line("run\tg%" PRIu64 "\n", tick);
 }

@@ -2,8 +2,9 @@
 // CARDLESS_SCHEDULE_LOG=FILE: what ran in which order, and the decisions that led to it. `cardless
 // explore` reads it. One line for each of these, with tabs between the fields:
 //
-//   call    CALL             the lines up to the next `call` happened in this call of the program
-//   submit  N  STREAM  WHAT  command N, the number in the order of submission, must wait its turn
+//   call    CALL  NAME       the lines up to the next `call` happened in this call of the program
+//   submit  N  STREAM  WHAT  command N, the number in the order of submission, must wait its turn.
+//                            Commands of the virtual graphics API are g1, g2 …
 //   hold    N                the command was postponed
 //   run     N                the command runs
 //   late    N                a thread of the driver runs it, because the program made no call
@@ -12,6 +13,7 @@
 // Everything here: precondition: em_lock held.
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
 struct em_choice;
 struct em_command;
@@ -24,3 +26,6 @@ void em_schedule_log_decision(const struct em_choice *choice, unsigned option);
 void em_schedule_log_submit(const struct em_command *command);
 void em_schedule_log_hold(const struct em_command *command);
 void em_schedule_log_run(const struct em_command *command);
+// A command of a graphics API was issued, or runs.
+void em_schedule_log_issued(uint64_t tick, const char *what);
+void em_schedule_log_drawn(uint64_t tick);

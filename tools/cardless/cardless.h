@@ -5,4 +5,5 @@
 int cmd_run(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_layout(int argc, char **argv);
+int cmd_explore(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

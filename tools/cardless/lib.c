@@ -49,3 +49,14 @@ int lib_folder(char *out, size_t capacity)
             CARDLESS_INSTALL_LIBDIR);
     return -1;
 }
+
+int lib_prepend(const char *variable, const char *folder)
+{
+    const char *before = getenv(variable);
+    char *value = NULL;
+    if (asprintf(&value, "%s%s%s", folder, before && *before ? ":" : "", before ? before : "") < 0)
+        return -1;
+    int r = setenv(variable, value, 1);
+    free(value);
+    return r;
+}

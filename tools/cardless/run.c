@@ -128,17 +128,6 @@ static void warn_about_program(const char *program, const char *ours)
                 program, facts.rpath, found);
 }
 
-static int prepend_folder(const char *variable, const char *folder)
-{
-    const char *before = getenv(variable);
-    char *value = NULL;
-    if (asprintf(&value, "%s%s%s", folder, before && *before ? ":" : "", before ? before : "") < 0)
-        return -1;
-    int r = setenv(variable, value, 1);
-    free(value);
-    return r;
-}
-
 enum layer { LAYER_ON, LAYER_OFF, LAYER_NONCOHERENT };
 
 static bool read_layer(const char *value, enum layer *out)
@@ -290,7 +279,7 @@ int cmd_run(int argc, char **argv)
         return 126;
     if (!find_program(argv[optind], program, sizeof program))
         warn_about_program(program, ours);
-    if (prepend_folder("LD_LIBRARY_PATH", ours)) {
+    if (lib_prepend("LD_LIBRARY_PATH", ours)) {
         fprintf(stderr, "cardless: out of memory for the environment\n");
         return 126;
     }

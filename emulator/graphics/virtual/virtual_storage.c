@@ -12,6 +12,7 @@
 #include "heap.h"
 #include "kn_copy.h"
 #include "pkey.h"
+#include "schedule_log.h"
 
 static struct {
     struct em_virtual_command *first, *last;
@@ -146,6 +147,7 @@ uint64_t em_virtual_issue(struct em_virtual_command *c)
     list.last = c;
     if (!list.waiting)
         list.waiting = c;
+    em_schedule_log_issued(c->tick, c->repeat_B ? "fill" : c->from.storage ? "copy" : "write");
     return c->tick;
 }
 
@@ -209,6 +211,7 @@ CUresult em_virtual_run(uint64_t tick, bool *all)
     CUresult r = CUDA_SUCCESS;
     while ((c = list.first) && c->tick <= tick && !waits(c)) {
         struct dm_fault fault;
+        em_schedule_log_drawn(c->tick);
         if (dm_guarded(run_command, c, &fault) && !r)
             r = faulted(c, &fault);
         list.first = c->next;

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// `cardless explore`: runs a test under many orders of its work, and explains the first one that
+// fails.
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cardless.h"
+#include "explore.h"
+#include "lib.h"
+#include "vulkan_layer.h"
+
+static const char usage[] =
+    "usage: cardless explore [options] [--] program [argument …]\n"
+    "\n"
+    "Runs a test again and again, each time with another order of its copies, fills, host\n"
+    "functions, events and semaphores that the API allows. A run fails if its exit status is not\n"
+    "0, if a signal ends it, if it takes too long, if it deadlocks (S05), or if the ordering\n"
+    "checker reports it (O01 …). The first failing order is reduced to the few decisions that\n"
+    "matter, and printed with the command that repeats it.\n"
+    "\n"
+    "  --schedules N        try at most N orders (1000)\n"
+    "  --seed N             the first seed for orders that are drawn (0)\n"
+    "  --timeout SECONDS    a run that takes longer has failed (10)\n"
+    "  --jobs N             run N at the same time (the processor cores of this process)\n"
+    "  --check order|off    let the ordering checker judge each run as well (order)\n"
+    "\n"
+    "Exit status: 0 if no order fails, 1 if one does, 2 if the arguments are wrong, 126 if the\n"
+    "program cannot be run, 127 if it is not found.\n";
+
+enum { MOST_JOBS = 64, MOST_SCHEDULES = 10000000 };
+
+static bool read_count(const char *option, const char *value, unsigned most, unsigned *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(value, &end, 10);
+    if (!errno && *value >= '0' && *value <= '9' && !*end && n && n <= most) {
+        *out = (unsigned)n;
+        return true;
+    }
+    fprintf(stderr, "cardless explore: --%s takes a number from 1 to %u, not %s\n", option, most,
+            value);
+    return false;
+}
+
+static bool read_seed(const char *value, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoull(value, &end, 0);
+    if (!errno && *value >= '0' && *value <= '9' && !*end)
+        return true;
+    fprintf(stderr, "cardless explore: --seed takes a whole number, not %s\n", value);
+    return false;
+}
+
+static bool read_timeout(const char *value, double *out)
+{
+    char *end;
+    *out = strtod(value, &end);
+    if (end != value && !*end && *out > 0 && *out < 1e6)
+        return true;
+    fprintf(stderr, "cardless explore: --timeout takes a number of seconds, not %s\n", value);
+    return false;
+}
+
+static bool read_check(const char *value, bool *out)
+{
+    *out = !strcmp(value, "order");
+    if (*out || !strcmp(value, "off"))
+        return true;
+    fprintf(stderr, "cardless explore: --check takes order or off, not %s\n", value);
+    return false;
+}
+
+static bool apply_option(int option, struct explore *x)
+{
+    switch (option) {
+    case 'n':
+        return read_count("schedules", optarg, MOST_SCHEDULES, &x->schedules);
+    case 's':
+        return read_seed(optarg, &x->seed);
+    case 't':
+        return read_timeout(optarg, &x->timeout_s);
+    case 'j':
+        return read_count("jobs", optarg, MOST_JOBS, &x->jobs);
+    case 'c':
+        return read_check(optarg, &x->check_order);
+    default:
+        return false;
+    }
+}
+
+static unsigned own_cores(void)
+{
+    cpu_set_t cores;
+    int count = sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
+    return count > MOST_JOBS ? MOST_JOBS : (unsigned)count;
+}
+
+// ---- the folder for logs ----
+
+static bool make_folder(struct explore *x)
+{
+    const char *temporary = getenv("TMPDIR");
+    int n = snprintf(x->folder, sizeof x->folder, "%s/cardless-explore-XXXXXX",
+                     temporary && *temporary ? temporary : "/tmp");
+    if ((size_t)n >= sizeof x->folder)
+        snprintf(x->folder, sizeof x->folder, "/tmp/cardless-explore-XXXXXX");
+    if (mkdtemp(x->folder))
+        return true;
+    fprintf(stderr, "cardless explore: cannot make the folder %s: %s\n", x->folder,
+            strerror(errno));
+    return false;
+}
+
+static void remove_folder(const struct explore *x)
+{
+    static const char *const names[] = {"schedule", "diagnostics", "trace", "output"};
+    for (unsigned slot = 0; slot < x->jobs; slot++) {
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            char path[128];
+            snprintf(path, sizeof path, "%s/%s.%u", x->folder, names[i], slot);
+            unlink(path);
+        }
+    }
+    rmdir(x->folder);
+}
+
+// ---- the report ----
+
+static const char *plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_passed(const struct found *f)
+{
+    if (f->complete)
+        printf("passed under all %u order%s that there are\n", f->tried, plural(f->tried));
+    else
+        printf("passed under %u orders: %u with the fewest differences from eager, %u drawn\n",
+               f->tried, f->tried - f->seeds, f->seeds);
+}
+
+static void print_argument(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%";
+    if (*text && !text[strspn(text, plain)]) {
+        printf(" %s", text);
+        return;
+    }
+    printf(" '");
+    for (; *text; text++)
+        printf(*text == '\'' ? "'\\''" : "%c", *text);
+    printf("'");
+}
+
+static void print_command(const struct explore *x, const struct found *f)
+{
+    char *policy = schedule_text(&f->minimal);
+    printf("\nto repeat it:\n  cardless run --policy");
+    print_argument(policy ? policy : "?");
+    printf(" --");
+    for (char **argument = x->program; *argument; argument++)
+        print_argument(*argument);
+    printf("\n");
+    free(policy);
+}
+
+static void print_failed(const struct explore *x, const struct found *f)
+{
+    char text[1200];
+    outcome_text(x, &f->outcome, text, sizeof text);
+    printf("FAILED under order %u: %s\n", f->tried, text);
+    explore_output(x, stdout);
+    if (!f->minimal.count)
+        printf("\nThis is the order of eager, so that the test fails under every policy.\n\n");
+    else
+        printf("\n%zu decision%s of this order (marked with *) differ%s from eager:\n\n",
+               f->minimal.count, plural(f->minimal.count), f->minimal.count == 1 ? "s" : "");
+    explore_picture(x, stdout);
+    if (!f->repeats)
+        printf(
+            "\nIt passed when it was repeated: its threads or its times change the order too.\n");
+    print_command(x, f);
+}
+
+// The environment of all runs.
+static int prepare(struct explore *x)
+{
+    char ours[PATH_MAX];
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    if (lib_folder(ours, sizeof ours))
+        return 126;
+    if (lib_prepend("LD_LIBRARY_PATH", ours)) {
+        fprintf(stderr, "cardless explore: out of memory for the environment\n");
+        return 126;
+    }
+    vulkan_layer_enable();
+    sigprocmask(SIG_BLOCK, &child, NULL);
+    return make_folder(x) ? 0 : 126;
+}
+
+int cmd_explore(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"schedules", required_argument, NULL, 'n'},
+        {"seed", required_argument, NULL, 's'},
+        {"timeout", required_argument, NULL, 't'},
+        {"jobs", required_argument, NULL, 'j'},
+        {"check", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    struct explore x = {
+        .schedules = 1000, .jobs = own_cores(), .timeout_s = 10, .check_order = true};
+    struct found found;
+    int c;
+    while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return 0;
+        }
+        if (!apply_option(c, &x))
+            return 2;
+    }
+    if (optind >= argc) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    x.program = argv + optind;
+    int status = prepare(&x);
+    if (status)
+        return status;
+    status = explore_search(&x, &found);
+    if (status) {
+        char text[1200];
+        outcome_text(&x, &found.outcome, text, sizeof text);
+        fprintf(stderr, "cardless explore: %s\n", text);
+    } else if (found.failed) {
+        print_failed(&x, &found);
+        status = 1;
+    } else {
+        print_passed(&found);
+    }
+    free(found.minimal.list);
+    free(found.outcome.decisions);
+    remove_folder(&x);
+    return status;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The parts of `cardless explore`: runs of a program, the search for one that fails, and the
+// picture of its order.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+// ---- schedules ----
+
+// Decision `number` takes `option`; decisions that are not listed take option 0.
+struct departure {
+    unsigned number, option;
+};
+struct schedule {
+    struct departure *list; // in the order of the numbers
+    size_t count;
+};
+
+// Writes "schedule:3=1,7=2". The caller frees the text; NULL: out of memory.
+char *schedule_text(const struct schedule *schedule);
+
+// ---- runs (explore_run.c) ----
+
+struct explore {
+    char **program; // and its arguments, ending with NULL
+    unsigned schedules, jobs;
+    uint64_t seed;
+    double timeout_s;
+    bool check_order;
+    char folder[64]; // for logs
+};
+
+enum outcome_kind {
+    PASSED,
+    FAILED_EXIT,       // `value` is the exit status
+    FAILED_SIGNAL,     // `value` is the signal
+    FAILED_TIMEOUT,    // it ran longer than the time limit
+    FAILED_DIAGNOSTIC, // `text` is the diagnostic
+    CANNOT_RUN,        // `value` is errno of exec
+};
+
+struct decision {
+    unsigned options, option;
+};
+
+struct outcome {
+    enum outcome_kind kind;
+    int value;
+    char text[1024];
+    struct decision *decisions;
+    size_t count;
+};
+
+struct run {
+    pid_t pid; // 0: no run
+    double deadline_s;
+    unsigned slot;
+    int exec_errors; // pipe
+};
+
+double explore_now(void);
+// Starts the program under a policy. Its logs get names with the number of the slot. With
+// `picture`, the trace and the output are kept for run_picture. Returns false if it cannot be
+// started, and has printed why.
+bool run_start(const struct explore *x, struct run *run, unsigned slot, const char *policy,
+               bool picture);
+// Returns whether the run has ended. If so, fills in *out, whose decisions the caller frees.
+bool run_ended(const struct explore *x, struct run *run, struct outcome *out);
+// Sleeps until a child of this process ends, or until the time.
+void run_sleep(double until_s);
+// Starts a run, and waits for its end.
+bool run_once(const struct explore *x, const char *policy, bool picture, struct outcome *out);
+// "exit status 3", "signal 11 (Segmentation fault)" …
+void outcome_text(const struct explore *x, const struct outcome *outcome, char *out, size_t size);
+
+// ---- search (explore_search.c) ----
+
+struct found {
+    bool failed;
+    unsigned tried;          // schedules until the failing one, or all
+    bool complete;           // there are no other schedules
+    unsigned seeds;          // of those tried, so many were drawn
+    struct outcome outcome;  // of the failing run
+    struct schedule minimal; // the failing schedule with the fewest departures that was found
+    size_t departures;       // of the schedule that failed first
+    bool repeats;            // it failed again
+};
+
+// Returns 0, or an exit status if the program cannot be run.
+int explore_search(const struct explore *x, struct found *out);
+
+// ---- picture (explore_picture.c) ----
+
+// Prints the order of the last run of slot 0 that was started with `picture`.
+void explore_picture(const struct explore *x, FILE *to);
+// Prints the last lines that this run has written to standard output and standard error.
+void explore_output(const struct explore *x, FILE *to);
