@@ -159,8 +159,8 @@ static void read_schedule(const struct explore *x, struct picture *p)
 
 // ---- calls ----
 
-// The text of a call without the names of its arguments, and without its stream, which is a column:
-// "f(a=1, b={c=2}, hStream=CUstream #1)" becomes "f(1, {2})".
+// The text of a call without the names of its arguments, and without its stream, which is a column,
+// unless there is no other argument: "f(a=1, b={c=2}, hStream=CUstream #1)" becomes "f(1, {2})".
 static void shorten(const char *call, char *out, size_t size)
 {
     size_t used = 0, argument = 0;
@@ -170,7 +170,7 @@ static void shorten(const char *call, char *out, size_t size)
             bool stream = used >= 6 && !strncasecmp(out + used - 6, "stream", 6);
             while (used && (isalnum((unsigned char)out[used - 1]) || out[used - 1] == '_'))
                 used--;
-            if (stream) {
+            if (stream && (argument || c[strcspn(c, ",)")] == ',')) {
                 c += strcspn(c, ",)");
                 used = argument ? argument - 1 : used;
                 if (!argument && *c == ',')
