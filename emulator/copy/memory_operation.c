@@ -2,12 +2,15 @@
 // Stream memory operations: words that streams wait for and write.
 #include "memory_operation.h"
 
+#include <stdio.h>
+
 #include "access.h"
 #include "alloc.h"
 #include "call.h"
 #include "captured.h"
 #include "context.h"
 #include "command.h"
+#include "deadlock.h"
 #include "device.h"
 #include "error.h"
 #include "fault.h"
@@ -181,12 +184,41 @@ static void finish_steps(struct em_command *command)
         em_access_end(&em_command_accesses(command)[i], CUDA_SUCCESS);
 }
 
+static const struct em_command_ops write_ops, batch_ops;
+
+// Whether the command writes the word at this address.
+static bool writes_word(const struct em_command *c, const void *address)
+{
+    const struct operations *o = (const struct operations *)c;
+    if (c->ops != &write_ops && c->ops != &batch_ops)
+        return false;
+    for (unsigned i = o->done; i < o->count; i++)
+        if (steps_of(o)[i].kind == STEP_WRITE &&
+            steps_of(o)[i].address == *(const uint64_t *)address)
+            return true;
+    return false;
+}
+
+static void explain_wait(const struct em_command *c, struct em_need *need)
+{
+    static const char *const conditions[] = {">=", "==", "&", "nor"};
+    const struct operations *o = (const struct operations *)c;
+    if (o->done >= o->count || steps_of(o)[o->done].kind != STEP_WAIT)
+        return;
+    const struct step *s = &steps_of(o)[o->done];
+    snprintf(need->text, sizeof need->text, "the word at %#llx to be %s %llu",
+             (unsigned long long)s->address, conditions[s->condition & 3],
+             (unsigned long long)s->value);
+    need->by = em_pending_find(writes_word, &s->address);
+}
+
 static const struct em_command_ops wait_ops = {
-    .name = "wait for a value", .ready = step_ready, .run = run_steps};
+    .name = "wait for a value", .ready = step_ready, .run = run_steps, .explain = explain_wait};
 static const struct em_command_ops write_ops = {.name = "write of a value", .run = run_steps};
 static const struct em_command_ops batch_ops = {.name = "batch of memory operations",
                                                 .ready = step_ready,
                                                 .run = run_steps,
+                                                .explain = explain_wait,
                                                 .finish = finish_steps,
                                                 .resumes = true};
 

@@ -5,6 +5,7 @@
 // an order that respects all edges:
 //
 //   - If no step can wait, it runs all of them in the topological order, one after the other.
+//     Not if the policy decides (choice.h): other commands may run between any two steps then.
 //   - Otherwise it counts the unfinished predecessors of each step, and runs a step when its count
 //     is 0. A step that has to wait, or that needs the thread for host functions, becomes a command
 //     of its own in a hidden stream. While only such commands are left, the launch is parked; each
@@ -17,6 +18,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "choice.h"
 #include "clock.h"
 #include "command.h"
 #include "condition.h"
@@ -27,6 +29,7 @@
 #include "graph_node.h"
 #include "launch_order.h"
 #include "lock.h"
+#include "schedule_log.h"
 #include "stream.h"
 
 enum { TURN_NS = 100000 }; // how long a repeated body keeps its thread
@@ -119,8 +122,20 @@ static void start_launch(struct em_launch *l, struct em_command *c)
     }
 }
 
+// The ready step that the policy chooses changes places with the first one. `ready` is a ring.
+static void choose_ready(struct em_launch *l)
+{
+    uint32_t *ready = l->plan->ready, first = l->first_ready, size = l->plan->count + 1;
+    uint32_t chosen = em_choose((l->end_ready + size - first) % size);
+    uint32_t *a = &ready[first], *b = &ready[(first + chosen) % size], step = *a;
+    *a = *b;
+    *b = step;
+}
+
 static uint32_t pop_ready(struct em_launch *l)
 {
+    if (em_choice_is_on())
+        choose_ready(l);
     uint32_t step = l->plan->ready[l->first_ready++];
     if (l->first_ready > l->plan->count)
         l->first_ready = 0;
@@ -137,6 +152,9 @@ static CUresult run_as_ready(struct em_command *c)
     bool turn_over = false;
     while (l->first_ready != l->end_ready && !l->failed && !turn_over) {
         uint32_t step = pop_ready(l);
+        turn_over = em_choice_is_on(); // commands of other streams may run before the next step
+        if (turn_over && l->plan->steps[step].command)
+            em_schedule_log_step(c, l->plan->steps[step].command->ops->name);
         const bool choice = l->plan->steps[step].kind == EM_STEP_CHOICE;
         CUresult r =
             choice ? em_launch_choice(l, step, c->stream) : em_launch_step(l, step, c->stream);
@@ -144,7 +162,7 @@ static CUresult run_as_ready(struct em_command *c)
             continue;
         if (r == EM_STEP_AGAIN) {
             em_launch_push(l, step);
-            turn_over = dm_now_ns() - begin > TURN_NS;
+            turn_over = turn_over || dm_now_ns() - begin > TURN_NS;
             continue;
         }
         if (r && !l->failed)
@@ -242,7 +260,8 @@ static CUresult launch(struct em_graph_exec *x, struct em_stream *stream)
         r = new_launch(x, &c.launch);
     if (r)
         return r;
-    em_command_init(&c.command, x->plan->waits ? &waiting_ops : &ordered_ops, sizeof c);
+    bool in_order = !x->plan->waits && !em_choice_is_on();
+    em_command_init(&c.command, in_order ? &ordered_ops : &waiting_ops, sizeof c);
     c.command.condition = &c.launch->changed;
     r = make_events(c.launch);
     if (r) {

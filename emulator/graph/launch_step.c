@@ -119,12 +119,20 @@ static void finish_step(struct em_command *c)
     em_launch_unref(l);
 }
 
+static void explain_step(const struct em_command *c, struct em_need *need)
+{
+    const struct em_command *inner = ((const struct step_command *)c)->inner;
+    if (inner->ops->explain)
+        inner->ops->explain(inner, need);
+}
+
 static const struct em_command_ops host_step_ops = {
     .name = "host node", .run = run_step, .finish = finish_step, .place = EM_HOST_THREAD};
 static const struct em_command_ops waiting_step_ops = {.name = "node that waits",
                                                        .ready = step_ready,
                                                        .run = run_step,
                                                        .finish = finish_step,
+                                                       .explain = explain_step,
                                                        .resumes = true};
 
 // Leaves a step to the scheduler. `inner`, whose accesses have begun, belongs to the step

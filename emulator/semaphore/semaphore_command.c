@@ -2,10 +2,13 @@
 // The commands that signal semaphores and wait for them.
 #include "semaphore_command.h"
 
+#include <stdio.h>
+
 #include "alloc.h"
 #include "call.h"
 #include "captured.h"
 #include "context.h"
+#include "deadlock.h"
 #include "device.h"
 #include "external_semaphore.h"
 #include "lock.h"
@@ -159,6 +162,40 @@ static CUresult run_wait(struct em_command *command)
     return EM_RUN_AGAIN;
 }
 
+static const struct em_command_ops signal_ops;
+
+// Whether the command signals what a wait, the argument, needs next.
+static bool brings(const struct em_command *c, const void *argument)
+{
+    const struct semaphores *wait = argument, *s = (const struct semaphores *)c;
+    const struct em_payload *p = payload_of(wait, wait->done);
+    if (c->ops != &signal_ops)
+        return false;
+    for (unsigned i = 0; i < s->count; i++)
+        if (payload_of(s, i)->semaphore.identity == p->semaphore.identity &&
+            (p->semaphore.kind == DM_SEMAPHORE_BINARY ||
+             steps_of(s)[i].value >= steps_of(wait)[wait->done].value))
+            return true;
+    return false;
+}
+
+static void explain_wait(const struct em_command *c, struct em_need *need)
+{
+    const struct semaphores *s = (const struct semaphores *)c;
+    char text[128];
+    if (s->done >= s->count)
+        return;
+    const struct em_payload *p = payload_of(s, s->done);
+    em_object_text(&steps_of(s)[s->done].semaphore->object, text, sizeof text);
+    if (p->semaphore.kind == DM_SEMAPHORE_BINARY)
+        snprintf(need->text, sizeof need->text, "a signal of %s", text);
+    else
+        snprintf(need->text, sizeof need->text, "value %llu of %s, which is %llu now",
+                 (unsigned long long)steps_of(s)[s->done].value, text,
+                 (unsigned long long)dm_semaphore_value(&p->semaphore));
+    need->by = em_pending_find(brings, s);
+}
+
 static const struct em_command_ops signal_ops = {.name = "semaphore signal",
                                                  .run = run_signal,
                                                  .finish = finish_signal,
@@ -167,6 +204,7 @@ static const struct em_command_ops signal_ops = {.name = "semaphore signal",
 static const struct em_command_ops wait_ops = {.name = "semaphore wait",
                                                .ready = wait_ready,
                                                .run = run_wait,
+                                               .explain = explain_wait,
                                                .clone = clone_steps,
                                                .release = release_steps};
 static const struct em_command_ops wait_none_ops = {
@@ -175,6 +213,7 @@ static const struct em_command_ops wait_none_ops = {
 static const struct em_command_ops wait_all_ops = {.name = "semaphore wait",
                                                    .ready = wait_ready,
                                                    .run = run_wait,
+                                                   .explain = explain_wait,
                                                    .clone = clone_steps,
                                                    .release = release_steps,
                                                    .resumes = true};

@@ -97,6 +97,14 @@ static unsigned decide(enum em_choice_kind kind, unsigned options)
     return option;
 }
 
+unsigned em_choose(unsigned options)
+{
+    em_assert_locked();
+    if (options > MOST_OPTIONS)
+        options = MOST_OPTIONS;
+    return em_choice_is_on() ? decide(EM_CHOICE_STEP, options) : 0;
+}
+
 // ---- running ----
 
 // Lets the thread for host functions run the command. If `wait` is set, waits until it has, but no

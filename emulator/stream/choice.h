@@ -31,6 +31,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lock.h"
+#include "policy.h"
+#include "scheduler.h"
+
 struct em_command;
 
 // The command has become ready.
@@ -42,6 +46,15 @@ void em_choices_at_call(void);
 void em_choices_at_poll(void);
 // A thread waits. Returns false if no command is ready that it may run. Releases em_lock meanwhile.
 bool em_choices_in_wait(void);
+// Whether the policy decides.
+static inline bool em_choice_is_on(void)
+{
+    em_assert_locked();
+    return em_scheduler.policy->decide;
+}
+// Decides which of so many things that could happen next is the one: a number below `options`, and
+// 0 if the policy does not decide. For commands that consist of several steps.
+unsigned em_choose(unsigned options);
 // Runs the first ready command without a decision, or sends it to the thread for host functions.
 // Returns false if no command is ready. Releases em_lock meanwhile.
 bool em_choice_run_first(void);

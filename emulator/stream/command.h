@@ -30,6 +30,7 @@ struct em_stream;
 struct em_command;
 struct em_context;
 struct em_entry;
+struct em_need;
 struct em_order_point;
 
 // Which threads may run a command.
@@ -75,6 +76,9 @@ struct em_command_ops {
     // cannot run again: em_command_clone refuses it.
     bool once;
     enum em_place place;
+    // For the report of a deadlock: says what the command, which is parked, needs, and which
+    // pending command brings it. NULL: unknown. Precondition: em_lock held.
+    void (*explain)(const struct em_command *, struct em_need *);
     // `run` may return EM_RUN_AGAIN: the command stays the first of its stream, and runs again when
     // `ready` returns true. Such a command is always copied, even if it can run at once.
     bool resumes;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Commands of events: records, and waits for them.
+#include <stdio.h>
+
 #include "alloc.h"
 #include "call.h"
 #include "captured.h"
 #include "clock.h"
 #include "command.h"
 #include "context_work.h"
+#include "deadlock.h"
 #include "error.h"
 #include "event.h"
 #include "event_marker.h"
@@ -182,8 +185,26 @@ static void finish_wait(struct em_command *c)
         em_object_unref(&w->event->object);
 }
 
-static const struct em_command_ops wait_ops = {
-    .name = "event wait", .ready = marker_done, .run = run_wait, .finish = finish_wait};
+static bool records(const struct em_command *c, const void *marker)
+{
+    return (c->ops == &record_ops || c->ops == &record_context_ops) &&
+           ((const struct record *)c)->marker == marker;
+}
+
+static void explain_wait(const struct em_command *c, struct em_need *need)
+{
+    snprintf(need->text, sizeof need->text, "the record of an event");
+    need->by = em_pending_find(records, ((const struct wait *)c)->marker);
+    if (need->by)
+        em_object_text(&((const struct record *)need->by)->event->object, need->text,
+                       sizeof need->text);
+}
+
+static const struct em_command_ops wait_ops = {.name = "event wait",
+                                               .ready = marker_done,
+                                               .run = run_wait,
+                                               .finish = finish_wait,
+                                               .explain = explain_wait};
 static const struct em_command_ops wait_slot_ops = {
     .name = "event wait", .ready = slot_done, .run = run_wait, .finish = finish_wait};
 

@@ -61,6 +61,7 @@ static unsigned decide_by_seed(const struct em_choice *choice)
         return draw < laziness ? 0 : 1 + (unsigned)(rest % (n - 1));
     case EM_CHOICE_POLL:
     case EM_CHOICE_WAIT:
+    case EM_CHOICE_STEP:
         break;
     }
     return (unsigned)(rest % n);

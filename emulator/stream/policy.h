@@ -17,6 +17,7 @@ struct em_choice {
         EM_CHOICE_POLL, // a thread has asked for work that is not complete: the last option is to
                         // run nothing now
         EM_CHOICE_WAIT, // a thread waits, so that a command has to run
+        EM_CHOICE_STEP, // several steps of one command could run next
     } kind;
     unsigned options; // at least 2
     uint32_t number;  // decisions of a process are counted from 0

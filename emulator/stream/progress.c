@@ -3,12 +3,14 @@
 // driver's own.
 #include "progress.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <time.h>
 
 #include "call.h"
 #include "choice.h"
 #include "clock.h"
+#include "deadlock.h"
 #include "lock.h"
 #include "outside.h"
 #include "policy.h"
@@ -59,15 +61,10 @@ void em_run_chosen(struct em_command *c)
         em_command_end_waiting(c, r);
 }
 
-static bool decides(void)
-{
-    return em_unlikely(em_scheduler.policy->decide != NULL);
-}
-
 bool em_run_one(enum em_place place)
 {
     em_assert_locked();
-    if (decides() && place == EM_ANYWHERE)
+    if (em_choice_is_on() && place == EM_ANYWHERE)
         return em_choice_run_first();
     // The command before may have written to memory that others wait for.
     if (em_unlikely(em_outside_memory.condition.first))
@@ -87,7 +84,7 @@ static bool may_find_one(void)
 void em_run_share(void)
 {
     em_assert_locked();
-    if (decides())
+    if (em_choice_is_on())
         em_choices_at_call();
     if (em_likely(!may_find_one()) || !em_scheduler.policy->at_completion)
         return;
@@ -124,7 +121,7 @@ void em_poll(struct em_command *c)
     em_assert_locked();
     if (c && c->state == EM_PARKED)
         em_scheduler_ask(c);
-    if (decides()) {
+    if (em_choice_is_on()) {
         em_choices_at_poll();
         return;
     }
@@ -173,8 +170,8 @@ static bool spin(void)
 static void wait_progress(uint64_t deadline_ns)
 {
     em_assert_locked();
-    if (decides() ? em_choices_in_wait() : em_run_one(EM_ANYWHERE)) {
-        if (!decides())
+    if (em_choice_is_on() ? em_choices_in_wait() : em_run_one(EM_ANYWHERE)) {
+        if (!em_choice_is_on())
             em_run_share();
         return;
     }
@@ -182,20 +179,28 @@ static void wait_progress(uint64_t deadline_ns)
         return;
     if (em_outside_memory.condition.first)
         em_outside_hurry();
+    // A wait with a limit ends anyway.
+    bool endless = !deadline_ns;
+    uint64_t progressed = em_scheduler.progressed;
+    if (endless)
+        deadline_ns = em_deadlock_time();
     struct timespec until = {(time_t)(deadline_ns / DM_NS_PER_S),
                              (long)(deadline_ns % DM_NS_PER_S)};
     em_scheduler.waiters++;
+    int r = 0;
     if (deadline_ns)
-        em_lock_wait_until(&em_scheduler.progress, &until);
+        r = em_lock_wait_until(&em_scheduler.progress, &until);
     else
         em_lock_wait(&em_scheduler.progress);
     em_scheduler.waiters--;
+    if (endless && r == ETIMEDOUT && progressed == em_scheduler.progressed)
+        em_deadlock_examine();
 }
 
 void em_wait_over(void)
 {
     em_assert_locked();
-    if (decides())
+    if (em_choice_is_on())
         em_choices_at_call();
 }
 

@@ -60,28 +60,12 @@ void em_schedule_log_decision(const struct em_choice *choice, unsigned option)
         log_line("decide\t%" PRIu32 "\t%u\t%u\n", choice->number, choice->options, option);
 }
 
-static const char *stream_text(const struct em_stream *s, char *out, size_t size)
-{
-    switch (s->kind) {
-    case EM_STREAM_LEGACY:
-        return "legacy stream";
-    case EM_STREAM_OF_THREAD:
-        return "thread's stream";
-    case EM_STREAM_CREATED:
-        break;
-    }
-    if (!s->object.handle)
-        return s->of_graph ? "graph" : "context";
-    snprintf(out, size, "CUstream #%u", (unsigned)s->object.number);
-    return out;
-}
-
 void em_schedule_log_submit(const struct em_command *c)
 {
     char text[64];
     if (em_schedule_logged)
         log_line("submit\t%" PRIu64 "\t%s\t%s\n", c->sequence,
-                 stream_text(c->stream, text, sizeof text), c->ops->name);
+                 em_stream_text(c->stream, text, sizeof text), c->ops->name);
 }
 
 void em_schedule_log_hold(const struct em_command *c)
@@ -94,6 +78,12 @@ void em_schedule_log_run(const struct em_command *c)
 {
     if (em_schedule_logged)
         log_line("%s\t%" PRIu64 "\n", em_self.entry ? "run" : "late", c->sequence);
+}
+
+void em_schedule_log_step(const struct em_command *c, const char *what)
+{
+    if (em_schedule_logged)
+        log_line("step\t%" PRIu64 "\t%s\n", c->sequence, what);
 }
 
 void em_schedule_log_issued(uint64_t tick, const char *what)

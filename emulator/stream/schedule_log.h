@@ -7,6 +7,7 @@
 //                            Commands of the virtual graphics API are g1, g2 …
 //   hold    N                the command was postponed
 //   run     N                the command runs
+//   step    N  WHAT          a step of command N runs, such as a node of a launched graph
 //   late    N                a thread of the driver runs it, because the program made no call
 //   decide  D  OPTIONS  K    decision D took option K
 //
@@ -26,6 +27,7 @@ void em_schedule_log_decision(const struct em_choice *choice, unsigned option);
 void em_schedule_log_submit(const struct em_command *command);
 void em_schedule_log_hold(const struct em_command *command);
 void em_schedule_log_run(const struct em_command *command);
+void em_schedule_log_step(const struct em_command *command, const char *what);
 // A command of a graphics API was issued, or runs.
 void em_schedule_log_issued(uint64_t tick, const char *what);
 void em_schedule_log_drawn(uint64_t tick);

@@ -2,6 +2,8 @@
 // Streams: creating, finding and ending them.
 #include "stream.h"
 
+#include <stdio.h>
+
 #include <pthread.h>
 
 #include "alloc.h"
@@ -277,6 +279,22 @@ void em_stream_put(struct em_stream *s)
     em_assert_unlocked();
     if (s->kind == EM_STREAM_CREATED)
         em_object_unpin(&s->object);
+}
+
+const char *em_stream_text(const struct em_stream *s, char *out, size_t size)
+{
+    switch (s->kind) {
+    case EM_STREAM_LEGACY:
+        return "legacy stream";
+    case EM_STREAM_OF_THREAD:
+        return "thread's stream";
+    case EM_STREAM_CREATED:
+        break;
+    }
+    if (!s->object.handle)
+        return s->of_graph ? "graph" : "context";
+    snprintf(out, size, "CUstream #%u", (unsigned)s->object.number);
+    return out;
 }
 
 // ---- the end of a context ----

@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "captured.h"
+#include "choice.h"
 #include "context.h"
 #include "error.h"
 #include "lock.h"
@@ -150,8 +151,7 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     em_schedule_log_submit(c);
     if (!c->unfinished)
         em_scheduler_take_turn(c);
-    bool decides = em_scheduler.policy->decide != NULL;
-    if (c->ops->resumes || (decides && how == EM_SUBMIT_ASYNC))
+    if (c->ops->resumes || (em_choice_is_on() && how == EM_SUBMIT_ASYNC))
         em_run_share();
     if (how == EM_SUBMIT_ASYNC)
         return CUDA_SUCCESS;

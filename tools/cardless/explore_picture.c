@@ -89,7 +89,8 @@ static void add_cell(struct picture *p, const char *call, const struct command *
         p->width[c->column] = (int)strlen(cell->text);
 }
 
-// A command that is submitted has a cell of its own only if nothing else happens to it at once.
+// A command that is submitted has a cell of its own only if it neither runs nor is postponed at
+// once.
 static void drop_cell_of(struct picture *p, const char *call, const struct command *c)
 {
     char text[CELL_B];
@@ -110,19 +111,44 @@ static void read_submit(struct picture *p, const char *call, char *const *field)
     add_cell(p, call, c, "waits");
 }
 
-static void read_happening(struct picture *p, const char *call, char *const *field, bool departs)
+// A command that runs in several steps has one cell for its start.
+static bool has_run(const struct picture *p, const struct command *c)
 {
+    char text[CELL_B];
+    size_t size = (size_t)snprintf(text, sizeof text, "%.30s %.12s runs", c->what, c->number);
+    for (size_t i = p->cell_count; i--;)
+        if (!strncmp(p->cells[i].text, text, size))
+            return true;
+    return false;
+}
+
+// Returns whether it made a cell.
+static bool read_happening(struct picture *p, const char *call, char *const *field, bool departs)
+{
+    const char *star = departs ? " *" : "";
     char verb[32];
     const struct command *c = find_command(p, field[1]);
-    if (!c)
-        return;
+    if (!c || (!strcmp(field[0], "run") && has_run(p, c)))
+        return false;
     drop_cell_of(p, call, c);
     snprintf(verb, sizeof verb, "%s%s",
              !strcmp(field[0], "hold")   ? "is postponed"
              : !strcmp(field[0], "late") ? "runs late"
                                          : "runs",
-             departs ? " *" : "");
+             star);
     add_cell(p, call, c, verb);
+    return true;
+}
+
+static void read_step(struct picture *p, const char *call, char *const *field, bool departs)
+{
+    const struct command *launch = find_command(p, field[1]);
+    struct command step;
+    if (!launch)
+        return;
+    step = *launch;
+    snprintf(step.what, sizeof step.what, "  %.30s of", field[2]);
+    add_cell(p, call, &step, departs ? "runs *" : "runs");
 }
 
 static unsigned split(char *line, char **field, unsigned most)
@@ -148,8 +174,10 @@ static void read_schedule(const struct explore *x, struct picture *p)
             read_submit(p, call, field);
         } else if (fields == 4 && !strcmp(field[0], "decide")) {
             departs = strcmp(field[3], "0") != 0;
-        } else if (fields == 2) {
-            read_happening(p, call, field, departs);
+        } else if (fields == 3 && !strcmp(field[0], "step")) {
+            read_step(p, call, field, departs);
+            departs = false;
+        } else if (fields == 2 && read_happening(p, call, field, departs)) {
             departs = false;
         }
     }

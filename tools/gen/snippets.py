@@ -24,6 +24,7 @@ SOURCES = [
     'tests/mistakes/images.c',
     'tests/mistakes/graphics.c',
     'tests/mistakes/semaphores.c',
+    'tests/mistakes/deadlocks.c',
     'tests/mistakes/order.c',
     'tests/mistakes/vulkan.c',
     'tests/gl/test_gl_mistakes.c',

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Waits that cannot end: if a thread has waited for CARDLESS_DEADLOCK_MS and nothing has happened
+// meanwhile, S05 reports which commands wait for which, and the cycle if there is one.
+//
+//   CUstream #1:  wait for A ─────needs────▶ signal of A, in CUstream #2
+//                     ▲                           │ is after
+//   CUstream #1:  signal of B ◀───needs──── wait for B, in CUstream #2
+//
+// It is a report only: another process, or a thread of the program, may still end the wait. With
+// CARDLESS_DEADLOCK=abort the process ends, as `cardless explore` wants.
+//
+// Everything here: precondition: em_lock held.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct em_command;
+
+// What a parked command needs.
+struct em_need {
+    char text[160];              // "value 3 of CUexternalSemaphore #1 (it is 2)"
+    const struct em_command *by; // a pending command that brings it, or NULL
+};
+
+// Returns a pending command for which `match` is true, or NULL.
+const struct em_command *em_pending_find(bool (*match)(const struct em_command *, const void *),
+                                         const void *argument);
+
+// How long a thread may sleep before em_deadlock_examine, in ns of the monotonic clock; 0: for
+// ever.
+uint64_t em_deadlock_time(void);
+// This thread has slept so long and nothing has happened. Reports a deadlock once.
+void em_deadlock_examine(void);
