@@ -9,7 +9,7 @@
 static CUresult fill_rows(CUdeviceptr address, size_t pitch_B, size_t width, size_t height,
                           unsigned value, unsigned value_B, struct em_stream *stream, int how)
 {
-    return em_memory_fill(&(struct em_fill){address, pitch_B, width, height, value, value_B},
+    return em_memory_fill(&(struct em_fill){address, pitch_B, width, height, value, value_B, 0},
                           stream, how);
 }
 

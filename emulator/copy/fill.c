@@ -25,10 +25,47 @@ struct fill_command {
     struct em_access access;
 };
 
+// The first `period` bytes of a pattern repeat: fills one column of all repetitions after the
+// other.
+static void fill_periodic(uint64_t at, uint64_t width, uint32_t pattern, unsigned period)
+{
+    for (unsigned i = 0; i < period && i < width; i++)
+        kn_fill8_rows((void *)(uintptr_t)(at + i), period, (uint8_t)(pattern >> 8 * i), 1,
+                      (width - i + period - 1) / period);
+}
+
+enum { MIXED_ALIGNMENT = 32 }; // more than 16, and at most 256
+
+// (recorded: graph_rules, memsets; x_streams graph_build/memset-element-size-1)
+static void fill_mixed_row(const struct em_fill *f, uint64_t at)
+{
+    const uint64_t pattern_B = 4ul * f->mixed, tail_B = f->width % 4;
+    const bool whole = !(f->width % pattern_B || f->address % pattern_B || f->pitch_B % pattern_B);
+    if (f->height == 1 || whole || (f->mixed == 2 && at % MIXED_ALIGNMENT == 0)) {
+        fill_periodic(at, f->width, f->value, 4);
+    } else if (at % MIXED_ALIGNMENT == 0) {
+        const uint32_t swapped = (uint8_t)(f->value >> 8) | (uint8_t)f->value << 8;
+        fill_periodic(at, f->width - tail_B, f->value, 4);
+        fill_periodic(at + f->width - tail_B, tail_B, tail_B == 2 ? f->value : swapped, 2);
+    } else {
+        fill_periodic(at, f->width, f->value, 2);
+    }
+}
+
+static void fill_mixed(const struct em_fill *f)
+{
+    for (uint64_t y = 0; y < f->height; y++)
+        fill_mixed_row(f, f->address + y * f->pitch_B);
+}
+
 static void fill_bytes(void *argument)
 {
     const struct em_fill *f = argument;
     void *at = (void *)(uintptr_t)f->address;
+    if (em_unlikely(f->mixed)) {
+        fill_mixed(f);
+        return;
+    }
     switch (f->value_B) {
     case 1:
         kn_fill8_rows(at, f->pitch_B, (uint8_t)f->value, f->width, f->height);
@@ -47,7 +84,7 @@ static unsigned split_fill(struct em_fill parts[EM_PARTS_MAX])
 {
     const struct em_fill all = *parts;
     uint64_t bytes = all.width * all.value_B * all.height;
-    if (bytes < EM_WORKERS_MIN_B)
+    if (bytes < EM_WORKERS_MIN_B || all.mixed)
         return 1;
     bool rows = all.height > 1;
     unsigned count = em_parts(bytes, rows ? all.height : all.width / 4096);
@@ -139,7 +176,7 @@ static CUresult check_fill_memory(struct fill_command *c, struct em_context *con
     return CUDA_SUCCESS;
 }
 
-static CUresult check_fill_shape(const struct em_fill *f)
+CUresult em_fill_check(const struct em_fill *f)
 {
     uint64_t width_B;
     // "dstDevice … must be aligned", to the size of a value. The pitch does not matter if there is
@@ -177,7 +214,7 @@ static CUresult prepare_fill(const struct em_fill *fill, struct em_context *cont
     c->command.accesses_at = offsetof(struct fill_command, access);
     c->command.access_count = 1;
     c->fill = *fill;
-    CUresult r = check_fill_shape(fill);
+    CUresult r = em_fill_check(fill);
     return r ? r : check_fill_memory(c, context);
 }
 
@@ -197,7 +234,7 @@ CUresult em_fill_prepare(const struct em_fill *fill, struct em_context *context,
 // capture/unmapped-pointer-while-capturing).
 static CUresult capture_fill(const struct em_fill *f, struct em_stream *stream)
 {
-    CUresult r = check_fill_shape(f);
+    CUresult r = em_fill_check(f);
     if (r)
         return r;
     const CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_MEMSET,

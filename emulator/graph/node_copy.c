@@ -10,20 +10,43 @@
 #include "copy_box.h"
 #include "error.h"
 #include "fill.h"
+#include "quirk.h"
 
 // ---- memset ----
+
+// A value that is wider than an element: a card combines shifted copies of it into a pattern of 4
+// bytes, which repeats (recorded: graph_rules, memsets). Rows without a gap are one row.
+static void mix_value(const CUDA_MEMSET_NODE_PARAMS_v2 *p, struct em_fill *fill)
+{
+    const unsigned element_B = p->elementSize;
+    if (element_B == 4 || !(p->value >> 8 * element_B) || !em_quirk(MEMSET_NODE_MIXES))
+        return;
+    fill->value |= fill->value << 16;
+    if (element_B == 1)
+        fill->value |= fill->value << 8;
+    fill->value_B = 1;
+    fill->width *= element_B;
+    fill->mixed = element_B;
+    if (p->height > 1 && p->pitch == fill->width) {
+        fill->width *= p->height;
+        fill->height = 1;
+    }
+}
 
 static CUresult prepare_memset(const void *params, struct em_command **out)
 {
     const CUDA_MEMSET_NODE_PARAMS_v2 *p = params;
     struct em_context *context;
-    const struct em_fill fill = {.address = p->dst,
-                                 .pitch_B = p->pitch,
-                                 .width = p->width,
-                                 .height = p->height,
-                                 .value = p->value,
-                                 .value_B = p->elementSize};
+    struct em_fill fill = {.address = p->dst,
+                           .pitch_B = p->pitch,
+                           .width = p->width,
+                           .height = p->height,
+                           .value = p->value,
+                           .value_B = p->elementSize};
     CUresult r = em_node_context(p->ctx, &context);
+    if (!r)
+        r = em_fill_check(&fill);
+    mix_value(p, &fill);
     return r ? r : em_fill_prepare(&fill, context, out);
 }
 
