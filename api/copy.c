@@ -207,7 +207,9 @@ static CUresult between(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
                         CUcontext src_context, size_t bytes, struct em_stream *stream, bool async)
 {
     CUresult r = check_context(dst_context);
-    if (r || (r = check_context(src_context)))
+    if (!r)
+        r = check_context(src_context);
+    if (r)
         return r;
     return run_of_bytes(em_end_device(dst), em_end_device(src), bytes, stream, async);
 }
@@ -227,7 +229,9 @@ CUresult api_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUde
 static CUresult box_between(const CUDA_MEMCPY3D_PEER *p, struct em_stream *stream, bool async)
 {
     CUresult r = check_context(p->dstContext);
-    if (r || (r = check_context(p->srcContext)))
+    if (!r)
+        r = check_context(p->srcContext);
+    if (r)
         return r;
     const struct em_copy_box box = EM_COPY_BOX_3D(p);
     return copy_box(&box, stream, async);

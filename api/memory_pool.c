@@ -98,7 +98,9 @@ static CUresult check_props(const CUmemPoolProps *p)
     if (p->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED && p->handleTypes)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "a pool of managed memory cannot be exported");
     CUresult r = check_type(p->allocType);
-    if (r || (r = em_pool_location(&p->location, CUDA_ERROR_INVALID_VALUE)))
+    if (!r)
+        r = em_pool_location(&p->location, CUDA_ERROR_INVALID_VALUE);
+    if (r)
         return r;
     if ((unsigned)p->handleTypes & ~shareable)
         return em_fail(CUDA_ERROR_INVALID_VALUE,

@@ -75,7 +75,8 @@ CUresult api_cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigne
     CUresult r = api_cuMemAllocPitch_v2(&wide, &pitch, WidthInBytes, Height, ElementSizeBytes);
     if (r)
         return r;
-    if ((r = narrow_address(dptr, wide)))
+    r = narrow_address(dptr, wide);
+    if (r)
         api_cuMemFree_v2(wide);
     else
         *pPitch = narrow_size(pitch);

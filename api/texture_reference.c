@@ -148,7 +148,9 @@ CUresult api_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int d
 {
     struct em_texture_sampling s;
     CUresult r = check_dimension(dim);
-    if (r || (r = em_texture_reference_sampling(hTexRef, &s)))
+    if (!r)
+        r = em_texture_reference_sampling(hTexRef, &s);
+    if (r)
         return r;
     *pam = s.address_mode[dim];
     return CUDA_SUCCESS;

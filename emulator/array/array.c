@@ -127,7 +127,8 @@ CUresult em_array_create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *out)
     if (r)
         return r;
     em_lock();
-    if ((r = em_storage_create(context, &plan, &storage)))
+    r = em_storage_create(context, &plan, &storage);
+    if (r)
         goto unlock;
     r = array_start(context, &plan.desc, storage, 0, NULL, &array);
     em_storage_unref(storage);
@@ -239,7 +240,8 @@ CUresult em_mipmap_start(struct em_context *context, const struct em_array_plan 
                     "out of host memory while creating a mipmapped array");
         goto drop;
     }
-    if ((r = em_object_start(&m->object, EM_MIPMAP, context, mipmap_finish))) {
+    r = em_object_start(&m->object, EM_MIPMAP, context, mipmap_finish);
+    if (r) {
         dm_free(m);
         goto drop;
     }

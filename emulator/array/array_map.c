@@ -80,7 +80,8 @@ static CUresult map_find_storage(const CUarrayMapInfo *m, struct em_storage **ou
     CUresult r;
     switch ((int)m->resourceType) {
     case CU_RESOURCE_TYPE_ARRAY:
-        if ((r = em_object_get(EM_ARRAY, m->resource.array, CUDA_ERROR_INVALID_VALUE, &a)))
+        r = em_object_get(EM_ARRAY, m->resource.array, CUDA_ERROR_INVALID_VALUE, &a);
+        if (r)
             return r;
         if (a->parent)
             return em_fail(
@@ -92,7 +93,8 @@ static CUresult map_find_storage(const CUarrayMapInfo *m, struct em_storage **ou
         *device = a->object.context->device;
         break;
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-        if ((r = em_object_get(EM_MIPMAP, m->resource.mipmap, CUDA_ERROR_INVALID_VALUE, &p)))
+        r = em_object_get(EM_MIPMAP, m->resource.mipmap, CUDA_ERROR_INVALID_VALUE, &p);
+        if (r)
             return r;
         *out = p->storage;
         *flags = p->desc.Flags;
@@ -237,8 +239,11 @@ static CUresult map_make_entry(const CUarrayMapInfo *m, struct map_entry *e)
     struct dm_physical *physical = NULL;
     unsigned flags;
     CUresult r = map_check_info(m);
-    if (r || (r = map_find_storage(m, &storage, &flags, &device)) ||
-        (r = map_find_range(m, storage, &e->range)))
+    if (!r)
+        r = map_find_storage(m, &storage, &flags, &device);
+    if (!r)
+        r = map_find_range(m, storage, &e->range);
+    if (r)
         return r;
     // "deviceBitMask: … must contain only the bit of the device of the array"
     if (device->ordinal > 31 || m->deviceBitMask != 1u << device->ordinal)

@@ -291,9 +291,13 @@ CUresult em_array_plan(const struct em_device *device, const CUDA_ARRAY3D_DESCRI
     plan->desc = *desc;
     plan_truncate(&plan->desc);
     CUresult r = plan_find_shape(&plan->desc, &shape);
-    if (r || (r = plan_check_flags(&plan->desc, shape, use)) ||
-        (r = plan_check_format(&plan->desc, levels, shape, use, &format)) ||
-        (r = plan_check_limits(device, &plan->desc, shape, use)))
+    if (!r)
+        r = plan_check_flags(&plan->desc, shape, use);
+    if (!r)
+        r = plan_check_format(&plan->desc, levels, shape, use, &format);
+    if (!r)
+        r = plan_check_limits(device, &plan->desc, shape, use);
+    if (r)
         return r;
     const CUDA_ARRAY3D_DESCRIPTOR *d = &plan->desc;
     bool layered = shape >= SHAPE_1D_LAYERED;

@@ -21,7 +21,9 @@ CUresult em_surface_reference_set(CUsurfref handle, CUarray array, unsigned flag
     struct em_array *a;
     em_lock();
     CUresult r = get(handle, &s);
-    if (r || (r = em_array_get(array, &a)))
+    if (!r)
+        r = em_array_get(array, &a);
+    if (r)
         goto unlock;
     // "Flags must be set to 0"
     if (flags)

@@ -99,13 +99,15 @@ static CUresult find_texture_array(const CUDA_RESOURCE_DESC *r, struct em_textur
     if (result)
         return result;
     if (array) {
-        if ((result = em_object_get(EM_ARRAY, handle, CUDA_ERROR_INVALID_VALUE, &a)))
+        result = em_object_get(EM_ARRAY, handle, CUDA_ERROR_INVALID_VALUE, &a);
+        if (result)
             return result;
         *s = (struct em_texture_subject){
             .desc = &a->desc, .has_levels = a->parent, .storage = a->storage};
         s->nv12_plane = a->whole && em_array_format(&a->whole->desc)->format == DM_FORMAT_NV12;
     } else {
-        if ((result = em_object_get(EM_MIPMAP, handle, CUDA_ERROR_INVALID_VALUE, &m)))
+        result = em_object_get(EM_MIPMAP, handle, CUDA_ERROR_INVALID_VALUE, &m);
+        if (result)
             return result;
         *s = (struct em_texture_subject){
             .desc = &m->desc, .has_levels = true, .storage = m->storage};

@@ -181,7 +181,9 @@ static CUresult texref_bind_array(struct em_texture_reference *t, CUarray array,
 {
     struct em_array *a;
     CUresult r = em_array_get(array, &a);
-    if (r || (r = texref_check_flags(flags)))
+    if (!r)
+        r = texref_check_flags(flags);
+    if (r)
         return r;
     t->bound = (struct em_texture_binding){.array = array};
     texref_set_format(t, &a->desc, flags);
@@ -193,7 +195,9 @@ static CUresult texref_bind_mipmap(struct em_texture_reference *t, CUmipmappedAr
 {
     struct em_mipmap *m;
     CUresult r = em_mipmap_get(mipmap, &m);
-    if (r || (r = texref_check_flags(flags)))
+    if (!r)
+        r = texref_check_flags(flags);
+    if (r)
         return r;
     t->bound = (struct em_texture_binding){.mipmap = mipmap};
     texref_set_format(t, &m->desc, flags);

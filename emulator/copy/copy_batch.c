@@ -72,7 +72,11 @@ static CUresult check_attributes(const struct em_copy_list *list)
                            "than the one before it and less than the number of copies (%zu)",
                            i, *start, list->count);
         CUresult r = check_order(a->srcAccessOrder, a->flags);
-        if (r || (r = check_hint(&a->srcLocHint)) || (r = check_hint(&a->dstLocHint)))
+        if (!r)
+            r = check_hint(&a->srcLocHint);
+        if (!r)
+            r = check_hint(&a->dstLocHint);
+        if (r)
             return r;
     }
     return CUDA_SUCCESS;
@@ -144,8 +148,11 @@ static CUresult check_op(const CUDA_MEMCPY3D_BATCH_OP *op, uint64_t *unit)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "the extent (%zu x %zu x %zu) is empty",
                        op->extent.width, op->extent.height, op->extent.depth);
     CUresult r = check_operand(&op->src, &op->extent, "src");
-    if (r || (r = check_operand(&op->dst, &op->extent, "dst")) ||
-        (r = check_order(op->srcAccessOrder, op->flags)))
+    if (!r)
+        r = check_operand(&op->dst, &op->extent, "dst");
+    if (!r)
+        r = check_order(op->srcAccessOrder, op->flags);
+    if (r)
         return r;
     em_lock();
     uint64_t src_B = element_B(&op->src), dst_B = element_B(&op->dst);

@@ -246,7 +246,9 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, b
     if (!end->array)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%s: the array is NULL", name);
     CUresult r = em_array_get(end->array, &a);
-    if (r || (r = em_array_surface(a, &place->surface)))
+    if (!r)
+        r = em_array_surface(a, &place->surface);
+    if (r)
         return r;
     place->at = (struct dm_position){end->x_B, end->y, end->z};
     struct dm_box_extent extent = {c->width_B, c->height, c->depth};

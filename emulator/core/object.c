@@ -194,7 +194,9 @@ void __lsan_register_root_region(const void *start, size_t size) __attribute__((
 static bool make_chunk(struct chunk *chunk)
 {
     uint64_t address;
-    if (!chunk->next_free && !(chunk->next_free = dm_calloc(CHUNK_SLOTS, sizeof *chunk->next_free)))
+    if (!chunk->next_free)
+        chunk->next_free = dm_calloc(CHUNK_SLOTS, sizeof *chunk->next_free);
+    if (!chunk->next_free)
         return false;
     // All pages at once: a page fault for every 64 objects would take as long as creating them.
     if (dm_sys_mmap(0, CHUNK_SLOTS * sizeof(struct slot), PROT_READ | PROT_WRITE,

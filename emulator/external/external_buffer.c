@@ -111,7 +111,9 @@ CUresult em_external_map_buffer(CUexternalMemory handle,
     struct em_external *e;
     em_lock();
     CUresult r = em_external_get(handle, &e);
-    if (r || (r = check_buffer(e->imported, desc)))
+    if (!r)
+        r = check_buffer(e->imported, desc);
+    if (r)
         goto unlock;
     em_owned_fd_check(&e->imported->owned);
     // "Mapping two buffers whose ranges overlap may or may not result in the same virtual address
@@ -141,9 +143,11 @@ CUresult em_external_map_buffer(CUexternalMemory handle,
         .owner = m,
         .release = mapping_release,
     };
-    if ((r = em_imported_map(e->imported, desc->offset, desc->size, &m->allocation.base)))
+    r = em_imported_map(e->imported, desc->offset, desc->size, &m->allocation.base);
+    if (r)
         goto free_mapping;
-    if ((r = em_memory_enter(&m->allocation)))
+    r = em_memory_enter(&m->allocation);
+    if (r)
         goto unmap;
     em_imported_ref(e->imported);
     em_external_watch(m);

@@ -133,7 +133,10 @@ static CUresult check_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
     if (!em_all_zero(desc->reserved, sizeof desc->reserved / sizeof *desc->reserved))
         return em_mistake(M08, CUDA_ERROR_INVALID_VALUE,
                           "reserved is not all zero; clear the descriptor before you fill it in");
-    if ((r = check_dedicated(desc, rule)) || (r = check_handle(desc, rule)))
+    r = check_dedicated(desc, rule);
+    if (!r)
+        r = check_handle(desc, rule);
+    if (r)
         return r;
     if (rule->by != BY_FD)
         return em_mistake(M10, CUDA_ERROR_NOT_SUPPORTED, "type %s is not supported on Linux",
@@ -163,9 +166,11 @@ CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexte
         goto unlock;
     }
     struct em_imported *imported;
-    if ((r = em_imported_open(em_self.current, desc, &imported)))
+    r = em_imported_open(em_self.current, desc, &imported);
+    if (r)
         goto free_object;
-    if ((r = em_object_start(&e->object, EM_EXTERNAL_MEMORY, em_self.current, external_finish)))
+    r = em_object_start(&e->object, EM_EXTERNAL_MEMORY, em_self.current, external_finish);
+    if (r)
         goto drop_import;
     e->imported = imported;
     imported->number = e->object.number;

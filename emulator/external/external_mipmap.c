@@ -179,10 +179,13 @@ CUresult em_external_map_mipmap(CUexternalMemory handle,
     uint64_t window;
     em_lock();
     CUresult r = em_external_get(handle, &e);
-    if (r || (r = check_mipmap(e->object.context->device, e->imported, desc, &plan)))
+    if (!r)
+        r = check_mipmap(e->object.context->device, e->imported, desc, &plan);
+    if (r)
         goto unlock;
     em_owned_fd_check(&e->imported->owned);
-    if ((r = em_imported_window(e->imported, &window)))
+    r = em_imported_window(e->imported, &window);
+    if (r)
         goto unlock;
     struct mapped_storage *s = dm_calloc(1, sizeof *s);
     if (!s) {

@@ -77,7 +77,8 @@ static CUresult open_window(struct em_context *context, struct em_imported *impo
         .release = release,
         .free_at = free_at,
     };
-    if ((r = em_memory_enter(&w->allocation))) {
+    r = em_memory_enter(&w->allocation);
+    if (r) {
         dm_free(w);
         return r;
     }

@@ -130,7 +130,8 @@ CUresult em_imported_open(struct em_context *context, const CUDA_EXTERNAL_MEMORY
     if (r)
         return r;
     struct em_device_memory *memory;
-    if ((r = em_device_memory(context->device, &memory)))
+    r = em_device_memory(context->device, &memory);
+    if (r)
         return r;
     struct em_imported *imported = dm_calloc(1, sizeof *imported);
     if (!imported)

@@ -197,7 +197,8 @@ CUresult em_graphics_begin(struct em_graphics *g)
     g->fence = g->ops->mapped ? g->ops->mapped(g->owner) : 0;
     if (g->ops->held_back)
         return CUDA_SUCCESS;
-    if ((r = em_graphics_acquire(g, g->sequence, g->fence, g->flags))) {
+    r = em_graphics_acquire(g, g->sequence, g->fence, g->flags);
+    if (r) {
         em_graphics_end(g);
         g->released = g->sequence;
         em_condition_notify(&em_graphics_returned);
@@ -281,7 +282,8 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner,
         r = em_graphics_memory_new(em_self.current->device, shape, size_B, &g->memory);
     if (r)
         goto fail;
-    if ((r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish)))
+    r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish);
+    if (r)
         goto fail;
     if (shape->persistent && (r = em_graphics_begin(g))) {
         g->ops = &failed;
@@ -341,7 +343,9 @@ CUresult em_graphics_unregister(CUgraphicsResource resource)
         if (persistent)
             break;
     }
-    if (!r && !(r = graphics_get_unmapped(resource, &g))) {
+    if (!r)
+        r = graphics_get_unmapped(resource, &g);
+    if (!r) {
         em_graphics_view_end(g);
         em_object_retire(&g->object);
     }

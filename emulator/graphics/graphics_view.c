@@ -165,7 +165,8 @@ static CUresult view_array_new(struct em_graphics *g, unsigned index, unsigned l
     for (unsigned i = 0; i < 3; i++)
         *extents[i] = dm_layout_minify(*extents[i], level);
     struct em_array *a;
-    if ((r = em_array_start(g->object.context, &d, storage, level, &a)))
+    r = em_array_start(g->object.context, &d, storage, level, &a);
+    if (r)
         return r;
     a->lent = true;
     em_object_ref(&a->object);

@@ -79,7 +79,8 @@ CUresult em_ipc_get(uint64_t address, CUipcMemHandle *out)
         goto unlock;
     }
     struct em_ipc_place place;
-    if ((r = em_ipc_shared_enter(&a->ipc_slot, &place)))
+    r = em_ipc_shared_enter(&a->ipc_slot, &place);
+    if (r)
         goto unlock;
     struct ipc_handle h;
     memset(&h, 0, sizeof h);
@@ -160,7 +161,9 @@ static CUresult map(struct em_context *context, const struct ipc_handle *h, int 
     struct dm_physical *physical;
     struct dm_import_info info;
     CUresult r = em_device_get((CUdevice)h->device, &device);
-    if (r || (r = em_device_memory(device, &memory)))
+    if (!r)
+        r = em_device_memory(device, &memory);
+    if (r)
         return r;
     int status = dm_import_recognise(fd, &info);
     if (status || info.error)
@@ -169,7 +172,8 @@ static CUresult map(struct em_context *context, const struct ipc_handle *h, int 
     struct ipc_mapping *m = dm_calloc(1, sizeof *m);
     if (!m)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while tracking the mapping");
-    if ((status = dm_physical_import(&memory->vram, fd, &info, &physical)))
+    status = dm_physical_import(&memory->vram, fd, &info, &physical);
+    if (status)
         goto free_mapping;
     m->key.handle = *h;
     m->key.context = context;
@@ -185,9 +189,11 @@ static CUresult map(struct em_context *context, const struct ipc_handle *h, int 
                                 2 << 20, DM_MAP_READ | DM_MAP_WRITE, &m->allocation.base);
     if (status)
         goto unref;
-    if ((status = DM_TABLE_ADD(mappings, key, m)))
+    status = DM_TABLE_ADD(mappings, key, m);
+    if (status)
         goto unmap;
-    if ((r = em_memory_enter(&m->allocation)))
+    r = em_memory_enter(&m->allocation);
+    if (r)
         goto remove;
     *out = m;
     return CUDA_SUCCESS;
@@ -215,7 +221,9 @@ CUresult em_ipc_open(const CUipcMemHandle *handle, unsigned flags, uint64_t *out
                        "Flags (%#x) must be CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS (0x1)", flags);
     memcpy(&h, handle, sizeof h);
     CUresult r = check_handle(&h);
-    if (r || (r = open_file(&h, &fd)))
+    if (!r)
+        r = open_file(&h, &fd);
+    if (r)
         return r;
     em_lock();
     const struct ipc_key key = {.handle = h, .context = em_self.current};

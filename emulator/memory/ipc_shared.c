@@ -32,7 +32,9 @@ static struct slots {
 static CUresult start(void)
 {
     int error = 0;
-    if (!slots && !(slots = dm_calloc(1, sizeof *slots)))
+    if (!slots)
+        slots = dm_calloc(1, sizeof *slots);
+    if (!slots)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while creating the table of shared memory");
     if (!slots->used)

@@ -60,7 +60,8 @@ static CUresult start_physical(struct dm_physical *physical, const CUmemAllocati
         goto drop;
     }
     // Physical memory belongs to no context.
-    if ((r = em_object_start(&o->object, EM_PHYSICAL, NULL, physical_finish))) {
+    r = em_object_start(&o->object, EM_PHYSICAL, NULL, physical_finish);
+    if (r) {
         dm_free(o);
         goto drop;
     }
@@ -128,7 +129,9 @@ static CUresult check_properties(CUmemAllocationProp *p, struct em_device **devi
 {
     bool host = p->location.type == CU_MEM_LOCATION_TYPE_HOST;
     CUresult r = check_location(p, device);
-    if (r || (r = check_handle_types(p, host)))
+    if (!r)
+        r = check_handle_types(p, host);
+    if (r)
         return r;
     if (p->type != CU_MEM_ALLOCATION_TYPE_PINNED)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
@@ -187,7 +190,8 @@ CUresult em_physical_create(uint64_t size, const CUmemAllocationProp *prop,
     if (r)
         return r;
     em_lock();
-    if ((r = em_device_memory(device, &memory)))
+    r = em_device_memory(device, &memory);
+    if (r)
         goto unlock;
     // Only memory that can be exported needs its own file and descriptor.
     int status = dm_physical_create(&memory->vram, size,
@@ -289,7 +293,8 @@ CUresult em_physical_import(int fd, CUmemGenericAllocationHandle *out)
     if (r)
         return r;
     em_lock();
-    if ((r = em_device_memory(device, &memory)))
+    r = em_device_memory(device, &memory);
+    if (r)
         goto unlock;
     status = dm_physical_import(&memory->vram, fd, &info, &physical);
     if (status)

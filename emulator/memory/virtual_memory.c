@@ -52,7 +52,8 @@ CUresult em_virtual_reserve(uint64_t size, uint64_t alignment, uint64_t hint, ui
                     (unsigned long long)size);
         goto unlock;
     }
-    if ((r = em_reservation_enter(va, size, &em_space)))
+    r = em_reservation_enter(va, size, &em_space);
+    if (r)
         dm_va_free(&em_space, va);
     else
         *out = va;
@@ -156,7 +157,9 @@ CUresult em_virtual_map(uint64_t address, uint64_t size, uint64_t offset,
     struct em_physical_object *o;
     em_lock();
     CUresult r = em_physical_get(handle, &o);
-    if (r || (r = check_map(address, size, offset, o)))
+    if (!r)
+        r = check_map(address, size, offset, o);
+    if (r)
         goto unlock;
     struct em_virtual_mapping *m = dm_calloc(1, sizeof *m);
     if (!m) {
@@ -183,7 +186,8 @@ CUresult em_virtual_map(uint64_t address, uint64_t size, uint64_t offset,
                     (unsigned long long)size, strerror(-status));
         goto free_mapping;
     }
-    if ((r = em_memory_enter(&m->allocation)))
+    r = em_memory_enter(&m->allocation);
+    if (r)
         goto unmap;
     o->mappings++;
     goto unlock;

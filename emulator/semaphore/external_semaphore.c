@@ -203,7 +203,8 @@ CUresult em_external_semaphore_import(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC 
         goto unlock;
     }
     s->owned.fd.fd = -1;
-    if ((r = open_payload(desc->handle.fd, rule, &s->payload)))
+    r = open_payload(desc->handle.fd, rule, &s->payload);
+    if (r)
         goto free_object;
     r = em_object_start(&s->object, EM_EXTERNAL_SEMAPHORE, em_self.current, semaphore_finish);
     if (r)

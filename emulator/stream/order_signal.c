@@ -21,7 +21,9 @@ void em_order_signal(struct em_order_signals **signals, struct em_command *by, u
     struct em_order_signals *s = *signals;
     if (em_order.stopped)
         return;
-    if (!s && !(s = *signals = dm_calloc(1, sizeof *s))) {
+    if (!s)
+        s = *signals = dm_calloc(1, sizeof *s);
+    if (!s) {
         em_clock_failed = true;
         return;
     }

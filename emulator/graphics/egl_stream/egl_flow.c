@@ -163,7 +163,10 @@ CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame,
     struct em_egl_stream *s = NULL;
     CUresult r;
     em_lock();
-    if ((r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l)) || (r = em_egl_keep(frame, &f)))
+    r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l);
+    if (!r)
+        r = em_egl_keep(frame, &f);
+    if (r)
         goto unlock;
     s = l->stream;
     em_object_ref(&s->object);
@@ -238,14 +241,17 @@ CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, struct em_
     struct em_egl_stream *s = NULL;
     CUresult r;
     em_lock();
-    if ((r = em_egl_get_open_link(connection, EM_EGL_CONSUMER, &l)))
+    r = em_egl_get_open_link(connection, EM_EGL_CONSUMER, &l);
+    if (r)
         goto unlock;
     s = l->stream;
     em_object_ref(&s->object);
-    if ((r = wait_frame(s, connection, timeout_us, &l)))
+    r = wait_frame(s, connection, timeout_us, &l);
+    if (r)
         goto unlock;
     struct em_egl_kept *f = next_frame(s);
-    if ((r = view_of(l, f, &v)))
+    r = view_of(l, f, &v);
+    if (r)
         goto unlock;
     if (f == s->forth.first) {
         em_egl_unref(s->current); // which is held, and goes back when it is released
@@ -292,8 +298,10 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, struct
     struct em_egl_view *v;
     CUresult r;
     em_lock();
-    if ((r = em_egl_get_link(connection, EM_EGL_CONSUMER, CUDA_ERROR_NOT_SUPPORTED, &l)) ||
-        (r = get_held(l, resource, &v)))
+    r = em_egl_get_link(connection, EM_EGL_CONSUMER, CUDA_ERROR_NOT_SUPPORTED, &l);
+    if (!r)
+        r = get_held(l, resource, &v);
+    if (r)
         goto unlock;
     struct em_egl_stream *s = l->stream;
     struct em_egl_kept *f = v->kept;
@@ -332,7 +340,8 @@ CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, struct em_
     struct em_egl_kept *f;
     CUresult r;
     em_lock();
-    if ((r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l)))
+    r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l);
+    if (r)
         goto unlock;
     // "This API can potentially return CUDA_ERROR_LAUNCH_TIMEOUT if the consumer has not returned a
     // frame to EGL stream."

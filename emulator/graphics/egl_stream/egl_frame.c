@@ -201,7 +201,8 @@ static CUresult open_memory(struct em_egl_view *v, const struct em_egl_plane *p,
     a->physical_offset = p->offset_B;
     a->owner = v;
     a->release = allocation_release;
-    if ((r = em_memory_enter(a))) {
+    r = em_memory_enter(a);
+    if (r) {
         dm_free(a);
         return r;
     }

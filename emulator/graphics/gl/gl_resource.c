@@ -202,7 +202,8 @@ CUresult em_gl_resource_enter(const struct em_graphics_ops *ops, struct em_gl_ob
         return r;
     }
     shape->memory = resource->shadow->memory;
-    if ((r = em_graphics_register(ops, resource, shape, flags, out))) {
+    r = em_graphics_register(ops, resource, shape, flags, out);
+    if (r) {
         em_lock();
         em_gl_resource_close(resource);
         em_unlock();
@@ -219,7 +220,8 @@ CUresult em_gl_register_buffer(unsigned buffer, unsigned flags, CUgraphicsResour
     if (!buffer)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "buffer is 0, which is not the name of an OpenGL buffer");
-    if ((r = resource_open_object(EM_GL_BUFFER, buffer, &object)))
+    r = resource_open_object(EM_GL_BUFFER, buffer, &object);
+    if (r)
         return r;
     struct em_graphics_shape shape = {.kind = EM_GRAPHICS_BUFFER, .size_B = object->size_B};
     return em_gl_resource_enter(&opengl, object, &shape, flags, out);
@@ -282,13 +284,16 @@ CUresult em_gl_register_image(unsigned image, unsigned target, unsigned flags,
 {
     struct em_gl_object *object;
     CUresult r = em_graphics_check_flags(EM_GRAPHICS_IMAGE, flags);
-    if (r || (r = resource_check_target(target, flags)))
+    if (!r)
+        r = resource_check_target(target, flags);
+    if (r)
         return r;
     if (!image)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "image is 0, which is not the name of an OpenGL texture or renderbuffer");
-    if ((r = resource_open_object(target == GL_RENDERBUFFER ? EM_GL_RENDERBUFFER : EM_GL_TEXTURE,
-                                  image, &object)))
+    r = resource_open_object(target == GL_RENDERBUFFER ? EM_GL_RENDERBUFFER : EM_GL_TEXTURE, image,
+                             &object);
+    if (r)
         return r;
     if (!object->image.shown) {
         r = em_mistake(G11, CUDA_ERROR_INVALID_VALUE,

@@ -126,7 +126,8 @@ static CUresult issue_bytes(const struct em_virtual_end *end, struct dm_box_exte
     CUresult r = new_command(size_B, &c);
     if (r)
         return r;
-    if ((r = fetch(c->bytes, bytes, size_B))) {
+    r = fetch(c->bytes, bytes, size_B);
+    if (r) {
         dm_free(c);
         return r;
     }
@@ -214,7 +215,8 @@ CUresult em_virtual_copy_texture(cardlessTexture to, unsigned to_level,
     place.width = (unsigned)(extent.width_B / element_B);
     place.height = (unsigned)extent.height;
     place.depth = (unsigned)extent.depth;
-    if ((r = texture_end(to, to_level, &place, &dst, &same)))
+    r = texture_end(to, to_level, &place, &dst, &same);
+    if (r)
         goto unlock;
     if (dst.storage->shape.element_B != element_B)
         r = em_fail(CUDA_ERROR_INVALID_VALUE,

@@ -30,7 +30,8 @@ static CUresult create(enum em_virtual_kind kind, const struct em_graphics_shape
                              "out of host memory while creating a virtual graphics object");
     if (r)
         goto free_object;
-    if ((r = em_object_start(&o->object, em_virtual_type(kind), NULL, object_finish)))
+    r = em_object_start(&o->object, em_virtual_type(kind), NULL, object_finish);
+    if (r)
         goto drop_storage;
     *out = o->object.handle;
     goto unlock;
@@ -56,7 +57,9 @@ static CUresult resize(enum em_virtual_kind kind, uint64_t handle,
     char text[128];
     em_lock();
     CUresult r = em_virtual_get(kind, handle, &o);
-    if (!r && !(r = em_virtual_storage_new(shape, &storage))) {
+    if (!r)
+        r = em_virtual_storage_new(shape, &storage);
+    if (!r) {
         if (o->storage->mapped && em_virtual_is_strict())
             em_mistake(G07, CUDA_SUCCESS, "%s gets new storage while CUDA has it mapped",
                        em_object_text(&o->object, text, sizeof text));
@@ -142,7 +145,9 @@ CUresult em_virtual_buffer_create(uint64_t size, cardlessBuffer *out)
     struct em_graphics_shape shape;
     uint64_t handle;
     CUresult r = buffer_shape(size, &shape);
-    if (!r && !(r = create(EM_VIRTUAL_BUFFER_OBJECT, &shape, &handle)))
+    if (!r)
+        r = create(EM_VIRTUAL_BUFFER_OBJECT, &shape, &handle);
+    if (!r)
         *out = (cardlessBuffer)(uintptr_t)handle;
     return r;
 }
@@ -159,7 +164,9 @@ CUresult em_virtual_texture_create(const cardlessTextureDesc *desc, cardlessText
     struct em_graphics_shape shape;
     uint64_t handle;
     CUresult r = texture_shape(desc, &shape);
-    if (!r && !(r = create(EM_VIRTUAL_TEXTURE_OBJECT, &shape, &handle)))
+    if (!r)
+        r = create(EM_VIRTUAL_TEXTURE_OBJECT, &shape, &handle);
+    if (!r)
         *out = (cardlessTexture)(uintptr_t)handle;
     return r;
 }

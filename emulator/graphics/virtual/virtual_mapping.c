@@ -159,7 +159,8 @@ CUresult em_virtual_register(enum em_virtual_kind kind, uint64_t handle, unsigne
         dm_free(g);
         return r;
     }
-    if ((r = em_graphics_register(&virtual_graphics, g, &g->storage->shape, flags, out))) {
+    r = em_graphics_register(&virtual_graphics, g, &g->storage->shape, flags, out);
+    if (r) {
         em_lock();
         virtual_close(g);
         em_unlock();

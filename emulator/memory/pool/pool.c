@@ -57,7 +57,9 @@ CUresult em_pool_location(const CUmemLocation *l, CUresult no_pools)
 // Precondition: em_pool_location has accepted the location.
 static CUresult place_of(const CUmemLocation *l, struct place **out)
 {
-    if (!places && !(places = dm_calloc((size_t)em_device_count + 2, sizeof *places)))
+    if (!places)
+        places = dm_calloc((size_t)em_device_count + 2, sizeof *places);
+    if (!places)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while creating the default memory pools");
     int n = l->type == CU_MEM_LOCATION_TYPE_DEVICE
@@ -194,7 +196,8 @@ static CUresult standard_of(const CUmemLocation *location, struct em_pool **out)
         if (r)
             return r;
         p->standard = true;
-        if ((r = em_pool_start(p))) {
+        r = em_pool_start(p);
+        if (r) {
             em_pool_drop(p);
             return r;
         }
@@ -213,7 +216,9 @@ static CUresult current_of(const CUmemLocation *location, struct em_pool **out)
     struct em_pool *standard;
     struct place *place;
     CUresult r = standard_of(location, &standard);
-    if (!r && !(r = place_of(location, &place)))
+    if (!r)
+        r = place_of(location, &place);
+    if (!r)
         *out = place->current;
     return r;
 }

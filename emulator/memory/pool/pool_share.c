@@ -85,7 +85,8 @@ CUresult em_pool_make_file(struct em_pool *p)
         .capacity_B = p->capacity_B,
     };
     memcpy(head.magic, dm_pool_magic, sizeof head.magic);
-    if ((r = dm_sys_ftruncate(fd, EM_POOL_FILE_HEAD + p->capacity_B)))
+    r = dm_sys_ftruncate(fd, EM_POOL_FILE_HEAD + p->capacity_B);
+    if (r)
         goto close_fd;
     if (pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
@@ -162,8 +163,10 @@ CUresult em_pool_import(int fd, CUmemoryPool *out)
         goto unlock;
     CUmemLocation location = {.type = (CUmemLocationType)head.location_type,
                               .id = head.location_id};
-    if ((r = em_pool_location(&location, CUDA_ERROR_NOT_SUPPORTED)) ||
-        (r = em_pool_new(&em_devices[head.device], location, &p)))
+    r = em_pool_location(&location, CUDA_ERROR_NOT_SUPPORTED);
+    if (!r)
+        r = em_pool_new(&em_devices[head.device], location, &p);
+    if (r)
         goto unlock;
     p->imported = true;
     p->identity = head.identity;
@@ -274,7 +277,8 @@ static CUresult map_pointer(struct em_pool *p, const struct pointer_data *d, uin
         r = em_fail(r, "out of host memory while importing a pointer");
         goto fail_mapping;
     }
-    if ((r = em_memory_enter(a)))
+    r = em_memory_enter(a);
+    if (r)
         goto fail_entry;
     em_object_ref(&p->object);
     *out = a->base;
