@@ -93,8 +93,11 @@ static CUresult advise(CUdeviceptr address, size_t count, CUmem_advise advice,
     if (!lenient && (!address || !count))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "devPtr (%#llx) and count (%zu) must not be 0",
                        address, count);
-    if (!lenient && has_location(advice) && (r = check_location(location, no_device)))
-        return r;
+    if (!lenient && has_location(advice)) {
+        r = check_location(location, no_device);
+        if (r)
+            return r;
+    }
     return em_managed_advise(address, count, advice, location, lenient);
 }
 

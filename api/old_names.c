@@ -60,7 +60,10 @@ CUresult api_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 {
     CUdeviceptr wide;
     CUresult r = api_cuMemAlloc_v2(&wide, bytesize);
-    if (!r && (r = narrow_address(dptr, wide)))
+    if (r)
+        return r;
+    r = narrow_address(dptr, wide);
+    if (r)
         api_cuMemFree_v2(wide);
     return r;
 }

@@ -156,9 +156,11 @@ CUresult em_init(unsigned flags)
     CUresult r = CUDA_SUCCESS;
     em_cancel_off();
     dm_mutex_lock(&starting);
-    if (is_state(EM_DRIVER_OFF) && !(r = start())) {
-        set_state(EM_DRIVER_READY);
-        if (em_config()->fail_alloc)
+    if (is_state(EM_DRIVER_OFF)) {
+        r = start();
+        if (!r)
+            set_state(EM_DRIVER_READY);
+        if (!r && em_config()->fail_alloc)
             dm_alloc_fail_after(em_config()->fail_alloc);
     }
     dm_mutex_unlock(&starting);

@@ -165,8 +165,10 @@ static bool shadow_start(struct vl_shadow *s, uint64_t offset, uint64_t size, vo
     // alignment.
     uint64_t lead = (uintptr_t)real % SHADOW_ALIGNMENT,
              capacity = (lead + size + SHADOW_ALIGNMENT - 1) / SHADOW_ALIGNMENT * SHADOW_ALIGNMENT;
-    if (capacity < size || capacity > SIZE_MAX / 2 ||
-        !(s->storage = aligned_alloc(SHADOW_ALIGNMENT, 2 * capacity)))
+    if (capacity < size || capacity > SIZE_MAX / 2)
+        return false;
+    s->storage = aligned_alloc(SHADOW_ALIGNMENT, 2 * capacity);
+    if (!s->storage)
         return false;
     s->offset = offset;
     s->size = size;

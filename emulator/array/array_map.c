@@ -251,8 +251,9 @@ static CUresult map_make_entry(const CUarrayMapInfo *m, struct map_entry *e)
             CUDA_ERROR_INVALID_VALUE,
             "deviceBitMask is %#x; it must be the bit of device %d, which the array belongs to",
             m->deviceBitMask, device->ordinal);
-    if (m->memOperationType == CU_MEM_OPERATION_TYPE_MAP &&
-        (r = map_find_memory(m, em_tiled_range_B(storage, &e->range), &physical)))
+    if (m->memOperationType == CU_MEM_OPERATION_TYPE_MAP)
+        r = map_find_memory(m, em_tiled_range_B(storage, &e->range), &physical);
+    if (r)
         return r;
     em_storage_ref(storage);
     e->storage = storage;

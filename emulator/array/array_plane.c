@@ -116,7 +116,9 @@ CUresult em_array_plane(CUarray handle, unsigned plane, CUarray *out)
                     plane, a->object.number, em_array_format(&a->desc)->name, count, count);
         goto unlock;
     }
-    if (a->plane[plane] || !(r = plane_create(a, plane)))
+    if (!a->plane[plane])
+        r = plane_create(a, plane);
+    if (!r)
         *out = (CUarray)(uintptr_t)a->plane[plane]->object.handle;
 unlock:
     em_unlock();

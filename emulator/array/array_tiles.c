@@ -110,8 +110,8 @@ CUresult em_tiled_create(const struct em_array_plan *plan, struct em_storage **o
     s->is_sparse =
         plan->desc.Flags & CUDA_ARRAY3D_SPARSE && !dm_sparse_init(&s->sparse, &plan->layout);
     tiled_number_slots(s);
-    if (!(s->slot = dm_calloc(s->slot_count, sizeof *s->slot)) ||
-        dm_window_init(&s->window, &em_space, plan->layout.size_B, s->is_sparse)) {
+    s->slot = dm_calloc(s->slot_count, sizeof *s->slot);
+    if (!s->slot || dm_window_init(&s->window, &em_space, plan->layout.size_B, s->is_sparse)) {
         dm_free(s->slot);
         dm_free(s);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of addresses for an array of %llu bytes",

@@ -63,7 +63,9 @@ CUresult em_texture_create(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTUR
     // "pResViewDesc can only be specified if the type of resource is a CUDA array or a CUDA
     // mipmapped array". The driver ignores the view if the resource is linear memory.
     bool viewed = view && s.desc;
-    if (!r && !(r = em_texture_check(resource, texture, &s)) && viewed)
+    if (!r)
+        r = em_texture_check(resource, texture, &s);
+    if (!r && viewed)
         r = em_texture_check_view(view, &s);
     if (!r && viewed && view->format == CU_RES_VIEW_FORMAT_NONE) {
         // As measured, the driver checks everything else first, then rejects a view without a

@@ -105,7 +105,9 @@ CUresult em_context_disable_peer(CUcontext handle)
     struct em_peer_access *access = NULL;
     em_lock();
     CUresult r = get_peer(handle, &peer);
-    if (!r && !(access = find(c, peer)))
+    if (!r)
+        access = find(c, peer);
+    if (!r && !access)
         r = em_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
                     "CUcontext #%u has no access to the memory of CUcontext #%u; "
                     "cuCtxEnablePeerAccess enables it",

@@ -210,13 +210,17 @@ CUresult em_copy_batch_3d(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, unsig
                        "numOps (%zu) and opList (%p) must not be 0, flags (%#llx) must be", count,
                        (const void *)ops, flags);
     CUresult r = check_stream(stream);
-    for (size_t i = 0; !r && i < count; i++)
-        if ((r = check_op(&ops[i], &unit)))
+    for (size_t i = 0; !r && i < count; i++) {
+        r = check_op(&ops[i], &unit);
+        if (r)
             *fail = i;
+    }
     if (!r)
         r = check_capture(stream);
-    for (size_t i = 0; !r && i < count; i++)
-        if (!(r = check_op(&ops[i], &unit)))
+    for (size_t i = 0; !r && i < count; i++) {
+        r = check_op(&ops[i], &unit);
+        if (!r)
             r = run_op(&ops[i], unit, stream);
+    }
     return r;
 }

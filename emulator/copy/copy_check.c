@@ -177,7 +177,9 @@ static CUresult check_linear(const struct em_end *end, const struct em_copy *c, 
     CUresult r = CUDA_SUCCESS;
     if (!end->address)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", name);
-    if (end->kind == EM_END_UNNAMED && (r = check_type(end, name)))
+    if (end->kind == EM_END_UNNAMED)
+        r = check_type(end, name);
+    if (r)
         return r;
     bool moved = (end->x_B || end->y || end->z) && moves_freely(end->address);
     r = (moved ? moved_span : linear_span)(end, c, name, place, &span);

@@ -383,11 +383,13 @@ static void read_environment(void)
         report_misspelled(*variable);
     // Copy the strings, because the program may change its environment later. These few bytes live
     // as long as the process.
-    const char *copy, **kept[] = {&config.devices, &config.trace_path, &config.sink_path,
-                                  &config.schedule_log_path};
-    for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++)
-        if (*kept[i] && (copy = strdup(*kept[i])))
+    const char **kept[] = {&config.devices, &config.trace_path, &config.sink_path,
+                           &config.schedule_log_path};
+    for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const char *copy = *kept[i] ? strdup(*kept[i]) : NULL;
+        if (copy)
             *kept[i] = copy;
+    }
 }
 
 const struct em_config *em_config(void)

@@ -40,7 +40,8 @@ static int read_file(const char *path, char **out, size_t *size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    if (!(text = dm_alloc(FILE_MAX_B + 1))) {
+    text = dm_alloc(FILE_MAX_B + 1);
+    if (!text) {
         e = -ENOMEM;
         goto close_fd;
     }

@@ -211,7 +211,10 @@ CUresult em_external_destroy(CUexternalMemory handle)
         char text[256];
         r = em_mistake(B08, CUDA_ERROR_INVALID_HANDLE, "extMem is not a CUexternalMemory: %s",
                        em_handle_text((uint64_t)(uintptr_t)handle, text, sizeof text));
-    } else if (!(r = em_external_get(handle, &e))) {
+    } else {
+        r = em_external_get(handle, &e);
+    }
+    if (!r) {
         em_owned_fd_check(&e->imported->owned);
         em_external_watch_destroyed(e->imported);
         em_object_retire(&e->object);

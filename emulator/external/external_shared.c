@@ -91,8 +91,8 @@ CUresult em_external_map_shared(struct em_context *context, struct em_imported *
                                 uint64_t offset, uint64_t size, uint64_t *out)
 {
     em_assert_locked();
-    CUresult r;
-    if (!imported->shared && (r = open_window(context, imported)))
+    CUresult r = imported->shared ? CUDA_SUCCESS : open_window(context, imported);
+    if (r)
         return r;
     struct em_external_window *w = imported->shared;
     uint64_t address = w->allocation.base + offset;

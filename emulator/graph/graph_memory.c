@@ -33,17 +33,23 @@ static CUresult pool_of(CUdevice ordinal, CUresult unknown, struct em_pool **out
     if (ordinal < 0 || ordinal >= em_device_count || ordinal >= POOLS)
         return em_fail(unknown, "there is no device %d", ordinal);
     CUresult r = em_device_get(ordinal, &device);
-    if (r || (*out = pools[ordinal]))
+    if (r)
         return r;
+    *out = pools[ordinal];
+    if (*out)
+        return CUDA_SUCCESS;
     const CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = ordinal};
     r = em_pool_new(device, location, out);
-    if (!r && (r = em_pool_start(*out)))
+    if (r)
+        return r;
+    r = em_pool_start(*out);
+    if (r) {
         em_pool_drop(*out);
-    if (!r) {
-        (*out)->standard = true; // the program cannot destroy it
-        pools[ordinal] = *out;
+        return r;
     }
-    return r;
+    (*out)->standard = true; // the program cannot destroy it
+    pools[ordinal] = *out;
+    return CUDA_SUCCESS;
 }
 
 CUresult em_graph_memory_trim(CUdevice device)

@@ -93,9 +93,12 @@ struct em_launch_order *em_launch_order_begin(struct em_plan *plan, struct em_co
     if (!em_order_on || !launch->order)
         return NULL;
     struct em_launch_order *o = dm_calloc(1, sizeof *o);
-    if (o && plan->waits && !(o->known = dm_calloc(plan->count, sizeof(struct em_clock *)))) {
-        dm_free(o);
-        o = NULL;
+    if (o && plan->waits) {
+        o->known = dm_calloc(plan->count, sizeof(struct em_clock *));
+        if (!o->known) {
+            dm_free(o);
+            o = NULL;
+        }
     }
     if (!o) {
         em_clock_failed = true;

@@ -202,7 +202,9 @@ CUresult em_graph_release_object(CUgraph graph, CUuserObject handle, unsigned co
             r = em_fail(CUDA_ERROR_INVALID_VALUE,
                         "count (%u) exceeds the references that the graph has (%llu)", count,
                         (unsigned long long)(h ? h->count : 0));
-        if (!r && !(h->count -= count)) {
+        if (!r)
+            h->count -= count;
+        if (!r && !h->count) {
             while (*place != h)
                 place = &(*place)->next;
             *place = h->next;

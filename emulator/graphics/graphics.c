@@ -285,7 +285,9 @@ CUresult em_graphics_register(const struct em_graphics_ops *ops, void *owner,
     r = em_object_start(&g->object, EM_GRAPHICS, em_self.current, graphics_finish);
     if (r)
         goto fail;
-    if (shape->persistent && (r = em_graphics_begin(g))) {
+    if (shape->persistent)
+        r = em_graphics_begin(g);
+    if (r) {
         g->ops = &failed;
         g->shape.persistent = false;
         em_object_retire(&g->object);
@@ -331,7 +333,9 @@ CUresult em_graphics_unregister(CUgraphicsResource resource)
     CUresult r = graphics_get_unmapped(resource, &g);
     const struct em_graphics_ops *ops = r ? NULL : g->ops;
     em_unlock();
-    if (r || (ops->present && (r = ops->present())))
+    if (!r && ops->present)
+        r = ops->present();
+    if (r)
         return r;
     em_lock();
     while (!(r = graphics_get_unmapped(resource, &g)) &&

@@ -98,8 +98,9 @@ static CUresult collect(struct batch *b, unsigned count, const CUgraphicsResourc
     CUresult r = check_count(count, resources);
     if (r)
         return r;
-    if (count > sizeof b->few / sizeof *b->few &&
-        !(b->commands = dm_alloc((size_t)count * sizeof *b->commands)))
+    if (count > sizeof b->few / sizeof *b->few)
+        b->commands = dm_alloc((size_t)count * sizeof *b->commands);
+    if (!b->commands)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory for a list of %u graphics resources", count);
     for (unsigned i = 0; i < count; i++) {
@@ -282,8 +283,11 @@ CUresult em_graphics_map(unsigned count, const CUgraphicsResource *resources,
     em_lock();
     for (unsigned i = 0; !r && i < b.count;)
         i = wait_for_release(b.commands[i].graphics) ? 0 : i + 1;
-    if (!r && !(r = check_states(&b, false)) && // em_lock was released
-        !(r = check_entries(&b, CUDA_ERROR_ALREADY_MAPPED, &twice)))
+    if (!r) // em_lock was released
+        r = check_states(&b, false);
+    if (!r)
+        r = check_entries(&b, CUDA_ERROR_ALREADY_MAPPED, &twice);
+    if (!r)
         r = begin_all(&b);
     em_unlock();
     for (unsigned i = 0; !r && i < b.count; i++)

@@ -221,7 +221,9 @@ CUresult em_graphics_array(CUgraphicsResource resource, unsigned index, unsigned
     }
     level -= g->shape.first_level;
     struct em_array **slot = &g->array[index * g->shape.levels + level];
-    if (!*slot && (r = view_array_new(g, index, level, slot)))
+    if (!*slot)
+        r = view_array_new(g, index, level, slot);
+    if (r)
         goto unlock;
     *out = (CUarray)(uintptr_t)(*slot)->object.handle;
 unlock:
@@ -238,12 +240,16 @@ CUresult em_graphics_mipmap(CUgraphicsResource resource, CUmipmappedArray *out)
     if (!r && g->shape.persistent)
         r = em_fail(CUDA_ERROR_UNKNOWN,
                     "the resource is an EGLImage, which has no mipmapped array");
-    if (!r && !g->mipmap && !(r = view_storage_whole(g, &storage))) {
+    bool is_new = !r && !g->mipmap;
+    if (is_new)
+        r = view_storage_whole(g, &storage);
+    if (is_new && !r) {
         struct em_array_plan plan = {
             .desc = view_describe(g, true), .levels = g->shape.levels, .layout = g->layout};
         CUmipmappedArray handle;
         em_storage_ref(storage);
-        if (!(r = em_mipmap_start(g->object.context, &plan, storage, &handle))) {
+        r = em_mipmap_start(g->object.context, &plan, storage, &handle);
+        if (!r) {
             em_mipmap_get(handle, &g->mipmap);
             g->mipmap->lent = true;
             em_object_ref(&g->mipmap->object);
@@ -300,10 +306,13 @@ CUresult em_graphics_view_begin(struct em_graphics *g)
     // pointer fail. Two resources of the same bytes have different pointers.
     bool elsewhere = (strict && em_config()->have_seed) ||
                      (g->shape.kind == EM_GRAPHICS_BUFFER && g->memory->shown);
-    if (is_new && (r = em_graphics_window_open(g->memory, elsewhere, &g->window)))
+    if (is_new)
+        r = em_graphics_window_open(g->memory, elsewhere, &g->window);
+    if (r)
         return r;
-    if (g->shape.kind == EM_GRAPHICS_BUFFER && !g->allocation &&
-        (r = em_graphics_pointer_begin(g)) && is_new) {
+    if (g->shape.kind == EM_GRAPHICS_BUFFER && !g->allocation)
+        r = em_graphics_pointer_begin(g);
+    if (r && is_new) {
         em_graphics_window_unref(g->window);
         g->window = NULL;
     }

@@ -45,7 +45,9 @@ static CUresult map_of(struct em_allocation *a, struct em_advice_map **out)
     struct em_advice_map *m = a->advice;
     if (!m) {
         m = dm_calloc(1, sizeof *m);
-        if (!m || !(m->runs = dm_calloc(4, sizeof *m->runs))) {
+        if (m)
+            m->runs = dm_calloc(4, sizeof *m->runs);
+        if (!m || !m->runs) {
             dm_free(m);
             return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory while recording advice");
         }

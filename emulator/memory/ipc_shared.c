@@ -46,11 +46,14 @@ static CUresult start(void)
                              "the program has closed the table of shared memory");
     int fd;
     error = dm_sys_memfd_create("cardless-shared", MFD_CLOEXEC, &fd);
-    if (!error && pwrite(fd, mark, sizeof mark, 0) == (ssize_t)sizeof mark &&
-        !(error = dm_fd_remember(fd, &table)))
-        return CUDA_SUCCESS;
-    if (!error)
-        close(fd);
+    if (!error) {
+        bool written = pwrite(fd, mark, sizeof mark, 0) == (ssize_t)sizeof mark;
+        error = written ? dm_fd_remember(fd, &table) : 0;
+        if (written && !error)
+            return CUDA_SUCCESS;
+        if (!error)
+            close(fd);
+    }
     table.fd = -1;
     return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                    "the file for the table of shared memory cannot be created: %s",

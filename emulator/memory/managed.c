@@ -47,7 +47,9 @@ CUresult em_managed_advise(uint64_t address, uint64_t size, CUmem_advise advice,
     em_lock();
     if (!lenient)
         r = managed(address, size, &a);
-    else if ((a = size ? em_memory_find(address, size) : NULL) && a->kind != EM_MEMORY_MANAGED)
+    else
+        a = size ? em_memory_find(address, size) : NULL;
+    if (lenient && a && a->kind != EM_MEMORY_MANAGED)
         a = NULL;
     if (!r && a)
         r = em_advice_set(a, address, size, advice, location);

@@ -236,14 +236,14 @@ const char *em_memory_text(uint64_t address, char *out, size_t size_B)
     unsigned long long n = address, base;
     struct dm_range r;
     struct em_allocation *a = at(address);
-    const struct past *p;
+    const struct past *p = address && !a ? past_at(address) : NULL;
     if (!address) {
         snprintf(out, size_B, "NULL");
     } else if (a) {
         allocation_text(a->base, a->size, a->kind, a->born_by, a->born_call, noun, sizeof noun);
         snprintf(out, size_B, "%#llx is byte %llu of %s", n,
                  (unsigned long long)(address - a->base), noun);
-    } else if ((p = past_at(address))) {
+    } else if (p) {
         allocation_text(p->base, p->size, p->kind, p->born_by, p->born_call, noun, sizeof noun);
         em_call_text(p->died_call, when, sizeof when);
         snprintf(out, size_B, "%#llx is byte %llu of %s, which was freed by %s in %s", n,

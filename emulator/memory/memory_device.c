@@ -66,9 +66,8 @@ uint64_t em_driver_share(uint64_t total_B)
 static CUresult start(const struct em_device *device)
 {
     uint64_t total_B = device->profile.total_memory;
-    struct em_device_memory *m = NULL;
-    if (!grow_table(device->ordinal) || !(m = dm_calloc(1, sizeof *m)) ||
-        dm_vram_init(&m->vram, total_B, GRANULE_B)) {
+    struct em_device_memory *m = grow_table(device->ordinal) ? dm_calloc(1, sizeof *m) : NULL;
+    if (!m || dm_vram_init(&m->vram, total_B, GRANULE_B)) {
         dm_free(m);
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while setting up the %llu bytes of device %d",

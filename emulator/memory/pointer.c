@@ -255,10 +255,10 @@ CUresult em_pointer_attributes(unsigned count, const CUpointer_attribute *attrib
             r = fail_attribute(attributes[i]);
         else if (!data[i])
             r = em_fail(CUDA_ERROR_INVALID_VALUE, "data[%u] is NULL", i);
-        else if ((r = em_writable("data", data[i], attribute_B(attributes[i]))))
-            break;
-        else if (!(a ? known_attribute(attributes[i], a, address, data[i], &applies)
-                     : unknown_attribute(attributes[i], address, data[i])))
+        else
+            r = em_writable("data", data[i], attribute_B(attributes[i]));
+        if (!r && !(a ? known_attribute(attributes[i], a, address, data[i], &applies)
+                      : unknown_attribute(attributes[i], address, data[i])))
             r = fail_attribute(attributes[i]);
     }
     em_unlock();

@@ -212,7 +212,9 @@ CUresult em_launch_old(CUfunction function, int width, int height, struct em_str
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "the function has no block; call cuFuncSetBlockShape first");
     // A copy, because another thread may set arguments meanwhile.
-    if (!r && !(old = dm_alloc(sizeof *old)))
+    if (!r)
+        old = dm_alloc(sizeof *old);
+    if (!r && !old)
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a launch");
     if (!r)
         *old = *f->old;

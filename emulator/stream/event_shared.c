@@ -263,7 +263,9 @@ CUresult em_event_slot_open(const CUipcEventHandle *handle, struct em_event_slot
         load(&shared->slots[h.slot].generation) != h.generation)
         r = em_fail(CUDA_ERROR_MAP_FAILED,
                     "the event of the handle has been destroyed in process %d", h.process);
-    else if (!(s = dm_calloc(1, sizeof *s)))
+    else
+        s = dm_calloc(1, sizeof *s);
+    if (!r && !s)
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an event of another process");
     if (r) {
         dm_sys_munmap((uint64_t)(uintptr_t)shared, sizeof *shared);

@@ -170,10 +170,16 @@ CUresult em_egl_present(uint64_t connection, const struct em_egl_frame *frame,
         goto unlock;
     s = l->stream;
     em_object_ref(&s->object);
-    if ((r = check_absent(s, f)) || (r = wait_capacity(s, connection, &l)) ||
-        (r = order(&present_ops, stream, f, NULL)) ||
-        (r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l)) || // em_lock was released
-        (r = present(s, f)))
+    r = check_absent(s, f);
+    if (!r)
+        r = wait_capacity(s, connection, &l);
+    if (!r)
+        r = order(&present_ops, stream, f, NULL);
+    if (!r) // em_lock was released
+        r = em_egl_get_open_link(connection, EM_EGL_PRODUCER, &l);
+    if (!r)
+        r = present(s, f);
+    if (r)
         goto unlock;
     f = NULL;
     em_progress(); // wakes an acquire that waits
@@ -262,7 +268,8 @@ CUresult em_egl_acquire(uint64_t connection, CUgraphicsResource *out, struct em_
     v->kept = f;
     *out = (CUgraphicsResource)(uintptr_t)v->frame.object.handle;
     em_object_ref(&v->frame.object);
-    if ((r = order(&acquire_ops, stream, f, NULL)) && v->kept == f) { // it can be acquired again
+    r = order(&acquire_ops, stream, f, NULL);
+    if (r && v->kept == f) { // it can be acquired again
         f->held = false;
         v->kept = NULL;
         em_egl_unref(f);
@@ -308,7 +315,8 @@ CUresult em_egl_release(uint64_t connection, CUgraphicsResource resource, struct
     f->references++; // while em_lock is released
     em_object_ref(&v->frame.object);
     em_object_ref(&s->object);
-    if (!(r = order(&release_ops, stream, f, v)) && v->kept == f) {
+    r = order(&release_ops, stream, f, v);
+    if (!r && v->kept == f) {
         f->held = false;
         v->kept = NULL;
         if (s->destroyed) {
@@ -345,14 +353,16 @@ CUresult em_egl_return(uint64_t connection, struct em_egl_frame *out, struct em_
         goto unlock;
     // "This API can potentially return CUDA_ERROR_LAUNCH_TIMEOUT if the consumer has not returned a
     // frame to EGL stream."
-    if (!(f = em_egl_pop(&l->stream->back))) {
+    f = em_egl_pop(&l->stream->back);
+    if (!f) {
         r = em_fail(CUDA_ERROR_LAUNCH_TIMEOUT, "the consumer has not returned a frame yet");
         goto unlock;
     }
     struct em_egl_stream *s = l->stream;
     em_object_ref(&s->object);
     *out = f->data;
-    if ((r = order(&return_ops, stream, f, NULL)) && !s->destroyed) {
+    r = order(&return_ops, stream, f, NULL);
+    if (r && !s->destroyed) {
         em_egl_push_first(&s->back, f);
     } else {
         em_egl_unlist(s, f);

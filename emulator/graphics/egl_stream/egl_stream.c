@@ -176,7 +176,9 @@ CUresult em_egl_connect(void *stream, enum em_egl_role role, uint64_t *connectio
     // The driver returns CUDA_ERROR_UNKNOWN for a handle that is not a stream, unless it is NULL.
     CUresult r = em_object_get(EM_EGL_STREAM, stream, CUDA_ERROR_UNKNOWN, &s),
              refused = CUDA_SUCCESS;
-    if (r || ((refused = check_connect(s, role)) && !em_quirk(EGL_REFUSED_CONNECTIONS)))
+    if (!r)
+        refused = check_connect(s, role);
+    if (r || (refused && !em_quirk(EGL_REFUSED_CONNECTIONS)))
         goto unlock;
     struct em_egl_link *l = dm_calloc(1, sizeof *l);
     r = l ? em_object_start(&l->object, EM_EGL_CONNECTION, em_self.current, link_finish)

@@ -97,9 +97,8 @@ static struct em_gl_group *group_find_on(void *display)
 
 static void group_close_display(void *display)
 {
-    struct em_gl_group *g;
     dm_mutex_lock(&em_gl_group_mutex);
-    while ((g = group_find_on(display))) {
+    for (struct em_gl_group *g = group_find_on(display); g; g = group_find_on(display)) {
         g->leave = true;
         g->references++; // until we have seen its end
         pthread_cond_signal(&g->wake);
@@ -161,12 +160,13 @@ CUresult em_gl_group_enter(struct em_gl_group **out)
                           "OpenGL %s is too old; CUDA needs 3.2 or ES 3.0", version);
     CUresult r = CUDA_SUCCESS;
     dm_mutex_lock(&em_gl_group_mutex);
-    struct em_gl_group *g, *starting;
-    while (!(g = group_find(&current)) &&
-           (starting = group_find_starting(&current))) { // another thread's first call
+    struct em_gl_group *g = group_find(&current), *starting = group_find_starting(&current);
+    while (!g && starting) { // another thread's first call
         starting->references++;
         dm_mutex_wait(&em_gl_group_mutex, &starting->done);
         group_unref(starting);
+        g = group_find(&current);
+        starting = group_find_starting(&current);
     }
     if (g)
         *out = g;

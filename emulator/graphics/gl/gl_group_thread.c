@@ -57,7 +57,7 @@ static struct em_gl_job *group_take_job(struct em_gl_group *g)
 static void group_drop_jobs(struct em_gl_group *g)
 {
     dm_assert_locked(&em_gl_group_mutex);
-    for (struct em_gl_job *job; (job = group_take_job(g));) {
+    for (struct em_gl_job *job = group_take_job(g); job; job = group_take_job(g)) {
         if (!job->posted)
             continue;
         g->references++;

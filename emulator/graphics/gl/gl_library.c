@@ -39,7 +39,8 @@ union functions {
 };
 
 #define FIND(set, library, function)                                                               \
-    if (!(set.function = find(library, #function)))                                                \
+    set.function = find(library, #function);                                                       \
+    if (!set.function)                                                                             \
         return false;
 #define X(result, name, arguments) FIND(out->egl, "libEGL.so.1", name)
 static bool find_egl(union functions *out)
@@ -49,8 +50,10 @@ static bool find_egl(union functions *out)
 }
 #undef X
 #define X(result, name, arguments)                                                                 \
-    if (!(out->glx.name = find("libGLX.so.0", #name)) &&                                           \
-        !(out->glx.name = find("libGL.so.1", #name)))                                              \
+    out->glx.name = find("libGLX.so.0", #name);                                                    \
+    if (!out->glx.name)                                                                            \
+        out->glx.name = find("libGL.so.1", #name);                                                 \
+    if (!out->glx.name)                                                                            \
         return false;
 static bool find_glx(union functions *out)
 {

@@ -113,7 +113,10 @@ CUresult em_gl_old_register(unsigned buffer)
         return em_fail(CUDA_ERROR_INVALID_HANDLE,
                        "buffer is 0, which is not the name of an OpenGL buffer");
     CUresult r = em_gl_register_buffer(buffer, CU_GRAPHICS_REGISTER_FLAGS_NONE, &resource);
-    if (!r && (r = gl_old_enter(buffer, resource)))
+    if (r)
+        return r;
+    r = gl_old_enter(buffer, resource);
+    if (r)
         em_graphics_unregister(resource);
     return r;
 }

@@ -161,14 +161,19 @@ static CUresult gl_shadow_make(struct em_gl_object *o, const struct em_graphics_
     em_lock();
     m->level_count =
         image ? (o->image.levels < m->layout.levels ? o->image.levels : m->layout.levels) : 1;
-    if (!r && !(m->levels = dm_calloc(m->level_count, sizeof *m->levels)))
+    if (!r)
+        m->levels = dm_calloc(m->level_count, sizeof *m->levels);
+    if (!r && !m->levels)
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a shadow buffer");
     if (!r)
         r = em_graphics_memory_new(device, shape, memory_B, &m->memory);
     if (!r)
         m->address = m->memory->address;
-    if (!r && !shape->persistent && (r = gl_shadow_enter(m)))
-        em_graphics_memory_unref(m->memory);
+    if (!r && !shape->persistent) {
+        r = gl_shadow_enter(m);
+        if (r)
+            em_graphics_memory_unref(m->memory);
+    }
     em_unlock();
     if (!r) {
         *out = m;
@@ -189,8 +194,9 @@ CUresult em_gl_shadow_open(struct em_gl_object *object, const struct em_graphics
     CUresult r = there ? CUDA_SUCCESS : gl_shadow_make(object, shape, device, &own);
     if (there || r)
         em_gl_object_close(object);
-    // Another thread may have made one meanwhile.
-    else if (!shape->persistent && (there = gl_shadow_find(own, object, shape, device))) {
+    else if (!shape->persistent) // another thread may have made one meanwhile
+        there = gl_shadow_find(own, object, shape, device);
+    if (there && own) {
         em_lock();
         em_gl_shadow_unref(own);
         em_unlock();

@@ -44,11 +44,13 @@ static struct {
 // GLX requests is lost at such a moment.
 static int ignore_error(void *display, void *event)
 {
-    error_handler *before;
     if (((struct error_event *)event)->request == handler.glx)
         return 0;
-    while (!(before = handler.before)) // another thread is about to set it
+    error_handler *before = handler.before;
+    while (!before) { // another thread is about to set it
         sched_yield();
+        before = handler.before;
+    }
     return before(display, event);
 }
 
@@ -107,7 +109,8 @@ static const char *glx_make(const struct em_gl_current *current, struct em_gl_ow
     typedef void *create(void *, void *, void *, int, const int *);
     create *create_attributes = (create *)em_glx.glXGetProcAddressARB("glXCreateContextAttribsARB");
     static const int one[] = {GLX_PBUFFER_WIDTH, 1, GLX_PBUFFER_HEIGHT, 1, 0};
-    if (!(own->config = glx_config_of(current)))
+    own->config = glx_config_of(current);
+    if (!own->config)
         return "GLX does not know the current context's configuration";
     for (unsigned i = 0; create_attributes && !own->context && i < EM_GL_KINDS; i++) {
         int list[EM_GL_ATTRIBUTES_MAX];

@@ -64,8 +64,10 @@ static bool virtual_ready(void *owner, uint64_t fence)
 static void virtual_save_bytes(struct registered *r)
 {
     const struct em_graphics_memory *m = r->storage->memory;
-    if (r->saved || !(r->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY) ||
-        !(r->saved = dm_alloc(m->size_B)))
+    if (r->saved || !(r->flags & CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY))
+        return;
+    r->saved = dm_alloc(m->size_B);
+    if (!r->saved)
         return;
     uint32_t keys = dm_pkey_enter();
     kn_copy(r->saved, (const void *)(uintptr_t)m->address, m->size_B);
@@ -148,7 +150,8 @@ CUresult em_virtual_register(enum em_virtual_kind kind, uint64_t handle, unsigne
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while registering a graphics resource");
     em_lock();
-    if (!(r = em_virtual_get(kind, handle, &g->object))) {
+    r = em_virtual_get(kind, handle, &g->object);
+    if (!r) {
         g->kind = kind;
         g->storage = g->object->storage;
         em_object_ref(&g->object->object);

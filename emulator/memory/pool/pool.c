@@ -91,7 +91,9 @@ CUresult em_pool_new(const struct em_device *device, CUmemLocation location, str
     if (r)
         return r;
     vram = &memory->vram;
-    if (is_host(&location) && (r = em_host_books(&vram)))
+    if (is_host(&location))
+        r = em_host_books(&vram);
+    if (r)
         return r;
     struct em_pool *p = dm_calloc(1, sizeof *p);
     if (!p)

@@ -123,7 +123,9 @@ CUresult em_pool_export(CUmemoryPool handle, unsigned type, int *fd)
                     "has no fabric");
     // The descriptor stays open in exec, like a card's, because programs often inherit it.
     int own = p && p->file ? dm_physical_fd(p->file) : -EBADF;
-    if (!r && (own < 0 || (*fd = dup(own)) < 0))
+    if (!r)
+        *fd = own < 0 ? -1 : dup(own);
+    if (!r && *fd < 0)
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                     "out of file descriptors while exporting a memory pool");
     if (!r)
