@@ -3,6 +3,7 @@
 // (recorded: tests/data/silicon/latency.txt).
 //
 //     latency [RECORDING]
+#include <cardless.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -73,6 +74,30 @@ static void streams(CUstream s, CUstream s2)
           cuStreamDestroy(y));
     BENCH("cuEventCreate+Destroy", 100, cuEventCreate(&x, CU_EVENT_DISABLE_TIMING);
           cuEventDestroy(x));
+}
+
+static void do_nothing(void)
+{
+}
+
+// A kernel that is a function of the host.
+static void kernels(CUstream s)
+{
+    static const cardlessKernelDesc list[] = {{.name = "nothing", .function = do_nothing}};
+    static const cardlessModuleDesc table = {.magic = CARDLESS_MODULE_MAGIC,
+                                             .version = CARDLESS_VERSION,
+                                             .kernel_count = 1,
+                                             .kernels = list};
+    CUmodule module;
+    CUfunction f;
+    if (cuModuleLoadData(&module, &table) || cuModuleGetFunction(&f, module, "nothing"))
+        return; // no libffi
+    BENCH("cuLaunchKernel 1x1 + sync", 100, cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL);
+          cuStreamSynchronize(s));
+    BENCH("cuLaunchKernel 1x32 + sync", 100, cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL);
+          cuStreamSynchronize(s));
+    MUST(cuStreamSynchronize(s));
+    MUST(cuModuleUnload(module));
 }
 
 // A chain of 100 fills of 64 bytes.
@@ -214,6 +239,7 @@ int main(int argc, char **argv)
     queries(p);
     memory(p, q, s);
     streams(s, s2);
+    kernels(s);
     graphs(p, s);
     external(arrays());
     virtual_memory();
