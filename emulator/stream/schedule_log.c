@@ -46,7 +46,7 @@ __attribute__((format(printf, 1, 2))) static void log_line(const char *format, .
     char line[256];
     va_list arguments;
     em_assert_locked();
-    if (em_self.entry)
+    if (em_self.entry && !em_self.in_command) // a command runs in the name of another call
         log_call();
     va_start(arguments, format);
     int size = vsnprintf(line, sizeof line, format, arguments);

@@ -166,7 +166,8 @@ static void print_argument(const char *text)
 static void print_command(const struct explore *x, const struct found *f)
 {
     char *policy = schedule_text(&f->minimal);
-    printf("\nto repeat it:\n  cardless run --policy");
+    printf("\nto repeat it:\n  cardless run%s --policy",
+           f->outcome.kind == FAILED_DIAGNOSTIC && x->check_order ? " --check order" : "");
     print_argument(policy ? policy : "?");
     printf(" --");
     for (char **argument = x->program; *argument; argument++)
@@ -181,8 +182,11 @@ static void print_failed(const struct explore *x, const struct found *f)
     outcome_text(x, &f->outcome, text, sizeof text);
     printf("FAILED under order %u: %s\n", f->tried, text);
     explore_output(x, stdout);
-    if (!f->minimal.count)
-        printf("\nThis is the order of eager, so that the test fails under every policy.\n\n");
+    if (!f->minimal.count && f->outcome.kind == FAILED_DIAGNOSTIC)
+        printf("\nThis is reported in the order of eager. With --check off, only a wrong result or "
+               "a\ndeadlock counts as a failure.\n\n");
+    else if (!f->minimal.count)
+        printf("\nThis is the order of eager: the test fails even if nothing is postponed.\n\n");
     else
         printf("\n%zu decision%s of this order (marked with *) differ%s from eager:\n\n",
                f->minimal.count, plural(f->minimal.count), f->minimal.count == 1 ? "s" : "");

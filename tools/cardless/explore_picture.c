@@ -18,7 +18,7 @@ enum {
     MOST_STREAMS = 12,
     NAME_B = 40,
     CELL_B = 64,
-    HOST_COLUMNS = 46, // of the text of a call
+    HOST_COLUMNS = 40, // of the text of a call
     GAP_COLUMNS = 2,
     LINE_B = 4096,
     SHOWN_BEFORE = 6, // calls before the first departure
@@ -28,7 +28,9 @@ enum {
 struct cell {
     char call[NAME_B]; // "call 7"
     char text[CELL_B];
-    int column; // of a stream
+    char name[NAME_B]; // of the call
+    int column;        // of a stream
+    bool printed;
 };
 
 struct command {
@@ -39,6 +41,7 @@ struct command {
 struct picture {
     char stream[MOST_STREAMS][NAME_B];
     int streams, width[MOST_STREAMS];
+    char call_name[NAME_B]; // of the call that the log is at
     struct cell *cells;
     size_t cell_count;
     struct command *commands;
@@ -85,6 +88,8 @@ static void add_cell(struct picture *p, const char *call, const struct command *
     snprintf(cell->call, sizeof cell->call, "%s", call);
     snprintf(cell->text, sizeof cell->text, "%.30s %.12s %s", c->what, c->number, verb);
     cell->column = c->column;
+    cell->printed = false;
+    snprintf(cell->name, sizeof cell->name, "%s", p->call_name);
     if ((int)strlen(cell->text) > p->width[c->column])
         p->width[c->column] = (int)strlen(cell->text);
 }
@@ -168,8 +173,9 @@ static void read_schedule(const struct explore *x, struct picture *p)
     FILE *f = fopen(path, "r");
     while (f && fgets(line, sizeof line, f)) {
         unsigned fields = split(line, field, 4);
-        if (fields >= 2 && !strcmp(field[0], "call")) {
+        if (fields == 3 && !strcmp(field[0], "call")) {
             snprintf(call, sizeof call, "%s", field[1]);
+            snprintf(p->call_name, sizeof p->call_name, "%s", field[2]);
         } else if (fields == 4 && !strcmp(field[0], "submit")) {
             read_submit(p, call, field);
         } else if (fields == 4 && !strcmp(field[0], "decide")) {
@@ -224,6 +230,8 @@ static bool concerns_order(const char *name)
                                         "cardlessWrite"};
     char head[NAME_B];
     snprintf(head, sizeof head, "%.*s", (int)strcspn(name, "("), name);
+    if (strstr(head, "GetMapped"))
+        return false;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(head, parts[i]))
             return true;
@@ -292,24 +300,34 @@ static void host_text(const char *text, char *out, size_t size)
     snprintf(out, size, "%s%s", brief, code);
 }
 
-static bool has_cells(const struct picture *p, size_t next, const char *call)
+// The next cell of the call from `from` on that has not been printed, or cell_count.
+static size_t find_cell(const struct picture *p, size_t from, const char *call)
 {
-    return next < p->cell_count && !strcmp(p->cells[next].call, call);
+    while (from < p->cell_count && (p->cells[from].printed || strcmp(p->cells[from].call, call)))
+        from++;
+    return from;
 }
 
-// Prints a call with everything that happened in it. `*next` is the first cell not printed yet.
-static void print_call(const struct picture *p, const char *call, const char *text, size_t *next,
-                       FILE *to)
+// Whether a call has a row of its own: something happens in it, or it concerns the order of work
+// that has been submitted.
+static bool has_row(const struct picture *p, const char *call, const char *text, bool begun)
+{
+    return find_cell(p, 0, call) < p->cell_count || (begun && concerns_order(text));
+}
+
+// Prints a call with everything that happened in it.
+static void print_call(struct picture *p, const char *call, const char *text, FILE *to)
 {
     char host[600];
+    size_t at = find_cell(p, 0, call);
     host_text(text, host, sizeof host);
-    size_t before = *next;
-    while (has_cells(p, *next, call)) {
-        print_row(p, *next == before ? host : "", &p->cells[*next], to);
-        ++*next;
-    }
-    if (before == *next && *next && concerns_order(text))
+    if (at == p->cell_count)
         print_row(p, host, NULL, to);
+    for (bool first = true; at < p->cell_count; at = find_cell(p, at, call)) {
+        print_row(p, first ? host : "", &p->cells[at], to);
+        p->cells[at].printed = true;
+        first = false;
+    }
 }
 
 // Reads the next line of the trace: "call 7" and the text of the call.
@@ -326,27 +344,52 @@ static bool next_call(FILE *trace, char *line, int size, char **text)
     return false;
 }
 
+static bool departs(const struct picture *p, const char *call)
+{
+    for (size_t i = 0; i < p->cell_count; i++)
+        if (!strcmp(p->cells[i].call, call) && strchr(p->cells[i].text, '*'))
+            return true;
+    return false;
+}
+
 // How many rows of calls come before the first one that departs from eager.
 static unsigned rows_before(const struct picture *p, FILE *trace)
 {
     char line[LINE_B], *text;
     unsigned rows = 0;
-    size_t next = 0;
     while (next_call(trace, line, sizeof line, &text)) {
-        bool shown = has_cells(p, next, line) || (next && concerns_order(text));
-        for (; has_cells(p, next, line); next++)
-            if (strchr(p->cells[next].text, '*'))
-                return rows;
-        rows += shown;
+        if (departs(p, line))
+            return rows;
+        rows += has_row(p, line, text, rows);
     }
     return 0;
 }
 
-// The calls that have cells stand in the same order in both logs, unless threads overlap.
-static void print_calls(const struct explore *x, const struct picture *p, FILE *to)
+static void hide_cells(struct picture *p, const char *call)
+{
+    for (size_t at = 0; (at = find_cell(p, at, call)) < p->cell_count;)
+        p->cells[at].printed = true;
+}
+
+// Calls that have not returned are in the log of the schedule alone, without their arguments.
+static void print_rest(const struct picture *p, FILE *to)
+{
+    const char *last = "";
+    for (size_t i = 0; i < p->cell_count; i++) {
+        const struct cell *c = &p->cells[i];
+        if (c->printed)
+            continue;
+        char host[NAME_B + 32];
+        snprintf(host, sizeof host, "%.*s (does not return)", HOST_COLUMNS - 18, c->name);
+        print_row(p, strcmp(last, c->call) ? host : "", c, to);
+        last = c->call;
+    }
+}
+
+static void print_calls(const struct explore *x, struct picture *p, FILE *to)
 {
     char path[128], line[LINE_B], *text;
-    size_t next = 0;
+    bool begun = false;
     snprintf(path, sizeof path, "%s/trace.0", x->folder);
     FILE *trace = fopen(path, "r");
     unsigned rows = rows_before(p, trace),
@@ -356,21 +399,19 @@ static void print_calls(const struct explore *x, const struct picture *p, FILE *
     if (trace)
         rewind(trace);
     while (next_call(trace, line, sizeof line, &text)) {
-        if (!hidden) {
-            print_call(p, line, text, &next, to);
+        if (!has_row(p, line, text, begun))
             continue;
+        begun = true;
+        if (hidden) {
+            hidden--;
+            hide_cells(p, line);
+        } else {
+            print_call(p, line, text, to);
         }
-        hidden -= has_cells(p, next, line) || (next && concerns_order(text));
-        while (has_cells(p, next, line))
-            next++;
     }
     if (trace)
         fclose(trace);
-    for (const char *last = ""; next < p->cell_count; next++) {
-        const struct cell *c = &p->cells[next];
-        print_row(p, strcmp(last, c->call) ? "(a call that did not return)" : "", c, to);
-        last = c->call;
-    }
+    print_rest(p, to);
 }
 
 void explore_picture(const struct explore *x, FILE *to)
