@@ -177,9 +177,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL export_fence(VkDevice device, const VkFenc
     struct vl_payload *payload = NULL;
     if (info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT)
         payload = fence_take(d->sync, info->fence);
-    if (!payload)
-        return d->GetFenceFdKHR ? d->GetFenceFdKHR(device, info, fd)
-                                : VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    bool refused = d->sync && d->sync->fence &&
+                   info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT;
+    if (!payload) // a driver that does not offer a handle type may crash if it is asked for one
+        return d->GetFenceFdKHR && !refused ? d->GetFenceFdKHR(device, info, fd)
+                                            : VK_ERROR_INVALID_EXTERNAL_HANDLE;
     VkResult r = vl_payload_export(payload, fd);
     vl_payload_drop(payload);
     if (r)

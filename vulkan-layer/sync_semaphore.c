@@ -235,6 +235,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL import_semaphore(VkDevice device,
 }
 const PFN_vkImportSemaphoreFdKHR vl_hook_ImportSemaphoreFdKHR = import_semaphore;
 
+// Returns whether the semaphore would need a payload for this export, but has none.
+static bool refuses(struct vl_sync *sync, const VkSemaphoreGetFdInfoKHR *info)
+{
+    return sync && info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT &&
+           serves(sync, kind_of(sync, info->semaphore));
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL export_semaphore(VkDevice device,
                                                        const VkSemaphoreGetFdInfoKHR *info, int *fd)
 {
@@ -245,9 +252,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL export_semaphore(VkDevice device,
         payload = vl_semaphore_for_signal(d->sync, info->semaphore);
         dm_mutex_unlock(&vl_sync_lock);
     }
-    if (!payload)
-        return d->GetSemaphoreFdKHR ? d->GetSemaphoreFdKHR(device, info, fd)
-                                    : VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    if (!payload) // a driver that does not offer a handle type may crash if it is asked for one
+        return d->GetSemaphoreFdKHR && !refuses(d->sync, info)
+                   ? d->GetSemaphoreFdKHR(device, info, fd)
+                   : VK_ERROR_INVALID_EXTERNAL_HANDLE;
     VkResult r = vl_payload_export(payload, fd);
     vl_payload_drop(payload);
     if (r)

@@ -2,12 +2,7 @@
 // The Vulkan layer on top of a driver that this test simulates. If the driver is simulated,
 // functions of newer Vulkan versions (vkMapMemory2) and many objects can be tested with any real
 // driver and any headers.
-#include "dispatch.h"
-
-#include <dlfcn.h>
-#include <string.h>
-
-#include "../device-model/expect.h"
+#include "fake_loader.h"
 
 enum { MEMORY_B = 8192, MEMORIES = 3000, COHERENT = 1 };
 
@@ -126,23 +121,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL ranges(VkDevice device, uint32_t count,
     return VK_SUCCESS;
 }
 
-struct function {
-    const char *name;
-    PFN_vkVoidFunction function;
-};
-#define F(name, function)                                                                          \
-    {                                                                                              \
-        "vk" #name, (PFN_vkVoidFunction)(function)                                                 \
-    }
-
-static PFN_vkVoidFunction find(const struct function *list, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(list[i].name, name))
-            return list[i].function;
-    return NULL;
-}
-
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
 {
     const struct function always[] = {F(DestroyDevice, destroy_device),
@@ -172,38 +150,6 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance ins
 }
 
 // ---- the program
-
-static PFN_vkGetInstanceProcAddr layer_get;
-static PFN_vkGetDeviceProcAddr layer_get_device;
-
-static VkInstance make_instance(void)
-{
-    VkLayerInstanceLink next = {.pfnNextGetInstanceProcAddr = get_instance_proc};
-    VkLayerInstanceCreateInfo link = {.sType = VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
-                                      .function = VK_LAYER_LINK_INFO,
-                                      .u.pLayerInfo = &next};
-    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pNext = &link};
-    PFN_vkCreateInstance create = (PFN_vkCreateInstance)layer_get(NULL, "vkCreateInstance");
-    VkInstance instance;
-    EXPECT_EQ(create(&info, NULL, &instance), VK_SUCCESS);
-    return instance;
-}
-
-static VkDevice make_device(VkInstance instance)
-{
-    VkLayerDeviceLink next = {.pfnNextGetInstanceProcAddr = get_instance_proc,
-                              .pfnNextGetDeviceProcAddr = get_device_proc};
-    VkLayerDeviceCreateInfo link = {.sType = VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO,
-                                    .function = VK_LAYER_LINK_INFO,
-                                    .u.pLayerInfo = &next};
-    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &link};
-    PFN_vkCreateDevice create = (PFN_vkCreateDevice)layer_get(instance, "vkCreateDevice");
-    VkDevice device;
-    EXPECT_EQ(create((VkPhysicalDevice)instance, &info, NULL, &device), VK_SUCCESS);
-    return device;
-}
-
-#define CALL(device, name) ((PFN_vk##name)layer_get_device(device, "vk" #name))
 
 static VkDeviceMemory make_memory(VkDevice device, uint32_t type)
 {
@@ -330,17 +276,10 @@ static void check_many(VkDevice a, VkDevice b)
 int main(int argc, char **argv)
 {
     setenv("CARDLESS_VULKAN_MEMORY", "noncoherent", 1);
-    void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!library) {
-        fprintf(stderr, "usage: %s libVkLayer_cardless.so: %s\n", argv[0],
-                argc > 1 ? dlerror() : "");
-        return 2;
-    }
-    layer_get = (PFN_vkGetInstanceProcAddr)dlsym(library, "vkGetInstanceProcAddr");
-    layer_get_device = (PFN_vkGetDeviceProcAddr)dlsym(library, "vkGetDeviceProcAddr");
-    EXPECT(layer_get && layer_get_device);
-    VkInstance instance = make_instance();
-    VkDevice a = make_device(instance), b = make_device(instance);
+    load_layer(argc, argv);
+    VkInstance instance = make_instance(get_instance_proc);
+    VkDevice a = make_device(instance, get_instance_proc, get_device_proc, NULL),
+             b = make_device(instance, get_instance_proc, get_device_proc, NULL);
     check_map_2(a);
     check_map_2(b);
     check_many(a, b);

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+// A simulated driver with two queues, which notes each call as a line of text. Its fences are
+// signalled at once.
+#pragma once
+#include "fake_loader.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hash_table.h"
+
+struct queue {
+    void *table;
+    const char *name;
+};
+
+static int table;
+static struct {
+    void *table;
+} fake_instance = {&table}, fake_device = {&table};
+static struct queue queue_a = {&table, "A"}, queue_b = {&table, "B"};
+#define QUEUE(q) ((VkQueue) & (q))
+
+// Guards the rest.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char log_text[4096];
+static uintptr_t handles = 100;
+static uintptr_t signalled[64]; // fences
+static unsigned signalled_count;
+static VkResult next_result; // of a submission
+
+static void note(const char *format, ...)
+{
+    va_list arguments;
+    size_t used = strlen(log_text);
+    va_start(arguments, format);
+    vsnprintf(log_text + used, sizeof log_text - used, format, arguments);
+    va_end(arguments);
+}
+
+// Compares and clears the log.
+static void expect_log(const char *expected)
+{
+    pthread_mutex_lock(&lock);
+    if (strcmp(log_text, expected)) {
+        fprintf(stderr, "the driver got:\n%sexpected:\n%s", log_text, expected);
+        EXPECT(false);
+    }
+    log_text[0] = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+// ---- the driver
+
+static void note_list(const char *name, const VkSemaphore *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        note(" %s%d", name, (int)(uintptr_t)list[i]);
+}
+
+static VkResult end_submission(VkFence fence)
+{
+    if (fence) {
+        note(" fence");
+        signalled[signalled_count++ % 64] = (uintptr_t)fence;
+    }
+    note("\n");
+    VkResult r = next_result;
+    next_result = VK_SUCCESS;
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count,
+                                                   const VkSubmitInfo *infos, VkFence fence)
+{
+    pthread_mutex_lock(&lock);
+    note("%s submit", ((struct queue *)queue)->name);
+    for (uint32_t i = 0; i < count; i++) {
+        const VkTimelineSemaphoreSubmitInfo *values =
+            vl_find(infos[i].pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+        const VkProtectedSubmitInfo *protected =
+            vl_find(infos[i].pNext, VK_STRUCTURE_TYPE_PROTECTED_SUBMIT_INFO);
+        note_list("w", infos[i].pWaitSemaphores, infos[i].waitSemaphoreCount);
+        for (uint32_t k = 0; values && k < values->waitSemaphoreValueCount; k++)
+            note(" =%d", (int)values->pWaitSemaphoreValues[k]);
+        for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++)
+            note(" @%d", (int)infos[i].pWaitDstStageMask[k]);
+        note_list("s", infos[i].pSignalSemaphores, infos[i].signalSemaphoreCount);
+        if (protected && protected->protectedSubmit)
+            note(" protected");
+    }
+    VkResult r = end_submission(fence);
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL bind_sparse(VkQueue queue, uint32_t count,
+                                                  const VkBindSparseInfo *infos, VkFence fence)
+{
+    pthread_mutex_lock(&lock);
+    note("%s sparse", ((struct queue *)queue)->name);
+    for (uint32_t i = 0; i < count; i++) {
+        note_list("w", infos[i].pWaitSemaphores, infos[i].waitSemaphoreCount);
+        for (uint32_t k = 0; k < infos[i].bufferBindCount; k++)
+            for (uint32_t n = 0; n < infos[i].pBufferBinds[k].bindCount; n++)
+                note(" bind%d", (int)infos[i].pBufferBinds[k].pBinds[n].size);
+        note_list("s", infos[i].pSignalSemaphores, infos[i].signalSemaphoreCount);
+    }
+    VkResult r = end_submission(fence);
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR *info)
+{
+    pthread_mutex_lock(&lock);
+    note("%s present", ((struct queue *)queue)->name);
+    note_list("w", info->pWaitSemaphores, info->waitSemaphoreCount);
+    const VkPresentIdKHR *id = vl_find(info->pNext, VK_STRUCTURE_TYPE_PRESENT_ID_KHR);
+    for (uint32_t i = 0; i < info->swapchainCount; i++)
+        note(" image%d", (int)info->pImageIndices[i]);
+    if (id)
+        note(" id%d", (int)id->pPresentIds[0]);
+    VkResult r = end_submission(VK_NULL_HANDLE);
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice device, VkSwapchainKHR swapchain,
+                                              uint64_t timeout, VkSemaphore semaphore,
+                                              VkFence fence, uint32_t *index)
+{
+    (void)device, (void)swapchain, (void)timeout;
+    pthread_mutex_lock(&lock);
+    note("acquire%s", semaphore ? " semaphore" : "");
+    VkResult r = end_submission(fence);
+    *index = 3;
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice device, uint32_t count,
+                                                      const VkFence *fences, VkBool32 all,
+                                                      uint64_t timeout)
+{
+    (void)device, (void)all, (void)timeout;
+    pthread_mutex_lock(&lock);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (unsigned k = 0; k < 64; k++)
+            found += signalled[k] == (uintptr_t)fences[i];
+    pthread_mutex_unlock(&lock);
+    return found >= count ? VK_SUCCESS : VK_TIMEOUT;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL reset_fences(VkDevice device, uint32_t count,
+                                                   const VkFence *fences)
+{
+    (void)device;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < count; i++)
+        for (unsigned k = 0; k < 64; k++)
+            if (signalled[k] == (uintptr_t)fences[i])
+                signalled[k] = 0;
+    pthread_mutex_unlock(&lock);
+    return VK_SUCCESS;
+}
+
+static uintptr_t new_handle(void)
+{
+    pthread_mutex_lock(&lock);
+    uintptr_t h = ++handles;
+    pthread_mutex_unlock(&lock);
+    return h;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_fence(VkDevice device, const VkFenceCreateInfo *info,
+                                                   const VkAllocationCallbacks *allocator,
+                                                   VkFence *out)
+{
+    (void)device, (void)info, (void)allocator;
+    *out = (VkFence)new_handle();
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_fence(VkDevice device, VkFence fence,
+                                                const VkAllocationCallbacks *allocator)
+{
+    (void)device, (void)fence, (void)allocator;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_semaphore(VkDevice device,
+                                                       const VkSemaphoreCreateInfo *info,
+                                                       const VkAllocationCallbacks *allocator,
+                                                       VkSemaphore *out)
+{
+    (void)device, (void)allocator;
+    EXPECT(!vl_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO));
+    *out = (VkSemaphore)new_handle();
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_semaphore(VkDevice device, VkSemaphore semaphore,
+                                                    const VkAllocationCallbacks *allocator)
+{
+    (void)device, (void)semaphore, (void)allocator;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL signal_semaphore(VkDevice device,
+                                                       const VkSemaphoreSignalInfo *info)
+{
+    (void)device, (void)info;
+    EXPECT(false); // the layer's semaphores never get here
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL queue_wait_idle(VkQueue queue)
+{
+    (void)queue;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice device)
+{
+    (void)device;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
+                                                      const VkAllocationCallbacks *allocator,
+                                                      VkInstance *out)
+{
+    (void)info, (void)allocator;
+    *out = (VkInstance)&fake_instance;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance,
+                                                   const VkAllocationCallbacks *allocator)
+{
+    (void)instance, (void)allocator;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
+                                                    const VkDeviceCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkDevice *out)
+{
+    (void)physical, (void)allocator;
+    EXPECT_EQ(info->enabledExtensionCount, 0); // the driver does not know the layer's extension
+    *out = (VkDevice)&fake_device;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
+                                                 const VkAllocationCallbacks *allocator)
+{
+    (void)device, (void)allocator;
+}
+
+static VKAPI_ATTR void VKAPI_CALL memory_properties(VkPhysicalDevice physical,
+                                                    VkPhysicalDeviceMemoryProperties *out)
+{
+    (void)physical;
+    memset(out, 0, sizeof *out);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL extensions(VkPhysicalDevice physical, const char *layer,
+                                                 uint32_t *count, VkExtensionProperties *out)
+{
+    (void)physical, (void)layer, (void)out;
+    *count = 0;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
+{
+    const struct function list[] = {
+        F(DestroyDevice, destroy_device),       F(QueueSubmit, queue_submit),
+        F(QueueBindSparse, bind_sparse),        F(QueuePresentKHR, present),
+        F(AcquireNextImageKHR, acquire),        F(WaitForFences, wait_for_fences),
+        F(ResetFences, reset_fences),           F(CreateFence, create_fence),
+        F(DestroyFence, destroy_fence),         F(CreateSemaphore, create_semaphore),
+        F(DestroySemaphore, destroy_semaphore), F(SignalSemaphore, signal_semaphore),
+        F(QueueWaitIdle, queue_wait_idle),      F(DeviceWaitIdle, device_wait_idle)};
+    (void)device;
+    return find(list, sizeof list / sizeof *list, name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance,
+                                                                  const char *name)
+{
+    const struct function list[] = {
+        F(CreateInstance, create_instance), F(DestroyInstance, destroy_instance),
+        F(CreateDevice, create_device), F(EnumerateDeviceExtensionProperties, extensions),
+        F(GetPhysicalDeviceMemoryProperties, memory_properties)};
+    (void)instance;
+    return find(list, sizeof list / sizeof *list, name);
+}
