@@ -198,8 +198,8 @@ TEST(handle_lives_as_long_as_an_instance)
 static void *end_loop(void *unused)
 {
     (void)unused;
-    MUST(cuCtxSetCurrent(context));
-    usleep(20000);
+    for (int i = 0; i < 100; i++)
+        EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
     EXPECT_OK(cardlessGraphSetConditional(handle, 0));
     return NULL;
 }
@@ -259,6 +259,115 @@ TEST(endless_loop)
     EXPECT_OK(cuStreamSynchronize(other));
     EXPECT_EQ(word(16), 5);
     EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+}
+
+// ---- loops of kernels ----
+
+// Counts a word down, and sets a conditional value to what is left.
+static void count_down(unsigned *at, uint64_t which)
+{
+    EXPECT_OK(cardlessGraphSetConditional(which, --*at));
+}
+
+// Starts an inner loop again, and counts its starts.
+static void start_again(unsigned *at, uint64_t inner, unsigned rounds)
+{
+    at[0] = rounds;
+    at[2]++;
+    EXPECT_OK(cardlessGraphSetConditional(inner, 1));
+}
+
+static const cardlessParam count_down_params[] = {{.type = CARDLESS_POINTER},
+                                                  {.type = CARDLESS_UINT64}};
+static const cardlessParam start_again_params[] = {
+    {.type = CARDLESS_POINTER}, {.type = CARDLESS_UINT64}, {.type = CARDLESS_UINT32}};
+static const cardlessKernelDesc kernels[] = {
+    {.name = "count_down",
+     .function = (void (*)(void))count_down,
+     .params = count_down_params,
+     .param_count = 2},
+    {.name = "start_again",
+     .function = (void (*)(void))start_again,
+     .params = start_again_params,
+     .param_count = 3},
+};
+static const cardlessModuleDesc table = {CARDLESS_MODULE_MAGIC, CARDLESS_VERSION,
+                                         .kernels = kernels, .kernel_count = 2};
+static CUfunction functions[2];
+
+static bool load_kernels(void)
+{
+    CUmodule module;
+    CUresult r = cuModuleLoadData(&module, &table);
+    if (r == CUDA_ERROR_NOT_SUPPORTED)
+        return false; // no libffi
+    MUST(r);
+    for (int i = 0; i < 2; i++)
+        MUST(cuModuleGetFunction(&functions[i], module, kernels[i].name));
+    return true;
+}
+
+static CUgraphNode add_kernel(CUgraph g, CUfunction f, void **arguments)
+{
+    CUgraphNode n;
+    CUDA_KERNEL_NODE_PARAMS p = {.func = f,
+                                 .gridDimX = 1,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 1,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = arguments};
+    MUST(cuGraphAddKernelNode(&n, g, NULL, 0, &p));
+    return n;
+}
+
+TEST(loop_of_a_kernel)
+{
+    start();
+    if (!load_kernels())
+        SKIP("no libffi");
+    CUgraph g = new_graph(), *bodies = add_conditional(g, CU_GRAPH_COND_TYPE_WHILE, 1, 1, NULL);
+    add_kernel(bodies[0], functions[0], (void *[]){&device, &handle});
+    CUgraphExec x = instantiate(g);
+    for (unsigned count = 1; count <= 100000; count *= 10) {
+        MUST(cuMemsetD32(device, count, 1));
+        MUST(cuCtxSynchronize());
+        EXPECT_OK(cuGraphLaunch(x, s));
+        EXPECT_OK(cuStreamSynchronize(s));
+        EXPECT_EQ(word(0), 0);
+    }
+}
+
+// The outer loop runs 7 times, and each time the inner one 5 times.
+TEST(loop_in_a_loop)
+{
+    start();
+    if (!load_kernels())
+        SKIP("no libffi");
+    CUgraph g = new_graph(), *outer, *inner;
+    CUgraphConditionalHandle outer_handle;
+    CUgraphNode loop, first, last;
+    CUdeviceptr rounds = device + 4;
+    unsigned five = 5;
+    outer = add_conditional(g, CU_GRAPH_COND_TYPE_WHILE, 1, 1, NULL);
+    outer_handle = handle;
+    inner = add_conditional(outer[0], CU_GRAPH_COND_TYPE_WHILE, 1, 0, &loop);
+    first = add_kernel(outer[0], functions[1], (void *[]){&device, &handle, &five});
+    last = add_kernel(outer[0], functions[0], (void *[]){&rounds, &outer_handle});
+    add_kernel(inner[0], functions[0], (void *[]){&device, &handle});
+    add_fill(inner[0], 3, 9);
+    MUST(cuGraphAddDependencies(outer[0], &first, &loop, NULL, 1));
+    MUST(cuGraphAddDependencies(outer[0], &loop, &last, NULL, 1));
+    CUgraphExec x = instantiate(g);
+    MUST(cuMemsetD32(device + 4, 7, 1));
+    MUST(cuCtxSynchronize());
+    EXPECT_OK(cuGraphLaunch(x, s));
+    EXPECT_OK(cuStreamSynchronize(s));
+    EXPECT_EQ(word(0), 0);
+    EXPECT_EQ(word(1), 0);
+    EXPECT_EQ(word(2), 7);
+    EXPECT_EQ(word(3), 9);
 }
 
 // ---- bodies inside of bodies ----
@@ -386,6 +495,7 @@ TEST(refused_nodes)
 TESTS(CASE(if_and_else), CASE(switch_runs_the_body_of_the_value), CASE(order_of_a_conditional_node),
       CASE(default_value_is_assigned_by_each_launch), CASE(handle_lives_as_long_as_an_instance),
       CASE(while_runs_until_the_value_is_0), CASE(loop_takes_turns_with_other_nodes),
-      CASE(loop_without_nodes_ends), CASE(endless_loop), CASE(nested_bodies),
-      CASE(nesting_has_a_limit), CASE(child_graph_in_a_body), CASE(captured_body),
-      CASE(update_of_a_body), CASE(update_of_the_default), CASE(refused_nodes))
+      CASE(loop_without_nodes_ends), CASE(endless_loop), CASE(loop_of_a_kernel),
+      CASE(loop_in_a_loop), CASE(nested_bodies), CASE(nesting_has_a_limit),
+      CASE(child_graph_in_a_body), CASE(captured_body), CASE(update_of_a_body),
+      CASE(update_of_the_default), CASE(refused_nodes))
