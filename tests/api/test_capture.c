@@ -2,6 +2,8 @@
 // Stream capture: nodes of captured work, streams that join, calls that are not allowed, and what
 // ends a capture.
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../harness.h"
 
@@ -367,6 +369,58 @@ TEST(context_destroyed)
     EXPECT_OK(cuStreamSynchronize(s));
 }
 
+// ---- fork ----
+
+static atomic_bool stop;
+
+// Captures again and again, so that a fork finds the driver in the middle of a capture.
+static void *capture_on(void *unused)
+{
+    (void)unused;
+    MUST(cuCtxSetCurrent(context));
+    while (!atomic_load(&stop)) {
+        CUgraph g;
+        EXPECT_OK(cuStreamBeginCapture(t, CU_STREAM_CAPTURE_MODE_RELAXED));
+        for (int i = 0; i < 4; i++)
+            EXPECT_OK(cuMemsetD8Async(device + 64, 1, 1, t));
+        EXPECT_OK(cuStreamEndCapture(t, &g));
+        EXPECT_OK(cuGraphDestroy(g));
+    }
+    return NULL;
+}
+
+// In a child the driver does not work, but its calls return.
+static int call_in_child(void)
+{
+    CUgraph g;
+    alarm(20);
+    return cuStreamEndCapture(s, &g) == CUDA_ERROR_NOT_INITIALIZED &&
+           cuMemsetD8Async(device, 1, 1, s) == CUDA_ERROR_NOT_INITIALIZED &&
+           cuStreamBeginCapture(t, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_ERROR_NOT_INITIALIZED &&
+           cuGraphCreate(&g, 0) == CUDA_ERROR_NOT_INITIALIZED;
+}
+
+TEST(fork_during_captures)
+{
+    pthread_t thread;
+    start();
+    MUST(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+    MUST(cuMemsetD8Async(device, 7, 1, s));
+    pthread_create(&thread, NULL, capture_on, NULL);
+    for (int i = 0; i < 20; i++) {
+        int status = -1;
+        pid_t child = fork();
+        if (!child)
+            _exit(!call_in_child());
+        EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+    }
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    EXPECT_OK(cuMemsetD8Async(device + 1, 8, 1, s));
+    run(end(s), s);
+}
+
 TESTS(CASE(one_stream), CASE(fork_and_join), CASE(unjoined), CASE(to_a_graph),
       CASE(external_events), CASE(invalidated), CASE(checked_later), CASE(modes),
-      CASE(other_thread_ends), CASE(stream_destroyed), CASE(context_destroyed))
+      CASE(other_thread_ends), CASE(stream_destroyed), CASE(context_destroyed),
+      CASE(fork_during_captures))
