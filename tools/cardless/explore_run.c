@@ -119,7 +119,8 @@ static void read_decisions(const struct explore *x, unsigned slot, struct outcom
     while (f && fgets(line, sizeof line, f)) {
         struct decision d;
         unsigned number;
-        if (sscanf(line, "decide\t%u\t%u\t%u", &number, &d.options, &d.option) != 3)
+        if (sscanf(line, "decide\t%u\t%u\t%u", &number, &d.options, &d.option) != 3 ||
+            number != out->count) // of another process, which has written to the same log
             continue;
         if (out->count == capacity) {
             capacity = capacity ? 2 * capacity : 64;
