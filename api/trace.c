@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "describe.h"
+#include "function.h"
 #include "object.h"
 #include "trace_handles.h"
 
@@ -17,5 +18,7 @@ bool api_handle_text(unsigned type, uint64_t handle, char *out, size_t size)
         snprintf(out, size, "CU_STREAM_PER_THREAD");
         return true;
     }
+    if ((type == EM_FUNCTION || type == EM_KERNEL) && em_function_text(handle, out, size))
+        return true;
     return em_handle_name(handle, out, size);
 }

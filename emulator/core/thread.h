@@ -9,6 +9,7 @@
 
 struct em_entry;
 struct em_stream;
+struct em_text;
 
 struct em_thread {
     const struct em_entry *entry; // the call in progress, or NULL
@@ -18,6 +19,8 @@ struct em_thread {
     struct em_context_stack *stack;
     bool in_host_function; // calls that need a context fail, because a host function runs
     bool in_command;       // this thread runs a command that waited
+
+    struct em_text *trace_note; // for the line of the call in progress (trace.h)
 
     struct em_stream *streams; // the default streams of this thread, one for each context
     int capture_mode;          // CUstreamCaptureMode

@@ -57,6 +57,15 @@ struct em_text *em_trace_before(const struct em_entry *entry, const uint64_t *va
     return before;
 }
 
+void em_trace_note(struct em_text *note)
+{
+    if (em_self.trace_note) {
+        em_text_finish(em_self.trace_note);
+        dm_free(em_self.trace_note);
+    }
+    em_self.trace_note = note;
+}
+
 void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *values,
               struct em_text *before)
 {
@@ -74,6 +83,11 @@ void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *val
     em_text_put(&line, ") = %s", em_error_name(result));
     if (a.description)
         em_describe_outputs(&line, &a, result != CUDA_SUCCESS);
+    if (em_self.trace_note) {
+        em_text_put(&line, "; ");
+        em_text_append(&line, em_self.trace_note);
+        em_trace_note(NULL);
+    }
     em_text_end_line(&line);
     if (line.bytes) {
         dm_mutex_lock(&lock);

@@ -22,6 +22,10 @@ struct em_text *em_trace_before(const struct em_entry *entry, const uint64_t *va
 void em_trace(const struct em_entry *entry, CUresult result, const uint64_t *values,
               struct em_text *before) __attribute__((cold));
 
+// Adds a text after the outputs of the call in progress, once in a call. Takes over the text. To be
+// called only if em_tracing is set.
+void em_trace_note(struct em_text *note) __attribute__((cold));
+
 // Held around a fork, so that the lock is free in the child, which has only the forking thread.
 void em_trace_lock(void);
 void em_trace_unlock(void);

@@ -33,7 +33,7 @@ struct em_grid;
 struct em_executor {
     // Runs all blocks of a grid. Reports faults with em_fail. Precondition: em_lock not held.
     CUresult (*run)(const struct em_grid *grid);
-    // Writes an argument for the trace. NULL: in hexadecimal.
+    // Writes an argument for the trace.
     void (*print)(const struct em_code *code, unsigned parameter, const void *value, char *out,
                   size_t size_B);
 };

@@ -2,6 +2,7 @@
 // Functions: attributes, names and parameters.
 #include "function.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alloc.h"
@@ -223,6 +224,22 @@ CUresult em_function_set_attribute(CUfunction handle, CUfunction_attribute attri
 }
 
 // ---- facts ----
+
+bool em_function_text(uint64_t handle, char *out, size_t size_B)
+{
+    em_assert_unlocked();
+    em_lock();
+    const struct em_object *o = em_object_peek(EM_FUNCTION, handle);
+    const char *name = o ? ((const struct em_function *)o)->code->name : NULL;
+    if (!o) {
+        o = em_object_peek(EM_KERNEL, handle);
+        name = o ? em_kernel_code((const struct em_kernel *)o)->name : NULL;
+    }
+    if (o)
+        snprintf(out, size_B, "%s #%u (%s)", em_type_name(o->type), o->number, name);
+    em_unlock();
+    return o != NULL;
+}
 
 CUresult em_function_name(CUfunction handle, const char **out)
 {

@@ -31,6 +31,9 @@ unsigned em_code_most_threads(const struct em_code *code, const struct em_device
 
 // ---- Precondition: em_lock not held ----
 
+// Writes the name of a function or a library's kernel: "CUfunction #3 (scale)". Returns false if
+// the handle is no such thing.
+bool em_function_text(uint64_t handle, char *out, size_t size_B);
 CUresult em_function_get_attribute(CUfunction f, CUfunction_attribute attribute, int *out);
 CUresult em_function_set_attribute(CUfunction f, CUfunction_attribute attribute, int value);
 CUresult em_function_name(CUfunction f, const char **out);

@@ -11,6 +11,7 @@
 #include "call.h"
 #include "captured.h"
 #include "context.h"
+#include "describe.h"
 #include "device.h"
 #include "error.h"
 #include "event.h"
@@ -19,6 +20,7 @@
 #include "lock.h"
 #include "memory.h"
 #include "stream.h"
+#include "trace.h"
 
 struct launch_command {
     struct em_command command;
@@ -148,6 +150,27 @@ static void free_space(struct launch_space *space)
         dm_free(space->at);
 }
 
+// ---- the trace ----
+
+// "scale<<<(4,1,1), (32,1,1), 0>>>(0xa0000000000, 3, 100)"
+static void note_launch(const struct em_launch_config *config, const struct em_code *code,
+                        const unsigned char *arguments)
+{
+    struct em_text *note = dm_calloc(1, sizeof *note);
+    if (!note)
+        return;
+    em_text_put(note, "%s<<<(%u,%u,%u), (%u,%u,%u), %u>>>(", code->name, config->blocks.x,
+                config->blocks.y, config->blocks.z, config->threads.x, config->threads.y,
+                config->threads.z, config->shared_B);
+    for (unsigned i = 0; i < code->parameter_count; i++) {
+        char text[64];
+        code->executor->print(code, i, arguments + code->parameters[i].offset_B, text, sizeof text);
+        em_text_put(note, "%s%s", i ? ", " : "", text);
+    }
+    em_text_put(note, ")");
+    em_trace_note(note);
+}
+
 // ---- launching ----
 
 static CUresult check_context(const struct em_function *f, const struct em_stream *stream)
@@ -195,6 +218,8 @@ CUresult em_launch(const struct em_launch_config *config, struct em_stream *stre
     if (!r)
         r = build(config, f, &space);
     if (!r) {
+        if (em_unlikely(em_tracing))
+            note_launch(config, f->code, (unsigned char *)space.at + space.at->arguments_at);
         r = em_issue(stream, &space.at->command, EM_SUBMIT_ASYNC);
         free_space(&space);
     }
@@ -284,6 +309,8 @@ CUresult em_launch_keep(const struct em_launch_config *config, struct em_launch_
     }
     keep_config(*out, config);
     (*out)->named_kernel = config->function != em_function_handle(f);
+    if (em_unlikely(em_tracing))
+        note_launch(config, f->code, (*out)->arguments);
     return CUDA_SUCCESS;
 }
 

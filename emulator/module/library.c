@@ -25,8 +25,9 @@ struct em_kernel {
     struct em_function_settings settings[]; // by device
 };
 
-static const struct em_code *code_of(const struct em_kernel *k)
+const struct em_code *em_kernel_code(const struct em_kernel *k)
 {
+    em_assert_locked();
     return k->library->image->codes[k->code];
 }
 
@@ -334,7 +335,7 @@ CUresult em_kernel_name(CUkernel handle, const char **out)
     em_lock();
     CUresult r = find_kernel(handle, &k);
     if (!r)
-        *out = code_of(k)->name;
+        *out = em_kernel_code(k)->name;
     em_unlock();
     return r;
 }
@@ -346,7 +347,7 @@ CUresult em_kernel_parameter(CUkernel handle, size_t index, size_t *offset_B, si
     em_lock();
     CUresult r = find_kernel(handle, &k);
     if (!r)
-        r = em_code_parameter(code_of(k), index, offset_B, size_B);
+        r = em_code_parameter(em_kernel_code(k), index, offset_B, size_B);
     em_unlock();
     return r;
 }
@@ -373,7 +374,7 @@ CUresult em_kernel_get_attribute(CUkernel handle, CUdevice ordinal, CUfunction_a
     if (!r)
         r = em_device_get(ordinal, &device);
     if (!r)
-        r = em_code_get_attribute(code_of(k), &k->settings[ordinal], device, attribute, out);
+        r = em_code_get_attribute(em_kernel_code(k), &k->settings[ordinal], device, attribute, out);
     em_unlock();
     return r;
 }
@@ -389,7 +390,8 @@ CUresult em_kernel_set_attribute(CUkernel handle, CUdevice ordinal, CUfunction_a
     if (!r)
         r = em_device_get(ordinal, &device);
     if (!r)
-        r = em_code_set_attribute(code_of(k), &k->settings[ordinal], device, attribute, value);
+        r = em_code_set_attribute(em_kernel_code(k), &k->settings[ordinal], device, attribute,
+                                  value);
     em_unlock();
     return r;
 }

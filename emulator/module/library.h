@@ -9,7 +9,7 @@
 struct em_library;
 struct em_kernel;
 
-// Precondition of all but em_kernel_function: em_lock not held.
+// Precondition of all but the last two: em_lock not held.
 
 CUresult em_library_load(const void *image, CUlibrary *out);
 CUresult em_library_load_file(const char *path, CUlibrary *out);
@@ -34,6 +34,8 @@ CUresult em_kernel_set_attribute(CUkernel kernel, CUdevice device, CUfunction_at
                                  int value);
 CUresult em_kernel_check(CUkernel kernel, CUdevice device);
 
+// What a kernel is. Precondition: em_lock held.
+const struct em_code *em_kernel_code(const struct em_kernel *k);
 // The function of a kernel in a context, which is made if it does not exist.
 // Precondition: em_lock held.
 CUresult em_kernel_function(struct em_kernel *k, struct em_context *context,

@@ -371,6 +371,31 @@ TEST(captured)
     EXPECT_OK(cuStreamDestroy(stream));
 }
 
+// ---- the trace ----
+
+TEST(traced)
+{
+    static char line[4096], path[] = "/tmp/cardless-module-XXXXXX";
+    char want[200];
+    close(mkstemp(path));
+    setenv("CARDLESS_TRACE", path, 1);
+    start();
+    unsigned factor = 3, count = 8;
+    void *arguments[] = {&memory, &factor, &count};
+    EXPECT_OK(
+        cuLaunchKernel(function_of(module, "scale"), 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
+    snprintf(want, sizeof want, "; scale<<<(1,1,1), (8,1,1), 0>>>(%#llx, 3, 8)\n",
+             (unsigned long long)memory);
+    FILE *trace = fopen(path, "r");
+    while (trace && fgets(line, sizeof line, trace))
+        continue;
+    EXPECT(strstr(line, want) != NULL);
+    EXPECT(strstr(line, "f=CUfunction #1 (scale), ") != NULL);
+    if (trace)
+        fclose(trace);
+    unlink(path);
+}
+
 // ---- many blocks, on all cores under the policy `parallel` ----
 
 TEST(parallel)
@@ -406,4 +431,4 @@ TEST(parallel_fault)
 
 TESTS(CASE(shared_object), CASE(shared_object_in_memory), CASE(not_kernels), CASE(tables),
       CASE(registered), CASE(library), CASE(library_in_two_contexts), CASE(kernel_nodes),
-      CASE(kernel_node_errors), CASE(captured), CASE(parallel), CASE(parallel_fault))
+      CASE(kernel_node_errors), CASE(captured), CASE(traced), CASE(parallel), CASE(parallel_fault))
