@@ -281,14 +281,15 @@ static uint32_t wait_until_passed_on(struct drivers_wait *w, uint64_t deadline_n
 {
     const struct timespec until = {(time_t)(deadline_ns / DM_NS_PER_S),
                                    (long)(deadline_ns % DM_NS_PER_S)};
-    uint32_t free;
     int timed_out = 0;
     dm_mutex_lock(&vl_sync_lock);
-    while ((free = held_last(w)) < (w->all ? w->count : 1) && !timed_out) {
+    uint32_t free = held_last(w);
+    while (free < (w->all ? w->count : 1) && !timed_out) {
         if (deadline_ns)
             timed_out = dm_mutex_wait_until(&vl_sync_lock, &w->device->sync->changed, &until);
         else
             dm_mutex_wait(&vl_sync_lock, &w->device->sync->changed);
+        free = held_last(w);
     }
     dm_mutex_unlock(&vl_sync_lock);
     return free;

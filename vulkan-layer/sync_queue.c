@@ -2,14 +2,10 @@
 // The lists of the queues, and the threads that work them off.
 #include "sync_queue.h"
 
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 
 #include "clock.h"
-
-// A submission that waits for longer than this is reported once.
-static const uint64_t report_after_ns = UINT64_C(10) * DM_NS_PER_S;
+#include "sync_report.h"
 
 void vl_item_free(struct vl_item *item)
 {
@@ -25,37 +21,18 @@ static bool stopping(const struct vl_sync *sync)
 
 // ---- waiting
 
-static void report_wait(const struct vl_queue *q, const struct vl_use *use)
-{
-    const struct dm_semaphore *s = &use->payload->semaphore;
-    if (s->kind == DM_SEMAPHORE_TIMELINE)
-        fprintf(stderr,
-                "cardless: a submission to VkQueue %p has waited for 10 s until an external "
-                "timeline semaphore reaches %" PRIu64 "; its value is %" PRIu64
-                ". Either nobody signals this value (a producer that has ended, a value that is "
-                "off by one), or its signal comes after something that waits for this submission\n",
-                (void *)q->handle, use->value, dm_semaphore_value(s));
-    else
-        fprintf(stderr,
-                "cardless: a submission to VkQueue %p has waited for 10 s for an external binary "
-                "semaphore that nobody signals. Each signal ends one wait: either the producer has "
-                "ended, or the signal comes after something that waits for this submission, or "
-                "another wait has taken it\n",
-                (void *)q->handle);
-}
-
-// Waits for a payload. Returns false if the device ends.
+// Waits for a payload, and reports a long wait once. Returns false if the device ends.
 static bool use_wait(struct vl_queue *q, struct vl_use *use)
 {
     struct dm_semaphore *s = &use->payload->semaphore;
-    uint64_t deadline_ns = dm_now_ns() + report_after_ns;
+    uint64_t limit_ns = vl_long_wait_ns(), deadline_ns = limit_ns ? dm_now_ns() + limit_ns : 0;
     while (!use->acquired && !stopping(q->sync)) {
         use->acquired = dm_semaphore_acquire(s, use->value);
         if (use->acquired)
             break;
         if (dm_semaphore_wait_unless(s, use->value, deadline_ns, &q->sync->stopping) ==
             -ETIMEDOUT) {
-            report_wait(q, use);
+            vl_report_long_wait(q->handle, use);
             deadline_ns = 0;
         }
     }

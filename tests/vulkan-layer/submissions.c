@@ -242,6 +242,45 @@ TEST(wait_idle)
     vk_close();
 }
 
+// Sends stderr to a file, and returns the file.
+static int capture_stderr(void)
+{
+    int file = memfd_create("stderr", MFD_CLOEXEC);
+    EXPECT(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+    return file;
+}
+
+static bool appears(int file, const char *text)
+{
+    char said[4096];
+    for (int i = 0; i < 2000; i++) {
+        ssize_t n = pread(file, said, sizeof said - 1, 0);
+        said[n > 0 ? n : 0] = 0;
+        if (strstr(said, text))
+            return true;
+        usleep(1000);
+    }
+    return false;
+}
+
+TEST(long_waits_are_reported)
+{
+    test_setting("CARDLESS_DEADLOCK_MS", "20");
+    vks_open();
+    int file = capture_stderr();
+    VkSemaphore line = vks_timeline(3), flag = vks_binary();
+    vks_submit((struct vks_batch){.wait = line, .wait_value = 5});
+    EXPECT(appears(file, "[S05 undefined] a submission to VkQueue"));
+    EXPECT(appears(file, "timeline semaphore to reach 5; its value is 3"));
+    vks_signal(line, 5);
+    VK(vkQueueWaitIdle(vk.queue));
+    vks_submit((struct vks_batch){.wait = flag});
+    EXPECT(appears(file, "binary semaphore to be signalled"));
+    vkDestroySemaphore(vk.device, line, NULL);
+    vkDestroySemaphore(vk.device, flag, NULL);
+    vk_close(); // with the wait still pending
+}
+
 // ---- lifetimes
 
 // The program destroys the semaphore and then the device under a submission that nobody will ever
@@ -314,4 +353,5 @@ TEST(two_devices)
 
 TESTS(CASE(vulkan_waits_for_cuda), CASE(cuda_waits_for_vulkan), CASE(ping_pong_10000),
       CASE(values_far_apart), CASE(several_batches_in_a_call), CASE(submit_2), CASE(wait_idle),
-      CASE(destroy_while_pending), CASE(destroyed_semaphore_still_signals), CASE(two_devices))
+      CASE(long_waits_are_reported), CASE(destroy_while_pending),
+      CASE(destroyed_semaphore_still_signals), CASE(two_devices))
