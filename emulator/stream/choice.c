@@ -107,20 +107,32 @@ unsigned em_choose(unsigned options)
 
 // ---- running ----
 
-// Lets the thread for host functions run the command. If `wait` is set, waits until it has, but no
-// longer than a function may take that waits for this thread.
+// Waits until the thread for host functions has run so many of those that were sent to it, but no
+// longer than a function may take that waits for this thread. The time is counted in parts, so that
+// a moment in which the whole machine stands still is not taken for such a function.
+static void await_host(uint64_t number)
+{
+    enum { PARTS = 10 };
+    const uint64_t part_ns = (uint64_t)em_scheduler.policy->late_ms * NS_PER_MS / PARTS;
+    em_scheduler.waiters++;
+    for (unsigned i = 0; i < PARTS && em_scheduler.host_done < number; i++) {
+        uint64_t until_ns = dm_now_ns() + part_ns;
+        const struct timespec until = {(time_t)(until_ns / DM_NS_PER_S),
+                                       (long)(until_ns % DM_NS_PER_S)};
+        while (em_scheduler.host_done < number && dm_now_ns() < until_ns)
+            em_lock_wait_until(&em_scheduler.progress, &until);
+    }
+    em_scheduler.waiters--;
+}
+
+// Lets the thread for host functions run the command. `wait`: until it has.
 static void send_to_host(struct em_command *c, bool wait)
 {
-    uint64_t number = ++em_scheduler.host_sent,
-             until_ns = dm_now_ns() + (uint64_t)em_scheduler.policy->late_ms * NS_PER_MS;
-    const struct timespec until = {(time_t)(until_ns / DM_NS_PER_S),
-                                   (long)(until_ns % DM_NS_PER_S)};
+    uint64_t number = ++em_scheduler.host_sent;
     em_ready_push(&em_scheduler.hosted, c, c->rank);
     em_service_wake_host();
-    em_scheduler.waiters++;
-    while (wait && em_scheduler.host_done < number && dm_now_ns() < until_ns)
-        em_lock_wait_until(&em_scheduler.progress, &until);
-    em_scheduler.waiters--;
+    if (wait)
+        await_host(number);
 }
 
 static void run(struct em_command *c, bool wait)
