@@ -17,7 +17,7 @@ static CUresult make_kernel(const CUgraphNodeParams *given, const struct em_grap
 {
     em_assert_locked();
     const CUDA_KERNEL_NODE_PARAMS_v3 *p = &given->kernel;
-    struct em_launch_kept *kept;
+    struct em_launch_kept *kept = NULL;
     (void)graph;
     // "kern: Kernel to launch … if func is NULL".
     const struct em_launch_config config = {
@@ -36,7 +36,7 @@ static CUresult make_kernel(const CUgraphNodeParams *given, const struct em_grap
 CUresult em_node_kernel_captured(const struct em_launch_config *config, void **out)
 {
     em_assert_locked();
-    struct em_launch_kept *kept;
+    struct em_launch_kept *kept = NULL;
     CUresult r = em_launch_keep(config, &kept);
     *out = kept;
     return r;
@@ -45,7 +45,7 @@ CUresult em_node_kernel_captured(const struct em_launch_config *config, void **o
 static CUresult copy_kernel(const void *params, void **out)
 {
     em_assert_locked();
-    struct em_launch_kept *kept;
+    struct em_launch_kept *kept = NULL;
     CUresult r = em_launch_keep_copy(params, &kept);
     *out = kept;
     return r;

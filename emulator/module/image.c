@@ -98,23 +98,28 @@ static CUresult load_library(void *library, const char *name, struct em_image **
                    name);
 }
 
+enum { OBJECT_MOST_B = 1 << 30 }; // of a shared object in memory
+
 // The size of an ELF file in memory: the end of its last section or segment.
-static CUresult elf_size(const Elf64_Ehdr *head, size_t *out)
+static CUresult elf_size(const Elf64_Ehdr *head, const char *image, size_t *out)
 {
-    const char *image = (const char *)head;
-    uint64_t end = head->e_shoff + (uint64_t)head->e_shnum * head->e_shentsize;
-    uint64_t tables = head->e_phoff + (uint64_t)head->e_phnum * sizeof(Elf64_Phdr);
-    if (head->e_phentsize != sizeof(Elf64_Phdr) || tables > 1u << 30)
-        return em_fail(CUDA_ERROR_INVALID_IMAGE, "the image is a damaged shared object");
-    CUresult r = em_readable("image", image, tables, 1);
-    for (unsigned i = 0; i < head->e_phnum && !r; i++) {
+    const uint64_t tables_B = (uint64_t)head->e_phnum * sizeof(Elf64_Phdr);
+    uint64_t end = (uint64_t)head->e_shnum * head->e_shentsize;
+    bool intact = head->e_phentsize == sizeof(Elf64_Phdr) && head->e_phoff < OBJECT_MOST_B &&
+                  head->e_shoff < OBJECT_MOST_B &&
+                  !em_readable("image", image, head->e_phoff + tables_B, 1);
+    end += head->e_shoff;
+    for (unsigned i = 0; intact && i < head->e_phnum; i++) {
         Elf64_Phdr segment;
         memcpy(&segment, image + head->e_phoff + i * sizeof segment, sizeof segment);
+        intact = segment.p_offset < OBJECT_MOST_B && segment.p_filesz < OBJECT_MOST_B;
         if (segment.p_offset + segment.p_filesz > end)
             end = segment.p_offset + segment.p_filesz;
     }
     *out = end;
-    return r ? r : em_readable("image", image, end, 1);
+    if (intact && !em_readable("image", image, end, 1))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_IMAGE, "the image is a damaged or truncated shared object");
 }
 
 static bool write_whole(int fd, const char *bytes, size_t size_B)
@@ -132,11 +137,11 @@ static bool write_whole(int fd, const char *bytes, size_t size_B)
 }
 
 // The loader reads files only, so the image becomes one.
-static CUresult load_elf(const void *image, struct em_image **out)
+static CUresult load_elf(const Elf64_Ehdr *head, const void *image, struct em_image **out)
 {
     size_t size_B = 0;
     char path[32];
-    CUresult r = elf_size(image, &size_B);
+    CUresult r = elf_size(head, image, &size_B);
     if (r)
         return r;
     int fd = memfd_create("cardless module", MFD_CLOEXEC);
@@ -263,7 +268,7 @@ static CUresult load_object(const void *image, struct em_image **out)
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
                        "the image is an ELF file of type %u; only a shared object can have kernels",
                        head.e_type);
-    return load_elf(image, out);
+    return load_elf(&head, image, out);
 }
 
 CUresult em_image_load(const void *image, struct em_image **out)

@@ -305,6 +305,7 @@ CUresult em_launch_keep(const struct em_launch_config *config, struct em_launch_
     r = em_launch_arguments(config, f, (*out)->arguments);
     if (r) {
         dm_free(*out);
+        *out = NULL;
         return r;
     }
     keep_config(*out, config);

@@ -81,8 +81,14 @@ TEST(shared_object_in_memory)
     EXPECT_EQ(read(fd, bytes, (size_t)info.st_size), info.st_size);
     close(fd);
     EXPECT_OK(cuModuleLoadData(&m, bytes));
-    free(bytes);
     expect_fill(m, 7);
+    // Damaged heads: offsets of the two tables that lead out of the file.
+    CUmodule damaged;
+    memset(bytes + 40, 0xf0, 8);
+    EXPECT_ERROR(cuModuleLoadData(&damaged, bytes), CUDA_ERROR_INVALID_IMAGE);
+    memset(bytes + 32, 0xf0, 8);
+    EXPECT_ERROR(cuModuleLoadData(&damaged, bytes), CUDA_ERROR_INVALID_IMAGE);
+    free(bytes);
     EXPECT_OK(cuModuleUnload(m));
 }
 
@@ -377,6 +383,8 @@ TEST(traced)
 {
     static char line[4096], path[] = "/tmp/cardless-module-XXXXXX";
     char want[200];
+    if (failing_hooks)
+        SKIP("a line of the trace may be cut if memory runs out");
     close(mkstemp(path));
     setenv("CARDLESS_TRACE", path, 1);
     start();
