@@ -98,12 +98,9 @@ static bool launch_ready(struct em_command *c)
 static CUresult run_in_order(struct em_command *c)
 {
     struct em_launch *l = launch_of(c);
-    const struct em_plan *p = l->plan;
-    CUresult r = CUDA_SUCCESS;
     em_lock();
     l->order = em_launch_order_begin(l->plan, c);
-    for (uint32_t i = 0; i < p->count && !r; i++)
-        r = em_launch_step(l, p->order[i], c->stream);
+    CUresult r = em_launch_steps(l, c->stream);
     em_unlock();
     return r;
 }

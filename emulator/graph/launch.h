@@ -43,6 +43,9 @@ void em_launch_complete(struct em_launch *launch, uint32_t step);
 #define EM_STEP_LEFT ((CUresult)-2)
 CUresult em_launch_step(struct em_launch *launch, uint32_t step, struct em_stream *stream);
 
+// Runs all steps in their order, because they cannot wait. Releases em_lock meanwhile.
+CUresult em_launch_steps(struct em_launch *launch, struct em_stream *stream);
+
 // Ends a command that is not the plan's, whether it ran or not.
 void em_launch_end_command(struct em_command *command, CUresult result);
 

@@ -182,9 +182,8 @@ static CUresult command_of(struct em_launch *l, uint32_t step, struct em_command
     return CUDA_SUCCESS;
 }
 
-CUresult em_launch_step(struct em_launch *l, uint32_t step, struct em_stream *stream)
+static inline CUresult do_step(struct em_launch *l, uint32_t step, struct em_stream *stream)
 {
-    em_assert_locked();
     struct em_command *c;
     bool own;
     CUresult r = command_of(l, step, &c, &own);
@@ -206,4 +205,20 @@ CUresult em_launch_step(struct em_launch *l, uint32_t step, struct em_stream *st
     }
     r = submit_step(l, step, c, own, stream->object.context);
     return r ? r : EM_STEP_LEFT;
+}
+
+CUresult em_launch_step(struct em_launch *l, uint32_t step, struct em_stream *stream)
+{
+    em_assert_locked();
+    return do_step(l, step, stream);
+}
+
+CUresult em_launch_steps(struct em_launch *l, struct em_stream *stream)
+{
+    em_assert_locked();
+    const struct em_plan *p = l->plan;
+    CUresult r = CUDA_SUCCESS;
+    for (uint32_t i = 0; i < p->count && !r; i++)
+        r = do_step(l, p->order[i], stream);
+    return r;
 }
