@@ -156,6 +156,13 @@ bool vl_fence_is_held(struct vl_sync *sync, VkFence handle)
     return DM_TABLE_FIND(sync->by_fence, &handle);
 }
 
+// Returns whether later calls have to report the result of a held item. A present that finds its
+// surface out of date or lost says nothing about the device, and the next present finds it, too.
+static bool is_lasting(const struct vl_item *item, VkResult r)
+{
+    return r < 0 && (item->batch.kind != VL_BATCH_PRESENT || r == VK_ERROR_DEVICE_LOST);
+}
+
 static void *queue_main(void *argument)
 {
     struct vl_queue *q = argument;
@@ -177,7 +184,7 @@ static void *queue_main(void *argument)
         dm_mutex_lock(&vl_sync_lock);
         if (stopping(sync))
             break; // vl_queues_finish frees the item
-        if (r < 0 && !sync->lost)
+        if (is_lasting(item, r) && !sync->lost)
             __atomic_store_n(&sync->lost, r, __ATOMIC_RELAXED);
         item_remove(q, item);
         pthread_cond_broadcast(&sync->changed);

@@ -139,6 +139,18 @@ static void check_sparse_and_present(void)
              "A submit\nA sparse w%d bind10 bind20\nA present w%d image2 id9\n", number(a),
              number(a));
     expect_log(expected);
+    // A held present that fails does not lose the device.
+    hold(QUEUE(queue_a), gate, 2, VK_NULL_HANDLE);
+    EXPECT_EQ(CALL(device, QueuePresentKHR)(QUEUE(queue_a), &shown), VK_SUCCESS);
+    fail_after(2, VK_ERROR_OUT_OF_DATE_KHR);
+    set(gate, 2);
+    idle();
+    fail_after(1, VK_ERROR_OUT_OF_DATE_KHR);
+    EXPECT_EQ(CALL(device, QueuePresentKHR)(QUEUE(queue_a), &shown), VK_ERROR_OUT_OF_DATE_KHR);
+    snprintf(expected, sizeof expected,
+             "A submit\nA present w%d image0 id0\nA present w%d image0 id0\n", number(a),
+             number(a));
+    expect_log(expected);
 }
 
 // A queue that waits for a semaphore of the driver gets its submission after the one that signals
@@ -181,9 +193,7 @@ static void check_lost(void)
                          .signalSemaphoreCount = 1,
                          .pSignalSemaphores = &gate};
     hold(QUEUE(queue_a), gate, 1, VK_NULL_HANDLE);
-    pthread_mutex_lock(&lock);
-    next_result = VK_ERROR_DEVICE_LOST;
-    pthread_mutex_unlock(&lock);
+    fail_after(1, VK_ERROR_DEVICE_LOST);
     set(gate, 1);
     EXPECT_EQ(CALL(device, DeviceWaitIdle)(device), VK_ERROR_DEVICE_LOST);
     EXPECT_EQ(CALL(device, QueueWaitIdle)(QUEUE(queue_a)), VK_ERROR_DEVICE_LOST);

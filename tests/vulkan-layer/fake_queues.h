@@ -29,7 +29,8 @@ static char log_text[4096];
 static uintptr_t handles = 100;
 static uintptr_t signalled[64]; // fences
 static unsigned signalled_count;
-static VkResult next_result; // of a submission
+static unsigned fail_in; // the n-th submission from now fails, if it is not 0
+static VkResult failure;
 
 static void note(const char *format, ...)
 {
@@ -38,6 +39,15 @@ static void note(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(log_text + used, sizeof log_text - used, format, arguments);
     va_end(arguments);
+}
+
+// Makes the n-th submission from now fail.
+static void fail_after(unsigned n, VkResult r)
+{
+    pthread_mutex_lock(&lock);
+    fail_in = n;
+    failure = r;
+    pthread_mutex_unlock(&lock);
 }
 
 // Compares and clears the log.
@@ -67,9 +77,7 @@ static VkResult end_submission(VkFence fence)
         signalled[signalled_count++ % 64] = (uintptr_t)fence;
     }
     note("\n");
-    VkResult r = next_result;
-    next_result = VK_SUCCESS;
-    return r;
+    return fail_in && !--fail_in ? failure : VK_SUCCESS;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count,
