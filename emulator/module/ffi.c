@@ -38,6 +38,8 @@ static bool find_types(void *library)
 // The library stays loaded, because kernels use it until the process ends.
 static void load(void)
 {
+    if (!EM_HAVE_FFI)
+        return;
     void *library = dlopen("libffi.so.8", RTLD_NOW | RTLD_LOCAL);
     if (!library)
         library = dlopen("libffi.so.7", RTLD_NOW | RTLD_LOCAL);
@@ -55,6 +57,10 @@ CUresult em_ffi(const struct em_ffi **out)
     *out = &ffi;
     if (have_ffi)
         return CUDA_SUCCESS;
+    if (!EM_HAVE_FFI)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "kernels that are host functions need libffi, and this libcuda.so.1 was "
+                       "built without its header; build it with libffi-dev");
     return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                    "kernels that are host functions need libffi.so.8 or libffi.so.7; install it "
                    "(Debian, Ubuntu: libffi8)");
