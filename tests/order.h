@@ -30,15 +30,21 @@ static inline CUdeviceptr order_memory(size_t size)
     return p;
 }
 
-static inline CUcontext order_begin(void)
+// With the settings that the test has chosen.
+static inline CUcontext order_begin_here(void)
 {
-    test_setting("CARDLESS_CHECK", "order");
     CUcontext c = test_context();
     order_p = order_memory(ORDER_B);
     order_q = order_memory(ORDER_B);
     order_a = order_stream(CU_STREAM_NON_BLOCKING);
     order_b = order_stream(CU_STREAM_NON_BLOCKING);
     return c;
+}
+
+static inline CUcontext order_begin(void)
+{
+    test_setting("CARDLESS_CHECK", "order");
+    return order_begin_here();
 }
 
 // The number of this thread's next call.

@@ -6,6 +6,7 @@
 #include "graph_memory.h"
 #include "graph_node.h"
 #include "lock.h"
+#include "order_clock.h"
 #include "memory.h"
 #include "node_kernel.h"
 #include "stream.h"
@@ -46,6 +47,7 @@ static void finish_exec(struct em_object *object)
     em_handle_map_finish(&x->step_of);
     em_user_objects_release_all(&x->held);
     dm_free(x->spare);
+    em_clock_unref(x->order);
     dm_free(x);
 }
 

@@ -6,6 +6,7 @@
 #include "object.h"
 #include "plan.h"
 
+struct em_clock;
 struct em_held_object;
 struct em_launch;
 
@@ -17,6 +18,7 @@ struct em_graph_exec {
     struct em_handle_map step_of; // from the nodes of the original graph
     struct em_held_object *held;
     struct em_launch *first, *last; // launches that are not complete, in their order
+    struct em_clock *order;         // of the launches that have ended, for the ordering checker
     struct em_launch *spare;        // for the next launch, or NULL
 };
 

@@ -99,7 +99,7 @@ static CUresult run_in_order(struct em_command *c)
 {
     struct em_launch *l = launch_of(c);
     em_lock();
-    l->order = em_launch_order_begin(l->plan, c);
+    l->order = em_launch_order_begin(l->exec, l->plan, c);
     CUresult r = em_launch_steps(l, c->stream);
     em_unlock();
     return r;
@@ -110,7 +110,7 @@ static void start_launch(struct em_launch *l, struct em_command *c)
 {
     const struct em_plan *p = l->plan;
     l->started = true;
-    l->order = em_launch_order_begin(l->plan, c);
+    l->order = em_launch_order_begin(l->exec, l->plan, c);
     em_launch_start_choices(p);
     for (uint32_t i = 0; i < p->count; i++) {
         p->waiting[i] = p->steps[i].in_count;

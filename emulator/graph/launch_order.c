@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "command.h"
+#include "graph_exec.h"
 #include "lock.h"
 #include "order.h"
 #include "order_clock.h"
@@ -14,6 +15,7 @@
 struct em_launch_order {
     struct em_order_launch base; // refers to the struct as long as work of the launch is known
     struct em_plan *plan;        // a reference
+    struct em_graph_exec *exec;
     struct em_command *launch;
     struct em_clock **known;       // by step, if steps can wait; NULL: what the launch knows
     struct em_clock *all;          // what all steps know
@@ -87,7 +89,8 @@ static void free_order(struct em_order_launch *launch)
     dm_free(o);
 }
 
-struct em_launch_order *em_launch_order_begin(struct em_plan *plan, struct em_command *launch)
+struct em_launch_order *em_launch_order_begin(struct em_graph_exec *exec, struct em_plan *plan,
+                                              struct em_command *launch)
 {
     em_assert_locked();
     if (!em_order_on || !launch->order)
@@ -108,6 +111,9 @@ struct em_launch_order *em_launch_order_begin(struct em_plan *plan, struct em_co
     o->plan = plan;
     plan->references++;
     o->launch = launch;
+    o->exec = exec;
+    if (exec->order)
+        em_order_acquire(launch, exec->order);
     return o;
 }
 
@@ -118,6 +124,9 @@ void em_launch_order_end(struct em_launch_order *o)
         return;
     if (o->all)
         em_order_acquire(o->launch, o->all);
+    // "Each launch is ordered behind both any previous work in hStream and any previous launches of
+    // hGraphExec."
+    em_order_release(o->launch, &o->exec->order);
     em_clock_unref(o->all);
     em_clock_unref(o->scratch.known);
     for (uint32_t i = 0; o->known && i < o->plan->count; i++)

@@ -7,14 +7,16 @@
 #include <stdint.h>
 
 struct em_command;
+struct em_graph_exec;
 struct em_launch_order;
 struct em_order_point;
 struct em_plan;
 
 // `launch` is the launch's command, which has started. Returns NULL if the checker is off, or if
 // the host runs out of memory.
-struct em_launch_order *em_launch_order_begin(struct em_plan *plan, struct em_command *launch);
-// The command of a step begins. `long_lived` if it may end in another thread.
+struct em_launch_order *em_launch_order_begin(struct em_graph_exec *exec, struct em_plan *plan,
+                                              struct em_command *launch);
+// The command of a step begins; `order` may be NULL. `long_lived` if it may end in another thread.
 void em_launch_order_step(struct em_launch_order *order, uint32_t step, struct em_command *command,
                           bool long_lived);
 // It has ended. `point` is its em_command.order before that.

@@ -11,6 +11,7 @@
 #include "error.h"
 #include "launch_order.h"
 #include "lock.h"
+#include "order.h"
 #include "stream.h"
 
 // A step that waits, or runs in another thread.
@@ -192,7 +193,7 @@ static inline CUresult do_step(struct em_launch *l, uint32_t step, struct em_str
     c->stream = stream;
     if (c->access_count)
         em_accesses_begin(c, false);
-    if (em_unlikely(l->order != NULL))
+    if (em_unlikely(em_order_on))
         em_launch_order_step(l->order, step, c, own || c->ops->place == EM_HOST_THREAD);
     if (c->ops->place != EM_HOST_THREAD && (!c->ops->ready || c->ops->ready(c))) {
         struct em_order_point *point = c->order;
