@@ -355,6 +355,9 @@ void em_order_host_waited_stream(struct em_stream *s, uint64_t up_to)
     if (em_order.stopped || (!s->order.key && s->kind != EM_STREAM_LEGACY))
         return;
     const struct em_order_point *p = em_order_point_of(s);
+    const uint64_t last = p->sequence > p->allocated ? p->sequence : p->allocated;
+    if (s->kind != EM_STREAM_LEGACY && em_clock_get(em_order.host, p->key) >= last)
+        return; // it has waited for this before
     em_clock_join(&em_order.host, p->known);
     if (s->kind == EM_STREAM_LEGACY)
         em_clock_join(&em_order.host, s->object.context->work.order_ordered);

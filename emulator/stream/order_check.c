@@ -128,7 +128,7 @@ void em_order_allocate(struct em_stream *s, uint64_t first, uint64_t size_B)
     who.ordered = s->blocking || s->kind == EM_STREAM_LEGACY;
     who.stream_kind = (uint8_t)s->kind;
     who.stream_number = s->object.number;
-    who.sequence = ++em_scheduler.last_sequence;
+    who.sequence = s->order.allocated = ++em_scheduler.last_sequence;
     add(&span, &who, &s->order);
 }
 

@@ -13,6 +13,11 @@ struct em_clock {
 
 bool em_clock_failed;
 
+// Nodes for the next clocks, linked by `left`: most calls drop as many nodes as they make.
+enum { SPARE_MOST = 256 };
+static struct em_clock *spare;
+static unsigned spares;
+
 struct em_clock *em_clock_ref(struct em_clock *c)
 {
     if (c)
@@ -27,7 +32,23 @@ void em_clock_unref(struct em_clock *c)
         return;
     em_clock_unref(c->left);
     em_clock_unref(c->right);
-    dm_free(c);
+    if (spares == SPARE_MOST) {
+        dm_free(c);
+        return;
+    }
+    c->left = spare;
+    spare = c;
+    spares++;
+}
+
+static struct em_clock *new_node(void)
+{
+    struct em_clock *c = spare;
+    if (!c)
+        return dm_alloc(sizeof *c);
+    spare = c->left;
+    spares--;
+    return c;
 }
 
 uint64_t em_clock_get(const struct em_clock *c, uint64_t key)
@@ -65,7 +86,7 @@ static struct em_clock *node(uint64_t key, uint64_t epoch, struct em_clock *left
         em_clock_unref(right);
         return em_clock_ref(s);
     }
-    struct em_clock *c = dm_alloc(sizeof *c);
+    struct em_clock *c = new_node();
     if (!c) {
         em_clock_failed = true;
         em_clock_unref(left);

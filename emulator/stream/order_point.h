@@ -21,6 +21,7 @@ struct em_order_point {
     struct em_clock *known; // a reference: the work before its last command, apart from its own
     uint64_t key;           // its component; 0 before its first command
     uint64_t sequence;      // of its last command
+    uint64_t allocated;     // of its last allocation
     struct em_order_launch *launch; // of a step, else NULL
     uint32_t step;                  // 1 + its number
     struct em_order_call waited;    // the last wait for other work
