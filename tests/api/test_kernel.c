@@ -2,6 +2,7 @@
 // Kernels that are functions of the host: tables, launches, indices, shared memory, barriers,
 // variables and faults.
 #include <cardless.h>
+#include <setjmp.h>
 #include <string.h>
 
 #include "../harness.h"
@@ -330,6 +331,51 @@ TEST(freed_memory)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+// The program's own handlers get the program's own faults, before and after a kernel has failed.
+static sigjmp_buf jump;
+static volatile sig_atomic_t handled;
+
+static void handle(int signal)
+{
+    handled = signal;
+    siglongjmp(jump, 1);
+}
+
+static void expect_handled(int signal)
+{
+    handled = 0;
+    if (!sigsetjmp(jump, 1)) {
+        if (signal == SIGTRAP)
+            raise(SIGTRAP);
+        else if (signal == SIGSEGV)
+            *(volatile int *)(uintptr_t)(16 + handled) = 1;
+        else
+            __builtin_trap();
+    }
+    EXPECT_EQ(handled, signal);
+}
+
+TEST(handlers_of_the_program)
+{
+#if !defined(__x86_64__)
+    SKIP("the signal of a trap differs");
+#endif
+    if (SANITIZED)
+        SKIP("a sanitizer has its own handlers");
+    static const int signals[] = {SIGSEGV, SIGILL, SIGTRAP};
+    for (int i = 0; i < 3; i++)
+        signal(signals[i], handle);
+    if (!start())
+        SKIP("no libffi");
+    for (int i = 0; i < 3; i++)
+        expect_handled(signals[i]);
+    void *arguments[] = {&memory};
+    EXPECT_OK(launch(functions[KERNEL_BUILTIN_TRAP], 1, 1, 0, arguments));
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+    for (int i = 0; i < 3; i++)
+        expect_handled(signals[i]);
+}
+
 TEST(driver_calls_in_kernel)
 {
     if (!start())
@@ -386,4 +432,5 @@ TESTS(CASE(threads), CASE(indices), CASE(all_types), CASE(extra), CASE(one_by_on
       CASE(fault_address), CASE(fault_address_in_fiber), CASE(fault_jump), CASE(fault_division),
       CASE(fault_builtin_trap), CASE(fault_trap), CASE(fault_assert), CASE(fault_stack),
       CASE(fault_stack_in_fiber), CASE(barrier_without_flag), CASE(freed_memory),
-      CASE(driver_calls_in_kernel), CASE(arguments_are_copied), CASE(unload_while_used))
+      CASE(handlers_of_the_program), CASE(driver_calls_in_kernel), CASE(arguments_are_copied),
+      CASE(unload_while_used))
