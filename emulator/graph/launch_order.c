@@ -158,6 +158,7 @@ void em_launch_order_step(struct em_launch_order *o, uint32_t step, struct em_co
     p->launch = &o->base;
     p->step = step + 1;
     step = outermost(o->plan, step);
+    p->base = 0;
     p->known = em_clock_ref(o->known && o->known[step] ? o->known[step] : launch->known);
     em_order_step_started(command, p, o->launch);
 }

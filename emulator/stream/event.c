@@ -120,7 +120,7 @@ CUresult em_event_query(struct em_event *e)
         em_poll(NULL);
     CUresult r = is_done(e) ? context_error_of(e) : CUDA_ERROR_NOT_READY;
     if (em_unlikely(em_order_on) && !r && e->marker)
-        em_order_host_acquire(e->marker->order);
+        em_order_host_acquire_mark(&e->marker->order);
     em_unlock();
     return r;
 }
@@ -169,7 +169,7 @@ CUresult em_event_synchronize(struct em_event *e)
     if (!r)
         r = em_context_wait_result(e->object.context, before);
     if (em_unlikely(em_order_on) && !r && m)
-        em_order_host_acquire(m->order);
+        em_order_host_acquire_mark(&m->order);
     em_marker_unref(m);
     em_unlock();
     em_synchronised(EM_SYNC_CALL);

@@ -7,14 +7,14 @@
 #include "event.h"
 #include "event_shared.h"
 #include "lock.h"
-#include "order_clock.h"
+#include "order.h"
 
 void em_marker_unref(struct em_marker *m)
 {
     em_assert_locked();
     if (!m || --m->references)
         return;
-    em_clock_unref(m->order);
+    em_order_mark_drop(&m->order);
     dm_free(m);
 }
 
@@ -24,8 +24,7 @@ CUresult em_event_next_marker(struct em_event *e, struct em_marker **out)
     struct em_marker *m = e->marker;
     if (m && m->references == 1 && m->done) { // nobody uses the last one any more
         m->done = false;
-        em_clock_unref(m->order);
-        m->order = NULL;
+        em_order_mark_drop(&m->order);
     } else {
         m = dm_calloc(1, sizeof *m);
         if (!m)

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "condition.h"
+#include "order_point.h"
 
-struct em_clock;
 struct em_event;
 struct em_event_slot;
 
@@ -17,7 +17,7 @@ struct em_marker {
     uint32_t references; // of the event, and one of each command that records it or waits for it
     bool done;
     uint64_t time_ns;              // CLOCK_MONOTONIC at completion
-    struct em_clock *order;        // for the ordering checker: the work before the record
+    struct em_order_mark order;    // for the ordering checker: the work before the record
     struct em_condition completed; // the commands that wait for this record
     // With CU_EVENT_INTERPROCESS: where the other processes see the record, and its number there.
     struct em_event_slot *slot;

@@ -43,10 +43,11 @@ static void order_record(struct record *r)
     em_order_recorded(c);
     if (r->marker->slot)
         em_order_release_outside(c);
-    if (c->ops == &record_context_ops)
-        em_order_release_context(c->stream->object.context, r->up_to, &r->marker->order);
-    else
-        em_order_release(c, &r->marker->order);
+    em_order_mark(c, &r->marker->order);
+    if (c->ops != &record_context_ops)
+        return;
+    r->marker->order.base = 0;
+    em_order_release_context(c->stream->object.context, r->up_to, &r->marker->order.known);
 }
 
 static void finish_record(struct em_command *c)
@@ -176,7 +177,7 @@ static void finish_wait(struct em_command *c)
     struct wait *w = (struct wait *)c;
     if (em_unlikely(em_order_on)) {
         if (w->marker)
-            em_order_acquire(c, w->marker->order);
+            em_order_acquire_mark(c, &w->marker->order);
         else
             em_order_acquire_outside(c);
     }

@@ -170,6 +170,79 @@ bool em_order_is_before(const struct em_order_who *who, const struct em_order_po
     return em_order_knows(p->known, who);
 }
 
+// ---- marks ----
+
+static bool covers(const struct em_clock *known, uint64_t key, uint64_t sequence)
+{
+    return key && em_clock_get(known, key) >= sequence;
+}
+
+// Adds a mark to a clock that nothing is known about.
+static void join_mark(struct em_clock **known, const struct em_order_mark *m)
+{
+    if (covers(*known, m->key, m->sequence))
+        return;
+    if (!covers(*known, m->base, m->base_sequence))
+        em_clock_join(known, m->known);
+    if (m->key)
+        em_clock_raise(known, m->key, m->sequence);
+}
+
+// Adds a mark to what a point knows.
+static void add_mark(struct em_order_point *p, const struct em_order_mark *m)
+{
+    if (covers(p->known, m->key, m->sequence))
+        return;
+    if (m->key && covers(m->known, p->base, p->base_sequence)) { // the mark knows all of it
+        em_clock_unref(p->known);
+        p->known = em_clock_ref(m->known);
+        em_clock_raise(&p->known, m->key, m->sequence);
+        p->base = m->key;
+        p->base_sequence = m->sequence;
+        return;
+    }
+    join_mark(&p->known, m);
+    p->base = 0;
+}
+
+void em_order_mark_drop(struct em_order_mark *m)
+{
+    em_assert_locked();
+    em_clock_unref(m->known);
+    *m = (struct em_order_mark){.known = NULL};
+}
+
+void em_order_mark(struct em_command *c, struct em_order_mark *m)
+{
+    em_assert_locked();
+    const struct em_order_point *p = c->order;
+    em_order_mark_drop(m);
+    if (!p || em_order.stopped)
+        return;
+    if (p->launch)
+        em_order_release_step(p, &m->known);
+    else
+        *m = (struct em_order_mark){em_clock_ref(p->known), p->base, p->base_sequence, p->key,
+                                    p->sequence};
+    stop_if_failed();
+}
+
+void em_order_acquire_mark(struct em_command *c, const struct em_order_mark *m)
+{
+    em_assert_locked();
+    struct em_order_point *p = c->order;
+    const struct em_stream *s = c->stream;
+    if (!p || em_order.stopped)
+        return;
+    add_mark(p, m);
+    p->waited = (struct em_order_call){c->call, c->entry};
+    struct em_context_work *work = &s->object.context->work;
+    join_mark(&work->order_all, m);
+    if (s->blocking || s->kind == EM_STREAM_LEGACY)
+        join_mark(&work->order_ordered, m);
+    stop_if_failed();
+}
+
 // ---- commands ----
 
 void em_order_submitted(struct em_command *c)
@@ -183,6 +256,10 @@ void em_order_submitted(struct em_command *c)
     c->entry = em_self.entry;
     if (s->of_graph || em_order.stopped)
         return;
+    if (em_order.host_changed) { // the commands from here on know it
+        em_clock_raise(&em_order.host, EM_ORDER_HOST, ++em_order.host_version);
+        em_order.host_changed = false;
+    }
     c->order_host = em_clock_ref(em_order.host);
     c->order_barrier = barrier && barrier != s;
 }
@@ -219,8 +296,23 @@ static void join_stream(struct em_order_point *p, const struct em_stream *other)
 {
     if (!other || !other->order.key)
         return;
-    em_clock_join(&p->known, other->order.known);
-    em_clock_raise(&p->known, other->order.key, other->order.sequence);
+    const struct em_order_point *o = &other->order;
+    add_mark(p, &(struct em_order_mark){o->known, o->base, o->base_sequence, o->key, o->sequence});
+}
+
+// The host had waited for this when it submitted the stream's next command.
+static void add_host(struct em_order_point *p, struct em_clock *host)
+{
+    const uint64_t version = em_clock_get(host, EM_ORDER_HOST);
+    const struct em_order_mark m = {.known = host, .key = EM_ORDER_HOST, .sequence = version};
+    if (!version)
+        return;
+    // Whoever knows the stream's last command knows all that the stream does.
+    if (p->sequence && em_clock_get(host, p->key) >= p->sequence) {
+        p->base = p->key;
+        p->base_sequence = p->sequence;
+    }
+    add_mark(p, &m);
 }
 
 void em_order_started(struct em_command *c)
@@ -231,15 +323,15 @@ void em_order_started(struct em_command *c)
     if (c->order || s->of_graph || em_order.stopped)
         return;
     struct em_order_point *p = c->order = em_order_point_of(s);
+    add_host(p, c->order_host);
     p->sequence = c->sequence;
-    em_clock_join(&p->known, c->order_host);
     em_clock_unref(c->order_host);
     c->order_host = NULL;
     // All legacy commands that have run by now were submitted before this one.
     if (s->blocking)
         join_stream(p, context->default_stream);
     else if (s->kind == EM_STREAM_LEGACY)
-        em_clock_join(&p->known, context->work.order_ordered);
+        add_mark(p, &(struct em_order_mark){.known = context->work.order_ordered});
     if (em_unlikely(c->order_barrier))
         join_stream(p, context->work.barrier);
     em_order_check_all(c);
@@ -285,7 +377,7 @@ void em_order_acquire(struct em_command *c, struct em_clock *from)
     struct em_stream *s = c->stream;
     if (!p || em_order.stopped)
         return;
-    em_clock_join(&p->known, from);
+    add_mark(p, &(struct em_order_mark){.known = from});
     p->waited = (struct em_order_call){c->call, c->entry};
     // For those who wait for many streams at once.
     struct em_context_work *work = &s->object.context->work;
@@ -319,6 +411,7 @@ void em_order_release_context(struct em_context *context, uint64_t up_to, struct
 
 static void host_waited(void)
 {
+    em_order.host_changed = true;
     em_order.host_wait = (struct em_order_call){em_call_now(), em_self.entry};
     stop_if_failed();
 }
@@ -329,6 +422,15 @@ void em_order_host_acquire(struct em_clock *from)
     if (em_order.stopped)
         return;
     em_clock_join(&em_order.host, from);
+    host_waited();
+}
+
+void em_order_host_acquire_mark(const struct em_order_mark *m)
+{
+    em_assert_locked();
+    if (em_order.stopped)
+        return;
+    join_mark(&em_order.host, m);
     host_waited();
 }
 
@@ -345,7 +447,10 @@ void em_order_host_waited(struct em_command *c)
     em_assert_locked();
     if (!c->order || em_order.stopped)
         return;
-    em_order_release(c, &em_order.host);
+    struct em_order_mark m = {.known = NULL};
+    em_order_mark(c, &m);
+    join_mark(&em_order.host, &m);
+    em_order_mark_drop(&m);
     host_waited();
 }
 
@@ -358,7 +463,9 @@ void em_order_host_waited_stream(struct em_stream *s, uint64_t up_to)
     const uint64_t last = p->sequence > p->allocated ? p->sequence : p->allocated;
     if (s->kind != EM_STREAM_LEGACY && em_clock_get(em_order.host, p->key) >= last)
         return; // it has waited for this before
-    em_clock_join(&em_order.host, p->known);
+    const struct em_order_mark m = {
+        .known = p->known, .base = p->base, .base_sequence = p->base_sequence};
+    join_mark(&em_order.host, &m);
     if (s->kind == EM_STREAM_LEGACY)
         em_clock_join(&em_order.host, s->object.context->work.order_ordered);
     em_clock_raise(&em_order.host, p->key, up_to);

@@ -18,7 +18,8 @@ enum {
 static bool judge(const struct em_order_record *older, const struct em_footprint *bytes,
                   const struct em_order_who *who, bool conflict, void *point)
 {
-    if (em_order_is_before(&older->who, point))
+    // A clock that could not grow lacks an order that the program has.
+    if (em_clock_failed || em_order_is_before(&older->who, point))
         return true;
     // "Callers must ensure that all accesses to these pointer have completed before invoking
     // ::cuMemFree": the allocation is not one of them.

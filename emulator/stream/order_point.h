@@ -16,12 +16,23 @@ struct em_order_call {
     const struct em_entry *entry;
 };
 
+// Work that others can wait for: all of `known`, and a component up to an epoch. If `base` is not
+// 0, everything in `known` is also known to whoever knows that component up to base_sequence. So a
+// wait for work that is known but for a few commands costs a few steps, however many streams there
+// are.
+struct em_order_mark {
+    struct em_clock *known; // a reference
+    uint64_t base, base_sequence;
+    uint64_t key, sequence; // 0: `known` alone
+};
+
 // Where a stream stands, or a step of a graph.
 struct em_order_point {
     struct em_clock *known; // a reference: the work before its last command, apart from its own
-    uint64_t key;           // its component; 0 before its first command
-    uint64_t sequence;      // of its last command
-    uint64_t allocated;     // of its last allocation
+    uint64_t base, base_sequence;   // of `known`, as in a mark
+    uint64_t key;                   // its component; 0 before its first command
+    uint64_t sequence;              // of its last command
+    uint64_t allocated;             // of its last allocation
     struct em_order_launch *launch; // of a step, else NULL
     uint32_t step;                  // 1 + its number
     struct em_order_call waited;    // the last wait for other work

@@ -8,6 +8,8 @@
 
 struct em_order {
     struct em_clock *host;          // what the host has waited for
+    uint64_t host_version;          // its epoch in the component EM_ORDER_HOST of `host`
+    bool host_changed;              // since the last command was submitted
     struct em_order_call host_wait; // the call that waited last
     bool stopped;                   // the host ran out of memory
     uint64_t limit;                 // of records, before those that no longer matter are dropped
@@ -17,6 +19,7 @@ extern struct em_order em_order;
 
 // Components: the number of the context in the high 32 bits; then these, or a stream's number.
 enum { EM_ORDER_ALL = 0, EM_ORDER_ORDERED = 1, EM_ORDER_STREAMS = 2 };
+#define EM_ORDER_HOST UINT64_MAX // the key of the host
 static inline uint64_t em_order_key(uint64_t context, uint32_t component)
 {
     return context << 32 | component;
