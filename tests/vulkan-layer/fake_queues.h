@@ -42,7 +42,7 @@ static void note(const char *format, ...)
 }
 
 // Makes the n-th submission from now fail.
-static void fail_after(unsigned n, VkResult r)
+static inline void fail_after(unsigned n, VkResult r)
 {
     pthread_mutex_lock(&lock);
     fail_in = n;
@@ -51,7 +51,7 @@ static void fail_after(unsigned n, VkResult r)
 }
 
 // Compares and clears the log.
-static void expect_log(const char *expected)
+static inline void expect_log(const char *expected)
 {
     pthread_mutex_lock(&lock);
     if (strcmp(log_text, expected)) {
@@ -283,7 +283,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL extensions(VkPhysicalDevice physical, cons
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
+static inline VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device,
+                                                                       const char *name)
 {
     const struct function list[] = {
         F(DestroyDevice, destroy_device),       F(QueueSubmit, queue_submit),
@@ -297,8 +298,8 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device,
     return find(list, sizeof list / sizeof *list, name);
 }
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance,
-                                                                  const char *name)
+static inline VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance,
+                                                                         const char *name)
 {
     const struct function list[] = {
         F(CreateInstance, create_instance), F(DestroyInstance, destroy_instance),
