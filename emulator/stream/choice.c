@@ -108,14 +108,15 @@ unsigned em_choose(unsigned options)
 // ---- running ----
 
 // Waits until the thread for host functions has run so many of those that were sent to it, but no
-// longer than a function may take that waits for this thread. The time is counted in parts, so that
-// a moment in which the whole machine stands still is not taken for such a function.
+// longer than a function may take that waits for this thread. The time is counted in parts. Those
+// do not count in which a busy machine did not run the function.
 static void await_host(uint64_t number)
 {
     enum { PARTS = 10 };
     const uint64_t part_ns = (uint64_t)em_scheduler.policy->late_ms * NS_PER_MS / PARTS;
     em_scheduler.waiters++;
-    for (unsigned i = 0; i < PARTS && em_scheduler.host_done < number; i++) {
+    for (unsigned i = 0; i < PARTS && em_scheduler.host_done < number;
+         i += em_had_turn(&em_scheduler.host_turn)) {
         uint64_t until_ns = dm_now_ns() + part_ns;
         const struct timespec until = {(time_t)(until_ns / DM_NS_PER_S),
                                        (long)(until_ns % DM_NS_PER_S)};

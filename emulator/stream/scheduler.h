@@ -36,6 +36,7 @@
 
 #include "command.h"
 #include "ready_queue.h"
+#include "turn.h"
 
 struct em_context;
 struct em_policy;
@@ -51,6 +52,7 @@ struct em_scheduler {
     uint64_t points;              // counts the times that a thread ran or considered ready commands
     uint32_t decisions;           // that a policy has taken so far
     uint64_t host_sent, host_done; // host functions that decisions chose, and those that returned
+    struct em_turn host_turn;      // of the thread that runs them
     uint64_t waiters;              // threads that sleep in em_wait_progress
     uint64_t progressed;           // counts the calls of em_wake_waiters
     pthread_cond_t progress;       // something completed

@@ -22,6 +22,7 @@ static void *host_main(void *unused)
 {
     (void)unused;
     em_lock();
+    em_scheduler.host_turn = em_turn_of_self();
     for (;;) {
         if (em_run_one(EM_HOST_THREAD))
             em_scheduler.host_done++;
@@ -46,13 +47,13 @@ static void *runner_main(void *unused)
 }
 
 // Runs all ready commands if no thread has considered them for the policy's late_ms. The time is
-// counted in parts: if the machine is so busy that the program stands still, this thread does too,
-// and does not take it for a program that makes no calls.
+// counted in parts. Those do not count in which a busy machine did not run the program.
 static void *late_main(void *unused)
 {
     enum { PARTS = 10, NS_PER_MS = 1000000 };
     unsigned idle = 0;
     uint64_t points = 0;
+    struct em_turn program = em_turn_of_others();
     (void)unused;
     em_lock();
     for (;;) {
@@ -66,7 +67,8 @@ static void *late_main(void *unused)
                                        (long)(until_ns % DM_NS_PER_S)};
         while (dm_now_ns() < until_ns)
             em_lock_wait_until(&late.wake, &until);
-        idle = points == em_scheduler.points ? idle + 1 : 0;
+        bool had_turn = em_had_turn(&program);
+        idle = points == em_scheduler.points ? idle + had_turn : 0;
         points = em_scheduler.points;
         if (idle < PARTS)
             continue;
