@@ -120,6 +120,16 @@ CUresult em_capture_join(struct em_capture_state *c, struct em_stream *stream)
     return CUDA_SUCCESS;
 }
 
+// The capture keeps its graph, and those that contain it, from being destroyed.
+static void count_in_graphs(struct em_graph *graph, int change)
+{
+    graph->captures += (unsigned)change;
+    while (graph->parent) {
+        graph = graph->parent->graph;
+        graph->captures += (unsigned)change;
+    }
+}
+
 void em_capture_leave(struct em_capture_state *c)
 {
     em_assert_locked();
@@ -135,7 +145,7 @@ void em_capture_leave(struct em_capture_state *c)
         c->next->previous = c->previous;
     __atomic_store_n(&em_captures, em_captures - 1, __ATOMIC_RELEASE);
     c->ended = true;
-    c->graph->captures--;
+    count_in_graphs(c->graph, -1);
     em_capture_unref(c);
 }
 
@@ -165,7 +175,7 @@ static CUresult begin(struct em_stream *stream, CUstreamCaptureMode mode, struct
         c->next->previous = c;
     em_capture_first = c;
     __atomic_store_n(&em_captures, em_captures + 1, __ATOMIC_RELEASE);
-    c->graph->captures++;
+    count_in_graphs(c->graph, 1);
     r = em_capture_join(c, stream);
     c->origin = c->streams;
     if (!r)

@@ -28,7 +28,7 @@ struct em_graph {
     struct em_conditional *conditionals; // the handles, the newest first
     uint64_t memory_nodes;               // that allocate or free memory
     uint64_t conditional_nodes;
-    unsigned captures; // streams' captures that add nodes to it
+    unsigned captures; // streams' captures that add nodes to it or to a graph inside
 };
 
 // An edge is in the lists of both its nodes, in the order of creation, and in a bucket.

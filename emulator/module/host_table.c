@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alloc.h"
 #include "error.h"
@@ -101,8 +102,16 @@ static CUresult check_table(const cardlessModuleDesc *t, CUresult code)
 
 struct table_image {
     struct em_image image;
-    void *library;
+    struct em_host_library library;
 };
+
+void em_host_library_close(struct em_host_library library)
+{
+    if (library.handle)
+        dlclose(library.handle);
+    if (library.file >= 0)
+        close(library.file);
+}
 
 static void free_image(struct em_image *image)
 {
@@ -112,8 +121,7 @@ static void free_image(struct em_image *image)
         em_host_kernel_free(image->codes[i]);
     dm_free(image->codes);
     dm_free(image->variables);
-    if (t->library)
-        dlclose(t->library);
+    em_host_library_close(t->library);
     dm_free(t);
 }
 
@@ -148,8 +156,8 @@ static CUresult fill_image(struct em_image *image, const cardlessModuleDesc *tab
     return r;
 }
 
-CUresult em_host_table_image(const cardlessModuleDesc *table, void *library, CUresult code,
-                             struct em_image **out)
+CUresult em_host_table_image(const cardlessModuleDesc *table, struct em_host_library library,
+                             CUresult code, struct em_image **out)
 {
     em_assert_unlocked();
     CUresult r = check_table(table, code);
@@ -157,8 +165,7 @@ CUresult em_host_table_image(const cardlessModuleDesc *table, void *library, CUr
     if (!r && !t)
         r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a module");
     if (!t) {
-        if (library)
-            dlclose(library);
+        em_host_library_close(library);
         return r;
     }
     t->library = library;

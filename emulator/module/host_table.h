@@ -11,10 +11,18 @@
 CUresult em_host_table_register(const cardlessModuleDesc *table);
 CUresult em_host_table_unregister(const cardlessModuleDesc *table);
 
-// Makes an image of a table. `library` is what dlopen returned, or NULL; the image takes it over,
-// also on failure. Reports a table that breaks a rule with `code`. Precondition: em_lock not held.
-CUresult em_host_table_image(const cardlessModuleDesc *table, void *library, CUresult code,
-                             struct em_image **out);
+// What dlopen returned, or NULL, and the file in memory that it loaded, or -1. The file stays open
+// as long as the library: the loader takes two files of one name, and so of one number, for one.
+struct em_host_library {
+    void *handle;
+    int file;
+};
+void em_host_library_close(struct em_host_library library);
+
+// Makes an image of a table. The image takes the library over, also on failure. Reports a table
+// that breaks a rule with `code`. Precondition: em_lock not held.
+CUresult em_host_table_image(const cardlessModuleDesc *table, struct em_host_library library,
+                             CUresult code, struct em_image **out);
 
 // Finds the registered table that has exactly the kernels of a text: `names` is a list of `count`
 // names, each with its length. Precondition: em_lock not held.

@@ -80,18 +80,22 @@ int em_image_find_variable(const struct em_image *image, const char *name)
 
 // ---- shared objects ----
 
-// Takes over `library`, which is NULL if the loader has refused.
-static CUresult load_library(void *library, const char *name, struct em_image **out)
+static const struct em_host_library no_library = {NULL, -1};
+
+// Takes over `library`, whose handle is NULL if the loader has refused.
+static CUresult load_library(struct em_host_library library, const char *name,
+                             struct em_image **out)
 {
-    if (!library) {
+    if (!library.handle) {
         const char *why = dlerror();
+        em_host_library_close(library);
         return em_fail(CUDA_ERROR_INVALID_IMAGE, "the dynamic loader refuses %s: %s", name,
                        why ? why : "no reason given");
     }
-    const cardlessModuleDesc *table = dlsym(library, "cardlessModule");
+    const cardlessModuleDesc *table = dlsym(library.handle, "cardlessModule");
     if (table)
         return em_host_table_image(table, library, CUDA_ERROR_INVALID_IMAGE, out);
-    dlclose(library);
+    em_host_library_close(library);
     return em_fail(CUDA_ERROR_INVALID_IMAGE,
                    "%s exports no cardlessModuleDesc named cardlessModule (cardless.h), so it has "
                    "no kernels",
@@ -145,14 +149,13 @@ static CUresult load_elf(const Elf64_Ehdr *head, const void *image, struct em_im
     if (r)
         return r;
     int fd = memfd_create("cardless module", MFD_CLOEXEC);
-    if (fd < 0 || !write_whole(fd, image, size_B)) {
-        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                    "cannot make a file of the shared object (%zu bytes): %s", size_B,
-                    strerror(errno));
-    } else {
+    if (fd >= 0 && write_whole(fd, image, size_B)) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        r = load_library(dlopen(path, RTLD_NOW | RTLD_LOCAL), "the image", out);
+        return load_library((struct em_host_library){dlopen(path, RTLD_NOW | RTLD_LOCAL), fd},
+                            "the image", out);
     }
+    r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "cannot make a file of the shared object (%zu bytes): %s",
+                size_B, strerror(errno));
     if (fd >= 0)
         close(fd);
     return r;
@@ -237,7 +240,7 @@ static CUresult load_text(const char *text, struct em_image **out)
     const cardlessModuleDesc *table =
         count && count <= KERNELS_MOST ? em_host_table_for(names, count) : NULL;
     CUresult r =
-        table ? em_host_table_image(table, NULL, CUDA_ERROR_INVALID_IMAGE, out)
+        table ? em_host_table_image(table, no_library, CUDA_ERROR_INVALID_IMAGE, out)
               : em_fail(CUDA_ERROR_NOT_SUPPORTED,
                         "PTX is not executed yet; give its %u kernels (the first is "
                         "%.*s) as host functions, with cardlessModuleRegister",
@@ -282,7 +285,7 @@ CUresult em_image_load(const void *image, struct em_image **out)
     // As far as they are equal: a text may end anywhere.
     if (!strncmp(image, model.magic, sizeof model.magic)) {
         CUresult r = em_readable("image", image, sizeof model, 1);
-        return r ? r : em_host_table_image(image, NULL, CUDA_ERROR_INVALID_IMAGE, out);
+        return r ? r : em_host_table_image(image, no_library, CUDA_ERROR_INVALID_IMAGE, out);
     }
     if (!strncmp(image, ELFMAG, SELFMAG))
         return load_object(image, out);
@@ -340,7 +343,8 @@ CUresult em_image_load_file(const char *path, struct em_image **out)
     char *full = !strncmp(bytes, ELFMAG, SELFMAG) && head->e_machine == HOST_MACHINE
                      ? realpath(path, NULL)
                      : NULL;
-    r = full ? load_library(dlopen(full, RTLD_NOW | RTLD_LOCAL), full, out)
+    r = full ? load_library((struct em_host_library){dlopen(full, RTLD_NOW | RTLD_LOCAL), -1}, full,
+                            out)
              : em_image_load(bytes, out);
     free(full);
     dm_free(bytes);

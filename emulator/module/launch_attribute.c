@@ -77,8 +77,9 @@ static CUresult check_value(struct em_launch_attributes *to, CUlaunchAttributeID
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
         // It must be a multiple of the cluster's dimension, which the kernel must have.
         if ((v->preferredClusterDim.x || v->preferredClusterDim.y || v->preferredClusterDim.z) &&
-            (!to->cluster.x || v->preferredClusterDim.x % to->cluster.x ||
-             v->preferredClusterDim.y % to->cluster.y || v->preferredClusterDim.z % to->cluster.z))
+            (!to->cluster.x || !to->cluster.y || !to->cluster.z ||
+             v->preferredClusterDim.x % to->cluster.x || v->preferredClusterDim.y % to->cluster.y ||
+             v->preferredClusterDim.z % to->cluster.z))
             return em_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
                            "preferredClusterDim must be a multiple of clusterDim, which must be "
                            "given before it");

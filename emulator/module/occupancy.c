@@ -204,6 +204,17 @@ CUresult em_occupancy_cluster_size(CUfunction handle, const CUlaunchConfig *conf
     return r;
 }
 
+static CUresult check_block(const struct em_function *f, const CUlaunchConfig *config)
+{
+    const unsigned x = config->blockDimX, y = config->blockDimY, z = config->blockDimZ,
+                   most = (unsigned)attribute(f, DM_ATTRIBUTE_max_threads_per_block);
+    if (x && y && z && x <= most && y <= most / x && z <= most / x / y)
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_VALUE,
+                   "config: a block of %u x %u x %u threads; a block has 1 to %u threads", x, y, z,
+                   most);
+}
+
 CUresult em_occupancy_clusters(CUfunction handle, const CUlaunchConfig *config, int *out)
 {
     em_assert_unlocked();
@@ -214,6 +225,8 @@ CUresult em_occupancy_clusters(CUfunction handle, const CUlaunchConfig *config, 
     CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_VALUE, &f);
     if (!r && (e.x || e.y || e.z))
         r = em_occupancy_check_cluster(f, e, blocks);
+    if (!r && (e.x || e.y || e.z))
+        r = check_block(f, config);
     if (!r && !(e.x || e.y || e.z)) // (recorded: occupancy/clusters)
         *out = 0;
     else if (!r)

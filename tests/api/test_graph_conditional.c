@@ -422,6 +422,12 @@ TEST(captured_body)
     CUgraph g = new_graph(), *bodies = add_conditional(g, CU_GRAPH_COND_TYPE_IF, 1, 1, NULL), end;
     MUST(cuStreamBeginCaptureToGraph(s, bodies[0], NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_RELAXED));
     EXPECT_OK(cuMemsetD32Async(device, 3, 1, s));
+    // The capture keeps the body, and so the graph and the node that it is in.
+    size_t count = 1;
+    CUgraphNode node;
+    EXPECT_OK(cuGraphGetNodes(g, &node, &count));
+    EXPECT_ERROR(cuGraphDestroy(g), CUDA_ERROR_ILLEGAL_STATE);
+    EXPECT_ERROR(cuGraphDestroyNode(node), CUDA_ERROR_ILLEGAL_STATE);
     EXPECT_OK(cuMemcpyDtoDAsync(device + 4, device, 4, s));
     EXPECT_OK(cuStreamEndCapture(s, &end));
     EXPECT_EQ(end, bodies[0]);

@@ -426,6 +426,32 @@ TEST(unload_while_used)
     EXPECT_ERROR(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
 }
 
+// Dimensions by which a careless driver divides.
+TEST(empty_dimensions)
+{
+    if (!start())
+        SKIP("no libffi");
+    int clusters;
+    unsigned empty[][3] = {{0, 1, 1}, {1, 0, 1}, {65536, 65536, 1}};
+    CUlaunchAttribute attributes[] = {
+        {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {1, 1, 1}},
+        {.id = CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+         .value.preferredClusterDim = {2, 1, 1}}};
+    CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .attrs = attributes};
+    config.numAttrs = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        config.blockDimX = empty[i][0];
+        config.blockDimY = empty[i][1];
+        config.blockDimZ = empty[i][2];
+        EXPECT_ERROR(cuOccupancyMaxActiveClusters(&clusters, functions[KERNEL_BLOCKS], &config),
+                     CUDA_ERROR_INVALID_VALUE);
+    }
+    config.blockDimX = config.blockDimY = config.numAttrs = 2;
+    attributes[0].value.clusterDim.y = 0;
+    void *arguments[] = {&memory};
+    EXPECT(cuLaunchKernelEx(&config, functions[KERNEL_BLOCKS], arguments, NULL) != CUDA_SUCCESS);
+}
+
 TESTS(CASE(threads), CASE(indices), CASE(all_types), CASE(extra), CASE(one_by_one), CASE(per_block),
       CASE(barriers), CASE(barrier_of_some), CASE(grid_barrier),
       CASE(grid_barrier_needs_cooperation), CASE(shared_memory), CASE(variables),
@@ -433,4 +459,4 @@ TESTS(CASE(threads), CASE(indices), CASE(all_types), CASE(extra), CASE(one_by_on
       CASE(fault_builtin_trap), CASE(fault_trap), CASE(fault_assert), CASE(fault_stack),
       CASE(fault_stack_in_fiber), CASE(barrier_without_flag), CASE(freed_memory),
       CASE(handlers_of_the_program), CASE(driver_calls_in_kernel), CASE(arguments_are_copied),
-      CASE(unload_while_used))
+      CASE(unload_while_used), CASE(empty_dimensions))

@@ -82,6 +82,17 @@ TEST(shared_object_in_memory)
     close(fd);
     EXPECT_OK(cuModuleLoadData(&m, bytes));
     expect_fill(m, 7);
+    // Another one at the same time, whose kernel has another name.
+    CUmodule other;
+    CUfunction f;
+    for (char *at = bytes; at + 5 <= bytes + info.st_size; at++)
+        if (!memcmp(at, "fill", 5))
+            memcpy(at, "pour", 4);
+    EXPECT_OK(cuModuleLoadData(&other, bytes));
+    EXPECT_OK(cuModuleGetFunction(&f, other, "pour"));
+    EXPECT_ERROR(cuModuleGetFunction(&f, other, "fill"), CUDA_ERROR_NOT_FOUND);
+    expect_fill(m, 8);
+    EXPECT_OK(cuModuleUnload(other));
     // Damaged heads: offsets of the two tables that lead out of the file.
     CUmodule damaged;
     memset(bytes + 40, 0xf0, 8);
