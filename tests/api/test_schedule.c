@@ -130,7 +130,8 @@ static void log_to(const char *setting, int fd)
 static void start_run(struct run *r, const char *policy, void (*program)(void))
 {
     log_to("CARDLESS_SCHEDULE_LOG", r->schedule);
-    log_to("CARDLESS_TRACE", r->trace);
+    if (!SANITIZED) // AddressSanitizer moves variables, whose addresses are in the trace
+        log_to("CARDLESS_TRACE", r->trace);
     test_setting("CARDLESS_POLICY", policy);
     fflush(stdout);
     r->child = fork();
@@ -155,7 +156,10 @@ static void finish_run(struct run *r, char log[LOG_MOST_B])
     EXPECT_EQ(waitpid(r->child, &status, 0), r->child);
     EXPECT_EQ(status, 0);
     size_t used = read_log(r->schedule, log, LOG_MOST_B - 1);
-    used += read_log(r->trace, log + used, LOG_MOST_B - 1 - used);
+    if (!SANITIZED)
+        used += read_log(r->trace, log + used, LOG_MOST_B - 1 - used);
+    else
+        close(r->trace);
     log[used] = 0;
 }
 
