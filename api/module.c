@@ -10,7 +10,8 @@
 
 enum { JIT_OPTIONS = 35, LIBRARY_OPTIONS = 2 };
 
-// What an option says is for a compiler, and host functions need none.
+// Only the names of options are checked, because their values are for a compiler, and host
+// functions need none.
 static CUresult check_options(const int *options, void *const *values, unsigned count, int known)
 {
     if (count && (!options || !values))

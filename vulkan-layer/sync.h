@@ -64,7 +64,7 @@ struct vl_sync_plan {
 // VK_ERROR_OUT_OF_HOST_MEMORY.
 VkResult vl_sync_prepare(struct vl_instance *i, VkPhysicalDevice physical,
                          const VkDeviceCreateInfo *info, struct vl_sync_plan *plan);
-// Frees what the plan holds. The device keeps plan->sync if it was created.
+// Frees the plan's memory. The device keeps plan->sync if it was created.
 void vl_sync_prepared(struct vl_sync_plan *plan, bool created);
 // Ends the threads of the device's queues, drops what they hold, and frees all state.
 void vl_sync_finish(struct vl_sync *sync);

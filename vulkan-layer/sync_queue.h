@@ -21,7 +21,8 @@
 // there already, the program's own thread passes the batch on.
 //
 // The program must not use a queue in two threads at once. So only its own thread, if the list is
-// empty, or the thread of the queue, if it is not, calls the driver with the queue.
+// empty, or the thread of the queue, if it is not, calls the driver with the queue. Debug labels
+// are an exception: they go straight to the driver.
 #pragma once
 #include "sync_batch.h"
 

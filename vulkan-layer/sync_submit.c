@@ -173,29 +173,28 @@ const PFN_vkQueuePresentKHR vl_hook_QueuePresentKHR = present;
 
 // ---- waiting
 
+// Waits until everything that a queue, or all queues, held has gone to the driver.
+static VkResult drain(struct vl_sync *sync, VkQueue queue)
+{
+    if (!sync)
+        return VK_SUCCESS;
+    vl_queue_drain(sync, queue);
+    return vl_sync_lost(sync);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL queue_wait_idle(VkQueue queue)
 {
     struct vl_device *d = vl_device_of(queue);
-    if (d->sync) {
-        vl_queue_drain(d->sync, queue);
-        VkResult lost = vl_sync_lost(d->sync);
-        if (lost)
-            return lost;
-    }
-    return d->QueueWaitIdle(queue);
+    VkResult r = drain(d->sync, queue);
+    return r ? r : d->QueueWaitIdle(queue);
 }
 const PFN_vkQueueWaitIdle vl_hook_QueueWaitIdle = queue_wait_idle;
 
 static VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice device)
 {
     struct vl_device *d = vl_device_of(device);
-    if (d->sync) {
-        vl_queue_drain(d->sync, VK_NULL_HANDLE);
-        VkResult lost = vl_sync_lost(d->sync);
-        if (lost)
-            return lost;
-    }
-    return d->DeviceWaitIdle(device);
+    VkResult r = drain(d->sync, VK_NULL_HANDLE);
+    return r ? r : d->DeviceWaitIdle(device);
 }
 const PFN_vkDeviceWaitIdle vl_hook_DeviceWaitIdle = device_wait_idle;
 

@@ -166,6 +166,13 @@ CUresult em_code_set_attribute(const struct em_code *code, struct em_function_se
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        // "If the value is set during compile time, it cannot be set at runtime. Setting it at
+        // runtime will return CUDA_ERROR_NOT_PERMITTED."
+        if (code->required_cluster[0])
+            return em_fail(CUDA_ERROR_NOT_PERMITTED,
+                           "attrib %d: kernel %s was built for clusters of %u x %u x %u blocks",
+                           (int)attribute, code->name, code->required_cluster[0],
+                           code->required_cluster[1], code->required_cluster[2]);
         to = &s->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:

@@ -13,7 +13,7 @@
 struct dm_fault;
 struct em_host_part;
 
-// What a lane waits for.
+// The state of a lane.
 enum em_host_wait { EM_HOST_RUNS, EM_HOST_AT_BARRIER, EM_HOST_AT_GRID_BARRIER, EM_HOST_ENDED };
 
 // A thread of the grid, or a block if the function is called once for each.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches: checks, the command, and what a kernel node keeps.
+// Launches: checks, the command, and the parameters of kernel nodes.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ struct em_launch_attributes {
     CUlaunchAttributeValue *values; // EM_LAUNCH_ATTRIBUTES of them; may be NULL
 };
 
-// What a program asks for.
+// The arguments of a launch.
 struct em_launch_config {
     CUfunction function; // or a library's kernel
     struct em_extent3 blocks, threads;

@@ -136,7 +136,7 @@ static CUresult build(const struct em_launch_config *config, struct em_function 
     c->function = f;
     c->blocks = config->blocks;
     c->threads = config->threads;
-    c->cluster = config->attributes.cluster;
+    c->cluster = em_launch_cluster(config, f);
     c->shared_B = config->shared_B;
     c->cooperative = config->attributes.cooperative;
     c->arguments_at = (uint32_t)(sizeof *c + accesses_B);

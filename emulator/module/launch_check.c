@@ -58,13 +58,21 @@ static CUresult check_threads(struct em_extent3 threads, const struct em_code *c
 
 // ---- clusters ----
 
+struct em_extent3 em_launch_cluster(const struct em_launch_config *c, const struct em_function *f)
+{
+    em_assert_locked();
+    const struct em_extent3 e = c->attributes.cluster;
+    const int *required = f->settings->cluster;
+    if (e.x || e.y || e.z)
+        return e;
+    return (struct em_extent3){(unsigned)required[0], (unsigned)required[1], (unsigned)required[2]};
+}
+
 static CUresult check_cluster(const struct em_launch_config *c, const struct em_function *f)
 {
     const unsigned *required = f->code->required_cluster;
-    struct em_extent3 e = c->attributes.cluster;
-    if (!e.x && !e.y && !e.z)
-        e = (struct em_extent3){required[0], required[1], required[2]};
-    else if (required[0] && (e.x != required[0] || e.y != required[1] || e.z != required[2]))
+    const struct em_extent3 e = em_launch_cluster(c, f);
+    if (required[0] && (e.x != required[0] || e.y != required[1] || e.z != required[2]))
         return em_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
                        "a cluster of %u x %u x %u blocks is not the %u x %u x %u for which kernel "
                        "%s was built",

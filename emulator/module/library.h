@@ -34,7 +34,7 @@ CUresult em_kernel_set_attribute(CUkernel kernel, CUdevice device, CUfunction_at
                                  int value);
 CUresult em_kernel_check(CUkernel kernel, CUdevice device);
 
-// What a kernel is. Precondition: em_lock held.
+// Returns the code of a kernel. Precondition: em_lock held.
 const struct em_code *em_kernel_code(const struct em_kernel *k);
 // The function of a kernel in a context, which is made if it does not exist.
 // Precondition: em_lock held.

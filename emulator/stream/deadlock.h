@@ -17,7 +17,7 @@
 
 struct em_command;
 
-// What a parked command needs.
+// The need of a parked command.
 struct em_need {
     char text[160];              // "value 3 of CUexternalSemaphore #1 (it is 2)"
     const struct em_command *by; // a pending command that brings it, or NULL

@@ -199,6 +199,10 @@ CUresult em_event_elapsed(struct em_event *start, struct em_event *end, float *m
     if (!r) // the difference may be negative
         *milliseconds =
             (float)((double)(int64_t)(end->marker->time_ns - start->marker->time_ns) / 1e6);
+    if (em_unlikely(em_order_on) && !r) {
+        em_order_host_acquire_mark(&start->marker->order);
+        em_order_host_acquire_mark(&end->marker->order);
+    }
     em_unlock();
     return r;
 }

@@ -127,7 +127,7 @@ static struct text after_text(const struct em_order_who *older)
     return t;
 }
 
-// What the newer access waits for.
+// The last wait before the newer access.
 static struct text before_text(const struct em_order_who *who, const struct em_order_point *p)
 {
     struct text t, stream = stream_text(who);

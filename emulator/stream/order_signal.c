@@ -67,6 +67,9 @@ void em_order_await(const struct em_order_signals *s, struct em_command *waits,
     uint32_t count = s ? s->count : 0, kept = count < EM_ORDER_SIGNALS ? count : EM_ORDER_SIGNALS;
     for (uint32_t i = 1; i <= kept; i++) {
         const struct em_order_signal *at = signal_at(s, count - i);
+        // Values grow. If one does not, the word was reset in between by other means.
+        if (found && at->value >= found->value)
+            break;
         if (ends(at->value, argument))
             found = at;
         else if (found)

@@ -18,8 +18,8 @@ static uint64_t used_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * DM_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-// Whether a thread runs, or would if it got a processor: `R`, behind the last parenthesis of
-// /proc/self/task/THREAD/stat.
+// Whether a thread runs, or would if it got a processor: the last parenthesis of
+// /proc/self/task/THREAD/stat is followed by `R`.
 static bool is_runnable(long thread)
 {
     char path[64], text[512];

@@ -426,6 +426,22 @@ TEST(unload_while_used)
     EXPECT_ERROR(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
 }
 
+// "The validity of the cluster dimensions is checked at launch time."
+TEST(required_cluster)
+{
+    if (!start())
+        SKIP("no libffi");
+    const CUfunction f = functions[KERNEL_BLOCKS];
+    void *arguments[] = {&memory};
+    EXPECT_OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 3));
+    EXPECT_ERROR(launch(f, 3, 1, 0, arguments), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    EXPECT_OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, 1));
+    EXPECT_OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, 1));
+    EXPECT_ERROR(launch(f, 4, 1, 0, arguments), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    EXPECT_OK(launch(f, 3, 1, 0, arguments));
+    EXPECT_OK(cuCtxSynchronize());
+}
+
 // Dimensions by which a careless driver divides.
 TEST(empty_dimensions)
 {
@@ -459,4 +475,4 @@ TESTS(CASE(threads), CASE(indices), CASE(all_types), CASE(extra), CASE(one_by_on
       CASE(fault_builtin_trap), CASE(fault_trap), CASE(fault_assert), CASE(fault_stack),
       CASE(fault_stack_in_fiber), CASE(barrier_without_flag), CASE(freed_memory),
       CASE(handlers_of_the_program), CASE(driver_calls_in_kernel), CASE(arguments_are_copied),
-      CASE(unload_while_used), CASE(empty_dimensions))
+      CASE(unload_while_used), CASE(required_cluster), CASE(empty_dimensions))

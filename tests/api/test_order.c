@@ -289,6 +289,38 @@ TEST(value_too_low)
     EXPECT_UNORDERED(O01, older, newer);
 }
 
+// A flag that a fill resets has the same value in each round.
+TEST(value_that_is_reset)
+{
+    order_begin();
+    CUdeviceptr word = order_word();
+    for (int round = 0; round < 3; round++) {
+        order_write(order_a);
+        EXPECT_OK(cuStreamWriteValue32(order_a, word, 1, 0));
+        EXPECT_OK(cuStreamWaitValue32(order_b, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+        order_read(order_b);
+        EXPECT_OK(cuMemsetD32Async(word, 0, 1, order_b));
+        EXPECT_OK(cuStreamSynchronize(order_b));
+    }
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(elapsed_time)
+{
+    float ms;
+    order_begin();
+    CUevent start, end;
+    EXPECT_OK(cuEventCreate(&start, 0));
+    EXPECT_OK(cuEventCreate(&end, 0));
+    EXPECT_OK(cuEventRecord(start, order_a));
+    order_write(order_a);
+    EXPECT_OK(cuEventRecord(end, order_a));
+    while (cuEventElapsedTime(&ms, start, end))
+        continue;
+    order_read(order_b);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 // ---- bytes ----
 
 TEST(halves)
@@ -412,6 +444,7 @@ TESTS(CASE(one_stream), CASE(two_streams), CASE(write_after_read), CASE(two_read
       CASE(synchronous_calls), CASE(synchronised_with_another_stream),
       CASE(synchronous_copy_too_early), CASE(host_function), CASE(callback),
       CASE(host_function_too_late), CASE(synchronised_by_another_thread), CASE(values),
-      CASE(value_awaited_before_it_is_written), CASE(value_too_low), CASE(halves), CASE(columns),
-      CASE(rows_of_other_pitches), CASE(boxes_of_an_array), CASE(levels_of_a_mipmap),
-      CASE(host_memory), CASE(one_report_for_a_loop))
+      CASE(value_awaited_before_it_is_written), CASE(value_too_low), CASE(value_that_is_reset),
+      CASE(elapsed_time), CASE(halves), CASE(columns), CASE(rows_of_other_pitches),
+      CASE(boxes_of_an_array), CASE(levels_of_a_mipmap), CASE(host_memory),
+      CASE(one_report_for_a_loop))
