@@ -2,6 +2,7 @@
 // Creates, opens, signals and awaits semaphores in shared memory.
 #include "shared_semaphore.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -109,7 +110,8 @@ void dm_semaphore_close(struct dm_semaphore *semaphore)
 
 uint64_t dm_semaphore_value(const struct dm_semaphore *semaphore)
 {
-    return __atomic_load_n(&semaphore->shared->value, __ATOMIC_SEQ_CST);
+    uint64_t now = __atomic_load_n(&semaphore->shared->value, __ATOMIC_SEQ_CST);
+    return semaphore->kind == DM_SEMAPHORE_BINARY ? now != 0 : now;
 }
 
 bool dm_semaphore_reached(const struct dm_semaphore *semaphore, uint64_t value)
@@ -118,21 +120,35 @@ bool dm_semaphore_reached(const struct dm_semaphore *semaphore, uint64_t value)
     return semaphore->kind == DM_SEMAPHORE_BINARY ? now != 0 : now >= value;
 }
 
-bool dm_semaphore_acquire(struct dm_semaphore *semaphore, uint64_t value)
+bool dm_semaphore_acquire_mark(struct dm_semaphore *semaphore, uint64_t value, uint64_t *mark)
 {
     if (semaphore->kind == DM_SEMAPHORE_TIMELINE)
         return dm_semaphore_reached(semaphore, value);
-    return __atomic_exchange_n(&semaphore->shared->value, 0, __ATOMIC_SEQ_CST) != 0;
+    uint64_t before = __atomic_exchange_n(&semaphore->shared->value, 0, __ATOMIC_SEQ_CST);
+    if (before)
+        *mark = before;
+    return before != 0;
+}
+
+bool dm_semaphore_acquire(struct dm_semaphore *semaphore, uint64_t value)
+{
+    uint64_t mark;
+    return dm_semaphore_acquire_mark(semaphore, value, &mark);
+}
+
+uint64_t dm_semaphore_signal_mark(struct dm_semaphore *semaphore, uint64_t value, uint64_t mark)
+{
+    struct dm_semaphore_shared *s = semaphore->shared;
+    const bool binary = semaphore->kind == DM_SEMAPHORE_BINARY;
+    assert(!binary || mark);
+    uint64_t before = __atomic_exchange_n(&s->value, binary ? mark : value, __ATOMIC_SEQ_CST);
+    dm_word_changed(&s->changed, &s->waiters);
+    return binary ? before != 0 : before;
 }
 
 uint64_t dm_semaphore_signal(struct dm_semaphore *semaphore, uint64_t value)
 {
-    struct dm_semaphore_shared *s = semaphore->shared;
-    if (semaphore->kind == DM_SEMAPHORE_BINARY)
-        value = 1;
-    uint64_t before = __atomic_exchange_n(&s->value, value, __ATOMIC_SEQ_CST);
-    dm_word_changed(&s->changed, &s->waiters);
-    return before;
+    return dm_semaphore_signal_mark(semaphore, value, 1);
 }
 
 void dm_semaphore_reset(struct dm_semaphore *semaphore)

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum dm_semaphore_kind {
-    DM_SEMAPHORE_BINARY = 1,   // value 0: unsignalled, else signalled. A wait resets it
+    DM_SEMAPHORE_BINARY = 1, // value 0: unsignalled, else the mark of the signal. A wait resets it
     DM_SEMAPHORE_TIMELINE = 2, // the value counts; waits leave it alone
 };
 
@@ -51,15 +51,20 @@ int dm_semaphore_create(enum dm_semaphore_kind kind, uint64_t value, struct dm_s
 int dm_semaphore_open(int fd, struct dm_semaphore *out);
 void dm_semaphore_close(struct dm_semaphore *semaphore);
 
+// Of a binary semaphore: 1 if it is signalled.
 uint64_t dm_semaphore_value(const struct dm_semaphore *semaphore);
 // Whether a wait for `value` ends now. A binary semaphore ignores `value`, here and below.
 bool dm_semaphore_reached(const struct dm_semaphore *semaphore, uint64_t value);
 // Ends a wait for `value` if it can end, and resets a binary semaphore. Returns false if it cannot:
 // then the caller has to wait on.
 bool dm_semaphore_acquire(struct dm_semaphore *semaphore, uint64_t value);
+// The same. *mark is the mark of the signal that a binary semaphore had; else it stays as it is.
+bool dm_semaphore_acquire_mark(struct dm_semaphore *semaphore, uint64_t value, uint64_t *mark);
 // Sets the value of a timeline, also to a lower one, or the binary semaphore to signalled, and
-// wakes those who wait. Returns the value before.
+// wakes those who wait. Returns the value before; of a binary semaphore 1 if it was signalled.
 uint64_t dm_semaphore_signal(struct dm_semaphore *semaphore, uint64_t value);
+// The same. The wait that consumes the signal of a binary semaphore gets the mark, which is not 0.
+uint64_t dm_semaphore_signal_mark(struct dm_semaphore *semaphore, uint64_t value, uint64_t mark);
 // Resets a binary semaphore to unsignalled without a wait, as vkResetFences does.
 void dm_semaphore_reset(struct dm_semaphore *semaphore);
 

@@ -20,6 +20,7 @@
 struct step {
     struct em_external_semaphore *semaphore; // a reference
     uint64_t value;
+    uint64_t mark; // of a binary semaphore's signal, for the ordering checker
 };
 
 // The steps follow in the same block of memory, so that a byte copy of the command is complete.
@@ -81,7 +82,8 @@ static void order_signals(struct em_command *command)
     const struct semaphores *s = (const struct semaphores *)command;
     em_lock();
     for (unsigned i = 0; i < s->count; i++)
-        em_payload_order_signal(payload_of(s, i), command, steps_of(s)[i].value);
+        steps_of(s)[i].mark =
+            em_payload_order_signal(payload_of(s, i), command, steps_of(s)[i].value);
     em_unlock();
 }
 
@@ -90,7 +92,7 @@ static void order_waits(struct em_command *command)
     const struct semaphores *s = (const struct semaphores *)command;
     em_lock();
     for (unsigned i = 0; i < s->count; i++)
-        em_payload_order_wait(payload_of(s, i), command, steps_of(s)[i].value);
+        em_payload_order_wait(payload_of(s, i), command, steps_of(s)[i].value, steps_of(s)[i].mark);
     em_unlock();
 }
 
@@ -101,7 +103,8 @@ static CUresult run_signal(struct em_command *command)
         order_signals(command);
     for (unsigned i = 0; i < s->count; i++) {
         const struct step *step = &steps_of(s)[i];
-        em_payload_signal(step->semaphore->payload, step->value, &step->semaphore->object);
+        em_payload_signal(step->semaphore->payload, step->value, step->mark,
+                          &step->semaphore->object);
     }
     return CUDA_SUCCESS;
 }
@@ -116,7 +119,8 @@ static void finish_signal(struct em_command *command)
 
 static bool acquire(const struct semaphores *s)
 {
-    return dm_semaphore_acquire(&payload_of(s, s->done)->semaphore, steps_of(s)[s->done].value);
+    struct step *step = &steps_of(s)[s->done];
+    return dm_semaphore_acquire_mark(&payload_of(s, s->done)->semaphore, step->value, &step->mark);
 }
 
 // Reports if another stream waits for the same binary semaphore.

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "lock.h"
 #include "object.h"
+#include "order.h"
 #include "order_signal.h"
 
 CUresult em_payload_create(struct dm_semaphore *semaphore, struct em_payload **out)
@@ -60,10 +61,20 @@ static void report_value(const struct em_object *object, uint64_t value, uint64_
                em_object_text(object, text, sizeof text));
 }
 
-void em_payload_signal(struct em_payload *p, uint64_t value, const struct em_object *object)
+static void order_replaced(const struct em_payload *p, uint64_t value, uint64_t before)
+{
+    em_lock();
+    em_order_signal_replaced(p->order, value, before);
+    em_unlock();
+}
+
+void em_payload_signal(struct em_payload *p, uint64_t value, uint64_t mark,
+                       const struct em_object *object)
 {
     em_assert_unlocked();
-    uint64_t before = dm_semaphore_signal(&p->semaphore, value);
+    uint64_t before = dm_semaphore_signal_mark(&p->semaphore, value, mark ? mark : 1);
+    if (__builtin_expect(em_order_on, 0) && p->semaphore.kind == DM_SEMAPHORE_TIMELINE)
+        order_replaced(p, value, before);
     if (p->semaphore.kind == DM_SEMAPHORE_BINARY) {
         if (before)
             report_lost_signal(object);
@@ -81,10 +92,13 @@ void em_payload_progress(void)
 
 // ---- the ordering checker ----
 
-void em_payload_order_signal(struct em_payload *p, struct em_command *by, uint64_t value)
+uint64_t em_payload_order_signal(struct em_payload *p, struct em_command *by, uint64_t value)
 {
     em_assert_locked();
-    em_order_signal(&p->order, by, value);
+    const bool binary = p->semaphore.kind == DM_SEMAPHORE_BINARY;
+    const uint64_t mark = binary ? em_order_new_mark() : 0;
+    em_order_signal(&p->order, by, binary ? mark : value);
+    return mark;
 }
 
 static bool value_reached(uint64_t value, const void *wanted)
@@ -92,12 +106,12 @@ static bool value_reached(uint64_t value, const void *wanted)
     return value >= *(const uint64_t *)wanted;
 }
 
-// Signals of a binary semaphore have no values: the last one counts.
-void em_payload_order_wait(const struct em_payload *p, struct em_command *waits, uint64_t value)
+void em_payload_order_wait(const struct em_payload *p, struct em_command *waits, uint64_t value,
+                           uint64_t mark)
 {
     em_assert_locked();
     if (p->semaphore.kind == DM_SEMAPHORE_BINARY)
-        em_order_await_last(p->order, waits);
+        em_order_await_mark(p->order, waits, mark);
     else
         em_order_await(p->order, waits, value_reached, &value);
 }

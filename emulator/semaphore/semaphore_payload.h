@@ -29,14 +29,18 @@ void em_payload_unref(struct em_payload *payload);
 // Signals the semaphore. Reports S04 if the value of a timeline does not rise, and S03 if the
 // signal of a binary semaphore is lost because no wait has consumed the one before. Messages name
 // the object. Precondition: em_lock not held.
-void em_payload_signal(struct em_payload *payload, uint64_t value, const struct em_object *object);
+// `mark` is that of em_payload_order_signal, or 0.
+void em_payload_signal(struct em_payload *payload, uint64_t value, uint64_t mark,
+                       const struct em_object *object);
 // To be called after em_payload_signal: asks the commands of this process that wait for semaphores,
 // and runs those that are ready. Precondition: em_lock held, which is released meanwhile.
 void em_payload_progress(void);
 
 // For the ordering checker: the command, or the host if it is NULL, is about to signal the
-// semaphore, or has waited for it. Precondition: em_lock held.
+// semaphore. Returns the mark of the signal, or 0 for a timeline. Precondition: em_lock held.
 struct em_command;
-void em_payload_order_signal(struct em_payload *payload, struct em_command *by, uint64_t value);
+uint64_t em_payload_order_signal(struct em_payload *payload, struct em_command *by, uint64_t value);
+// It has waited for the semaphore, and got the mark of dm_semaphore_acquire_mark.
+// Precondition: em_lock held.
 void em_payload_order_wait(const struct em_payload *payload, struct em_command *waits,
-                           uint64_t value);
+                           uint64_t value, uint64_t mark);

@@ -160,11 +160,12 @@ CUresult em_virtual_semaphore_signal(cardlessSemaphore handle, uint64_t value)
     em_lock();
     CUresult r = get(handle, &s);
     if (!r) {
+        uint64_t mark = 0;
         em_object_ref(&s->object);
         if (__builtin_expect(em_order_on, 0))
-            em_payload_order_signal(s->payload, NULL, value);
+            mark = em_payload_order_signal(s->payload, NULL, value);
         em_unlock();
-        em_payload_signal(s->payload, value, &s->object);
+        em_payload_signal(s->payload, value, mark, &s->object);
         em_lock();
         em_object_unref(&s->object);
         em_payload_progress();
@@ -176,13 +177,13 @@ CUresult em_virtual_semaphore_signal(cardlessSemaphore handle, uint64_t value)
 // A thread that waits for a semaphore.
 struct host_wait {
     struct em_payload *payload;
-    uint64_t value;
+    uint64_t value, mark;
 };
 
 static bool host_wait_over(void *argument)
 {
-    const struct host_wait *w = argument;
-    return dm_semaphore_acquire(&w->payload->semaphore, w->value);
+    struct host_wait *w = argument;
+    return dm_semaphore_acquire_mark(&w->payload->semaphore, w->value, &w->mark);
 }
 
 // The end of a time limit that begins now; 0: no limit.
@@ -199,13 +200,13 @@ CUresult em_virtual_semaphore_wait(cardlessSemaphore handle, uint64_t value, uin
     em_lock();
     CUresult r = get(handle, &s);
     if (!r) {
-        struct host_wait wait = {s->payload, value};
+        struct host_wait wait = {s->payload, value, 0};
         em_payload_ref(wait.payload); // another thread may destroy the semaphore
         // A time limit that has passed is an answer, not an error, and has no message.
         if (!em_source_wait_until(&wait.payload->source, host_wait_over, &wait, deadline_ns))
             r = CUDA_ERROR_TIMEOUT;
         else if (__builtin_expect(em_order_on, 0))
-            em_payload_order_wait(wait.payload, NULL, value);
+            em_payload_order_wait(wait.payload, NULL, value, wait.mark);
         em_payload_unref(wait.payload);
     }
     em_unlock();

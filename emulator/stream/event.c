@@ -13,6 +13,7 @@
 #include "event_shared.h"
 #include "lock.h"
 #include "order.h"
+#include "order_signal.h"
 #include "outside.h"
 #include "progress.h"
 #include "synchronised.h"
@@ -111,6 +112,16 @@ static bool is_captured(const struct em_event *e)
     return em_unlikely(__atomic_load_n(&e->captured, __ATOMIC_ACQUIRE) != NULL);
 }
 
+// The host has waited for a record: one of another process, or the one of `m`, if any.
+static void order_host_waited(bool of_other, const struct em_marker *m)
+{
+    em_assert_locked();
+    if (of_other)
+        em_order_host_acquire_outside();
+    else if (m)
+        em_order_host_acquire_mark(&m->order);
+}
+
 CUresult em_event_query(struct em_event *e)
 {
     if (is_captured(e))
@@ -119,8 +130,8 @@ CUresult em_event_query(struct em_event *e)
     if (!is_done(e))
         em_poll(NULL);
     CUresult r = is_done(e) ? context_error_of(e) : CUDA_ERROR_NOT_READY;
-    if (em_unlikely(em_order_on) && !r && e->marker)
-        em_order_host_acquire_mark(&e->marker->order);
+    if (em_unlikely(em_order_on) && !r)
+        order_host_waited(!em_event_is_ours(e) && em_event_slot_last(e->slot), e->marker);
     em_unlock();
     return r;
 }
@@ -168,8 +179,8 @@ CUresult em_event_synchronize(struct em_event *e)
     }
     if (!r)
         r = em_context_wait_result(e->object.context, before);
-    if (em_unlikely(em_order_on) && !r && m)
-        em_order_host_acquire_mark(&m->order);
+    if (em_unlikely(em_order_on) && !r)
+        order_host_waited(slot_record != 0, m);
     em_marker_unref(m);
     em_unlock();
     em_synchronised(EM_SYNC_CALL);

@@ -2,6 +2,8 @@
 // The ordering checker: semaphores, and words that streams wait for.
 #include "order_signal.h"
 
+#include <sys/random.h>
+
 #include "alloc.h"
 #include "lock.h"
 #include "order_state.h"
@@ -30,7 +32,7 @@ void em_order_signal(struct em_order_signals **signals, struct em_command *by, u
     struct em_clock *before = s->count ? em_clock_ref(signal_at(s, s->count - 1)->before) : NULL;
     struct em_order_signal *at = signal_at(s, s->count++);
     em_clock_unref(at->before);
-    *at = (struct em_order_signal){value, before};
+    *at = (struct em_order_signal){.value = value, .before = before};
     if (by)
         em_order_release(by, &at->before);
     else
@@ -46,14 +48,36 @@ static void acquire(struct em_command *c, struct em_clock *from)
         em_order_host_acquire(from);
 }
 
-static void wait_ended(struct em_command *waits, const struct em_order_signal *by)
+uint64_t em_order_new_mark(void)
+{
+    static uint64_t last;
+    em_assert_locked();
+    if (!last && getrandom(&last, sizeof last, 0) != sizeof last)
+        last = UINT64_C(1) << 32; // marks of processes may be equal
+    last++;
+    if (last < 2) // 1 is the mark of those who do not choose one
+        last = 2;
+    return last;
+}
+
+void em_order_signal_replaced(struct em_order_signals *s, uint64_t value, uint64_t replaced)
+{
+    em_assert_locked();
+    if (!s || !s->count || signal_at(s, s->count - 1)->value != value)
+        return;
+    struct em_order_signal *at = signal_at(s, s->count - 1);
+    at->others = s->count == 1 || signal_at(s, s->count - 2)->value != replaced;
+    at->replaced = replaced;
+}
+
+static void wait_ended(struct em_command *waits, const struct em_order_signal *by, bool others)
 {
     if (em_order.stopped)
         return;
-    if (by) {
+    if (by)
         acquire(waits, by->before);
+    if (!others)
         return;
-    }
     acquire(waits, outside);
     if (waits)
         acquire(waits, em_order.host);
@@ -75,13 +99,17 @@ void em_order_await(const struct em_order_signals *s, struct em_command *waits,
         else if (found)
             break;
     }
-    wait_ended(waits, found);
+    wait_ended(waits, found, !found || (found->others && ends(found->replaced, argument)));
 }
 
-void em_order_await_last(const struct em_order_signals *s, struct em_command *waits)
+void em_order_await_mark(const struct em_order_signals *s, struct em_command *waits, uint64_t mark)
 {
     em_assert_locked();
-    wait_ended(waits, s && s->count ? signal_at(s, s->count - 1) : NULL);
+    const struct em_order_signal *found = NULL;
+    for (unsigned i = 0; s && i < EM_ORDER_SIGNALS && i < s->count; i++)
+        if (s->last[i].value == mark)
+            found = &s->last[i];
+    wait_ended(waits, found, !found);
 }
 
 void em_order_signals_free(struct em_order_signals *s)
@@ -102,6 +130,12 @@ void em_order_acquire_outside(struct em_command *c)
 {
     em_assert_locked();
     em_order_acquire(c, outside);
+}
+
+void em_order_host_acquire_outside(void)
+{
+    em_assert_locked();
+    em_order_host_acquire(outside);
 }
 
 // ---- words ----

@@ -56,6 +56,14 @@ static void binary(void)
     EXPECT_EQ(dm_semaphore_signal(&s, 0), 1); // already signalled: counts once
     EXPECT_EQ(dm_semaphore_wait(&s, 0, 0), 0);
     EXPECT(dm_semaphore_acquire(&s, 0) && !dm_semaphore_acquire(&s, 0));
+    uint64_t mark = 0;
+    EXPECT_EQ(dm_semaphore_signal_mark(&s, 0, UINT64_MAX), 0);
+    EXPECT_EQ(dm_semaphore_value(&s), 1); // a mark is not a value
+    EXPECT_EQ(dm_semaphore_signal_mark(&s, 0, 7), 1);
+    EXPECT(dm_semaphore_acquire_mark(&s, 0, &mark));
+    EXPECT_EQ(mark, 7);
+    EXPECT(!dm_semaphore_acquire_mark(&s, 0, &mark));
+    EXPECT_EQ(mark, 7);
     dm_semaphore_signal(&s, 0);
     dm_semaphore_reset(&s);
     EXPECT(!dm_semaphore_reached(&s, 0));
