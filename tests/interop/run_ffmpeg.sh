@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 # run_ffmpeg.sh CARDLESS: an unmodified ffmpeg copies frames from CUDA to Vulkan and back. Both
 # directions are ordered by external semaphores. Every frame must come out as it went in.
+#
+# Newer releases (7.1 is one) copy only from Vulkan to CUDA, because their filter `hwupload` does
+# not accept CUDA frames for a Vulkan device. frame_copies.c copies in both directions with them.
 command -v ffmpeg >/dev/null || {
     echo 'SKIPPED: ffmpeg is not installed'
     exit 77
@@ -34,11 +37,20 @@ filter() {
     return $status
 }
 
-# check NAME LINE FILTERS: the frames are those of the reference, and LINE is in ffmpeg's log.
+# True if ffmpeg is newer than 5.1 and refused to connect its filters in the log NAME.
+refuses_filters() {
+    version=$(ffmpeg -version | sed -n 's/^libavutil  *\([0-9]*\)\..*/\1/p')
+    [ "$version" -gt 57 ] && grep -q "^Impossible to convert between the formats" "$folder/$1.log"
+}
+
+# check NAME LINE FILTERS: the frames are those of the reference, and LINE, a regular expression, is
+# in ffmpeg's log.
 check() {
     if filter "$1" "$3" "$cardless" run --vulkan-as nvidia -- timeout 60 &&
         grep -q "$2" "$folder/$1.log" && cmp "$folder/$1" "$folder/reference"; then
         echo "$format, $1: $(wc -l <"$folder/$1") frames are the same"
+    elif [ "$1" = to-vulkan ] && refuses_filters "$1"; then
+        echo "$format, $1: not tested, because this ffmpeg does not connect these filters"
     else
         tail -20 "$folder/$1.log"
         echo "$format, $1: failed"
@@ -54,9 +66,9 @@ for format in nv12 yuv420p; do
         exit 1
     }
     devices='-init_hw_device cuda=cu:0 -init_hw_device vulkan=vk@cu -filter_hw_device cu'
-    check to-vulkan 'Transfered CUDA image to Vulkan' \
+    check to-vulkan 'Transferr*ed CUDA image to Vulkan' \
         "format=$format,hwupload_cuda,hwupload=derive_device=vulkan,hwdownload,format=$format"
-    check to-cuda 'Transfered Vulkan image to CUDA' \
+    check to-cuda 'Transferr*ed Vulkan image to CUDA' \
         "format=$format,hwupload=derive_device=vulkan,hwupload=derive_device=cuda,hwdownload,\
 format=$format"
 done
