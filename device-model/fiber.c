@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "guard.h"
 
 #if defined(__has_feature)
@@ -76,17 +77,19 @@ static void *first_frame(char *top, void (*main)(void *), void *argument)
 #elif defined(__aarch64__)
 __asm__(".text\n.p2align 4\n.hidden dm_fiber_swap\n.globl dm_fiber_swap\n"
         ".type dm_fiber_swap,%function\ndm_fiber_swap:\n"
-        "\tsub sp, sp, #160\n"
+        "\tsub sp, sp, #176\n"
         "\tstp x19, x20, [sp]\n\tstp x21, x22, [sp, #16]\n\tstp x23, x24, [sp, #32]\n"
         "\tstp x25, x26, [sp, #48]\n\tstp x27, x28, [sp, #64]\n\tstp x29, x30, [sp, #80]\n"
         "\tstp d8, d9, [sp, #96]\n\tstp d10, d11, [sp, #112]\n\tstp d12, d13, [sp, #128]\n"
         "\tstp d14, d15, [sp, #144]\n"
+        "\tmrs x9, fpcr\n\tstr x9, [sp, #160]\n"
         "\tmov x9, sp\n\tstr x9, [x0]\n\tmov sp, x1\n"
+        "\tldr x9, [sp, #160]\n\tmsr fpcr, x9\n"
         "\tldp x19, x20, [sp]\n\tldp x21, x22, [sp, #16]\n\tldp x23, x24, [sp, #32]\n"
         "\tldp x25, x26, [sp, #48]\n\tldp x27, x28, [sp, #64]\n\tldp x29, x30, [sp, #80]\n"
         "\tldp d8, d9, [sp, #96]\n\tldp d10, d11, [sp, #112]\n\tldp d12, d13, [sp, #128]\n"
         "\tldp d14, d15, [sp, #144]\n"
-        "\tadd sp, sp, #160\n\tret\n.size dm_fiber_swap, . - dm_fiber_swap\n"
+        "\tadd sp, sp, #176\n\tret\n.size dm_fiber_swap, . - dm_fiber_swap\n"
         ".p2align 4\n.hidden dm_fiber_first\n.globl dm_fiber_first\n"
         ".type dm_fiber_first,%function\ndm_fiber_first:\n"
         "\t.cfi_startproc\n\t.cfi_undefined x30\n"
@@ -95,11 +98,12 @@ __asm__(".text\n.p2align 4\n.hidden dm_fiber_swap\n.globl dm_fiber_swap\n"
 
 static void *first_frame(char *top, void (*main)(void *), void *argument)
 {
-    uint64_t *at = (uint64_t *)(void *)top - 20;
-    memset(at, 0, 20 * sizeof *at);
+    uint64_t *at = (uint64_t *)(void *)top - 22;
+    memset(at, 0, 22 * sizeof *at);
     at[0] = (uint64_t)(uintptr_t)main;            // x19
     at[1] = (uint64_t)(uintptr_t)argument;        // x20
     at[11] = (uint64_t)(uintptr_t)dm_fiber_first; // x30
+    __asm__("mrs %0, fpcr" : "=r"(at[20]));
     return at;
 }
 #else
@@ -144,14 +148,60 @@ static void fiber_main(void *argument)
     struct dm_fiber *self = argument;
     arrived(self, self->back);
     self->run(self->argument);
+    self->ended = true;
     leave_for(self, self->back, true);
 }
 
-void dm_fiber_switch(struct dm_fiber *from, struct dm_fiber *to, struct dm_fiber *back)
+// ---- stacks that fibers share ----
+
+static void unpoison(const struct dm_fiber *fiber, const void *from)
+{
+#if ADDRESS_SANITIZER
+    const char *top = fiber->stack + fiber->stack_B;
+    __asan_unpoison_memory_region(from, (size_t)(top - (const char *)from));
+#endif
+    (void)fiber;
+    (void)from;
+}
+
+static void bring(struct dm_fiber *fiber)
+{
+    unpoison(fiber, fiber->stack);
+    if (fiber->fresh)
+        fiber->saved = first_frame(fiber->stack + fiber->stack_B, fiber_main, fiber);
+    else
+        memcpy(fiber->saved, fiber->kept, fiber->kept_B);
+    fiber->fresh = false;
+}
+
+// Copies from the stack pointer up.
+static int put_away(struct dm_fiber *fiber)
+{
+    const char *top = fiber->stack + fiber->stack_B;
+    fiber->kept_B = (size_t)(top - (const char *)fiber->saved);
+    if (fiber->kept_B > fiber->capacity_B) {
+        const size_t capacity_B = fiber->kept_B + fiber->kept_B / 4;
+        dm_free(fiber->kept);
+        fiber->capacity_B = 0;
+        fiber->kept = dm_alloc(capacity_B);
+        if (!fiber->kept)
+            return -ENOMEM;
+        fiber->capacity_B = capacity_B;
+    }
+    unpoison(fiber, fiber->saved);
+    memcpy(fiber->kept, fiber->saved, fiber->kept_B);
+    return 0;
+}
+
+int dm_fiber_switch(struct dm_fiber *from, struct dm_fiber *to, struct dm_fiber *back)
 {
     to->back = back;
+    if (to->shares)
+        bring(to);
     leave_for(from, to, false);
     arrived(from, NULL);
+    // Only the switch from another stack gets here before `to` runs again.
+    return !from->shares && to->shares && !to->ended ? put_away(to) : 0;
 }
 
 // ---- life ----
@@ -184,13 +234,23 @@ int dm_fiber_init(struct dm_fiber *fiber, size_t stack_B)
     return 0;
 }
 
+void dm_fiber_init_shared(struct dm_fiber *fiber, const struct dm_fiber *owner)
+{
+    memset(fiber, 0, sizeof *fiber);
+    fiber->shares = true;
+    fiber->stack = owner->stack;
+    fiber->stack_B = owner->stack_B;
+    fiber->bottom = owner->bottom;
+    fiber->bottom_B = owner->bottom_B;
+}
+
 static void forget(struct dm_fiber *fiber)
 {
     fiber->guarded = NULL;
     fiber->fake_stack = NULL;
-#if ADDRESS_SANITIZER
-    __asan_unpoison_memory_region(fiber->stack, fiber->stack_B);
-#endif
+    fiber->ended = false;
+    if (!fiber->shares)
+        unpoison(fiber, fiber->stack);
 #if THREAD_SANITIZER
     if (fiber->thread_state)
         __tsan_destroy_fiber(fiber->thread_state);
@@ -206,13 +266,17 @@ void dm_fiber_start(struct dm_fiber *fiber, void (*run)(void *argument), void *a
 #endif
     fiber->run = run;
     fiber->argument = argument;
-    fiber->saved = first_frame(fiber->stack + fiber->stack_B, fiber_main, fiber);
+    fiber->fresh = fiber->shares;
+    if (!fiber->shares)
+        fiber->saved = first_frame(fiber->stack + fiber->stack_B, fiber_main, fiber);
 }
 
 void dm_fiber_finish(struct dm_fiber *fiber)
 {
     size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
     forget(fiber);
-    munmap(fiber->stack - page_B, page_B + fiber->stack_B);
-    fiber->stack = NULL;
+    if (!fiber->shares)
+        munmap(fiber->stack - page_B, page_B + fiber->stack_B);
+    dm_free(fiber->kept);
+    memset(fiber, 0, sizeof *fiber);
 }

@@ -290,15 +290,16 @@ typedef enum cardlessParamType_enum {
 
 typedef struct cardlessParam_st {
     cardlessParamType type;
-    unsigned size, alignment; /* in bytes; of CARDLESS_BYTES only */
+    unsigned size, alignment; /* in bytes; of CARDLESS_BYTES only. The alignment is a power of two
+                               * up to 128 */
 } cardlessParam;
 
 /* Flags of a kernel. Without them, the function is called once for each thread, and threads of a
  * block run one after the other. */
 #define CARDLESS_KERNEL_PER_BLOCK 1 /* call the function once for each block */
 #define CARDLESS_KERNEL_BARRIERS                                                                   \
-    2 /* it calls cardlessBarrier or cardlessGridBarrier: each thread                              \
-       * gets a stack of its own, of 128 KiB */
+    2 /* it calls cardlessBarrier or cardlessGridBarrier: threads                                  \
+       * take turns, and each has 128 KiB of stack */
 
 /* A kernel. Members that are 0 have the defaults of the comments. */
 typedef struct cardlessKernelDesc_st {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "arithmetic.h"
 #include "ffi_library.h"
 #include "error.h"
 #include "guard.h"
@@ -25,7 +26,12 @@
 #include "scheduler.h"
 #include "workers.h"
 
-enum { REGISTERS = 16, PARTS_MOST = 64 };
+enum {
+    REGISTERS = 16,
+    PARTS_MOST = 64,
+    ALIGNMENT_MOST_B = 128, // of a struct
+    FEW = 64                // arguments
+};
 
 struct host_code {
     struct em_code code;
@@ -36,6 +42,7 @@ struct host_code {
     const cardlessParam *params;
     ffi_type **types; // of the arguments
     struct em_parameter *parameters;
+    unsigned alignment_B; // the largest one of a parameter
 };
 
 // ---- parameters ----
@@ -46,7 +53,7 @@ bool em_host_parameter_shape(const cardlessParam *param, unsigned *size_B, unsig
     *size_B = *alignment_B = 0;
     if ((unsigned)param->type < sizeof sizes)
         *size_B = *alignment_B = sizes[param->type];
-    else if (param->type == CARDLESS_BYTES && param->alignment <= 128 &&
+    else if (param->type == CARDLESS_BYTES && param->alignment <= ALIGNMENT_MOST_B &&
              !(param->alignment & (param->alignment - 1))) {
         *size_B = param->size;
         *alignment_B = param->alignment;
@@ -206,11 +213,12 @@ static CUresult run_part(struct em_host_part *part)
     if (r)
         return part->result = r;
     em_host_shared_place(part, &part->lane, 0);
-    struct em_host_lane *outer = em_host_enter(&part->lane);
+    struct em_host_scope outer;
+    em_host_enter(&part->lane, &outer);
     struct dm_fault fault;
     if (dm_guarded(run_plain, part, &fault))
         em_host_fail(&part->lane, &fault);
-    em_host_leave(outer);
+    em_host_leave(&outer);
     em_host_shared_put(part);
     return part->result;
 }
@@ -254,29 +262,53 @@ static CUresult report(const struct em_host_job *job)
     return em_fail(job->result, "%s: %s%s", where, f->text, memory);
 }
 
+// The arguments of a grid, as libffi takes them.
+struct argument_list {
+    void *few[2 * FEW];
+    void **at; // the address of each argument
+    void *heap;
+};
+
+// Fills in the list. A struct must lie as its type requires, so the launch's block of arguments is
+// copied if it does not begin at such an address.
+static CUresult make_list(const struct em_grid *grid, struct argument_list *list)
+{
+    const struct host_code *h = (const struct host_code *)grid->code;
+    const unsigned count = h->code.parameter_count;
+    const size_t list_B = count > FEW ? 2ul * count * sizeof *list->at : 0;
+    const bool copies = (uintptr_t)grid->arguments % h->alignment_B;
+    const size_t heap_B = list_B + (copies ? h->code.parameters_B + h->alignment_B : 0);
+    char *block = (char *)grid->arguments;
+    list->heap = heap_B ? dm_alloc(heap_B) : NULL;
+    if (heap_B && !list->heap)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the arguments of %s",
+                       h->code.name);
+    list->at = list_B ? list->heap : list->few;
+    if (copies) {
+        uintptr_t after = (uintptr_t)list->heap + list_B;
+        block = (char *)(dm_div_up(after, h->alignment_B) * h->alignment_B);
+        memcpy(block, grid->arguments, h->code.parameters_B);
+    }
+    void **pointers = list->at + count;
+    for (unsigned i = 0; i < count; i++) {
+        list->at[i] = block + h->parameters[i].offset_B;
+        if (h->params[i].type == CARDLESS_BYTES) { // the function gets its address
+            pointers[i] = list->at[i];
+            list->at[i] = &pointers[i];
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult run_grid(const struct em_grid *grid)
 {
     em_assert_unlocked();
-    const struct host_code *h = (const struct host_code *)grid->code;
-    void *arguments[64], **list = arguments, *pointers_of[64], **pointers = pointers_of;
-    const unsigned count = h->code.parameter_count;
-    void **many = count > 64 ? dm_alloc(2ul * count * sizeof *many) : NULL;
-    if (count > 64 && !many)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the arguments of %s",
-                       h->code.name);
-    if (many) {
-        list = many;
-        pointers = many + count;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        list[i] = (char *)grid->arguments + h->parameters[i].offset_B;
-        if (h->params[i].type == CARDLESS_BYTES) { // the function gets its address
-            pointers[i] = list[i];
-            list[i] = &pointers[i];
-        }
-    }
+    struct argument_list list;
+    CUresult r = make_list(grid, &list);
+    if (r)
+        return r;
     struct em_host_job job = {.grid = grid,
-                              .arguments = list,
+                              .arguments = list.at,
                               .blocks = em_extent_volume(grid->blocks),
                               .parts = 1,
                               .lock = DM_MUTEX_INITIALIZER(LEAF)};
@@ -289,7 +321,7 @@ static CUresult run_grid(const struct em_grid *grid)
     else
         em_workers_run(run_some, &job, job.parts);
     dm_pkey_leave(rights);
-    dm_free(many);
+    dm_free(list.heap);
     return job.result ? report(&job) : CUDA_SUCCESS;
 }
 
@@ -319,9 +351,12 @@ CUresult em_host_kernel_new(const cardlessKernelDesc *desc, struct em_code **out
     h->types = (ffi_type **)(void *)(h + 1);
     h->parameters = (struct em_parameter *)(void *)(h->types + count);
     uint32_t end_B = 0;
+    h->alignment_B = 1;
     for (size_t i = 0; i < count; i++) {
         unsigned size_B, alignment_B;
         em_host_parameter_shape(&desc->params[i], &size_B, &alignment_B);
+        if (alignment_B > h->alignment_B)
+            h->alignment_B = alignment_B;
         end_B = (end_B + alignment_B - 1) / alignment_B * alignment_B;
         h->parameters[i] = (struct em_parameter){end_B, size_B, use_of(&desc->params[i])};
         h->types[i] = type_of(ffi, &desc->params[i], size_B);

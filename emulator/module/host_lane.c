@@ -14,34 +14,38 @@
 #include "mutex.h"
 #include "thread_state.h"
 
-enum { STACK_B = 128 << 10 };
+enum {
+    STACK_B = 128 << 10,
+    // A stack with its guard page takes two of the mappings that a process may have (65,530 by
+    // default, vm.max_map_count). So lanes have stacks of their own only up to the largest block,
+    // and only so many at a time; all others take turns on one stack.
+    OWN_MOST = 1024,
+    OWN_MOST_IN_PROCESS = 16 << 10,
+    KEPT_MOST = 8 << 10 // own stacks of sets that wait for the next grid
+};
 
 // ---- the lane that a thread runs ----
 
 struct host_self {
     struct em_host_lane *lane;
-    bool in_host_function; // before the kernel
 };
 DM_DECLARE_THREAD_STATE(struct host_self, host_self)
 DM_DEFINE_THREAD_STATE(struct host_self, host_self)
 
 // Kernels must not call the driver, as functions of cuLaunchHostFunc must not.
-struct em_host_lane *em_host_enter(struct em_host_lane *lane)
+void em_host_enter(struct em_host_lane *lane, struct em_host_scope *outer)
 {
     struct host_self *self = host_self();
-    struct em_host_lane *outer = self->lane;
+    *outer = (struct em_host_scope){self->lane, em_self.in_host_function};
     dm_guard_own_stack();
     self->lane = lane;
-    self->in_host_function = em_self.in_host_function;
     em_self.in_host_function = true;
-    return outer;
 }
 
-void em_host_leave(struct em_host_lane *outer)
+void em_host_leave(const struct em_host_scope *outer)
 {
-    struct host_self *self = host_self();
-    self->lane = outer;
-    em_self.in_host_function = self->in_host_function;
+    host_self()->lane = outer->lane;
+    em_self.in_host_function = outer->in_host_function;
 }
 
 const cardlessThread *em_host_thread(void)
@@ -163,20 +167,38 @@ struct lane_set {
     struct lane_set *next;
     uint64_t count;
     struct em_host_lane *lanes;
+    struct dm_fiber shared; // of the lanes without a stack of their own; mapped if there are any
     void (*call)(struct em_host_lane *);
 };
 
 static struct {
     struct dm_mutex lock;
     struct lane_set *first;
+    uint64_t lanes; // of all sets in the list
 } spare = {.lock = DM_MUTEX_INITIALIZER(LEAF)};
+
+static uint64_t own_stacks; // in the process; atomic
 
 static void free_set(struct lane_set *s)
 {
-    for (uint64_t i = 0; i < s->count; i++)
+    for (uint64_t i = 0; i < s->count; i++) {
+        if (!s->lanes[i].fiber.shares)
+            __atomic_fetch_sub(&own_stacks, 1, __ATOMIC_RELAXED);
         dm_fiber_finish(&s->lanes[i].fiber);
+    }
+    if (s->shared.stack)
+        dm_fiber_finish(&s->shared);
     dm_free(s->lanes);
     dm_free(s);
+}
+
+static bool own_stack(struct dm_fiber *fiber)
+{
+    if (__atomic_fetch_add(&own_stacks, 1, __ATOMIC_RELAXED) < OWN_MOST_IN_PROCESS &&
+        !dm_fiber_init(fiber, STACK_B))
+        return true;
+    __atomic_fetch_sub(&own_stacks, 1, __ATOMIC_RELAXED);
+    return false;
 }
 
 static bool grow_set(struct lane_set *s, uint64_t count)
@@ -187,18 +209,38 @@ static bool grow_set(struct lane_set *s, uint64_t count)
     if (!more)
         return false;
     s->lanes = more;
-    while (s->count < count && !dm_fiber_init(&s->lanes[s->count].fiber, STACK_B))
-        s->count++;
-    return s->count == count;
+    for (; s->count < count; s->count++) {
+        struct dm_fiber *fiber = &s->lanes[s->count].fiber;
+        if (s->count < OWN_MOST && own_stack(fiber))
+            continue;
+        if (!s->shared.stack && dm_fiber_init(&s->shared, STACK_B))
+            return false;
+        dm_fiber_init_shared(fiber, &s->shared);
+    }
+    return true;
+}
+
+static struct lane_set *take_spare(void)
+{
+    dm_mutex_lock(&spare.lock);
+    struct lane_set *s = spare.first;
+    if (s) {
+        spare.first = s->next;
+        spare.lanes -= s->count;
+    }
+    dm_mutex_unlock(&spare.lock);
+    return s;
+}
+
+void em_host_lanes_give_back(void)
+{
+    for (struct lane_set *s = take_spare(); s; s = take_spare())
+        free_set(s);
 }
 
 static struct lane_set *get_set(uint64_t count)
 {
-    dm_mutex_lock(&spare.lock);
-    struct lane_set *s = spare.first;
-    if (s)
-        spare.first = s->next;
-    dm_mutex_unlock(&spare.lock);
+    struct lane_set *s = take_spare();
     if (!s)
         s = dm_calloc(1, sizeof *s);
     if (!s || grow_set(s, count))
@@ -210,14 +252,16 @@ static struct lane_set *get_set(uint64_t count)
 // Sets of blocks of the largest size are kept; larger ones are cooperative grids'.
 static void put_set(struct lane_set *s)
 {
-    if (s->count > 1024) {
-        free_set(s);
-        return;
-    }
     dm_mutex_lock(&spare.lock);
-    s->next = spare.first;
-    spare.first = s;
+    const bool keeps = s->count <= OWN_MOST && spare.lanes + s->count <= KEPT_MOST;
+    if (keeps) {
+        s->next = spare.first;
+        spare.first = s;
+        spare.lanes += s->count;
+    }
     dm_mutex_unlock(&spare.lock);
+    if (!keeps)
+        free_set(s);
 }
 
 // ---- running lanes in turns ----
@@ -282,6 +326,13 @@ static CUresult report_deadlock(struct em_host_part *part, const struct em_host_
                    (unsigned long long)count_waiting(lanes, count, EM_HOST_ENDED));
 }
 
+static CUresult fail_memory(uint64_t count)
+{
+    return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                   "out of host memory for the stacks of %llu threads that wait for each other",
+                   (unsigned long long)count);
+}
+
 // Runs `blocks` blocks at the same time, from the part's current one on.
 static CUresult run_together(struct em_host_part *part, struct lane_set *s, uint64_t blocks)
 {
@@ -293,7 +344,8 @@ static CUresult run_together(struct em_host_part *part, struct lane_set *s, uint
         for (uint64_t i = 0; i < count; i++) {
             if (lanes[i].wait == EM_HOST_RUNS) {
                 self->lane = &lanes[i];
-                dm_fiber_switch(&part->main, &lanes[i].fiber, &part->main);
+                if (dm_fiber_switch(&part->main, &lanes[i].fiber, &part->main))
+                    return part->result = fail_memory(count);
             }
             if (part->result)
                 return part->result;
@@ -357,15 +409,12 @@ CUresult em_host_run_lanes(struct em_host_part *part, void (*call)(struct em_hos
     if (calls) {
         s->call = call;
         dm_fiber_of_thread(&part->main);
-        struct em_host_lane *outer = em_host_enter(NULL);
+        struct em_host_scope outer;
+        em_host_enter(NULL, &outer);
         r = run_blocks(part, s, calls);
-        em_host_leave(outer);
+        em_host_leave(&outer);
     } else {
-        r = part->result =
-            em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                    "out of host memory or mappings (vm.max_map_count) for the stacks of %llu "
-                    "threads that wait for each other",
-                    (unsigned long long)count);
+        r = part->result = fail_memory(count);
     }
     dm_free(calls);
     if (s)

@@ -47,10 +47,16 @@ struct em_host_part {
     CUresult leaving; // a lane leaves by dm_guard_leave with this error
 };
 
-// Marks a lane as the one that the calling thread runs, and returns the one before. em_host_leave
-// undoes it.
-struct em_host_lane *em_host_enter(struct em_host_lane *lane);
-void em_host_leave(struct em_host_lane *outer);
+// What em_host_leave restores.
+struct em_host_scope {
+    struct em_host_lane *lane;
+    bool in_host_function;
+};
+
+// Marks a lane as the one that the calling thread runs. Scopes may nest; em_host_leave ends the
+// innermost one.
+void em_host_enter(struct em_host_lane *lane, struct em_host_scope *outer);
+void em_host_leave(const struct em_host_scope *outer);
 
 // Fills in part->result and part->failure.
 void em_host_fail(struct em_host_lane *lane, const struct dm_fault *fault);
@@ -63,3 +69,7 @@ CUresult em_host_run_lanes(struct em_host_part *part, void (*call)(struct em_hos
 CUresult em_host_shared_get(struct em_host_part *part, uint64_t blocks);
 void em_host_shared_place(struct em_host_part *part, struct em_host_lane *lane, uint64_t block);
 void em_host_shared_put(struct em_host_part *part);
+
+// Free the stacks and the shared memory that are kept for later grids. Thread-safe.
+void em_host_lanes_give_back(void);
+void em_host_shared_give_back(void);

@@ -22,9 +22,12 @@ struct em_host_shared {
     uint64_t each_B, blocks; // without the page after it
 };
 
+enum { KEPT_MOST = 64 };
+
 static struct {
     struct dm_mutex lock;
     struct em_host_shared *first; // of one block each
+    unsigned count;
 } spare = {.lock = DM_MUTEX_INITIALIZER(LEAF)};
 
 static uint64_t static_B(const struct em_grid *grid)
@@ -65,6 +68,24 @@ static struct em_host_shared *new_shared(uint64_t each_B, uint64_t blocks)
     return s;
 }
 
+static struct em_host_shared *take_spare(void)
+{
+    dm_mutex_lock(&spare.lock);
+    struct em_host_shared *s = spare.first;
+    if (s) {
+        spare.first = s->next;
+        spare.count--;
+    }
+    dm_mutex_unlock(&spare.lock);
+    return s;
+}
+
+void em_host_shared_give_back(void)
+{
+    for (struct em_host_shared *s = take_spare(); s; s = take_spare())
+        free_shared(s);
+}
+
 CUresult em_host_shared_get(struct em_host_part *part, uint64_t blocks)
 {
     const uint64_t each_B = dm_div_up(total_B(part->grid), PAGE_B) * PAGE_B;
@@ -72,14 +93,11 @@ CUresult em_host_shared_get(struct em_host_part *part, uint64_t blocks)
     part->shared = NULL;
     if (!each_B)
         return CUDA_SUCCESS;
-    if (blocks == 1) {
-        dm_mutex_lock(&spare.lock);
-        s = spare.first;
-        if (s && s->each_B >= each_B)
-            spare.first = s->next;
-        else
-            s = NULL;
-        dm_mutex_unlock(&spare.lock);
+    if (blocks == 1)
+        s = take_spare();
+    if (s && s->each_B < each_B) {
+        free_shared(s);
+        s = NULL;
     }
     if (!s)
         s = new_shared(each_B, blocks);
@@ -107,12 +125,14 @@ void em_host_shared_put(struct em_host_part *part)
     struct em_host_shared *s = part->shared;
     if (!s)
         return;
-    if (s->blocks > 1) {
-        free_shared(s);
-        return;
-    }
     dm_mutex_lock(&spare.lock);
-    s->next = spare.first;
-    spare.first = s;
+    const bool keeps = s->blocks == 1 && spare.count < KEPT_MOST;
+    if (keeps) {
+        s->next = spare.first;
+        spare.first = s;
+        spare.count++;
+    }
     dm_mutex_unlock(&spare.lock);
+    if (!keeps)
+        free_shared(s);
 }

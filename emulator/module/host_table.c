@@ -9,6 +9,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "host_kernel.h"
+#include "host_lane.h"
 #include "lock.h"
 
 enum { STATIC_SHARED_MOST_B = 48 << 10 }; // the limit of PTX (recorded: load_ptx/static-shared-48K)
@@ -113,10 +114,16 @@ void em_host_library_close(struct em_host_library library)
         close(library.file);
 }
 
+static uint64_t images; // that exist; atomic
+
 static void free_image(struct em_image *image)
 {
     struct table_image *t = (struct table_image *)image;
     em_assert_unlocked();
+    if (!__atomic_sub_fetch(&images, 1, __ATOMIC_RELAXED)) {
+        em_host_lanes_give_back();
+        em_host_shared_give_back();
+    }
     for (unsigned i = 0; i < image->code_count; i++)
         em_host_kernel_free(image->codes[i]);
     dm_free(image->codes);
@@ -171,6 +178,7 @@ CUresult em_host_table_image(const cardlessModuleDesc *table, struct em_host_lib
     t->library = library;
     t->image.references = 1;
     t->image.free = free_image;
+    __atomic_add_fetch(&images, 1, __ATOMIC_RELAXED);
     r = fill_image(&t->image, table);
     if (r)
         free_image(&t->image);

@@ -274,19 +274,18 @@ static CUresult load_object(const void *image, struct em_image **out)
     return load_elf(&head, image, out);
 }
 
-CUresult em_image_load(const void *image, struct em_image **out)
+// A text may end anywhere, so comparisons stop at the first difference.
+static bool is_table(const void *image)
 {
-    em_assert_unlocked();
+    static const cardlessModuleDesc model = {.magic = CARDLESS_MODULE_MAGIC};
+    return !strncmp(image, model.magic, sizeof model.magic);
+}
+
+// Everything but a table.
+static CUresult load_bytes(const void *image, struct em_image **out)
+{
     static const unsigned char fat[] = {0x50, 0xed, 0x55, 0xba},
                                wrapper[] = {0xb1, 0x43, 0x62, 0x46};
-    static const cardlessModuleDesc model = {.magic = CARDLESS_MODULE_MAGIC};
-    if (em_readable("image", image, 1, 1))
-        return CUDA_ERROR_INVALID_VALUE;
-    // As far as they are equal: a text may end anywhere.
-    if (!strncmp(image, model.magic, sizeof model.magic)) {
-        CUresult r = em_readable("image", image, sizeof model, 1);
-        return r ? r : em_host_table_image(image, no_library, CUDA_ERROR_INVALID_IMAGE, out);
-    }
     if (!strncmp(image, ELFMAG, SELFMAG))
         return load_object(image, out);
     if (!strncmp(image, (const char *)fat, sizeof fat) ||
@@ -295,6 +294,17 @@ CUresult em_image_load(const void *image, struct em_image **out)
                        "fat binaries are not read yet; load the PTX text that it was made of, with "
                        "its kernels as host functions (cardlessModuleRegister)");
     return load_text(image, out);
+}
+
+CUresult em_image_load(const void *image, struct em_image **out)
+{
+    em_assert_unlocked();
+    if (em_readable("image", image, 1, 1))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!is_table(image))
+        return load_bytes(image, out);
+    CUresult r = em_readable("image", image, sizeof(cardlessModuleDesc), 1);
+    return r ? r : em_host_table_image(image, no_library, CUDA_ERROR_INVALID_IMAGE, out);
 }
 
 // ---- files ----
@@ -325,6 +335,18 @@ static CUresult read_file(int fd, const char *path, char **out)
     return CUDA_SUCCESS;
 }
 
+// Loads the bytes of a file. A table consists of pointers, which mean nothing in a file, so they
+// must not be followed.
+static CUresult load_file_bytes(const char *path, const char *bytes, struct em_image **out)
+{
+    if (is_table(bytes))
+        return em_fail(CUDA_ERROR_INVALID_IMAGE,
+                       "%s begins like a cardlessModuleDesc, whose pointers a file cannot hold; "
+                       "make a shared object that exports the table as cardlessModule",
+                       path);
+    return load_bytes(bytes, out);
+}
+
 CUresult em_image_load_file(const char *path, struct em_image **out)
 {
     em_assert_unlocked();
@@ -345,7 +367,7 @@ CUresult em_image_load_file(const char *path, struct em_image **out)
                      : NULL;
     r = full ? load_library((struct em_host_library){dlopen(full, RTLD_NOW | RTLD_LOCAL), -1}, full,
                             out)
-             : em_image_load(bytes, out);
+             : load_file_bytes(path, bytes, out);
     free(full);
     dm_free(bytes);
     return r;

@@ -43,6 +43,26 @@ static CUresult find_kernel(CUkernel handle, struct em_kernel **out)
     return em_object_get(EM_KERNEL, handle, CUDA_ERROR_INVALID_HANDLE, out);
 }
 
+// The calls below take the lock, find their object, and end with `return unlock(r)`. The lock is
+// taken also if there is no such object.
+static CUresult lock_library(CUlibrary handle, struct em_library **out)
+{
+    em_lock();
+    return find_library(handle, out);
+}
+
+static CUresult lock_kernel(CUkernel handle, struct em_kernel **out)
+{
+    em_lock();
+    return find_kernel(handle, out);
+}
+
+static CUresult unlock(CUresult r)
+{
+    em_unlock();
+    return r;
+}
+
 static CUkernel kernel_handle(const struct em_kernel *k)
 {
     return (CUkernel)(uintptr_t)k->object.handle;
@@ -140,8 +160,7 @@ CUresult em_library_unload(CUlibrary handle)
     em_assert_unlocked();
     struct em_library *l;
     struct em_module *m;
-    em_lock();
-    CUresult r = find_library(handle, &l);
+    CUresult r = lock_library(handle, &l);
     for (m = r ? NULL : some_module(l); m && !r; m = r ? NULL : some_module(l)) {
         if (em_context_error_state(m->object.context) == EM_FINE)
             r = em_module_end(m); // releases the lock meanwhile
@@ -165,10 +184,8 @@ CUresult em_library_check(CUlibrary handle)
 {
     em_assert_unlocked();
     struct em_library *l;
-    em_lock();
-    CUresult r = find_library(handle, &l);
-    em_unlock();
-    return r;
+    CUresult r = lock_library(handle, &l);
+    return unlock(r);
 }
 
 // ---- kernels ----
@@ -209,8 +226,7 @@ CUresult em_library_kernel(CUlibrary handle, const char *name, CUkernel *out)
     em_assert_unlocked();
     struct em_library *l;
     struct em_kernel *k;
-    em_lock();
-    CUresult r = find_library(handle, &l);
+    CUresult r = lock_library(handle, &l);
     int code = r ? -1 : em_image_find_code(l->image, name);
     if (!r && code < 0)
         r = em_fail(CUDA_ERROR_NOT_FOUND, "the library has no kernel named %s", name);
@@ -218,69 +234,62 @@ CUresult em_library_kernel(CUlibrary handle, const char *name, CUkernel *out)
         r = get_kernel(l, (unsigned)code, &k);
     if (!r)
         *out = kernel_handle(k);
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 CUresult em_library_kernel_count(CUlibrary handle, unsigned *out)
 {
     em_assert_unlocked();
     struct em_library *l;
-    em_lock();
-    CUresult r = find_library(handle, &l);
+    CUresult r = lock_library(handle, &l);
     if (!r)
         *out = l->image->code_count;
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 CUresult em_library_kernels(CUlibrary handle, unsigned count, CUkernel *out)
 {
     em_assert_unlocked();
     struct em_library *l;
-    em_lock();
-    CUresult r = find_library(handle, &l);
+    CUresult r = lock_library(handle, &l);
     for (unsigned i = 0; !r && i < count && i < l->image->code_count; i++) {
         struct em_kernel *k;
         r = get_kernel(l, i, &k);
         if (!r)
             out[i] = kernel_handle(k);
     }
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 // ---- in a context ----
 
+// Likewise, the library's module in the current context.
+static CUresult lock_module(CUlibrary handle, struct em_module **out)
+{
+    struct em_library *l;
+    CUresult r = lock_library(handle, &l);
+    return r ? r : get_module(l, em_self.current, out);
+}
+
 CUresult em_library_module(CUlibrary handle, CUmodule *out)
 {
     em_assert_unlocked();
-    struct em_library *l;
     struct em_module *m;
-    em_lock();
-    CUresult r = find_library(handle, &l);
-    if (!r)
-        r = get_module(l, em_self.current, &m);
+    CUresult r = lock_module(handle, &m);
     if (!r)
         *out = em_module_handle(m);
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 CUresult em_library_variable(CUlibrary handle, const char *name, CUdeviceptr *address,
                              size_t *size_B)
 {
     em_assert_unlocked();
-    struct em_library *l;
     struct em_module *m;
-    em_lock();
-    CUresult r = find_library(handle, &l);
-    if (!r)
-        r = get_module(l, em_self.current, &m);
+    CUresult r = lock_module(handle, &m);
     if (!r)
         r = em_module_find_variable(m, name, address, size_B);
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 CUresult em_kernel_function(struct em_kernel *k, struct em_context *context,
@@ -304,14 +313,12 @@ CUresult em_kernel_get_function(CUkernel handle, CUfunction *out)
     em_assert_unlocked();
     struct em_kernel *k;
     struct em_function *f;
-    em_lock();
-    CUresult r = find_kernel(handle, &k);
+    CUresult r = lock_kernel(handle, &k);
     if (!r)
         r = em_kernel_function(k, em_self.current, &f);
     if (!r)
         *out = em_function_handle(f);
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 // ---- facts ----
@@ -320,36 +327,30 @@ CUresult em_kernel_library(CUkernel handle, CUlibrary *out)
 {
     em_assert_unlocked();
     struct em_kernel *k;
-    em_lock();
-    CUresult r = find_kernel(handle, &k);
+    CUresult r = lock_kernel(handle, &k);
     if (!r)
         *out = (CUlibrary)(uintptr_t)k->library->object.handle;
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 CUresult em_kernel_name(CUkernel handle, const char **out)
 {
     em_assert_unlocked();
     struct em_kernel *k;
-    em_lock();
-    CUresult r = find_kernel(handle, &k);
+    CUresult r = lock_kernel(handle, &k);
     if (!r)
         *out = em_kernel_code(k)->name;
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 CUresult em_kernel_parameter(CUkernel handle, size_t index, size_t *offset_B, size_t *size_B)
 {
     em_assert_unlocked();
     struct em_kernel *k;
-    em_lock();
-    CUresult r = find_kernel(handle, &k);
+    CUresult r = lock_kernel(handle, &k);
     if (!r)
         r = em_code_parameter(em_kernel_code(k), index, offset_B, size_B);
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 CUresult em_kernel_check(CUkernel handle, CUdevice ordinal)
@@ -357,8 +358,7 @@ CUresult em_kernel_check(CUkernel handle, CUdevice ordinal)
     em_assert_unlocked();
     struct em_kernel *k;
     struct em_device *device;
-    em_lock();
-    CUresult r = find_kernel(handle, &k);
+    CUresult r = lock_kernel(handle, &k);
     em_unlock();
     return r ? r : em_device_get(ordinal, &device);
 }
@@ -369,14 +369,12 @@ CUresult em_kernel_get_attribute(CUkernel handle, CUdevice ordinal, CUfunction_a
     em_assert_unlocked();
     struct em_kernel *k;
     struct em_device *device;
-    em_lock();
-    CUresult r = find_kernel(handle, &k);
+    CUresult r = lock_kernel(handle, &k);
     if (!r)
         r = em_device_get(ordinal, &device);
     if (!r)
         r = em_code_get_attribute(em_kernel_code(k), &k->settings[ordinal], device, attribute, out);
-    em_unlock();
-    return r;
+    return unlock(r);
 }
 
 CUresult em_kernel_set_attribute(CUkernel handle, CUdevice ordinal, CUfunction_attribute attribute,
@@ -385,13 +383,11 @@ CUresult em_kernel_set_attribute(CUkernel handle, CUdevice ordinal, CUfunction_a
     em_assert_unlocked();
     struct em_kernel *k;
     struct em_device *device;
-    em_lock();
-    CUresult r = find_kernel(handle, &k);
+    CUresult r = lock_kernel(handle, &k);
     if (!r)
         r = em_device_get(ordinal, &device);
     if (!r)
         r = em_code_set_attribute(em_kernel_code(k), &k->settings[ordinal], device, attribute,
                                   value);
-    em_unlock();
-    return r;
+    return unlock(r);
 }

@@ -97,6 +97,23 @@ static void kernel_grid(unsigned *data)
     data[all + i] = sum;
 }
 
+// Each thread reads in each round the value that another thread has written, and keeps values of
+// its own across the barriers.
+static void kernel_grid_pairs(unsigned *data, unsigned rounds)
+{
+    const cardlessThread *t = cardlessThisThread();
+    unsigned i = kernel_index(), all = t->grid_size.x * t->block_size.x, own[64], sum = i;
+    for (unsigned j = 0; j < 64; j++)
+        own[j] = i * j;
+    for (unsigned round = 0; round < rounds; round++) {
+        data[i] = sum;
+        cardlessGridBarrier();
+        sum += data[all - 1 - i] + own[round];
+        cardlessGridBarrier();
+    }
+    data[i] = sum;
+}
+
 static void kernel_shared(unsigned *data, unsigned at)
 {
     const cardlessThread *t = cardlessThisThread();
@@ -169,6 +186,20 @@ static void kernel_recurse(unsigned *data)
     data[0] = (unsigned)kernel_deep(NULL);
 }
 
+struct bytes64 {
+    unsigned char bytes[64];
+};
+
+static void kernel_aligned(unsigned *data, const struct bytes64 *a, unsigned char b,
+                           const struct bytes24 *c)
+{
+    data[0] = (unsigned)((uintptr_t)a % 128);
+    data[1] = a->bytes[0] + a->bytes[63];
+    data[2] = b;
+    data[3] = (unsigned)((uintptr_t)c % 64);
+    data[4] = c->bytes[23];
+}
+
 static void kernel_calls_driver(void)
 {
     CUdeviceptr p;
@@ -184,6 +215,7 @@ enum {
     KERNEL_ROTATE,
     KERNEL_SOME_WAIT,
     KERNEL_GRID,
+    KERNEL_GRID_PAIRS,
     KERNEL_SHARED,
     KERNEL_COUNT_UP,
     KERNEL_BAD_ADDRESS,
@@ -197,6 +229,7 @@ enum {
     KERNEL_RECURSE_BARRIER,
     KERNEL_NO_FLAG,
     KERNEL_CALLS_DRIVER,
+    KERNEL_ALIGNED,
     KERNEL_COUNT
 };
 
@@ -211,7 +244,11 @@ static const cardlessParam one_pointer[] = {{.type = CARDLESS_POINTER}},
                                           {.type = CARDLESS_UINT16},  {.type = CARDLESS_INT32},
                                           {.type = CARDLESS_UINT32},  {.type = CARDLESS_INT64},
                                           {.type = CARDLESS_UINT64},  {.type = CARDLESS_FLOAT},
-                                          {.type = CARDLESS_DOUBLE},  {CARDLESS_BYTES, 24, 8}};
+                                          {.type = CARDLESS_DOUBLE},  {CARDLESS_BYTES, 24, 8}},
+                           aligned_types[] = {{.type = CARDLESS_POINTER},
+                                              {CARDLESS_BYTES, 64, 128},
+                                              {.type = CARDLESS_UINT8},
+                                              {CARDLESS_BYTES, 24, 64}};
 #define ONE_POINTER .params = one_pointer, .param_count = 1
 
 static const cardlessKernelDesc kernels_list[] = {
@@ -224,6 +261,8 @@ static const cardlessKernelDesc kernels_list[] = {
                        .flags = CARDLESS_KERNEL_BARRIERS},
     [KERNEL_SOME_WAIT] = {KERNEL(some_wait), ONE_POINTER, .flags = CARDLESS_KERNEL_BARRIERS},
     [KERNEL_GRID] = {KERNEL(grid), ONE_POINTER, .flags = CARDLESS_KERNEL_BARRIERS},
+    [KERNEL_GRID_PAIRS] = {KERNEL(grid_pairs), .params = pointer_and_two, .param_count = 2,
+                           .flags = CARDLESS_KERNEL_BARRIERS},
     [KERNEL_SHARED] = {KERNEL(shared), .params = pointer_and_two, .param_count = 2,
                        .static_shared = 100},
     [KERNEL_COUNT_UP] = {KERNEL(count_up)},
@@ -244,6 +283,7 @@ static const cardlessKernelDesc kernels_list[] = {
                         .function = (void (*)(void))kernel_bad_after_barrier,
                         ONE_POINTER},
     [KERNEL_CALLS_DRIVER] = {KERNEL(calls_driver)},
+    [KERNEL_ALIGNED] = {KERNEL(aligned), .params = aligned_types, .param_count = 4},
 };
 
 static const unsigned kernels_seven = 7;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../harness.h"
 #include "kernels.h"
@@ -113,6 +114,27 @@ TEST(not_kernels)
     EXPECT_ERROR(cuModuleLoadData(&m, "words"), CUDA_ERROR_INVALID_IMAGE);
     EXPECT_ERROR(cuModuleLoadData(&m, ".version 8.0\n.target sm_90\n.entry x()\n{\nret;\n}\n"),
                  CUDA_ERROR_NOT_SUPPORTED);
+}
+
+// A table consists of pointers, so its bytes in a file are nothing that can be loaded.
+TEST(table_in_file)
+{
+    start();
+    char path[] = "/tmp/cardless-table-XXXXXX";
+    int fd = mkstemp(path);
+    CUmodule m;
+    CUlibrary l;
+    EXPECT(fd >= 0);
+    EXPECT_EQ(write(fd, &kernels_table, sizeof kernels_table), sizeof kernels_table);
+    EXPECT_ERROR(cuModuleLoad(&m, path), CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_ERROR(cuLibraryLoadFromFile(&l, path, NULL, NULL, 0, NULL, NULL, 0),
+                 CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_EQ(ftruncate(fd, 9), 0);
+    EXPECT_ERROR(cuModuleLoad(&m, path), CUDA_ERROR_INVALID_IMAGE);
+    close(fd);
+    unlink(path);
+    EXPECT_OK(cuModuleLoadData(&m, &kernels_table));
+    EXPECT_OK(cuModuleUnload(m));
 }
 
 // ---- tables ----
@@ -448,6 +470,7 @@ TEST(parallel_fault)
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-TESTS(CASE(shared_object), CASE(shared_object_in_memory), CASE(not_kernels), CASE(tables),
-      CASE(registered), CASE(library), CASE(library_in_two_contexts), CASE(kernel_nodes),
-      CASE(kernel_node_errors), CASE(captured), CASE(traced), CASE(parallel), CASE(parallel_fault))
+TESTS(CASE(shared_object), CASE(shared_object_in_memory), CASE(not_kernels), CASE(table_in_file),
+      CASE(tables), CASE(registered), CASE(library), CASE(library_in_two_contexts),
+      CASE(kernel_nodes), CASE(kernel_node_errors), CASE(captured), CASE(traced), CASE(parallel),
+      CASE(parallel_fault))
