@@ -6,4 +6,5 @@
 #include "kn_cpu.h"
 #include "kn_copy.h"
 #include "kn_fill.h"
+#include "kn_lanes.h"
 #include "kn_tile.h"

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// The table of forms for each instruction set, the search by name, and the loop that runs
+// operations.
+#include "lanes/families.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "kn_cpu.h"
+
+enum {
+    FORMS_MOST = 4096, // of a set
+    SLOTS = 8192,      // of the hash table: a power of two
+    SETS = 4,
+};
+
+enum { FRESH, FILLING, READY };
+struct set {
+    atomic_int state;
+    unsigned count;
+    struct kn_form forms[FORMS_MOST];
+};
+static struct set sets[SETS];
+static uint16_t slots[SLOTS]; // 1 + the index of a form; filled with the first set
+
+static void set_add(struct set *set, const struct kn_form *rows)
+{
+    for (; rows->name; rows++)
+        if (set->count < FORMS_MOST)
+            set->forms[set->count++] = *rows;
+}
+
+static void set_fill(struct set *set, unsigned index)
+{
+#define ADD(family, name) set_add(set, kn_forms_##family##_##name);
+    switch (index) {
+#if KN_HAVE_X86
+    case 1:
+        KN_FAMILIES(ADD, avx2) break;
+    case 2:
+        KN_FAMILIES(ADD, avx512) break;
+#endif
+#if KN_HAVE_NEON
+    case 3:
+        KN_FAMILIES(ADD, neon) break;
+#endif
+    default:
+        KN_FAMILIES(ADD, c) break;
+    }
+#undef ADD
+}
+
+static unsigned hash(const char *name)
+{
+    unsigned h = 2166136261u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 16777619u;
+    return (h ^ h >> 15) % SLOTS;
+}
+
+static const struct set *set_for(unsigned flags)
+{
+    const unsigned index = flags & KN_CPU_AVX512 ? 2
+                           : flags & KN_CPU_AVX2 ? 1
+                           : flags & KN_CPU_NEON ? 3
+                                                 : 0;
+    struct set *set = &sets[index];
+    int state = FRESH;
+    if (atomic_load_explicit(&set->state, memory_order_acquire) == READY)
+        return set;
+    if (atomic_compare_exchange_strong(&set->state, &state, FILLING)) {
+        set_fill(set, index);
+        atomic_store_explicit(&set->state, READY, memory_order_release);
+    }
+    while (atomic_load_explicit(&set->state, memory_order_acquire) != READY) // microseconds
+        ;
+    return set;
+}
+
+const struct kn_form *kn_forms_for(unsigned flags, unsigned *count)
+{
+    const struct set *set = set_for(flags);
+    *count = set->count;
+    return set->forms;
+}
+
+const struct kn_form *kn_forms(unsigned *count)
+{
+    return kn_forms_for(kn_cpu_flags(), count);
+}
+
+static void fill_slots(const struct set *set)
+{
+    for (unsigned i = 0; i < set->count; i++) {
+        unsigned slot = hash(set->forms[i].name);
+        while (slots[slot])
+            slot = (slot + 1) % SLOTS;
+        slots[slot] = (uint16_t)(i + 1);
+    }
+}
+
+int kn_form_find(const char *name)
+{
+    static atomic_int state;
+    const struct set *set = set_for(0);
+    int fresh = FRESH;
+    if (atomic_compare_exchange_strong(&state, &fresh, FILLING)) {
+        fill_slots(set);
+        atomic_store_explicit(&state, READY, memory_order_release);
+    }
+    while (atomic_load_explicit(&state, memory_order_acquire) != READY) // microseconds
+        ;
+    for (unsigned slot = hash(name); slots[slot]; slot = (slot + 1) % SLOTS)
+        if (!strcmp(set->forms[slots[slot] - 1].name, name))
+            return slots[slot] - 1;
+    return -1;
+}
+
+void kn_warp_activate(struct kn_warp *w, uint32_t lanes)
+{
+    w->active = lanes;
+    w->partial = lanes != UINT32_MAX;
+    for (int i = 0; i < KN_LANES; i++)
+        w->active_lanes[i] = -(int32_t)(lanes >> i & 1);
+}
+
+void kn_warp_run(struct kn_warp *w, const struct kn_op *op)
+{
+    while (op)
+        op = op->run[w->partial](op, w);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The families of forms, and their tables for each instruction set.
+#pragma once
+
+#include "kn_lanes.h"
+
+// X(family, set): in the order of the indices of forms.
+#define KN_FAMILIES(X, set) X(integer, set)
+
+#define KN_FAMILY_DECLARE(family, set) extern const struct kn_form kn_forms_##family##_##set[];
+#pragma GCC visibility push(hidden)
+KN_FAMILIES(KN_FAMILY_DECLARE, c)
+KN_FAMILIES(KN_FAMILY_DECLARE, avx2)
+KN_FAMILIES(KN_FAMILY_DECLARE, avx512)
+KN_FAMILIES(KN_FAMILY_DECLARE, neon)
+#pragma GCC visibility pop
+#undef KN_FAMILY_DECLARE

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Grids: runs all blocks of a launch.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kn_lanes.h"
+#include "program.h"
+
+enum px_failure_kind {
+    PX_FAILED_ADDRESS, // the access was outside memory that kernels may access
+    PX_FAILED_MISALIGNED,
+    PX_FAILED_SHARED, // outside shared memory
+    PX_FAILED_LOCAL,
+    PX_FAILED_INSTRUCTION, // an operation that this launch cannot do
+    PX_FAILED_TRAP,
+    PX_FAILED_ASSERT,
+    PX_FAILED_DEADLOCK,
+    PX_FAILED_STACK,  // calls too deep
+    PX_FAILED_MEMORY, // out of host memory
+};
+
+// Why a grid has failed.
+struct px_failure {
+    enum px_failure_kind kind;
+    bool placed; // in this block and thread, at this line
+    uint32_t block[3], thread[3];
+    unsigned line;
+    uint64_t address;
+    uint32_t size_B;
+    bool write;
+    char text[512]; // a sentence without a full stop
+};
+
+// What a grid needs from its surroundings.
+struct px_host {
+    void *context; // for the functions below
+    bool (*foreign)(const struct kn_memory *memory, uint64_t address, uint32_t size_B, bool write);
+    // Output of printf, in the order of blocks. Called at the end of a grid, or when the buffer is
+    // full.
+    void (*print)(void *context, const char *text, size_t size_B);
+    void *(*allocate)(void *context, uint64_t size_B); // malloc in kernels
+    bool (*free)(void *context, void *memory);
+    uint64_t device_first, device_end;
+    uint64_t shared_window, local_window;
+};
+
+struct px_grid {
+    const struct px_program *program;
+    const struct px_host *host;
+    uint32_t blocks[3], threads[3], cluster[3];
+    uint32_t dynamic_shared_B;
+    bool cooperative;
+    const void *arguments;
+    const uint64_t *variables; // addresses, by the module's variables; 0 for shared and local ones
+    uint64_t seed;             // draws the order of blocks, warps and fragments; 0: in order
+    uint32_t sm_count;
+    uint64_t grid_id;
+    struct px_failure failure;
+};
+
+// Runs the blocks from `first` to `end`, in the order x, y, z. Blocks that must run at the same
+// time (a cooperative grid, a cluster) are given in one call. Allocates its memory before it starts
+// and may be called by several threads for different blocks of one grid, if each has its own copy
+// of *grid. Returns 0, or a negative errno after a failure, which grid->failure then describes.
+int px_run(struct px_grid *grid, uint64_t first, uint64_t end);
