@@ -5,7 +5,8 @@
 //            (declarations)                        (one kernel's body, when it is first needed)
 //
 // Loading reads declarations only, so that a module of many megabytes loads at once, and an unknown
-// instruction refuses the kernel that contains it and no other. A module never changes, except that
+// instruction refuses only the kernel that contains it. A caller should ask for programs early,
+// because that is when the user learns of a refusal. A module never changes, except that
 // programs are added under a lock of its own. This room knows no CUDA types. Functions return 0 or
 // a negative errno: -EINVAL if the text is wrong, -ENOTSUP if it needs something that is not
 // supported, -ENOMEM.
@@ -18,7 +19,7 @@ struct px_program;
 
 // Why a text or a kernel is refused: one sentence, without a full stop.
 struct px_report {
-    unsigned line; // from 1; 0: the whole text
+    unsigned line; // from 1; 0 if the reason concerns the whole text
     char text[512];
 };
 
@@ -111,7 +112,7 @@ void px_module_free(struct px_module *module);
 // module. Thread-safe.
 int px_program_get(struct px_module *module, unsigned function, const struct px_program **out,
                    struct px_report *report);
-// The CUDA source line of a PTX line, if the text has .loc directives: "vec.cu:17". Returns false
-// if it has none there.
+// Writes the CUDA source line of a PTX line, such as "vec.cu:17". Returns false if no .loc
+// directive of the text applies there.
 bool px_source_line(const struct px_module *module, const struct px_program *program, unsigned line,
                     char *out, size_t size_B);

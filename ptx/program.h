@@ -12,6 +12,7 @@
 // special registers are registers that are filled in before the warp starts.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "module.h"
@@ -34,28 +35,46 @@ enum px_fill {
 // Special registers that do not change while a warp runs. (%clock and its like are operations.)
 #define PX_SPECIAL_LIST(X)                                                                         \
     X(TID_X, "%tid.x")                                                                             \
-    X(TID_Y, "%tid.y") X(TID_Z, "%tid.z") X(NTID_X, "%ntid.x") X(NTID_Y, "%ntid.y")                \
-        X(NTID_Z, "%ntid.z") X(CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z")  \
-            X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z") X(          \
-                LANEID, "%laneid") X(WARPID, "%warpid") X(NWARPID, "%nwarpid") X(SMID, "%smid")    \
-                X(NSMID, "%nsmid") X(GRIDID, "%gridid") X(LANEMASK_EQ, "%lanemask_eq") X(          \
-                    LANEMASK_LE, "%lanemask_le") X(LANEMASK_LT, "%lanemask_lt") X(LANEMASK_GE,     \
-                                                                                  "%lanemask_ge")  \
-                    X(LANEMASK_GT, "%lanemask_gt") X(CLUSTERID_X, "%clusterid.x") X(               \
-                        CLUSTERID_Y, "%clusterid.y") X(CLUSTERID_Z, "%clusterid.z")                \
-                        X(NCLUSTERID_X, "%nclusterid.x") X(NCLUSTERID_Y, "%nclusterid.y") X(       \
-                            NCLUSTERID_Z, "%nclusterid.z") X(CLUSTER_CTAID_X, "%cluster_ctaid.x")  \
-                            X(CLUSTER_CTAID_Y, "%cluster_ctaid.y") X(CLUSTER_CTAID_Z,              \
-                                                                     "%cluster_ctaid.z")           \
-                                X(CLUSTER_NCTAID_X, "%cluster_nctaid.x") X(CLUSTER_NCTAID_Y,       \
-                                                                           "%cluster_nctaid.y")    \
-                                    X(CLUSTER_NCTAID_Z, "%cluster_nctaid.z")                       \
-                                        X(CLUSTER_CTARANK, "%cluster_ctarank")                     \
-                                            X(CLUSTER_NCTARANK, "%cluster_nctarank")               \
-                                                X(IS_EXPLICIT_CLUSTER, "%is_explicit_cluster")     \
-                                                    X(DYNAMIC_SMEM_SIZE, "%dynamic_smem_size")     \
-                                                        X(TOTAL_SMEM_SIZE, "%total_smem_size")     \
-                                                            X(AGGR_SMEM_SIZE, "%aggr_smem_size")
+    X(TID_Y, "%tid.y")                                                                             \
+    X(TID_Z, "%tid.z")                                                                             \
+    X(NTID_X, "%ntid.x")                                                                           \
+    X(NTID_Y, "%ntid.y")                                                                           \
+    X(NTID_Z, "%ntid.z")                                                                           \
+    X(CTAID_X, "%ctaid.x")                                                                         \
+    X(CTAID_Y, "%ctaid.y")                                                                         \
+    X(CTAID_Z, "%ctaid.z")                                                                         \
+    X(NCTAID_X, "%nctaid.x")                                                                       \
+    X(NCTAID_Y, "%nctaid.y")                                                                       \
+    X(NCTAID_Z, "%nctaid.z")                                                                       \
+    X(LANEID, "%laneid")                                                                           \
+    X(WARPID, "%warpid")                                                                           \
+    X(NWARPID, "%nwarpid")                                                                         \
+    X(SMID, "%smid")                                                                               \
+    X(NSMID, "%nsmid")                                                                             \
+    X(GRIDID, "%gridid")                                                                           \
+    X(LANEMASK_EQ, "%lanemask_eq")                                                                 \
+    X(LANEMASK_LE, "%lanemask_le")                                                                 \
+    X(LANEMASK_LT, "%lanemask_lt")                                                                 \
+    X(LANEMASK_GE, "%lanemask_ge")                                                                 \
+    X(LANEMASK_GT, "%lanemask_gt")                                                                 \
+    X(CLUSTERID_X, "%clusterid.x")                                                                 \
+    X(CLUSTERID_Y, "%clusterid.y")                                                                 \
+    X(CLUSTERID_Z, "%clusterid.z")                                                                 \
+    X(NCLUSTERID_X, "%nclusterid.x")                                                               \
+    X(NCLUSTERID_Y, "%nclusterid.y")                                                               \
+    X(NCLUSTERID_Z, "%nclusterid.z")                                                               \
+    X(CLUSTER_CTAID_X, "%cluster_ctaid.x")                                                         \
+    X(CLUSTER_CTAID_Y, "%cluster_ctaid.y")                                                         \
+    X(CLUSTER_CTAID_Z, "%cluster_ctaid.z")                                                         \
+    X(CLUSTER_NCTAID_X, "%cluster_nctaid.x")                                                       \
+    X(CLUSTER_NCTAID_Y, "%cluster_nctaid.y")                                                       \
+    X(CLUSTER_NCTAID_Z, "%cluster_nctaid.z")                                                       \
+    X(CLUSTER_CTARANK, "%cluster_ctarank")                                                         \
+    X(CLUSTER_NCTARANK, "%cluster_nctarank")                                                       \
+    X(IS_EXPLICIT_CLUSTER, "%is_explicit_cluster")                                                 \
+    X(DYNAMIC_SMEM_SIZE, "%dynamic_smem_size")                                                     \
+    X(TOTAL_SMEM_SIZE, "%total_smem_size")                                                         \
+    X(AGGR_SMEM_SIZE, "%aggr_smem_size")
 
 enum px_special {
 #define PX_SPECIAL_ENUM(name, text) PX_SPECIAL_##name,
@@ -63,6 +82,9 @@ enum px_special {
 #undef PX_SPECIAL_ENUM
         PX_SPECIAL_COUNT
 };
+
+// Finds a special register by its name, which begins with %. Returns an enum px_special, or -1.
+int px_special_find(const char *name, size_t length);
 
 struct px_register_info {
     char letter; // as in kn_form.operands: p, h, w, l, x
