@@ -7,6 +7,7 @@
 
 struct em_clock;
 struct em_command;
+struct em_order_chain;
 struct em_order_spare;
 struct em_source;
 struct em_stream;
@@ -37,7 +38,9 @@ struct em_context_work {
     struct em_stream *failed_streams; // streams that keep the error of an asynchronous command
     struct em_condition reached;      // parks records of the whole context (cuCtxRecordEvent)
     // For the ordering checker (order.h): what the context's streams have waited for, what the
-    // ordered ones among them have, and components that new streams can take over.
+    // ordered ones among them have, and components that new streams and steps can take over.
     struct em_clock *order_all, *order_ordered;
     struct em_order_spare *order_spare;
+    struct em_order_chain *order_chain;
+    uint64_t order_spare_searches, order_chain_searches; // that are allowed
 };

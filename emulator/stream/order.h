@@ -28,6 +28,7 @@
 #include "order_point.h"
 
 struct em_context;
+struct em_order_parts;
 struct em_stream;
 
 extern bool em_order_on; // fixed when the driver starts
@@ -41,6 +42,7 @@ void em_order_finish(void);
 // A graph launch, for its steps.
 struct em_order_launch {
     uint32_t references;
+    struct em_order_parts *parts; // order_step.c
     // Whether the graph orders a step before another one. Precondition: em_lock held.
     bool (*reaches)(struct em_order_launch *launch, uint32_t from, uint32_t to);
     void (*free)(struct em_order_launch *launch);

@@ -18,6 +18,7 @@ enum {
 static bool judge(const struct em_order_record *older, const struct em_footprint *bytes,
                   const struct em_order_who *who, bool conflict, void *point)
 {
+    em_order_steps++;
     // A clock that could not grow lacks an order that the program has.
     if (em_clock_failed || em_order_is_before(&older->who, point))
         return true;

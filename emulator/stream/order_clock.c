@@ -12,6 +12,7 @@ struct em_clock {
 };
 
 bool em_clock_failed;
+uint64_t em_order_steps;
 
 // Nodes for the next clocks, linked by `left`: most calls drop as many nodes as they make.
 enum { SPARE_MOST = 256 };
@@ -51,11 +52,17 @@ static struct em_clock *new_node(void)
     return c;
 }
 
-uint64_t em_clock_get(const struct em_clock *c, uint64_t key)
+static const struct em_clock *find(const struct em_clock *c, uint64_t key)
 {
     while (c && c->key != key)
         c = key < c->key ? c->left : c->right;
-    return c ? c->epoch : 0;
+    return c;
+}
+
+uint64_t em_clock_get(const struct em_clock *c, uint64_t key)
+{
+    const struct em_clock *entry = find(c, key);
+    return entry ? entry->epoch : 0;
 }
 
 // The rank decides which of two nodes is nearer to the root.
@@ -116,6 +123,7 @@ static void split(struct em_clock *c, uint64_t key, struct em_clock **lower,
 
 static struct em_clock *joined(struct em_clock *a, struct em_clock *b)
 {
+    em_order_steps++;
     if (a == b || !a || !b)
         return em_clock_ref(a ? a : b);
     if (a->key == b->key) {
@@ -148,23 +156,41 @@ void em_clock_join(struct em_clock **c, struct em_clock *other)
         replace(c, joined(*c, other));
 }
 
-// Changes the entry in place if nobody shares it.
-static bool raise_own(struct em_clock *c, uint64_t key, uint64_t epoch)
+// Raises an entry that is there. Nodes that nobody shares change in place; the others on the way to
+// the entry are copied.
+static void raise_entry(struct em_clock **at, uint64_t key, uint64_t epoch)
 {
-    while (c && c->references == 1 && c->key != key)
-        c = key < c->key ? c->left : c->right;
-    if (!c || c->references != 1)
-        return false;
-    if (c->epoch < epoch)
-        c->epoch = epoch;
-    return true;
+    for (;;) {
+        struct em_clock *c = *at;
+        if (c->references > 1) {
+            struct em_clock *copy = new_node();
+            if (!copy) {
+                em_clock_failed = true;
+                return;
+            }
+            *copy = (struct em_clock){1, c->key, c->epoch, em_clock_ref(c->left),
+                                      em_clock_ref(c->right)};
+            c->references--;
+            *at = c = copy;
+        }
+        if (c->key == key) {
+            c->epoch = epoch;
+            return;
+        }
+        at = key < c->key ? &c->left : &c->right;
+    }
 }
 
 void em_clock_raise(struct em_clock **c, uint64_t key, uint64_t epoch)
 {
     em_assert_locked();
-    if (raise_own(*c, key, epoch) || em_clock_get(*c, key) >= epoch)
+    const struct em_clock *old = find(*c, key);
+    if (!epoch || (old && old->epoch >= epoch))
         return;
+    if (old) {
+        raise_entry(c, key, epoch);
+        return;
+    }
     struct em_clock *one = node(key, epoch, NULL, NULL, NULL, NULL);
     em_clock_join(c, one);
     em_clock_unref(one);

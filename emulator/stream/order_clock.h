@@ -16,6 +16,11 @@
 
 struct em_clock;
 
+// The number of components so far.
+uint32_t em_order_components(void);
+// Counts nodes that joins have visited and accesses that were compared, for a test of the cost.
+extern uint64_t em_order_steps;
+
 // The epoch of a component, or 0.
 uint64_t em_clock_get(const struct em_clock *clock, uint64_t key);
 struct em_clock *em_clock_ref(struct em_clock *clock);

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: MIT
-// The history of memory as a tree of records, ordered by their first bytes. Records may overlap, so
-// each node has the furthest end of its subtree. Random ranks keep the tree balanced (a treap).
+// The history of memory as two trees of records, one of writes and one of reads, ordered by their
+// bytes; reads of the same bytes by who has made them. Records may overlap, so each node has the
+// furthest end of its subtree. Random ranks keep the trees balanced (treaps).
 #include "order_history.h"
+
+#include <limits.h>
 
 #include "alloc.h"
 #include "lock.h"
+#include "order.h"
 
-enum { PARTLY_MOST = 64 }; // records with gaps that an access meets, but does not cover
+enum {
+    PARTLY_MOST = 64, // records with gaps that an access meets, but does not cover
+    NEAR_MOST = 8     // reads that a read looks at to find older ones of its stream
+};
 
-static struct em_order_record *root;
+static struct em_order_record *writes, *reads;
 static uint64_t count;
+
+static struct em_order_record **tree_of(uint8_t act)
+{
+    return act == EM_ORDER_READ ? &reads : &writes;
+}
 
 uint64_t em_history_count(void)
 {
@@ -19,10 +31,25 @@ uint64_t em_history_count(void)
 
 // ---- the tree ----
 
+// By bytes, then by who reads them. Of steps, the same one of each launch comes together.
+static int compared(const struct em_footprint *a_bytes, const struct em_order_who *a,
+                    const struct em_footprint *b_bytes, const struct em_order_who *b)
+{
+    if (a_bytes->first != b_bytes->first)
+        return a_bytes->first < b_bytes->first ? -1 : 1;
+    if (a_bytes->end != b_bytes->end)
+        return a_bytes->end < b_bytes->end ? -1 : 1;
+    if (a->act != EM_ORDER_READ) // so that the access of a record can be replaced by another one
+        return 0;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->step == b->step ? 0 : a->step < b->step ? -1 : 1;
+}
+
 static bool goes_before(const struct em_order_record *a, const struct em_order_record *b)
 {
-    return a->bytes.first != b->bytes.first ? a->bytes.first < b->bytes.first
-                                            : (uintptr_t)a < (uintptr_t)b;
+    int order = compared(&a->bytes, &a->who, &b->bytes, &b->who);
+    return order ? order < 0 : (uintptr_t)a < (uintptr_t)b;
 }
 
 static void update(struct em_order_record *r)
@@ -85,6 +112,22 @@ static void remove_from(struct em_order_record **at, struct em_order_record *r)
     update(*at);
 }
 
+// Replaces the access of a record.
+static void set_who(struct em_order_record *r, const struct em_order_who *who)
+{
+    if (who->launch)
+        who->launch->references++;
+    em_order_launch_unref(r->who.launch);
+    r->who = *who;
+}
+
+static void free_record(struct em_order_record *r)
+{
+    em_order_launch_unref(r->who.launch);
+    dm_free(r);
+    count--;
+}
+
 static bool add(const struct em_footprint *bytes, const struct em_order_who *who)
 {
     static uint32_t random = 1;
@@ -92,33 +135,47 @@ static bool add(const struct em_footprint *bytes, const struct em_order_who *who
     if (!r)
         return false;
     random = random * 1664525 + 1013904223;
-    *r = (struct em_order_record){.bytes = *bytes, .who = *who, .rank = random};
-    insert(&root, r);
+    *r = (struct em_order_record){.bytes = *bytes, .rank = random};
+    set_who(r, who);
+    insert(tree_of(who->act), r);
     count++;
     return true;
 }
 
 static void discard(struct em_order_record *r)
 {
-    remove_from(&root, r);
-    count--;
-    dm_free(r);
+    remove_from(tree_of(r->who.act), r);
+    free_record(r);
 }
 
-// Lists the records that share a byte with [first, end), apart from gaps.
-static void find(struct em_order_record *tree, uint64_t first, uint64_t end,
-                 struct em_order_record **hits)
+// Records that share a byte with [first, end), apart from gaps.
+struct hits {
+    uint64_t first, end;
+    unsigned left; // no more than so many are listed
+    struct em_order_record *list;
+};
+
+static void find(struct em_order_record *tree, struct hits *h)
 {
-    while (tree && tree->furthest > first) {
-        find(tree->left, first, end, hits);
-        if (tree->bytes.first >= end)
+    while (tree && h->left && tree->furthest > h->first) {
+        find(tree->left, h);
+        if (tree->bytes.first >= h->end || !h->left)
             return;
-        if (tree->bytes.end > first) {
-            tree->next_hit = *hits;
-            *hits = tree;
+        if (tree->bytes.end > h->first) {
+            tree->next_hit = h->list;
+            h->list = tree;
+            h->left--;
         }
         tree = tree->right;
     }
+}
+
+static struct em_order_record *find_all(uint64_t first, uint64_t end)
+{
+    struct hits h = {.first = first, .end = end, .left = UINT_MAX};
+    find(reads, &h);
+    find(writes, &h);
+    return h.list;
 }
 
 // ---- accesses that replace others ----
@@ -168,9 +225,9 @@ static bool cut(struct em_order_record *r, uint64_t first, uint64_t end)
         discard(r);
         return true;
     }
-    remove_from(&root, r);
+    remove_from(tree_of(who.act), r);
     r->bytes = before.first < before.end ? before : after;
-    insert(&root, r);
+    insert(tree_of(who.act), r);
     return !two || add(&after, &who);
 }
 
@@ -189,46 +246,89 @@ static bool supersede(struct em_order_record *older, const struct em_footprint *
     return true;
 }
 
-bool em_history_add(const struct em_footprint *bytes, const struct em_order_who *who,
-                    em_order_judge *judge, void *argument)
+static bool meets(const struct em_order_record *r, const struct em_footprint *bytes)
 {
-    em_assert_locked();
-    struct em_order_record *hits = NULL, *same = NULL;
-    const bool reads = who->act == EM_ORDER_READ;
+    uint64_t first, end;
+    return em_footprints_meet(bytes, &r->bytes, &first, &end);
+}
+
+// The access replaces all others of its bytes. One that was reported counts as ordered.
+static bool add_write(const struct em_footprint *bytes, const struct em_order_who *who,
+                      em_order_judge *judge, void *argument)
+{
+    struct em_order_record *same = NULL;
     unsigned partly = 0;
     bool enough = true;
-    find(root, bytes->first, bytes->end, &hits);
-    for (struct em_order_record *r = hits, *next; r; r = next) {
+    for (struct em_order_record *r = find_all(bytes->first, bytes->end), *next; r; r = next) {
         next = r->next_hit;
-        uint64_t first, end;
-        if (!em_footprints_meet(bytes, &r->bytes, &first, &end))
+        if (!meets(r, bytes))
             continue;
-        bool both_read = reads && r->who.act == EM_ORDER_READ;
-        bool before = judge(r, bytes, who, !both_read, argument);
-        // Reads do not replace a write. An access that was reported counts as ordered.
-        if (both_read ? !before : reads)
-            continue;
-        if (!same && is_same(&r->bytes, bytes))
+        judge(r, bytes, who, true, argument);
+        if (!same && r->who.act != EM_ORDER_READ && is_same(&r->bytes, bytes))
             same = r;
         else
             enough = supersede(r, bytes, &partly) && enough;
     }
-    if (same)
-        same->who = *who;
-    else
-        enough = add(bytes, who) && enough;
+    if (!same)
+        return add(bytes, who) && enough;
+    set_who(same, who);
     return enough;
+}
+
+// The read of the same bytes by the same stream, or the same step of a graph, or NULL. It is
+// ordered before the new one.
+static struct em_order_record *earlier_read(const struct em_footprint *bytes,
+                                            const struct em_order_who *who)
+{
+    struct em_order_record *r = reads;
+    while (r) {
+        int order = compared(bytes, who, &r->bytes, &r->who);
+        if (!order) // others differ from it in the gaps between their rows
+            return is_same(bytes, &r->bytes) ? r : NULL;
+        r = order < 0 ? r->left : r->right;
+    }
+    return NULL;
+}
+
+static bool add_read(const struct em_footprint *bytes, const struct em_order_who *who,
+                     em_order_judge *judge, void *argument)
+{
+    struct hits written = {.first = bytes->first, .end = bytes->end, .left = UINT_MAX},
+                near = {.first = bytes->first, .end = bytes->end, .left = NEAR_MOST};
+    unsigned partly = 0;
+    bool enough = true;
+    find(writes, &written);
+    for (struct em_order_record *r = written.list; r; r = r->next_hit)
+        if (meets(r, bytes))
+            judge(r, bytes, who, true, argument);
+    struct em_order_record *earlier = earlier_read(bytes, who);
+    if (earlier) {
+        set_who(earlier, who);
+        return true;
+    }
+    find(reads, &near);
+    for (struct em_order_record *r = near.list, *next; r; r = next) {
+        next = r->next_hit;
+        if (r->who.key == who->key && meets(r, bytes) && judge(r, bytes, who, false, argument))
+            enough = supersede(r, bytes, &partly) && enough;
+    }
+    return add(bytes, who) && enough;
+}
+
+bool em_history_add(const struct em_footprint *bytes, const struct em_order_who *who,
+                    em_order_judge *judge, void *argument)
+{
+    em_assert_locked();
+    return who->act == EM_ORDER_READ ? add_read(bytes, who, judge, argument)
+                                     : add_write(bytes, who, judge, argument);
 }
 
 void em_history_end(const struct em_footprint *bytes, const struct em_order_who *who,
                     em_order_judge *judge, void *argument)
 {
     em_assert_locked();
-    struct em_order_record *hits = NULL;
-    uint64_t first, end;
-    find(root, bytes->first, bytes->end, &hits);
-    for (struct em_order_record *r = hits; r; r = r->next_hit)
-        if (em_footprints_meet(bytes, &r->bytes, &first, &end))
+    for (struct em_order_record *r = find_all(bytes->first, bytes->end); r; r = r->next_hit)
+        if (meets(r, bytes))
             judge(r, bytes, who, true, argument);
     em_history_forget(bytes->first, bytes->end);
 }
@@ -236,9 +336,7 @@ void em_history_end(const struct em_footprint *bytes, const struct em_order_who 
 void em_history_forget(uint64_t first, uint64_t end)
 {
     em_assert_locked();
-    struct em_order_record *hits = NULL;
-    find(root, first, end, &hits);
-    for (struct em_order_record *r = hits, *next; r; r = next) {
+    for (struct em_order_record *r = find_all(first, end), *next; r; r = next) {
         next = r->next_hit;
         if (r->bytes.kind == EM_SPAN)
             cut(r, first, end);
@@ -260,13 +358,13 @@ static struct em_order_record *sweep(struct em_order_record *tree,
         return tree;
     }
     struct em_order_record *rest = merge(tree->left, tree->right);
-    dm_free(tree);
-    count--;
+    free_record(tree);
     return rest;
 }
 
 void em_history_sweep(bool (*drop)(const struct em_order_record *, void *), void *argument)
 {
     em_assert_locked();
-    root = sweep(root, drop, argument);
+    reads = sweep(reads, drop, argument);
+    writes = sweep(writes, drop, argument);
 }

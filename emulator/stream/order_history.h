@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The history of memory for the ordering checker: which commands accessed which bytes last.
 //
-// For each byte it keeps the last write and the reads since then that are not ordered with each
-// other. An older access is dropped when one that is ordered after it replaces it, because whatever
-// is ordered after the new one is ordered after the old one too. So a range of memory costs as many
-// records as streams use it at the same time, however long the program runs.
+// For each byte it keeps the last write, and the last read of each stream since then. A write
+// replaces all older accesses, because whatever is ordered after it is ordered after them too. A
+// read replaces those of its own stream alone, so that it need not be compared with the reads of
+// others, however many there are. So a range of memory costs as many records as streams use it,
+// however long the program runs.
 //
 // Everything here: precondition: em_lock held.
 #pragma once
@@ -35,14 +36,15 @@ struct em_footprint {
 
 // Who accesses memory, and when.
 struct em_order_who {
-    uint64_t key, sequence; // its component and its epoch there
-    uint32_t step;          // of a graph launch: 1 + the step; else 0
-    bool ordered;           // in the legacy stream or a blocking one
-    uint8_t act;            // enum em_order_act
-    uint8_t stream_kind;    // enum em_stream_kind
-    uint32_t stream_number; // of a created stream
-    const char *name;       // of the command: "memcpy"
-    uint64_t call;          // that submitted it
+    uint64_t key, sequence;         // its component and its epoch there
+    struct em_order_launch *launch; // of a step, else NULL; the history keeps a reference
+    uint32_t step;                  // 1 + its number
+    bool ordered;                   // in the legacy stream or a blocking one
+    uint8_t act;                    // enum em_order_act
+    uint8_t stream_kind;            // enum em_stream_kind
+    uint32_t stream_number;         // of a created stream
+    const char *name;               // of the command: "memcpy"
+    uint64_t call;                  // that submitted it
     const struct em_entry *entry;
 };
 
@@ -62,8 +64,9 @@ bool em_footprints_meet(const struct em_footprint *a, const struct em_footprint 
 // Whether `older` is ordered before the new access. If not, and `conflict` is set, it is reported.
 typedef bool em_order_judge(const struct em_order_record *older, const struct em_footprint *bytes,
                             const struct em_order_who *who, bool conflict, void *argument);
-// Compares a new access with those of the history, and adds it. Returns false if the host runs out
-// of memory; the history then lacks the access.
+// Compares a new access with those of the history, and adds it. A read costs as many calls of
+// `judge` as there are writes of its bytes, apart from a constant. Returns false if the host runs
+// out of memory; the history then lacks the access.
 bool em_history_add(const struct em_footprint *bytes, const struct em_order_who *who,
                     em_order_judge *judge, void *argument);
 // The same for an access after which the history of the bytes no longer matters.

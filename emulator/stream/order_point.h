@@ -33,6 +33,8 @@ struct em_order_point {
     uint64_t key;                   // its component; 0 before its first command
     uint64_t sequence;              // of its last command
     uint64_t allocated;             // of its last allocation
+    bool ordered;                   // the legacy stream or a blocking one
+    bool acquired_late;             // `known` has grown since the host knows the last command
     struct em_order_launch *launch; // of a step, else NULL
     uint32_t step;                  // 1 + its number
     struct em_order_call waited;    // the last wait for other work

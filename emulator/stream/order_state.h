@@ -34,13 +34,24 @@ static inline uint64_t em_order_sibling(uint64_t key, uint32_t component)
 bool em_order_is_before(const struct em_order_who *who, const struct em_order_point *point);
 bool em_order_knows(struct em_clock *known, const struct em_order_who *who);
 
+// Adds a mark to a clock that nothing is known about.
+void em_order_join_mark(struct em_clock **known, const struct em_order_mark *mark);
+// Adds a mark to what a point knows.
+void em_order_add_mark(struct em_order_point *point, const struct em_order_mark *mark);
+// Stops the checker if a clock could not grow.
+void em_order_stop_if_failed(void);
+
 // The point of a stream, with a component.
 struct em_order_point *em_order_point_of(struct em_stream *stream);
 
+// Searches for a component that can be used again, for each that is needed.
+enum { EM_ORDER_SEARCHES = 8 };
 // A component in the context of another one.
 uint64_t em_order_new_key(uint64_t sibling);
-// The parts for steps of graphs (order_step.c).
-void em_order_release_step(const struct em_order_point *point, struct em_clock **to);
+// The parts for steps of graphs (order_step.c). `context` is that of the launch.
+void em_order_release_step(struct em_context *context, const struct em_order_point *point,
+                           struct em_clock **to);
+void em_order_chains_free(struct em_order_chain **chains);
 bool em_order_knows_step(struct em_clock *known, const struct em_order_who *who);
 
 // Checks the accesses of a command that starts.
