@@ -13,6 +13,8 @@
 #include <string.h>
 
 enum { BINS = 8, BLOCKS = 4, THREADS = 64, COUNT = BLOCKS * THREADS };
+// Device memory is mapped in pages of this size.
+enum { PAGE = 2 << 20 };
 
 static void check(CUresult r, const char *what)
 {
@@ -73,21 +75,23 @@ int main(int argc, char **argv)
     CUcontext context;
     CUmodule module;
     CUfunction count_function, make_function;
-    CUdeviceptr numbers, histogram;
+    CUdeviceptr page, numbers, histogram;
     CUstream stream;
     CUgraph graph;
     CUgraphExec exec;
     unsigned bins[BINS], blocks = BLOCKS;
     if (argc > 1 && !strcmp(argv[1], "fault"))
-        blocks = 1 << 20;
+        blocks++;
     CHECK(cuInit(0));
     CHECK(cuDevicePrimaryCtxRetain(&context, 0));
     CHECK(cuCtxSetCurrent(context));
     CHECK(cuModuleLoadData(&module, &table));
     CHECK(cuModuleGetFunction(&count_function, module, "count"));
     CHECK(cuModuleGetFunction(&make_function, module, "make"));
-    CHECK(cuMemAlloc(&numbers, COUNT));
     CHECK(cuMemAlloc(&histogram, sizeof bins));
+    // The numbers end with the page, so a read past them is a fault. Inside a page it would not be.
+    CHECK(cuMemAlloc(&page, PAGE));
+    numbers = page + PAGE - COUNT;
 
     // Captured launches become the nodes of a graph.
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
