@@ -12,9 +12,8 @@
 #define KN_FAMILY(family) KN_JOIN(kn_forms_##family, KN_SET)
 
 // Operations call the next one at the end, which compilers turn into a jump. Without optimisation
-// and with sanitizers they return it, and the loop of kn_warp_run calls it.
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&    \
-    !defined(KN_NO_TAIL_CALLS)
+// and with sanitizers (KN_NO_TAIL_CALLS) they return it, and the loop of kn_warp_run calls it.
+#if defined(__OPTIMIZE__) && !defined(KN_NO_TAIL_CALLS)
 #define KN_GO(op)                                                                                  \
     do {                                                                                           \
         const struct kn_op *kn_next = (op);                                                        \
