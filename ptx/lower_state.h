@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The state of lowering one kernel. Lowering functions of chapters use lower.h only.
+#pragma once
+#include "arena.h"
+#include "lower.h"
+
+struct px_lower {
+    struct px_module *module;
+    struct px_report *report;
+    int error; // 0, or the first negative errno
+    const struct px_statement *now;
+    px_register guard; // of the operations that are emitted now
+    bool guard_not;
+    uint32_t function; // whose text is read now
+
+    struct px_op *ops;
+    size_t op_count, op_capacity;
+    struct px_register_info *registers;
+    size_t register_count, register_capacity;
+    struct px_arena arena; // becomes the program's
+
+    bool uses_barriers, waits, prints, recurses, ordered;
+    char names[4][64]; // of px_name
+    unsigned name_turn;
+};
+
+// Refuses with -EINVAL, -ENOTSUP or -ENOMEM; keeps the first error only.
+void px_lower_fail(struct px_lower *l, int error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void px_lower_no_memory(struct px_lower *l);
+// A register that is filled in as `info` says: an existing one if there is an equal one.
+px_register px_filled(struct px_lower *l, const struct px_register_info *info);
+// Emits by the row's template of a form.
+void px_lower_template(struct px_lower *l, const struct px_statement *s);
