@@ -13,7 +13,7 @@ struct px_arena {
 void *px_arena_take(struct px_arena *arena, size_t size_B);
 // The same for `count` elements; NULL also if the product is too large.
 void *px_arena_array(struct px_arena *arena, size_t count, size_t size_B);
-// A copy of a text with a final 0.
+// A copy of a text with a final 0. Callers should check for NULL, as with the others.
 char *px_arena_text(struct px_arena *arena, const char *text, size_t length);
 void px_arena_finish(struct px_arena *arena);
 

@@ -15,8 +15,8 @@
 // 12: add.rz.f16: this instruction is not supported".
 //
 // The statement's guard applies to every operation that is emitted. A destination may be one of the
-// sources, so a function that emits several operations writes destinations by the last one, or
-// after the last use of every source. (The framework copies a guard that is also a destination.)
+// sources, so a function that emits several operations should write destinations by the last one,
+// or after the last use of every source. (The framework copies a guard that is also a destination.)
 #pragma once
 #include "kn_lanes.h"
 #include "statement.h"
@@ -51,7 +51,8 @@ struct px_address px_address(struct px_lower *l, const struct px_operand *operan
 px_register px_temporary(struct px_lower *l, char letter);
 px_register px_constant(struct px_lower *l, char letter, uint64_t value);
 px_register px_special(struct px_lower *l, enum px_special special);
-// The letter of a register.
+// The letter of a register. A lowering function should not expect the letter of the row's type if
+// the row allows wider registers.
 char px_letter(const struct px_lower *l, px_register reg);
 // A register of the letter h, w or l with the same value: cut off, or extended with zeros.
 px_register px_widen(struct px_lower *l, px_register reg, char letter);
@@ -84,10 +85,12 @@ struct px_op *px_emit_code(struct px_lower *l, enum px_code code, int64_t immedi
 // seen here: see px_op.waits.
 void px_waits(struct px_lower *l);
 // The results of the kernel depend on the order of blocks: px_program.order_free becomes false.
+// Lowering functions should call this for every instruction that program.h lists there.
 void px_ordered(struct px_lower *l);
 void px_uses_barriers(struct px_lower *l);
 
-// Refuses the kernel with a sentence about this statement: the line and the instruction are added.
+// Refuses the kernel with a sentence about this statement, which should name the operand or
+// modifier that is wrong: the line and the instruction are added.
 void px_refuse(struct px_lower *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The same for something that PTX has and this project does not have.
 void px_unsupported(struct px_lower *l, const char *format, ...)

@@ -118,7 +118,8 @@ struct px_statement {
     bool guard_not;
 };
 
-// Whether a modifier, such as PX_MOD_FTZ, was written.
+// Whether a modifier, such as PX_MOD_FTZ, was written. Use `choice` if a row should distinguish the
+// same modifier in two places.
 static inline bool px_has(const struct px_statement *s, unsigned modifier)
 {
     for (unsigned i = 0; i < s->modifier_count; i++)

@@ -131,7 +131,8 @@ def one_class(table, text):
     text = text.strip()
     flags = []
     while text and text[-1] in '?>*':
-        flags.append({'?': '.optional = true', '>': '.wider = true', '*': '.vector = true'}[text[-1]])
+        flags.append({'?': '.optional = true', '>': '.wider = true',
+                      '*': '.vector = true'}[text[-1]])
         text = text[:-1]
     if text.startswith('!'):
         flags.append('.negates = true')
