@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "quirk.h"
+#include "schedule_text.h"
 
 // How long a thread waits before its wait is examined. No wait for another process that goes well
 // takes so long, and a longer one is reported but not harmed.
@@ -87,29 +88,12 @@ static void read_fail_alloc(const char *value)
     read_number("CARDLESS_FAIL_ALLOC", value, &config.fail_alloc);
 }
 
-// Reads "NUMBER=OPTION,…" with rising numbers, or nothing.
+// Reads the list of a schedule, or that of a file if the text is "@FILE".
 static bool parse_schedule(const char *text)
 {
-    size_t count = 0;
-    for (const char *c = text; *c; c++)
-        count += *c == '=';
-    struct em_departure *list = malloc((count + 1) * sizeof *list), *end = list;
-    while (list && *text) {
-        unsigned long number, option;
-        int length = 0;
-        if (!isdigit((unsigned char)*text) ||
-            sscanf(text, "%lu=%lu%n", &number, &option, &length) != 2 || number > UINT32_MAX ||
-            option > UINT32_MAX || (end != list && number <= end[-1].number) ||
-            (text[length] && (text[length] != ',' || !text[length + 1]))) {
-            free(list);
-            return false;
-        }
-        *end++ = (struct em_departure){(uint32_t)number, (uint32_t)option};
-        text += length + (text[length] == ',');
-    }
-    config.departures = list;
-    config.departure_count = (size_t)(end - list);
-    return list != NULL;
+    return *text == '@'
+               ? em_schedule_read_file(text + 1, &config.departures, &config.departure_count)
+               : em_schedule_read(text, &config.departures, &config.departure_count);
 }
 
 static void read_policy(const char *value)
@@ -124,8 +108,8 @@ static void read_policy(const char *value)
         config.policy = EM_SCHEDULED;
     else if (strcmp(value, "eager"))
         unknown_value("CARDLESS_POLICY", value,
-                      "eager, lazy, parallel, seed:N with a whole number N, or a schedule:… that "
-                      "cardless explore has printed");
+                      "eager, lazy, parallel, seed:N with a whole number N, or a schedule:LIST or "
+                      "schedule:@FILE that cardless explore has printed");
 }
 
 static void read_deadlock_ms(const char *value)

@@ -14,8 +14,10 @@
 #include "context.h"
 #include "error.h"
 #include "lock.h"
+#include "own_thread.h"
 #include "scheduler.h"
 #include "stream.h"
+#include "turn.h"
 
 enum {
     MOST_LINKS = 16, // of a chain that is shown
@@ -165,22 +167,39 @@ uint64_t em_deadlock_time(void)
     return ms && ms < UINT64_MAX / DM_NS_PER_S ? dm_now_ns() + ms * (DM_NS_PER_S / 1000) : 0;
 }
 
-void em_deadlock_examine(void)
+// Reports the deadlock. Returns false if there is none.
+static bool report(void)
 {
-    em_assert_locked();
-    static uint64_t reported; // em_scheduler.progressed + 1 at the last report
     struct report r = {.used = 0};
-    if (reported == em_scheduler.progressed + 1 || !nothing_happens())
-        return;
     const struct em_command *first = em_pending_find(is_parked, NULL);
     if (first && !follow(&r, first))
-        return;
-    reported = em_scheduler.progressed + 1;
+        return false;
     em_mistake(S05, CUDA_SUCCESS, "the call has waited %" PRIu64 " ms and nothing can go on%s",
                em_config()->deadlock_ms,
                first ? r.text
                      : ": no command of this process is pending, so that only another "
                        "thread or process can end the wait");
-    if (em_config()->deadlock_aborts)
+    return true;
+}
+
+// Whether a thread of the program may still end the wait: one that does not wait itself, or for a
+// limited time. The calling thread has waited.
+static bool others_may_act(void)
+{
+    return em_turn_threads() > em_own_threads() + em_scheduler.endless + 1;
+}
+
+void em_deadlock_examine(void)
+{
+    em_assert_locked();
+    static uint64_t reported; // em_scheduler.progressed + 1 at the last report
+    if (!nothing_happens())
+        return;
+    if (reported != em_scheduler.progressed + 1) {
+        if (!report())
+            return;
+        reported = em_scheduler.progressed + 1;
+    }
+    if (em_config()->deadlock_aborts && !others_may_act())
         abort();
 }

@@ -7,7 +7,8 @@
 //   CUstream #1:  signal of B ◀───needs──── wait for B, in CUstream #2
 //
 // It is a report only: another process, or a thread of the program, may still end the wait. With
-// CARDLESS_DEADLOCK=abort the process ends, as `cardless explore` wants.
+// CARDLESS_DEADLOCK=abort the process ends, as `cardless explore` wants, unless there is a thread
+// of the program that does not wait for the driver.
 //
 // Everything here: precondition: em_lock held.
 #pragma once
@@ -30,5 +31,6 @@ const struct em_command *em_pending_find(bool (*match)(const struct em_command *
 // How long a thread may sleep before em_deadlock_examine, in ns of the monotonic clock; 0: for
 // ever.
 uint64_t em_deadlock_time(void);
-// This thread has slept so long and nothing has happened. Reports a deadlock once.
+// This thread has slept so long and nothing has happened. Reports a deadlock once, and ends the
+// process as soon as all of the program's threads wait, if that is wanted.
 void em_deadlock_examine(void);

@@ -5,24 +5,58 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "alloc.h"
+
+static unsigned alive; // written atomically
+
+// The body of a thread; belongs to the thread.
+struct body {
+    void *(*main)(void *);
+    void *arg;
+};
+
+static void *run_body(void *argument)
+{
+    struct body body = *(struct body *)argument;
+    dm_free(argument);
+    void *result = body.main(body.arg);
+    __atomic_fetch_sub(&alive, 1, __ATOMIC_SEQ_CST);
+    return result;
+}
+
+unsigned em_own_threads(void)
+{
+    return __atomic_load_n(&alive, __ATOMIC_SEQ_CST);
+}
+
 bool em_own_thread(const char *name, const cpu_set_t *cores, void *(*thread_main)(void *),
                    void *arg)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
     pthread_t thread;
-    if (pthread_attr_init(&attributes))
+    struct body *body = dm_alloc(sizeof *body);
+    if (!body)
         return false;
+    if (pthread_attr_init(&attributes)) {
+        dm_free(body);
+        return false;
+    }
+    *body = (struct body){thread_main, arg};
+    __atomic_fetch_add(&alive, 1, __ATOMIC_SEQ_CST);
     if (cores)
         pthread_attr_setaffinity_np(&attributes, sizeof *cores, cores);
     sigfillset(&all);
     sigdelset(&all, SIGSEGV); // dm_guarded needs these two
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = !pthread_create(&thread, &attributes, thread_main, arg);
+    bool started = !pthread_create(&thread, &attributes, run_body, body);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
-    if (started) {
+    if (!started) {
+        __atomic_fetch_sub(&alive, 1, __ATOMIC_SEQ_CST);
+        dm_free(body);
+    } else {
         pthread_setname_np(thread, name);
         pthread_detach(thread);
     }

@@ -10,3 +10,5 @@
 // started.
 bool em_own_thread(const char *name, const cpu_set_t *cores, void *(*thread_main)(void *),
                    void *arg);
+// How many of them there are now.
+unsigned em_own_threads(void);

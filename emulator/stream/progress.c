@@ -187,12 +187,14 @@ static void wait_progress(uint64_t deadline_ns)
     struct timespec until = {(time_t)(deadline_ns / DM_NS_PER_S),
                              (long)(deadline_ns % DM_NS_PER_S)};
     em_scheduler.waiters++;
+    em_scheduler.endless += endless;
     int r = 0;
     if (deadline_ns)
         r = em_lock_wait_until(&em_scheduler.progress, &until);
     else
         em_lock_wait(&em_scheduler.progress);
     em_scheduler.waiters--;
+    em_scheduler.endless -= endless;
     if (endless && r == ETIMEDOUT && progressed == em_scheduler.progressed)
         em_deadlock_examine();
 }

@@ -53,7 +53,8 @@ struct em_scheduler {
     uint32_t decisions;           // that a policy has taken so far
     uint64_t host_sent, host_done; // host functions that decisions chose, and those that returned
     struct em_turn host_turn;      // of the thread that runs them
-    uint64_t waiters;              // threads that sleep in em_wait_progress
+    uint64_t waiters;              // threads that sleep in em_wait_progress …
+    uint64_t endless;              // … and those of them that have no time limit
     uint64_t progressed;           // counts the calls of em_wake_waiters
     pthread_cond_t progress;       // something completed
     uint64_t steps;                // work done so far: edges, questions, comparisons; for tests

@@ -49,6 +49,19 @@ static bool another_is_runnable(void)
     return found;
 }
 
+unsigned em_turn_threads(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    const struct dirent *entry;
+    unsigned count = 0;
+    if (!threads)
+        return 0;
+    while ((entry = readdir(threads)))
+        count += *entry->d_name != '.';
+    closedir(threads);
+    return count;
+}
+
 struct em_turn em_turn_of_self(void)
 {
     struct em_turn t = {.thread = gettid()};

@@ -18,6 +18,8 @@ struct em_turn {
 struct em_turn em_turn_of_self(void);
 // Of all threads but the calling one, which asks.
 struct em_turn em_turn_of_others(void);
+// The number of threads of this process, or 0 if the kernel does not say.
+unsigned em_turn_threads(void);
 // Whether the thread has run since the last call, or has nothing to run because it sleeps. If the
 // kernel does not say, it had its turn.
 bool em_had_turn(struct em_turn *turn);

@@ -2,19 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Runs `cardless explore` on the corpus, and checks its report, its options and exit statuses.
 
-  explore.py CARDLESS CORPUS [SCHEDULES]
+  explore.py CARDLESS CORPUS CASES [SCHEDULES]   (0: only a schedule that is very long)
 
 Each wrong program passes in the order of eager, fails under one of 1,000 orders, and fails again
 under the schedule that is printed. The same schedule does no harm to its corrected twin, which is
 run under SCHEDULES orders (40)."""
 import os
 import re
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 
-TOOL, CORPUS = sys.argv[1:3]
-TWINS = int(sys.argv[3]) if len(sys.argv) > 3 else 40
+TOOL, CORPUS, CASES = sys.argv[1:4]
+TWINS = int(sys.argv[4]) if len(sys.argv) > 4 else 40
 failures = []
 
 
@@ -76,13 +78,106 @@ def check_arguments():
     expect(r.returncode == 1 and 'exit status 3' in r.stdout, r)
     expect('  | to stdout\n  | to stderr\n' in r.stdout, r)
     r = run('explore', '--', 'true')
-    expect(r.returncode == 0 and 'passed under all' in r.stdout, r)
+    expect(r.returncode == 0 and 'passed under all 1 order that there are' in r.stdout, r)
 
 
+def case(name, *options):
+    """Explores a program of cases.c without the ordering checker."""
+    return run('explore', '--check', 'off', *options, '--', CASES, name)
+
+
+def check_deadlocks():
+    """A wait that another thread ends late is no deadlock; one that nobody ends is."""
+    r = case('slow_helper', '--timeout', '60')
+    expect(r.returncode == 0, 'slow_helper', r)
+    for name, limit in (('no_helper', '60'), ('two_wait', '60'), ('idle_helper', '3')):
+        r = case(name, '--timeout', limit)
+        expect(r.returncode == 1 and 'order 1: S05: cuStreamSynchronize' in r.stdout, name, r)
+
+
+def check_schedules():
+    """One mistake is not taken for another, and schedules in files."""
+    r = case('two_mistakes')
+    repeat = re.search(r'cardless run --policy (\S+) -- ', r.stdout)
+    expect(r.returncode == 1 and 'exit status 3' in r.stdout and repeat, r)
+    again = run('run', '--policy', repeat[1], CASES, 'two_mistakes')
+    expect(again.returncode == 3, again)
+    with tempfile.NamedTemporaryFile('w', suffix='.txt') as f:
+        f.write(repeat[1].removeprefix('schedule:').replace(',', ',\n') + '\n')
+        f.flush()
+        again = run('run', '--policy', 'schedule:@' + f.name, CASES, 'two_mistakes')
+        expect(again.returncode == 3, again)
+    again = run('run', '--policy', 'schedule:@/no/such/file', CASES, 'two_mistakes')
+    expect(again.returncode == 0 and 'schedule:@/no/such/file is ignored' in again.stderr, again)
+
+
+def check_long_schedule():
+    """A schedule that is too long for a variable of the environment."""
+    r = case('many_decisions', '--timeout', '60')
+    repeat = re.search(r'cardless run --policy (\S+) -- ', r.stdout)
+    expect(r.returncode == 1 and repeat and repeat[1].count('=') <= 5, r.stdout[-500:])
+
+
+def check_environment():
+    """What explore inherits does not change it."""
+    r = run('explore', '--check', 'off', '--schedules', '1', '--', 'sh', '-c',
+            'test -z "$CARDLESS_CHECK"', CARDLESS_CHECK='order')
+    expect(r.returncode == 0, r)
+    r = subprocess.run([TOOL, 'explore', '--', 'true'], capture_output=True, text=True, timeout=60,
+                       preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    expect(r.returncode == 0, r)
+
+
+def is_alive(pid):
+    """Whether a process runs; one that nobody has awaited does not."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as f:
+            return f.read().rsplit(')', 1)[1].split()[0] not in 'ZX'
+    except OSError:
+        return False
+
+
+def check_end(number, survivors):
+    """A signal ends explore and its runs. SIGKILL gives it no chance to end their children."""
+    with tempfile.TemporaryDirectory() as folder:
+        pids = os.path.join(folder, 'pids')
+        script = f'sleep 100 & echo $$ $! > {pids}.new; mv {pids}.new {pids}; wait'
+        explore_process = subprocess.Popen(
+            [TOOL, 'explore', '--timeout', '100', '--', 'sh', '-c', script],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, 'TMPDIR': folder})
+        while not os.path.exists(pids) and explore_process.poll() is None:
+            time.sleep(0.01)
+        with open(pids, encoding='ascii') as f:
+            started = [int(pid) for pid in f.read().split()]
+        explore_process.send_signal(number)
+        output = explore_process.communicate(timeout=60)
+        status = -number if number == signal.SIGKILL else 128 + number
+        expect(explore_process.returncode == status, number, explore_process.returncode, output)
+        for _ in range(1000):
+            if sum(map(is_alive, started)) <= survivors:
+                break
+            time.sleep(0.01)
+        expect(not is_alive(started[0]), number, 'the run is alive')
+        expect(survivors or not is_alive(started[1]), number, 'a child of the run is alive')
+        expect(survivors or os.listdir(folder) == ['pids'], os.listdir(folder))
+        if is_alive(started[1]):
+            os.kill(started[1], signal.SIGKILL)
+
+
+if TWINS == 0:
+    check_long_schedule()
+    print('\n'.join(failures))
+    sys.exit(bool(failures))
 names = subprocess.run([TOOL, 'run', CORPUS], capture_output=True, text=True,
                        check=True).stdout.split()
 expect(len(names) >= 25, f'only {len(names)} programs')
 check_arguments()
+check_deadlocks()
+check_schedules()
+check_environment()
+for each in signal.SIGINT, signal.SIGTERM:
+    check_end(each, 0)
+check_end(signal.SIGKILL, 1)
 begin = time.monotonic()
 for each in names:
     order, departures = check_wrong(each)

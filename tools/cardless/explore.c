@@ -122,7 +122,7 @@ static bool make_folder(struct explore *x)
 
 static void remove_folder(const struct explore *x)
 {
-    static const char *const names[] = {"schedule", "diagnostics", "trace", "output"};
+    static const char *const names[] = {"schedule", "diagnostics", "trace", "output", "policy"};
     for (unsigned slot = 0; slot < x->jobs; slot++) {
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             char path[128];
@@ -143,7 +143,7 @@ static const char *plural(size_t n)
 static void print_passed(const struct found *f)
 {
     if (f->complete)
-        printf("passed under all %u order%s that there are\n", f->tried, plural(f->tried));
+        printf("passed under all %u order%s that there are\n", f->orders, plural(f->orders));
     else
         printf("passed under %u orders: %u with the fewest differences from eager, %u drawn\n",
                f->tried, f->tried - f->seeds, f->seeds);
@@ -166,6 +166,9 @@ static void print_argument(const char *text)
 static void print_command(const struct explore *x, const struct found *f)
 {
     char *policy = schedule_text(&f->minimal);
+    char path[] = "cardless-schedule.txt"; // the folder for logs is removed
+    if (policy && strlen(policy) > POLICY_MOST_B && !schedule_to_file(&policy, path))
+        fprintf(stderr, "cardless explore: the schedule is too long for a command line\n");
     printf("\nto repeat it:\n  cardless run%s --policy",
            f->outcome.kind == FAILED_DIAGNOSTIC && x->check_order ? " --check order" : "");
     print_argument(policy ? policy : "?");
@@ -201,9 +204,6 @@ static void print_failed(const struct explore *x, const struct found *f)
 static int prepare(struct explore *x)
 {
     char ours[PATH_MAX];
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
     if (lib_folder(ours, sizeof ours))
         return 126;
     if (lib_prepend("LD_LIBRARY_PATH", ours)) {
@@ -211,7 +211,7 @@ static int prepare(struct explore *x)
         return 126;
     }
     vulkan_layer_enable();
-    sigprocmask(SIG_BLOCK, &child, NULL);
+    run_prepare();
     return make_folder(x) ? 0 : 126;
 }
 
@@ -247,7 +247,10 @@ int cmd_explore(int argc, char **argv)
     if (status)
         return status;
     status = explore_search(&x, &found);
-    if (status) {
+    if (run_interrupted()) {
+        fprintf(stderr, "cardless explore: interrupted after %u orders\n", found.tried);
+        status = 128 + run_interrupted();
+    } else if (status) {
         char text[1200];
         outcome_text(&x, &found.outcome, text, sizeof text);
         fprintf(stderr, "cardless explore: %s\n", text);

@@ -21,6 +21,10 @@ struct schedule {
 
 // Writes "schedule:3=1,7=2". The caller frees the text; NULL: out of memory.
 char *schedule_text(const struct schedule *schedule);
+// Writes the policy of a text that is too long for the environment to a file, and replaces the text
+// by "schedule:@FILE". Returns false if that fails, and has printed why.
+enum { POLICY_MOST_B = 64 << 10 };
+bool schedule_to_file(char **text, const char *path);
 
 // ---- runs (explore_run.c) ----
 
@@ -69,10 +73,21 @@ bool run_start(const struct explore *x, struct run *run, unsigned slot, const ch
                bool picture);
 // Returns whether the run has ended. If so, fills in *out, whose decisions the caller frees.
 bool run_ended(const struct explore *x, struct run *run, struct outcome *out);
-// Sleeps until a child of this process ends, or until the time.
+// Ends the run, and all processes that it has started.
+void run_kill(struct run *run);
+// From now on children can be awaited, and the signals that end this process are noticed.
+void run_prepare(void);
+// Sleeps until a child of this process ends, until a signal that ends this process, or until the
+// time.
 void run_sleep(double until_s);
-// Starts a run, and waits for its end.
+// The signal that has come to end this process, or 0. The caller stops what it does.
+int run_interrupted(void);
+// Starts a run, and waits for its end. Returns false if it cannot, or is interrupted.
 bool run_once(const struct explore *x, const char *policy, bool picture, struct outcome *out);
+// Whether two runs have failed in the same way: with the same exit status or signal, or with the
+// same diagnostic of the same calls and objects. The numbers of calls do not count, because a loop
+// that asks takes more or fewer of them in another order.
+bool outcome_is_same(const struct outcome *a, const struct outcome *b);
 // "exit status 3", "signal 11 (Segmentation fault)" …
 void outcome_text(const struct explore *x, const struct outcome *outcome, char *out, size_t size);
 
@@ -80,7 +95,8 @@ void outcome_text(const struct explore *x, const struct outcome *outcome, char *
 
 struct found {
     bool failed;
-    unsigned tried;          // schedules until the failing one, or all
+    unsigned tried;          // runs until the failing one, or all
+    unsigned orders;         // of those tried; lazy may be one of the others
     bool complete;           // there are no other schedules
     unsigned seeds;          // of those tried, so many were drawn
     struct outcome outcome;  // of the failing run

@@ -5,11 +5,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "explore.h"
+
+#define HOST_MEMORY UINT64_C(0x500000000000) // addresses from here on differ from run to run
 
 double explore_now(void)
 {
@@ -49,12 +52,15 @@ static void redirect(const struct explore *x, unsigned slot, bool keep)
 }
 
 static void become_program(const struct explore *x, unsigned slot, const char *policy, bool picture,
-                           int errors)
+                           int errors, pid_t parent)
 {
     sigset_t empty;
     sigemptyset(&empty);
     sigprocmask(SIG_SETMASK, &empty, NULL);
     setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // if this tool ends without a chance to stop its runs
+    if (getppid() != parent)
+        _exit(126);
     setenv("CARDLESS_POLICY", policy, 1);
     set_log(x, slot, "schedule", "CARDLESS_SCHEDULE_LOG", "");
     set_log(x, slot, "diagnostics", "CARDLESS_DIAGNOSTICS", "json:");
@@ -62,6 +68,8 @@ static void become_program(const struct explore *x, unsigned slot, const char *p
     setenv("CARDLESS_DEADLOCK_MS", "500", 0);
     if (x->check_order)
         setenv("CARDLESS_CHECK", "order", 1);
+    else
+        unsetenv("CARDLESS_CHECK");
     if (picture)
         set_log(x, slot, "trace", "CARDLESS_TRACE", "");
     else
@@ -84,10 +92,11 @@ static void remove_logs(const struct explore *x, unsigned slot)
     }
 }
 
-bool run_start(const struct explore *x, struct run *run, unsigned slot, const char *policy,
-               bool picture)
+static bool run_start_with(const struct explore *x, struct run *run, unsigned slot,
+                           const char *policy, bool picture)
 {
     int ends[2];
+    const pid_t parent = getpid();
     remove_logs(x, slot);
     if (pipe2(ends, O_CLOEXEC)) {
         fprintf(stderr, "cardless explore: cannot make a pipe: %s\n", strerror(errno));
@@ -96,7 +105,7 @@ bool run_start(const struct explore *x, struct run *run, unsigned slot, const ch
     fflush(NULL);
     pid_t pid = fork();
     if (!pid)
-        become_program(x, slot, policy, picture, ends[1]);
+        become_program(x, slot, policy, picture, ends[1], parent);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
@@ -105,6 +114,21 @@ bool run_start(const struct explore *x, struct run *run, unsigned slot, const ch
     }
     *run = (struct run){pid, explore_now() + x->timeout_s, slot, ends[0]};
     return true;
+}
+
+bool run_start(const struct explore *x, struct run *run, unsigned slot, const char *policy,
+               bool picture)
+{
+    char path[128];
+    char *in_file = NULL;
+    if (strlen(policy) <= POLICY_MOST_B)
+        return run_start_with(x, run, slot, policy, picture);
+    log_path(x, slot, "policy", path, sizeof path);
+    in_file = strdup(policy);
+    bool started = in_file && schedule_to_file(&in_file, path) &&
+                   run_start_with(x, run, slot, in_file, picture);
+    free(in_file);
+    return started;
 }
 
 // ---- the end ----
@@ -148,8 +172,10 @@ static void copy_member(const char *line, const char *name, char *out, size_t si
     out[used] = 0;
 }
 
-// A diagnostic about the order of work: of the ordering checker (O), or a deadlock (S05).
-static bool read_diagnostic(const struct explore *x, unsigned slot, char *out, size_t size)
+// A diagnostic about the order of work: of the ordering checker (O), or a deadlock (S05) if
+// `stuck`. Otherwise another thread has ended the wait.
+static bool read_diagnostic(const struct explore *x, unsigned slot, bool stuck, char *out,
+                            size_t size)
 {
     char path[128], line[8192];
     bool found = false;
@@ -158,7 +184,7 @@ static bool read_diagnostic(const struct explore *x, unsigned slot, char *out, s
     while (f && !found && fgets(line, sizeof line, f)) {
         char id[16] = "", entry[128] = "", text[768] = "";
         copy_member(line, "\"id\":\"", id, sizeof id);
-        found = (id[0] == 'O' && id[1] >= '0' && id[1] <= '9') || !strcmp(id, "S05");
+        found = (id[0] == 'O' && id[1] >= '0' && id[1] <= '9') || (stuck && !strcmp(id, "S05"));
         if (!found)
             continue;
         copy_member(line, "\"entry\":\"", entry, sizeof entry);
@@ -174,11 +200,12 @@ static void judge(const struct explore *x, const struct run *run, int status, bo
                   struct outcome *out)
 {
     int error;
+    const bool stuck = late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     *out = (struct outcome){.kind = PASSED};
     if (read(run->exec_errors, &error, sizeof error) == sizeof error) {
         out->kind = CANNOT_RUN;
         out->value = error;
-    } else if (read_diagnostic(x, run->slot, out->text, sizeof out->text)) {
+    } else if (read_diagnostic(x, run->slot, stuck, out->text, sizeof out->text)) {
         out->kind = FAILED_DIAGNOSTIC;
     } else if (late) {
         out->kind = FAILED_TIMEOUT;
@@ -195,11 +222,15 @@ static void judge(const struct explore *x, const struct run *run, int status, bo
 bool run_ended(const struct explore *x, struct run *run, struct outcome *out)
 {
     int status = 0;
-    bool late = explore_now() >= run->deadline_s;
-    if (late)
+    bool late = false;
+    // One that has ended in time is not late, even if this process looks late.
+    if (waitpid(run->pid, &status, WNOHANG) != run->pid) {
+        late = explore_now() >= run->deadline_s;
+        if (!late)
+            return false;
         kill(-run->pid, SIGKILL);
-    if (waitpid(run->pid, &status, late ? 0 : WNOHANG) != run->pid)
-        return false;
+        waitpid(run->pid, &status, 0);
+    }
     kill(-run->pid, SIGKILL); // processes that it has left
     judge(x, run, status, late, out);
     close(run->exec_errors);
@@ -207,16 +238,50 @@ bool run_ended(const struct explore *x, struct run *run, struct outcome *out)
     return true;
 }
 
+void run_kill(struct run *run)
+{
+    kill(run->pid, SIGKILL); // before it has a group of its own, too
+    kill(-run->pid, SIGKILL);
+    waitpid(run->pid, NULL, 0);
+    kill(-run->pid, SIGKILL);
+    close(run->exec_errors);
+    run->pid = 0;
+}
+
+// ---- signals ----
+
+static sigset_t awaited;
+static int interrupted;
+
+// The awaited signals stay pending until run_sleep takes them.
+void run_prepare(void)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    signal(SIGCHLD, SIG_DFL); // if it is ignored, waitpid finds no children
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
+        struct sigaction now;
+        if (!sigaction(ending[i], NULL, &now) && now.sa_handler != SIG_IGN)
+            sigaddset(&awaited, ending[i]);
+    }
+    sigprocmask(SIG_BLOCK, &awaited, NULL);
+}
+
 void run_sleep(double until_s)
 {
-    sigset_t child;
     double left = until_s - explore_now();
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
     if (left <= 0)
-        return;
+        left = 0;
     const struct timespec t = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
-    sigtimedwait(&child, NULL, &t);
+    int s = sigtimedwait(&awaited, NULL, &t);
+    if (s > 0 && s != SIGCHLD)
+        interrupted = s;
+}
+
+int run_interrupted(void)
+{
+    return interrupted;
 }
 
 bool run_once(const struct explore *x, const char *policy, bool picture, struct outcome *out)
@@ -224,9 +289,48 @@ bool run_once(const struct explore *x, const char *policy, bool picture, struct 
     struct run run;
     if (!run_start(x, &run, 0, policy, picture))
         return false;
-    while (!run_ended(x, &run, out))
+    while (!run_ended(x, &run, out)) {
         run_sleep(run.deadline_s);
+        if (!run_interrupted())
+            continue;
+        run_kill(&run);
+        return false;
+    }
     return true;
+}
+
+// ---- comparing ----
+
+// Copies the part of a diagnostic that is the same each time the mistake is made: up to the facts
+// about its past, without numbers of calls and addresses of host memory.
+static void signature(const char *text, char *out, size_t size)
+{
+    static const char history[] = ", and nothing orders the two", call[] = "call ";
+    const char *end = strstr(text, history);
+    size_t used = 0;
+    end = end ? end : text + strlen(text);
+    while (text < end && used + 1 < size) {
+        char *after = NULL;
+        if (!strncmp(text, call, sizeof call - 1))
+            strtoull(text + sizeof call - 1, &after, 10);
+        else if (!strncmp(text, "0x", 2) && strtoull(text, &after, 16) < HOST_MEMORY)
+            after = NULL;
+        if (after && after != text + sizeof call - 1)
+            text = after;
+        else
+            out[used++] = *text++;
+    }
+    out[used] = 0;
+}
+
+bool outcome_is_same(const struct outcome *a, const struct outcome *b)
+{
+    char text_a[sizeof a->text], text_b[sizeof b->text];
+    if (a->kind != b->kind || a->value != b->value)
+        return false;
+    signature(a->text, text_a, sizeof text_a);
+    signature(b->text, text_b, sizeof text_b);
+    return !strcmp(text_a, text_b);
 }
 
 void outcome_text(const struct explore *x, const struct outcome *o, char *out, size_t size)

@@ -35,6 +35,23 @@ char *schedule_text(const struct schedule *s)
     return text;
 }
 
+bool schedule_to_file(char **text, const char *path)
+{
+    char *by = NULL;
+    FILE *f = fopen(path, "w");
+    bool written = f && fputs(strchr(*text, ':') + 1, f) >= 0;
+    if (f && fclose(f))
+        written = false;
+    if (!written)
+        fprintf(stderr, "cardless explore: cannot write the schedule to %s: %s\n", path,
+                strerror(errno));
+    if (!written || asprintf(&by, "schedule:@%s", path) < 0)
+        return false;
+    free(*text);
+    *text = by;
+    return true;
+}
+
 // The decisions of a run that are not option 0.
 static bool departures_of(const struct outcome *o, struct schedule *out)
 {
@@ -149,12 +166,10 @@ static bool start_job(struct search *s, struct job *job, unsigned slot, const st
 static void stop_jobs(const struct explore *x, struct job *jobs)
 {
     for (unsigned i = 0; i < x->jobs; i++) {
-        struct outcome dropped;
         if (!jobs[i].run.pid)
             continue;
-        jobs[i].run.deadline_s = 0;
-        if (run_ended(x, &jobs[i].run, &dropped))
-            free(dropped.decisions);
+        run_kill(&jobs[i].run);
+        free(jobs[i].item.schedule.list);
     }
 }
 
@@ -165,13 +180,13 @@ static bool finish_job(struct search *s, struct job *job, struct outcome *o, str
     if (o->kind != PASSED) {
         out->failed = true;
         out->outcome = *o;
-        return true;
-    }
-    if (job->item.kind == ITEM_SCHEDULE)
+    } else if (job->item.kind == ITEM_SCHEDULE) {
         extend(s, &job->item, o);
+    }
     free(job->item.schedule.list);
-    free(o->decisions);
-    return false;
+    if (!out->failed)
+        free(o->decisions);
+    return out->failed;
 }
 
 // Runs jobs until one fails or all have ended. The first run goes alone, because the others come
@@ -181,7 +196,7 @@ static bool try_all(struct search *s, struct found *out)
     static struct job jobs[MOST_JOBS];
     unsigned busy = 0;
     bool more = true;
-    while (!out->failed && (busy || more)) {
+    while (!out->failed && !run_interrupted() && (busy || more)) {
         struct item item;
         double until_s = explore_now() + s->x->timeout_s;
         for (unsigned i = 0; i < s->x->jobs && (!busy || out->tried); i++) {
@@ -222,7 +237,7 @@ static bool try_all(struct search *s, struct found *out)
 // fewer departures, it replaces the schedule.
 static bool try_without(const struct explore *x, struct found *f, size_t at, size_t count)
 {
-    struct schedule *s = &f->minimal, made;
+    struct schedule *s = &f->minimal, made = {NULL, 0};
     struct departure *list = malloc((s->count + 1) * sizeof *list);
     struct outcome o = {.kind = PASSED};
     if (!list)
@@ -230,12 +245,13 @@ static bool try_without(const struct explore *x, struct found *f, size_t at, siz
     memcpy(list, s->list, at * sizeof *list);
     memcpy(list + at, s->list + at + count, (s->count - at - count) * sizeof *list);
     char *policy = schedule_text(&(struct schedule){list, s->count - count});
-    bool better = policy && run_once(x, policy, false, &o) && o.kind == f->outcome.kind &&
+    bool better = policy && run_once(x, policy, false, &o) && outcome_is_same(&o, &f->outcome) &&
                   departures_of(&o, &made) && made.count < s->count;
     free(policy);
     free(list);
     if (!better) {
         free(o.decisions);
+        free(made.list);
         return false;
     }
     free(s->list);
@@ -250,7 +266,7 @@ static void shrink(const struct explore *x, struct found *f)
     enum { MOST_TRIALS = 400 };
     unsigned trials = 0;
     size_t chunk = f->minimal.count;
-    while (chunk && trials < MOST_TRIALS) {
+    while (chunk && trials < MOST_TRIALS && !run_interrupted()) {
         bool better = false;
         for (size_t at = 0; at < f->minimal.count && trials < MOST_TRIALS; trials++) {
             size_t count = f->minimal.count - at < chunk ? f->minimal.count - at : chunk;
@@ -269,7 +285,7 @@ static bool repeats(const struct explore *x, const struct found *f)
 {
     struct outcome o = {.kind = PASSED};
     char *policy = schedule_text(&f->minimal);
-    bool again = policy && run_once(x, policy, true, &o) && o.kind == f->outcome.kind;
+    bool again = policy && run_once(x, policy, true, &o) && outcome_is_same(&o, &f->outcome);
     free(policy);
     free(o.decisions);
     return again;
@@ -288,6 +304,7 @@ int explore_search(const struct explore *x, struct found *out)
     bool ran = try_all(&s, out);
     out->complete = !s.cut && s.first == s.end && !out->failed;
     out->seeds = s.seeds;
+    out->orders = out->tried - (out->complete && s.lazy); // which is one of the schedules as well
     while (s.first != s.end)
         free(s.queue[s.first++].schedule.list);
     free(s.queue);

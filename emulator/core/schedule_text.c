@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Reads schedules.
+#include "schedule_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+
+static bool read_word(const char **text, uint32_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(*text, &end, 10);
+    if (errno || !isdigit((unsigned char)**text) || number > UINT32_MAX) // strtoul takes "-1"
+        return false;
+    *out = (uint32_t)number;
+    *text = end;
+    return true;
+}
+
+static void skip_blanks(const char **text)
+{
+    while (isspace((unsigned char)**text))
+        ++*text;
+}
+
+// Reads "NUMBER=OPTION". Returns false if the text does not begin so.
+static bool read_departure(const char **text, struct em_departure *out)
+{
+    if (!read_word(text, &out->number) || **text != '=')
+        return false;
+    ++*text;
+    return read_word(text, &out->option);
+}
+
+static bool fill(const char *text, struct em_departure *list, size_t *count)
+{
+    *count = 0;
+    skip_blanks(&text);
+    while (*text) {
+        struct em_departure *d = &list[*count];
+        if (!read_departure(&text, d) || (*count && d->number <= d[-1].number))
+            return false;
+        ++*count;
+        skip_blanks(&text);
+        if (!*text)
+            return true;
+        if (*text++ != ',')
+            return false;
+        skip_blanks(&text);
+        if (!*text)
+            return false;
+    }
+    return true;
+}
+
+bool em_schedule_read(const char *text, struct em_departure **list, size_t *count)
+{
+    size_t most = 1;
+    for (const char *c = text; *c; c++)
+        most += *c == '=';
+    *list = malloc(most * sizeof **list);
+    if (*list && fill(text, *list, count))
+        return true;
+    free(*list);
+    *list = NULL;
+    *count = 0;
+    return false;
+}
+
+bool em_schedule_read_file(const char *path, struct em_departure **list, size_t *count)
+{
+    char *text = NULL;
+    size_t capacity = 0;
+    FILE *f = fopen(path, "re");
+    *list = NULL;
+    *count = 0;
+    if (!f)
+        return false;
+    ssize_t size = getdelim(&text, &capacity, 0, f); // up to a zero byte, or the end
+    bool read = size >= 0 ? em_schedule_read(text, list, count)
+                          : !ferror(f) && em_schedule_read("", list, count);
+    fclose(f);
+    free(text);
+    return read;
+}
