@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 
 #include "alloc.h"
 
@@ -13,12 +14,16 @@ static unsigned alive; // written atomically
 struct body {
     void *(*main)(void *);
     void *arg;
+    char name[16];
 };
 
 static void *run_body(void *argument)
 {
     struct body body = *(struct body *)argument;
     dm_free(argument);
+    // By the thread itself, because the name of another one is set through /proc. Processes whose
+    // entries there were used take longer to end.
+    pthread_setname_np(pthread_self(), body.name);
     void *result = body.main(body.arg);
     __atomic_fetch_sub(&alive, 1, __ATOMIC_SEQ_CST);
     return result;
@@ -42,7 +47,8 @@ bool em_own_thread(const char *name, const cpu_set_t *cores, void *(*thread_main
         dm_free(body);
         return false;
     }
-    *body = (struct body){thread_main, arg};
+    *body = (struct body){.main = thread_main, .arg = arg};
+    snprintf(body->name, sizeof body->name, "%s", name);
     __atomic_fetch_add(&alive, 1, __ATOMIC_SEQ_CST);
     if (cores)
         pthread_attr_setaffinity_np(&attributes, sizeof *cores, cores);
@@ -57,7 +63,6 @@ bool em_own_thread(const char *name, const cpu_set_t *cores, void *(*thread_main
         __atomic_fetch_sub(&alive, 1, __ATOMIC_SEQ_CST);
         dm_free(body);
     } else {
-        pthread_setname_np(thread, name);
         pthread_detach(thread);
     }
     return started;
