@@ -12,7 +12,7 @@ enum { EM_LAUNCH_ATTRIBUTES = CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING
 // The attributes of a launch that have been checked. The others change nothing here.
 struct em_launch_attributes {
     bool cooperative;
-    struct em_extent3 cluster;      // 0: none
+    struct em_extent3 cluster;      // 0: no cluster
     CUevent completion[2];          // programmatic and launch completion; or NULL
     unsigned given;                 // bits: attributes that have a value
     CUlaunchAttributeValue *values; // EM_LAUNCH_ATTRIBUTES of them; may be NULL

@@ -167,7 +167,7 @@ uint64_t em_deadlock_time(void)
     return ms && ms < UINT64_MAX / DM_NS_PER_S ? dm_now_ns() + ms * (DM_NS_PER_S / 1000) : 0;
 }
 
-// Reports the deadlock. Returns false if there is none.
+// Reports the deadlock. Returns false if a command can go on.
 static bool report(void)
 {
     struct report r = {.used = 0};

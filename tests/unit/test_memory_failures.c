@@ -162,7 +162,7 @@ TEST(pools)
     destroy_pool();
 }
 
-// A free in a stream that waits needs memory for its command. If there is none, the address stays
+// A free in a stream that waits needs memory for its command. Without it, the address stays
 // valid.
 static CUstream stream;
 static atomic_uint *go_on;
