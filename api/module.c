@@ -3,30 +3,9 @@
 #include "api_bodies.h"
 #include "error.h"
 #include "function.h"
+#include "jit_options.h"
 #include "library.h"
 #include "module.h"
-
-// ---- options ----
-
-enum { JIT_OPTIONS = 35, LIBRARY_OPTIONS = 2 };
-
-// Only the names of options are checked, because their values are for a compiler, and host
-// functions need none.
-static CUresult check_options(const int *options, void *const *values, unsigned count, int known)
-{
-    if (count && (!options || !values))
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL, but there are %u options",
-                       options ? "the list of values" : "the list of options", count);
-    for (unsigned i = 0; i < count; i++)
-        if (options[i] < 0 || options[i] >= known)
-            return em_fail(CUDA_ERROR_INVALID_VALUE, "option %d does not exist", options[i]);
-    return CUDA_SUCCESS;
-}
-
-static CUresult check_jit(const CUjit_option *options, void *const *values, unsigned count)
-{
-    return check_options((const int *)options, values, count, JIT_OPTIONS);
-}
 
 // ---- modules ----
 
@@ -43,8 +22,9 @@ CUresult api_cuModuleLoadData(CUmodule *module, const void *image)
 CUresult api_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                                 CUjit_option *options, void **optionValues)
 {
-    CUresult r = check_jit(options, optionValues, numOptions);
-    return r ? r : em_module_load(image, module);
+    struct api_jit jit;
+    CUresult r = api_jit_begin(options, optionValues, numOptions, &jit);
+    return r ? r : api_jit_end(&jit, em_module_load(image, module));
 }
 
 CUresult api_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
@@ -95,15 +75,19 @@ CUresult api_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmo
 
 // ---- libraries ----
 
-static CUresult check_library_options(const CUjit_option *jit, void *const *jit_values,
-                                      unsigned jit_count, const CUlibraryOption *options,
-                                      void *const *values, unsigned count)
+enum { LIBRARY_OPTIONS = CU_LIBRARY_BINARY_IS_PRESERVED + 1 };
+
+// An option may have no value.
+static CUresult check_library_options(const CUlibraryOption *options, unsigned count)
 {
-    CUresult r = check_jit(jit, jit_values, jit_count);
-    // An option may have no value.
-    return r ? r
-             : check_options((const int *)options, values ? values : (void *const *)options, count,
-                             LIBRARY_OPTIONS);
+    if (count && !options)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "libraryOptions is NULL, but there are %u options",
+                       count);
+    for (unsigned i = 0; i < count; i++)
+        if ((unsigned)options[i] >= LIBRARY_OPTIONS)
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "libraryOptions[%u] (%d) is not a CUlibraryOption", i, (int)options[i]);
+    return CUDA_SUCCESS;
 }
 
 CUresult api_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
@@ -111,9 +95,12 @@ CUresult api_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_optio
                                CUlibraryOption *libraryOptions, void **libraryOptionValues,
                                unsigned int numLibraryOptions)
 {
-    CUresult r = check_library_options(jitOptions, jitOptionsValues, numJitOptions, libraryOptions,
-                                       libraryOptionValues, numLibraryOptions);
-    return r ? r : em_library_load(code, library);
+    struct api_jit jit;
+    (void)libraryOptionValues;
+    CUresult r = check_library_options(libraryOptions, numLibraryOptions);
+    if (!r)
+        r = api_jit_begin(jitOptions, jitOptionsValues, numJitOptions, &jit);
+    return r ? r : api_jit_end(&jit, em_library_load(code, library));
 }
 
 CUresult api_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
@@ -121,9 +108,12 @@ CUresult api_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
                                    unsigned int numJitOptions, CUlibraryOption *libraryOptions,
                                    void **libraryOptionValues, unsigned int numLibraryOptions)
 {
-    CUresult r = check_library_options(jitOptions, jitOptionsValues, numJitOptions, libraryOptions,
-                                       libraryOptionValues, numLibraryOptions);
-    return r ? r : em_library_load_file(fileName, library);
+    struct api_jit jit;
+    (void)libraryOptionValues;
+    CUresult r = check_library_options(libraryOptions, numLibraryOptions);
+    if (!r)
+        r = api_jit_begin(jitOptions, jitOptionsValues, numJitOptions, &jit);
+    return r ? r : api_jit_end(&jit, em_library_load_file(fileName, library));
 }
 
 CUresult api_cuLibraryUnload(CUlibrary library)

@@ -146,10 +146,37 @@ void em_diagnostics_start(void)
     dm_mutex_unlock(&sink.lock);
 }
 
+void em_message_begin(struct em_message *m)
+{
+    m->text[0] = 0;
+    em_self.message = m;
+}
+
+void em_message_end(void)
+{
+    em_self.message = NULL;
+}
+
+static void keep_text(struct em_message *m, const char *format, va_list args)
+{
+    size_t used = strlen(m->text);
+    if (used && used + 1 < sizeof m->text) {
+        m->text[used++] = '\n';
+        m->text[used] = 0;
+    }
+    vsnprintf(m->text + used, sizeof m->text - used, format, args);
+}
+
 static void report(enum em_diagnostic id, CUresult code, const char *format, va_list args)
 {
     int saved = errno;
     const struct em_config *config = em_config();
+    if (em_self.message) {
+        va_list again;
+        va_copy(again, args);
+        keep_text(em_self.message, format, again);
+        va_end(again);
+    }
     if (config->sink != EM_SINK_OFF) {
         char text[2048], where[64];
         vsnprintf(text, sizeof text, format, args);

@@ -31,6 +31,15 @@ void em_diagnostics_start(void);
 
 void em_explain(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
+// For calls that give the text of an error to the program, as the log of a compiler: from
+// em_message_begin to em_message_end, `m` receives the texts of the errors that this thread
+// reports, one a line, also if diagnostics are off. Pairs must not nest.
+struct em_message {
+    char text[2048];
+};
+void em_message_begin(struct em_message *m);
+void em_message_end(void);
+
 // Reports mistake `EM_DIAG_id` of the catalogue, and returns `code`. The code is CUDA_SUCCESS if
 // the call continues in spite of the mistake.
 #define em_mistake(id, code, ...)                                                                  \

@@ -20,6 +20,7 @@ struct em_thread {
     bool in_host_function; // calls that need a context fail, because a host function runs
     bool in_command;       // this thread runs a command that waited
 
+    struct em_message *message; // receives the text of errors (error.h), or NULL
     struct em_text *trace_note; // for the line of the call in progress (trace.h)
 
     struct em_stream *streams; // the default streams of this thread, one for each context
