@@ -131,6 +131,9 @@ CUresult api_cuStreamUpdateCaptureDependencies_v2(struct em_stream *hStream,
                                                   const CUgraphEdgeData *dependencyData,
                                                   size_t numDependencies, unsigned int flags)
 {
+    CUresult r = em_capture_check_valid(hStream);
+    if (r)
+        return r;
     if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "flags (%#x) must be CU_STREAM_ADD_CAPTURE_DEPENDENCIES (0) or "

@@ -34,6 +34,20 @@ static inline CUresult api_check_capture(const struct em_entry *entry)
                : CUDA_SUCCESS;
 }
 
+// For calls that add to a capture: fails if that of their stream is invalid.
+static inline CUresult api_check_valid(CUstream handle)
+{
+    struct em_stream *stream;
+    if (em_likely(!__atomic_load_n(&em_captures, __ATOMIC_ACQUIRE)))
+        return CUDA_SUCCESS;
+    CUresult r = em_stream_get(handle, &stream);
+    if (r)
+        return r;
+    r = em_capture_check_valid(stream);
+    em_stream_put(stream);
+    return r;
+}
+
 // Finds the stream that a call names and takes a reference to it. This is the one place where a
 // call meets its stream, so it checks `entry->capture` too.
 static inline CUresult api_open_stream(const struct em_entry *entry, CUstream handle,

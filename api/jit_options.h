@@ -22,6 +22,6 @@ struct api_jit {
 // thread's errors are kept for the log, until api_jit_end.
 CUresult api_jit_begin(const CUjit_option *options, void **values, unsigned count,
                        struct api_jit *out);
-// Writes the outputs, also if loading has failed. Returns `result`. Must follow an api_jit_begin
-// that has succeeded.
+// Writes the outputs, also if loading has failed. Returns `result`. Each api_jit_begin that
+// succeeds should be followed by one.
 CUresult api_jit_end(struct api_jit *jit, CUresult result);

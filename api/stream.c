@@ -2,6 +2,7 @@
 // The manual's chapter "Stream Management". capture.c has the calls about capture.
 #include "api_bodies.h"
 #include "call.h"
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "host_function.h"
@@ -127,7 +128,9 @@ CUresult api_cuStreamSetAttribute(struct em_stream *hStream, CUstreamAttrID attr
 
 CUresult api_cuStreamCopyAttributes(struct em_stream *dst, struct em_stream *src)
 {
-    return em_stream_copy_attributes(dst, src);
+    // (recorded: graph_rules, failing/invalid-102)
+    CUresult r = em_capture_check_valid(dst);
+    return r ? r : em_stream_copy_attributes(dst, src);
 }
 
 // ---- functions of the program ----

@@ -6,7 +6,7 @@
 //
 // Fibers may share one stack. Then each has its part of the stack copied away while it does not
 // run, so that a hundred thousand fibers need no more mappings than one. A pointer to a variable on
-// such a stack is valid in its own fiber only.
+// such a stack is valid in its own fiber only, and should not be given to others.
 //
 // A fiber belongs to the thread that switches to it first, until its function returns. Guarded
 // calls (guard.h) belong to the fiber that makes them. AddressSanitizer and ThreadSanitizer know

@@ -33,7 +33,7 @@ void em_explain(CUresult code, const char *format, ...) __attribute__((format(pr
 
 // For calls that give the text of an error to the program, as the log of a compiler: from
 // em_message_begin to em_message_end, `m` receives the texts of the errors that this thread
-// reports, one a line, also if diagnostics are off. Pairs must not nest.
+// reports, one a line, also if diagnostics are off. Pairs should not nest.
 struct em_message {
     char text[2048];
 };

@@ -22,6 +22,10 @@ CUresult em_capture_check(unsigned rules, struct em_stream *stream);
 // The same for a call about all streams of a context.
 CUresult em_capture_check_context(unsigned rules, const struct em_context *context);
 
+// Fails if the stream is being captured and the capture is invalid. A call that adds to a capture
+// should check this before its arguments.
+CUresult em_capture_check_valid(const struct em_stream *stream);
+
 // `graph` is the graph to add to, with the dependencies of the first nodes, or NULL for a new
 // graph.
 CUresult em_capture_begin(struct em_stream *stream, CUstreamCaptureMode mode, const CUgraph *graph,

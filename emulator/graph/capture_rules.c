@@ -104,6 +104,18 @@ CUresult em_capture_check(unsigned rules, struct em_stream *stream)
     return r;
 }
 
+CUresult em_capture_check_valid(const struct em_stream *stream)
+{
+    em_assert_unlocked();
+    if (!em_stream_is_captured(stream))
+        return CUDA_SUCCESS;
+    em_lock();
+    const struct em_captured *part = stream->capture;
+    CUresult r = part && part->capture->invalid ? em_capture_is_invalid() : CUDA_SUCCESS;
+    em_unlock();
+    return r;
+}
+
 CUresult em_capture_check_context(unsigned rules, const struct em_context *context)
 {
     if (!rules || !__atomic_load_n(&em_captures, __ATOMIC_ACQUIRE))

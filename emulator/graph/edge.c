@@ -122,6 +122,16 @@ static bool is_programmatic(const struct em_graph_node *from, CUgraphNodeType to
            from->type == CU_GRAPH_NODE_TYPE_KERNEL && to == CU_GRAPH_NODE_TYPE_KERNEL;
 }
 
+// An ordinary dependency on the blocks of a kernel that have started (recorded: graph_nesting,
+// edge_updates/add-port-2).
+static bool is_launch_order(const struct em_graph_node *from, CUgraphNodeType to,
+                            const CUgraphEdgeData *data)
+{
+    return data->type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT && !data->to_port &&
+           data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER &&
+           from->type == CU_GRAPH_NODE_TYPE_KERNEL && to == CU_GRAPH_NODE_TYPE_KERNEL;
+}
+
 CUresult em_graph_edge_check(const struct em_graph_node *from, CUgraphNodeType to,
                              const CUgraphEdgeData *data)
 {
@@ -129,7 +139,8 @@ CUresult em_graph_edge_check(const struct em_graph_node *from, CUgraphNodeType t
         if (data->reserved[i])
             return em_fail(CUDA_ERROR_INVALID_VALUE, "edgeData.reserved[%zu] (%u) must be 0", i,
                            data->reserved[i]);
-    if (!data || em_graph_edge_is_default(data) || is_programmatic(from, to, data))
+    if (!data || em_graph_edge_is_default(data) || is_programmatic(from, to, data) ||
+        is_launch_order(from, to, data))
         return CUDA_SUCCESS;
     return em_fail(CUDA_ERROR_INVALID_VALUE,
                    "edgeData {from_port %u, to_port %u, type %u}: an edge from a %s node to a %s "

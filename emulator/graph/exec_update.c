@@ -68,7 +68,7 @@ static uint32_t mark_outs(const struct em_plan *p, const struct level *l, bool *
     uint32_t count = 0;
     for (uint32_t s = l->first; s < l->end; s = next_step(p, s), count++)
         for (uint32_t i = p->steps[s].first_in; i < p->steps[s + 1].first_in; i++)
-            has_out[p->ins[i]] = true;
+            has_out[p->ins[i].step] = true;
     return count;
 }
 
@@ -166,19 +166,26 @@ static CUresult compare_inside(struct update *u, struct pair p)
     return r;
 }
 
+static bool is_same_edge(const struct em_step_in *a, const struct em_step_in *b)
+{
+    return a->from_port == b->from_port && a->to_port == b->to_port && a->type == b->type;
+}
+
 // "The dependencies are paired based on edge order and a dependency does not match when the nodes
-// are already paired based on other edges examined in the graph."
+// are already paired based on other edges examined in the graph." Nor does one whose edge has other
+// ports or another type (recorded: graph_nesting, edge_updates).
 static CUresult pair_dependencies(struct update *u, struct pair p, struct queue *q)
 {
-    const uint32_t *old = &u->old->ins[u->old->steps[p.old].first_in];
-    const uint32_t *new = &u->new->ins[u->new->steps[p.new].first_in];
+    const struct em_step_in *old = &u->old->ins[u->old->steps[p.old].first_in];
+    const struct em_step_in *new = &u->new->ins[u->new->steps[p.new].first_in];
     const uint32_t count = u->new->steps[p.new + 1].first_in - u->new->steps[p.new].first_in;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t a = u->old_partner[old[i]], b = u->new_partner[new[i]];
-        if (a == EM_NO_STEP && b == EM_NO_STEP) {
-            append_pair(u, q, old[i], new[i]);
-        } else if (a != new[i]) {
-            u->info->errorFromNode = handle_of(u, new[i]);
+        const uint32_t a = u->old_partner[old[i].step], b = u->new_partner[new[i].step];
+        const bool same_edge = is_same_edge(&old[i], &new[i]);
+        if (same_edge && a == EM_NO_STEP && b == EM_NO_STEP) {
+            append_pair(u, q, old[i].step, new[i].step);
+        } else if (!same_edge || a != new[i].step) {
+            u->info->errorFromNode = handle_of(u, new[i].step);
             return refuse(u, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, p.new,
                           "a dependency of a node differs from that of the instantiated graph");
         }

@@ -45,6 +45,48 @@ CUresult em_graph_new(struct em_graph **out)
     return r;
 }
 
+// ---- graphs inside of graphs ----
+
+static unsigned count_levels(const struct em_graph *g)
+{
+    unsigned most = 0;
+    for (const struct em_graph_node *n = g->first; n; n = n->next) {
+        const struct em_graph *inner;
+        for (unsigned i = 0; (inner = em_node_graph(n, i)); i++) {
+            const unsigned levels = count_levels(inner) + 1;
+            if (levels > most)
+                most = levels;
+        }
+    }
+    return most;
+}
+
+CUresult em_graph_check_depth(const struct em_graph *g, struct em_graph *inner, unsigned most)
+{
+    em_assert_locked();
+    unsigned depth = 1;
+    for (; g->parent; g = g->parent->graph)
+        depth++;
+    if (inner && depth + inner->levels > most)
+        inner->levels = count_levels(inner); // nodes with graphs may have been destroyed
+    if (depth + (inner ? inner->levels : 0) <= most)
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                   "graphs would be nested %u deep; child graphs can be nested %d deep, and bodies "
+                   "of conditional nodes %d deep",
+                   depth + (inner ? inner->levels : 0), EM_GRAPH_DEPTH_MOST, EM_BODY_DEPTH_MOST);
+}
+
+bool em_graph_is_embedded(const struct em_graph *g)
+{
+    em_assert_locked();
+    while (g->parent && g->parent->type != CU_GRAPH_NODE_TYPE_GRAPH)
+        g = g->parent->graph;
+    return g->parent;
+}
+
+// ---- life ----
+
 void em_graph_drop(struct em_graph *g)
 {
     em_assert_locked();
@@ -134,7 +176,8 @@ CUresult em_graph_copy(const struct em_graph *from, struct em_graph **out)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "a graph with memory nodes cannot be cloned, and becomes a child graph only "
                        "with CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE");
-    if (from->conditional_nodes)
+    // (recorded: graph_nesting, embedded/add-0-3: a handle is enough)
+    if (from->conditional_nodes || from->conditionals)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "a graph with conditional nodes can neither be cloned nor be a child graph");
     CUresult r = em_graph_new(&to);

@@ -26,6 +26,7 @@ struct em_graph {
     struct em_handle_map clone_of;       // of a clone: from the original's nodes to its own
     struct em_held_object *held;         // user objects (user_object.h)
     struct em_conditional *conditionals; // the handles, the newest first
+    unsigned levels;                     // of graphs inside of graphs; may be too high
     uint64_t memory_nodes;               // that allocate or free memory
     uint64_t conditional_nodes;
     unsigned captures; // streams' captures that add nodes to it or to a graph inside
@@ -57,6 +58,16 @@ uint64_t em_graph_next_mark(void);
 
 CUresult em_graph_get(CUgraph handle, struct em_graph **out);
 CUresult em_graph_node_find(CUgraphNode handle, struct em_graph_node **out);
+
+// Graphs inside of graphs, in child graph nodes and bodies. Functions that walk over them call
+// themselves for each level, so there are limits. A card's driver accepts any depth, and overflows
+// its stack somewhere between 4,096 and 20,000 levels (recorded: graph_nesting, nesting/moved-…).
+enum { EM_GRAPH_DEPTH_MOST = 4096, EM_BODY_DEPTH_MOST = 256 };
+// Checks that a graph with everything inside of it can become part of `graph`, so that there are at
+// most `most` levels. `inner` is NULL for a new one.
+CUresult em_graph_check_depth(const struct em_graph *graph, struct em_graph *inner, unsigned most);
+// Whether a graph is in a child graph node, or inside of such a graph.
+bool em_graph_is_embedded(const struct em_graph *graph);
 
 // A graph without a handle, which em_graph_drop frees, and the same with all that a graph has.
 CUresult em_graph_new(struct em_graph **out);

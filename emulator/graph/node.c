@@ -21,6 +21,14 @@ static void drop_params(CUgraphNodeType type, void *params)
     em_node_params_free(type, params);
 }
 
+// A graph has become part of another one.
+static void raise_levels(const struct em_graph *inner)
+{
+    for (; inner->parent; inner = inner->parent->graph)
+        if (inner->parent->graph->levels < inner->levels + 1)
+            inner->parent->graph->levels = inner->levels + 1;
+}
+
 CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *params,
                            struct em_graph_node **out)
 {
@@ -46,8 +54,10 @@ CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *param
     g->memory_nodes += em_node_memory(type, params) != NULL;
     g->conditional_nodes += type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
     struct em_graph *inner;
-    for (unsigned i = 0; (inner = em_node_graph(n, i)); i++)
+    for (unsigned i = 0; (inner = em_node_graph(n, i)); i++) {
         inner->parent = n;
+        raise_levels(inner);
+    }
     *out = n;
     return CUDA_SUCCESS;
 }

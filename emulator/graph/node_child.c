@@ -18,6 +18,8 @@ static CUresult make_child(const CUgraphNodeParams *given, const struct em_graph
     CUresult r = em_graph_get(given->graph.graph, &child);
     if (!r && contains(child, graph))
         r = em_fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be a child of itself");
+    if (!r)
+        r = em_graph_check_depth(graph, child, EM_GRAPH_DEPTH_MOST);
     if (r)
         return r;
     if (given->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {

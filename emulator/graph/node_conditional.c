@@ -8,18 +8,7 @@
 #include "lock.h"
 #include "node_type.h"
 
-// Bodies inside of bodies. Functions that walk over them call themselves for each.
-enum { DEPTH_MOST = 256, BODIES_MOST = 1 << 20 };
-
-static bool is_too_deep(const struct em_graph *g)
-{
-    unsigned depth = 0;
-    while (g->parent && depth < DEPTH_MOST) {
-        g = g->parent->graph;
-        depth++;
-    }
-    return depth == DEPTH_MOST;
-}
+enum { BODIES_MOST = 1 << 20 };
 
 // "size: Size of graph output array. Allowed values are 1 for CU_GRAPH_COND_TYPE_WHILE, 1 or 2 for
 // CU_GRAPH_COND_TYPE_IF, or any value greater than zero for CU_GRAPH_COND_TYPE_SWITCH."
@@ -68,10 +57,7 @@ static CUresult check(const CUDA_CONDITIONAL_NODE_PARAMS *p, const struct em_gra
         r = em_fail(CUDA_ERROR_INVALID_VALUE,
                     "ctx (%p) must be the context of the conditional handle (%p)", (void *)p->ctx,
                     (void *)(*out)->context);
-    if (!r && is_too_deep(g))
-        r = em_fail(CUDA_ERROR_NOT_SUPPORTED, "conditional nodes are nested more than %d deep",
-                    DEPTH_MOST);
-    return r;
+    return r ? r : em_graph_check_depth(g, NULL, EM_BODY_DEPTH_MOST);
 }
 
 static void free_condition(void *params)

@@ -13,14 +13,27 @@ static CUresult copy_memory(const void *params, void **out)
     return CUDA_SUCCESS;
 }
 
+// cuGraphChildGraphNodeGetGraph: "Allocation and free nodes cannot be added to the returned graph."
+static CUresult check_place(const struct em_graph *graph)
+{
+    return em_graph_is_embedded(graph)
+               ? em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                         "nodes that allocate or free memory cannot be added to the graph of a "
+                         "child graph node; add them before, and move the graph into the node")
+               : CUDA_SUCCESS;
+}
+
 static CUresult make_alloc(const CUgraphNodeParams *given, const struct em_graph *graph, void **out)
 {
     struct em_graph_memory *m;
     if (!graph)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "the parameters of memory nodes cannot be changed");
-    CUresult r = em_graph_memory_new(&given->alloc, &m);
-    *out = m;
+    CUresult r = check_place(graph);
+    if (!r)
+        r = em_graph_memory_new(&given->alloc, &m);
+    if (!r)
+        *out = m;
     return r;
 }
 
@@ -30,7 +43,9 @@ static CUresult make_free(const CUgraphNodeParams *given, const struct em_graph 
     if (!graph)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
                        "the parameters of memory nodes cannot be changed");
-    CUresult r = em_graph_memory_find(given->free.dptr, &m);
+    CUresult r = check_place(graph);
+    if (!r)
+        r = em_graph_memory_find(given->free.dptr, &m);
     if (!r)
         r = em_graph_memory_add_free(m);
     return r ? r : copy_memory(m, out);

@@ -115,7 +115,8 @@ static void fill_outs(struct em_graph *g, const struct place *in, struct walk *w
         steps[n->enter].section = in->section;
         steps[n->enter].outer = in->outer;
         for (const struct em_graph_edge *e = n->first_in; e; e = e->next_in)
-            w->plan->ins[w->ins++] = e->from->enter;
+            w->plan->ins[w->ins++] = (struct em_step_in){e->from->enter, e->data.from_port,
+                                                         e->data.to_port, e->data.type};
         if (em_node_child(n))
             fill_child(n, in, w);
         for (const struct em_graph_edge *e = n->first_out; e; e = e->next_out)

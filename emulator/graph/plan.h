@@ -49,6 +49,12 @@ struct em_step {
     struct em_command *command; // prepared, for RUN, HOST and WAIT; may be NULL
 };
 
+// A dependency of a node.
+struct em_step_in {
+    uint32_t step;
+    uint8_t from_port, to_port, type; // of the edge
+};
+
 // The steps of section 0, or of a body of a conditional node, lie together in em_plan.order.
 struct em_section {
     uint32_t first, end;           // in em_plan.order
@@ -65,10 +71,10 @@ struct em_plan {
     uint32_t count;
     bool waits; // has steps that may wait or run in another thread
     uint32_t event_steps, memory_steps;
-    struct em_step *steps; // count + 1
-    uint32_t *outs;        // the successors of all steps
-    uint32_t *ins;         // the dependencies of all nodes, in the order of their edges
-    uint32_t *order;       // a topological order of each section, one section after the other
+    struct em_step *steps;  // count + 1
+    uint32_t *outs;         // the successors of all steps
+    struct em_step_in *ins; // the dependencies of all nodes, in the order of their edges
+    uint32_t *order;        // a topological order of each section, one section after the other
     uint32_t section_count;
     struct em_section *sections;
     // The state of the launch that runs: the unfinished predecessors of each step, and a ring of

@@ -53,8 +53,8 @@ struct em_host_scope {
     bool in_host_function;
 };
 
-// Marks a lane as the one that the calling thread runs. Scopes may nest; em_host_leave ends the
-// innermost one.
+// Marks a lane as the one that the calling thread runs. Scopes may nest, and
+// should end in the reverse order.
 void em_host_enter(struct em_host_lane *lane, struct em_host_scope *outer);
 void em_host_leave(const struct em_host_scope *outer);
 

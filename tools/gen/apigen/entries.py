@@ -34,6 +34,16 @@ class Generator:
             return []
         return ['    if (!r)', f'        r = {self.dialect.checks["capture"]};']
 
+    def valid_lines(self, row, twin):
+        """An invalid capture is reported before wrong arguments, by calls that add to it and need a
+        context."""
+        test = self.dialect.checks.get('valid')
+        arguments = {'null', 'own'} & set(row.checks) or self.readable_lines(row)
+        if not test or 'node' not in (row.capture or []) or not arguments:
+            return []
+        return [line for a in row.streams for line in
+                ('    if (!r)', f'        r = {test}({self.stream_handle(a, twin)});')]
+
     def own_lines(self, row):
         given = ', '.join(a.name for a in row.arguments if not a.stream)
         return ['    if (!r)', f'        r = {self.dialect.body}check_{row.name}({given});']
@@ -132,6 +142,8 @@ class Generator:
         for check in row.checks:
             if check not in ('own', 'stream'):
                 lines += self.check_lines(row, check)
+            if check == 'ctx' and implemented:
+                lines += self.valid_lines(row, twin)
         if implemented:
             lines += self.call_lines(row, target, twin, streams)
         else:
