@@ -3,7 +3,6 @@
 // variables and faults.
 #include <cardless.h>
 #include <setjmp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../harness.h"
@@ -99,32 +98,6 @@ TEST(all_types)
         EXPECT(got[n] == want[n]);
 }
 
-// Structs lie as their types require, whatever the launch's arguments begin at.
-TEST(aligned_structs)
-{
-    if (!start())
-        SKIP("no libffi");
-    struct bytes64 a = {{7}};
-    struct bytes24 c = {{0}};
-    unsigned char b = 9;
-    a.bytes[63] = 4;
-    c.bytes[23] = 11;
-    size_t offset = 0, size = 0;
-    EXPECT_OK(cuFuncGetParamInfo(functions[KERNEL_ALIGNED], 3, &offset, &size));
-    EXPECT_EQ(offset, 256);
-    void *arguments[] = {&memory, &a, &b, &c};
-    for (int i = 0; i < 3; i++) {
-        EXPECT_OK(cuMemsetD8(memory, 0xff, 64));
-        EXPECT_OK(launch(functions[KERNEL_ALIGNED], 1 + (unsigned)i, 1, 0, arguments));
-        EXPECT_OK(cuCtxSynchronize());
-        EXPECT_EQ(word(0), 0);
-        EXPECT_EQ(word(1), 11);
-        EXPECT_EQ(word(2), 9);
-        EXPECT_EQ(word(3), 0);
-        EXPECT_EQ(word(4), 11);
-    }
-}
-
 TEST(extra)
 {
     if (!start())
@@ -213,47 +186,6 @@ TEST(grid_barrier)
     EXPECT_OK(cuCtxSynchronize());
     for (unsigned i = 0; i < 64; i++)
         EXPECT_EQ(word(64 + i), 64);
-}
-
-// As many threads as the device holds: more than a process may have mappings for stacks.
-TEST(grid_barrier_of_all)
-{
-    if (!start())
-        SKIP("no libffi");
-    enum { BLOCK = 256, ROUNDS = 3 };
-    const CUfunction f = functions[KERNEL_GRID_PAIRS];
-    int per_sm = 0, sms = 0;
-    EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, f, BLOCK, 0));
-    EXPECT_OK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
-    const unsigned most = (unsigned)(per_sm * sms);
-    EXPECT(most * BLOCK > 40000);
-    // ThreadSanitizer counts fibers as threads, and allows some thousands.
-    const unsigned blocks = THREAD_SANITIZER ? 16 : most, all = blocks * BLOCK;
-    CUdeviceptr data;
-    unsigned rounds = ROUNDS;
-    EXPECT_OK(cuMemAlloc(&data, all * 4ul));
-    void *arguments[] = {&data, &rounds};
-    EXPECT_ERROR(cuLaunchCooperativeKernel(f, most + 1, 1, 1, BLOCK, 1, 1, 0, NULL, arguments),
-                 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-    EXPECT_OK(cuLaunchCooperativeKernel(f, blocks, 1, 1, BLOCK, 1, 1, 0, NULL, arguments));
-    EXPECT_OK(cuCtxSynchronize());
-    unsigned *got = malloc(all * 4ul);
-    EXPECT_OK(cuMemcpyDtoH(got, data, all * 4ul));
-    for (unsigned i = 0; i < all; i++) {
-        unsigned sum = i, other = all - 1 - i;
-        for (unsigned round = 0; round < ROUNDS; round++) {
-            const unsigned next = sum + other + i * round;
-            other += sum + (all - 1 - i) * round;
-            sum = next;
-        }
-        EXPECT_EQ(got[i], sum);
-    }
-    free(got);
-    // A small grid afterwards.
-    void *few[] = {&memory};
-    EXPECT_OK(cuLaunchCooperativeKernel(functions[KERNEL_GRID], 4, 1, 1, 16, 1, 1, 0, NULL, few));
-    EXPECT_OK(cuCtxSynchronize());
-    EXPECT_EQ(word(64), 64);
 }
 
 TEST(grid_barrier_needs_cooperation)
@@ -536,12 +468,11 @@ TEST(empty_dimensions)
     EXPECT(cuLaunchKernelEx(&config, functions[KERNEL_BLOCKS], arguments, NULL) != CUDA_SUCCESS);
 }
 
-TESTS(CASE(threads), CASE(indices), CASE(all_types), CASE(aligned_structs),
-      CASE(grid_barrier_of_all), CASE(extra), CASE(one_by_one), CASE(per_block), CASE(barriers),
-      CASE(barrier_of_some), CASE(grid_barrier), CASE(grid_barrier_needs_cooperation),
-      CASE(shared_memory), CASE(variables), CASE(fault_address), CASE(fault_address_in_fiber),
-      CASE(fault_jump), CASE(fault_division), CASE(fault_builtin_trap), CASE(fault_trap),
-      CASE(fault_assert), CASE(fault_stack), CASE(fault_stack_in_fiber), CASE(barrier_without_flag),
-      CASE(freed_memory), CASE(handlers_of_the_program), CASE(driver_calls_in_kernel),
-      CASE(arguments_are_copied), CASE(unload_while_used), CASE(required_cluster),
-      CASE(empty_dimensions))
+TESTS(CASE(threads), CASE(indices), CASE(all_types), CASE(extra), CASE(one_by_one), CASE(per_block),
+      CASE(barriers), CASE(barrier_of_some), CASE(grid_barrier),
+      CASE(grid_barrier_needs_cooperation), CASE(shared_memory), CASE(variables),
+      CASE(fault_address), CASE(fault_address_in_fiber), CASE(fault_jump), CASE(fault_division),
+      CASE(fault_builtin_trap), CASE(fault_trap), CASE(fault_assert), CASE(fault_stack),
+      CASE(fault_stack_in_fiber), CASE(barrier_without_flag), CASE(freed_memory),
+      CASE(handlers_of_the_program), CASE(driver_calls_in_kernel), CASE(arguments_are_copied),
+      CASE(unload_while_used), CASE(required_cluster), CASE(empty_dimensions))

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Loads of images: options, logs, and files that are no images.
+#include <cardless.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../harness.h"
+#include "kernels.h"
+
+static CUmodule module;
+
+static void start_context(void)
+{
+    CUdevice device;
+    CUcontext context;
+    MUST(cuInit(0));
+    MUST(cuDeviceGet(&device, 0));
+    MUST(cuDevicePrimaryCtxRetain(&context, device));
+    MUST(cuCtxSetCurrent(context));
+}
+
+static void start(void)
+{
+    start_context();
+    CUresult r = cuModuleLoadData(&module, &kernels_table);
+    if (r == CUDA_ERROR_NOT_SUPPORTED)
+        SKIP("no libffi");
+    MUST(r);
+}
+
+// A table consists of pointers, so its bytes in a file are nothing that can be loaded.
+TEST(table_in_file)
+{
+    start();
+    char path[] = "/tmp/cardless-table-XXXXXX";
+    int fd = mkstemp(path);
+    CUmodule m;
+    CUlibrary l;
+    EXPECT(fd >= 0);
+    EXPECT_EQ(write(fd, &kernels_table, sizeof kernels_table), sizeof kernels_table);
+    EXPECT_ERROR(cuModuleLoad(&m, path), CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_ERROR(cuLibraryLoadFromFile(&l, path, NULL, NULL, 0, NULL, NULL, 0),
+                 CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_EQ(ftruncate(fd, 9), 0);
+    EXPECT_ERROR(cuModuleLoad(&m, path), CUDA_ERROR_INVALID_IMAGE);
+    close(fd);
+    unlink(path);
+    EXPECT_OK(cuModuleLoadData(&m, &kernels_table));
+    EXPECT_OK(cuModuleUnload(m));
+}
+
+static const char no_kernels[] = ".version 8.0\n.target sm_90\n.entry absent()\n{\nret;\n}\n";
+
+static CUresult load_with(const void *image, unsigned count, CUjit_option *options, void **values)
+{
+    CUmodule m;
+    CUresult r = cuModuleLoadDataEx(&m, image, count, options, values);
+    if (!r)
+        EXPECT_OK(cuModuleUnload(m));
+    return r;
+}
+
+TEST(load_logs)
+{
+    start();
+    char info[64], error[200];
+    CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_WALL_TIME};
+    void *values[] = {info, (void *)sizeof info, error, (void *)sizeof error, (void *)~0ul};
+    float ms = -1;
+    memset(info, 'x', sizeof info);
+    memset(error, 'x', sizeof error);
+    EXPECT_OK(load_with(&kernels_table, 5, options, values));
+    EXPECT_EQ(info[0], 0);
+    EXPECT_EQ(error[0], 0);
+    EXPECT_EQ((uintptr_t)values[1], 0);
+    EXPECT_EQ((uintptr_t)values[3], 0);
+    memcpy(&ms, &values[4], sizeof ms);
+    EXPECT(ms >= 0 && ms < 1e6f);
+    // The text of the error, also in a buffer that is too short, and for a library.
+    values[1] = (void *)sizeof info;
+    values[3] = (void *)sizeof error;
+    EXPECT_ERROR(load_with(no_kernels, 5, options, values), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT(strstr(error, "absent") != NULL);
+    EXPECT_EQ((uintptr_t)values[3], strlen(error));
+    EXPECT_EQ(info[0], 0);
+    values[1] = (void *)sizeof info;
+    values[3] = (void *)5;
+    error[5] = 'x';
+    EXPECT_ERROR(load_with(no_kernels, 5, options, values), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(strlen(error), 4);
+    EXPECT_EQ(error[5], 'x');
+    EXPECT_EQ((uintptr_t)values[3], 4);
+    CUlibrary l;
+    values[1] = (void *)sizeof info;
+    values[3] = (void *)sizeof error;
+    EXPECT_ERROR(cuLibraryLoadData(&l, no_kernels, options, values, 5, NULL, NULL, 0),
+                 CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT(strstr(error, "absent") != NULL);
+    // A list that is refused changes nothing.
+    values[1] = (void *)sizeof info;
+    values[3] = (void *)sizeof error;
+    memset(error, 'x', sizeof error);
+    EXPECT_ERROR(load_with(no_kernels, 4, &options[1], &values[1]), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(error[0], 'x');
+    EXPECT_EQ((uintptr_t)values[3], sizeof error);
+}
+
+TEST(load_options)
+{
+    start();
+    static const struct {
+        CUjit_option option;
+        uintptr_t value;
+        CUresult want;
+    } cases[] = {
+        {CU_JIT_MAX_REGISTERS, 0, CUDA_ERROR_INVALID_VALUE},
+        {CU_JIT_MAX_REGISTERS, 1, CUDA_SUCCESS},
+        {CU_JIT_THREADS_PER_BLOCK, 0, CUDA_ERROR_INVALID_VALUE},
+        {CU_JIT_THREADS_PER_BLOCK, 32, CUDA_SUCCESS},
+        {CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, 64, CUDA_ERROR_INVALID_VALUE},
+        {CU_JIT_ERROR_LOG_BUFFER, 0, CUDA_ERROR_INVALID_VALUE},
+        {CU_JIT_TARGET, CU_TARGET_COMPUTE_90, CUDA_SUCCESS},
+        {CU_JIT_TARGET, 999, CUDA_ERROR_INVALID_VALUE},
+        {CU_JIT_CACHE_MODE, 2, CUDA_SUCCESS},
+        {CU_JIT_CACHE_MODE, 3, CUDA_ERROR_INVALID_VALUE},
+        {CU_JIT_GLOBAL_SYMBOL_COUNT, 0, CUDA_ERROR_INVALID_VALUE},
+        {CU_JIT_REFERENCED_KERNEL_NAMES, 0, CUDA_ERROR_INVALID_VALUE},
+        {CU_JIT_REFERENCED_KERNEL_COUNT, 0, CUDA_SUCCESS},
+        {(CUjit_option)35, 0, CUDA_ERROR_INVALID_VALUE},
+        {(CUjit_option)-1, 0, CUDA_ERROR_INVALID_VALUE},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CUjit_option option = cases[i].option;
+        void *value = (void *)cases[i].value;
+        EXPECT_EQ(load_with(&kernels_table, 1, &option, &value), cases[i].want);
+    }
+    CUjit_option both[] = {CU_JIT_TARGET, CU_JIT_THREADS_PER_BLOCK};
+    void *values[] = {(void *)90, (void *)256};
+    EXPECT_ERROR(load_with(&kernels_table, 2, both, values), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(load_with(&kernels_table, 1, NULL, values), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(load_with(&kernels_table, 0, both, values));
+}
+
+TESTS(CASE(table_in_file), CASE(load_logs), CASE(load_options))
