@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added. The meaning of existing functions does not change. */
-#define CARDLESS_VERSION 3
+#define CARDLESS_VERSION 4
 
 /* The address of a function of this header, or NULL if the process has another libcuda. Needs
  * <dlfcn.h>. */
@@ -290,8 +290,15 @@ typedef enum cardlessParamType_enum {
 
 typedef struct cardlessParam_st {
     cardlessParamType type;
-    unsigned size, alignment; /* in bytes; of CARDLESS_BYTES only. The alignment is a power of two
-                               * up to 128 */
+    /* Of CARDLESS_BYTES: the size and the alignment in bytes; the alignment is a power of two up to
+     * 128.
+     * Of pointers, since CARDLESS_VERSION 4: the kernel accesses only `size` bytes from the address
+     * on, times the value of the parameter with the number `alignment`, which has an integer type;
+     * numbers begin with 1, and 0 means once. So {CARDLESS_POINTER, 4, 3} is an array of 4-byte
+     * elements, whose length is the third argument. Size 0: the kernel may access all of the memory
+     * in which the address lies.
+     * Of other types: 0. */
+    unsigned size, alignment;
 } cardlessParam;
 
 /* Flags of a kernel. Without them, the function is called once for each thread, and threads of a

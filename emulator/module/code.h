@@ -26,6 +26,10 @@ enum em_parameter_use {
 struct em_parameter {
     uint32_t offset_B, size_B; // in the launch's block of arguments
     enum em_parameter_use use;
+    // Of an address: the kernel accesses only so many bytes from there on, times the value of
+    // another parameter. 0: any byte of the memory in which it lies.
+    uint32_t accessed_B;
+    uint32_t times; // 1 + the index of that parameter; 0: once
 };
 
 struct em_code;

@@ -335,9 +335,21 @@ void em_host_kernel_free(struct em_code *code)
     dm_free(code);
 }
 
-CUresult em_host_kernel_new(const cardlessKernelDesc *desc, struct em_code **out)
+static struct em_parameter parameter_of(const cardlessParam *param, unsigned version,
+                                        uint32_t offset_B, uint32_t size_B)
+{
+    struct em_parameter p = {.offset_B = offset_B, .size_B = size_B, .use = use_of(param)};
+    if (p.use != EM_PARAMETER_VALUE && version >= EM_HOST_ACCESS_VERSION) {
+        p.accessed_B = param->size;
+        p.times = param->alignment;
+    }
+    return p;
+}
+
+CUresult em_host_kernel_new(const cardlessModuleDesc *table, unsigned index, struct em_code **out)
 {
     em_assert_unlocked();
+    const cardlessKernelDesc *desc = &table->kernels[index];
     const struct em_ffi *ffi;
     CUresult r = em_ffi(&ffi);
     if (r)
@@ -358,7 +370,7 @@ CUresult em_host_kernel_new(const cardlessKernelDesc *desc, struct em_code **out
         if (alignment_B > h->alignment_B)
             h->alignment_B = alignment_B;
         end_B = (end_B + alignment_B - 1) / alignment_B * alignment_B;
-        h->parameters[i] = (struct em_parameter){end_B, size_B, use_of(&desc->params[i])};
+        h->parameters[i] = parameter_of(&desc->params[i], table->version, end_B, size_B);
         h->types[i] = type_of(ffi, &desc->params[i], size_B);
         end_B += size_B;
     }

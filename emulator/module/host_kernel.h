@@ -8,8 +8,11 @@
 
 // Makes the code of one entry of a table that has been checked. Precondition: em_lock not held,
 // because libffi may have to be loaded.
-CUresult em_host_kernel_new(const cardlessKernelDesc *desc, struct em_code **out);
+CUresult em_host_kernel_new(const cardlessModuleDesc *table, unsigned index, struct em_code **out);
 void em_host_kernel_free(struct em_code *code);
+
+// Tables since this version say which bytes a kernel accesses.
+enum { EM_HOST_ACCESS_VERSION = 4 };
 
 // The size and alignment of a parameter, in bytes. Returns false if there is no such type.
 bool em_host_parameter_shape(const cardlessParam *param, unsigned *size_B, unsigned *alignment_B);

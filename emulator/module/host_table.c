@@ -18,8 +18,34 @@ enum { STATIC_SHARED_MOST_B = 48 << 10 }; // the limit of PTX (recorded: load_pt
 
 static const cardlessModuleDesc model = {.magic = CARDLESS_MODULE_MAGIC};
 
-static CUresult check_kernel(const cardlessKernelDesc *k, unsigned index, CUresult code)
+static bool is_integer(cardlessParamType type)
 {
+    return type >= CARDLESS_INT8 && type <= CARDLESS_UINT64;
+}
+
+// The bytes that a kernel accesses through a pointer.
+static CUresult check_accessed(const cardlessKernelDesc *k, unsigned i, CUresult code)
+{
+    const cardlessParam *p = &k->params[i];
+    if (p->type != CARDLESS_POINTER && p->type != CARDLESS_CONST_POINTER)
+        return CUDA_SUCCESS;
+    if (p->alignment && !p->size)
+        return em_fail(code,
+                       "kernel %s: params[%u] is a pointer of size 0, but its alignment (%u) names "
+                       "the parameter with the number of elements; give the size of one",
+                       k->name, i, p->alignment);
+    if (p->alignment > k->param_count ||
+        (p->alignment && !is_integer(k->params[p->alignment - 1].type)))
+        return em_fail(code,
+                       "kernel %s: params[%u] is a pointer whose alignment (%u) must be the number "
+                       "of a parameter of an integer type, from 1 to %u, or 0",
+                       k->name, i, p->alignment, k->param_count);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_kernel(const cardlessModuleDesc *t, unsigned index, CUresult code)
+{
+    const cardlessKernelDesc *k = &t->kernels[index];
     if (!k->name || !k->name[0] || !k->function)
         return em_fail(code, "kernels[%u] has no %s", index, k->function ? "name" : "function");
     if (k->param_count && !k->params)
@@ -40,6 +66,10 @@ static CUresult check_kernel(const cardlessKernelDesc *k, unsigned index, CUresu
                            "%u; the size must not be 0, and the alignment a power of two up to 128",
                            k->name, i, (int)k->params[i].type, k->params[i].size,
                            k->params[i].alignment);
+        CUresult r =
+            t->version >= EM_HOST_ACCESS_VERSION ? check_accessed(k, i, code) : CUDA_SUCCESS;
+        if (r)
+            return r;
         end_B = (end_B + alignment_B - 1) / alignment_B * alignment_B + size_B;
         if (end_B > EM_PARAMETERS_MOST_B)
             return em_fail(code, "kernel %s: the parameters take more than %u bytes", k->name,
@@ -89,7 +119,7 @@ static CUresult check_table(const cardlessModuleDesc *t, CUresult code)
                        t->kernel_count && !t->kernels ? "kernels" : "variables");
     CUresult r = CUDA_SUCCESS;
     for (unsigned i = 0; i < t->kernel_count && !r; i++) {
-        r = check_kernel(&t->kernels[i], i, code);
+        r = check_kernel(t, i, code);
         for (unsigned j = 0; j < i && !r; j++)
             if (!strcmp(t->kernels[j].name, t->kernels[i].name))
                 r = em_fail(code, "two kernels have the name %s", t->kernels[i].name);
@@ -154,7 +184,7 @@ static CUresult fill_image(struct em_image *image, const cardlessModuleDesc *tab
     CUresult r = CUDA_SUCCESS;
     for (unsigned i = 0; i < table->kernel_count && !r; i++) {
         struct em_code *code;
-        r = em_host_kernel_new(&table->kernels[i], &code);
+        r = em_host_kernel_new(table, i, &code);
         if (r)
             break;
         code->constant_B = constant_B;

@@ -8,6 +8,7 @@
 
 #include "access.h"
 #include "alloc.h"
+#include "arithmetic.h"
 #include "call.h"
 #include "captured.h"
 #include "context.h"
@@ -77,22 +78,43 @@ static const struct em_command_ops launch_ops = {
 
 // ---- building ----
 
+// The number of bytes that a kernel may access from an address on, at most `most`.
+static uint64_t accessed_B(const struct em_code *code, const struct em_parameter *p,
+                           const unsigned char *arguments, uint64_t most)
+{
+    uint64_t times = 1, size_B;
+    if (p->times) {
+        const struct em_parameter *count = &code->parameters[p->times - 1];
+        times = 0;
+        memcpy(&times, arguments + count->offset_B, count->size_B);
+    }
+    return dm_mul(p->accessed_B, times, &size_B) && size_B < most ? size_B : most;
+}
+
 // Fills in an access for each address that lies in memory that the driver knows. The kernel may
-// access any byte of that memory, but no address is checked: that is left to its faults.
+// access any byte of that memory, unless its code says otherwise, but no address is checked: that
+// is left to its faults.
 static unsigned fill_accesses(const struct em_code *code, const unsigned char *arguments,
                               struct em_access *to)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < code->parameter_count; i++) {
+        const struct em_parameter *p = &code->parameters[i];
         uint64_t address;
-        if (code->parameters[i].use == EM_PARAMETER_VALUE)
+        if (p->use == EM_PARAMETER_VALUE)
             continue;
-        memcpy(&address, arguments + code->parameters[i].offset_B, sizeof address);
+        memcpy(&address, arguments + p->offset_B, sizeof address);
         struct em_allocation *a = address ? em_memory_find(address, 0) : NULL;
-        if (a)
-            em_memory_access(&to[count++], a, a->base, a->size,
-                             code->parameters[i].use == EM_PARAMETER_READS ? EM_ACCESS_READ
-                                                                           : EM_ACCESS_WRITE_SOME);
+        if (!a)
+            continue;
+        uint64_t from = a->base, size_B = a->size;
+        if (p->accessed_B) {
+            from = address;
+            size_B = accessed_B(code, p, arguments, a->base + a->size - address);
+        }
+        if (size_B)
+            em_memory_access(&to[count++], a, from, size_B,
+                             p->use == EM_PARAMETER_READS ? EM_ACCESS_READ : EM_ACCESS_WRITE_SOME);
     }
     return count;
 }

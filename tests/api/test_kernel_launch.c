@@ -108,4 +108,127 @@ TEST(grid_barrier_of_all)
     EXPECT_EQ(word(64), 64);
 }
 
-TESTS(CASE(aligned_structs), CASE(grid_barrier_of_all))
+// ---- accesses ----
+
+static const cardlessParam sized[] = {{CARDLESS_POINTER, 4, 3},
+                                      {.type = CARDLESS_UINT32},
+                                      {.type = CARDLESS_UINT32}},
+                           fixed[] = {{CARDLESS_POINTER, ORDER_B / 2, 0},
+                                      {.type = CARDLESS_UINT32},
+                                      {.type = CARDLESS_UINT32}},
+                           read_only[] = {{CARDLESS_CONST_POINTER, 4, 3},
+                                          {.type = CARDLESS_UINT32},
+                                          {.type = CARDLESS_UINT32}};
+
+static cardlessModuleDesc table_of(cardlessKernelDesc *kernel, const cardlessParam *params,
+                                   unsigned version)
+{
+    *kernel = (cardlessKernelDesc){KERNEL(scale), .params = params, .param_count = 3};
+    return (cardlessModuleDesc){
+        .magic = CARDLESS_MODULE_MAGIC, .version = version, .kernel_count = 1, .kernels = kernel};
+}
+
+static CUfunction scale_with(const cardlessParam *params, unsigned version)
+{
+    cardlessKernelDesc *kernel = malloc(sizeof *kernel);
+    cardlessModuleDesc *table = malloc(sizeof *table);
+    CUmodule m;
+    CUfunction f;
+    *table = table_of(kernel, params, version);
+    MUST(cuModuleLoadData(&m, table));
+    MUST(cuModuleGetFunction(&f, m, "scale"));
+    return f;
+}
+
+// Launches a kernel on `count` words in one stream, and fills the second half in another one.
+static void use_halves(CUfunction f, unsigned count, unsigned *older, unsigned *newer)
+{
+    unsigned factor = 1;
+    void *arguments[] = {&order_p, &factor, &count};
+    *older = order_next();
+    EXPECT_OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, order_a, arguments, NULL));
+    *newer = order_next();
+    EXPECT_OK(cuMemsetD8Async(order_p + ORDER_B / 2, 1, ORDER_B / 2, order_b));
+}
+
+static void expect_halves(const cardlessParam *params, unsigned version, unsigned count, bool meet)
+{
+    unsigned older, newer;
+    order_begin();
+    load();
+    use_halves(scale_with(params, version), count, &older, &newer);
+    if (meet)
+        EXPECT_UNORDERED(O01, older, newer);
+    else
+        EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(any_byte)
+{
+    expect_halves(pointer_and_two, CARDLESS_VERSION, ORDER_B / 8, true);
+}
+
+TEST(counted_elements)
+{
+    expect_halves(sized, CARDLESS_VERSION, ORDER_B / 8, false);
+}
+
+TEST(counted_elements_meet)
+{
+    expect_halves(sized, CARDLESS_VERSION, ORDER_B / 8 + 1, true);
+}
+
+TEST(no_elements)
+{
+    expect_halves(sized, CARDLESS_VERSION, 0, false);
+}
+
+TEST(too_many_elements)
+{
+    expect_halves(sized, CARDLESS_VERSION, UINT32_MAX, true);
+}
+
+TEST(fixed_size)
+{
+    expect_halves(fixed, CARDLESS_VERSION, ORDER_B / 8, false);
+}
+
+TEST(sizes_of_older_tables)
+{
+    expect_halves(sized, 3, ORDER_B / 8, true);
+}
+
+TEST(reads_of_elements)
+{
+    unsigned older, newer, count = 4, factor = 1;
+    order_begin();
+    load();
+    CUfunction f = scale_with(read_only, CARDLESS_VERSION);
+    void *arguments[] = {&order_p, &factor, &count};
+    EXPECT_OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, order_a, arguments, NULL));
+    EXPECT_OK(cuMemcpyDtoDAsync(order_q, order_p, ORDER_B, order_b)); // two reads
+    EXPECT_NO_DIAGNOSTIC();
+    use_halves(f, ORDER_B / 4, &older, &newer);
+    EXPECT_UNORDERED(O01, older, newer);
+}
+
+TEST(wrong_sizes)
+{
+    static const cardlessParam wrong[][3] = {
+        {{CARDLESS_POINTER, 0, 3}, {.type = CARDLESS_UINT32}, {.type = CARDLESS_UINT32}},
+        {{CARDLESS_POINTER, 4, 4}, {.type = CARDLESS_UINT32}, {.type = CARDLESS_UINT32}},
+        {{CARDLESS_POINTER, 4, 1}, {.type = CARDLESS_UINT32}, {.type = CARDLESS_UINT32}},
+        {{CARDLESS_POINTER, 4, 2}, {.type = CARDLESS_FLOAT}, {.type = CARDLESS_UINT32}},
+    };
+    cardlessKernelDesc kernel;
+    CUmodule m;
+    start();
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cardlessModuleDesc table = table_of(&kernel, wrong[i], CARDLESS_VERSION);
+        EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &table), CUDA_ERROR_INVALID_IMAGE);
+    }
+}
+
+TESTS(CASE(any_byte), CASE(counted_elements), CASE(counted_elements_meet), CASE(no_elements),
+      CASE(too_many_elements), CASE(fixed_size), CASE(sizes_of_older_tables),
+      CASE(reads_of_elements), CASE(wrong_sizes), CASE(aligned_structs), CASE(grid_barrier_of_all))
