@@ -5,9 +5,30 @@
 
 #include "api_bodies.h"
 #include "error.h"
+#include "module.h"
 #include "quirk.h"
 #include "surface_reference.h"
 #include "texture_reference.h"
+
+CUresult api_cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name)
+{
+    uint64_t handle;
+    CUresult r =
+        em_module_reference(hmod, name, EM_VARIABLE_TEXTURE, em_texture_reference_new, &handle);
+    if (!r)
+        *pTexRef = (CUtexref)(uintptr_t)handle;
+    return r;
+}
+
+CUresult api_cuModuleGetSurfRef(CUsurfref *pSurfRef, CUmodule hmod, const char *name)
+{
+    uint64_t handle;
+    CUresult r =
+        em_module_reference(hmod, name, EM_VARIABLE_SURFACE, em_surface_reference_new, &handle);
+    if (!r)
+        *pSurfRef = (CUsurfref)(uintptr_t)handle;
+    return r;
+}
 
 CUresult api_cuTexRefCreate(CUtexref *pTexRef)
 {

@@ -324,6 +324,10 @@ typedef struct cardlessKernelDesc_st {
 } cardlessKernelDesc;
 
 #define CARDLESS_VARIABLE_CONSTANT 1 /* counts as constant memory in function attributes */
+#define CARDLESS_VARIABLE_TEXTURE                                                                  \
+    2                               /* a texture reference, which cuModuleGetTexRef finds; it has  \
+                                     * no memory. Since CARDLESS_VERSION 4 */
+#define CARDLESS_VARIABLE_SURFACE 4 /* likewise, a surface reference (cuModuleGetSurfRef) */
 
 /* A variable in device memory, which cuModuleGetGlobal finds. Each module that loads the table has
  * its own. */

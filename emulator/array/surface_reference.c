@@ -2,10 +2,31 @@
 // Surface references.
 #include "surface_reference.h"
 
+#include "alloc.h"
 #include "array.h"
 #include "call.h"
 #include "lock.h"
 #include "texture_reference.h"
+
+static void finish(struct em_object *object)
+{
+    dm_free(object);
+}
+
+CUresult em_surface_reference_new(struct em_context *context, struct em_object **out)
+{
+    em_assert_locked();
+    struct em_surface_reference *s = dm_calloc(1, sizeof *s);
+    if (!s)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "out of host memory while creating a surface reference");
+    CUresult r = em_object_start(&s->object, EM_SURFACE_REFERENCE, context, finish);
+    if (r)
+        dm_free(s);
+    else
+        *out = &s->object;
+    return r;
+}
 
 // Precondition: em_lock held.
 static CUresult get(CUsurfref handle, struct em_surface_reference **out)

@@ -26,8 +26,9 @@ static void texref_finish(struct em_object *object)
     dm_free(object);
 }
 
-CUresult em_texture_reference_create(CUtexref *out)
+CUresult em_texture_reference_new(struct em_context *context, struct em_object **out)
 {
+    em_assert_locked();
     struct em_texture_reference *t = dm_calloc(1, sizeof *t);
     if (!t)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
@@ -36,13 +37,22 @@ CUresult em_texture_reference_create(CUtexref *out)
     t->sampling.channels = 1;
     for (unsigned i = 0; i < 3; i++)
         t->sampling.address_mode[i] = CU_TR_ADDRESS_MODE_CLAMP;
-    em_lock();
-    CUresult r = em_object_start(&t->object, EM_TEXTURE_REFERENCE, em_self.current, texref_finish);
-    if (!r)
-        *out = (CUtexref)(uintptr_t)t->object.handle;
-    em_unlock();
+    CUresult r = em_object_start(&t->object, EM_TEXTURE_REFERENCE, context, texref_finish);
     if (r)
         dm_free(t);
+    else
+        *out = &t->object;
+    return r;
+}
+
+CUresult em_texture_reference_create(CUtexref *out)
+{
+    struct em_object *o;
+    em_lock();
+    CUresult r = em_texture_reference_new(em_self.current, &o);
+    if (!r)
+        *out = (CUtexref)(uintptr_t)o->handle;
+    em_unlock();
     return r;
 }
 

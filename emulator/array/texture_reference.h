@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Texture references, the predecessors of texture objects: their settings and bindings. Nothing
-// fetches from them, because Cardless runs no kernels.
+// fetches from them, because functions of the host cannot.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct em_context;
+struct em_object;
 
 // How a kernel reads through a reference.
 struct em_texture_sampling {
@@ -42,7 +45,9 @@ struct em_texture_binding {
 
 // All calls here take the lock.
 
-// A reference with the driver's defaults in the current context.
+// A reference with the driver's defaults. Precondition of this one: em_lock held.
+CUresult em_texture_reference_new(struct em_context *context, struct em_object **out);
+// The same in the current context.
 CUresult em_texture_reference_create(CUtexref *out);
 CUresult em_texture_reference_destroy(CUtexref handle);
 

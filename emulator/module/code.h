@@ -55,8 +55,15 @@ struct em_code {
     unsigned required_cluster[3]; // 0: any
 };
 
+enum em_variable_kind {
+    EM_VARIABLE_MEMORY,
+    EM_VARIABLE_TEXTURE, // a texture reference, without memory
+    EM_VARIABLE_SURFACE, // a surface reference
+};
+
 struct em_variable {
     const char *name;
+    enum em_variable_kind kind;
     uint64_t size_B, alignment_B;
     const void *initial; // NULL: zero
     int address_of;      // the variable whose address is the initial value, or -1

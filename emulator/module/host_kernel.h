@@ -11,7 +11,7 @@
 CUresult em_host_kernel_new(const cardlessModuleDesc *table, unsigned index, struct em_code **out);
 void em_host_kernel_free(struct em_code *code);
 
-// Tables since this version say which bytes a kernel accesses.
+// Tables since this version say which bytes a kernel accesses, and can have references.
 enum { EM_HOST_ACCESS_VERSION = 4 };
 
 // The size and alignment of a parameter, in bytes. Returns false if there is no such type.

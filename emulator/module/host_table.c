@@ -86,22 +86,46 @@ static int find_variable(const cardlessModuleDesc *t, const char *name)
     return -1;
 }
 
+enum { REFERENCES = CARDLESS_VARIABLE_TEXTURE | CARDLESS_VARIABLE_SURFACE };
+
+// A texture or surface reference has a name and nothing else.
+static CUresult check_reference(const cardlessVariableDesc *v, CUresult code)
+{
+    if (v->flags != CARDLESS_VARIABLE_TEXTURE && v->flags != CARDLESS_VARIABLE_SURFACE)
+        return em_fail(
+            code,
+            "variable %s: flags (%#x) combine CARDLESS_VARIABLE_TEXTURE or _SURFACE with "
+            "other bits",
+            v->name, v->flags);
+    if (v->size || v->initial || v->address_of)
+        return em_fail(code,
+                       "variable %s is a reference, which has no memory: size must be 0, and "
+                       "initial and address_of NULL",
+                       v->name);
+    return CUDA_SUCCESS;
+}
+
 static CUresult check_variable(const cardlessModuleDesc *t, unsigned index, CUresult code)
 {
     const cardlessVariableDesc *v = &t->variables[index];
-    if (!v->name || !v->name[0] || !v->size)
+    const unsigned references = t->version >= EM_HOST_ACCESS_VERSION ? REFERENCES : 0;
+    if (!v->name || !v->name[0] || (!v->size && !(v->flags & references)))
         return em_fail(code, "variables[%u] has no %s", index, v->size ? "name" : "size");
     if (find_variable(t, v->name) != (int)index)
         return em_fail(code, "two variables have the name %s", v->name);
-    if (v->flags & ~(unsigned)CARDLESS_VARIABLE_CONSTANT)
+    if (v->flags & ~(CARDLESS_VARIABLE_CONSTANT | references))
         return em_fail(code, "variable %s: flags (%#x) has bits other than CARDLESS_VARIABLE_*",
                        v->name, v->flags);
+    if (v->flags & REFERENCES)
+        return check_reference(v, code);
     if (!v->address_of)
         return CUDA_SUCCESS;
-    if (v->initial || v->size != sizeof(uint64_t) || find_variable(t, v->address_of) < 0)
+    const int other = find_variable(t, v->address_of);
+    if (v->initial || v->size != sizeof(uint64_t) || other < 0 ||
+        t->variables[other].flags & REFERENCES)
         return em_fail(code,
-                       "variable %s is the address of %s: that must be a variable of the table, "
-                       "size must be 8, and initial NULL",
+                       "variable %s is the address of %s: that must be a variable of the table "
+                       "with memory, size must be 8, and initial NULL",
                        v->name, v->address_of);
     return CUDA_SUCCESS;
 }
@@ -162,6 +186,13 @@ static void free_image(struct em_image *image)
     dm_free(t);
 }
 
+static enum em_variable_kind kind_of(const cardlessVariableDesc *v)
+{
+    return v->flags & CARDLESS_VARIABLE_TEXTURE   ? EM_VARIABLE_TEXTURE
+           : v->flags & CARDLESS_VARIABLE_SURFACE ? EM_VARIABLE_SURFACE
+                                                  : EM_VARIABLE_MEMORY;
+}
+
 static CUresult fill_image(struct em_image *image, const cardlessModuleDesc *table)
 {
     unsigned constant_B = 0;
@@ -174,6 +205,7 @@ static CUresult fill_image(struct em_image *image, const cardlessModuleDesc *tab
         const cardlessVariableDesc *v = &table->variables[i];
         image->variables[image->variable_count++] = (struct em_variable){
             .name = v->name,
+            .kind = kind_of(v),
             .size_B = v->size,
             .initial = v->initial,
             .address_of = v->address_of ? find_variable(table, v->address_of) : -1,

@@ -35,10 +35,25 @@ static void initialise(const struct em_module *m, unsigned index)
     dm_pkey_leave(rights);
 }
 
+static enum em_type type_of(enum em_variable_kind kind)
+{
+    return kind == EM_VARIABLE_TEXTURE ? EM_TEXTURE_REFERENCE : EM_SURFACE_REFERENCE;
+}
+
+// The reference of a variable, or NULL if it was never asked for or has ended.
+static struct em_object *reference_of(const struct em_module *m, unsigned index)
+{
+    const enum em_variable_kind kind = m->image->variables[index].kind;
+    return kind == EM_VARIABLE_MEMORY ? NULL : em_object_peek(type_of(kind), m->references[index]);
+}
+
 static void free_variables(struct em_module *m)
 {
     em_assert_locked();
     for (unsigned i = 0; i < m->image->variable_count; i++) {
+        struct em_object *reference = reference_of(m, i);
+        if (reference)
+            em_object_retire(reference);
         struct em_allocation *a = m->variables[i] ? em_memory_find(m->variables[i], 1) : NULL;
         if (a)
             em_memory_remove(a);
@@ -50,10 +65,12 @@ static CUresult make_variables(struct em_module *m)
 {
     CUresult r = CUDA_SUCCESS;
     for (unsigned i = 0; i < m->image->variable_count && !r; i++)
-        r = em_memory_alloc_variable(m->object.context, m->image->variables[i].size_B,
-                                     &m->variables[i]);
+        if (m->image->variables[i].kind == EM_VARIABLE_MEMORY)
+            r = em_memory_alloc_variable(m->object.context, m->image->variables[i].size_B,
+                                         &m->variables[i]);
     for (unsigned i = 0; i < m->image->variable_count && !r; i++)
-        initialise(m, i);
+        if (m->image->variables[i].kind == EM_VARIABLE_MEMORY)
+            initialise(m, i);
     return r;
 }
 
@@ -63,7 +80,8 @@ CUresult em_module_find_variable(const struct em_module *m, const char *name, CU
     em_assert_locked();
     int index = *name ? em_image_find_variable(m->image, name) : -1;
     // (recorded: lookup/globals-1)
-    if (!*name || (index < 0 && em_image_find_code(m->image, name) >= 0))
+    if (!*name || (index < 0 && em_image_find_code(m->image, name) >= 0) ||
+        (index >= 0 && m->image->variables[index].kind != EM_VARIABLE_MEMORY))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "name (\"%s\") is not the name of a variable",
                        name);
     if (index < 0)
@@ -84,6 +102,7 @@ static void finish_module(struct em_object *object)
     em_image_unref(m->image);
     dm_free(m->functions);
     dm_free(m->variables);
+    dm_free(m->references);
     dm_free(m);
 }
 
@@ -94,9 +113,10 @@ CUresult em_module_new(struct em_context *context, struct em_image *image, struc
     if (m) {
         m->functions = dm_calloc(image->code_count + 1ul, sizeof *m->functions);
         m->variables = dm_calloc(image->variable_count + 1ul, sizeof *m->variables);
+        m->references = dm_calloc(image->variable_count + 1ul, sizeof *m->references);
     }
     CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
-    if (!m || !m->functions || !m->variables)
+    if (!m || !m->functions || !m->variables || !m->references)
         em_explain(r, "out of host memory for a module");
     else
         r = em_object_start(&m->object, EM_MODULE, context, finish_module);
@@ -104,6 +124,7 @@ CUresult em_module_new(struct em_context *context, struct em_image *image, struc
         if (m) {
             dm_free(m->functions);
             dm_free(m->variables);
+            dm_free(m->references);
         }
         dm_free(m);
         return r;
@@ -263,6 +284,39 @@ CUresult em_module_variable(CUmodule handle, const char *name, CUdeviceptr *addr
     CUresult r = em_module_find(handle, &m);
     if (!r)
         r = em_module_find_variable(m, name, address, size_B);
+    em_unlock();
+    return r;
+}
+
+// ---- references ----
+
+static CUresult get_reference(struct em_module *m, const char *name, enum em_variable_kind kind,
+                              CUresult (*make)(struct em_context *, struct em_object **),
+                              uint64_t *out)
+{
+    em_assert_locked();
+    const int index = em_image_find_variable(m->image, name);
+    // (recorded: lookup/texref)
+    if (index < 0 || m->image->variables[index].kind != kind)
+        return em_fail(CUDA_ERROR_NOT_FOUND, "the module has no %s reference named \"%s\"",
+                       kind == EM_VARIABLE_TEXTURE ? "texture" : "surface", name);
+    struct em_object *o = reference_of(m, (unsigned)index);
+    CUresult r = o ? CUDA_SUCCESS : make(m->object.context, &o);
+    if (!r)
+        *out = m->references[index] = o->handle;
+    return r;
+}
+
+CUresult em_module_reference(CUmodule handle, const char *name, enum em_variable_kind kind,
+                             CUresult (*make)(struct em_context *, struct em_object **),
+                             uint64_t *out)
+{
+    em_assert_unlocked();
+    struct em_module *m;
+    em_lock();
+    CUresult r = em_module_find(handle, &m);
+    if (!r)
+        r = get_reference(m, name, kind, make, out);
     em_unlock();
     return r;
 }

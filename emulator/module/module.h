@@ -30,7 +30,8 @@ struct em_module {
     struct em_image *image;
     struct em_library *library;     // that it belongs to, or NULL. Not a reference
     struct em_function **functions; // by code; NULL until asked for
-    uint64_t *variables;            // their addresses, by variable
+    uint64_t *variables;            // their addresses, by variable; 0: it has no memory
+    uint64_t *references;           // handles of texture and surface references; 0 until asked for
 };
 
 // Arguments of the launch calls of CUDA 3, which are set one by one.
@@ -65,6 +66,12 @@ CUresult em_module_functions(CUmodule module, unsigned count, CUfunction *out);
 // `address` and `size_B` may be NULL, but not both.
 CUresult em_module_variable(CUmodule module, const char *name, CUdeviceptr *address,
                             size_t *size_B);
+
+// The texture or surface reference of a module, which `make` makes in the module's context if it
+// does not exist. It ends with the module. `make` is called with em_lock held.
+CUresult em_module_reference(CUmodule module, const char *name, enum em_variable_kind kind,
+                             CUresult (*make)(struct em_context *context, struct em_object **out),
+                             uint64_t *out);
 
 // Shared with libraries: a variable of a module. Precondition: em_lock held.
 CUresult em_module_find_variable(const struct em_module *m, const char *name, CUdeviceptr *address,

@@ -144,4 +144,102 @@ TEST(load_options)
     EXPECT_OK(load_with(&kernels_table, 0, both, values));
 }
 
-TESTS(CASE(table_in_file), CASE(load_logs), CASE(load_options))
+// ---- texture and surface references ----
+
+static cardlessModuleDesc table_of(const cardlessVariableDesc *variables, unsigned count)
+{
+    return (cardlessModuleDesc){.magic = CARDLESS_MODULE_MAGIC,
+                                .version = CARDLESS_VERSION,
+                                .variables = variables,
+                                .variable_count = count};
+}
+
+static const cardlessVariableDesc with_references[] = {
+    {.name = "word", .size = 4},
+    {.name = "texture", .flags = CARDLESS_VARIABLE_TEXTURE},
+    {.name = "surface", .flags = CARDLESS_VARIABLE_SURFACE},
+};
+
+TEST(references)
+{
+    start();
+    const cardlessModuleDesc table = table_of(with_references, 3);
+    CUmodule m, other;
+    CUtexref t, again;
+    CUsurfref s;
+    CUdeviceptr p;
+    size_t size;
+    int channels = 0;
+    CUarray_format format;
+    MUST(cuModuleLoadData(&m, &table));
+    MUST(cuModuleLoadData(&other, &table));
+    EXPECT_OK(cuModuleGetTexRef(&t, m, "texture"));
+    EXPECT_OK(cuModuleGetTexRef(&again, m, "texture"));
+    EXPECT(t == again);
+    EXPECT_OK(cuModuleGetTexRef(&again, other, "texture"));
+    EXPECT(t != again);
+    EXPECT_OK(cuTexRefSetFormat(t, CU_AD_FORMAT_HALF, 2));
+    EXPECT_OK(cuTexRefGetFormat(&format, &channels, t));
+    EXPECT_EQ(channels, 2);
+    EXPECT_OK(cuModuleGetSurfRef(&s, m, "surface"));
+    CUDA_ARRAY3D_DESCRIPTOR shape = {.Width = 8,
+                                     .Height = 8,
+                                     .Format = CU_AD_FORMAT_FLOAT,
+                                     .NumChannels = 1,
+                                     .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+    CUarray array, got;
+    MUST(cuArray3DCreate(&array, &shape));
+    EXPECT_OK(cuSurfRefSetArray(s, array, 0));
+    EXPECT_OK(cuSurfRefGetArray(&got, s));
+    EXPECT(got == array);
+    // Names of other kinds.
+    EXPECT_ERROR(cuModuleGetTexRef(&t, m, "absent"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_ERROR(cuModuleGetTexRef(&t, m, "surface"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_ERROR(cuModuleGetTexRef(&t, m, "word"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_ERROR(cuModuleGetSurfRef(&s, m, "texture"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_ERROR(cuModuleGetGlobal(&p, &size, m, "texture"), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuModuleGetGlobal(&p, &size, m, "word"));
+    // References end with their module. One that the program destroys is made anew.
+    EXPECT_OK(cuTexRefDestroy(again));
+    EXPECT_OK(cuModuleGetTexRef(&again, other, "texture"));
+    EXPECT_OK(cuTexRefDestroy(again));
+    EXPECT_OK(cuModuleUnload(m));
+    EXPECT_ERROR(cuTexRefSetFormat(t, CU_AD_FORMAT_HALF, 2), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuSurfRefGetArray(&got, s), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_ERROR(cuModuleGetTexRef(&t, m, "texture"), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_OK(cuModuleUnload(other));
+    // Tables have no managed variables.
+    CUlibrary l;
+    MUST(cuLibraryLoadData(&l, &table, NULL, NULL, 0, NULL, NULL, 0));
+    EXPECT_ERROR(cuLibraryGetManaged(&p, &size, l, "word"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_OK(cuLibraryUnload(l));
+}
+
+TEST(wrong_references)
+{
+    start();
+    static const unsigned one = 1;
+    static const cardlessVariableDesc wrong[][2] = {
+        {{.name = "a", .flags = CARDLESS_VARIABLE_TEXTURE | CARDLESS_VARIABLE_CONSTANT},
+         {.name = "b", .size = 4}},
+        {{.name = "a", .flags = CARDLESS_VARIABLE_TEXTURE | CARDLESS_VARIABLE_SURFACE},
+         {.name = "b", .size = 4}},
+        {{.name = "a", .flags = CARDLESS_VARIABLE_TEXTURE, .size = 8}, {.name = "b", .size = 4}},
+        {{.name = "a", .flags = CARDLESS_VARIABLE_SURFACE, .initial = &one},
+         {.name = "b", .size = 4}},
+        {{.name = "a", .flags = CARDLESS_VARIABLE_TEXTURE},
+         {.name = "b", .size = 8, .address_of = "a"}},
+        {{.name = "a", .flags = 8, .size = 4}, {.name = "b", .size = 4}},
+    };
+    CUmodule m;
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cardlessModuleDesc table = table_of(wrong[i], 2);
+        EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &table), CUDA_ERROR_INVALID_IMAGE);
+    }
+    cardlessModuleDesc older = table_of(with_references, 3);
+    older.version = 3;
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &older), CUDA_ERROR_INVALID_IMAGE);
+}
+
+TESTS(CASE(references), CASE(wrong_references), CASE(table_in_file), CASE(load_logs),
+      CASE(load_options))

@@ -12,7 +12,7 @@ static const cardlessParam address[] = {{.type = CARDLESS_POINTER}, {.type = CAR
 
 // ---- LIB ----
 
-enum { GV, ARR, CV, HIDDEN, PTR, ONE };
+enum { GV, ARR, CV, HIDDEN, PTR, ONE, TR, SR };
 
 static void lib_nothing(void)
 {
@@ -59,6 +59,8 @@ static const cardlessVariableDesc lib_variables[] = {
     [HIDDEN] = {.name = "hidden", .size = 4, .initial = &nine},
     [PTR] = {.name = "ptr", .size = 8, .address_of = "gv"},
     [ONE] = {.name = "one", .size = 1},
+    [TR] = {.name = "tr", .flags = CARDLESS_VARIABLE_TEXTURE},
+    [SR] = {.name = "sr", .flags = CARDLESS_VARIABLE_SURFACE},
 };
 
 // ---- REC and DYN ----
