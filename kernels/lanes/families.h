@@ -5,7 +5,8 @@
 #include "kn_lanes.h"
 
 // X(family, set): in the order of the indices of forms.
-#define KN_FAMILIES(X, set) X(integer, set)
+#define KN_FAMILIES(X, set)                                                                        \
+    X(integer, set) X(f32, set) X(f64, set) X(float_minmax, set) X(half, set) X(float_compare, set)
 
 #define KN_FAMILY_DECLARE(family, set) extern const struct kn_form kn_forms_##family##_##set[];
 #pragma GCC visibility push(hidden)
