@@ -101,7 +101,9 @@ class Table:
 
 
 def identifier(name):
-    return re.sub(r'\W+', '_', name).upper()
+    """Upper case, except for NaN, because .nan is another modifier."""
+    name = re.sub(r'\W+', '_', name)
+    return name if name == 'NaN' else name.upper()
 
 
 def enum_name(table, name):
