@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # run_example.sh CARDLESS PERSONALITY PROGRAM PICTURE: runs an example on lavapipe or llvmpipe. The
 # example checks its own pixels. No mistake may be reported.
-for icd in /usr/share/vulkan/icd.d/lvp_icd*.json; do
+for icd in /usr/share/vulkan/icd.d/lvp_icd*.json /etc/vulkan/icd.d/lvp_icd*.json; do
     [ -f "$icd" ] && export VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd"
 done
 if [ -z "$VK_DRIVER_FILES" ]; then
