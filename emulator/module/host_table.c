@@ -11,12 +11,20 @@
 #include "host_kernel.h"
 #include "host_lane.h"
 #include "lock.h"
+#include "pointer_check.h"
 
 enum { STATIC_SHARED_MOST_B = 48 << 10 }; // the limit of PTX (recorded: load_ptx/static-shared-48K)
 
 // ---- checks ----
 
 static const cardlessModuleDesc model = {.magic = CARDLESS_MODULE_MAGIC};
+
+// Checks that the memory that a table points to exists: a program can pass the bytes of a file that
+// happen to begin like a table.
+static CUresult check_there(const char *what, const void *p, uint64_t count, uint64_t each_B)
+{
+    return count ? em_readable(what, p, count, each_B) : CUDA_SUCCESS;
+}
 
 static bool is_integer(cardlessParamType type)
 {
@@ -51,6 +59,9 @@ static CUresult check_kernel(const cardlessModuleDesc *t, unsigned index, CUresu
     if (k->param_count && !k->params)
         return em_fail(code, "kernel %s: params is NULL, but param_count is %u", k->name,
                        k->param_count);
+    CUresult r = check_there("params", k->params, k->param_count, sizeof *k->params);
+    if (r)
+        return r;
     if (k->flags & ~(unsigned)(CARDLESS_KERNEL_PER_BLOCK | CARDLESS_KERNEL_BARRIERS))
         return em_fail(code, "kernel %s: flags (%#x) has bits other than CARDLESS_KERNEL_*",
                        k->name, k->flags);
@@ -66,8 +77,7 @@ static CUresult check_kernel(const cardlessModuleDesc *t, unsigned index, CUresu
                            "%u; the size must not be 0, and the alignment a power of two up to 128",
                            k->name, i, (int)k->params[i].type, k->params[i].size,
                            k->params[i].alignment);
-        CUresult r =
-            t->version >= EM_HOST_ACCESS_VERSION ? check_accessed(k, i, code) : CUDA_SUCCESS;
+        r = t->version >= EM_HOST_ACCESS_VERSION ? check_accessed(k, i, code) : CUDA_SUCCESS;
         if (r)
             return r;
         end_B = (end_B + alignment_B - 1) / alignment_B * alignment_B + size_B;
@@ -141,7 +151,11 @@ static CUresult check_table(const cardlessModuleDesc *t, CUresult code)
     if ((t->kernel_count && !t->kernels) || (t->variable_count && !t->variables))
         return em_fail(code, "%s is NULL, but its count is not 0",
                        t->kernel_count && !t->kernels ? "kernels" : "variables");
-    CUresult r = CUDA_SUCCESS;
+    CUresult r = check_there("kernels", t->kernels, t->kernel_count, sizeof *t->kernels);
+    if (!r)
+        r = check_there("variables", t->variables, t->variable_count, sizeof *t->variables);
+    for (unsigned i = 0; i < t->kernel_count && !r; i++)
+        r = check_there("name", t->kernels[i].name, t->kernels[i].name != NULL, 1);
     for (unsigned i = 0; i < t->kernel_count && !r; i++) {
         r = check_kernel(t, i, code);
         for (unsigned j = 0; j < i && !r; j++)

@@ -50,6 +50,33 @@ TEST(table_in_file)
     EXPECT_OK(cuModuleUnload(m));
 }
 
+// Bytes that begin like a table: what they point to is not there.
+TEST(table_of_wild_pointers)
+{
+    start();
+    cardlessKernelDesc kernel = {KERNEL(count_up)};
+    cardlessModuleDesc table = {
+        .magic = CARDLESS_MODULE_MAGIC, .version = CARDLESS_VERSION, .kernel_count = 1};
+    const void *wild = (const void *)0x1230;
+    CUmodule m;
+    table.kernels = wild;
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &table), CUDA_ERROR_INVALID_VALUE);
+    table.kernels = &kernel;
+    table.variables = wild;
+    table.variable_count = 1;
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &table), CUDA_ERROR_INVALID_VALUE);
+    table.variable_count = 0;
+    kernel.params = wild;
+    kernel.param_count = 2;
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &table), CUDA_ERROR_INVALID_VALUE);
+    kernel.param_count = 0;
+    kernel.name = wild;
+    EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &table), CUDA_ERROR_INVALID_VALUE);
+    kernel.name = "count_up";
+    EXPECT_OK(cuModuleLoadData(&m, &table));
+    EXPECT_OK(cuModuleUnload(m));
+}
+
 static const char no_kernels[] = ".version 8.0\n.target sm_90\n.entry absent()\n{\nret;\n}\n";
 
 static CUresult load_with(const void *image, unsigned count, CUjit_option *options, void **values)
@@ -241,5 +268,5 @@ TEST(wrong_references)
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, &older), CUDA_ERROR_INVALID_IMAGE);
 }
 
-TESTS(CASE(references), CASE(wrong_references), CASE(table_in_file), CASE(load_logs),
-      CASE(load_options))
+TESTS(CASE(references), CASE(wrong_references), CASE(table_in_file), CASE(table_of_wild_pointers),
+      CASE(load_logs), CASE(load_options))
