@@ -397,7 +397,8 @@ void cardlessBarrier(void);
  * CUDA_ERROR_LAUNCH_FAILED. */
 void cardlessGridBarrier(void);
 
-/* Returns the address of the module's variable with this index in the table. */
+/* Returns the address of the module's variable with this index in the table, or NULL for a texture
+ * or surface reference. */
 void *cardlessVariable(unsigned index);
 
 /* Ends the grid with CUDA_ERROR_LAUNCH_FAILED (PTX: trap). */
