@@ -120,6 +120,10 @@ static void join_stream(struct em_order_point *p, const struct em_stream *other)
 // The host had waited for this when it submitted the stream's next command.
 static void add_host(struct em_order_point *p, struct em_clock *host)
 {
+    if (host == p->host)
+        return;
+    em_clock_unref(p->host);
+    p->host = em_clock_ref(host);
     const uint64_t version = em_clock_get(host, EM_ORDER_HOST);
     const struct em_order_mark m = {.known = host, .key = EM_ORDER_HOST, .sequence = version};
     if (!version)

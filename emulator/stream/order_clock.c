@@ -15,7 +15,7 @@ bool em_clock_failed;
 uint64_t em_order_steps;
 
 // Nodes for the next clocks, linked by `left`: most calls drop as many nodes as they make.
-enum { SPARE_MOST = 256 };
+enum { SPARE_MOST = 1 << 14 };
 static struct em_clock *spare;
 static unsigned spares;
 
@@ -52,17 +52,11 @@ static struct em_clock *new_node(void)
     return c;
 }
 
-static const struct em_clock *find(const struct em_clock *c, uint64_t key)
+uint64_t em_clock_get(const struct em_clock *c, uint64_t key)
 {
     while (c && c->key != key)
         c = key < c->key ? c->left : c->right;
-    return c;
-}
-
-uint64_t em_clock_get(const struct em_clock *c, uint64_t key)
-{
-    const struct em_clock *entry = find(c, key);
-    return entry ? entry->epoch : 0;
+    return c ? c->epoch : 0;
 }
 
 // The rank decides which of two nodes is nearer to the root.
@@ -156,8 +150,7 @@ void em_clock_join(struct em_clock **c, struct em_clock *other)
         replace(c, joined(*c, other));
 }
 
-// Raises an entry that is there. Nodes that nobody shares change in place; the others on the way to
-// the entry are copied.
+// Raises an entry that is there, and copies the nodes on the way to it that others share.
 static void raise_entry(struct em_clock **at, uint64_t key, uint64_t epoch)
 {
     for (;;) {
@@ -181,19 +174,27 @@ static void raise_entry(struct em_clock **at, uint64_t key, uint64_t epoch)
     }
 }
 
-void em_clock_raise(struct em_clock **c, uint64_t key, uint64_t epoch)
+bool em_clock_raise(struct em_clock **clock, uint64_t key, uint64_t epoch)
 {
     em_assert_locked();
-    const struct em_clock *old = find(*c, key);
-    if (!epoch || (old && old->epoch >= epoch))
-        return;
-    if (old) {
-        raise_entry(c, key, epoch);
-        return;
+    struct em_clock *c = *clock;
+    bool shared = false;
+    while (c && c->key != key) {
+        shared = shared || c->references > 1;
+        c = key < c->key ? c->left : c->right;
     }
-    struct em_clock *one = node(key, epoch, NULL, NULL, NULL, NULL);
-    em_clock_join(c, one);
-    em_clock_unref(one);
+    if (!epoch || (c && c->epoch >= epoch))
+        return false;
+    if (c && !shared && c->references == 1) {
+        c->epoch = epoch;
+    } else if (c) {
+        raise_entry(clock, key, epoch);
+    } else {
+        struct em_clock *one = node(key, epoch, NULL, NULL, NULL, NULL);
+        em_clock_join(clock, one);
+        em_clock_unref(one);
+    }
+    return true;
 }
 
 // All keys of `a` are lower than those of `b`. Takes over both references.

@@ -31,7 +31,7 @@ void em_clock_unref(struct em_clock *clock);
 extern bool em_clock_failed;
 // Each component has come at least as far as in `other`.
 void em_clock_join(struct em_clock **clock, struct em_clock *other);
-// The component has come at least as far as `epoch`.
-void em_clock_raise(struct em_clock **clock, uint64_t key, uint64_t epoch);
+// The component has come at least as far as `epoch`. Returns false if that was known.
+bool em_clock_raise(struct em_clock **clock, uint64_t key, uint64_t epoch);
 // Drops the entries from `first` to `last` whose epochs are at most `epoch`.
 void em_clock_prune(struct em_clock **clock, uint64_t first, uint64_t last, uint64_t epoch);

@@ -72,7 +72,8 @@ void em_order_stream_ends(struct em_stream *s)
 {
     em_assert_locked();
     em_clock_unref(s->order.known);
-    s->order.known = NULL;
+    em_clock_unref(s->order.host);
+    s->order.known = s->order.host = NULL;
     if (!s->order.key || s->dead || s->kind == EM_STREAM_LEGACY)
         return;
     struct em_order_spare *spare = dm_alloc(sizeof *spare);

@@ -12,11 +12,14 @@
 
 enum {
     PARTLY_MOST = 64, // records with gaps that an access meets, but does not cover
-    NEAR_MOST = 8     // reads that a read looks at to find older ones of its stream
+    SPARE_MOST = 1 << 14,
+    NEAR_MOST = 8 // reads that a read looks at to find older ones of its stream
 };
 
 static struct em_order_record *writes, *reads;
 static uint64_t count;
+static struct em_order_record *spare; // for the next records, linked by `left`
+static unsigned spares;
 
 static struct em_order_record **tree_of(uint8_t act)
 {
@@ -124,14 +127,30 @@ static void set_who(struct em_order_record *r, const struct em_order_who *who)
 static void free_record(struct em_order_record *r)
 {
     em_order_launch_unref(r->who.launch);
-    dm_free(r);
     count--;
+    if (spares == SPARE_MOST) {
+        dm_free(r);
+        return;
+    }
+    r->left = spare;
+    spare = r;
+    spares++;
+}
+
+static struct em_order_record *new_record(void)
+{
+    struct em_order_record *r = spare;
+    if (!r)
+        return dm_alloc(sizeof *r);
+    spare = r->left;
+    spares--;
+    return r;
 }
 
 static bool add(const struct em_footprint *bytes, const struct em_order_who *who)
 {
     static uint32_t random = 1;
-    struct em_order_record *r = dm_alloc(sizeof *r);
+    struct em_order_record *r = new_record();
     if (!r)
         return false;
     random = random * 1664525 + 1013904223;

@@ -49,12 +49,13 @@ struct em_order_who {
 };
 
 struct em_order_record {
-    struct em_footprint bytes;
-    struct em_order_who who;
-    // The rest belongs to order_history.c.
-    struct em_order_record *left, *right, *next_hit;
+    // Of order_history.c. A search reads them and the ends of `bytes`, so they come together.
+    struct em_order_record *left, *right;
     uint64_t furthest; // the highest `end` in this subtree
     uint32_t rank;
+    struct em_footprint bytes;
+    struct em_order_who who;
+    struct em_order_record *next_hit; // of order_history.c
 };
 
 // Whether the two have a byte in common. If so, *first and *end are the range in which it lies.

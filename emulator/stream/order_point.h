@@ -29,6 +29,7 @@ struct em_order_mark {
 // Where a stream stands, or a step of a graph.
 struct em_order_point {
     struct em_clock *known; // a reference: the work before its last command, apart from its own
+    struct em_clock *host;  // a reference: the last clock of the host that it contains
     uint64_t base, base_sequence;   // of `known`, as in a mark
     uint64_t key;                   // its component; 0 before its first command
     uint64_t sequence;              // of its last command
