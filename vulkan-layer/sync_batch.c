@@ -164,8 +164,9 @@ static bool batch_complete(struct vl_batch *b, uint32_t waits, uint32_t signals)
     b->drivers_waits = waits;
     b->drivers_signals = signals;
     b->waits = waits ? dm_calloc(waits, sizeof *b->waits) : NULL;
+    b->taken = waits ? dm_calloc(waits, sizeof *b->taken) : NULL;
     b->signals = signals ? dm_calloc(signals, sizeof *b->signals) : NULL;
-    bool good = !b->copies.failed && (!waits || b->waits) && (!signals || b->signals);
+    bool good = !b->copies.failed && (!waits || (b->waits && b->taken)) && (!signals || b->signals);
     if (!good)
         vl_batch_finish(b);
     return good;
@@ -243,11 +244,15 @@ void vl_batch_finish(struct vl_batch *b)
         vl_payload_drop(b->waits[i].payload);
     for (uint32_t i = 0; i < b->signal_count; i++)
         vl_payload_drop(b->signals[i].payload);
+    for (uint32_t i = 0; i < b->taken_count; i++)
+        vl_payload_drop(b->taken[i].payload);
     dm_free(b->waits);
+    dm_free(b->taken);
     dm_free(b->signals);
     copies_free(&b->copies);
     b->waits = b->signals = NULL;
-    b->wait_count = b->signal_count = 0;
+    b->taken = NULL;
+    b->wait_count = b->signal_count = b->taken_count = 0;
 }
 
 // ---- the layer's semaphores
@@ -278,15 +283,26 @@ static void side_move(const struct side *s, uint32_t from, uint32_t to)
         s->devices[to] = s->devices[from];
 }
 
+// Finds the payload for the wait of a batch, and notes that the wait takes it if it is temporary.
+static struct vl_payload *payload_for_wait(struct vl_batch *b, struct vl_sync *sync,
+                                           VkSemaphore handle)
+{
+    bool temporary;
+    struct vl_payload *p = vl_semaphore_for_wait(sync, handle, &temporary);
+    if (temporary)
+        b->taken[b->taken_count++] = (struct vl_taken){handle, vl_payload_take(p)};
+    return p;
+}
+
 // Moves the semaphores that have payloads to `uses`. Returns the number of those that stay.
-static uint32_t side_split(struct vl_sync *sync, const struct side *s, uint32_t count,
-                           struct vl_use *uses, uint32_t *use_count)
+static uint32_t side_split(struct vl_batch *b, struct vl_sync *sync, const struct side *s,
+                           uint32_t count, struct vl_use *uses, uint32_t *use_count)
 {
     uint32_t stay = 0;
     for (uint32_t i = 0; i < count; i++) {
         VkSemaphore handle = s->infos ? s->infos[i].semaphore : s->semaphores[i];
-        struct vl_payload *p = s->is_wait ? vl_semaphore_for_wait(sync, handle)
-                                          : vl_semaphore_for_signal(sync, handle);
+        struct vl_payload *p =
+            s->is_wait ? payload_for_wait(b, sync, handle) : vl_semaphore_for_signal(sync, handle);
         if (p) {
             uint64_t value = s->infos ? s->infos[i].value : s->values ? s->values[i] : 0;
             uses[(*use_count)++] = (struct vl_use){p, value, false};
@@ -345,9 +361,16 @@ void vl_batch_resolve(struct vl_batch *b, struct vl_sync *sync)
 {
     dm_assert_locked(&vl_sync_lock);
     struct side waits = wait_side(b), signals = signal_side(b);
-    b->drivers_waits = side_split(sync, &waits, b->drivers_waits, b->waits, &b->wait_count);
+    b->drivers_waits = side_split(b, sync, &waits, b->drivers_waits, b->waits, &b->wait_count);
     b->drivers_signals =
-        side_split(sync, &signals, b->drivers_signals, b->signals, &b->signal_count);
+        side_split(b, sync, &signals, b->drivers_signals, b->signals, &b->signal_count);
+}
+
+void vl_batch_give_back(struct vl_batch *b, struct vl_sync *sync)
+{
+    dm_assert_locked(&vl_sync_lock);
+    for (uint32_t i = 0; i < b->taken_count; i++)
+        vl_semaphore_give_back(sync, b->taken[i].semaphore, b->taken[i].payload);
 }
 
 bool vl_batch_signals(const struct vl_batch *b, VkSemaphore semaphore)

@@ -19,6 +19,12 @@ struct vl_use {
     bool acquired; // the wait has ended
 };
 
+// A temporary payload that a wait of the batch took from a semaphore.
+struct vl_taken {
+    VkSemaphore semaphore;
+    struct vl_payload *payload; // NULL: the driver's
+};
+
 enum vl_batch_kind {
     VL_BATCH_EMPTY, // a submission of nothing but a fence
     VL_BATCH_SUBMIT,
@@ -44,7 +50,8 @@ struct vl_batch {
     VkTimelineSemaphoreSubmitInfo *timeline;
     VkDeviceGroupSubmitInfo *group;
     struct vl_use *waits, *signals;
-    uint32_t wait_count, signal_count;
+    struct vl_taken *taken;
+    uint32_t wait_count, signal_count, taken_count;
     // The driver's own.
     uint32_t drivers_waits, drivers_signals;
     struct vl_copies copies;
@@ -60,6 +67,9 @@ void vl_batch_finish(struct vl_batch *batch);
 // Moves the semaphores that have payloads from `info` to `waits` and `signals`. Cannot fail.
 // Precondition: vl_sync_lock held.
 void vl_batch_resolve(struct vl_batch *batch, struct vl_sync *sync);
+
+// Gives the temporary payloads back that the waits took. Precondition: vl_sync_lock held.
+void vl_batch_give_back(struct vl_batch *batch, struct vl_sync *sync);
 
 // Returns whether the driver signals this semaphore of its own as a part of the batch.
 bool vl_batch_signals(const struct vl_batch *batch, VkSemaphore semaphore);

@@ -2,6 +2,7 @@
 // Which semaphores and fences a physical device can share, and the state of a device that does.
 #include "sync_queue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct dm_mutex vl_sync_lock = DM_MUTEX_INITIALIZER(LEAF);
@@ -242,5 +243,18 @@ void vl_sync_finish(struct vl_sync *sync)
 
 VkResult vl_sync_lost(const struct vl_sync *sync)
 {
-    return __atomic_load_n(&sync->lost, __ATOMIC_RELAXED);
+    return __atomic_load_n(&sync->lost, __ATOMIC_SEQ_CST) ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+}
+
+void vl_sync_lose(struct vl_sync *sync, VkResult r)
+{
+    dm_assert_locked(&vl_sync_lock);
+    if (sync->lost)
+        return;
+    fprintf(stderr,
+            "cardless: the Vulkan driver refused a submission that the layer had accepted for it "
+            "(VkResult %d), so VkDevice %p counts as lost\n",
+            r, (void *)sync->device->handle);
+    __atomic_store_n(&sync->lost, true, __ATOMIC_SEQ_CST);
+    vl_wake_all(sync);
 }

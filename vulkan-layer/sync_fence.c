@@ -101,6 +101,8 @@ static VKAPI_ATTR void VKAPI_CALL destroy_fence(VkDevice device, VkFence fence,
     }
     if (f)
         fence_free(f);
+    if (d->sync && vl_sync_lost(d->sync))
+        vl_queue_drain(d->sync, VK_NULL_HANDLE);
     d->DestroyFence(device, fence, allocator);
 }
 const PFN_vkDestroyFence vl_hook_DestroyFence = destroy_fence;
@@ -124,23 +126,20 @@ static VKAPI_ATTR VkResult VKAPI_CALL import_fence(VkDevice device,
     bool opaque = info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT;
     struct vl_payload *payload = NULL;
     VkResult r = VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    if (sync && opaque)
-        r = vl_payload_import(info->fd, DM_SEMAPHORE_BINARY, &payload);
+    if (sync && opaque) {
+        // As in import_semaphore, everything that can fail comes before the descriptor is closed.
+        dm_mutex_lock(&vl_sync_lock);
+        bool known = vl_fence_find(sync, info->fence);
+        dm_mutex_unlock(&vl_sync_lock);
+        r = known ? VK_SUCCESS : fence_add(sync, info->fence, NULL);
+        if (!r)
+            r = vl_payload_import(info->fd, DM_SEMAPHORE_BINARY, &payload);
+    }
     if (r == VK_ERROR_INVALID_EXTERNAL_HANDLE && d->ImportFenceFdKHR &&
         !(opaque && sync && sync->fence))
         return d->ImportFenceFdKHR(device, info);
     if (r)
         return r;
-    dm_mutex_lock(&vl_sync_lock);
-    bool known = vl_fence_find(sync, info->fence);
-    dm_mutex_unlock(&vl_sync_lock);
-    // The program must not use the fence in two calls at once, so nobody adds it meanwhile.
-    if (!known)
-        r = fence_add(sync, info->fence, NULL);
-    if (r) {
-        vl_payload_drop(payload);
-        return r;
-    }
     dm_mutex_lock(&vl_sync_lock);
     struct vl_fence *f = vl_fence_find(sync, info->fence);
     struct vl_payload **slot =
@@ -205,12 +204,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_status(VkDevice device, VkFence fence)
     struct vl_payload *p = vl_fence_for_signal(d->sync, fence);
     bool held = vl_fence_is_held(d->sync, fence);
     dm_mutex_unlock(&vl_sync_lock);
-    if (!p && !held)
-        return d->GetFenceStatus(device, fence);
-    bool signalled = p && dm_semaphore_reached(&p->semaphore, 1);
+    VkResult r = VK_NOT_READY;
+    if (p)
+        r = dm_semaphore_reached(&p->semaphore, 1) ? VK_SUCCESS : VK_NOT_READY;
+    else if (!held)
+        r = d->GetFenceStatus(device, fence);
     vl_payload_drop(p);
     VkResult lost = vl_sync_lost(d->sync);
-    return lost ? lost : signalled ? VK_SUCCESS : VK_NOT_READY;
+    return r == VK_NOT_READY && lost ? lost : r;
 }
 const PFN_vkGetFenceStatus vl_hook_GetFenceStatus = get_status;
 
@@ -284,7 +285,7 @@ static uint32_t wait_until_passed_on(struct drivers_wait *w, uint64_t deadline_n
     int timed_out = 0;
     dm_mutex_lock(&vl_sync_lock);
     uint32_t free = held_last(w);
-    while (free < (w->all ? w->count : 1) && !timed_out) {
+    while (free < (w->all ? w->count : 1) && !timed_out && !vl_sync_lost(w->device->sync)) {
         if (deadline_ns)
             timed_out = dm_mutex_wait_until(&vl_sync_lock, &w->device->sync->changed, &until);
         else

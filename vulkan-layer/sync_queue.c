@@ -4,130 +4,17 @@
 
 #include <signal.h>
 
-#include "clock.h"
-#include "sync_report.h"
-
-void vl_item_free(struct vl_item *item)
-{
-    vl_batch_finish(&item->batch);
-    vl_payload_drop(item->fence_payload);
-    dm_free(item);
-}
-
 static bool stopping(const struct vl_sync *sync)
 {
     return __atomic_load_n(&sync->stopping, __ATOMIC_SEQ_CST);
 }
 
-// ---- waiting
+// ---- the list and its thread
 
-// Waits for a payload, and reports a long wait once. Returns false if the device ends.
-static bool use_wait(struct vl_queue *q, struct vl_use *use)
-{
-    struct dm_semaphore *s = &use->payload->semaphore;
-    uint64_t limit_ns = vl_long_wait_ns(), deadline_ns = limit_ns ? dm_now_ns() + limit_ns : 0;
-    while (!use->acquired && !stopping(q->sync)) {
-        use->acquired = dm_semaphore_acquire(s, use->value);
-        if (use->acquired)
-            break;
-        if (dm_semaphore_wait_unless(s, use->value, deadline_ns, &q->sync->stopping) ==
-            -ETIMEDOUT) {
-            vl_report_long_wait(q->handle, use);
-            deadline_ns = 0;
-        }
-    }
-    return use->acquired;
-}
-
-static bool item_waits(struct vl_queue *q, struct vl_item *item)
-{
-    for (uint32_t i = 0; i < item->batch.wait_count; i++) {
-        struct vl_use *use = &item->batch.waits[i];
-        if (use->acquired)
-            continue;
-        dm_mutex_lock(&vl_sync_lock);
-        q->waits_for = use->payload; // vkDestroyDevice wakes it
-        dm_mutex_unlock(&vl_sync_lock);
-        bool good = use_wait(q, use);
-        dm_mutex_lock(&vl_sync_lock);
-        q->waits_for = NULL;
-        dm_mutex_unlock(&vl_sync_lock);
-        if (!good)
-            return false;
-    }
-    return true;
-}
-
-// Ends the waits that can end now. Returns true if those were all.
-static bool item_acquire(struct vl_item *item)
-{
-    for (uint32_t i = 0; i < item->batch.wait_count; i++) {
-        struct vl_use *use = &item->batch.waits[i];
-        if (!use->acquired)
-            use->acquired = dm_semaphore_acquire(&use->payload->semaphore, use->value);
-        if (!use->acquired)
-            return false;
-    }
-    return true;
-}
-
-// ---- passing on
-
-static bool item_signals(const struct vl_item *item)
-{
-    return item->batch.signal_count || item->fence_payload;
-}
-
-static VkResult wait_done(struct vl_queue *q)
-{
-    struct vl_device *d = q->sync->device;
-    VkResult r = d->WaitForFences(d->handle, 1, &q->done, VK_TRUE, UINT64_MAX);
-    return r ? r : d->ResetFences(d->handle, 1, &q->done);
-}
-
-// Passes parts of a batch on. The fence is a submission of its own if the driver also signals
-// semaphores, because Mesa sets the value of an emulated timeline after it has submitted the work:
-// a thread of the program that sees the fence could still read the old value.
-static VkResult forward(struct vl_queue *q, struct vl_batch *b, unsigned parts, VkFence fence)
-{
-    struct vl_device *d = q->sync->device;
-    if (!fence || !(parts & VL_SIGNALS) || !b->drivers_signals)
-        return vl_batch_forward(b, d, q->handle, parts, fence);
-    VkResult r = vl_batch_forward(b, d, q->handle, parts, VK_NULL_HANDLE);
-    return r < 0 ? r : d->QueueSubmit(q->handle, 0, NULL, fence);
-}
-
-// Passes an item on that signals payloads, and signals them. See the picture in the header.
-static VkResult item_complete(struct vl_queue *q, struct vl_item *item)
-{
-    struct vl_batch *b = &item->batch;
-    unsigned first = b->signal_count ? VL_WORK : VL_WORK | VL_SIGNALS;
-    VkResult r = forward(q, b, first, q->done);
-    if (r >= 0)
-        r = wait_done(q);
-    if (r < 0)
-        return r;
-    for (uint32_t i = 0; i < b->signal_count; i++)
-        dm_semaphore_signal(&b->signals[i].payload->semaphore, b->signals[i].value);
-    if (b->signal_count && (b->drivers_signals || item->fence)) {
-        bool again = item->fence_payload;
-        r = forward(q, b, VL_SIGNALS, again ? q->done : item->fence);
-        if (r >= 0 && again)
-            r = wait_done(q);
-    }
-    if (r >= 0 && item->fence_payload)
-        dm_semaphore_signal(&item->fence_payload->semaphore, 1);
-    return r;
-}
-
-static VkResult item_pass_on(struct vl_queue *q, struct vl_item *item)
-{
-    return item_signals(item) ? item_complete(q, item)
-                              : forward(q, &item->batch, VL_WORK | VL_SIGNALS, item->fence);
-}
-
-// Returns whether another queue still holds an earlier item that signals a semaphore of the driver
-// for which this one waits: the driver must get the signal first.
+// Returns whether another queue still holds an earlier item that signals a binary semaphore of the
+// driver for which this one waits: the driver must get the signal first. Of timelines it may get
+// the wait first. They do not hold other queues, because the earlier item may itself depend on what
+// this one does.
 static bool must_wait_for_other_queue(const struct vl_queue *own, const struct vl_item *item)
 {
     dm_assert_locked(&vl_sync_lock);
@@ -136,18 +23,19 @@ static bool must_wait_for_other_queue(const struct vl_queue *own, const struct v
         for (const struct vl_item *other = q == own ? NULL : q->first;
              other && other->number < item->number; other = other->next)
             for (uint32_t i = 0; i < b->drivers_waits; i++)
-                if (vl_batch_signals(&other->batch, vl_batch_wait(b, i)))
+                if (vl_batch_signals(&other->batch, vl_batch_wait(b, i)) &&
+                    !vl_semaphore_is_timeline(own->sync, vl_batch_wait(b, i)))
                     return true;
     return false;
 }
 
-// Precondition: vl_sync_lock held.
-static void item_remove(struct vl_queue *q, struct vl_item *item)
+// From now on, the driver may be asked for the fence of an item. Precondition: vl_sync_lock held.
+static void release_fence(struct vl_sync *sync, struct vl_item *item)
 {
     dm_assert_locked(&vl_sync_lock);
-    q->first = item->next;
     if (item->fence)
-        DM_TABLE_REMOVE(q->sync->by_fence, item);
+        DM_TABLE_REMOVE(sync->by_fence, item);
+    pthread_cond_broadcast(&sync->changed);
 }
 
 bool vl_fence_is_held(struct vl_sync *sync, VkFence handle)
@@ -163,34 +51,48 @@ static bool is_lasting(const struct vl_item *item, VkResult r)
     return r < 0 && (item->batch.kind != VL_BATCH_PRESENT || r == VK_ERROR_DEVICE_LOST);
 }
 
+// Returns whether a submission with this error has had no effect. "If the presentation request is
+// rejected" because of its surface, its waits are executed.
+static bool is_undone(const struct vl_item *item, VkResult r)
+{
+    return item->batch.kind != VL_BATCH_PRESENT || r == VK_ERROR_OUT_OF_HOST_MEMORY ||
+           r == VK_ERROR_OUT_OF_DEVICE_MEMORY || r == VK_ERROR_DEVICE_LOST;
+}
+
+// Passes the first item of the list on, or drops it if the device is lost. Precondition:
+// vl_sync_lock held, which is released meanwhile.
+static void queue_step(struct vl_queue *q, struct vl_item *item)
+{
+    dm_assert_locked(&vl_sync_lock);
+    struct vl_sync *sync = q->sync;
+    dm_mutex_unlock(&vl_sync_lock);
+    VkResult r = VK_ERROR_DEVICE_LOST;
+    if (!vl_sync_lost(sync) && vl_item_wait(q, item))
+        r = vl_item_pass_on(q, item);
+    dm_mutex_lock(&vl_sync_lock);
+    if (stopping(sync))
+        return; // vl_queues_finish frees the item
+    if (is_lasting(item, r)) {
+        vl_sync_lose(sync, r);
+        dm_mutex_unlock(&vl_sync_lock);
+        vl_item_abandon(q, item);
+        dm_mutex_lock(&vl_sync_lock);
+    }
+    q->first = item->next;
+    release_fence(sync, item);
+    vl_item_free(item);
+}
+
 static void *queue_main(void *argument)
 {
     struct vl_queue *q = argument;
     struct vl_sync *sync = q->sync;
     dm_mutex_lock(&vl_sync_lock);
-    for (;;) {
-        while (!q->first && !stopping(sync))
+    while (!stopping(sync)) {
+        if (!q->first || (!sync->lost && must_wait_for_other_queue(q, q->first)))
             dm_mutex_wait(&vl_sync_lock, &sync->changed);
-        struct vl_item *item = q->first;
-        while (!stopping(sync) && must_wait_for_other_queue(q, item))
-            dm_mutex_wait(&vl_sync_lock, &sync->changed);
-        if (stopping(sync))
-            break;
-        bool lost = sync->lost;
-        dm_mutex_unlock(&vl_sync_lock);
-        VkResult r = VK_SUCCESS;
-        if (!lost && item_waits(q, item))
-            r = item_pass_on(q, item);
-        dm_mutex_lock(&vl_sync_lock);
-        if (stopping(sync))
-            break; // vl_queues_finish frees the item
-        if (is_lasting(item, r) && !sync->lost)
-            __atomic_store_n(&sync->lost, r, __ATOMIC_RELAXED);
-        item_remove(q, item);
-        pthread_cond_broadcast(&sync->changed);
-        dm_mutex_unlock(&vl_sync_lock);
-        vl_item_free(item);
-        dm_mutex_lock(&vl_sync_lock);
+        else
+            queue_step(q, q->first);
     }
     dm_mutex_unlock(&vl_sync_lock);
     return NULL;
@@ -198,38 +100,52 @@ static void *queue_main(void *argument)
 
 // ---- submissions
 
-// Precondition: vl_sync_lock held, which is released while the driver is called.
-static VkResult pass_on_now(struct vl_queue *q, struct vl_item **items)
-{
-    dm_assert_locked(&vl_sync_lock);
-    VkResult r = VK_SUCCESS;
-    while (*items && r >= 0 && !q->first && !item_signals(*items) &&
-           !must_wait_for_other_queue(q, *items) && item_acquire(*items)) {
-        struct vl_item *item = *items;
-        *items = item->next;
-        dm_mutex_unlock(&vl_sync_lock);
-        r = item_pass_on(q, item);
-        vl_item_free(item);
-        dm_mutex_lock(&vl_sync_lock);
-    }
-    return r;
-}
-
-// Adds items to the list. Precondition: vl_sync_lock held.
-static VkResult append(struct vl_queue *q, struct vl_item *items)
+// Replaces the semaphores and the fence that have payloads. Returns VK_ERROR_OUT_OF_HOST_MEMORY
+// before anything has changed. Precondition: vl_sync_lock held.
+static VkResult items_resolve(struct vl_sync *sync, struct vl_item *items, VkFence fence)
 {
     dm_assert_locked(&vl_sync_lock);
     struct vl_item *last = items;
     while (last->next)
         last = last->next;
-    if (last->fence && DM_TABLE_ADD(q->sync->by_fence, fence, last))
+    last->fence_payload = fence ? vl_fence_for_signal(sync, fence) : NULL;
+    last->fence = last->fence_payload ? VK_NULL_HANDLE : fence;
+    if (last->fence && DM_TABLE_ADD(sync->by_fence, fence, last)) {
+        last->fence = VK_NULL_HANDLE;
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    if (q->first)
-        q->last->next = items;
-    else
-        q->first = items;
-    q->last = last;
-    pthread_cond_broadcast(&q->sync->changed);
+    }
+    for (struct vl_item *item = items; item; item = item->next) {
+        vl_batch_resolve(&item->batch, sync);
+        item->number = ++sync->items;
+    }
+    return VK_SUCCESS;
+}
+
+// Passes on what nothing holds back, until the driver refuses an item. Precondition: vl_sync_lock
+// held, which is released while the driver is called.
+static VkResult pass_on_now(struct vl_queue *q, struct vl_item **items)
+{
+    dm_assert_locked(&vl_sync_lock);
+    for (bool is_first = true; *items; is_first = false) {
+        struct vl_item *item = *items;
+        if (q->first || vl_item_signals(item) || must_wait_for_other_queue(q, item) ||
+            !vl_item_acquire(item))
+            return VK_SUCCESS;
+        dm_mutex_unlock(&vl_sync_lock);
+        VkResult r = vl_item_pass_on(q, item);
+        dm_mutex_lock(&vl_sync_lock);
+        // The driver has the batches before, so the call cannot fail as if nothing had happened.
+        bool half = r < 0 && (!is_first || item->signals_passed);
+        if (half)
+            vl_sync_lose(q->sync, r);
+        if (r < 0 && (half || is_undone(item, r)))
+            return half ? VK_ERROR_DEVICE_LOST : r;
+        *items = item->next;
+        release_fence(q->sync, item);
+        vl_item_free(item);
+        if (r)
+            return r;
+    }
     return VK_SUCCESS;
 }
 
@@ -237,24 +153,24 @@ VkResult vl_queue_submit(struct vl_queue *q, struct vl_item *items, VkFence fenc
 {
     struct vl_sync *sync = q->sync;
     dm_mutex_lock(&vl_sync_lock);
-    for (struct vl_item *item = items; item; item = item->next) {
-        vl_batch_resolve(&item->batch, sync);
-        item->number = ++sync->items;
-        if (item->next || !fence)
-            continue;
-        item->fence_payload = vl_fence_for_signal(sync, fence);
-        item->fence = item->fence_payload ? VK_NULL_HANDLE : fence;
+    VkResult r = items_resolve(sync, items, fence);
+    if (!r)
+        r = pass_on_now(q, &items);
+    if (r >= 0 && items) {
+        *(q->first ? &q->last->next : &q->first) = items;
+        while (items->next)
+            items = items->next;
+        q->last = items;
+        items = NULL;
+        pthread_cond_broadcast(&sync->changed);
     }
-    VkResult r = pass_on_now(q, &items);
-    if (items && r >= 0) {
-        r = append(q, items);
-        items = r ? items : NULL;
-    }
-    dm_mutex_unlock(&vl_sync_lock);
     for (struct vl_item *next; items; items = next) {
         next = items->next;
+        vl_item_undo(sync, items);
+        release_fence(sync, items);
         vl_item_free(items);
     }
+    dm_mutex_unlock(&vl_sync_lock);
     return r;
 }
 
@@ -336,10 +252,7 @@ void vl_queues_finish(struct vl_sync *sync)
     struct vl_device *d = sync->device;
     dm_mutex_lock(&vl_sync_lock);
     __atomic_store_n(&sync->stopping, true, __ATOMIC_SEQ_CST);
-    for (struct vl_queue *q = sync->queues; q; q = q->next)
-        if (q->waits_for)
-            dm_semaphore_wake(&q->waits_for->semaphore);
-    pthread_cond_broadcast(&sync->changed);
+    vl_wake_all(sync);
     dm_mutex_unlock(&vl_sync_lock);
     for (struct vl_queue *q = sync->queues; q; q = q->next)
         pthread_join(q->thread, NULL);
@@ -348,11 +261,14 @@ void vl_queues_finish(struct vl_sync *sync)
         while (q->first) {
             struct vl_item *item = q->first;
             dm_mutex_lock(&vl_sync_lock);
-            item_remove(q, item);
+            q->first = item->next;
+            release_fence(sync, item);
             dm_mutex_unlock(&vl_sync_lock);
             vl_item_free(item);
         }
-        d->DestroyFence(d->handle, q->done, NULL);
+        // If the device was lost, the driver may still use the fence. Then it is not destroyed.
+        if (!q->done_is_used || !d->WaitForFences(d->handle, 1, &q->done, VK_TRUE, 0))
+            d->DestroyFence(d->handle, q->done, NULL);
         dm_free(q);
     }
     sync->queues = NULL;

@@ -32,6 +32,7 @@ struct vl_item {
     VkFence fence;                    // of the driver, or VK_NULL_HANDLE
     struct vl_payload *fence_payload; // of the layer's fence, or NULL
     uint64_t number;                  // counts the items of all queues of the device
+    bool signals_passed;              // the driver has got the driver's signals
     UT_hash_handle hh;                // in sync->by_fence if `fence` is not VK_NULL_HANDLE
 };
 
@@ -39,21 +40,38 @@ struct vl_queue {
     VkQueue handle;
     struct vl_sync *sync;
     struct vl_item *first, *last;
-    struct vl_payload *waits_for; // the thread waits for it, or NULL
-    VkFence done;                 // notes that the driver has completed the work of an item
+    VkFence done;      // notes that the driver has completed the work of an item
+    bool done_is_used; // the driver may have it
     pthread_t thread;
     struct vl_queue *next; // of the device
 };
 
-// Passes items on, now or later. Takes them over. Their batches are not resolved yet; `fence` is
-// the program's, for the last item. Returns what the driver returns, or VK_SUCCESS.
-VkResult vl_queue_submit(struct vl_queue *queue, struct vl_item *items, VkFence fence);
+// ---- items (sync_item.c)
+
 void vl_item_free(struct vl_item *item);
+// Returns whether the item signals payloads.
+bool vl_item_signals(const struct vl_item *item);
+// Ends the waits for payloads that can end now. Returns true if those were all.
+bool vl_item_acquire(struct vl_item *item);
+// Waits for the item's payloads. Returns false if the device is lost or ends.
+bool vl_item_wait(struct vl_queue *queue, struct vl_item *item);
+// Passes an item on whose payloads were acquired. See the picture above.
+VkResult vl_item_pass_on(struct vl_queue *queue, struct vl_item *item);
+// Drops an item because the device is lost. The driver only gets those of its signals that it does
+// not have yet, because work of other queues may wait for them in the driver.
+void vl_item_abandon(struct vl_queue *queue, struct vl_item *item);
+// Undoes what a submission that failed has taken from payloads. Precondition: vl_sync_lock held.
+void vl_item_undo(struct vl_sync *sync, struct vl_item *item);
+
+// ---- queues (sync_queue.c)
+
+// Passes items on, now or later. Takes them over. Their batches are not resolved yet; `fence` is
+// the program's, for the last item. Returns what the driver returns, or VK_SUCCESS, or
+// VK_ERROR_OUT_OF_HOST_MEMORY. If it fails, the payloads are as before, unless the device is lost.
+VkResult vl_queue_submit(struct vl_queue *queue, struct vl_item *items, VkFence fence);
 
 // Finds or creates the state of a queue. Returns NULL if memory or threads run out.
 struct vl_queue *vl_queue_of(struct vl_sync *sync, VkQueue handle);
-// Waits until the queue, or any queue of the device if it is NULL, holds nothing.
-void vl_queue_drain(struct vl_sync *sync, VkQueue handle);
 // Returns whether any queue of the device holds items. Precondition: vl_sync_lock held.
 bool vl_queues_hold(const struct vl_sync *sync);
 // Ends all threads, and frees the queues with what they hold.

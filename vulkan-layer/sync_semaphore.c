@@ -18,19 +18,36 @@ bool vl_semaphore_is_ours(struct vl_sync *sync, VkSemaphore handle)
     return s && (s->permanent || s->temporary || s->drivers_temporary);
 }
 
-struct vl_payload *vl_semaphore_for_wait(struct vl_sync *sync, VkSemaphore handle)
+struct vl_payload *vl_semaphore_for_wait(struct vl_sync *sync, VkSemaphore handle, bool *temporary)
 {
     dm_assert_locked(&vl_sync_lock);
     struct vl_semaphore *s = vl_semaphore_find(sync, handle);
+    *temporary = s && (s->temporary || s->drivers_temporary);
     if (!s)
         return NULL;
-    if (s->drivers_temporary) {
-        s->drivers_temporary = false;
-        return NULL;
-    }
-    struct vl_payload *temporary = s->temporary;
+    if (!*temporary)
+        return vl_payload_take(s->permanent);
+    struct vl_payload *payload = s->temporary;
     s->temporary = NULL;
-    return temporary ? temporary : vl_payload_take(s->permanent);
+    s->drivers_temporary = false;
+    return payload;
+}
+
+void vl_semaphore_give_back(struct vl_sync *sync, VkSemaphore handle, struct vl_payload *payload)
+{
+    dm_assert_locked(&vl_sync_lock);
+    struct vl_semaphore *s = vl_semaphore_find(sync, handle);
+    if (!s || s->temporary || s->drivers_temporary)
+        return; // another thread has imported again
+    s->temporary = vl_payload_take(payload);
+    s->drivers_temporary = !payload;
+}
+
+bool vl_semaphore_is_timeline(struct vl_sync *sync, VkSemaphore handle)
+{
+    dm_assert_locked(&vl_sync_lock);
+    const struct vl_semaphore *s = vl_semaphore_find(sync, handle);
+    return s && s->kind == DM_SEMAPHORE_TIMELINE;
 }
 
 struct vl_payload *vl_semaphore_for_signal(struct vl_sync *sync, VkSemaphore handle)
@@ -146,6 +163,8 @@ static VKAPI_ATTR void VKAPI_CALL destroy_semaphore(VkDevice device, VkSemaphore
     }
     if (s)
         semaphore_free(s); // submissions that are pending have references of their own
+    if (d->sync && vl_sync_lost(d->sync))
+        vl_queue_drain(d->sync, VK_NULL_HANDLE);
     d->DestroySemaphore(device, semaphore, allocator);
 }
 const PFN_vkDestroySemaphore vl_hook_DestroySemaphore = destroy_semaphore;
@@ -210,23 +229,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL import_semaphore(VkDevice device,
     if (info->handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT)
         return drivers_import(d, info);
     enum dm_semaphore_kind kind = kind_of(sync, info->semaphore);
+    // A successful import closes the descriptor, so everything that can fail comes before. A record
+    // without payloads changes nothing.
+    dm_mutex_lock(&vl_sync_lock);
+    bool known = vl_semaphore_find(sync, info->semaphore);
+    dm_mutex_unlock(&vl_sync_lock);
+    // The program must not use the semaphore in two calls at once, so nobody adds it meanwhile.
+    VkResult r = known ? VK_SUCCESS : semaphore_add(sync, info->semaphore, kind, NULL);
     struct vl_payload *payload;
-    VkResult r = vl_payload_import(info->fd, kind, &payload);
+    if (!r)
+        r = vl_payload_import(info->fd, kind, &payload);
     // A driver with descriptors of its own may know this one.
     if (r == VK_ERROR_INVALID_EXTERNAL_HANDLE && !serves(sync, kind))
         return drivers_import(d, info);
     if (r)
         return r;
-    dm_mutex_lock(&vl_sync_lock);
-    bool known = vl_semaphore_find(sync, info->semaphore);
-    dm_mutex_unlock(&vl_sync_lock);
-    // The program must not use the semaphore in two calls at once, so nobody adds it meanwhile.
-    if (!known)
-        r = semaphore_add(sync, info->semaphore, kind, NULL);
-    if (r) {
-        vl_payload_drop(payload);
-        return r;
-    }
     dm_mutex_lock(&vl_sync_lock);
     semaphore_replace(vl_semaphore_find(sync, info->semaphore), payload,
                       info->flags & VK_SEMAPHORE_IMPORT_TEMPORARY_BIT);
@@ -289,13 +306,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_value(VkDevice device, VkSemaphore sem
 {
     struct vl_device *d = vl_device_of(device);
     struct vl_payload *p = payload_of(d->sync, semaphore);
-    if (!p)
-        return (d->GetSemaphoreCounterValue
-                    ? d->GetSemaphoreCounterValue
-                    : d->GetSemaphoreCounterValueKHR)(device, semaphore, value);
-    *value = dm_semaphore_value(&p->semaphore);
+    VkResult r = VK_SUCCESS;
+    if (p)
+        *value = dm_semaphore_value(&p->semaphore);
+    else
+        r = (d->GetSemaphoreCounterValue
+                 ? d->GetSemaphoreCounterValue
+                 : d->GetSemaphoreCounterValueKHR)(device, semaphore, value);
     vl_payload_drop(p);
-    return vl_sync_lost(d->sync);
+    return r || !d->sync ? r : vl_sync_lost(d->sync);
 }
 const PFN_vkGetSemaphoreCounterValue vl_hook_GetSemaphoreCounterValue = get_value;
 const PFN_vkGetSemaphoreCounterValueKHR vl_hook_GetSemaphoreCounterValueKHR = get_value;

@@ -54,23 +54,31 @@ static inline VkInstance make_instance(PFN_vkGetInstanceProcAddr get)
     return instance;
 }
 
-// `extension` is enabled if it is not NULL.
-static inline VkDevice make_device(VkInstance instance, PFN_vkGetInstanceProcAddr get,
-                                   PFN_vkGetDeviceProcAddr get_device, const char *extension)
+// Enables two extensions, of which any may be NULL.
+static inline VkDevice make_device_with(VkInstance instance, PFN_vkGetInstanceProcAddr get,
+                                        PFN_vkGetDeviceProcAddr get_device, const char *first,
+                                        const char *second)
 {
     VkLayerDeviceLink next = {.pfnNextGetInstanceProcAddr = get,
                               .pfnNextGetDeviceProcAddr = get_device};
     VkLayerDeviceCreateInfo link = {.sType = VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO,
                                     .function = VK_LAYER_LINK_INFO,
                                     .u.pLayerInfo = &next};
+    const char *const names[] = {first, second};
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &link,
-                               .enabledExtensionCount = extension != NULL,
-                               .ppEnabledExtensionNames = &extension};
+                               .enabledExtensionCount = (first != NULL) + (second != NULL),
+                               .ppEnabledExtensionNames = first ? names : names + 1};
     PFN_vkCreateDevice create = (PFN_vkCreateDevice)layer_get(instance, "vkCreateDevice");
     VkDevice device = VK_NULL_HANDLE;
     EXPECT_EQ(create((VkPhysicalDevice)instance, &info, NULL, &device), VK_SUCCESS);
     return device;
+}
+
+static inline VkDevice make_device(VkInstance instance, PFN_vkGetInstanceProcAddr get,
+                                   PFN_vkGetDeviceProcAddr get_device, const char *extension)
+{
+    return make_device_with(instance, get, get_device, extension, NULL);
 }
 
 #define CALL(device, name) ((PFN_vk##name)layer_get_device(device, "vk" #name))
