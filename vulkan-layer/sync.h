@@ -1,44 +1,27 @@
 // SPDX-License-Identifier: MIT
 // Semaphores and fences that this layer provides: those of a handle type that the driver lacks.
 //
-// A device has a struct vl_sync if the program enabled VK_KHR_external_semaphore_fd or
-// VK_KHR_external_fence_fd, and the driver does not offer OPAQUE_FD for all of them. The
-// calls of other devices go straight to the driver.
+// A device has a struct vl_sync if the program enabled VK_KHR_external_semaphore(_fd) or
+// VK_KHR_external_fence(_fd), and the driver does not offer OPAQUE_FD for all of them. The calls of
+// other devices go straight to the driver.
 //
 // The handle of such a semaphore is one of the driver's, so that other layers and names for
 // debuggers work, but the driver never sees it in a submission: the layer keeps the state in a
-// payload (sync_payload.h). A semaphore that was neither created exportable nor imported has no
+// payload (sync_object.h). A semaphore that was neither created exportable nor imported has no
 // payload and is the driver's own.
 #pragma once
 #include "dispatch.h"
 #include "mutex.h"
 #include "record.h"
-#include "sync_payload.h"
-
-struct vl_semaphore {
-    struct vl_key key;
-    enum dm_semaphore_kind kind;
-    // NULL: the driver's own. A temporary payload lasts until the next wait was submitted.
-    struct vl_payload *permanent, *temporary;
-    bool drivers_temporary; // a payload was imported into the driver's semaphore (SYNC_FD)
-    UT_hash_handle hh;
-};
-
-struct vl_fence {
-    struct vl_key key;
-    // NULL: the driver's own. A temporary payload lasts until the fence is reset.
-    struct vl_payload *permanent, *temporary;
-    UT_hash_handle hh;
-};
+#include "sync_object.h"
 
 struct vl_queue;
 
 struct vl_sync {
     struct vl_device *device;
-    bool semaphore_fd, fence_fd;  // the extensions that the program enabled
+    bool semaphore_fd, fence_fd;  // the extensions with functions that the program enabled
     bool binary, timeline, fence; // the layer provides OPAQUE_FD for these
-    struct vl_semaphore *semaphores;
-    struct vl_fence *fences;
+    struct vl_objects semaphores, fences;
     struct vl_queue *queues;
     struct vl_item *by_fence;    // the items that hold a fence of the driver
     uint64_t items;              // so far, of all queues
@@ -79,9 +62,6 @@ void vl_sync_lose(struct vl_sync *sync, VkResult r);
 
 // ---- semaphores (sync_semaphore.c) and fences (sync_fence.c)
 
-// Precondition: vl_sync_lock held. Return NULL if the layer has no record of the handle.
-struct vl_semaphore *vl_semaphore_find(struct vl_sync *sync, VkSemaphore handle);
-struct vl_fence *vl_fence_find(struct vl_sync *sync, VkFence handle);
 // Return true if a submission that uses the handle concerns the layer. Precondition: vl_sync_lock
 // held.
 bool vl_semaphore_is_ours(struct vl_sync *sync, VkSemaphore handle);
@@ -97,15 +77,14 @@ struct vl_payload *vl_fence_for_signal(struct vl_sync *sync, VkFence handle);
 void vl_semaphore_give_back(struct vl_sync *sync, VkSemaphore handle, struct vl_payload *payload);
 // Returns whether the semaphore is a timeline. Precondition: vl_sync_lock held.
 bool vl_semaphore_is_timeline(struct vl_sync *sync, VkSemaphore handle);
-// Free all records of a device that ends. Nobody uses it.
-void vl_semaphores_finish(struct vl_sync *sync);
-void vl_fences_finish(struct vl_sync *sync);
-
 // Returns whether a queue holds the submission of this fence of the driver's. Until it is passed
 // on, the driver must not be asked for the fence, because "host access to fence must be externally
 // synchronized" with vkQueueSubmit. `changed` is signalled afterwards. Precondition: vl_sync_lock
 // held. (sync_queue.c)
 bool vl_fence_is_held(struct vl_sync *sync, VkFence handle);
+// Waits until no queue holds a submission that signals the semaphore or the fence, of which one may
+// be VK_NULL_HANDLE. Returns VK_SUCCESS or VK_ERROR_DEVICE_LOST. (sync_queue.c)
+VkResult vl_await_passed_on(struct vl_sync *sync, VkSemaphore semaphore, VkFence fence);
 // Waits until the queue, or any queue of the device if it is NULL, holds nothing. (sync_queue.c)
 void vl_queue_drain(struct vl_sync *sync, VkQueue handle);
 

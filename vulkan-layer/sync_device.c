@@ -90,6 +90,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL enumerate_extensions(VkPhysicalDevice phys
 const PFN_vkEnumerateDeviceExtensionProperties vl_hook_EnumerateDeviceExtensionProperties =
     enumerate_extensions;
 
+// The bits have the same values for semaphores and fences.
+_Static_assert((int)VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT ==
+                       (int)VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT &&
+                   (int)VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT ==
+                       (int)VK_EXTERNAL_FENCE_FEATURE_EXPORTABLE_BIT &&
+                   (int)VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT ==
+                       (int)VK_EXTERNAL_FENCE_FEATURE_IMPORTABLE_BIT,
+               "offer_opaque serves both");
+static void offer_opaque(VkFlags *from_imported, VkFlags *compatible, VkFlags *features)
+{
+    *from_imported = *compatible = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
+    *features =
+        VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+}
+
 static void drivers_semaphores(VkPhysicalDevice physical,
                                const VkPhysicalDeviceExternalSemaphoreInfo *info,
                                VkExternalSemaphoreProperties *out)
@@ -111,12 +126,9 @@ semaphore_properties(VkPhysicalDevice physical, const VkPhysicalDeviceExternalSe
     const VkExternalSemaphoreHandleTypeFlagBits opaque =
         VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
     drivers_semaphores(physical, info, out);
-    if (info->handleType != opaque || out->externalSemaphoreFeatures)
-        return;
-    out->exportFromImportedHandleTypes = opaque;
-    out->compatibleHandleTypes = opaque;
-    out->externalSemaphoreFeatures =
-        VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+    if (info->handleType == opaque && !out->externalSemaphoreFeatures)
+        offer_opaque(&out->exportFromImportedHandleTypes, &out->compatibleHandleTypes,
+                     &out->externalSemaphoreFeatures);
 }
 const PFN_vkGetPhysicalDeviceExternalSemaphoreProperties
     vl_hook_GetPhysicalDeviceExternalSemaphoreProperties = semaphore_properties;
@@ -142,12 +154,9 @@ static VKAPI_ATTR void VKAPI_CALL fence_properties(VkPhysicalDevice physical,
 {
     const VkExternalFenceHandleTypeFlagBits opaque = VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT;
     drivers_fences(physical, info, out);
-    if (info->handleType != opaque || out->externalFenceFeatures)
-        return;
-    out->exportFromImportedHandleTypes = opaque;
-    out->compatibleHandleTypes = opaque;
-    out->externalFenceFeatures =
-        VK_EXTERNAL_FENCE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_FENCE_FEATURE_IMPORTABLE_BIT;
+    if (info->handleType == opaque && !out->externalFenceFeatures)
+        offer_opaque(&out->exportFromImportedHandleTypes, &out->compatibleHandleTypes,
+                     &out->externalFenceFeatures);
 }
 const PFN_vkGetPhysicalDeviceExternalFenceProperties
     vl_hook_GetPhysicalDeviceExternalFenceProperties = fence_properties;
@@ -196,23 +205,33 @@ static VkResult plan_names(struct vl_instance *i, VkPhysicalDevice physical,
     return r ? r : plan->names ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+static bool enables(const VkDeviceCreateInfo *info, const char *name)
+{
+    for (uint32_t k = 0; k < info->enabledExtensionCount; k++)
+        if (!strcmp(info->ppEnabledExtensionNames[k], name))
+            return true;
+    return false;
+}
+
 VkResult vl_sync_prepare(struct vl_instance *i, VkPhysicalDevice physical,
                          const VkDeviceCreateInfo *info, struct vl_sync_plan *plan)
 {
-    bool semaphores = false, fences = false;
+    bool semaphore_fd = enables(info, SEMAPHORE_FD), fence_fd = enables(info, FENCE_FD),
+         semaphores = semaphore_fd || enables(info, VK_KHR_EXTERNAL_SEMAPHORE_EXTENSION_NAME),
+         fences = fence_fd || enables(info, VK_KHR_EXTERNAL_FENCE_EXTENSION_NAME);
     *plan = (struct vl_sync_plan){NULL, NULL, 0};
-    for (uint32_t k = 0; k < info->enabledExtensionCount; k++) {
-        semaphores |= !strcmp(info->ppEnabledExtensionNames[k], SEMAPHORE_FD);
-        fences |= !strcmp(info->ppEnabledExtensionNames[k], FENCE_FD);
-    }
     if (!semaphores && !fences)
         return VK_SUCCESS;
     struct vl_sync *sync = dm_calloc(1, sizeof *sync);
     if (!sync)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    sync->semaphore_fd = semaphores;
-    sync->fence_fd = fences;
+    sync->semaphores.sync = sync->fences.sync = sync;
+    sync->semaphore_fd = semaphore_fd;
+    sync->fence_fd = fence_fd;
     find_gaps(sync, physical);
+    sync->binary &= semaphores;
+    sync->timeline &= semaphores;
+    sync->fence &= fences;
     VkResult r = plan_names(i, physical, info, plan);
     if (r || (!sync->binary && !sync->timeline && !sync->fence)) {
         dm_free(sync); // the driver provides it all
@@ -235,8 +254,8 @@ void vl_sync_prepared(struct vl_sync_plan *plan, bool created)
 void vl_sync_finish(struct vl_sync *sync)
 {
     vl_queues_finish(sync);
-    vl_semaphores_finish(sync);
-    vl_fences_finish(sync);
+    vl_objects_finish(&sync->semaphores);
+    vl_objects_finish(&sync->fences);
     pthread_cond_destroy(&sync->changed);
     dm_free(sync);
 }

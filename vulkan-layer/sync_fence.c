@@ -3,56 +3,19 @@
 #include "clock.h"
 #include "sync.h"
 
-struct vl_fence *vl_fence_find(struct vl_sync *sync, VkFence handle)
-{
-    dm_assert_locked(&vl_sync_lock);
-    struct vl_key key = VL_KEY(sync->device, handle);
-    return DM_TABLE_FIND(sync->fences, &key);
-}
-
-static struct vl_payload *payload_of(const struct vl_fence *f)
-{
-    return f && f->temporary ? f->temporary : f ? f->permanent : NULL;
-}
-
 bool vl_fence_is_ours(struct vl_sync *sync, VkFence handle)
 {
     dm_assert_locked(&vl_sync_lock);
-    return payload_of(vl_fence_find(sync, handle));
+    return vl_object_payload(vl_object_find(&sync->fences, VL_NUMBER(handle)));
 }
 
 struct vl_payload *vl_fence_for_signal(struct vl_sync *sync, VkFence handle)
 {
     dm_assert_locked(&vl_sync_lock);
-    return vl_payload_take(payload_of(vl_fence_find(sync, handle)));
+    return vl_payload_take(vl_object_payload(vl_object_find(&sync->fences, VL_NUMBER(handle))));
 }
 
 // ---- creation and destruction
-
-// Adds a record. Takes the payload over; drops it if memory runs out.
-static VkResult fence_add(struct vl_sync *sync, VkFence handle, struct vl_payload *permanent)
-{
-    struct vl_fence *f = dm_calloc(1, sizeof *f);
-    if (f) {
-        f->key = VL_KEY(sync->device, handle);
-        f->permanent = permanent;
-        dm_mutex_lock(&vl_sync_lock);
-        int status = DM_TABLE_ADD(sync->fences, key, f);
-        dm_mutex_unlock(&vl_sync_lock);
-        if (!status)
-            return VK_SUCCESS;
-    }
-    dm_free(f);
-    vl_payload_drop(permanent);
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-static void fence_free(struct vl_fence *f)
-{
-    vl_payload_drop(f->permanent);
-    vl_payload_drop(f->temporary);
-    dm_free(f);
-}
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_fence(VkDevice device, const VkFenceCreateInfo *info,
                                                    const VkAllocationCallbacks *allocator,
@@ -62,7 +25,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_fence(VkDevice device, const VkFenc
     struct vl_sync *sync = d->sync;
     const VkExportFenceCreateInfo *export =
         vl_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_FENCE_CREATE_INFO);
-    bool ours = sync && sync->fence_fd && sync->fence && export &&
+    bool ours = sync && sync->fence && export &&
                 export->handleTypes & VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT;
     if (!ours)
         return d->CreateFence(device, info, allocator, out);
@@ -78,7 +41,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_fence(VkDevice device, const VkFenc
         vl_payload_drop(payload);
         return r;
     }
-    r = fence_add(sync, *out, payload);
+    r = vl_object_add(&sync->fences, VL_NUMBER(*out), DM_SEMAPHORE_BINARY, payload);
     if (r) {
         d->DestroyFence(device, *out, allocator);
         *out = VK_NULL_HANDLE;
@@ -91,105 +54,68 @@ static VKAPI_ATTR void VKAPI_CALL destroy_fence(VkDevice device, VkFence fence,
                                                 const VkAllocationCallbacks *allocator)
 {
     struct vl_device *d = vl_device_of(device);
-    struct vl_fence *f = NULL;
-    if (d->sync && fence) {
-        dm_mutex_lock(&vl_sync_lock);
-        f = vl_fence_find(d->sync, fence);
-        if (f)
-            DM_TABLE_REMOVE(d->sync->fences, f);
-        dm_mutex_unlock(&vl_sync_lock);
-    }
-    if (f)
-        fence_free(f);
-    if (d->sync && vl_sync_lost(d->sync))
-        vl_queue_drain(d->sync, VK_NULL_HANDLE);
+    if (d->sync && fence)
+        vl_object_remove(&d->sync->fences, VL_NUMBER(fence));
     d->DestroyFence(device, fence, allocator);
 }
 const PFN_vkDestroyFence vl_hook_DestroyFence = destroy_fence;
 
-void vl_fences_finish(struct vl_sync *sync)
-{
-    struct vl_fence *f, *next;
-    DM_TABLE_EACH (sync->fences, f, next) {
-        DM_TABLE_REMOVE(sync->fences, f);
-        fence_free(f);
-    }
-}
-
 // ---- import and export
+
+static VkResult drivers_import(struct vl_device *d, const VkImportFenceFdInfoKHR *info)
+{
+    if (!d->ImportFenceFdKHR)
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    VkResult r = d->ImportFenceFdKHR(d->handle, info);
+    // "Handle types with copy transference can only be imported with temporary permanence."
+    if (!r && d->sync)
+        vl_object_imported(&d->sync->fences, VL_NUMBER(info->fence),
+                           info->flags & VK_FENCE_IMPORT_TEMPORARY_BIT ||
+                               info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_SYNC_FD_BIT);
+    return r;
+}
 
 static VKAPI_ATTR VkResult VKAPI_CALL import_fence(VkDevice device,
                                                    const VkImportFenceFdInfoKHR *info)
 {
     struct vl_device *d = vl_device_of(device);
-    struct vl_sync *sync = d->sync;
-    bool opaque = info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT;
-    struct vl_payload *payload = NULL;
-    VkResult r = VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    if (sync && opaque) {
-        // As in import_semaphore, everything that can fail comes before the descriptor is closed.
-        dm_mutex_lock(&vl_sync_lock);
-        bool known = vl_fence_find(sync, info->fence);
-        dm_mutex_unlock(&vl_sync_lock);
-        r = known ? VK_SUCCESS : fence_add(sync, info->fence, NULL);
-        if (!r)
-            r = vl_payload_import(info->fd, DM_SEMAPHORE_BINARY, &payload);
-    }
-    if (r == VK_ERROR_INVALID_EXTERNAL_HANDLE && d->ImportFenceFdKHR &&
-        !(opaque && sync && sync->fence))
-        return d->ImportFenceFdKHR(device, info);
-    if (r)
-        return r;
-    dm_mutex_lock(&vl_sync_lock);
-    struct vl_fence *f = vl_fence_find(sync, info->fence);
-    struct vl_payload **slot =
-        info->flags & VK_FENCE_IMPORT_TEMPORARY_BIT ? &f->temporary : &f->permanent;
-    vl_payload_drop(*slot);
-    *slot = payload;
-    dm_mutex_unlock(&vl_sync_lock);
-    return VK_SUCCESS;
+    if (!d->sync || info->handleType != VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT)
+        return drivers_import(d, info);
+    VkResult r = vl_object_import(&d->sync->fences, VL_NUMBER(info->fence), info->fd,
+                                  info->flags & VK_FENCE_IMPORT_TEMPORARY_BIT);
+    // A driver with descriptors of its own may know this one.
+    return r == VK_ERROR_INVALID_EXTERNAL_HANDLE && !d->sync->fence ? drivers_import(d, info) : r;
 }
 const PFN_vkImportFenceFdKHR vl_hook_ImportFenceFdKHR = import_fence;
 
-// Precondition: vl_sync_lock held.
-static void restore_permanent(struct vl_fence *f)
+// The driver exports a fence of its own: after it has got the submission that signals it.
+static VkResult drivers_export(struct vl_device *d, const VkFenceGetFdInfoKHR *info, int *fd)
 {
-    dm_assert_locked(&vl_sync_lock);
-    vl_payload_drop(f->temporary);
-    f->temporary = NULL;
-}
-
-static struct vl_payload *fence_take(struct vl_sync *sync, VkFence handle)
-{
-    if (!sync)
-        return NULL;
-    dm_mutex_lock(&vl_sync_lock);
-    struct vl_payload *p = vl_fence_for_signal(sync, handle);
-    dm_mutex_unlock(&vl_sync_lock);
-    return p;
+    if (!d->GetFenceFdKHR)
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    VkResult r = d->sync ? vl_await_passed_on(d->sync, VK_NULL_HANDLE, info->fence) : VK_SUCCESS;
+    if (!r)
+        r = d->GetFenceFdKHR(d->handle, info, fd);
+    if (!r && d->sync && info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_SYNC_FD_BIT)
+        vl_object_exported(&d->sync->fences, VL_NUMBER(info->fence));
+    return r;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL export_fence(VkDevice device, const VkFenceGetFdInfoKHR *info,
                                                    int *fd)
 {
     struct vl_device *d = vl_device_of(device);
-    struct vl_payload *payload = NULL;
-    if (info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT)
-        payload = fence_take(d->sync, info->fence);
-    bool refused = d->sync && d->sync->fence &&
-                   info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT;
-    if (!payload) // a driver that does not offer a handle type may crash if it is asked for one
-        return d->GetFenceFdKHR && !refused ? d->GetFenceFdKHR(device, info, fd)
-                                            : VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    VkResult r = vl_payload_export(payload, fd);
-    vl_payload_drop(payload);
-    if (r)
-        return r;
-    // As for semaphores, an export ends a temporary import.
-    dm_mutex_lock(&vl_sync_lock);
-    restore_permanent(vl_fence_find(d->sync, info->fence));
-    dm_mutex_unlock(&vl_sync_lock);
-    return VK_SUCCESS;
+    bool opaque = info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT;
+    if (!d->sync)
+        return drivers_export(d, info, fd);
+    bool ours = vl_object_is_ours(&d->sync->fences, VL_NUMBER(info->fence));
+    if (ours && opaque)
+        return vl_object_export(&d->sync->fences, VL_NUMBER(info->fence), fd);
+    // The driver must not be asked for a payload that it does not have, or for a handle type that
+    // it does not offer: it may crash.
+    if (!ours && (!opaque || !d->sync->fence))
+        return drivers_export(d, info, fd);
+    return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 const PFN_vkGetFenceFdKHR vl_hook_GetFenceFdKHR = export_fence;
 
@@ -222,15 +148,16 @@ static uint32_t reset_ours(struct vl_sync *sync, uint32_t count, const VkFence *
     uint32_t n = 0;
     dm_mutex_lock(&vl_sync_lock);
     for (uint32_t i = 0; i < count; i++) {
-        struct vl_fence *f = vl_fence_find(sync, fences[i]);
+        struct vl_object *f = vl_object_find(&sync->fences, VL_NUMBER(fences[i]));
+        bool drivers_temporary = f && f->drivers_temporary;
         // "If any member of pFences currently has its payload imported with temporary permanence,
         // that fence's prior permanent payload is first restored. The remaining operations
         // described therefore operate on the restored payload."
         if (f)
-            restore_permanent(f);
+            vl_object_restore(f);
         if (f && f->permanent)
             dm_semaphore_reset(&f->permanent->semaphore);
-        else
+        if (!f || !f->permanent || drivers_temporary)
             drivers[n++] = fences[i];
     }
     dm_mutex_unlock(&vl_sync_lock);

@@ -183,6 +183,27 @@ bool vl_queues_hold(const struct vl_sync *sync)
     return false;
 }
 
+// Precondition: vl_sync_lock held.
+static bool signal_is_held(const struct vl_sync *sync, VkSemaphore semaphore)
+{
+    dm_assert_locked(&vl_sync_lock);
+    for (const struct vl_queue *q = sync->queues; q; q = q->next)
+        for (const struct vl_item *item = q->first; item; item = item->next)
+            if (vl_batch_signals(&item->batch, semaphore))
+                return true;
+    return false;
+}
+
+VkResult vl_await_passed_on(struct vl_sync *sync, VkSemaphore semaphore, VkFence fence)
+{
+    dm_mutex_lock(&vl_sync_lock);
+    while (!sync->lost && ((semaphore && signal_is_held(sync, semaphore)) ||
+                           (fence && vl_fence_is_held(sync, fence))))
+        dm_mutex_wait(&vl_sync_lock, &sync->changed);
+    dm_mutex_unlock(&vl_sync_lock);
+    return vl_sync_lost(sync);
+}
+
 void vl_queue_drain(struct vl_sync *sync, VkQueue handle)
 {
     dm_mutex_lock(&vl_sync_lock);

@@ -2,95 +2,59 @@
 // Semaphores: creation, import and export, and what the host does with them.
 #include "sync.h"
 
-#include <string.h>
-
-struct vl_semaphore *vl_semaphore_find(struct vl_sync *sync, VkSemaphore handle)
+// Precondition: vl_sync_lock held.
+static struct vl_object *find(struct vl_sync *sync, VkSemaphore handle)
 {
     dm_assert_locked(&vl_sync_lock);
-    struct vl_key key = VL_KEY(sync->device, handle);
-    return DM_TABLE_FIND(sync->semaphores, &key);
+    return vl_object_find(&sync->semaphores, VL_NUMBER(handle));
 }
 
 bool vl_semaphore_is_ours(struct vl_sync *sync, VkSemaphore handle)
 {
     dm_assert_locked(&vl_sync_lock);
-    const struct vl_semaphore *s = vl_semaphore_find(sync, handle);
+    const struct vl_object *s = find(sync, handle);
     return s && (s->permanent || s->temporary || s->drivers_temporary);
+}
+
+bool vl_semaphore_is_timeline(struct vl_sync *sync, VkSemaphore handle)
+{
+    dm_assert_locked(&vl_sync_lock);
+    const struct vl_object *s = find(sync, handle);
+    return s && s->kind == DM_SEMAPHORE_TIMELINE;
 }
 
 struct vl_payload *vl_semaphore_for_wait(struct vl_sync *sync, VkSemaphore handle, bool *temporary)
 {
     dm_assert_locked(&vl_sync_lock);
-    struct vl_semaphore *s = vl_semaphore_find(sync, handle);
+    struct vl_object *s = find(sync, handle);
+    struct vl_payload *payload = vl_payload_take(vl_object_payload(s));
     *temporary = s && (s->temporary || s->drivers_temporary);
-    if (!s)
-        return NULL;
-    if (!*temporary)
-        return vl_payload_take(s->permanent);
-    struct vl_payload *payload = s->temporary;
-    s->temporary = NULL;
-    s->drivers_temporary = false;
+    if (*temporary)
+        vl_object_restore(s);
     return payload;
 }
 
 void vl_semaphore_give_back(struct vl_sync *sync, VkSemaphore handle, struct vl_payload *payload)
 {
     dm_assert_locked(&vl_sync_lock);
-    struct vl_semaphore *s = vl_semaphore_find(sync, handle);
+    struct vl_object *s = find(sync, handle);
     if (!s || s->temporary || s->drivers_temporary)
         return; // another thread has imported again
     s->temporary = vl_payload_take(payload);
     s->drivers_temporary = !payload;
 }
 
-bool vl_semaphore_is_timeline(struct vl_sync *sync, VkSemaphore handle)
-{
-    dm_assert_locked(&vl_sync_lock);
-    const struct vl_semaphore *s = vl_semaphore_find(sync, handle);
-    return s && s->kind == DM_SEMAPHORE_TIMELINE;
-}
-
 struct vl_payload *vl_semaphore_for_signal(struct vl_sync *sync, VkSemaphore handle)
 {
     dm_assert_locked(&vl_sync_lock);
-    const struct vl_semaphore *s = vl_semaphore_find(sync, handle);
-    if (!s || s->drivers_temporary)
-        return NULL;
-    return vl_payload_take(s->temporary ? s->temporary : s->permanent);
+    return vl_payload_take(vl_object_payload(find(sync, handle)));
 }
 
 // ---- creation and destruction
 
 static bool serves(const struct vl_sync *sync, enum dm_semaphore_kind kind)
 {
-    return sync->semaphore_fd && (kind == DM_SEMAPHORE_TIMELINE ? sync->timeline : sync->binary);
-}
-
-// Adds a record. Takes the payload over; drops it if memory runs out.
-static VkResult semaphore_add(struct vl_sync *sync, VkSemaphore handle, enum dm_semaphore_kind kind,
-                              struct vl_payload *permanent)
-{
-    struct vl_semaphore *s = dm_calloc(1, sizeof *s);
-    if (s) {
-        s->key = VL_KEY(sync->device, handle);
-        s->kind = kind;
-        s->permanent = permanent;
-        dm_mutex_lock(&vl_sync_lock);
-        int status = DM_TABLE_ADD(sync->semaphores, key, s);
-        dm_mutex_unlock(&vl_sync_lock);
-        if (!status)
-            return VK_SUCCESS;
-    }
-    dm_free(s);
-    vl_payload_drop(permanent);
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-static void semaphore_free(struct vl_semaphore *s)
-{
-    vl_payload_drop(s->permanent);
-    vl_payload_drop(s->temporary);
-    dm_free(s);
+    return kind == DM_SEMAPHORE_TIMELINE ? sync->timeline : sync->binary;
 }
 
 // Creates a semaphore with a payload. The driver's semaphore is its handle.
@@ -118,7 +82,7 @@ static VkResult create_ours(struct vl_device *d, const VkSemaphoreCreateInfo *in
         vl_payload_drop(payload);
         return r;
     }
-    return semaphore_add(d->sync, *out, kind, payload);
+    return vl_object_add(&d->sync->semaphores, VL_NUMBER(*out), kind, payload);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_semaphore(VkDevice device,
@@ -140,7 +104,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_semaphore(VkDevice device,
                       : d->CreateSemaphore(device, info, allocator, out);
     // Of the driver's semaphores, an import needs to know which are timelines.
     if (!r && !ours && d->sync && timeline)
-        r = semaphore_add(d->sync, *out, kind, NULL);
+        r = vl_object_add(&d->sync->semaphores, VL_NUMBER(*out), kind, NULL);
     if (r && *out) {
         d->DestroySemaphore(device, *out, allocator);
         *out = VK_NULL_HANDLE;
@@ -153,138 +117,80 @@ static VKAPI_ATTR void VKAPI_CALL destroy_semaphore(VkDevice device, VkSemaphore
                                                     const VkAllocationCallbacks *allocator)
 {
     struct vl_device *d = vl_device_of(device);
-    struct vl_semaphore *s = NULL;
-    if (d->sync && semaphore) {
-        dm_mutex_lock(&vl_sync_lock);
-        s = vl_semaphore_find(d->sync, semaphore);
-        if (s)
-            DM_TABLE_REMOVE(d->sync->semaphores, s);
-        dm_mutex_unlock(&vl_sync_lock);
-    }
-    if (s)
-        semaphore_free(s); // submissions that are pending have references of their own
-    if (d->sync && vl_sync_lost(d->sync))
-        vl_queue_drain(d->sync, VK_NULL_HANDLE);
+    if (d->sync && semaphore)
+        vl_object_remove(&d->sync->semaphores, VL_NUMBER(semaphore));
     d->DestroySemaphore(device, semaphore, allocator);
 }
 const PFN_vkDestroySemaphore vl_hook_DestroySemaphore = destroy_semaphore;
 
-void vl_semaphores_finish(struct vl_sync *sync)
-{
-    struct vl_semaphore *s, *next;
-    DM_TABLE_EACH (sync->semaphores, s, next) {
-        DM_TABLE_REMOVE(sync->semaphores, s);
-        semaphore_free(s);
-    }
-}
-
 // ---- import and export
-
-static enum dm_semaphore_kind kind_of(struct vl_sync *sync, VkSemaphore handle)
-{
-    dm_mutex_lock(&vl_sync_lock);
-    const struct vl_semaphore *s = vl_semaphore_find(sync, handle);
-    enum dm_semaphore_kind kind = s ? s->kind : DM_SEMAPHORE_BINARY;
-    dm_mutex_unlock(&vl_sync_lock);
-    return kind;
-}
-
-// Puts an imported payload into the semaphore, and drops the one that it replaces. `payload` is
-// NULL if the driver has imported it.
-static void semaphore_replace(struct vl_semaphore *s, struct vl_payload *payload, bool temporary)
-{
-    dm_assert_locked(&vl_sync_lock);
-    struct vl_payload **slot = temporary ? &s->temporary : &s->permanent;
-    vl_payload_drop(*slot);
-    *slot = payload;
-    if (temporary)
-        s->drivers_temporary = !payload;
-}
 
 static VkResult drivers_import(struct vl_device *d, const VkImportSemaphoreFdInfoKHR *info)
 {
     if (!d->ImportSemaphoreFdKHR)
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     VkResult r = d->ImportSemaphoreFdKHR(d->handle, info);
-    if (r)
-        return r;
-    dm_mutex_lock(&vl_sync_lock);
-    struct vl_semaphore *s = vl_semaphore_find(d->sync, info->semaphore);
     // "Handle types with copy transference can only be imported with temporary permanence."
-    if (s && (s->permanent || s->temporary))
-        semaphore_replace(s, NULL,
-                          info->flags & VK_SEMAPHORE_IMPORT_TEMPORARY_BIT ||
-                              info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT);
-    dm_mutex_unlock(&vl_sync_lock);
+    if (!r && d->sync)
+        vl_object_imported(&d->sync->semaphores, VL_NUMBER(info->semaphore),
+                           info->flags & VK_SEMAPHORE_IMPORT_TEMPORARY_BIT ||
+                               info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT);
     return r;
+}
+
+// Returns whether the layer, and not the driver, exports this semaphore as OPAQUE_FD.
+static bool is_served(struct vl_sync *sync, VkSemaphore handle)
+{
+    dm_mutex_lock(&vl_sync_lock);
+    bool timeline = vl_semaphore_is_timeline(sync, handle);
+    dm_mutex_unlock(&vl_sync_lock);
+    return serves(sync, timeline ? DM_SEMAPHORE_TIMELINE : DM_SEMAPHORE_BINARY);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL import_semaphore(VkDevice device,
                                                        const VkImportSemaphoreFdInfoKHR *info)
 {
     struct vl_device *d = vl_device_of(device);
-    struct vl_sync *sync = d->sync;
-    if (!sync)
-        return d->ImportSemaphoreFdKHR(device, info);
-    if (info->handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT)
+    if (!d->sync || info->handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT)
         return drivers_import(d, info);
-    enum dm_semaphore_kind kind = kind_of(sync, info->semaphore);
-    // A successful import closes the descriptor, so everything that can fail comes before. A record
-    // without payloads changes nothing.
-    dm_mutex_lock(&vl_sync_lock);
-    bool known = vl_semaphore_find(sync, info->semaphore);
-    dm_mutex_unlock(&vl_sync_lock);
-    // The program must not use the semaphore in two calls at once, so nobody adds it meanwhile.
-    VkResult r = known ? VK_SUCCESS : semaphore_add(sync, info->semaphore, kind, NULL);
-    struct vl_payload *payload;
-    if (!r)
-        r = vl_payload_import(info->fd, kind, &payload);
+    VkResult r = vl_object_import(&d->sync->semaphores, VL_NUMBER(info->semaphore), info->fd,
+                                  info->flags & VK_SEMAPHORE_IMPORT_TEMPORARY_BIT);
     // A driver with descriptors of its own may know this one.
-    if (r == VK_ERROR_INVALID_EXTERNAL_HANDLE && !serves(sync, kind))
-        return drivers_import(d, info);
-    if (r)
-        return r;
-    dm_mutex_lock(&vl_sync_lock);
-    semaphore_replace(vl_semaphore_find(sync, info->semaphore), payload,
-                      info->flags & VK_SEMAPHORE_IMPORT_TEMPORARY_BIT);
-    dm_mutex_unlock(&vl_sync_lock);
-    return VK_SUCCESS;
+    return r == VK_ERROR_INVALID_EXTERNAL_HANDLE && !is_served(d->sync, info->semaphore)
+               ? drivers_import(d, info)
+               : r;
 }
 const PFN_vkImportSemaphoreFdKHR vl_hook_ImportSemaphoreFdKHR = import_semaphore;
 
-// Returns whether the semaphore would need a payload for this export, but has none.
-static bool refuses(struct vl_sync *sync, const VkSemaphoreGetFdInfoKHR *info)
+// The driver exports a semaphore of its own: after it has got the submission that signals it.
+static VkResult drivers_export(struct vl_device *d, const VkSemaphoreGetFdInfoKHR *info, int *fd)
 {
-    return sync && info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT &&
-           serves(sync, kind_of(sync, info->semaphore));
+    if (!d->GetSemaphoreFdKHR)
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    VkResult r =
+        d->sync ? vl_await_passed_on(d->sync, info->semaphore, VK_NULL_HANDLE) : VK_SUCCESS;
+    if (!r)
+        r = d->GetSemaphoreFdKHR(d->handle, info, fd);
+    if (!r && d->sync && info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT)
+        vl_object_exported(&d->sync->semaphores, VL_NUMBER(info->semaphore));
+    return r;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL export_semaphore(VkDevice device,
                                                        const VkSemaphoreGetFdInfoKHR *info, int *fd)
 {
     struct vl_device *d = vl_device_of(device);
-    struct vl_payload *payload = NULL;
-    if (d->sync && info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) {
-        dm_mutex_lock(&vl_sync_lock);
-        payload = vl_semaphore_for_signal(d->sync, info->semaphore);
-        dm_mutex_unlock(&vl_sync_lock);
-    }
-    if (!payload) // a driver that does not offer a handle type may crash if it is asked for one
-        return d->GetSemaphoreFdKHR && !refuses(d->sync, info)
-                   ? d->GetSemaphoreFdKHR(device, info, fd)
-                   : VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    VkResult r = vl_payload_export(payload, fd);
-    vl_payload_drop(payload);
-    if (r)
-        return r;
-    // "If the semaphore was using a temporarily imported payload, the semaphore's prior permanent
-    // payload will be restored."
-    dm_mutex_lock(&vl_sync_lock);
-    struct vl_semaphore *s = vl_semaphore_find(d->sync, info->semaphore);
-    vl_payload_drop(s->temporary);
-    s->temporary = NULL;
-    dm_mutex_unlock(&vl_sync_lock);
-    return VK_SUCCESS;
+    bool opaque = info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
+    if (!d->sync)
+        return drivers_export(d, info, fd);
+    bool ours = vl_object_is_ours(&d->sync->semaphores, VL_NUMBER(info->semaphore));
+    if (ours && opaque)
+        return vl_object_export(&d->sync->semaphores, VL_NUMBER(info->semaphore), fd);
+    // The driver must not be asked for a payload that it does not have, or for a handle type that
+    // it does not offer: it may crash.
+    if (!ours && (!opaque || !is_served(d->sync, info->semaphore)))
+        return drivers_export(d, info, fd);
+    return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 const PFN_vkGetSemaphoreFdKHR vl_hook_GetSemaphoreFdKHR = export_semaphore;
 
@@ -293,12 +199,7 @@ const PFN_vkGetSemaphoreFdKHR vl_hook_GetSemaphoreFdKHR = export_semaphore;
 // Returns the payload of a timeline with a reference; NULL if it is the driver's.
 static struct vl_payload *payload_of(struct vl_sync *sync, VkSemaphore handle)
 {
-    if (!sync)
-        return NULL;
-    dm_mutex_lock(&vl_sync_lock);
-    struct vl_payload *p = vl_semaphore_for_signal(sync, handle);
-    dm_mutex_unlock(&vl_sync_lock);
-    return p;
+    return sync ? vl_object_take(&sync->semaphores, VL_NUMBER(handle)) : NULL;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL get_value(VkDevice device, VkSemaphore semaphore,

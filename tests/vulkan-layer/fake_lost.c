@@ -112,7 +112,7 @@ static void check_waits_end(void)
         }
         EXPECT_EQ((intptr_t)result, VK_ERROR_DEVICE_LOST);
     }
-    // Those who poll and those who submit learn of it, too.
+    // Those who poll and those who submit should learn of it, too.
     uint64_t value;
     EXPECT_EQ(CALL(device, GetFenceStatus)(device, ours), VK_ERROR_DEVICE_LOST);
     EXPECT_EQ(CALL(device, GetFenceStatus)(device, held), VK_ERROR_DEVICE_LOST);
@@ -130,7 +130,8 @@ static void check_waits_end(void)
     close_device();
 }
 
-// The driver has the work of queue B, which waits there for a signal of queue A.
+// The driver has the work of queue B, which waits there for a signal of queue A. The loss should
+// end that wait, too.
 static void check_work_in_driver(void)
 {
     open_device();
@@ -152,7 +153,7 @@ static void check_work_in_driver(void)
 
 // ---- submissions that fail at once
 
-// The payloads are as before: the same submission succeeds afterwards.
+// The payloads should be as before: the same submission succeeds afterwards.
 static void check_refused(void)
 {
     VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY};

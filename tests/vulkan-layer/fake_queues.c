@@ -116,7 +116,7 @@ static void check_two_queues(void)
     snprintf(expected, sizeof expected, "A submit s%d\nB submit w%d =0 @1\n", number(link),
              number(link));
     expect_log(expected);
-    // Of a timeline the driver may get the wait first. The signal may depend on it.
+    // Of a timeline the driver should get the wait at once, because the signal may depend on it.
     VkSemaphore back = semaphore_of(TIMELINE, true);
     hold(QUEUE(queue_a), gate, 2, line);
     hold(QUEUE(queue_b), line, 1, back);

@@ -20,8 +20,11 @@ static int table;
 static struct {
     void *table;
 } fake_instance = {&table}, fake_device = {&table};
-static struct queue queue_a = {&table, "A"}, queue_b = {&table, "B"};
+static struct queue queue_a = {&table, "A"};
+static struct queue __attribute__((unused)) queue_b = {&table, "B"};
 #define QUEUE(q) ((VkQueue) & (q))
+
+static bool has_sync_fd; // the driver imports and exports SYNC_FD
 
 // Guards the rest.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -246,7 +249,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_fence(VkDevice device, const VkFenc
                                                    const VkAllocationCallbacks *allocator,
                                                    VkFence *out)
 {
-    (void)device, (void)info, (void)allocator;
+    (void)device, (void)allocator;
+    EXPECT(!vl_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_FENCE_CREATE_INFO));
     *out = (VkFence)new_handle();
     return VK_SUCCESS;
 }
@@ -279,6 +283,50 @@ static VKAPI_ATTR VkResult VKAPI_CALL signal_semaphore(VkDevice device,
 {
     (void)device, (void)info;
     EXPECT(false); // the layer's semaphores never get here
+    return VK_SUCCESS;
+}
+
+// A payload that comes as SYNC_FD is signalled.
+static VKAPI_ATTR VkResult VKAPI_CALL import_fence_fd(VkDevice device,
+                                                      const VkImportFenceFdInfoKHR *info)
+{
+    (void)device;
+    pthread_mutex_lock(&lock);
+    note("import fence\n");
+    signalled[signalled_count++ % 64] = (uintptr_t)info->fence;
+    pthread_mutex_unlock(&lock);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL import_semaphore_fd(VkDevice device,
+                                                          const VkImportSemaphoreFdInfoKHR *info)
+{
+    (void)device, (void)info;
+    pthread_mutex_lock(&lock);
+    note("import semaphore\n");
+    pthread_mutex_unlock(&lock);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL get_fence_fd(VkDevice device, const VkFenceGetFdInfoKHR *info,
+                                                   int *fd)
+{
+    (void)device, (void)info;
+    pthread_mutex_lock(&lock);
+    note("export fence\n");
+    pthread_mutex_unlock(&lock);
+    *fd = -1; // "the special value -1": signalled
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL get_semaphore_fd(VkDevice device,
+                                                       const VkSemaphoreGetFdInfoKHR *info, int *fd)
+{
+    (void)device, (void)info;
+    pthread_mutex_lock(&lock);
+    note("export semaphore\n");
+    pthread_mutex_unlock(&lock);
+    *fd = -1;
     return VK_SUCCESS;
 }
 
@@ -354,8 +402,13 @@ static inline VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice 
         F(QueueWaitIdle, queue_wait_idle),      F(DeviceWaitIdle, device_wait_idle),
         F(WaitSemaphores, wait_for_semaphores), F(GetSemaphoreCounterValue, semaphore_value),
         F(GetFenceStatus, fence_status)};
+    const struct function sync_fd[] = {
+        F(ImportFenceFdKHR, import_fence_fd), F(ImportSemaphoreFdKHR, import_semaphore_fd),
+        F(GetFenceFdKHR, get_fence_fd), F(GetSemaphoreFdKHR, get_semaphore_fd)};
     (void)device;
-    return find(list, sizeof list / sizeof *list, name);
+    PFN_vkVoidFunction f =
+        has_sync_fd ? find(sync_fd, sizeof sync_fd / sizeof *sync_fd, name) : NULL;
+    return f ? f : find(list, sizeof list / sizeof *list, name);
 }
 
 static inline VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance,
