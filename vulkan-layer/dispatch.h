@@ -114,6 +114,12 @@ typedef PFN_vkUnmapMemory2KHR PFN_vkUnmapMemory2;
     X(QueuePresentKHR)                                                                             \
     X(QueueWaitIdle)                                                                               \
     X(DeviceWaitIdle)                                                                              \
+    X(QueueBeginDebugUtilsLabelEXT)                                                                \
+    X(QueueEndDebugUtilsLabelEXT)                                                                  \
+    X(QueueInsertDebugUtilsLabelEXT)                                                               \
+    X(CreateSwapchainKHR)                                                                          \
+    X(DestroySwapchainKHR)                                                                         \
+    X(WaitForPresentKHR)                                                                           \
     X(AcquireNextImageKHR)                                                                         \
     X(AcquireNextImage2KHR)
 #define VL_DEVICE_NEW_SEMAPHORE_FUNCTIONS(X)                                                       \

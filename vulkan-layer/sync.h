@@ -23,10 +23,11 @@ struct vl_sync {
     bool binary, timeline, fence; // the layer provides OPAQUE_FD for these
     struct vl_objects semaphores, fences;
     struct vl_queue *queues;
-    struct vl_item *by_fence;    // the items that hold a fence of the driver
-    uint64_t items;              // so far, of all queues
-    struct vl_sleeper *sleepers; // the threads that wait for payloads
-    pthread_cond_t changed;      // a queue has finished an item or got one, or the device ends
+    struct vl_item *by_fence;                // the items that hold a fence of the driver
+    struct vl_swapchain_use *swapchain_uses; // threads of the program that call the driver
+    uint64_t items;                          // so far, of all queues
+    struct vl_sleeper *sleepers;             // the threads that wait for payloads
+    pthread_cond_t changed; // a queue has finished an item or got one, or the device ends
     // Atomic, and written with the lock held.
     bool stopping; // vkDestroyDevice: the threads of the queues leave
     bool lost;     // the driver refused a submission that had been accepted before

@@ -2,146 +2,19 @@
 // Copies batches, takes the layer's semaphores out of them, and passes them on.
 #include "sync_batch.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- copies
 
-struct vl_copy {
-    struct vl_copy *next;
-    _Alignas(16) unsigned char bytes[];
-};
-
-// Returns a copy of an array; NULL if it is empty, or if memory runs out, which `copies` notes.
-static void *copy(struct vl_copies *copies, const void *from, size_t count, size_t size)
-{
-    if (!from || !count || copies->failed)
-        return NULL;
-    struct vl_copy *c = dm_alloc(sizeof *c + count * size);
-    if (!c) {
-        copies->failed = true;
-        return NULL;
-    }
-    memcpy(c->bytes, from, count * size);
-    c->next = copies->first;
-    copies->first = c;
-    return c->bytes;
-}
-
-static void copies_free(struct vl_copies *copies)
-{
-    for (struct vl_copy *c = copies->first, *next; c; c = next) {
-        next = c->next;
-        dm_free(c);
-    }
-    copies->first = NULL;
-}
-
-// Replaces a pointer to an array by one to a copy.
-#define COPY(copies, pointer, count) ((pointer) = copy(copies, pointer, count, sizeof *(pointer)))
-
-// ---- chains
-
-// Structs of these extensions, for headers that lack them, have the form of this one.
-struct counted {
-    VkStructureType type;
-    const void *next;
-    uint32_t count;
-    const void *elements;
-};
-
-static const struct chain_row {
-    VkStructureType type;
-    size_t size;
-    size_t element; // size of an element if it is a struct counted
-} chain_rows[] = {
-    {VK_STRUCTURE_TYPE_PROTECTED_SUBMIT_INFO, sizeof(VkProtectedSubmitInfo), 0},
-    {VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR, sizeof(VkPerformanceQuerySubmitInfoKHR),
-     0},
-    {VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO, sizeof(VkDeviceGroupBindSparseInfo), 0},
-    {VK_STRUCTURE_TYPE_DEVICE_GROUP_PRESENT_INFO_KHR, sizeof(VkDeviceGroupPresentInfoKHR),
-     sizeof(uint32_t)},
-    {VK_STRUCTURE_TYPE_PRESENT_ID_KHR, sizeof(VkPresentIdKHR), sizeof(uint64_t)},
-    // VkSwapchainPresentFenceInfoEXT and VkSwapchainPresentModeInfoEXT.
-    {(VkStructureType)1000275001, sizeof(struct counted), sizeof(VkFence)},
-    {(VkStructureType)1000275002, sizeof(struct counted), sizeof(VkPresentModeKHR)},
-};
-_Static_assert(offsetof(VkPresentIdKHR, pPresentIds) == offsetof(struct counted, elements) &&
-                   offsetof(VkDeviceGroupPresentInfoKHR, pDeviceMasks) ==
-                       offsetof(struct counted, elements),
-               "these structs begin like struct counted");
-
-static void report_dropped(VkStructureType type)
-{
-    static bool reported;
-    if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
-        fprintf(stderr,
-                "cardless: the Vulkan layer does not know the struct of type %d in the chain of a "
-                "submission that has to wait, so the driver does not get it\n",
-                type);
-}
-
-// Puts a struct of the batch in front of a chain.
-static void chain_push(const void **chain, void *s)
-{
-    ((VkBaseOutStructure *)s)->pNext = (VkBaseOutStructure *)*chain;
-    *chain = s;
-}
-
-static void copy_timeline(struct vl_batch *b, const void *from, const void **chain)
-{
-    VkTimelineSemaphoreSubmitInfo *t = copy(&b->copies, from, 1, sizeof *t);
-    if (!t)
-        return;
-    COPY(&b->copies, t->pWaitSemaphoreValues, t->waitSemaphoreValueCount);
-    COPY(&b->copies, t->pSignalSemaphoreValues, t->signalSemaphoreValueCount);
-    b->timeline = t;
-    chain_push(chain, t);
-}
-
-static void copy_group(struct vl_batch *b, const void *from, const void **chain)
-{
-    VkDeviceGroupSubmitInfo *g = copy(&b->copies, from, 1, sizeof *g);
-    if (!g)
-        return;
-    COPY(&b->copies, g->pWaitSemaphoreDeviceIndices, g->waitSemaphoreCount);
-    COPY(&b->copies, g->pCommandBufferDeviceMasks, g->commandBufferCount);
-    COPY(&b->copies, g->pSignalSemaphoreDeviceIndices, g->signalSemaphoreCount);
-    b->group = g;
-    chain_push(chain, g);
-}
-
-static void copy_other(struct vl_batch *b, const VkBaseInStructure *from, const void **chain)
-{
-    for (size_t i = 0; i < sizeof chain_rows / sizeof *chain_rows; i++) {
-        if (chain_rows[i].type != from->sType)
-            continue;
-        void *s = copy(&b->copies, from, 1, chain_rows[i].size);
-        struct counted *list = chain_rows[i].element ? s : NULL;
-        if (list)
-            list->elements = copy(&b->copies, list->elements, list->count, chain_rows[i].element);
-        if (s)
-            chain_push(chain, s);
-        return;
-    }
-    report_dropped(from->sType);
-}
-
 static void copy_chain(struct vl_batch *b, const void **chain)
 {
-    const void *from = *chain;
-    *chain = NULL;
-    for (const VkBaseInStructure *s = from; s; s = s->pNext) {
-        if (s->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO)
-            copy_timeline(b, s, chain);
-        else if (s->sType == VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO)
-            copy_group(b, s, chain);
-        else
-            copy_other(b, s, chain);
-    }
+    vl_copy_chain(&b->copies, chain);
+    // These are copies, so the casts away from const are allowed.
+    b->timeline = (VkTimelineSemaphoreSubmitInfo *)vl_find(
+        *chain, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    b->group =
+        (VkDeviceGroupSubmitInfo *)vl_find(*chain, VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO);
 }
-
-// ---- batches
 
 // Arrays that are shorter than the one that they are about are not used: the batch has no timeline.
 static void check_lengths(struct vl_batch *b, uint32_t waits, uint32_t signals)
@@ -178,12 +51,19 @@ bool vl_batch_from_submit(struct vl_batch *b, const VkSubmitInfo *info)
     b->kind = VL_BATCH_SUBMIT;
     VkSubmitInfo *s = &b->info.submit;
     *s = *info;
-    COPY(&b->copies, s->pWaitSemaphores, s->waitSemaphoreCount);
-    COPY(&b->copies, s->pWaitDstStageMask, s->waitSemaphoreCount);
-    COPY(&b->copies, s->pCommandBuffers, s->commandBufferCount);
-    COPY(&b->copies, s->pSignalSemaphores, s->signalSemaphoreCount);
+    VL_COPY(&b->copies, s->pWaitSemaphores, s->waitSemaphoreCount);
+    VL_COPY(&b->copies, s->pWaitDstStageMask, s->waitSemaphoreCount);
+    VL_COPY(&b->copies, s->pCommandBuffers, s->commandBufferCount);
+    VL_COPY(&b->copies, s->pSignalSemaphores, s->signalSemaphoreCount);
     copy_chain(b, &s->pNext);
     return batch_complete(b, s->waitSemaphoreCount, s->signalSemaphoreCount);
+}
+
+// Copies the chains of structs that are copies already.
+static void copy_infos(struct vl_copies *copies, VkSemaphoreSubmitInfo *list, uint32_t count)
+{
+    for (uint32_t i = 0; list && i < count; i++)
+        vl_copy_chain(copies, &list[i].pNext);
 }
 
 bool vl_batch_from_submit_2(struct vl_batch *b, const VkSubmitInfo2 *info)
@@ -192,9 +72,16 @@ bool vl_batch_from_submit_2(struct vl_batch *b, const VkSubmitInfo2 *info)
     b->kind = VL_BATCH_SUBMIT_2;
     VkSubmitInfo2 *s = &b->info.submit_2;
     *s = *info;
-    COPY(&b->copies, s->pWaitSemaphoreInfos, s->waitSemaphoreInfoCount);
-    COPY(&b->copies, s->pCommandBufferInfos, s->commandBufferInfoCount);
-    COPY(&b->copies, s->pSignalSemaphoreInfos, s->signalSemaphoreInfoCount);
+    VL_COPY(&b->copies, s->pWaitSemaphoreInfos, s->waitSemaphoreInfoCount);
+    VL_COPY(&b->copies, s->pCommandBufferInfos, s->commandBufferInfoCount);
+    VL_COPY(&b->copies, s->pSignalSemaphoreInfos, s->signalSemaphoreInfoCount);
+    copy_infos(&b->copies, (VkSemaphoreSubmitInfo *)s->pWaitSemaphoreInfos,
+               s->waitSemaphoreInfoCount);
+    copy_infos(&b->copies, (VkSemaphoreSubmitInfo *)s->pSignalSemaphoreInfos,
+               s->signalSemaphoreInfoCount);
+    VkCommandBufferSubmitInfo *commands = (VkCommandBufferSubmitInfo *)s->pCommandBufferInfos;
+    for (uint32_t i = 0; commands && i < s->commandBufferInfoCount; i++)
+        vl_copy_chain(&b->copies, &commands[i].pNext);
     copy_chain(b, &s->pNext);
     return batch_complete(b, s->waitSemaphoreInfoCount, s->signalSemaphoreInfoCount);
 }
@@ -202,9 +89,9 @@ bool vl_batch_from_submit_2(struct vl_batch *b, const VkSubmitInfo2 *info)
 // Copies an array of binds, and the array that each of them points to.
 #define COPY_BINDS(copies, Type, binds, count)                                                     \
     do {                                                                                           \
-        Type *bind_ = copy(copies, binds, count, sizeof *bind_);                                   \
+        Type *bind_ = vl_copy(copies, binds, count, sizeof *bind_);                                \
         for (uint32_t i_ = 0; bind_ && i_ < (count); i_++)                                         \
-            COPY(copies, bind_[i_].pBinds, bind_[i_].bindCount);                                   \
+            VL_COPY(copies, bind_[i_].pBinds, bind_[i_].bindCount);                                \
         (binds) = bind_;                                                                           \
     } while (0)
 
@@ -215,8 +102,8 @@ bool vl_batch_from_sparse(struct vl_batch *b, const VkBindSparseInfo *info)
     VkBindSparseInfo *s = &b->info.sparse;
     struct vl_copies *c = &b->copies;
     *s = *info;
-    COPY(c, s->pWaitSemaphores, s->waitSemaphoreCount);
-    COPY(c, s->pSignalSemaphores, s->signalSemaphoreCount);
+    VL_COPY(c, s->pWaitSemaphores, s->waitSemaphoreCount);
+    VL_COPY(c, s->pSignalSemaphores, s->signalSemaphoreCount);
     COPY_BINDS(c, VkSparseBufferMemoryBindInfo, s->pBufferBinds, s->bufferBindCount);
     COPY_BINDS(c, VkSparseImageOpaqueMemoryBindInfo, s->pImageOpaqueBinds, s->imageOpaqueBindCount);
     COPY_BINDS(c, VkSparseImageMemoryBindInfo, s->pImageBinds, s->imageBindCount);
@@ -230,12 +117,37 @@ bool vl_batch_from_present(struct vl_batch *b, const VkPresentInfoKHR *info)
     b->kind = VL_BATCH_PRESENT;
     VkPresentInfoKHR *p = &b->info.present;
     *p = *info;
-    p->pResults = NULL; // the program's, which has returned by then
-    COPY(&b->copies, p->pWaitSemaphores, p->waitSemaphoreCount);
-    COPY(&b->copies, p->pSwapchains, p->swapchainCount);
-    COPY(&b->copies, p->pImageIndices, p->swapchainCount);
+    VL_COPY(&b->copies, p->pWaitSemaphores, p->waitSemaphoreCount);
+    VL_COPY(&b->copies, p->pSwapchains, p->swapchainCount);
+    VL_COPY(&b->copies, p->pImageIndices, p->swapchainCount);
     copy_chain(b, &p->pNext);
     return batch_complete(b, p->waitSemaphoreCount, 0);
+}
+
+bool vl_batch_from_label(struct vl_batch *b, enum vl_batch_kind kind,
+                         const VkDebugUtilsLabelEXT *info)
+{
+    memset(b, 0, sizeof *b);
+    b->kind = kind;
+    VkDebugUtilsLabelEXT *l = &b->info.label;
+    *l = *info;
+    l->pNext = NULL; // nothing extends it
+    VL_COPY(&b->copies, l->pLabelName, strlen(l->pLabelName) + 1);
+    return batch_complete(b, 0, 0);
+}
+
+void vl_batch_detach(struct vl_batch *b)
+{
+    if (b->kind == VL_BATCH_PRESENT)
+        b->info.present.pResults = NULL;
+}
+
+bool vl_batch_presents(const struct vl_batch *b, VkSwapchainKHR swapchain)
+{
+    for (uint32_t i = 0; b->kind == VL_BATCH_PRESENT && i < b->info.present.swapchainCount; i++)
+        if (b->info.present.pSwapchains[i] == swapchain)
+            return true;
+    return false;
 }
 
 void vl_batch_finish(struct vl_batch *b)
@@ -249,7 +161,7 @@ void vl_batch_finish(struct vl_batch *b)
     dm_free(b->waits);
     dm_free(b->taken);
     dm_free(b->signals);
-    copies_free(&b->copies);
+    vl_copies_free(&b->copies);
     b->waits = b->signals = NULL;
     b->taken = NULL;
     b->wait_count = b->signal_count = b->taken_count = 0;
@@ -332,6 +244,8 @@ static struct side wait_side(const struct vl_batch *b)
         s.semaphores = (VkSemaphore *)b->info.present.pWaitSemaphores;
         break;
     case VL_BATCH_EMPTY:
+    case VL_BATCH_LABEL_BEGIN:
+    case VL_BATCH_LABEL_INSERT:
         break;
     }
     if (b->timeline)
@@ -452,6 +366,12 @@ VkResult vl_batch_forward(struct vl_batch *b, struct vl_device *d, VkQueue queue
     case VL_BATCH_PRESENT:
         b->info.present.waitSemaphoreCount = b->drivers_waits;
         return d->QueuePresentKHR(queue, &b->info.present);
+    case VL_BATCH_LABEL_BEGIN:
+        d->QueueBeginDebugUtilsLabelEXT(queue, &b->info.label);
+        return VK_SUCCESS;
+    case VL_BATCH_LABEL_INSERT:
+        d->QueueInsertDebugUtilsLabelEXT(queue, &b->info.label);
+        return VK_SUCCESS;
     case VL_BATCH_EMPTY:
         break;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Batches: copies of one element of vkQueueSubmit, vkQueueSubmit2 or vkQueueBindSparse, or of a
-// present, that can be passed on to the driver later than the program submitted it.
+// Batches: copies of one element of vkQueueSubmit, vkQueueSubmit2 or vkQueueBindSparse, of a
+// present or of a queue's debug label, that can be passed on to the driver later than the program
+// submitted it.
 //
 //   the program's batch            the layer                      the driver
 //   ┌───────────────────┐  waits   ┌───────────────────┐          ┌───────────────────┐
@@ -11,6 +12,7 @@
 //     A and C have payloads of the layer, B and D are the driver's
 #pragma once
 #include "sync.h"
+#include "sync_chain.h"
 
 // A wait or signal of a payload.
 struct vl_use {
@@ -31,11 +33,8 @@ enum vl_batch_kind {
     VL_BATCH_SUBMIT_2,
     VL_BATCH_SPARSE,
     VL_BATCH_PRESENT,
-};
-
-struct vl_copies {
-    struct vl_copy *first;
-    bool failed; // memory ran out
+    VL_BATCH_LABEL_BEGIN,
+    VL_BATCH_LABEL_INSERT,
 };
 
 struct vl_batch {
@@ -45,7 +44,8 @@ struct vl_batch {
         VkSubmitInfo2 submit_2;
         VkBindSparseInfo sparse;
         VkPresentInfoKHR present;
-    } info; // all pointers are into `copies`
+        VkDebugUtilsLabelEXT label;
+    } info; // all pointers are into `copies`, except present.pResults
     // In the chain of `info`, or NULL.
     VkTimelineSemaphoreSubmitInfo *timeline;
     VkDeviceGroupSubmitInfo *group;
@@ -63,7 +63,11 @@ bool vl_batch_from_submit(struct vl_batch *batch, const VkSubmitInfo *info);
 bool vl_batch_from_submit_2(struct vl_batch *batch, const VkSubmitInfo2 *info);
 bool vl_batch_from_sparse(struct vl_batch *batch, const VkBindSparseInfo *info);
 bool vl_batch_from_present(struct vl_batch *batch, const VkPresentInfoKHR *info);
+bool vl_batch_from_label(struct vl_batch *batch, enum vl_batch_kind kind,
+                         const VkDebugUtilsLabelEXT *info);
 void vl_batch_finish(struct vl_batch *batch);
+// Forgets what belongs to the program's call, because the batch outlives it.
+void vl_batch_detach(struct vl_batch *batch);
 // Moves the semaphores that have payloads from `info` to `waits` and `signals`. Cannot fail.
 // Precondition: vl_sync_lock held.
 void vl_batch_resolve(struct vl_batch *batch, struct vl_sync *sync);
@@ -73,6 +77,8 @@ void vl_batch_give_back(struct vl_batch *batch, struct vl_sync *sync);
 
 // Returns whether the driver signals this semaphore of its own as a part of the batch.
 bool vl_batch_signals(const struct vl_batch *batch, VkSemaphore semaphore);
+// Returns whether the batch is a present to this swapchain, among others.
+bool vl_batch_presents(const struct vl_batch *batch, VkSwapchainKHR swapchain);
 // Returns the i-th of the driver's own semaphores that the batch waits for.
 VkSemaphore vl_batch_wait(const struct vl_batch *batch, uint32_t i);
 

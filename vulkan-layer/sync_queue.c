@@ -11,21 +11,27 @@ static bool stopping(const struct vl_sync *sync)
 
 // ---- the list and its thread
 
-// Returns whether another queue still holds an earlier item that signals a binary semaphore of the
-// driver for which this one waits: the driver must get the signal first. Of timelines it may get
-// the wait first. They do not hold other queues, because the earlier item may itself depend on what
-// this one does.
+// Returns whether another queue still holds an earlier item that must come first: a present to the
+// same swapchain, or the signal of a binary semaphore of the driver for which this one waits. Of
+// timelines it may get the wait first. They do not hold other queues, because the earlier item may
+// itself depend on what this one does.
 static bool must_wait_for_other_queue(const struct vl_queue *own, const struct vl_item *item)
 {
     dm_assert_locked(&vl_sync_lock);
     const struct vl_batch *b = &item->batch;
-    for (const struct vl_queue *q = own->sync->queues; q && b->drivers_waits; q = q->next)
+    uint32_t swapchains = b->kind == VL_BATCH_PRESENT ? b->info.present.swapchainCount : 0;
+    for (const struct vl_queue *q = own->sync->queues; q && (b->drivers_waits || swapchains);
+         q = q->next)
         for (const struct vl_item *other = q == own ? NULL : q->first;
-             other && other->number < item->number; other = other->next)
+             other && other->number < item->number; other = other->next) {
             for (uint32_t i = 0; i < b->drivers_waits; i++)
                 if (vl_batch_signals(&other->batch, vl_batch_wait(b, i)) &&
                     !vl_semaphore_is_timeline(own->sync, vl_batch_wait(b, i)))
                     return true;
+            for (uint32_t i = 0; i < swapchains; i++)
+                if (vl_batch_presents(&other->batch, b->info.present.pSwapchains[i]))
+                    return true;
+        }
     return false;
 }
 
@@ -59,6 +65,28 @@ static bool is_undone(const struct vl_item *item, VkResult r)
            r == VK_ERROR_OUT_OF_DEVICE_MEMORY || r == VK_ERROR_DEVICE_LOST;
 }
 
+// Precondition: vl_sync_lock held, which is released while the driver is called.
+static void end_labels(const struct vl_queue *q, struct vl_item *item)
+{
+    dm_assert_locked(&vl_sync_lock);
+    while (item->label_ends && !q->sync->over) {
+        item->label_ends--;
+        dm_mutex_unlock(&vl_sync_lock);
+        q->sync->device->QueueEndDebugUtilsLabelEXT(q->handle);
+        dm_mutex_lock(&vl_sync_lock);
+    }
+}
+
+bool vl_queue_end_label(struct vl_queue *q)
+{
+    dm_mutex_lock(&vl_sync_lock);
+    bool held = q->first;
+    if (held)
+        q->last->label_ends++;
+    dm_mutex_unlock(&vl_sync_lock);
+    return held;
+}
+
 // Passes the first item of the list on, or drops it if the device is lost. Precondition:
 // vl_sync_lock held, which is released meanwhile.
 static void queue_step(struct vl_queue *q, struct vl_item *item)
@@ -67,9 +95,12 @@ static void queue_step(struct vl_queue *q, struct vl_item *item)
     struct vl_sync *sync = q->sync;
     dm_mutex_unlock(&vl_sync_lock);
     VkResult r = VK_ERROR_DEVICE_LOST;
-    if (!vl_sync_lost(sync) && vl_item_wait(q, item))
+    if (!vl_sync_lost(sync) && vl_item_wait(q, item)) {
+        vl_present_begin(sync, item);
         r = vl_item_pass_on(q, item);
+    }
     dm_mutex_lock(&vl_sync_lock);
+    end_labels(q, item);
     if (stopping(sync))
         return; // vl_queues_finish frees the item
     if (is_lasting(item, r)) {
@@ -158,10 +189,10 @@ VkResult vl_queue_submit(struct vl_queue *q, struct vl_item *items, VkFence fenc
         r = pass_on_now(q, &items);
     if (r >= 0 && items) {
         *(q->first ? &q->last->next : &q->first) = items;
-        while (items->next)
-            items = items->next;
-        q->last = items;
-        items = NULL;
+        for (; items; items = items->next) {
+            vl_batch_detach(&items->batch);
+            q->last = items;
+        }
         pthread_cond_broadcast(&sync->changed);
     }
     for (struct vl_item *next; items; items = next) {
@@ -174,11 +205,11 @@ VkResult vl_queue_submit(struct vl_queue *q, struct vl_item *items, VkFence fenc
     return r;
 }
 
-bool vl_queues_hold(const struct vl_sync *sync)
+bool vl_queue_holds(const struct vl_sync *sync, VkQueue handle)
 {
     dm_assert_locked(&vl_sync_lock);
     for (const struct vl_queue *q = sync->queues; q; q = q->next)
-        if (q->first)
+        if (q->first && (!handle || q->handle == handle))
             return true;
     return false;
 }
@@ -248,13 +279,19 @@ static struct vl_queue *queue_create(struct vl_sync *sync, VkQueue handle)
     return q;
 }
 
-struct vl_queue *vl_queue_of(struct vl_sync *sync, VkQueue handle)
+struct vl_queue *vl_queue_if_any(struct vl_sync *sync, VkQueue handle)
 {
     dm_mutex_lock(&vl_sync_lock);
     struct vl_queue *q = sync->queues;
     while (q && q->handle != handle)
         q = q->next;
     dm_mutex_unlock(&vl_sync_lock);
+    return q;
+}
+
+struct vl_queue *vl_queue_of(struct vl_sync *sync, VkQueue handle)
+{
+    struct vl_queue *q = vl_queue_if_any(sync, handle);
     if (q)
         return q;
     q = queue_create(sync, handle);

@@ -21,8 +21,8 @@
 // there already, the program's own thread passes the batch on.
 //
 // The program must not use a queue in two threads at once. So only its own thread, if the list is
-// empty, or the thread of the queue, if it is not, calls the driver with the queue. Debug labels
-// are an exception: they go straight to the driver.
+// empty, or the thread of the queue, if it is not, calls the driver with the queue. The same is
+// true of swapchains, but the program may use one while a present to it is held (sync_swapchain.c).
 #pragma once
 #include "sync_batch.h"
 
@@ -33,6 +33,8 @@ struct vl_item {
     struct vl_payload *fence_payload; // of the layer's fence, or NULL
     uint64_t number;                  // counts the items of all queues of the device
     bool signals_passed;              // the driver has got the driver's signals
+    bool presents;                    // a present that the driver gets now
+    unsigned label_ends;              // vkQueueEndDebugUtilsLabelEXT comes so often after it
     UT_hash_handle hh;                // in sync->by_fence if `fence` is not VK_NULL_HANDLE
 };
 
@@ -43,6 +45,7 @@ struct vl_queue {
     VkFence done;      // notes that the driver has completed the work of an item
     bool done_is_used; // the driver may have it
     pthread_t thread;
+    unsigned labels_lost;  // begun while memory was short, and not ended yet
     struct vl_queue *next; // of the device
 };
 
@@ -72,7 +75,16 @@ VkResult vl_queue_submit(struct vl_queue *queue, struct vl_item *items, VkFence 
 
 // Finds or creates the state of a queue. Returns NULL if memory or threads run out.
 struct vl_queue *vl_queue_of(struct vl_sync *sync, VkQueue handle);
-// Returns whether any queue of the device holds items. Precondition: vl_sync_lock held.
-bool vl_queues_hold(const struct vl_sync *sync);
+// Returns NULL if the queue has no state, because it has never held anything.
+struct vl_queue *vl_queue_if_any(struct vl_sync *sync, VkQueue handle);
+// Returns whether the queue, or any queue of the device if it is NULL, holds items. Precondition:
+// vl_sync_lock held.
+bool vl_queue_holds(const struct vl_sync *sync, VkQueue handle);
+// Ends a debug label after what the queue holds. Returns false if it holds nothing.
+bool vl_queue_end_label(struct vl_queue *queue);
+// Called before the thread of a queue passes an item on. If it is a present, waits until no thread
+// of the program uses its swapchains, and keeps them off until the item is removed.
+// (sync_swapchain.c)
+void vl_present_begin(struct vl_sync *sync, struct vl_item *item);
 // Ends all threads, and frees the queues with what they hold.
 void vl_queues_finish(struct vl_sync *sync);

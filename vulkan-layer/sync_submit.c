@@ -48,6 +48,8 @@ static bool batch_is_ours(struct vl_sync *sync, const struct call *call, uint32_
                list_is_ours(sync, sparse[i].pSignalSemaphores, sparse[i].signalSemaphoreCount);
     case VL_BATCH_PRESENT:
         return list_is_ours(sync, present[i].pWaitSemaphores, present[i].waitSemaphoreCount);
+    case VL_BATCH_LABEL_BEGIN:
+    case VL_BATCH_LABEL_INSERT:
     case VL_BATCH_EMPTY:
         break;
     }
@@ -58,7 +60,8 @@ static bool batch_is_ours(struct vl_sync *sync, const struct call *call, uint32_
 static bool call_is_ours(struct vl_sync *sync, const struct call *call)
 {
     dm_mutex_lock(&vl_sync_lock);
-    bool ours = vl_queues_hold(sync) || (call->fence && vl_fence_is_ours(sync, call->fence));
+    bool ours = vl_queue_holds(sync, VK_NULL_HANDLE) ||
+                (call->fence && vl_fence_is_ours(sync, call->fence));
     for (uint32_t i = 0; i < call->count && !ours; i++)
         ours = batch_is_ours(sync, call, i);
     dm_mutex_unlock(&vl_sync_lock);
@@ -78,6 +81,9 @@ static bool batch_copy(struct vl_batch *b, const struct call *call, uint32_t i)
         return vl_batch_from_sparse(b, (const VkBindSparseInfo *)call->infos + i);
     case VL_BATCH_PRESENT:
         return vl_batch_from_present(b, (const VkPresentInfoKHR *)call->infos + i);
+    case VL_BATCH_LABEL_BEGIN:
+    case VL_BATCH_LABEL_INSERT:
+        return vl_batch_from_label(b, call->kind, call->infos);
     case VL_BATCH_EMPTY:
         break;
     }
@@ -164,12 +170,65 @@ static VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfo
     const struct call call = {VL_BATCH_PRESENT, 1, info, VK_NULL_HANDLE};
     if (!d->sync || !call_is_ours(d->sync, &call))
         return d->QueuePresentKHR(queue, info);
-    VkResult r = submit(d->sync, queue, &call);
     for (uint32_t i = 0; info->pResults && i < info->swapchainCount; i++)
+        info->pResults[i] = VK_SUCCESS; // if it is held
+    VkResult r = submit(d->sync, queue, &call);
+    // The driver has written its results, unless it was not asked.
+    bool written = r >= 0;
+    for (uint32_t i = 0; info->pResults && i < info->swapchainCount; i++)
+        written |= info->pResults[i] < 0;
+    for (uint32_t i = 0; info->pResults && i < info->swapchainCount && !written; i++)
         info->pResults[i] = r;
     return r;
 }
 const PFN_vkQueuePresentKHR vl_hook_QueuePresentKHR = present;
+
+// ---- debug labels
+
+// Adds a label to what a queue holds. Returns false if it holds nothing: then the driver gets the
+// label at once. If memory runs out, a label is lost.
+static bool label_is_held(struct vl_sync *sync, VkQueue handle, enum vl_batch_kind kind,
+                          const VkDebugUtilsLabelEXT *info)
+{
+    struct vl_queue *q = sync ? vl_queue_if_any(sync, handle) : NULL;
+    if (!q)
+        return false;
+    dm_mutex_lock(&vl_sync_lock);
+    bool held = q->first;
+    dm_mutex_unlock(&vl_sync_lock);
+    const struct call call = {kind, 1, info, VK_NULL_HANDLE};
+    if (held && submit(sync, handle, &call) && kind == VL_BATCH_LABEL_BEGIN)
+        q->labels_lost++;
+    return held;
+}
+
+static VKAPI_ATTR void VKAPI_CALL label_begin(VkQueue queue, const VkDebugUtilsLabelEXT *info)
+{
+    struct vl_device *d = vl_device_of(queue);
+    if (!label_is_held(d->sync, queue, VL_BATCH_LABEL_BEGIN, info))
+        d->QueueBeginDebugUtilsLabelEXT(queue, info);
+}
+const PFN_vkQueueBeginDebugUtilsLabelEXT vl_hook_QueueBeginDebugUtilsLabelEXT = label_begin;
+
+static VKAPI_ATTR void VKAPI_CALL label_end(VkQueue queue)
+{
+    struct vl_device *d = vl_device_of(queue);
+    struct vl_queue *q = d->sync ? vl_queue_if_any(d->sync, queue) : NULL;
+    // Begin and end must stay pairs. The last label that was begun is the first to end.
+    if (q && q->labels_lost)
+        q->labels_lost--;
+    else if (!q || !vl_queue_end_label(q))
+        d->QueueEndDebugUtilsLabelEXT(queue);
+}
+const PFN_vkQueueEndDebugUtilsLabelEXT vl_hook_QueueEndDebugUtilsLabelEXT = label_end;
+
+static VKAPI_ATTR void VKAPI_CALL label_insert(VkQueue queue, const VkDebugUtilsLabelEXT *info)
+{
+    struct vl_device *d = vl_device_of(queue);
+    if (!label_is_held(d->sync, queue, VL_BATCH_LABEL_INSERT, info))
+        d->QueueInsertDebugUtilsLabelEXT(queue, info);
+}
+const PFN_vkQueueInsertDebugUtilsLabelEXT vl_hook_QueueInsertDebugUtilsLabelEXT = label_insert;
 
 // ---- waiting
 
@@ -197,91 +256,3 @@ static VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice device)
     return r ? r : d->DeviceWaitIdle(device);
 }
 const PFN_vkDeviceWaitIdle vl_hook_DeviceWaitIdle = device_wait_idle;
-
-// ---- images of swapchains
-
-// The payloads that an acquired image signals, with references.
-struct acquired {
-    struct vl_payload *semaphore, *fence;
-};
-
-static struct acquired acquire_find(struct vl_sync *sync, VkSemaphore semaphore, VkFence fence)
-{
-    struct acquired a = {NULL, NULL};
-    if (!sync)
-        return a;
-    dm_mutex_lock(&vl_sync_lock);
-    if (semaphore)
-        a.semaphore = vl_semaphore_for_signal(sync, semaphore);
-    if (fence)
-        a.fence = vl_fence_for_signal(sync, fence);
-    dm_mutex_unlock(&vl_sync_lock);
-    return a;
-}
-
-// Waits for the image and signals the payloads. `fence` is the driver's that the image signals.
-static VkResult acquire_complete(struct vl_device *d, struct acquired *a, VkFence fence, VkResult r)
-{
-    VkResult waited = r >= 0 && r != VK_TIMEOUT && r != VK_NOT_READY
-                          ? d->WaitForFences(d->handle, 1, &fence, VK_TRUE, UINT64_MAX)
-                          : VK_TIMEOUT;
-    if (!waited && a->semaphore)
-        dm_semaphore_signal(&a->semaphore->semaphore, 1);
-    if (!waited && a->fence)
-        dm_semaphore_signal(&a->fence->semaphore, 1);
-    vl_payload_drop(a->semaphore);
-    vl_payload_drop(a->fence);
-    return waited < 0 ? waited : r;
-}
-
-// Chooses the fence that the driver signals: the program's if it is the driver's, or a new one.
-static VkResult acquire_fence(struct vl_device *d, const struct acquired *a, VkFence programs,
-                              VkFence *out)
-{
-    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    *out = programs;
-    return programs && !a->fence ? VK_SUCCESS : d->CreateFence(d->handle, &info, NULL, out);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL acquire_2(VkDevice device,
-                                                const VkAcquireNextImageInfoKHR *info,
-                                                uint32_t *index)
-{
-    struct vl_device *d = vl_device_of(device);
-    struct acquired a = acquire_find(d->sync, info->semaphore, info->fence);
-    if (!a.semaphore && !a.fence)
-        return d->AcquireNextImage2KHR(device, info, index);
-    VkAcquireNextImageInfoKHR drivers = *info;
-    VkResult r = acquire_fence(d, &a, info->fence, &drivers.fence);
-    bool own = !r && drivers.fence != info->fence;
-    if (a.semaphore)
-        drivers.semaphore = VK_NULL_HANDLE;
-    if (!r)
-        r = d->AcquireNextImage2KHR(device, &drivers, index);
-    r = acquire_complete(d, &a, drivers.fence, r);
-    if (own)
-        d->DestroyFence(device, drivers.fence, NULL);
-    return r;
-}
-const PFN_vkAcquireNextImage2KHR vl_hook_AcquireNextImage2KHR = acquire_2;
-
-static VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice device, VkSwapchainKHR swapchain,
-                                              uint64_t timeout, VkSemaphore semaphore,
-                                              VkFence fence, uint32_t *index)
-{
-    struct vl_device *d = vl_device_of(device);
-    struct acquired a = acquire_find(d->sync, semaphore, fence);
-    if (!a.semaphore && !a.fence)
-        return d->AcquireNextImageKHR(device, swapchain, timeout, semaphore, fence, index);
-    VkFence drivers;
-    VkResult r = acquire_fence(d, &a, fence, &drivers);
-    bool own = !r && drivers != fence;
-    if (!r)
-        r = d->AcquireNextImageKHR(device, swapchain, timeout,
-                                   a.semaphore ? VK_NULL_HANDLE : semaphore, drivers, index);
-    r = acquire_complete(d, &a, drivers, r);
-    if (own)
-        d->DestroyFence(device, drivers, NULL);
-    return r;
-}
-const PFN_vkAcquireNextImageKHR vl_hook_AcquireNextImageKHR = acquire;

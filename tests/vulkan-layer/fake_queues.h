@@ -2,113 +2,7 @@
 // A simulated driver with two queues, which notes each call as a line of text. Its fences are
 // signalled at once.
 #pragma once
-#include "fake_loader.h"
-
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "hash_table.h"
-
-struct queue {
-    void *table;
-    const char *name;
-};
-
-static int table;
-static struct {
-    void *table;
-} fake_instance = {&table}, fake_device = {&table};
-static struct queue queue_a = {&table, "A"};
-static struct queue __attribute__((unused)) queue_b = {&table, "B"};
-#define QUEUE(q) ((VkQueue) & (q))
-
-static bool has_sync_fd; // the driver imports and exports SYNC_FD
-
-// Guards the rest.
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char log_text[4096];
-static uintptr_t handles = 100;
-static uintptr_t signalled[64]; // fences
-static unsigned signalled_count;
-static bool fences_stay;
-static unsigned fail_in; // the n-th submission from now fails, if it is not 0
-static VkResult failure;
-
-static void note(const char *format, ...)
-{
-    va_list arguments;
-    size_t used = strlen(log_text);
-    va_start(arguments, format);
-    vsnprintf(log_text + used, sizeof log_text - used, format, arguments);
-    va_end(arguments);
-}
-
-// Makes the n-th submission from now fail.
-static inline void fail_after(unsigned n, VkResult r)
-{
-    pthread_mutex_lock(&lock);
-    fail_in = n;
-    failure = r;
-    pthread_mutex_unlock(&lock);
-}
-
-// Compares and clears the log.
-static inline void expect_log(const char *expected)
-{
-    pthread_mutex_lock(&lock);
-    if (strcmp(log_text, expected)) {
-        fprintf(stderr, "the driver got:\n%sexpected:\n%s", log_text, expected);
-        EXPECT(false);
-    }
-    log_text[0] = 0;
-    pthread_mutex_unlock(&lock);
-}
-
-static inline void clear_log(void)
-{
-    pthread_mutex_lock(&lock);
-    log_text[0] = 0;
-    pthread_mutex_unlock(&lock);
-}
-
-// Whether a submission's fence is signalled at once, or never.
-static inline void signal_fences(bool at_once)
-{
-    pthread_mutex_lock(&lock);
-    fences_stay = !at_once;
-    pthread_mutex_unlock(&lock);
-}
-
-// The number of lines in the log.
-static inline int submissions(void)
-{
-    int n = 0;
-    pthread_mutex_lock(&lock);
-    for (const char *s = log_text; *s; s++)
-        n += *s == '\n';
-    pthread_mutex_unlock(&lock);
-    return n;
-}
-
-// ---- the driver
-
-static void note_list(const char *name, const VkSemaphore *list, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        note(" %s%d", name, (int)(uintptr_t)list[i]);
-}
-
-static VkResult end_submission(VkFence fence)
-{
-    note(fence ? " fence\n" : "\n");
-    if (fail_in && !--fail_in)
-        return failure;
-    if (fence && !fences_stay)
-        signalled[signalled_count++ % 64] = (uintptr_t)fence;
-    return VK_SUCCESS;
-}
+#include "fake_extensions.h"
 
 static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count,
                                                    const VkSubmitInfo *infos, VkFence fence)
@@ -149,43 +43,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL bind_sparse(VkQueue queue, uint32_t count,
     VkResult r = end_submission(fence);
     pthread_mutex_unlock(&lock);
     return r;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR *info)
-{
-    pthread_mutex_lock(&lock);
-    note("%s present", ((struct queue *)queue)->name);
-    note_list("w", info->pWaitSemaphores, info->waitSemaphoreCount);
-    const VkPresentIdKHR *id = vl_find(info->pNext, VK_STRUCTURE_TYPE_PRESENT_ID_KHR);
-    for (uint32_t i = 0; i < info->swapchainCount; i++)
-        note(" image%d", (int)info->pImageIndices[i]);
-    if (id)
-        note(" id%d", (int)id->pPresentIds[0]);
-    VkResult r = end_submission(VK_NULL_HANDLE);
-    pthread_mutex_unlock(&lock);
-    return r;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice device, VkSwapchainKHR swapchain,
-                                              uint64_t timeout, VkSemaphore semaphore,
-                                              VkFence fence, uint32_t *index)
-{
-    (void)device, (void)swapchain, (void)timeout;
-    pthread_mutex_lock(&lock);
-    note("acquire%s", semaphore ? " semaphore" : "");
-    VkResult r = end_submission(fence);
-    *index = 3;
-    pthread_mutex_unlock(&lock);
-    return r;
-}
-
-// A wait for something that does not happen.
-static VkResult time_out(uint64_t timeout_ns)
-{
-    while (timeout_ns == UINT64_MAX)
-        pause();
-    usleep((useconds_t)(timeout_ns / 1000));
-    return VK_TIMEOUT;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice device, uint32_t count,
@@ -286,50 +143,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL signal_semaphore(VkDevice device,
     return VK_SUCCESS;
 }
 
-// A payload that comes as SYNC_FD is signalled.
-static VKAPI_ATTR VkResult VKAPI_CALL import_fence_fd(VkDevice device,
-                                                      const VkImportFenceFdInfoKHR *info)
-{
-    (void)device;
-    pthread_mutex_lock(&lock);
-    note("import fence\n");
-    signalled[signalled_count++ % 64] = (uintptr_t)info->fence;
-    pthread_mutex_unlock(&lock);
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL import_semaphore_fd(VkDevice device,
-                                                          const VkImportSemaphoreFdInfoKHR *info)
-{
-    (void)device, (void)info;
-    pthread_mutex_lock(&lock);
-    note("import semaphore\n");
-    pthread_mutex_unlock(&lock);
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL get_fence_fd(VkDevice device, const VkFenceGetFdInfoKHR *info,
-                                                   int *fd)
-{
-    (void)device, (void)info;
-    pthread_mutex_lock(&lock);
-    note("export fence\n");
-    pthread_mutex_unlock(&lock);
-    *fd = -1; // "the special value -1": signalled
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL get_semaphore_fd(VkDevice device,
-                                                       const VkSemaphoreGetFdInfoKHR *info, int *fd)
-{
-    (void)device, (void)info;
-    pthread_mutex_lock(&lock);
-    note("export semaphore\n");
-    pthread_mutex_unlock(&lock);
-    *fd = -1;
-    return VK_SUCCESS;
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL queue_wait_idle(VkQueue queue)
 {
     (void)queue;
@@ -394,21 +207,16 @@ static inline VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice 
 {
     const struct function list[] = {
         F(DestroyDevice, destroy_device),       F(QueueSubmit, queue_submit),
-        F(QueueBindSparse, bind_sparse),        F(QueuePresentKHR, present),
-        F(AcquireNextImageKHR, acquire),        F(WaitForFences, wait_for_fences),
+        F(QueueBindSparse, bind_sparse),        F(WaitForFences, wait_for_fences),
         F(ResetFences, reset_fences),           F(CreateFence, create_fence),
         F(DestroyFence, destroy_fence),         F(CreateSemaphore, create_semaphore),
         F(DestroySemaphore, destroy_semaphore), F(SignalSemaphore, signal_semaphore),
         F(QueueWaitIdle, queue_wait_idle),      F(DeviceWaitIdle, device_wait_idle),
         F(WaitSemaphores, wait_for_semaphores), F(GetSemaphoreCounterValue, semaphore_value),
         F(GetFenceStatus, fence_status)};
-    const struct function sync_fd[] = {
-        F(ImportFenceFdKHR, import_fence_fd), F(ImportSemaphoreFdKHR, import_semaphore_fd),
-        F(GetFenceFdKHR, get_fence_fd), F(GetSemaphoreFdKHR, get_semaphore_fd)};
     (void)device;
-    PFN_vkVoidFunction f =
-        has_sync_fd ? find(sync_fd, sizeof sync_fd / sizeof *sync_fd, name) : NULL;
-    return f ? f : find(list, sizeof list / sizeof *list, name);
+    PFN_vkVoidFunction f = find(list, sizeof list / sizeof *list, name);
+    return f ? f : extension_proc(name);
 }
 
 static inline VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance,
