@@ -54,15 +54,15 @@ VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *inf
     PFN_GetPhysicalDeviceProcAddr get_physical =
         link->u.pLayerInfo->pfnNextGetPhysicalDeviceProcAddr;
     PFN_vkCreateInstance create = (PFN_vkCreateInstance)get(NULL, "vkCreateInstance");
-    struct vl_instance *i = calloc(1, sizeof *i);
+    struct vl_instance *i = dm_calloc(1, sizeof *i);
     if (!create || !i) {
-        free(i);
+        dm_free(i);
         return create ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
     }
     link->u.pLayerInfo = link->u.pLayerInfo->pNext;
     VkResult r = create(info, allocator, out);
     if (r) {
-        free(i);
+        dm_free(i);
         return r;
     }
     i->key = key_of(*out);
@@ -82,7 +82,7 @@ VKAPI_ATTR VkResult VKAPI_CALL vl_CreateInstance(const VkInstanceCreateInfo *inf
     if (status) {
         i->DestroyInstance(*out, allocator);
         *out = VK_NULL_HANDLE;
-        free(i);
+        dm_free(i);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     return VK_SUCCESS;
@@ -100,7 +100,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance,
     DM_TABLE_REMOVE(instances, i);
     dm_mutex_unlock(&lock);
     i->DestroyInstance(instance, allocator);
-    free(i);
+    dm_free(i);
 }
 const PFN_vkDestroyInstance vl_hook_DestroyInstance = destroy_instance;
 
@@ -111,7 +111,7 @@ static void device_end(struct vl_device *d, const VkAllocationCallbacks *allocat
     if (d->sync)
         vl_sync_finish(d->sync);
     d->DestroyDevice(d->handle, allocator);
-    free(d);
+    dm_free(d);
 }
 
 static void device_fill(struct vl_device *d, struct vl_instance *i, PFN_vkGetDeviceProcAddr get,
@@ -165,16 +165,16 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
     PFN_vkGetInstanceProcAddr get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
     PFN_vkGetDeviceProcAddr get = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
     PFN_vkCreateDevice create = (PFN_vkCreateDevice)get_instance(i->handle, "vkCreateDevice");
-    struct vl_device *d = calloc(1, sizeof *d);
+    struct vl_device *d = dm_calloc(1, sizeof *d);
     if (!create || !d) {
-        free(d);
+        dm_free(d);
         return create ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
     }
     link->u.pLayerInfo = link->u.pLayerInfo->pNext;
     d->handle = *out; // the loader passes a pointer of its own down in it
     VkResult r = device_create(i, physical, info, allocator, create, d);
     if (r) {
-        free(d);
+        dm_free(d);
         return r;
     }
     device_fill(d, i, get, physical);
