@@ -70,9 +70,13 @@ int dm_vulkan_facts_read(int fd, const struct dm_import_info *info, struct dm_vu
 // The layer's functions for libcuda.so.1 in the same process: vkGetInstanceProcAddr(NULL,
 // DM_VULKAN_LAYER_PROC) of the layer's library returns a function that returns this struct.
 #define DM_VULKAN_LAYER_SONAME "libVkLayer_cardless.so"
-#define DM_VULKAN_LAYER_PROC "cardlessVulkanLayer1"
+#define DM_VULKAN_LAYER_PROC "cardlessVulkanLayer2"
+struct dm_vulkan_submissions {
+    uint64_t device; // VkDevice, for messages
+    uint64_t batches, with_semaphores;
+};
 struct dm_vulkan_layer {
-    uint32_t version; // 1
+    uint32_t version; // 2
     // Finds bytes [*first, *end) of the payload, inside [offset, offset + size), that the host
     // wrote through vkMapMemory and did not flush. Returns true if there are any.
     bool (*unflushed)(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size, uint64_t *first,
@@ -80,5 +84,12 @@ struct dm_vulkan_layer {
     // Returns true if the last vkGetMemoryFdKHR failed for memory that was not allocated for
     // export.
     bool (*undeclared_export)(void);
+    // Counts the batches that the program has submitted to the VkDevice of this memory, and those
+    // of them that wait for an external semaphore or signal one. Returns false if nothing is
+    // counted (CARDLESS_CHECK=order is not set), or the memory is not known.
+    bool (*submissions)(uint64_t dev, uint64_t ino, struct dm_vulkan_submissions *out);
+    // From now on, the layer reports waits of submissions that take too long (S05) with `report`,
+    // which any thread may call, and not on stderr.
+    void (*report_with)(void (*report)(const char *text));
 };
 typedef const struct dm_vulkan_layer *(*dm_vulkan_layer_proc)(void);

@@ -146,6 +146,10 @@ static VkResult device_create(struct vl_instance *i, VkPhysicalDevice physical,
         d->sync->device = d;
     }
     vl_sync_prepared(&plan, !r);
+    // The driver's own semaphores are not looked at, so the device counts as one that uses them.
+    for (uint32_t k = 0; k < info->enabledExtensionCount && !d->sync; k++)
+        if (!strcmp(info->ppEnabledExtensionNames[k], VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME))
+            d->with_semaphores = 1;
     return r;
 }
 

@@ -160,6 +160,7 @@ struct vl_device {
     PFN_vkGetDeviceProcAddr get;
     VL_DEVICE_ALL_FUNCTIONS(VL_MEMBER)
     struct vl_sync *sync;                    // NULL: no semaphores or fences of the layer
+    uint64_t batches, with_semaphores;       // submitted so far, if they are counted; atomic
     VkPhysicalDeviceMemoryProperties memory; // as the driver reports it
     UT_hash_handle hh;
 };
@@ -167,6 +168,9 @@ struct vl_device {
 
 // Returns true if the functions of the second lists are intercepted.
 bool vl_noncoherent(void);
+
+// Returns true if submissions are counted for libcuda.so.1 (CARDLESS_CHECK=order).
+bool vl_counts_submissions(void);
 
 // Find the instance or device of a dispatchable handle; NULL if it was not created through this
 // layer. Valid until the program destroys it.

@@ -9,6 +9,7 @@
 #include "dispatch.h"
 #include "record.h"
 #include "sync.h"
+#include "sync_report.h"
 #include "vulkan_as.h"
 #include "vulkan_facts.h"
 
@@ -53,7 +54,7 @@ static PFN_vkVoidFunction instance_hook(const char *name)
 }
 
 // Finds a function that is intercepted if the next layer has it. `sync`: also those for devices
-// with semaphores or fences of the layer.
+// with semaphores or fences of the layer, or whose submissions are counted.
 static PFN_vkVoidFunction device_hook(const char *name, bool sync)
 {
     const struct hook always[] = {VL_DEVICE_FUNCTIONS(HOOK)},
@@ -77,9 +78,11 @@ static PFN_vkVoidFunction added_function(const char *name, bool semaphores, bool
 
 static const struct dm_vulkan_layer *for_libcuda(void)
 {
-    static const struct dm_vulkan_layer layer = {.version = 1,
+    static const struct dm_vulkan_layer layer = {.version = 2,
                                                  .unflushed = vl_record_unflushed,
-                                                 .undeclared_export = vl_record_undeclared_export};
+                                                 .undeclared_export = vl_record_undeclared_export,
+                                                 .submissions = vl_record_submissions,
+                                                 .report_with = vl_report_with};
     return &layer;
 }
 
@@ -97,7 +100,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetDeviceProcAddr(VkDevice device, co
     // Another function that the next layer lacks, or lacks because its extension is not enabled,
     // must be missing here, too.
     PFN_vkVoidFunction next = d->get(device, name);
-    ours = next ? device_hook(name, d->sync) : NULL;
+    ours = next ? device_hook(name, d->sync || vl_counts_submissions()) : NULL;
     return ours ? ours : next;
 }
 

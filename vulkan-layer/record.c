@@ -241,6 +241,23 @@ bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t s
     return found;
 }
 
+bool vl_record_submissions(uint64_t dev, uint64_t ino, struct dm_vulkan_submissions *out)
+{
+    if (!vl_counts_submissions())
+        return false;
+    dm_mutex_lock(&vl_record_lock);
+    const struct vl_file_key key = {dev, ino};
+    const struct vl_file *f = DM_TABLE_FIND(files, &key);
+    const struct vl_device *d = f && f->memories ? f->memories->key.device : NULL;
+    if (d) {
+        out->device = (uint64_t)(uintptr_t)d->handle;
+        out->batches = __atomic_load_n(&d->batches, __ATOMIC_RELAXED);
+        out->with_semaphores = __atomic_load_n(&d->with_semaphores, __ATOMIC_RELAXED);
+    }
+    dm_mutex_unlock(&vl_record_lock);
+    return d;
+}
+
 bool vl_record_undeclared_export(void)
 {
     dm_mutex_lock(&vl_record_lock);

@@ -81,3 +81,4 @@ void vl_record_forget_device(struct vl_device *device);
 bool vl_record_unflushed(uint64_t dev, uint64_t ino, uint64_t offset, uint64_t size,
                          uint64_t *first, uint64_t *end);
 bool vl_record_undeclared_export(void);
+bool vl_record_submissions(uint64_t dev, uint64_t ino, struct dm_vulkan_submissions *out);

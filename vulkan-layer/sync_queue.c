@@ -148,6 +148,8 @@ static VkResult items_resolve(struct vl_sync *sync, struct vl_item *items, VkFen
     for (struct vl_item *item = items; item; item = item->next) {
         vl_batch_resolve(&item->batch, sync);
         item->number = ++sync->items;
+        if (item->batch.wait_count || vl_item_signals(item))
+            __atomic_fetch_add(&sync->device->with_semaphores, 1, __ATOMIC_RELAXED);
     }
     return VK_SUCCESS;
 }

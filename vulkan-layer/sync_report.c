@@ -29,6 +29,13 @@ uint64_t vl_long_wait_ns(void)
     return long_wait_ms * NS_PER_MS;
 }
 
+static void (*report_function)(const char *text);
+
+void vl_report_with(void (*report)(const char *text))
+{
+    __atomic_store_n(&report_function, report, __ATOMIC_RELEASE);
+}
+
 void vl_report_long_wait(VkQueue queue, const struct vl_use *use)
 {
     const struct dm_semaphore *s = &use->payload->semaphore;
@@ -37,9 +44,15 @@ void vl_report_long_wait(VkQueue queue, const struct vl_use *use)
         snprintf(what, sizeof what,
                  "an external timeline semaphore to reach %" PRIu64 "; its value is %" PRIu64,
                  use->value, dm_semaphore_value(s));
-    fprintf(stderr,
-            "cardless: [S05 undefined] a submission to VkQueue %p has waited for %" PRIu64
-            " ms for %s. Check that the producer is alive and signals this semaphore, and that its "
-            "signal does not itself wait for this submission\n",
-            (void *)queue, long_wait_ms, what);
+    char text[300];
+    snprintf(text, sizeof text,
+             "a submission to VkQueue %p has waited for %" PRIu64 " ms for %s. Check that the "
+             "producer is alive and signals this semaphore, and that its signal does not itself "
+             "wait for this submission",
+             (void *)queue, long_wait_ms, what);
+    void (*report)(const char *) = __atomic_load_n(&report_function, __ATOMIC_ACQUIRE);
+    if (report)
+        report(text);
+    else
+        fprintf(stderr, "cardless: [S05 undefined] %s\n", text);
 }

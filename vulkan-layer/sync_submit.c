@@ -2,6 +2,31 @@
 // The calls that submit work to queues, and those that wait for it.
 #include "sync_queue.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_once_t counts_once = PTHREAD_ONCE_INIT;
+static bool counts;
+
+// libcuda.so.1 reads the same setting, and reports unknown values of it.
+static void read_counts(void)
+{
+    const char *value = secure_getenv("CARDLESS_CHECK");
+    counts = value && !strncmp(value, "order", strlen("order"));
+}
+
+bool vl_counts_submissions(void)
+{
+    pthread_once(&counts_once, read_counts);
+    return counts;
+}
+
+static void count_batches(struct vl_device *d, uint32_t count)
+{
+    if (vl_counts_submissions())
+        __atomic_fetch_add(&d->batches, count, __ATOMIC_RELAXED);
+}
+
 // A submitting call: `count` batches of one kind.
 struct call {
     enum vl_batch_kind kind;
@@ -134,6 +159,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count
 {
     struct vl_device *d = vl_device_of(queue);
     const struct call call = {VL_BATCH_SUBMIT, count, infos, fence};
+    count_batches(d, count);
     if (d->sync && call_is_ours(d->sync, &call))
         return submit(d->sync, queue, &call);
     return d->QueueSubmit(queue, count, infos, fence);
@@ -145,6 +171,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_submit_2(VkQueue queue, uint32_t cou
 {
     struct vl_device *d = vl_device_of(queue);
     const struct call call = {VL_BATCH_SUBMIT_2, count, infos, fence};
+    count_batches(d, count);
     if (d->sync && call_is_ours(d->sync, &call))
         return submit(d->sync, queue, &call);
     return (d->QueueSubmit2 ? d->QueueSubmit2 : d->QueueSubmit2KHR)(queue, count, infos, fence);
@@ -157,6 +184,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL bind_sparse(VkQueue queue, uint32_t count,
 {
     struct vl_device *d = vl_device_of(queue);
     const struct call call = {VL_BATCH_SPARSE, count, infos, fence};
+    count_batches(d, count);
     if (d->sync && call_is_ours(d->sync, &call))
         return submit(d->sync, queue, &call);
     return d->QueueBindSparse(queue, count, infos, fence);

@@ -3,43 +3,12 @@
 // Vulkan.
 #include "exporter.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "call.h"
-#include "loaded.h"
-#include "vulkan_facts.h"
-
-// NULL until the layer is found: a program may load Vulkan at any time.
-static const struct dm_vulkan_layer *found;
-
-void em_exporter_find(void)
-{
-    em_assert_unlocked();
-    static unsigned long long looked;
-    unsigned long long loaded =
-        __atomic_load_n(&found, __ATOMIC_ACQUIRE) ? 0 : em_libraries_loaded();
-    if (!loaded || __atomic_exchange_n(&looked, loaded, __ATOMIC_RELAXED) == loaded)
-        return;
-    // The library is never closed, so that it stays loaded from now on.
-    void *library = dlopen(DM_VULKAN_LAYER_SONAME, RTLD_LAZY | RTLD_NOLOAD);
-    void *(*get)(void *, const char *) =
-        library
-            ? (void *(*)(void *, const char *))(uintptr_t)dlsym(library, "vkGetInstanceProcAddr")
-            : NULL;
-    dm_vulkan_layer_proc proc =
-        get ? (dm_vulkan_layer_proc)(uintptr_t)get(NULL, DM_VULKAN_LAYER_PROC) : NULL;
-    const struct dm_vulkan_layer *l = proc ? proc() : NULL;
-    if (l && l->version == 1)
-        __atomic_store_n(&found, l, __ATOMIC_RELEASE);
-}
-
-// The layer in this process, or NULL.
-static const struct dm_vulkan_layer *layer(void)
-{
-    return __atomic_load_n(&found, __ATOMIC_ACQUIRE);
-}
+#include "order.h"
+#include "vulkan_layer.h"
 
 static bool read_facts(const struct em_imported *imported, struct dm_vulkan_facts *facts)
 {
@@ -80,7 +49,7 @@ void em_exporter_check_import(struct em_imported *imported, int fd)
 
 bool em_exporter_undeclared(void)
 {
-    const struct dm_vulkan_layer *l = layer();
+    const struct dm_vulkan_layer *l = em_vulkan_layer();
     return l && l->undeclared_export();
 }
 
@@ -266,12 +235,43 @@ const char *em_exporter_text(const struct em_imported *imported, uint64_t offset
     return out;
 }
 
-// ---- host writes
+// ---- accesses
 
-bool em_exporter_needs_flush(const struct em_imported *imported)
+// Counts the submissions to the VkDevice of the memory. Returns false if they are not counted.
+static bool count_submissions(const struct em_imported *imported, struct dm_vulkan_submissions *out)
+{
+    const struct dm_vulkan_layer *l = em_vulkan_layer();
+    return em_order_on && l &&
+           l->submissions((uint64_t)imported->info.dev, (uint64_t)imported->info.ino, out);
+}
+
+bool em_exporter_watches(const struct em_imported *imported)
 {
     em_assert_locked();
-    return imported->needs_flush && layer();
+    struct dm_vulkan_submissions unused;
+    return (imported->needs_flush && em_vulkan_layer()) || count_submissions(imported, &unused);
+}
+
+// A second turn cannot be the first upload any more. A program without any semaphore can only wait
+// on the host. Its work is complete then, but neither API documents that the other one sees it.
+void em_exporter_check_turns(struct em_imported *imported)
+{
+    em_assert_locked();
+    struct dm_vulkan_submissions now;
+    if (imported->said_turns || !count_submissions(imported, &now) || now.with_semaphores)
+        return;
+    if (imported->accessed && now.batches != imported->batches)
+        imported->turns++;
+    imported->accessed = true;
+    imported->batches = now.batches;
+    if (imported->turns < 2)
+        return;
+    imported->said_turns = true;
+    em_mistake(S01, CUDA_SUCCESS,
+               "CUDA uses CUexternalMemory #%u for the second time after new submissions to "
+               "VkDevice %#llx, but no submission has waited for or signalled an external "
+               "semaphore",
+               imported->number, (unsigned long long)now.device);
 }
 
 void em_exporter_check_read(const struct em_imported *imported, uint64_t first, uint64_t end,
@@ -279,7 +279,7 @@ void em_exporter_check_read(const struct em_imported *imported, uint64_t first, 
 {
     em_assert_locked();
     uint64_t dirty_first, dirty_end;
-    const struct dm_vulkan_layer *l = layer();
+    const struct dm_vulkan_layer *l = em_vulkan_layer();
     if (*said || !l ||
         !l->unflushed((uint64_t)imported->info.dev, (uint64_t)imported->info.ino, first,
                       end - first, &dirty_first, &dirty_end))

@@ -9,10 +9,6 @@
 #include "array.h"
 #include "imported.h"
 
-// Looks for the layer in this process. Takes the dynamic loader's lock, which a library's
-// constructor holds while it calls CUDA. Precondition: em_lock not held.
-void em_exporter_find(void);
-
 // Finds mistakes of an import that only the exporter's side shows (M06, M07, M13). `fd` is the
 // program's descriptor. Precondition: em_lock held.
 void em_exporter_check_import(struct em_imported *imported, int fd);
@@ -33,9 +29,12 @@ bool em_exporter_check_mipmap(const struct em_imported *imported,
 const char *em_exporter_text(const struct em_imported *imported, uint64_t offset, uint64_t size,
                              char *out, size_t out_size);
 
-// Whether host writes to this memory need a flush, so that reads of its mappings must be watched.
-// Precondition: em_lock held.
-bool em_exporter_needs_flush(const struct em_imported *imported);
+// Whether accesses to mappings of this memory must be watched: because host writes need a flush, or
+// because the order of CUDA's and Vulkan's work is checked. Precondition: em_lock held.
+bool em_exporter_watches(const struct em_imported *imported);
+// Notes an access of a command, and reports S01 once if CUDA and Vulkan use the memory in turn
+// without any semaphore. Precondition: em_lock held.
+void em_exporter_check_turns(struct em_imported *imported);
 // Reports B09 if the host has written bytes in [first, end) of the payload and has not flushed
 // them. Reports once: sets *said. Precondition: em_lock held.
 void em_exporter_check_read(const struct em_imported *imported, uint64_t first, uint64_t end,

@@ -10,6 +10,7 @@
 #include "lock.h"
 #include "exporter.h"
 #include "quirk.h"
+#include "vulkan_layer.h"
 
 // The members of the union that a handle type uses, and the manual's rule about dedicated memory.
 static const struct handle_rule {
@@ -158,7 +159,7 @@ CUresult em_external_import(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUexte
     CUresult r = check_import(desc);
     if (r)
         return r;
-    em_exporter_find();
+    em_vulkan_layer_find();
     em_lock();
     struct em_external *e = dm_calloc(1, sizeof *e);
     if (!e) {

@@ -21,7 +21,7 @@ struct mapped_storage {
     bool said_unflushed;
 };
 
-// Watches reads of memory whose exporter must flush its host writes.
+// Watches memory whose exporter must flush its host writes, or whose exporter's order is checked.
 static bool begin_access(struct em_access *access)
 {
     const struct em_storage *storage = access->owner;
@@ -34,6 +34,7 @@ static bool begin_access(struct em_access *access)
                                 .height = access->extent.height,
                                 .depth = access->extent.depth};
     uint64_t first, end;
+    em_exporter_check_turns(s->imported);
     if (!em_access_writes(access) && !dm_layout_span(&storage->layout, &box, &first, &end))
         em_exporter_check_read(s->imported, s->offset + first, s->offset + end, &s->said_unflushed);
     return false;
@@ -205,7 +206,7 @@ CUresult em_external_map_mipmap(CUexternalMemory handle,
         .mapped = true,
         .owner = s,
         .release = storage_release,
-        .watch = em_exporter_needs_flush(e->imported) ? &watch_ops : NULL,
+        .watch = em_exporter_watches(e->imported) ? &watch_ops : NULL,
     };
     em_imported_ref(e->imported);
     char resource[256] = "";

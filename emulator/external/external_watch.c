@@ -93,6 +93,7 @@ static bool begin_access(struct em_access *access)
                    "the buffer at %#llx is used after CUexternalMemory #%u was destroyed",
                    (unsigned long long)a->base, m->imported->number);
     }
+    em_exporter_check_turns(m->imported);
     if (em_access_writes(access)) {
         note_write(m, first, end);
         return false;
@@ -110,9 +111,9 @@ static void watch_one(struct dm_interval *bytes, void *unused)
     mapping_of_bytes(bytes)->allocation.watch = &watch_ops;
 }
 
-// A mapping is watched only if it shares bytes with another one, or if the host must flush: other
-// commands pay nothing. The first overlap makes all mappings of the object watched, so that a later
-// mapping need not find those that it overlaps.
+// A mapping is watched only if it shares bytes with another one, or if the exporter's side is to be
+// compared: other commands pay nothing. The first overlap makes all mappings of the object watched,
+// so that a later mapping need not find those that it overlaps.
 void em_external_watch(struct em_external_mapping *m)
 {
     em_assert_locked();
@@ -125,7 +126,7 @@ void em_external_watch(struct em_external_mapping *m)
         imported->overlapping = true;
         dm_intervals_each(&imported->mappings, watch_one, NULL);
     }
-    if (imported->overlapping || em_exporter_needs_flush(imported))
+    if (imported->overlapping || em_exporter_watches(imported))
         m->allocation.watch = &watch_ops;
     dm_intervals_insert(&imported->mappings, &m->bytes);
 }

@@ -24,7 +24,12 @@ struct em_imported {
     bool destroyed;   // its CUexternalMemory is gone
     bool needs_flush; // host writes need a flush in the exporting program (exporter.h)
     bool said_size;   // M07 was reported
-    uint32_t number;  // of its CUexternalMemory
+    // For S01: a command has used the memory when the exporter had submitted so many batches; how
+    // often CUDA used it after new batches.
+    bool accessed, said_turns;
+    unsigned turns;
+    uint64_t batches;
+    uint32_t number; // of its CUexternalMemory
     // Device address of the payload's byte 0 once all of it is mapped, which happens when it is
     // first needed; until then 0.
     uint64_t window;

@@ -11,6 +11,7 @@
 #include "lock.h"
 #include "quirk.h"
 #include "semaphore_command.h"
+#include "vulkan_layer.h"
 
 // The members of the union that a handle type uses.
 static const struct semaphore_rule {
@@ -196,6 +197,7 @@ CUresult em_external_semaphore_import(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC 
     if (r)
         return r;
     const struct semaphore_rule *rule = &rules[desc->type];
+    em_vulkan_layer_find(); // its long waits are reported as diagnostics from now on
     em_lock();
     struct em_external_semaphore *s = dm_calloc(1, sizeof *s);
     if (!s) {

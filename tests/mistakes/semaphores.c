@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mistakes with external semaphores (S02 to S09; deadlocks.c has S05). S01 is not reported yet.
+// Mistakes with external semaphores (S02 to S09; deadlocks.c has S05, and vulkan_order.c S01).
 #include "../semaphore.h"
 
 // The descriptor of a new semaphore.

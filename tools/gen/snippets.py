@@ -27,10 +27,12 @@ SOURCES = [
     'tests/mistakes/deadlocks.c',
     'tests/mistakes/order.c',
     'tests/mistakes/vulkan.c',
+    'tests/mistakes/vulkan_order.c',
     'tests/gl/test_gl_mistakes.c',
 ]
 # Functions of the tests that the snippets call, for the reader.
 HELPERS = {
+    'vks_submit(batch)': '`vkQueueSubmit` of one batch with these semaphores and values',
     'import(fd, size, flags)': (
         '`cuImportExternalMemory` of type `OPAQUE_FD`; returns the `CUexternalMemory`'
     ),
