@@ -49,6 +49,8 @@ void em_order_finish(void)
         fprintf(stderr, "no access without order was found");
     if (em_order.repeated)
         fprintf(stderr, ", and %llu repetitions of them", (unsigned long long)em_order.repeated);
+    if (em_order.incomplete)
+        fprintf(stderr, "; there were too many accesses to compare all of them");
     fprintf(stderr, "%s\n", em_order.stopped ? "; it stopped early, without memory" : "");
     bool fails = em_order.found && em_config()->check_exits;
     em_unlock();

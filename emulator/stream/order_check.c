@@ -53,8 +53,12 @@ static void add_rows(const struct em_access *a, const struct em_order_who *who,
     rows.row_B = a->row_B;
     rows.pitch_B = a->pitch_B;
     uint64_t end = a->address + a->size_B;
-    if (!a->pitch_B || !a->slice_B || a->size_B / a->slice_B > SLICES_MOST)
+    if (!a->pitch_B || !a->slice_B)
         return;
+    if (a->size_B / a->slice_B > SLICES_MOST) {
+        em_order.incomplete = true;
+        return;
+    }
     for (; rows.first < end; rows.first += a->slice_B, rows.end += a->slice_B)
         add(&rows, who, point);
 }
@@ -188,6 +192,7 @@ static void collect(void)
     // of time goes, in which the checker then misses mistakes.
     while (em_history_count() > MOST / 2) {
         uint64_t first = UINT64_MAX;
+        em_order.incomplete = true;
         em_history_sweep(lowest, &first);
         first += (em_scheduler.last_sequence - first) / 2 + 1;
         em_history_sweep(is_older, &first);

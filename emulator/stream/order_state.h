@@ -12,6 +12,7 @@ struct em_order {
     bool host_changed;              // since the last command was submitted
     struct em_order_call host_wait; // the call that waited last
     bool stopped;                   // the host ran out of memory
+    bool incomplete;                // accesses were left out, because there were too many
     uint64_t limit;                 // of records, before those that no longer matter are dropped
     uint64_t found, repeated;       // mistakes, and how often they were made again
 };

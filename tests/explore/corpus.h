@@ -102,6 +102,7 @@ static inline bool is(const char *name, unsigned got, unsigned want)
     X(default_stream_with_non_blocking_stream)                                                     \
     X(default_stream_of_thread)                                                                    \
     X(priority_taken_for_order)                                                                    \
+    X(overlapping_copies)                                                                          \
     X(double_buffer_index)
 #define HOST_PROGRAMS(X)                                                                           \
     X(missing_sync_before_read)                                                                    \

@@ -178,3 +178,21 @@ bool double_buffer_index(bool right)
             return false;
     return true;
 }
+
+// Two copies in different streams share half of their bytes, which the second one should win.
+bool overlapping_copies(bool right)
+{
+    CUstream a = new_stream(), b = new_stream();
+    CUdeviceptr from = new_memory(), other = new_memory(), to = new_memory();
+    unsigned char got[BYTES];
+    fill(from, 1, NULL);
+    fill(other, 2, NULL);
+    MUST(cuCtxSynchronize());
+    copy(to, from, a);
+    if (right)
+        wait_for(b, a);
+    MUST(cuMemcpyDtoDAsync(to + BYTES / 2, other, BYTES / 2, b));
+    MUST(cuCtxSynchronize());
+    MUST(cuMemcpyDtoH(got, to, BYTES));
+    return is("the first half", got[0], 1) && is("the second half", got[BYTES / 2], 2);
+}
