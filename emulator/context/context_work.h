@@ -40,6 +40,7 @@ struct em_context_work {
     // For the ordering checker (order.h): what the context's streams have waited for, what the
     // ordered ones among them have, and components that new streams and steps can take over.
     struct em_clock *order_all, *order_ordered;
+    struct em_stream *order_waiters; // streams whose last waits are not there yet
     struct em_order_spare *order_spare;
     struct em_order_chain *order_chain;
     uint64_t order_spare_searches, order_chain_searches; // that are allowed

@@ -159,8 +159,10 @@ void em_order_started(struct em_command *c)
     // All legacy commands that have run by now were submitted before this one.
     if (s->blocking)
         join_stream(p, context->default_stream);
-    else if (s->kind == EM_STREAM_LEGACY)
+    else if (s->kind == EM_STREAM_LEGACY) {
+        em_order_join_waiters(s->object.context);
         em_order_add_mark(p, &(struct em_order_mark){.known = context->work.order_ordered});
+    }
     if (em_unlikely(c->order_barrier))
         join_stream(p, context->work.barrier);
     em_order_check_all(c);
@@ -242,8 +244,10 @@ void em_order_host_waited_stream(struct em_stream *s, uint64_t up_to)
     const struct em_order_mark m = {
         .known = p->known, .base = p->base, .base_sequence = p->base_sequence};
     em_order_join_mark(&em_order.host, &m);
-    if (s->kind == EM_STREAM_LEGACY)
+    if (s->kind == EM_STREAM_LEGACY) {
+        em_order_join_waiters(s->object.context);
         em_clock_join(&em_order.host, s->object.context->work.order_ordered);
+    }
     em_clock_raise(&em_order.host, p->key, up_to);
     host_waited();
 }

@@ -68,9 +68,49 @@ struct em_order_point *em_order_point_of(struct em_stream *s)
     return &s->order;
 }
 
+// ---- streams that have waited ----
+
+void em_order_list_waiter(struct em_stream *s)
+{
+    em_assert_locked();
+    struct em_context_work *work = &s->object.context->work;
+    if (s->order.waits || s->dead)
+        return;
+    s->order.waits = true;
+    s->order.next_waiter = work->order_waiters;
+    work->order_waiters = s;
+}
+
+// Takes all streams off the list; `join` their clocks before.
+static void empty_waiters(struct em_context_work *work, bool join)
+{
+    for (struct em_stream *s = work->order_waiters; s; s = s->order.next_waiter) {
+        const struct em_order_point *p = &s->order;
+        const struct em_order_mark m = {
+            .known = p->known, .base = p->base, .base_sequence = p->base_sequence};
+        s->order.waits = false;
+        if (!join)
+            continue;
+        em_order_join_mark(&work->order_all, &m);
+        if (p->ordered)
+            em_order_join_mark(&work->order_ordered, &m);
+    }
+    work->order_waiters = NULL;
+}
+
+void em_order_join_waiters(struct em_context *context)
+{
+    em_assert_locked();
+    empty_waiters(&context->work, true);
+}
+
+// ---- the end of streams and contexts ----
+
 void em_order_stream_ends(struct em_stream *s)
 {
     em_assert_locked();
+    if (s->order.waits)
+        em_order_join_waiters(s->object.context);
     em_clock_unref(s->order.known);
     em_clock_unref(s->order.host);
     s->order.known = s->order.host = NULL;
@@ -102,6 +142,7 @@ void em_order_context_ends(struct em_context *context)
     uint64_t id = context->id;
     em_history_sweep(is_of_context, &id);
     em_clock_prune(&em_order.host, em_order_key(id, 0), em_order_key(id, UINT32_MAX), UINT64_MAX);
+    empty_waiters(work, false);
     em_clock_unref(work->order_all);
     em_clock_unref(work->order_ordered);
     work->order_all = work->order_ordered = NULL;

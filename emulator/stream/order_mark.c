@@ -63,7 +63,8 @@ void em_order_join_mark(struct em_clock **known, const struct em_order_mark *m)
 // Adds a mark to what a point knows.
 void em_order_add_mark(struct em_order_point *p, const struct em_order_mark *m)
 {
-    if (covers(p->known, m->key, m->sequence))
+    if (m->key && m->key == p->base ? m->sequence <= p->base_sequence
+                                    : covers(p->known, m->key, m->sequence))
         return;
     if (mark_covers(m, p->base, p->base_sequence)) {
         em_clock_unref(p->known);
@@ -104,16 +105,13 @@ void em_order_acquire_mark(struct em_command *c, const struct em_order_mark *m)
 {
     em_assert_locked();
     struct em_order_point *p = c->order;
-    const struct em_stream *s = c->stream;
+    struct em_stream *s = c->stream;
     if (!p || em_order.stopped)
         return;
     em_order_add_mark(p, m);
     p->waited = (struct em_order_call){c->call, c->entry};
     p->acquired_late = em_clock_get(em_order.host, p->key) >= p->sequence;
-    struct em_context_work *work = &s->object.context->work;
-    em_order_join_mark(&work->order_all, m);
-    if (s->blocking || s->kind == EM_STREAM_LEGACY)
-        em_order_join_mark(&work->order_ordered, m);
+    em_order_list_waiter(s);
     em_order_stop_if_failed();
 }
 
@@ -143,11 +141,7 @@ void em_order_acquire(struct em_command *c, struct em_clock *from)
     em_order_add_mark(p, &(struct em_order_mark){.known = from});
     p->waited = (struct em_order_call){c->call, c->entry};
     p->acquired_late = em_clock_get(em_order.host, p->key) >= p->sequence;
-    // For those who wait for many streams at once.
-    struct em_context_work *work = &s->object.context->work;
-    em_clock_join(&work->order_all, from);
-    if (s->blocking || s->kind == EM_STREAM_LEGACY)
-        em_clock_join(&work->order_ordered, from);
+    em_order_list_waiter(s);
     em_order_stop_if_failed();
 }
 
@@ -165,6 +159,7 @@ void em_order_release_context(struct em_context *context, uint64_t up_to, struct
     em_assert_locked();
     if (em_order.stopped)
         return;
+    em_order_join_waiters(context);
     em_clock_join(to, context->work.order_all);
     em_clock_prune(to, em_order_key(context->id, 0), em_order_key(context->id, UINT32_MAX), up_to);
     em_clock_raise(to, em_order_key(context->id, EM_ORDER_ALL), up_to);

@@ -7,6 +7,7 @@
 struct em_clock;
 struct em_entry;
 struct em_order_launch;
+struct em_stream;
 
 enum em_order_act { EM_ORDER_READ, EM_ORDER_WRITE, EM_ORDER_ALLOCATE, EM_ORDER_FREE };
 
@@ -34,6 +35,8 @@ struct em_order_point {
     uint64_t key;                   // its component; 0 before its first command
     uint64_t sequence;              // of its last command
     uint64_t allocated;             // of its last allocation
+    struct em_stream *next_waiter;  // in work.order_waiters
+    bool waits;                     // it is there
     bool ordered;                   // the legacy stream or a blocking one
     bool acquired_late;             // `known` has grown since the host knows the last command
     struct em_order_launch *launch; // of a step, else NULL

@@ -39,6 +39,11 @@ bool em_order_knows(struct em_clock *known, const struct em_order_who *who);
 void em_order_join_mark(struct em_clock **known, const struct em_order_mark *mark);
 // Adds a mark to what a point knows.
 void em_order_add_mark(struct em_order_point *point, const struct em_order_mark *mark);
+// The stream has waited for other work. Whoever waits for all streams of a context learns of it
+// then, and not before, because that costs more than the wait.
+void em_order_list_waiter(struct em_stream *stream);
+// Adds to order_all and order_ordered of the context all that its streams have waited for.
+void em_order_join_waiters(struct em_context *context);
 // Stops the checker if a clock could not grow.
 void em_order_stop_if_failed(void);
 
