@@ -6,7 +6,20 @@
 
 // X(family, set): in the order of the indices of forms.
 #define KN_FAMILIES(X, set)                                                                        \
-    X(integer, set) X(f32, set) X(f64, set) X(float_minmax, set) X(half, set) X(float_compare, set)
+    X(integer, set)                                                                                \
+    X(multiply, set)                                                                               \
+    X(divide, set)                                                                                 \
+    X(carry, set)                                                                                  \
+    X(bits, set)                                                                                   \
+    X(fields, set)                                                                                 \
+    X(compare, set)                                                                                \
+    X(move, set)                                                                                   \
+    X(video, set)                                                                                  \
+    X(f32, set)                                                                                    \
+    X(f64, set)                                                                                    \
+    X(float_minmax, set)                                                                           \
+    X(half, set)                                                                                   \
+    X(float_compare, set)
 
 #define KN_FAMILY_DECLARE(family, set) extern const struct kn_form kn_forms_##family##_##set[];
 #pragma GCC visibility push(hidden)

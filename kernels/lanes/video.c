@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// Forms of video instructions. Their modifiers are decoded for each lane, because hardly any
+// program uses these instructions: cards have computed them by several others since 2014.
+#include "lanes.inc.h"
+
+#include "families.h"
+#include "kn_video.h"
+
+static inline int64_t clamp(int64_t x, unsigned bits, bool is_signed)
+{
+    const int64_t most = (INT64_C(1) << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
+    return x < least ? least : x > most ? most : x;
+}
+
+// The lower bits of x, extended.
+static inline int64_t extend(uint64_t x, unsigned bits, bool is_signed)
+{
+    const unsigned up = 64 - bits;
+    return is_signed ? (int64_t)(x << up) >> up : (int64_t)(x << up >> up);
+}
+
+static inline unsigned part_bits(unsigned part)
+{
+    return part == KN_VIDEO_WORD ? 32 : part < KN_VIDEO_H0 ? 8 : 16;
+}
+
+static inline unsigned part_at(unsigned part)
+{
+    if (part == KN_VIDEO_WORD)
+        return 0;
+    return part < KN_VIDEO_H0 ? 8 * (part - KN_VIDEO_B0) : 16 * (part - KN_VIDEO_H0);
+}
+
+static inline int64_t part_of(uint32_t x, unsigned part, bool is_signed)
+{
+    return extend(x >> part_at(part), part_bits(part), is_signed);
+}
+
+// "vavrg: the average is rounded away from zero" if the values are signed, up if not.
+static inline int64_t average(int64_t a, int64_t b)
+{
+    return (a + b + (a + b >= 0)) >> 1;
+}
+
+static inline int64_t compute(unsigned operation, int64_t a, int64_t b)
+{
+    switch (operation) {
+    case KN_VIDEO_ADD:
+        return a + b;
+    case KN_VIDEO_SUB:
+        return a - b;
+    case KN_VIDEO_ABSDIFF:
+        return a < b ? b - a : a - b;
+    case KN_VIDEO_MIN:
+        return a < b ? a : b;
+    case KN_VIDEO_MAX:
+        return a > b ? a : b;
+    case KN_VIDEO_AVRG:
+        return average(a, b);
+    case KN_VIDEO_SHL:
+        return (int64_t)((uint64_t)a << b);
+    case KN_VIDEO_SHR:
+        return a >> b;
+    case KN_VIDEO_EQ:
+        return a == b;
+    case KN_VIDEO_NE:
+        return a != b;
+    case KN_VIDEO_LT:
+        return a < b;
+    case KN_VIDEO_LE:
+        return a <= b;
+    case KN_VIDEO_GT:
+        return a > b;
+    default:
+        return a >= b;
+    }
+}
+
+static inline uint32_t second(unsigned operation, uint32_t x, uint32_t c, bool is_signed)
+{
+    const int64_t extended = extend(x, 32, is_signed), other = extend(c, 32, is_signed);
+    switch (operation) {
+    case KN_VIDEO_PLUS:
+        return x + c;
+    case KN_VIDEO_LEAST:
+        return (uint32_t)compute(KN_VIDEO_MIN, extended, other);
+    case KN_VIDEO_GREATEST:
+        return (uint32_t)compute(KN_VIDEO_MAX, extended, other);
+    default:
+        return x;
+    }
+}
+
+// .sat as on the card: "clamps to the range of the destination", but an unsigned word is clamped at
+// zero only.
+static inline int64_t saturate(int64_t x, unsigned part, bool is_signed)
+{
+    if (part == KN_VIDEO_WORD && !is_signed)
+        return x < 0 ? 0 : x;
+    return clamp(x, part_bits(part), is_signed);
+}
+
+static inline uint32_t video(struct kn_video v, uint32_t a, uint32_t b, uint32_t c)
+{
+    const bool shifts = v.operation == KN_VIDEO_SHL || v.operation == KN_VIDEO_SHR;
+    const bool is_signed = v.flags & KN_VIDEO_SIGNED_D;
+    const int64_t x = part_of(a, v.a, v.flags & KN_VIDEO_SIGNED_A);
+    int64_t y = part_of(b, v.b, v.flags & KN_VIDEO_SIGNED_B && !shifts);
+    if (shifts)
+        y = v.flags & KN_VIDEO_WRAP ? y & 31 : y > 32 ? 32 : y;
+    int64_t value = compute(v.operation, x, y);
+    if (v.flags & KN_VIDEO_SATURATE)
+        value = saturate(value, v.write, is_signed);
+    if (v.write == KN_VIDEO_WORD)
+        return second(v.second, (uint32_t)value, c, is_signed);
+    const uint32_t mask = (UINT32_C(1) << part_bits(v.write)) - 1, at = part_at(v.write);
+    return (c & ~(mask << at)) | ((uint32_t)value & mask) << at;
+}
+
+// vmad: "a * b + c, shifted to the right".
+static inline uint32_t vmad(struct kn_video v, uint32_t a, uint32_t b, uint32_t c)
+{
+    const bool minus_ab = v.flags & KN_VIDEO_MINUS_AB, minus_c = v.flags & KN_VIDEO_MINUS_C;
+    const bool is_signed =
+        (v.flags & (KN_VIDEO_SIGNED_A | KN_VIDEO_SIGNED_B)) || minus_ab || minus_c;
+    const kn_int128 product = (kn_int128)part_of(a, v.a, v.flags & KN_VIDEO_SIGNED_A) *
+                              part_of(b, v.b, v.flags & KN_VIDEO_SIGNED_B);
+    const int64_t third = extend(c, 32, is_signed);
+    kn_int128 value = (minus_ab ? -product : product) + (minus_c ? -third : third) +
+                      !!(v.flags & KN_VIDEO_PLUS_ONE);
+    value >>= v.write & 31;
+    if (v.flags & KN_VIDEO_SATURATE) {
+        const int64_t most = is_signed ? INT32_MAX : UINT32_MAX;
+        const int64_t least = is_signed ? INT32_MIN : 0;
+        value = value < least ? least : value > most ? most : value;
+    }
+    return (uint32_t)value;
+}
+
+// Halves (bits = 16) or bytes (8) of {b, a}. With a secondary operation, the results are added to
+// c; otherwise c has those that are not written.
+static inline uint32_t video_parts(struct kn_video v, uint32_t a, uint32_t b, uint32_t c,
+                                   unsigned bits)
+{
+    const uint64_t both = (uint64_t)b << 32 | a;
+    const uint32_t mask = (UINT32_C(1) << bits) - 1;
+    uint32_t sum = c, word = c;
+    for (unsigned part = 0; part < 32 / bits; part++) {
+        if (!(v.write >> part & 1))
+            continue;
+        const unsigned from_a = bits * (v.a >> 4 * part & 7), from_b = bits * (v.b >> 4 * part & 7);
+        const int64_t x = extend(both >> (from_a & 63), bits, v.flags & KN_VIDEO_SIGNED_A);
+        const int64_t y = extend(both >> (from_b & 63), bits, v.flags & KN_VIDEO_SIGNED_B);
+        int64_t value = compute(v.operation, x, y);
+        if (v.flags & KN_VIDEO_SATURATE)
+            value = clamp(value, bits, v.flags & KN_VIDEO_SIGNED_D);
+        sum += (uint32_t)value;
+        word = (word & ~(mask << bits * part)) | ((uint32_t)value & mask) << bits * part;
+    }
+    return v.second ? sum : word;
+}
+
+#define VIDEO(name)                                                                                \
+    KN_FORM3(name, uint32_t, uint32_t, uint32_t, uint32_t,                                         \
+             name(kn_video_unpack(op->i), a[i], b[i], c[i]))
+static inline uint32_t video2(struct kn_video v, uint32_t a, uint32_t b, uint32_t c)
+{
+    return video_parts(v, a, b, c, 16);
+}
+
+static inline uint32_t video4(struct kn_video v, uint32_t a, uint32_t b, uint32_t c)
+{
+    return video_parts(v, a, b, c, 8);
+}
+
+VIDEO(video)
+VIDEO(video2)
+VIDEO(video4)
+VIDEO(vmad)
+
+const struct kn_form KN_FAMILY(video)[] = {
+    KN_ROW(video, "video", "w=wwwi"),
+    KN_ROW(video2, "video2", "w=wwwi"),
+    KN_ROW(video4, "video4", "w=wwwi"),
+    KN_ROW(vmad, "vmad", "w=wwwi"),
+    {0},
+};
