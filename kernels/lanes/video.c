@@ -8,7 +8,8 @@
 
 static inline int64_t clamp(int64_t x, unsigned bits, bool is_signed)
 {
-    const int64_t most = (INT64_C(1) << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
+    const int64_t most = (INT64_C(1) << (bits - is_signed)) - 1;
+    const int64_t least = is_signed ? -most - 1 : 0;
     return x < least ? least : x > most ? most : x;
 }
 
@@ -91,13 +92,15 @@ static inline uint32_t second(unsigned operation, uint32_t x, uint32_t c, bool i
     }
 }
 
-// .sat as on the card: "clamps to the range of the destination", but an unsigned word is clamped at
-// zero only.
+// ".sat: clamps to the range of the destination", as the card does it: an unsigned word is clamped
+// at zero only. An unsigned part takes negative values for large ones. A signed part is always 0.
 static inline int64_t saturate(int64_t x, unsigned part, bool is_signed)
 {
-    if (part == KN_VIDEO_WORD && !is_signed)
-        return x < 0 ? 0 : x;
-    return clamp(x, part_bits(part), is_signed);
+    if (part == KN_VIDEO_WORD)
+        return is_signed ? clamp(x, 32, true) : x < 0 ? 0 : x;
+    if (is_signed)
+        return 0;
+    return x < 0 ? UINT32_MAX : clamp(x, part_bits(part), false);
 }
 
 static inline uint32_t video(struct kn_video v, uint32_t a, uint32_t b, uint32_t c)
@@ -117,24 +120,21 @@ static inline uint32_t video(struct kn_video v, uint32_t a, uint32_t b, uint32_t
     return (c & ~(mask << at)) | ((uint32_t)value & mask) << at;
 }
 
-// vmad: "a * b + c, shifted to the right".
+// vmad: "a * b + c, shifted to the right". The card extends c by its sign even if all types are
+// unsigned, and then shifts zeros in.
 static inline uint32_t vmad(struct kn_video v, uint32_t a, uint32_t b, uint32_t c)
 {
     const bool minus_ab = v.flags & KN_VIDEO_MINUS_AB, minus_c = v.flags & KN_VIDEO_MINUS_C;
     const bool is_signed =
         (v.flags & (KN_VIDEO_SIGNED_A | KN_VIDEO_SIGNED_B)) || minus_ab || minus_c;
-    const kn_int128 product = (kn_int128)part_of(a, v.a, v.flags & KN_VIDEO_SIGNED_A) *
-                              part_of(b, v.b, v.flags & KN_VIDEO_SIGNED_B);
-    const int64_t third = extend(c, 32, is_signed);
-    kn_int128 value = (minus_ab ? -product : product) + (minus_c ? -third : third) +
-                      !!(v.flags & KN_VIDEO_PLUS_ONE);
-    value >>= v.write & 31;
-    if (v.flags & KN_VIDEO_SATURATE) {
-        const int64_t most = is_signed ? INT32_MAX : UINT32_MAX;
-        const int64_t least = is_signed ? INT32_MIN : 0;
-        value = value < least ? least : value > most ? most : value;
-    }
-    return (uint32_t)value;
+    const uint64_t product = (uint64_t)part_of(a, v.a, v.flags & KN_VIDEO_SIGNED_A) *
+                             (uint64_t)part_of(b, v.b, v.flags & KN_VIDEO_SIGNED_B);
+    const uint64_t third = (uint64_t)(int32_t)c;
+    const uint64_t sum = (minus_ab ? 0 - product : product) + (minus_c ? 0 - third : third) +
+                         !!(v.flags & KN_VIDEO_PLUS_ONE);
+    const unsigned down = v.write & 31;
+    const int64_t value = is_signed ? (int64_t)sum >> down : (int64_t)(sum >> down);
+    return (uint32_t)(v.flags & KN_VIDEO_SATURATE ? clamp(value, 32, is_signed) : value);
 }
 
 // Halves (bits = 16) or bytes (8) of {b, a}. With a secondary operation, the results are added to
