@@ -77,63 +77,69 @@ static inline int64_t compute(unsigned operation, int64_t a, int64_t b)
     }
 }
 
-static inline uint32_t second(unsigned operation, uint32_t x, uint32_t c, bool is_signed)
+// The secondary operation and the lower 32 bits. On the card, min and max of unsigned results
+// compare 64 bits: c is extended by zeros, sums and differences by their upper bit.
+static inline uint32_t second(const struct kn_video *v, int64_t x, uint32_t c)
 {
-    const int64_t extended = extend(x, 32, is_signed), other = extend(c, 32, is_signed);
-    switch (operation) {
-    case KN_VIDEO_PLUS:
-        return x + c;
-    case KN_VIDEO_LEAST:
-        return (uint32_t)compute(KN_VIDEO_MIN, extended, other);
-    case KN_VIDEO_GREATEST:
-        return (uint32_t)compute(KN_VIDEO_MAX, extended, other);
-    default:
-        return x;
-    }
+    const bool is_signed = v->flags & KN_VIDEO_SIGNED_D;
+    if (v->second == KN_VIDEO_PLUS)
+        return (uint32_t)x + c;
+    if (v->second == KN_VIDEO_ALONE)
+        return (uint32_t)x;
+    if (v->operation == KN_VIDEO_ADD || v->operation == KN_VIDEO_SUB)
+        x = (int32_t)x;
+    const bool less = is_signed ? x < (int32_t)c : (uint64_t)x < c;
+    return less == (v->second == KN_VIDEO_LEAST) ? (uint32_t)x : c;
 }
 
 // ".sat: clamps to the range of the destination", as the card does it: an unsigned word is clamped
-// at zero only. An unsigned part takes negative values for large ones. A signed part is always 0.
+// at zero only, and a part takes negative values for large ones.
 static inline int64_t saturate(int64_t x, unsigned part, bool is_signed)
 {
     if (part == KN_VIDEO_WORD)
         return is_signed ? clamp(x, 32, true) : x < 0 ? 0 : x;
-    if (is_signed)
-        return 0;
-    return x < 0 ? UINT32_MAX : clamp(x, part_bits(part), false);
+    const int64_t most = clamp(INT32_MAX, part_bits(part), is_signed);
+    return x < 0 || x > most ? most : x;
+}
+
+// "optMerge: the result goes to a part of d, and the rest of d comes from c". The card takes the
+// upper half of the result for .h1, and the lower bits for other parts.
+static inline uint32_t merge(uint32_t x, uint32_t c, unsigned part)
+{
+    const uint32_t mask = (UINT32_C(1) << part_bits(part)) - 1, at = part_at(part);
+    if (part == KN_VIDEO_H0 + 1)
+        return (x & 0xffff0000) | (c & 0xffff);
+    return (c & ~(mask << at)) | (x & mask) << at;
 }
 
 static inline uint32_t video(struct kn_video v, uint32_t a, uint32_t b, uint32_t c)
 {
     const bool shifts = v.operation == KN_VIDEO_SHL || v.operation == KN_VIDEO_SHR;
-    const bool is_signed = v.flags & KN_VIDEO_SIGNED_D;
     const int64_t x = part_of(a, v.a, v.flags & KN_VIDEO_SIGNED_A);
     int64_t y = part_of(b, v.b, v.flags & KN_VIDEO_SIGNED_B && !shifts);
     if (shifts)
         y = v.flags & KN_VIDEO_WRAP ? y & 31 : y > 32 ? 32 : y;
     int64_t value = compute(v.operation, x, y);
     if (v.flags & KN_VIDEO_SATURATE)
-        value = saturate(value, v.write, is_signed);
-    if (v.write == KN_VIDEO_WORD)
-        return second(v.second, (uint32_t)value, c, is_signed);
-    const uint32_t mask = (UINT32_C(1) << part_bits(v.write)) - 1, at = part_at(v.write);
-    return (c & ~(mask << at)) | ((uint32_t)value & mask) << at;
+        value = saturate(value, v.write, v.flags & KN_VIDEO_SIGNED_D);
+    const uint32_t result = second(&v, value, c);
+    return v.write == KN_VIDEO_WORD ? result : merge(result, c, v.write);
 }
 
-// vmad: "a * b + c, shifted to the right". The card extends c by its sign even if all types are
-// unsigned, and then shifts zeros in.
+// vmad: "a * b + c, shifted to the right". The card extends whole words by their sign, and so c,
+// even if all types are unsigned; it then shifts zeros in.
 static inline uint32_t vmad(struct kn_video v, uint32_t a, uint32_t b, uint32_t c)
 {
     const bool minus_ab = v.flags & KN_VIDEO_MINUS_AB, minus_c = v.flags & KN_VIDEO_MINUS_C;
-    const bool is_signed =
-        (v.flags & (KN_VIDEO_SIGNED_A | KN_VIDEO_SIGNED_B)) || minus_ab || minus_c;
-    const uint64_t product = (uint64_t)part_of(a, v.a, v.flags & KN_VIDEO_SIGNED_A) *
-                             (uint64_t)part_of(b, v.b, v.flags & KN_VIDEO_SIGNED_B);
+    const bool signed_a = v.flags & KN_VIDEO_SIGNED_A, signed_b = v.flags & KN_VIDEO_SIGNED_B;
+    const bool is_signed = signed_a || signed_b || minus_ab || minus_c;
+    const uint64_t x = (uint64_t)part_of(a, v.a, signed_a || v.a == KN_VIDEO_WORD);
+    const uint64_t y = (uint64_t)part_of(b, v.b, signed_b || v.b == KN_VIDEO_WORD);
     const uint64_t third = (uint64_t)(int32_t)c;
-    const uint64_t sum = (minus_ab ? 0 - product : product) + (minus_c ? 0 - third : third) +
+    const uint64_t sum = (minus_ab ? 0 - x * y : x * y) + (minus_c ? 0 - third : third) +
                          !!(v.flags & KN_VIDEO_PLUS_ONE);
     const unsigned down = v.write & 31;
-    const int64_t value = is_signed ? (int64_t)sum >> down : (int64_t)(sum >> down);
+    const int64_t value = is_signed || !down ? (int64_t)sum >> down : (int64_t)(sum >> down);
     return (uint32_t)(v.flags & KN_VIDEO_SATURATE ? clamp(value, 32, is_signed) : value);
 }
 
