@@ -124,6 +124,12 @@ px_register px_special(struct px_lower *l, enum px_special special)
                         });
 }
 
+px_register px_carry(struct px_lower *l)
+{
+    return px_filled(l,
+                     &(struct px_register_info){.letter = 'p', .index = UINT32_MAX, .name = "CC"});
+}
+
 char px_letter(const struct px_lower *l, px_register reg)
 {
     return reg < l->register_count ? l->registers[reg].letter : '?';

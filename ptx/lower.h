@@ -51,6 +51,8 @@ struct px_address px_address(struct px_lower *l, const struct px_operand *operan
 px_register px_temporary(struct px_lower *l, char letter);
 px_register px_constant(struct px_lower *l, char letter, uint64_t value);
 px_register px_special(struct px_lower *l, enum px_special special);
+// The carry (CC) of add.cc and its like: one predicate for the kernel.
+px_register px_carry(struct px_lower *l);
 // The letter of a register. A lowering function should not expect the letter of the row's type if
 // the row allows wider registers.
 char px_letter(const struct px_lower *l, px_register reg);

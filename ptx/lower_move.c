@@ -14,10 +14,40 @@ static void move(struct px_lower *l, px_register to, px_register from)
         px_emit(l, forms[(int)px_letter(l, to)], to, from);
 }
 
+// "mov.b32 {a, b}, c" takes c apart, and "mov.b32 c, {a, b}" puts it together; the first element is
+// in the lower bits. The form is unpack.32.16x2 or pack.32.16x2.
+static void move_vector(struct px_lower *l, const struct px_statement *s)
+{
+    const bool packs = s->a[0].kind == PX_OPERAND_VECTOR;
+    const struct px_operand *vector = packs ? &s->a[0] : &s->d[0];
+    const struct px_operand *whole = packs ? &s->d[0] : &s->a[0];
+    const unsigned type = s->types[0], bits = px_type_bits(type), count = vector->count;
+    static const unsigned types[] = {[8] = PX_B8, [16] = PX_B16, [32] = PX_B32, [64] = PX_B64};
+    px_register operands[5];
+
+    if (px_type_kind(type) != 'b' || whole->kind == PX_OPERAND_VECTOR) {
+        px_refuse(l, "mov of a vector needs a type .b16 to .b128 and one vector");
+        return;
+    }
+    if ((count != 2 && count != 4) || bits / count < 8 || bits / count > 64) {
+        px_refuse(l, "a .%s value does not have %u elements", px_modifier_name(type), count);
+        return;
+    }
+    const unsigned part = types[bits / count];
+    for (unsigned i = 0; i < count; i++)
+        operands[packs + i] =
+            packs ? px_value(l, &vector->parts[i], part) : px_target(l, &vector->parts[i], part);
+    operands[packs ? 0 : count] = packs ? px_target(l, whole, type) : px_value(l, whole, type);
+    px_emit_form(l, px_name(l, "%s.%u.%ux%u", packs ? "pack" : "unpack", bits, bits / count, count),
+                 0, PX_NONE, operands, count + 1);
+}
+
 void px_lower_mov(struct px_lower *l, const struct px_statement *s)
 {
     const unsigned type = s->types[0];
+
     if (s->d[0].kind == PX_OPERAND_VECTOR || s->a[0].kind == PX_OPERAND_VECTOR)
-        px_unsupported(l, "vectors are not supported yet");
-    move(l, px_target(l, &s->d[0], type), px_value(l, &s->a[0], type));
+        move_vector(l, s);
+    else
+        move(l, px_target(l, &s->d[0], type), px_value(l, &s->a[0], type));
 }

@@ -52,12 +52,13 @@ enum px_operand_kind {
 struct px_operand {
     enum px_operand_kind kind;
     bool negated; // !p
+    bool minus;   // -r, of a register: vmad
     bool single;  // of a float: written as 0f…
     bool generic; // generic(variable)
     bool is_unsigned;
     uint16_t type;    // of a register, as declared: enum px_modifier
     uint8_t length;   // of a register declared as a vector: 2 or 4; `reg` is the first element
-    char selector[4]; // "b0" … "h1" of video instructions, or ""
+    char selector[8]; // of video instructions: "b0", "h1", "h31", "b7531" …, or ""
     px_register reg;
     uint32_t symbol;
     int64_t value;
