@@ -15,7 +15,7 @@
     KN_FORM1(not_##bits, uint##bits##_t, uint##bits##_t, ~a[i])                                    \
     KN_FORM1(cnot_##bits, uint##bits##_t, uint##bits##_t, a[i] == 0)                               \
     KN_FORM2(shl_##bits, uint##bits##_t, uint##bits##_t, uint32_t,                                 \
-             b[i] < bits ? (uint64_t)a[i] << (b[i] & (bits - 1)) : 0)                              \
+             b[i] < bits ? (uint##bits##_t)(a[i] << (b[i] & (bits - 1))) : 0)                      \
     KN_FORM2(shr_u##bits, uint##bits##_t, uint##bits##_t, uint32_t,                                \
              b[i] < bits ? a[i] >> (b[i] & (bits - 1)) : 0)                                        \
     KN_FORM2(shr_s##bits, int##bits##_t, int##bits##_t, uint32_t,                                  \
@@ -76,12 +76,15 @@ KN_OPERATION(lop3_some)
     KN_NEXT;
 }
 
-// Counts by sums of neighbours, so that they can be vectorised.
+// Counts by sums of neighbours, so that they can be vectorised. (gcc takes the usual multiplication
+// at the end for __builtin_popcount, which AVX2 has for single values only.)
 static inline uint32_t popc_32(uint32_t x)
 {
     x -= x >> 1 & 0x55555555;
     x = (x & 0x33333333) + (x >> 2 & 0x33333333);
-    return ((x + (x >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+    x = (x + (x >> 4)) & 0x0f0f0f0f;
+    x += x >> 8;
+    return (x + (x >> 16)) & 0x3f;
 }
 
 static inline uint32_t clz_32(uint32_t x)

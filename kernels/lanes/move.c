@@ -24,7 +24,7 @@ KN_FORM4(pack_128_32x4, kn_uint128, uint32_t, uint32_t, uint32_t, uint32_t,
          (a[i] | (uint64_t)b[i] << 32) | (kn_uint128)(c[i] | (uint64_t)e[i] << 32) << 64)
 
 // unpack: "mov.b32 {d, e}, a": d takes the lower bits.
-#define UNPACK(name, A, D, parts, bits, mask)                                                      \
+#define UNPACK(name, A, D, parts, part_value)                                                      \
     KN_INLINE void name##_lanes(const struct kn_op *op, struct kn_warp *w, const int32_t *on)      \
     {                                                                                              \
         const A *a = KN_REGISTER(A, op->a);                                                        \
@@ -32,7 +32,7 @@ KN_FORM4(pack_128_32x4, kn_uint128, uint32_t, uint32_t, uint32_t, uint32_t,
             D *d = KN_REGISTER(D, part ? op->more[part - 1] : op->d);                              \
             KN_EACH_LANE                                                                           \
             {                                                                                      \
-                const D value = (D)((a[i] >> part * bits) & mask);                                 \
+                const D value = (D)(part_value);                                                   \
                 d[i] = !on || on[i] ? value : d[i];                                                \
             }                                                                                      \
         }                                                                                          \
@@ -47,13 +47,13 @@ KN_FORM4(pack_128_32x4, kn_uint128, uint32_t, uint32_t, uint32_t, uint32_t,
         name##_lanes(op, w, kn_lanes_of(op, w));                                                   \
         KN_NEXT;                                                                                   \
     }
-UNPACK(unpack_16_8x2, uint16_t, uint16_t, 2, 8, 0xff)
-UNPACK(unpack_32_16x2, uint32_t, uint16_t, 2, 16, 0xffff)
-UNPACK(unpack_32_8x4, uint32_t, uint16_t, 4, 8, 0xff)
-UNPACK(unpack_64_32x2, uint64_t, uint32_t, 2, 32, UINT32_MAX)
-UNPACK(unpack_64_16x4, uint64_t, uint16_t, 4, 16, 0xffff)
-UNPACK(unpack_128_64x2, kn_uint128, uint64_t, 2, 64, UINT64_MAX)
-UNPACK(unpack_128_32x4, kn_uint128, uint32_t, 4, 32, UINT32_MAX)
+UNPACK(unpack_16_8x2, uint16_t, uint16_t, 2, a[i] >> 8 * part & 0xff)
+UNPACK(unpack_32_16x2, uint32_t, uint16_t, 2, a[i] >> 16 * part)
+UNPACK(unpack_32_8x4, uint32_t, uint16_t, 4, a[i] >> 8 * part & 0xff)
+UNPACK(unpack_64_32x2, uint64_t, uint32_t, 2, a[i] >> 32 * part)
+UNPACK(unpack_64_16x4, uint64_t, uint16_t, 4, a[i] >> 16 * part)
+UNPACK(unpack_128_64x2, uint64_t, uint64_t, 2, a[2 * i + part])
+UNPACK(unpack_128_32x4, uint32_t, uint32_t, 4, a[4 * i + part])
 
 #define PREDICATE(name, expression)                                                                \
     KN_OPERATION(name##_all)                                                                       \

@@ -33,6 +33,8 @@ void ca_bench_fill(uint64_t min_B, uint64_t max_B);
 void ca_bench_floor(uint64_t min_B, uint64_t max_B);
 void ca_bench_tile(uint64_t min_B, uint64_t max_B);
 void ca_bench_convert(void);
+// The forms over 32 lanes whose names contain `filter` (NULL: all).
+void ca_bench_lanes(const char *filter, unsigned milliseconds);
 void ca_bench_layout(uint64_t min_B, uint64_t max_B);
 // Formats a size: "64 KiB".
 const char *ca_size_text(uint64_t size_B);

@@ -247,6 +247,7 @@ int main(int argc, char **argv)
         ca_bench_layout(min_B, max_B);
         ca_bench_floor(min_B, max_B);
         ca_bench_convert();
+        ca_bench_lanes(*bench ? bench : NULL, milliseconds);
         return 0;
     }
     check_all(rounds);

@@ -77,16 +77,17 @@ void ca_lane_place(struct ca_lane_case *c, bool shared)
     }
 }
 
-void ca_lane_run(const struct ca_lane_case *c, const struct kn_form *form, uint8_t *registers)
+void ca_lane_run_chain(const struct ca_lane_case *c, const struct kn_form *form, uint8_t *registers,
+                       unsigned length, unsigned times)
 {
-    struct kn_op ops[2] = {{.run = {form->run[0], form->run[1]}}, {.run = {stop, stop}}};
+    struct kn_op ops[CA_CHAIN_MOST + 1], first = {.run = {form->run[0], form->run[1]}};
     uint32_t more[2 * CA_OPERANDS], mores = 0;
     struct kn_warp w = {.r = (char *)registers, .lanes = UINT32_MAX};
-    uint32_t *const fixed[] = {&ops->a, &ops->b, &ops->c};
+    uint32_t *const fixed[] = {&first.a, &first.b, &first.c};
 
-    ops->d = c->at[0];
-    ops->i = c->value;
-    ops->more = more;
+    first.d = c->at[0];
+    first.i = c->value;
+    first.more = more;
     for (unsigned i = 1; i < c->destinations; i++)
         more[mores++] = c->at[i];
     for (unsigned i = 0; i < c->sources; i++) {
@@ -96,11 +97,21 @@ void ca_lane_run(const struct ca_lane_case *c, const struct kn_form *form, uint8
         else
             more[mores++] = at;
     }
-    ops->guard = c->guarded ? CA_GUARD_AT : CA_FALSE_AT;
-    ops->guard_flip = c->guarded && !c->guard_not ? 0 : UINT32_MAX;
+    first.guard = c->guarded ? CA_GUARD_AT : CA_FALSE_AT;
+    first.guard_flip = c->guarded && !c->guard_not ? 0 : UINT32_MAX;
+    for (unsigned i = 0; i < length; i++)
+        ops[i] = first;
+    ops[length] = (struct kn_op){.run = {stop, stop}};
     kn_warp_activate(&w, c->active);
-    w.partial |= c->guarded;
-    kn_warp_run(&w, ops);
+    if (c->guarded)
+        w.partial = 1;
+    for (unsigned i = 0; i < times; i++)
+        kn_warp_run(&w, ops);
+}
+
+void ca_lane_run(const struct ca_lane_case *c, const struct kn_form *form, uint8_t *registers)
+{
+    ca_lane_run_chain(c, form, registers, 1, 1);
 }
 
 static uint64_t edge(unsigned size_B)

@@ -6,6 +6,7 @@
 
 enum {
     CA_OPERANDS = 16,
+    CA_CHAIN_MOST = 64,                            // operations of ca_lane_run_chain
     CA_REGISTER_B = 1024,                          // the distance of registers in a file
     CA_FILE_B = (CA_OPERANDS + 1) * CA_REGISTER_B, // registers of one form
     CA_FALSE_AT = 0,                               // a predicate that is false in all lanes
@@ -39,3 +40,6 @@ void ca_lane_fill(uint8_t *registers, const struct ca_lane_case *c);
 int64_t ca_lane_immediate(const struct kn_form *form);
 // Runs `form`, which has the operands of c->form, on a file.
 void ca_lane_run(const struct ca_lane_case *c, const struct kn_form *form, uint8_t *registers);
+// Runs a chain of `length` such operations, at most CA_CHAIN_MOST, some times.
+void ca_lane_run_chain(const struct ca_lane_case *c, const struct kn_form *form, uint8_t *registers,
+                       unsigned length, unsigned times);
