@@ -48,17 +48,10 @@ SELECT(16, uint32_t)
 SELECT(32, uint32_t)
 SELECT(64, uint64_t)
 
-// "slct: If c ≥ 0, a is selected, otherwise b. If operand c is NaN, operand b is selected." For
-// f32 this looks at the bits: -0 is not negative, and .ftz makes subnormal numbers zeros.
-#define FLOAT_NOT_NEGATIVE(c, least)                                                               \
-    ((c) <= UINT32_C(0x7f800000) || ((c) >= UINT32_C(0x80000000) && (c) < (least)))
+// "slct: If c ≥ 0, a is selected, otherwise b." (With a c of f32, it is a comparison and selp.)
 #define CHOOSE(bits)                                                                               \
     KN_FORM3(slct_##bits##_s32, uint##bits##_t, uint##bits##_t, uint##bits##_t, int32_t,           \
-             c[i] >= 0 ? a[i] : b[i])                                                              \
-    KN_FORM3(slct_##bits##_f32, uint##bits##_t, uint##bits##_t, uint##bits##_t, uint32_t,          \
-             FLOAT_NOT_NEGATIVE(c[i], UINT32_C(0x80000001)) ? a[i] : b[i])                         \
-    KN_FORM3(slct_ftz_##bits##_f32, uint##bits##_t, uint##bits##_t, uint##bits##_t, uint32_t,      \
-             FLOAT_NOT_NEGATIVE(c[i], UINT32_C(0x80800000)) ? a[i] : b[i])
+             c[i] >= 0 ? a[i] : b[i])
 CHOOSE(16)
 CHOOSE(32)
 CHOOSE(64)
@@ -71,9 +64,7 @@ CHOOSE(64)
         KN_ROW(setp_lt_s##bits, "setp.lt.s" #bits, "p=" l l),                                      \
         KN_ROW(setp_le_s##bits, "setp.le.s" #bits, "p=" l l),                                      \
         KN_ROW(selp_##bits, "selp." #bits, l "=" l l "p"),                                         \
-        KN_ROW(slct_##bits##_s32, "slct." #bits ".s32", l "=" l l "w"),                            \
-        KN_ROW(slct_##bits##_f32, "slct." #bits ".f32", l "=" l l "w"),                            \
-        KN_ROW(slct_ftz_##bits##_f32, "slct.ftz." #bits ".f32", l "=" l l "w")
+        KN_ROW(slct_##bits##_s32, "slct." #bits ".s32", l "=" l l "w")
 
 const struct kn_form KN_FAMILY(compare)[] = {
     ROWS(16, "h"),

@@ -161,14 +161,10 @@ static u64 selp_64(const u64 *in, u64 i)
     return in[2] ? in[0] : in[1];
 }
 
-static u64 slct_32_f32(const u64 *in, u64 i)
+static u64 slct_32_s32(const u64 *in, u64 i)
 {
-    const uint32_t word = (uint32_t)in[2];
-    float c;
-
     (void)i;
-    memcpy(&c, &word, 4);
-    return c >= 0 ? in[0] : in[1];
+    return s32(in[2]) >= 0 ? in[0] : in[1];
 }
 
 static u64 lop3_32(const u64 *in, u64 i)
@@ -330,7 +326,7 @@ static const struct {
     {"setp.lt.s32", setp_lt_s32},
     {"setp.le.u64", setp_le_u64},
     {"selp.64", selp_64},
-    {"slct.32.f32", slct_32_f32},
+    {"slct.32.s32", slct_32_s32},
     {"lop3.32", lop3_32},
     {"shl.32", shl_32},
     {"shr.s64", shr_s64},
