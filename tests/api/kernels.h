@@ -206,6 +206,17 @@ static void kernel_calls_driver(void)
     kernels_result = cuMemAlloc(&p, 64);
 }
 
+// After a barrier one thread accesses a bad address, or overflows its stack.
+static void kernel_bad_late(unsigned *data, unsigned thread, unsigned overflows)
+{
+    cardlessGridBarrier();
+    if (kernel_index() == thread && overflows)
+        data[0] = (unsigned)kernel_deep(NULL);
+    else if (kernel_index() == thread)
+        *(volatile unsigned *)((char *)data + (1ul << 36)) = 1;
+    cardlessGridBarrier();
+}
+
 enum {
     KERNEL_SCALE,
     KERNEL_ADD,
@@ -230,6 +241,7 @@ enum {
     KERNEL_NO_FLAG,
     KERNEL_CALLS_DRIVER,
     KERNEL_ALIGNED,
+    KERNEL_BAD_LATE,
     KERNEL_COUNT
 };
 
@@ -283,6 +295,8 @@ static const cardlessKernelDesc kernels_list[] = {
                         .function = (void (*)(void))kernel_bad_after_barrier,
                         ONE_POINTER},
     [KERNEL_CALLS_DRIVER] = {KERNEL(calls_driver)},
+    [KERNEL_BAD_LATE] = {KERNEL(bad_late), .params = pointer_and_two, .param_count = 3,
+                         .flags = CARDLESS_KERNEL_BARRIERS},
     [KERNEL_ALIGNED] = {KERNEL(aligned), .params = aligned_types, .param_count = 4},
 };
 

@@ -108,6 +108,42 @@ TEST(grid_barrier_of_all)
     EXPECT_EQ(word(64), 64);
 }
 
+static bool was_reported(const char *text)
+{
+    char line[8192];
+    bool found = false;
+    FILE *f = fopen(test_diagnostics, "r");
+    while (f && fgets(line, sizeof line, f))
+        found |= strstr(line, text) != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+// Threads that share a stack fail as others do: thread 3000 is not among the first 1,024.
+static void fail_late(unsigned overflows)
+{
+    start();
+    unsigned thread = 3000;
+    void *arguments[] = {&memory, &thread, &overflows};
+    EXPECT_OK(cuLaunchCooperativeKernel(functions[KERNEL_BAD_LATE], 16, 1, 1, 256, 1, 1, 0, NULL,
+                                        arguments));
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT(was_reported("kernel bad_late, block (11,0,0), thread (184,0,0)"));
+}
+
+TEST(fault_in_shared_stack)
+{
+    fail_late(0);
+}
+
+TEST(overflow_of_shared_stack)
+{
+    if (SANITIZED)
+        SKIP("a sanitizer reports the overflow itself");
+    fail_late(1);
+}
+
 // ---- accesses ----
 
 static const cardlessParam sized[] = {{CARDLESS_POINTER, 4, 3},
@@ -231,4 +267,5 @@ TEST(wrong_sizes)
 
 TESTS(CASE(any_byte), CASE(counted_elements), CASE(counted_elements_meet), CASE(no_elements),
       CASE(too_many_elements), CASE(fixed_size), CASE(sizes_of_older_tables),
-      CASE(reads_of_elements), CASE(wrong_sizes), CASE(aligned_structs), CASE(grid_barrier_of_all))
+      CASE(reads_of_elements), CASE(fault_in_shared_stack), CASE(overflow_of_shared_stack),
+      CASE(wrong_sizes), CASE(aligned_structs), CASE(grid_barrier_of_all))
