@@ -79,8 +79,9 @@ TEST(grid_barrier_of_all)
     EXPECT_OK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
     const unsigned most = (unsigned)(per_sm * sms);
     EXPECT(most * BLOCK > 40000);
-    // ThreadSanitizer counts fibers as threads, and allows some thousands.
-    const unsigned blocks = THREAD_SANITIZER ? 16 : most, all = blocks * BLOCK;
+    // ThreadSanitizer counts fibers as threads, and allows some thousands. Newer AddressSanitizers
+    // map memory of their own for each fiber.
+    const unsigned blocks = SANITIZED ? 16 : most, all = blocks * BLOCK;
     CUdeviceptr data;
     unsigned rounds = ROUNDS;
     EXPECT_OK(cuMemAlloc(&data, all * 4ul));

@@ -73,8 +73,8 @@ static void launch(CUfunction f, CUstream stream, unsigned threads)
 // The end of the last table gives everything back.
 TEST(given_back)
 {
-    if (THREAD_SANITIZER)
-        SKIP("ThreadSanitizer maps memory of its own for each fiber");
+    if (SANITIZED)
+        SKIP("a sanitizer maps memory of its own for each fiber");
     CUmodule module;
     CUfunction f = load(&module);
     unsigned before = mappings();
@@ -98,8 +98,8 @@ static void *launch_with_others(void *function)
 // Only so many stacks are kept, however many threads have run kernels at the same time.
 TEST(kept)
 {
-    if (THREAD_SANITIZER)
-        SKIP("ThreadSanitizer maps memory of its own for each fiber");
+    if (SANITIZED)
+        SKIP("a sanitizer maps memory of its own for each fiber");
     CUmodule module;
     CUfunction f = load(&module);
     pthread_t threads[THREADS];
