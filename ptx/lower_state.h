@@ -4,6 +4,8 @@
 #include "arena.h"
 #include "lower.h"
 
+enum { PX_DYNAMIC = UINT32_MAX - 1 }; // px_register_info.size_B of extern shared arrays, for now
+
 struct px_lower {
     struct px_module *module;
     struct px_report *report;
@@ -12,6 +14,9 @@ struct px_lower {
     px_register guard; // of the operations that are emitted now
     bool guard_not;
     uint32_t function; // whose text is read now
+    uint32_t kernel;
+    struct px_body *body;
+    uint64_t local_B, shared_B; // that variables of bodies and parameters have
 
     struct px_op *ops;
     size_t op_count, op_capacity;

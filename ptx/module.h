@@ -37,10 +37,11 @@ enum px_space {
 };
 
 // A pointer in a variable's initial value: 8 bytes (or 4) at `at_B` are the address of another
-// variable plus an offset; with `generic`, as a generic address.
+// variable plus an offset, shifted to the right by `shift` bits; with `generic`, as a generic
+// address. If size_B is less than 8, only the lowest bytes are stored.
 struct px_relocation {
     uint64_t at_B;
-    uint32_t size_B;
+    uint32_t size_B, shift;
     bool generic, is_function;
     uint32_t symbol; // the index of the variable, or of the function
     int64_t offset;

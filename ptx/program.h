@@ -27,6 +27,8 @@ enum px_fill {
     PX_FILL_VARIABLE, // the address of variable `index` plus `value`: a global or constant one's,
                       // or a shared or local one's offset in its space; `generic` makes the
                       // latter a generic address
+    PX_FILL_WINDOW,   // `value` in shared (`index` is PX_SHARED) or local memory (PX_LOCAL), as a
+                      // generic address if `generic`
     PX_FILL_FUNCTION, // a number for function `index`, which an indirect call takes
     PX_FILL_ARGUMENT, // `size_B` bytes of the block of arguments at `value`
     PX_FILL_SPECIAL,  // enum px_special `index`
@@ -112,7 +114,7 @@ enum px_code {
     PX_WARP_BARRIER,    // bar.warp.sync: source: members
     PX_CLUSTER_BARRIER, // `immediate`: 0 arrive, 1 wait
     PX_BUILTIN,         // a call of the driver's own functions: `immediate` is an enum px_builtin
-    PX_CLOCK,           // %clock, %clock64, %clock_hi, %globaltimer…: `immediate` says which
+    PX_CLOCK,           // `immediate` is an enum px_clock
     PX_NANOSLEEP,
     PX_YIELD, // lets other warps run: a hint in loops that wait
 };
@@ -123,6 +125,14 @@ enum px_barrier {
     PX_BARRIER_POPC,
     PX_BARRIER_AND,
     PX_BARRIER_OR
+};
+enum px_clock {
+    PX_CLOCK_LOW,        // %clock, 32 bits
+    PX_CLOCK_HIGH,       // %clock_hi, 32 bits
+    PX_CLOCK_64,         // %clock64
+    PX_CLOCK_TIMER,      // %globaltimer, 64 bits, in nanoseconds
+    PX_CLOCK_TIMER_LOW,  // %globaltimer_lo, 32 bits
+    PX_CLOCK_TIMER_HIGH, // %globaltimer_hi, 32 bits
 };
 enum px_builtin { PX_BUILTIN_VPRINTF, PX_BUILTIN_ASSERTFAIL, PX_BUILTIN_MALLOC, PX_BUILTIN_FREE };
 

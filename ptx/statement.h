@@ -39,6 +39,7 @@ enum px_operand_kind {
     PX_OPERAND_INTEGER,   // `value`
     PX_OPERAND_FLOAT,     // `value` has the bits of an f64, or of an f32 if `single`
     PX_OPERAND_VARIABLE,  // the address of variable `symbol` plus `value`
+    PX_OPERAND_OWN,       // the same of a variable that the body declares; `symbol` is its number
     PX_OPERAND_PARAMETER, // a parameter of this function, or a .param variable: number `symbol`,
                           // plus `value`
     PX_OPERAND_FUNCTION,  // function `symbol`

@@ -205,6 +205,8 @@ def table_source(table):
     for name in table.modifiers:
         bits, kind = kinds.get(name, (0, ' '))
         out.append(f'    [{enum_name(table, name)}] = {{{c_text(name)}, {bits}, \'{kind}\'}},')
+    out += ['};', '', 'const uint16_t px_modifiers_sorted[] = {']
+    out += [f'    {enum_name(table, name)},' for name in sorted(table.modifiers)]
     return '\n'.join(out + ['};']) + '\n'
 
 

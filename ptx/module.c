@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: MIT
+// Modules: reads the declarations of PTX text.
+#include "module.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "module_state.h"
+#include "program.h"
+
+enum { VERSION_MOST = 90 };
+
+void px_reader_fail(struct px_reader *r, int error, const char *format, ...)
+{
+    if (r->error)
+        return;
+    r->error = error;
+    r->report->line = r->x.token.line;
+    const int at = snprintf(r->report->text, sizeof(r->report->text), "line %u: ", r->x.token.line);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(r->report->text + at, sizeof(r->report->text) - (size_t)at, format, list);
+    va_end(list);
+    r->x.at = r->x.end; // the rest is not read
+}
+
+bool px_reader_expect(struct px_reader *r, const char *text)
+{
+    if (r->error)
+        return false;
+    if (px_lex_take(&r->x, text))
+        return true;
+    if (r->x.token.kind == PX_TOKEN_END)
+        px_reader_fail(r, -EINVAL, "the text ends before \"%s\"", text);
+    else
+        px_reader_fail(r, -EINVAL, "\"%.*s\" stands in the place of \"%s\"", PX_TOKEN_ARGUMENTS(r),
+                       text);
+    return false;
+}
+
+struct px_name *px_symbol_find(const struct px_reader *r, const char *text, size_t length)
+{
+    return px_names_find(&r->module->state->parts[r->part].names, text, length);
+}
+
+uint32_t px_symbol_add(struct px_reader *r, const struct px_token *name, struct px_linkage linkage,
+                       enum px_name_kind kind, uint32_t fresh)
+{
+    struct px_module_state *state = r->module->state;
+    struct px_names *names = &state->parts[r->part].names;
+    const bool shared = linkage.visible || linkage.external || linkage.weak || linkage.common;
+    const struct px_name *old = px_names_find(names, name->at, name->length);
+    if (!old && shared)
+        old = px_names_find(&state->globals, name->at, name->length);
+    if (old && old->kind != (uint32_t)kind)
+        px_reader_fail(r, -EINVAL, "\"%.*s\" is declared as a function and as a variable",
+                       (int)(name->length < 60 ? name->length : 60), name->at);
+    const uint32_t index = old ? (uint32_t)old->value : fresh;
+    int rc = px_names_add(names, name->at, name->length, kind, index);
+    if ((!rc || rc == -EEXIST) && shared)
+        rc = px_names_add(&state->globals, name->at, name->length, kind, index);
+    if (rc && rc != -EEXIST)
+        px_reader_fail(r, -ENOMEM, "out of host memory");
+    return index;
+}
+
+static void module_variable(struct px_reader *r, const struct px_variable *variable,
+                            const struct px_token *name, void *context)
+{
+    const struct px_linkage *linkage = context;
+    struct px_module *m = r->module;
+    struct px_variable *grown =
+        px_grow(m->variables, m->variable_count, &m->state->variable_capacity, sizeof(*grown));
+    if (!grown) {
+        px_reader_fail(r, -ENOMEM, "out of host memory");
+        return;
+    }
+    m->variables = grown;
+    const uint32_t index = px_symbol_add(r, name, *linkage, PX_NAME_VARIABLE, m->variable_count);
+    if (r->error)
+        return;
+    if (index == m->variable_count) {
+        grown[m->variable_count++] = *variable;
+        return;
+    }
+    struct px_variable *old = &grown[index];
+    if (!old->external && !variable->external && !old->weak && !variable->weak)
+        px_reader_fail(r, -EINVAL, "the variable \"%s\" is defined twice", old->name);
+    else if (old->space != variable->space)
+        px_reader_fail(r, -EINVAL, "the variable \"%s\" is declared in two spaces", old->name);
+    else if (old->external || (old->weak && !variable->weak && !variable->external))
+        *old = *variable;
+}
+
+static void integers_skip(struct px_reader *r)
+{
+    while (r->x.token.kind == PX_TOKEN_INTEGER)
+        px_lex_next(&r->x);
+}
+
+bool px_debug_skip(struct px_reader *r)
+{
+    if (px_lex_take(&r->x, ".loc")) {
+        integers_skip(r);
+        while (px_lex_take(&r->x, ",")) { // function_name label + 4, inlined_at 1 2 3
+            px_lex_next(&r->x);
+            if (r->x.token.kind == PX_TOKEN_NAME)
+                px_lex_next(&r->x);
+            px_lex_take(&r->x, "+");
+            integers_skip(r);
+        }
+    } else if (px_lex_take(&r->x, ".file")) {
+        integers_skip(r);
+        if (r->x.token.kind != PX_TOKEN_STRING)
+            px_reader_fail(r, -EINVAL, ".file needs a name in quotation marks");
+        px_lex_next(&r->x);
+        while (px_lex_take(&r->x, ",")) // time and size
+            integers_skip(r);
+    } else if (px_lex_take(&r->x, ".section")) {
+        px_lex_next(&r->x);
+        if (!px_lex_is(&r->x, "{") || !px_lex_skip_body(&r->x))
+            px_reader_fail(r, -EINVAL, "the section has no }");
+    } else if (px_lex_take(&r->x, ".pragma")) {
+        do {
+            if (r->x.token.kind != PX_TOKEN_STRING)
+                px_reader_fail(r, -EINVAL, ".pragma needs a text in quotation marks");
+            px_lex_next(&r->x);
+        } while (px_lex_take(&r->x, ","));
+        px_reader_expect(r, ";");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+// "The .version directive must be the first of a module, the .target directive the second."
+static void version_read(struct px_reader *r, struct px_part *part)
+{
+    if (!px_reader_expect(r, ".version"))
+        return;
+    unsigned major = 0, minor = 0;
+    char text[16] = "";
+    const struct px_token *t = &r->x.token;
+    if (t->kind == PX_TOKEN_FLOAT && t->length < sizeof(text))
+        memcpy(text, t->at, t->length);
+    if (sscanf(text, "%2u.%1u", &major, &minor) != 2 || !major)
+        px_reader_fail(r, -EINVAL, "\"%.*s\" is not a version of PTX", PX_TOKEN_ARGUMENTS(r));
+    part->version = 10 * major + minor;
+    if (part->version > VERSION_MOST)
+        px_reader_fail(r, -ENOTSUP, "PTX version %u.%u is newer than %d.%d", major, minor,
+                       VERSION_MOST / 10, VERSION_MOST % 10);
+    px_lex_next(&r->x);
+}
+
+static void target_word(struct px_reader *r, struct px_part *part)
+{
+    static const char *const others[] = {"texmode_unified", "texmode_independent", "debug",
+                                         "map_f64_to_f32"};
+    const struct px_token *t = &r->x.token;
+    bool known = false;
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        known = known || px_lex_is(&r->x, others[i]);
+    unsigned number = 0;
+    uint32_t i = 3;
+    if (t->kind == PX_TOKEN_NAME && t->length > 4 && !memcmp(t->at, "sm_", 3)) {
+        for (; i < t->length && i < 7 && t->at[i] >= '0' && t->at[i] <= '9'; i++)
+            number = number * 10 + (unsigned)(t->at[i] - '0');
+        part->target_specific = i + 1 == t->length && (t->at[i] == 'a' || t->at[i] == 'f');
+        if (i == t->length || part->target_specific)
+            part->target = number;
+        known = number >= 10 && (i == t->length || part->target_specific);
+    }
+    if (!known)
+        px_reader_fail(r, -EINVAL, "\"%.*s\" is not a target", PX_TOKEN_ARGUMENTS(r));
+    px_lex_next(&r->x);
+}
+
+static void target_read(struct px_reader *r, struct px_part *part)
+{
+    if (!px_reader_expect(r, ".target"))
+        return;
+    do
+        target_word(r, part);
+    while (!r->error && px_lex_take(&r->x, ","));
+    if (!r->error && !part->target)
+        px_reader_fail(r, -EINVAL, ".target names no sm_NN");
+}
+
+static void address_size_read(struct px_reader *r)
+{
+    if (!px_lex_take(&r->x, ".address_size"))
+        return;
+    const uint64_t bits = px_constant_integer(r, 64, ".address_size");
+    if (!r->error && bits != 64)
+        px_reader_fail(r, bits == 32 ? -ENOTSUP : -EINVAL,
+                       ".address_size must be 64; %llu is not supported", (unsigned long long)bits);
+}
+
+static void alias_read(struct px_reader *r)
+{
+    const struct px_token name = r->x.token;
+    px_lex_next(&r->x);
+    if (!px_reader_expect(r, ","))
+        return;
+    struct px_name *alias = px_symbol_find(r, name.at, name.length);
+    const struct px_name *function = px_symbol_find(r, r->x.token.at, r->x.token.length);
+    if (!alias || !function || alias->kind != PX_NAME_FUNCTION ||
+        function->kind != PX_NAME_FUNCTION) {
+        px_reader_fail(r, -EINVAL, ".alias needs two functions that are declared");
+        return;
+    }
+    alias->value = function->value;
+    px_lex_next(&r->x);
+    px_reader_expect(r, ";");
+}
+
+static struct px_linkage linkage_read(struct px_reader *r)
+{
+    struct px_linkage out = {0};
+    for (;;) {
+        if (px_lex_take(&r->x, ".visible"))
+            out.visible = true;
+        else if (px_lex_take(&r->x, ".extern"))
+            out.external = true;
+        else if (px_lex_take(&r->x, ".weak"))
+            out.weak = true;
+        else if (px_lex_take(&r->x, ".common"))
+            out.common = true;
+        else
+            return out;
+    }
+}
+
+static void declaration_read(struct px_reader *r)
+{
+    enum px_space space;
+    if (px_debug_skip(r) || px_lex_take(&r->x, ";"))
+        return;
+    if (px_lex_take(&r->x, ".alias")) {
+        alias_read(r);
+        return;
+    }
+    if (px_lex_is(&r->x, "@")) { // @@DWARF, of old: to the end of the line
+        const char *line = memchr(r->x.token.at, '\n', (size_t)(r->x.end - r->x.token.at));
+        r->x.at = line ? line : r->x.end;
+        px_lex_next(&r->x);
+        return;
+    }
+    struct px_linkage linkage = linkage_read(r);
+    if (px_lex_is(&r->x, ".entry") || px_lex_is(&r->x, ".func"))
+        px_function_read(r, linkage);
+    else if (px_space_read(r, &space))
+        px_variables_read(r, linkage, module_variable, &linkage);
+    else
+        px_reader_fail(r, -EINVAL, "\"%.*s\" does not begin a declaration", PX_TOKEN_ARGUMENTS(r));
+}
+
+static int part_read(struct px_module *module, unsigned index, struct px_report *report)
+{
+    struct px_part *part = &module->state->parts[index];
+    struct px_reader r = {.module = module, .part = index, .report = report};
+    px_lex_start(&r.x, part->text, part->text + part->text_B, 1);
+    version_read(&r, part);
+    target_read(&r, part);
+    if (!r.error)
+        address_size_read(&r);
+    while (!r.error && r.x.token.kind != PX_TOKEN_END)
+        declaration_read(&r);
+    if (part->version > module->version)
+        module->version = part->version;
+    if (part->target > module->target) {
+        module->target = part->target;
+        module->target_specific = part->target_specific;
+    }
+    return r.error;
+}
+
+struct text_range {
+    const char *text;
+    size_t size_B;
+};
+
+static int module_create(struct px_module **out, unsigned parts)
+{
+    struct px_module *m = calloc(1, sizeof(*m));
+    struct px_module_state *state = calloc(1, sizeof(*state));
+    struct px_part *list = calloc(parts, sizeof(*list));
+    if (!m || !state || !list) {
+        free(m);
+        free(state);
+        free(list);
+        return -ENOMEM;
+    }
+    *m = (struct px_module){.address_B = 8, .state = state};
+    state->parts = list;
+    state->part_count = parts;
+    pthread_mutex_init(&state->lock, NULL);
+    *out = m;
+    return 0;
+}
+
+static int texts_load(const struct text_range *texts, unsigned count, struct px_module **out,
+                      struct px_report *report)
+{
+    struct px_module *m = NULL;
+    *report = (struct px_report){0};
+    int rc = module_create(&m, count);
+    for (unsigned i = 0; i < count && !rc; i++) {
+        struct px_part *part = &m->state->parts[i];
+        part->text_B = strnlen(texts[i].text, texts[i].size_B);
+        part->text = malloc(part->text_B + 1);
+        if (!part->text || texts[i].size_B > UINT32_MAX / 2) {
+            rc = -ENOMEM;
+            break;
+        }
+        memcpy(part->text, texts[i].text, part->text_B);
+        part->text[part->text_B] = 0;
+        rc = part_read(m, i, report);
+    }
+    if (rc == -ENOMEM)
+        snprintf(report->text, sizeof(report->text), "out of host memory");
+    if (rc)
+        px_module_free(m);
+    else
+        *out = m;
+    return rc;
+}
+
+int px_module_load(const char *text, size_t size_B, struct px_module **out,
+                   struct px_report *report)
+{
+    return texts_load(&(struct text_range){text, size_B}, 1, out, report);
+}
+
+// Functions of the driver that kernels may call: see px_builtin.
+static bool is_builtin(const char *name)
+{
+    return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail") || !strcmp(name, "malloc") ||
+           !strcmp(name, "free");
+}
+
+// "Unresolved extern" symbols, which a linked module may not have.
+static int externals_check(const struct px_module *m, struct px_report *report)
+{
+    for (unsigned i = 0; i < m->function_count; i++) {
+        const struct px_function *f = &m->functions[i];
+        if (f->external && !f->defined && !is_builtin(f->name)) {
+            snprintf(report->text, sizeof(report->text), "the function \"%s\" is not defined",
+                     f->name);
+            return -EINVAL;
+        }
+    }
+    for (unsigned i = 0; i < m->variable_count; i++) {
+        const struct px_variable *v = &m->variables[i];
+        if (v->external && v->space != PX_SHARED) {
+            snprintf(report->text, sizeof(report->text), "the variable \"%s\" is not defined",
+                     v->name);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+int px_module_link(struct px_module *const *parts, unsigned count, struct px_module **out,
+                   struct px_report *report)
+{
+    unsigned total = 0, n = 0;
+    *report = (struct px_report){0};
+    for (unsigned i = 0; i < count; i++)
+        total += parts[i]->state->part_count;
+    struct text_range *texts = calloc(total + 1, sizeof(*texts));
+    if (!texts || !total) {
+        free(texts);
+        snprintf(report->text, sizeof(report->text),
+                 total ? "out of host memory" : "there is nothing to link");
+        return total ? -ENOMEM : -EINVAL;
+    }
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; k < parts[i]->state->part_count; k++)
+            texts[n++] = (struct text_range){parts[i]->state->parts[k].text,
+                                             parts[i]->state->parts[k].text_B};
+    struct px_module *m = NULL;
+    int rc = texts_load(texts, total, &m, report);
+    free(texts);
+    if (!rc)
+        rc = externals_check(m, report);
+    if (rc)
+        px_module_free(m);
+    else
+        *out = m;
+    return rc;
+}
+
+void px_module_free(struct px_module *module)
+{
+    if (!module)
+        return;
+    for (unsigned i = 0; i < module->function_count; i++)
+        px_program_free(module->functions[i].program);
+    for (unsigned i = 0; i < module->state->part_count; i++) {
+        free(module->state->parts[i].text);
+        px_names_finish(&module->state->parts[i].names);
+    }
+    px_names_finish(&module->state->globals);
+    px_arena_finish(&module->state->arena);
+    pthread_mutex_destroy(&module->state->lock);
+    free(module->state->parts);
+    free(module->state->functions);
+    free(module->state);
+    free(module->variables);
+    free(module->functions);
+    free(module);
+}

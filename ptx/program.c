@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Programs: makes a kernel's operations when they are first needed.
+#include "program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "body.h"
+#include "flow.h"
+
+// A program and its memory.
+struct made {
+    struct px_program program;
+    struct px_arena arena;
+    struct px_op *ops;
+    struct px_register_info *registers;
+};
+
+void px_program_free(struct px_program *program)
+{
+    struct made *made = (struct made *)program;
+    if (!made)
+        return;
+    px_arena_finish(&made->arena);
+    free(made->ops);
+    free(made->registers);
+    free(made);
+}
+
+// Module variables in shared memory have their places before those of bodies.
+static uint32_t *places(struct px_lower *l, enum px_space space)
+{
+    const struct px_module *m = l->module;
+    uint32_t *at = px_arena_array(&l->arena, m->variable_count + 1, sizeof(*at));
+    if (!at) {
+        px_lower_no_memory(l);
+        return NULL;
+    }
+    for (unsigned i = 0; i < m->variable_count && !l->error; i++) {
+        const struct px_variable *v = &m->variables[i];
+        if (v->space != space || !v->size_B)
+            continue;
+        at[i] = space == PX_SHARED ? px_shared_take(l, v->size_B, v->alignment_B)
+                                   : px_local_take(l, v->size_B, v->alignment_B);
+    }
+    return at;
+}
+
+// Extern shared arrays begin at the end of static shared memory.
+static void dynamic_place(struct px_lower *l, uint32_t *shared_at, uint64_t static_B)
+{
+    const struct px_module *m = l->module;
+    for (unsigned i = 0; i < m->variable_count; i++)
+        if (m->variables[i].space == PX_SHARED && !m->variables[i].size_B)
+            shared_at[i] = (uint32_t)static_B;
+    for (size_t i = 0; i < l->register_count; i++) {
+        struct px_register_info *r = &l->registers[i];
+        if (r->fill == PX_FILL_WINDOW && r->size_B == PX_DYNAMIC) {
+            r->value += static_B;
+            r->size_B = 0;
+        }
+    }
+}
+
+static void kernel_read(struct px_lower *l)
+{
+    struct px_body b;
+    px_body_start(&b, l, NULL, l->kernel);
+    const struct px_function *f = &l->module->functions[l->kernel];
+    const struct px_formals *formals = &l->module->state->functions[l->kernel].parameters;
+    for (size_t i = 0; i < formals->count && !l->error; i++) {
+        struct px_slot *slot = px_slot_add(&b, &formals->list[i]);
+        if (slot) {
+            slot->kind = PX_SLOT_ARGUMENT;
+            slot->at_B = f->parameters[i].offset_B;
+        }
+    }
+    if (!l->error)
+        px_body_read(&b);
+    px_body_finish(&b);
+    px_emit_code(l, PX_EXIT, 0, NULL, 0, NULL, 0); // "a kernel's end is a return"
+}
+
+static void program_fill(struct px_lower *l, struct made *made, const bool *meets,
+                         const uint32_t *shared_at, const uint32_t *local_at)
+{
+    *made = (struct made){
+        .program =
+            {
+                .module = l->module,
+                .function = l->kernel,
+                .ops = l->ops,
+                .op_count = (uint32_t)l->op_count,
+                .registers = l->registers,
+                .register_count = (uint32_t)l->register_count,
+                .meets = meets,
+                .shared_at = shared_at,
+                .local_at = local_at,
+                .static_shared_B = (uint32_t)l->shared_B,
+                .local_B = (uint32_t)l->local_B,
+                .uses_barriers = l->uses_barriers,
+                .waits = l->waits,
+                .prints = l->prints,
+                .recurses = l->recurses,
+                .order_free = !l->ordered,
+            },
+        .arena = l->arena,
+        .ops = l->ops,
+        .registers = l->registers,
+    };
+}
+
+static int program_make(struct px_module *module, unsigned function, struct px_program **out,
+                        struct px_report *report)
+{
+    struct px_lower l = {.module = module,
+                         .report = report,
+                         .guard = PX_NONE,
+                         .function = function,
+                         .kernel = function};
+    struct made *made = calloc(1, sizeof(*made));
+    bool *meets = NULL;
+    if (!made)
+        px_lower_no_memory(&l);
+    uint32_t *shared_at = places(&l, PX_SHARED), *local_at = places(&l, PX_LOCAL);
+    if (!l.error)
+        kernel_read(&l);
+    if (!l.error)
+        px_flow_order(&l, &meets);
+    l.shared_B = (l.shared_B + 15) & ~UINT64_C(15);
+    if (l.error) {
+        px_arena_finish(&l.arena);
+        free(l.ops);
+        free(l.registers);
+        free(made);
+        return l.error;
+    }
+    dynamic_place(&l, shared_at, l.shared_B);
+    program_fill(&l, made, meets, shared_at, local_at);
+    *out = &made->program;
+    return 0;
+}
+
+int px_program_get(struct px_module *module, unsigned function, const struct px_program **out,
+                   struct px_report *report)
+{
+    *report = (struct px_report){0};
+    if (function >= module->function_count || !module->functions[function].is_kernel ||
+        !module->functions[function].defined) {
+        snprintf(report->text, sizeof(report->text), "function %u is not a kernel of the module",
+                 function);
+        return -EINVAL;
+    }
+    struct px_function *f = &module->functions[function];
+    int rc = 0;
+    pthread_mutex_lock(&module->state->lock);
+    if (!f->program)
+        rc = program_make(module, function, &f->program, report);
+    if (!rc)
+        *out = f->program;
+    pthread_mutex_unlock(&module->state->lock);
+    return rc;
+}
