@@ -29,6 +29,10 @@ struct px_lower {
     unsigned name_turn;
 };
 
+// For the tool that counts what is missing (tests/ptx/forms.c): if it is set, it is called with the
+// report of each statement that is refused, and reading goes on with the next statement.
+extern void (*px_lower_note)(const struct px_report *report);
+
 // Refuses with -EINVAL, -ENOTSUP or -ENOMEM; keeps the first error only.
 void px_lower_fail(struct px_lower *l, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -147,9 +147,24 @@ static void lower(struct px_lower *l, const struct px_statement *s)
     l->guard_not = false;
 }
 
+void (*px_lower_note)(const struct px_report *report);
+
+// After a refusal that px_lower_note has taken: goes on after the statement.
+static void statement_skip(struct px_body *b, const struct px_lexer *start)
+{
+    px_lower_note(b->l->report);
+    b->l->error = b->r.error = 0;
+    b->l->body = b;
+    b->r.x = *start;
+    while (b->r.x.token.kind != PX_TOKEN_END && !px_lex_is(&b->r.x, ";"))
+        px_lex_next(&b->r.x);
+    px_lex_take(&b->r.x, ";");
+}
+
 void px_statement_read(struct px_body *b)
 {
     struct px_lower *l = b->l;
+    const struct px_lexer start = b->r.x;
     struct px_statement *s = px_arena_take(&b->scratch, sizeof(*s) + sizeof(struct items));
     if (!s) {
         px_lower_no_memory(l);
@@ -185,4 +200,6 @@ void px_statement_read(struct px_body *b)
         lower(l, s);
     l->now = NULL;
     px_arena_finish(&b->scratch);
+    if (px_lower_note && (l->error || b->r.error))
+        statement_skip(b, &start);
 }

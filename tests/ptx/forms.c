@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Lowers every kernel of the given PTX files, and prints the reasons of refusal with their number,
-// most frequent first. `forms --dump FILE` prints the operations of its kernels.
+// Lowers every kernel of the given PTX files, and prints why statements are refused, the most
+// frequent reasons first. `forms --dump FILE` prints the operations of its kernels.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kn_lanes.h"
+#include "lower_state.h"
 #include "module.h"
 #include "program.h"
 
@@ -35,6 +36,15 @@ static void note(const char *file, const char *text)
     snprintf(new->where, sizeof(new->where), "%s",
              strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
     new->count = 1;
+}
+
+static const char *current;
+static unsigned statements_refused;
+
+static void note_statement(const struct px_report *report)
+{
+    statements_refused++;
+    note(current, report->text);
 }
 
 static int compare(const void *a, const void *b)
@@ -105,8 +115,12 @@ static void lower_file(const char *path, bool dumps)
         if (!module->functions[i].is_kernel)
             continue;
         kernels++;
-        if (px_program_get(module, i, &program, &report)) {
+        const unsigned before = statements_refused;
+        current = path;
+        const int rc = px_program_get(module, i, &program, &report);
+        if (rc)
             note(path, report.text);
+        if (rc || statements_refused > before) {
             if (dumps)
                 printf("%s: %s\n", module->functions[i].name, report.text);
             continue;
@@ -122,6 +136,7 @@ static void lower_file(const char *path, bool dumps)
 int main(int count, char **arguments)
 {
     const bool dumps = count > 1 && !strcmp(arguments[1], "--dump");
+    px_lower_note = note_statement;
     for (int i = 1 + dumps; i < count; i++)
         lower_file(arguments[i], dumps);
     qsort(reasons, reason_count, sizeof(*reasons), compare);
