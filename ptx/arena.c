@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Arenas: many small pieces of memory that are freed together.
 #include "arena.h"
+#include "alloc.h"
 
 #include <stdalign.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ struct px_arena_block {
 static struct px_arena_block *arena_block(struct px_arena *arena, size_t size_B)
 {
     const size_t bytes = size_B > BLOCK_B ? size_B : BLOCK_B;
-    struct px_arena_block *block = calloc(1, sizeof(*block) + bytes);
+    struct px_arena_block *block = dm_calloc(1, sizeof(*block) + bytes);
     if (!block)
         return NULL;
     block->size_B = bytes;
@@ -64,7 +65,7 @@ void px_arena_finish(struct px_arena *arena)
 {
     while (arena->blocks) {
         struct px_arena_block *next = arena->blocks->next;
-        free(arena->blocks);
+        dm_free(arena->blocks);
         arena->blocks = next;
     }
     arena->used_B = 0;
@@ -78,7 +79,7 @@ void *px_grow(void *array, size_t count, size_t *capacity, size_t size_B)
     size_t bytes;
     if (__builtin_mul_overflow(more, size_B, &bytes))
         return NULL;
-    void *out = realloc(array, bytes);
+    void *out = dm_realloc(array, bytes);
     if (out)
         *capacity = more;
     return out;

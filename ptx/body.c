@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads bodies: declarations, labels and nested scopes.
 #include "body.h"
+#include "alloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -205,8 +206,8 @@ static void prototype_read(struct px_body *b, const struct px_token *name)
         rc = px_names_add(&b->names, name->at, name->length, PX_NAME_PROTOTYPE, b->prototype_count);
     }
     if (rc) {
-        free(pair[0].list);
-        free(pair[1].list);
+        dm_free(pair[0].list);
+        dm_free(pair[1].list);
         px_reader_fail(&b->r, rc == -EEXIST ? -EINVAL : rc, "the prototype cannot be kept");
         return;
     }
@@ -312,19 +313,19 @@ void px_body_start(struct px_body *b, struct px_lower *l, struct px_body *caller
 void px_body_finish(struct px_body *b)
 {
     for (size_t i = 0; i < b->targets_count; i++)
-        free(b->targets[i].names);
+        dm_free(b->targets[i].names);
     for (size_t i = 0; i < b->prototype_count; i++)
-        free(b->prototypes[i].list);
+        dm_free(b->prototypes[i].list);
     px_names_finish(&b->names);
     px_names_finish(&b->label_names);
-    free(b->declared);
-    free(b->slots);
-    free(b->own);
-    free(b->uses);
-    free(b->targets);
-    free(b->prototypes);
-    free(b->returns);
-    free(b->range_keys);
-    free(b->range_registers);
+    dm_free(b->declared);
+    dm_free(b->slots);
+    dm_free(b->own);
+    dm_free(b->uses);
+    dm_free(b->targets);
+    dm_free(b->prototypes);
+    dm_free(b->returns);
+    dm_free(b->range_keys);
+    dm_free(b->range_registers);
     px_arena_finish(&b->scratch);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "body.h"
+#include "alloc.h"
 
 static void declare(struct px_body *b, const struct px_token *name,
                     const struct px_declared *declared)
@@ -94,11 +95,11 @@ static bool range_grow(struct px_body *b)
         return true;
     struct px_body old = *b;
     b->range_capacity = old.range_capacity ? old.range_capacity * 2 : 64;
-    b->range_keys = calloc(b->range_capacity, sizeof(*b->range_keys));
-    b->range_registers = calloc(b->range_capacity, sizeof(*b->range_registers));
+    b->range_keys = dm_calloc(b->range_capacity, sizeof(*b->range_keys));
+    b->range_registers = dm_calloc(b->range_capacity, sizeof(*b->range_registers));
     if (!b->range_keys || !b->range_registers) {
-        free(b->range_keys);
-        free(b->range_registers);
+        dm_free(b->range_keys);
+        dm_free(b->range_registers);
         b->range_keys = old.range_keys;
         b->range_registers = old.range_registers;
         b->range_capacity = old.range_capacity;
@@ -111,8 +112,8 @@ static bool range_grow(struct px_body *b)
             b->range_keys[slot] = old.range_keys[i];
             b->range_registers[slot] = old.range_registers[i];
         }
-    free(old.range_keys);
-    free(old.range_registers);
+    dm_free(old.range_keys);
+    dm_free(old.range_registers);
     return true;
 }
 

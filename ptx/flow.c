@@ -10,6 +10,7 @@
 // Strongly connected components are found by Tarjan's algorithm without recursion; the inside of a
 // loop is ordered in the same way, without the edges to its head.
 #include "flow.h"
+#include "alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,11 +161,11 @@ static void search(struct flow *f, uint32_t root, uint32_t *out, uint32_t *at, u
 // Orders the blocks list[0 … count). A search that begins later comes earlier in the order.
 static void order_set(struct flow *f, const uint32_t *list, uint32_t count, unsigned depth)
 {
-    uint32_t *out = malloc(count * sizeof(*out)), *sizes = calloc(count + 1, sizeof(*sizes));
+    uint32_t *out = dm_alloc(count * sizeof(*out)), *sizes = dm_calloc(count + 1, sizeof(*sizes));
     if (!out || !sizes) {
         px_lower_no_memory(f->l);
-        free(out);
-        free(sizes);
+        dm_free(out);
+        dm_free(sizes);
         return;
     }
     const uint32_t region = ++f->region;
@@ -184,8 +185,8 @@ static void order_set(struct flow *f, const uint32_t *list, uint32_t count, unsi
             for (uint32_t k = 1; k < sizes[i]; k++)
                 f->order[f->order_count++] = out[i + k];
     }
-    free(out);
-    free(sizes);
+    dm_free(out);
+    dm_free(sizes);
 }
 
 // Blocks that can be reached from the first one, in a list that begins with it.
@@ -284,15 +285,15 @@ static void order_all(struct flow *f)
 {
     struct px_lower *l = f->l;
     blocks_find(f);
-    uint32_t *list = calloc(f->block_count, sizeof(*list));
-    uint32_t *starts = calloc(f->block_count, sizeof(*starts));
-    struct px_op *ops = calloc(l->op_count + f->block_count, sizeof(*ops));
+    uint32_t *list = dm_calloc(f->block_count, sizeof(*list));
+    uint32_t *starts = dm_calloc(f->block_count, sizeof(*starts));
+    struct px_op *ops = dm_calloc(l->op_count + f->block_count, sizeof(*ops));
     if (list && starts && ops) {
         order_set(f, list, reach(f, list), 0);
         if (!l->error) {
             const size_t count = write_ops(f, ops, starts);
             targets_write(f, ops, count, starts);
-            free(l->ops);
+            dm_free(l->ops);
             l->ops = ops;
             l->op_capacity = l->op_count + f->block_count;
             l->op_count = count;
@@ -301,29 +302,29 @@ static void order_all(struct flow *f)
     } else {
         px_lower_no_memory(l);
     }
-    free(list);
-    free(starts);
-    free(ops);
+    dm_free(list);
+    dm_free(starts);
+    dm_free(ops);
 }
 
 void px_flow_order(struct px_lower *l, bool **meets)
 {
     struct flow f = {.l = l};
     const size_t count = l->op_count + 1;
-    f.blocks = calloc(count, sizeof(*f.blocks));
-    f.block_of = calloc(count, sizeof(*f.block_of));
-    f.order = calloc(count, sizeof(*f.order));
-    f.stack = calloc(count, sizeof(*f.stack));
-    f.visits = calloc(count, sizeof(*f.visits));
+    f.blocks = dm_calloc(count, sizeof(*f.blocks));
+    f.block_of = dm_calloc(count, sizeof(*f.block_of));
+    f.order = dm_calloc(count, sizeof(*f.order));
+    f.stack = dm_calloc(count, sizeof(*f.stack));
+    f.visits = dm_calloc(count, sizeof(*f.visits));
     if (f.blocks && f.block_of && f.order && f.stack && f.visits)
         order_all(&f);
     else
         px_lower_no_memory(l);
-    free(f.blocks);
-    free(f.block_of);
-    free(f.order);
-    free(f.stack);
-    free(f.visits);
+    dm_free(f.blocks);
+    dm_free(f.block_of);
+    dm_free(f.order);
+    dm_free(f.stack);
+    dm_free(f.visits);
     *meets = l->error ? NULL : meets_make(l);
     if (!l->error && !*meets)
         px_lower_no_memory(l);

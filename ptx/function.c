@@ -6,6 +6,7 @@
 
 #include "instructions_table.h"
 #include "module_state.h"
+#include "alloc.h"
 
 // "The maximum size of the parameters of a kernel is 32764 bytes."
 enum { ARGUMENTS_MOST_B = 32764 };
@@ -99,7 +100,7 @@ static void formals_keep(struct px_reader *r, struct px_formals *list)
         memcpy(kept, list->list, list->count * sizeof(*kept));
     if (!kept && !r->error)
         px_reader_fail(r, -ENOMEM, "out of host memory");
-    free(list->list);
+    dm_free(list->list);
     list->list = kept;
     list->count = kept ? list->count : 0;
 }

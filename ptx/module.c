@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Modules: reads the declarations of PTX text.
 #include "module.h"
+#include "alloc.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -285,19 +286,19 @@ struct text_range {
 
 static int module_create(struct px_module **out, unsigned parts)
 {
-    struct px_module *m = calloc(1, sizeof(*m));
-    struct px_module_state *state = calloc(1, sizeof(*state));
-    struct px_part *list = calloc(parts, sizeof(*list));
+    struct px_module *m = dm_calloc(1, sizeof(*m));
+    struct px_module_state *state = dm_calloc(1, sizeof(*state));
+    struct px_part *list = dm_calloc(parts, sizeof(*list));
     if (!m || !state || !list) {
-        free(m);
-        free(state);
-        free(list);
+        dm_free(m);
+        dm_free(state);
+        dm_free(list);
         return -ENOMEM;
     }
     *m = (struct px_module){.address_B = 8, .state = state};
     state->parts = list;
     state->part_count = parts;
-    pthread_mutex_init(&state->lock, NULL);
+    px_module_state_init(state);
     *out = m;
     return 0;
 }
@@ -311,7 +312,7 @@ static int texts_load(const struct text_range *texts, unsigned count, struct px_
     for (unsigned i = 0; i < count && !rc; i++) {
         struct px_part *part = &m->state->parts[i];
         part->text_B = strnlen(texts[i].text, texts[i].size_B);
-        part->text = malloc(part->text_B + 1);
+        part->text = dm_alloc(part->text_B + 1);
         if (!part->text || texts[i].size_B > UINT32_MAX / 2) {
             rc = -ENOMEM;
             break;
@@ -371,9 +372,9 @@ int px_module_link(struct px_module *const *parts, unsigned count, struct px_mod
     *report = (struct px_report){0};
     for (unsigned i = 0; i < count; i++)
         total += parts[i]->state->part_count;
-    struct text_range *texts = calloc(total + 1, sizeof(*texts));
+    struct text_range *texts = dm_calloc(total + 1, sizeof(*texts));
     if (!texts || !total) {
-        free(texts);
+        dm_free(texts);
         snprintf(report->text, sizeof(report->text),
                  total ? "out of host memory" : "there is nothing to link");
         return total ? -ENOMEM : -EINVAL;
@@ -384,7 +385,7 @@ int px_module_link(struct px_module *const *parts, unsigned count, struct px_mod
                                              parts[i]->state->parts[k].text_B};
     struct px_module *m = NULL;
     int rc = texts_load(texts, total, &m, report);
-    free(texts);
+    dm_free(texts);
     if (!rc)
         rc = externals_check(m, report);
     if (rc)
@@ -401,16 +402,16 @@ void px_module_free(struct px_module *module)
     for (unsigned i = 0; i < module->function_count; i++)
         px_program_free(module->functions[i].program);
     for (unsigned i = 0; i < module->state->part_count; i++) {
-        free(module->state->parts[i].text);
+        dm_free(module->state->parts[i].text);
         px_names_finish(&module->state->parts[i].names);
     }
     px_names_finish(&module->state->globals);
     px_arena_finish(&module->state->arena);
-    pthread_mutex_destroy(&module->state->lock);
-    free(module->state->parts);
-    free(module->state->functions);
-    free(module->state);
-    free(module->variables);
-    free(module->functions);
-    free(module);
+    dm_mutex_destroy(&module->state->lock);
+    dm_free(module->state->parts);
+    dm_free(module->state->functions);
+    dm_free(module->state);
+    dm_free(module->variables);
+    dm_free(module->functions);
+    dm_free(module);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Inside a module: the text, its names, and what the readers of declarations share.
 #pragma once
-#include <pthread.h>
-
 #include "arena.h"
 #include "lex.h"
 #include "module.h"
+#include "mutex.h"
 #include "names.h"
 
 enum px_name_kind {
@@ -59,8 +58,13 @@ struct px_module_state {
     struct px_arena arena;
     struct px_function_text *functions;
     size_t function_capacity, function_text_capacity, variable_capacity;
-    pthread_mutex_t lock; // of programs, and of the arena after loading
+    struct dm_mutex lock; // of programs, and of the arena after loading
 };
+
+static inline void px_module_state_init(struct px_module_state *state)
+{
+    dm_mutex_init(&state->lock, LEAF);
+}
 
 // Reads declarations. Errors stay in *r: the first one is in the report.
 struct px_reader {

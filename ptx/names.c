@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tables of names with nested scopes.
 #include "names.h"
+#include "alloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,10 +23,10 @@ static bool names_rehash(struct px_names *table)
     if (table->count < table->slot_count)
         return true;
     const size_t count = table->slot_count ? table->slot_count * 2 : 64;
-    uint32_t *slots = calloc(count, sizeof(*slots));
+    uint32_t *slots = dm_calloc(count, sizeof(*slots));
     if (!slots)
         return false;
-    free(table->slots);
+    dm_free(table->slots);
     table->slots = slots;
     table->slot_count = count;
     for (size_t i = 0; i < table->count; i++) {
@@ -85,7 +86,7 @@ void px_names_close(struct px_names *table)
 
 void px_names_finish(struct px_names *table)
 {
-    free(table->names);
-    free(table->slots);
+    dm_free(table->names);
+    dm_free(table->slots);
     *table = (struct px_names){0};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Programs: makes a kernel's operations when they are first needed.
 #include "program.h"
+#include "alloc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,9 +25,9 @@ void px_program_free(struct px_program *program)
     if (!made)
         return;
     px_arena_finish(&made->arena);
-    free(made->ops);
-    free(made->registers);
-    free(made);
+    dm_free(made->ops);
+    dm_free(made->registers);
+    dm_free(made);
 }
 
 // Module variables in shared memory have their places before those of bodies.
@@ -120,7 +121,7 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
                          .guard = PX_NONE,
                          .function = function,
                          .kernel = function};
-    struct made *made = calloc(1, sizeof(*made));
+    struct made *made = dm_calloc(1, sizeof(*made));
     bool *meets = NULL;
     if (!made)
         px_lower_no_memory(&l);
@@ -132,9 +133,9 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     l.shared_B = (l.shared_B + 15) & ~UINT64_C(15);
     if (l.error) {
         px_arena_finish(&l.arena);
-        free(l.ops);
-        free(l.registers);
-        free(made);
+        dm_free(l.ops);
+        dm_free(l.registers);
+        dm_free(made);
         return l.error;
     }
     dynamic_place(&l, shared_at, l.shared_B);
@@ -155,11 +156,11 @@ int px_program_get(struct px_module *module, unsigned function, const struct px_
     }
     struct px_function *f = &module->functions[function];
     int rc = 0;
-    pthread_mutex_lock(&module->state->lock);
+    dm_mutex_lock(&module->state->lock);
     if (!f->program)
         rc = program_make(module, function, &f->program, report);
     if (!rc)
         *out = f->program;
-    pthread_mutex_unlock(&module->state->lock);
+    dm_mutex_unlock(&module->state->lock);
     return rc;
 }

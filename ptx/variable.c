@@ -6,6 +6,7 @@
 
 #include "instructions_table.h"
 #include "module_state.h"
+#include "alloc.h"
 
 enum { DIMENSIONS_MOST = 8, BYTES_MOST_LOG2 = 40 };
 
@@ -65,7 +66,7 @@ static bool reserve(struct initial *v, uint64_t bytes)
     size_t more = v->capacity ? v->capacity : 256;
     while (more < bytes)
         more *= 2;
-    char *grown = bytes < UINT64_C(1) << BYTES_MOST_LOG2 ? realloc(v->bytes, more) : NULL;
+    char *grown = bytes < UINT64_C(1) << BYTES_MOST_LOG2 ? dm_realloc(v->bytes, more) : NULL;
     if (!grown) {
         px_reader_fail(v->r, -ENOMEM, "out of host memory for the initial value");
         return false;
@@ -230,8 +231,8 @@ static void variable_initial(struct px_reader *r, struct shape *shape, struct px
     } else if (!r->error) {
         px_reader_fail(r, -ENOMEM, "out of host memory for the initial value");
     }
-    free(v.bytes);
-    free(v.relocations);
+    dm_free(v.bytes);
+    dm_free(v.relocations);
 }
 
 // What stands between the space and the names.

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// CUDA source lines of PTX lines, from .file and .loc directives. They are searched in the text
+// when a message needs them.
+#include <stdio.h>
+#include <string.h>
+
+#include "module_state.h"
+#include "program.h"
+
+struct location {
+    uint64_t file, line;
+};
+
+// The last .loc of a function's body before a line.
+static bool location_find(const struct px_module *m, const struct px_function *f,
+                          const struct px_part *part, unsigned line, struct location *out)
+{
+    struct px_lexer x;
+    bool found = false;
+    px_lex_start(&x, part->text + f->body_at, part->text + f->body_end, f->body_line);
+    while (x.token.kind != PX_TOKEN_END && x.token.line <= line) {
+        if (!px_lex_take(&x, ".loc")) {
+            px_lex_next(&x);
+            continue;
+        }
+        out->file = x.token.value;
+        px_lex_next(&x);
+        out->line = x.token.value;
+        found = true;
+    }
+    return found;
+}
+
+// Writes the name of .file number `number`, without its folders.
+static bool file_find(const struct px_part *part, uint64_t number, char *out, size_t size_B)
+{
+    const char *at = part->text, *end = part->text + part->text_B;
+    while ((at = memmem(at, (size_t)(end - at), ".file", 5)) != NULL) {
+        struct px_lexer x;
+        px_lex_start(&x, at, end, 1);
+        at += 5;
+        if (!px_lex_take(&x, ".file") || x.token.kind != PX_TOKEN_INTEGER ||
+            x.token.value != number)
+            continue;
+        px_lex_next(&x);
+        if (x.token.kind != PX_TOKEN_STRING)
+            continue;
+        const char *name = x.token.at;
+        for (uint32_t i = 0; i < x.token.length; i++)
+            if (x.token.at[i] == '/')
+                name = x.token.at + i + 1;
+        snprintf(out, size_B, "%.*s", (int)(x.token.at + x.token.length - name), name);
+        return true;
+    }
+    return false;
+}
+
+// The function whose body has the line. Of linked modules, whose parts each begin with line 1, only
+// the part of the program's kernel is searched.
+static const struct px_function *function_find(const struct px_module *m, unsigned part,
+                                               unsigned line)
+{
+    const struct px_function *best = NULL;
+    for (unsigned i = 0; i < m->function_count; i++) {
+        const struct px_function *f = &m->functions[i];
+        if (f->defined && m->state->functions[i].part == part && f->body_line <= line &&
+            (!best || f->body_line > best->body_line))
+            best = f;
+    }
+    return best;
+}
+
+bool px_source_line(const struct px_module *module, const struct px_program *program, unsigned line,
+                    char *out, size_t size_B)
+{
+    const unsigned part = module->state->functions[program->function].part;
+    const struct px_function *f = function_find(module, part, line);
+    struct location location;
+    char file[256];
+    if (!f || !location_find(module, f, &module->state->parts[part], line, &location) ||
+        !file_find(&module->state->parts[part], location.file, file, sizeof(file)))
+        return false;
+    snprintf(out, size_B, "%s:%llu", file, (unsigned long long)location.line);
+    return true;
+}
