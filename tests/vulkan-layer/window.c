@@ -215,6 +215,7 @@ static void present_after_cuda(bool is_2, bool exportable)
     CUstream stream = new_stream();
     frame(is_2, ready, line, 0, painted, RED);
     EXPECT(appears(RED));
+    VK(vkQueueWaitIdle(vk.queue)); // so that `ready` can be used again
     frame(is_2, ready, line, 1, painted, GREEN);
     EXPECT_EQ(pixel(), RED); // it is held
     EXPECT_OK(cu_signal(c, 1, stream));
