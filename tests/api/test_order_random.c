@@ -8,13 +8,10 @@
 // If the checker cannot know who has ended a wait, it may assume more order than there is. The
 // closure of these edges too is the order that hides mistakes.
 #include "../semaphore.h"
+#include "order_closure.h"
 
 enum {
     PROGRAMS = SANITIZED ? 100 : 1000, // for each policy
-    CALLS = 40,
-    NODES = 3 * CALLS, // call i is node i, its commands are the nodes CALLS + i and 2 * CALLS + i,
-                       // the second one for the second branch of a graph
-    WORDS = (NODES + 63) / 64,
     SEMAPHORES = 2,
     MARKS = 70,    // records of events in a graph
     GRAPHS = 4,    // one of so many programs has one
@@ -30,10 +27,6 @@ enum {
 struct access {
     unsigned first, end; // if they are equal, it accesses no byte
     bool writes;
-};
-
-struct order {
-    uint64_t after[NODES][WORDS]; // the successors of each node
 };
 
 static struct {
@@ -69,11 +62,6 @@ static unsigned draw(unsigned below)
 static unsigned command_of(unsigned call)
 {
     return CALLS + call;
-}
-
-static void set_edge(struct order *o, unsigned from, unsigned to)
-{
-    o->after[from][to / 64] |= UINT64_C(1) << to % 64;
 }
 
 static void edge(unsigned from, unsigned to)
@@ -129,19 +117,6 @@ static void waited(unsigned call, unsigned stream)
             edge(command_of(i) + CALLS, call + 1);
         }
     }
-}
-
-static bool is_before(const struct order *o, unsigned a, unsigned b)
-{
-    return o->after[a][b / 64] >> b % 64 & 1;
-}
-
-static void close_transitively(struct order *o)
-{
-    for (unsigned i = 0; i < NODES; i++)
-        for (unsigned j = 0; j < NODES; j++)
-            for (unsigned k = 0; k < WORDS && is_before(o, j, i); k++)
-                o->after[j][k] |= o->after[i][k];
 }
 
 // Whether two commands, with their numbers from 0, are a mistake.

@@ -168,6 +168,31 @@ if TWINS == 0:
     check_long_schedule()
     print('\n'.join(failures))
     sys.exit(bool(failures))
+def check_late_look():
+    """A run that has ended in time passes, even if explore looks at it after the time limit."""
+    with tempfile.TemporaryDirectory() as folder:
+        pid, go_on = os.path.join(folder, 'pid'), os.path.join(folder, 'go_on')
+        os.mkfifo(go_on)
+        end = time.monotonic() + 4.5
+        script = f'echo $$ > {pid}.new; mv {pid}.new {pid}; read line < {go_on}'
+        explore_process = subprocess.Popen(
+            [TOOL, 'explore', '--timeout', '4', '--schedules', '1', '--', 'sh', '-c', script],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not os.path.exists(pid) and explore_process.poll() is None:
+            time.sleep(0.01)
+        explore_process.send_signal(signal.SIGSTOP)
+        with open(go_on, 'w', encoding='ascii') as f:
+            f.write('\n')
+        with open(pid, encoding='ascii') as f:
+            started = int(f.read())
+        while is_alive(started):
+            time.sleep(0.01)
+        time.sleep(max(0, end - time.monotonic()))
+        explore_process.send_signal(signal.SIGCONT)
+        output = explore_process.communicate(timeout=60)
+        expect(explore_process.returncode == 0, output)
+
+
 names = subprocess.run([TOOL, 'run', CORPUS], capture_output=True, text=True,
                        check=True).stdout.split()
 expect(len(names) >= 25, f'only {len(names)} programs')
@@ -178,6 +203,7 @@ check_environment()
 for each in signal.SIGINT, signal.SIGTERM:
     check_end(each, 0)
 check_end(signal.SIGKILL, 1)
+check_late_look()
 begin = time.monotonic()
 for each in names:
     order, departures = check_wrong(each)
