@@ -7,8 +7,9 @@
 
 enum {
     CALLS = 40,
-    NODES = 3 * CALLS, // call i is node i, its commands are the nodes CALLS + i and 2 * CALLS + i,
-                       // the second one for the second branch of a graph
+    THE_END = 3 * CALLS, // call i is node i, its commands are the nodes CALLS + i and 2 * CALLS +
+                         // i, the second one for the second branch of a graph
+    NODES = THE_END + 1, // the host, after all calls
     WORDS = (NODES + 63) / 64
 };
 

@@ -44,6 +44,7 @@ static struct {
     int signal[SEMAPHORES]; // the call that has signalled, THE_HOST for one of the host, or NOBODY
     int waiter[SEMAPHORES]; // the stream that may still wait for the last signal, or NOBODY
     bool signals[CALLS];    // the command signals a semaphore
+    bool assumes[CALLS];    // the command waits for somebody whom the checker does not know
     CUevent mark[MARKS];
     CUgraphExec exec; // or NULL
     int launched;     // by which call; -1: not launched
@@ -62,6 +63,12 @@ static unsigned draw(unsigned below)
 static unsigned command_of(unsigned call)
 {
     return CALLS + call;
+}
+
+// The host, once the call has returned.
+static unsigned host_after(unsigned call)
+{
+    return call + 1 < CALLS ? call + 1 : THE_END;
 }
 
 static void edge(unsigned from, unsigned to)
@@ -112,9 +119,9 @@ static void waited(unsigned call, unsigned stream)
             t.waiter[i] = NOBODY;
     for (unsigned i = 0; i <= call; i++) {
         unsigned s = t.stream_of[i];
-        if (s < STREAMS && covers(stream, s) && call + 1 < CALLS) {
-            edge(command_of(i), call + 1);
-            edge(command_of(i) + CALLS, call + 1);
+        if (s < STREAMS && covers(stream, s)) {
+            edge(command_of(i), host_after(call));
+            edge(command_of(i) + CALLS, host_after(call));
         }
     }
 }
@@ -155,19 +162,17 @@ static void read_bytes(unsigned call)
     waited(call, LEGACY);
 }
 
+// An event that this program has not recorded has a record of an earlier one.
 static void record_or_wait(unsigned call)
 {
     unsigned s = draw(STREAMS), e = draw(EVENTS);
-    if (draw(2)) {
-        submitted(call, s);
+    submitted(call, s);
+    if (t.recorded[e] < 0 || draw(2)) {
         EXPECT_OK(cuEventRecord(t.event[e], t.stream[s]));
         t.recorded[e] = (int)call;
         return;
     }
-    if (t.recorded[e] >= 0) {
-        submitted(call, s);
-        edge(command_of((unsigned)t.recorded[e]), command_of(call));
-    }
+    edge(command_of((unsigned)t.recorded[e]), command_of(call));
     EXPECT_OK(cuStreamWaitEvent(t.stream[s], t.event[e], 0));
 }
 
@@ -198,10 +203,8 @@ static void signal_semaphore(unsigned call, unsigned n)
 // The host waits through another handle than those that signal, and so for somebody unknown.
 static void host_awaits(unsigned call, unsigned n)
 {
-    if (call + 1 < CALLS) {
-        edge(command_of((unsigned)t.signal[n]), call + 1);
-        assume_signals(call, call + 1);
-    }
+    edge(command_of((unsigned)t.signal[n]), host_after(call));
+    assume_signals(call, host_after(call));
     EXPECT_OK(cardlessSemaphoreWait(t.semaphore[n].host, 0, UINT64_MAX));
 }
 
@@ -212,10 +215,8 @@ static void stream_awaits(unsigned call, unsigned n)
     submitted(call, s);
     if (t.signal[n] >= 0) {
         edge(command_of((unsigned)t.signal[n]), command_of(call));
-    } else { // the host, whatever it does before the wait ends
-        assume_signals(call, command_of(call));
-        for (unsigned i = 0; i < CALLS; i++)
-            set_edge(&t.hidden, i, command_of(call));
+    } else {
+        t.assumes[call] = true;
     }
     EXPECT_OK(cu_wait(t.semaphore[n].cuda, 0, t.stream[s]));
 }
@@ -305,8 +306,8 @@ static void synchronise(unsigned call)
         return;
     if (kind < 5 || kind == 8)
         waited(call, kind < 5 ? s : STREAMS);
-    else if (t.recorded[e] >= 0 && call + 1 < CALLS)
-        edge(command_of((unsigned)t.recorded[e]), call + 1);
+    else if (t.recorded[e] >= 0)
+        edge(command_of((unsigned)t.recorded[e]), host_after(call));
 }
 
 // The driver's number of the next call.
@@ -330,6 +331,7 @@ static void begin_program(unsigned number)
     memset(t.access, 0, sizeof t.access);
     memset(t.recorded, -1, sizeof t.recorded);
     memset(t.signals, 0, sizeof t.signals);
+    memset(t.assumes, 0, sizeof t.assumes);
     for (unsigned i = 0; i < CALLS; i++)
         t.stream_of[i] = STREAMS;
     for (unsigned i = 0; i < SEMAPHORES; i++) {
@@ -359,8 +361,7 @@ static void run_program(unsigned number)
     unsigned accesses = 1 + draw(6); // of 20 calls: programs with few often have no race
     for (unsigned i = 0; i < CALLS; i++) {
         unsigned what = draw(20);
-        if (i + 1 < CALLS)
-            edge(i, i + 1);
+        edge(i, host_after(i));
         if (what < accesses)
             access_bytes(i);
         else if (what < 7)
@@ -373,6 +374,12 @@ static void run_program(unsigned number)
             synchronise(i);
         else
             read_bytes(i);
+    }
+    for (unsigned i = 0; i < CALLS; i++) {
+        if (!t.assumes[i])
+            continue;
+        assume_signals(CALLS, command_of(i)); // also later ones, if the wait ends late
+        set_edge(&t.hidden, THE_END, command_of(i));
     }
     close_transitively(&t.sure);
     close_transitively(&t.hidden);
