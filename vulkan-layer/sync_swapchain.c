@@ -175,6 +175,40 @@ static VkResult acquire_image(struct vl_device *d, const VkAcquireNextImageInfoK
     return drivers_acquire(d, info, vl_remaining(deadline_ns), is_2, index);
 }
 
+// Returns whether any held item waits for a semaphore of the driver. Precondition: vl_sync_lock
+// held.
+static bool semaphore_awaited(const struct vl_sync *sync, VkSemaphore semaphore)
+{
+    dm_assert_locked(&vl_sync_lock);
+    for (const struct vl_queue *q = sync->queues; q; q = q->next)
+        for (const struct vl_item *item = q->first; item; item = item->next)
+            for (uint32_t i = 0; i < item->batch.drivers_waits; i++)
+                if (vl_batch_wait(&item->batch, i) == semaphore)
+                    return true;
+    return false;
+}
+
+// Waits until the driver has got all items that wait for a semaphore which an image is about to
+// signal: "it must not have any uncompleted signal or wait operations pending", but the program
+// believes that its present has reached the driver. Returns false at the deadline.
+static bool await_waiters(struct vl_sync *sync, VkSemaphore semaphore, uint64_t deadline_ns)
+{
+    const struct timespec until = {(time_t)(deadline_ns / DM_NS_PER_S),
+                                   (long)(deadline_ns % DM_NS_PER_S)};
+    int timed_out = 0;
+    dm_mutex_lock(&vl_sync_lock);
+    bool awaited = semaphore_awaited(sync, semaphore);
+    while (awaited && !timed_out) {
+        if (deadline_ns)
+            timed_out = dm_mutex_wait_until(&vl_sync_lock, &sync->changed, &until);
+        else
+            dm_mutex_wait(&vl_sync_lock, &sync->changed);
+        awaited = semaphore_awaited(sync, semaphore);
+    }
+    dm_mutex_unlock(&vl_sync_lock);
+    return !awaited;
+}
+
 // The payloads that an acquired image signals, with references.
 struct acquired {
     struct vl_payload *semaphore, *fence;
@@ -222,6 +256,11 @@ static VkResult acquire(struct vl_device *d, const VkAcquireNextImageInfoKHR *in
                         uint32_t *index)
 {
     struct acquired a = acquire_find(d->sync, info->semaphore, info->fence);
+    if (d->sync && info->semaphore && !a.semaphore &&
+        !await_waiters(d->sync, info->semaphore, vl_deadline(info->timeout))) {
+        vl_payload_drop(a.fence);
+        return info->timeout ? VK_TIMEOUT : VK_NOT_READY;
+    }
     if (!a.semaphore && !a.fence)
         return acquire_image(d, info, is_2, index);
     VkAcquireNextImageInfoKHR drivers = *info;

@@ -111,6 +111,37 @@ static void check_acquire(bool is_2)
     images = 1000;
 }
 
+// An image is not acquired with a semaphore for which a held present still waits, because the
+// driver would get its second signal before the wait for the first one.
+static void check_acquire_awaited(void)
+{
+    VkSemaphore ready = semaphore_of(BINARY, false);
+    VkPresentInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+                             .waitSemaphoreCount = 1,
+                             .pWaitSemaphores = &ready,
+                             .swapchainCount = 1,
+                             .pSwapchains = &chain,
+                             .pImageIndices = &(uint32_t){2}};
+    uint32_t index = 0;
+    pthread_t thread;
+    char expected[80];
+    hold(QUEUE(queue_a), gate, ++gate_value, VK_NULL_HANDLE);
+    EXPECT_EQ(CALL(device, QueuePresentKHR)(QUEUE(queue_a), &info), VK_SUCCESS);
+    for (uint64_t timeout = 0; timeout <= 3000000; timeout += 3000000)
+        EXPECT_EQ(CALL(device, AcquireNextImageKHR)(device, chain, timeout, ready, VK_NULL_HANDLE,
+                                                    &index),
+                  timeout ? VK_TIMEOUT : VK_NOT_READY);
+    EXPECT_EQ(pthread_create(&thread, NULL, open_gate, NULL), 0);
+    EXPECT_EQ(
+        CALL(device, AcquireNextImageKHR)(device, chain, UINT64_MAX, ready, VK_NULL_HANDLE, &index),
+        VK_SUCCESS);
+    snprintf(expected, sizeof expected, "A submit\nA present w%d image2\nacquire semaphore\n",
+             (int)(uintptr_t)ready);
+    expect_log(expected);
+    EXPECT_EQ(pthread_join(thread, NULL), 0);
+    CALL(device, DestroySemaphore)(device, ready, NULL);
+}
+
 // Each swapchain of a present has its result.
 static void check_results(void)
 {
@@ -229,6 +260,7 @@ int main(int argc, char **argv)
     check_order();
     check_acquire(false);
     check_acquire(true);
+    check_acquire_awaited();
     check_results();
     check_regions();
     check_submit_2();
