@@ -12,8 +12,6 @@
 
 #include "lanes.inc.h"
 
-#define KN_INLINE static inline __attribute__((always_inline, unused))
-
 enum { KN_NAN_F32 = 0x7fffffff, KN_NAN_HALF = 0x7fff };
 #define KN_NAN_F64 0x7fffffffffffffffu
 
