@@ -93,6 +93,14 @@ void px_lower_video(struct px_lower *l, const struct px_statement *s)
                       px_value(l, &s->a[0], PX_U32), px_value(l, &s->a[1], PX_U32), c);
 }
 
+// A source of vmad, which may have a minus.
+static px_register without_minus(struct px_lower *l, const struct px_operand *operand)
+{
+    struct px_operand plus = *operand;
+    plus.minus = false;
+    return px_value(l, &plus, PX_U32);
+}
+
 void px_lower_vmad(struct px_lower *l, const struct px_statement *s)
 {
     struct kn_video v = modifiers(s);
@@ -110,11 +118,11 @@ void px_lower_vmad(struct px_lower *l, const struct px_statement *s)
         v.flags |= KN_VIDEO_MINUS_C;
     // "-(a * b) + c, or a * b - c; .po and negation exclude each other".
     if ((s->a[0].minus || s->a[1].minus) + s->a[2].minus + px_has(s, PX_MOD_PO) > 1)
-        px_refuse(l, "only one of the product and the third source can be negated, and none of "
-                     "them with .po");
+        px_refuse(l,
+                  "the product or the third source can be negated, not both, and neither with .po");
     px_emit_immediate(l, "vmad", kn_video_pack(&v), px_target(l, &s->d[0], PX_U32),
-                      px_value(l, &s->a[0], PX_U32), px_value(l, &s->a[1], PX_U32),
-                      px_value(l, &s->a[2], PX_U32));
+                      without_minus(l, &s->a[0]), without_minus(l, &s->a[1]),
+                      without_minus(l, &s->a[2]));
 }
 
 // The selector of halves or bytes of {b, a}, the upper one first: h10, b7531. Without one, a's own

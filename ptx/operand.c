@@ -162,6 +162,12 @@ void px_operand_read(struct px_body *b, struct px_operand *out, unsigned depth)
         return;
     }
     r->x = held;
+    if (px_lex_take(&r->x, "-") && px_register_find(b, r->x.token.at, r->x.token.length, out)) {
+        name_operand(b, out);
+        out->minus = true;
+        return;
+    }
+    r->x = held;
     if (px_lex_take(&r->x, "{")) {
         out->kind = PX_OPERAND_VECTOR;
         list_read(b, out, "}", depth);

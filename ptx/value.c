@@ -127,6 +127,9 @@ static px_register value(struct px_lower *l, const struct px_operand *o, unsigne
     switch (o->kind) {
     case PX_OPERAND_REGISTER:
         register_check(l, o, type, wider);
+        if (o->minus)
+            px_refuse(l, "the operand \"%.*s\" cannot be negated",
+                      (int)(o->text.length < 60 ? o->text.length : 60), o->text.at);
         return o->negated ? negate(l, o->reg) : o->reg;
     case PX_OPERAND_INTEGER:
     case PX_OPERAND_FLOAT:
