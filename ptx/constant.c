@@ -43,9 +43,10 @@ uint64_t px_constant_bits(const struct px_constant *c, unsigned type)
             memcpy(&out, &narrow, sizeof(out));
             return out;
         }
+        // As recorded: mov.f64 of 0f3fc00000 writes these 32 bits, not 1.5.
         struct px_constant wide;
         set_double(&wide, as_double(c));
-        return bits == 64 ? wide.bits : c->bits;
+        return bits == 64 && !(c->is_float && c->single) ? wide.bits : c->bits;
     }
     return bits < 64 ? c->bits & ((UINT64_C(1) << bits) - 1) : c->bits;
 }
