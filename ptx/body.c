@@ -12,12 +12,13 @@
 uint32_t px_local_take(struct px_lower *l, uint64_t size_B, uint32_t alignment_B)
 {
     const uint64_t mask = (alignment_B ? alignment_B : 1) - 1;
-    const uint64_t at_B = (l->local_B + mask) & ~mask;
+    uint64_t *end = l->frame == PX_NONE ? &l->local_B : &l->frame_B;
+    const uint64_t at_B = (*end + mask) & ~mask;
     if (size_B > 512 << 10 || at_B + size_B > 512 << 10) {
         px_refuse(l, "local memory exceeds 512 KiB a thread");
         return 0;
     }
-    l->local_B = at_B + size_B;
+    *end = at_B + size_B;
     return (uint32_t)at_B;
 }
 

@@ -20,7 +20,9 @@ enum px_slot_kind { PX_SLOT_ARGUMENT, PX_SLOT_REGISTER, PX_SLOT_LOCAL };
 struct px_slot {
     enum px_slot_kind kind;
     struct px_formal formal;
-    px_register reg; // may be PX_NONE until the slot is used
+    // Of a value: PX_NONE until the slot is used. Of an array: its address, or PX_NONE if that is
+    // at_B, in the frame of the function.
+    px_register reg;
     uint32_t at_B;   // in the kernel's arguments, or in local memory
 };
 
@@ -98,6 +100,18 @@ px_register px_slot_address(struct px_lower *l, const struct px_slot *slot, int6
                             char letter);
 px_register px_own_address(struct px_lower *l, const struct px_own *own,
                            const struct px_operand *operand, char letter);
+// Gives an array its place in local memory; the register of a value, or of an array's address.
+void px_slot_place(struct px_lower *l, struct px_slot *slot);
+px_register px_slot_register(struct px_lower *l, struct px_slot *slot);
+// Parts of calls: the operands of a list, the value for a parameter, and the register for a
+// returned value.
+const struct px_operand *px_list_part(const struct px_operand *list, size_t i);
+unsigned px_list_count(const struct px_operand *list);
+px_register px_call_value(struct px_body *b, const struct px_formal *formal,
+                          const struct px_operand *operand);
+px_register px_call_target(struct px_body *b, const struct px_formal *formal,
+                           const struct px_operand *operand);
+void px_move(struct px_lower *l, px_register to, px_register from); // of the same letter
 // Inlines the call of a function: the bodies' reader goes to its text and comes back.
 void px_call_inline(struct px_body *caller, uint32_t function, const struct px_operand *returns,
                     const struct px_operand *arguments);

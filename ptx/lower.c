@@ -2,6 +2,8 @@
 // Lowering: emits operations, and makes registers and sentences of refusal.
 #include "lower.h"
 
+#include "alloc.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,16 +92,60 @@ px_register px_temporary(struct px_lower *l, char letter)
     return register_add(l, &(struct px_register_info){.letter = letter});
 }
 
+static bool filled_same(const struct px_register_info *a, const struct px_register_info *b)
+{
+    return a->fill == b->fill && a->letter == b->letter && a->value == b->value &&
+           a->value_high == b->value_high && a->index == b->index && a->size_B == b->size_B &&
+           a->generic == b->generic;
+}
+
+// The slot of a register in the hash table, or a free slot.
+static uint32_t *filled_slot(const struct px_lower *l, const struct px_register_info *info)
+{
+    uint64_t h = (info->value ^ info->value_high * 31) * 0x9e3779b97f4a7c15u;
+    h ^= ((uint64_t)info->index << 20 ^ (uint64_t)info->size_B << 8 ^ (uint64_t)info->fill << 4 ^
+          (unsigned char)info->letter) *
+         0xc2b2ae3d27d4eb4fu;
+    size_t i = (size_t)(h >> 24) & (l->filled_capacity - 1);
+    while (l->filled[i] && !filled_same(&l->registers[l->filled[i] - 1], info))
+        i = (i + 1) & (l->filled_capacity - 1);
+    return &l->filled[i];
+}
+
+static bool filled_grow(struct px_lower *l)
+{
+    if (l->filled_count * 2 < l->filled_capacity)
+        return true;
+    uint32_t *old = l->filled;
+    const size_t capacity = l->filled_capacity;
+    l->filled_capacity = capacity ? capacity * 2 : 64;
+    l->filled = dm_calloc(l->filled_capacity, sizeof(*l->filled));
+    if (!l->filled) {
+        l->filled = old;
+        l->filled_capacity = capacity;
+        px_lower_no_memory(l);
+        return false;
+    }
+    for (size_t i = 0; i < capacity; i++)
+        if (old[i])
+            *filled_slot(l, &l->registers[old[i] - 1]) = old[i];
+    dm_free(old);
+    return true;
+}
+
 px_register px_filled(struct px_lower *l, const struct px_register_info *info)
 {
-    for (size_t i = 0; i < l->register_count; i++) {
-        const struct px_register_info *r = &l->registers[i];
-        if (r->fill == info->fill && r->letter == info->letter && r->value == info->value &&
-            r->value_high == info->value_high && r->index == info->index &&
-            r->size_B == info->size_B && r->generic == info->generic)
-            return (px_register)i;
+    if (l->error || !filled_grow(l))
+        return PX_NONE;
+    uint32_t *slot = filled_slot(l, info);
+    if (*slot)
+        return *slot - 1;
+    const px_register reg = register_add(l, info);
+    if (reg != PX_NONE) {
+        *slot = reg + 1;
+        l->filled_count++;
     }
-    return register_add(l, info);
+    return reg;
 }
 
 px_register px_constant(struct px_lower *l, char letter, uint64_t value)

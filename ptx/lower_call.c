@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "body.h"
+#include "outline.h"
 
 // Calls are inlined while a kernel has fewer operations than this.
 enum { OPERATIONS_MOST = 1 << 20 };
 
-static void move(struct px_lower *l, px_register to, px_register from)
+void px_move(struct px_lower *l, px_register to, px_register from)
 {
     static const char *const forms[] = {['p'] = "mov.pred",
                                         ['h'] = "mov.16",
@@ -19,19 +20,47 @@ static void move(struct px_lower *l, px_register to, px_register from)
         px_emit(l, forms[(int)px_letter(l, to)], to, from);
 }
 
-static px_register slot_register(struct px_lower *l, struct px_slot *slot)
-{
-    if (slot->reg == PX_NONE)
-        slot->reg = px_temporary(l, px_type_letter(slot->formal.type));
-    return slot->reg;
-}
-
 // The caller's slot that an operand names, or NULL.
 static struct px_slot *slot_of(struct px_body *caller, const struct px_operand *operand)
 {
     return operand->kind == PX_OPERAND_PARAMETER && !operand->value
                ? &caller->slots[operand->symbol]
                : NULL;
+}
+
+// The value that a call passes for a formal parameter: the address of an array.
+px_register px_call_value(struct px_body *b, const struct px_formal *formal,
+                          const struct px_operand *operand)
+{
+    struct px_slot *slot = slot_of(b, operand);
+    if (slot && slot->kind == PX_SLOT_ARGUMENT) {
+        px_unsupported(b->l, "kernel parameters as arguments of calls are not supported");
+        return PX_NONE;
+    }
+    if (formal->is_array && (!slot || slot->kind != PX_SLOT_LOCAL))
+        px_refuse(b->l, "the argument for %.*s must be a .param array", (int)formal->name_length,
+                  formal->name);
+    else if (formal->is_array)
+        return px_slot_address(b->l, slot, 0, 'w');
+    else if (slot && slot->kind == PX_SLOT_REGISTER)
+        return px_slot_register(b->l, slot);
+    else if (!slot)
+        return px_value(b->l, operand, formal->type);
+    else
+        px_refuse(b->l, "an array is the argument for %.*s, which is one value",
+                  (int)formal->name_length, formal->name);
+    return PX_NONE;
+}
+
+px_register px_call_target(struct px_body *b, const struct px_formal *formal,
+                           const struct px_operand *operand)
+{
+    struct px_slot *slot = slot_of(b, operand);
+    if (slot && slot->kind == PX_SLOT_REGISTER)
+        return px_slot_register(b->l, slot);
+    if (slot)
+        px_refuse(b->l, "the returned value needs a .param variable of one value");
+    return px_target(b->l, operand, formal->type);
 }
 
 // A formal parameter in a register: a declared register of the callee.
@@ -71,7 +100,7 @@ static px_register bind(struct px_body *callee, struct px_body *caller,
         if (slot->kind != PX_SLOT_REGISTER)
             px_refuse(l, "the argument for %.*s must be a .param variable",
                       (int)formal->name_length, formal->name);
-        slot_register(l, slot);
+        px_slot_register(l, slot);
         return PX_NONE;
     }
     if (from->kind == PX_SLOT_ARGUMENT) {
@@ -82,10 +111,11 @@ static px_register bind(struct px_body *callee, struct px_body *caller,
     } else if (from->kind != slot->kind) {
         px_unsupported(l, "an array as the argument for a value, or the reverse, is not supported");
     } else if (from->kind == PX_SLOT_REGISTER) {
-        slot->reg = slot_register(l, from);
+        slot->reg = px_slot_register(l, from);
     } else {
-        px_slot_address(l, from, 0, 'w'); // takes its place
+        px_slot_place(l, from);
         slot->at_B = from->at_B;
+        slot->reg = from->reg;
     }
     return PX_NONE;
 }
@@ -98,12 +128,12 @@ static bool calls_itself(const struct px_body *caller, uint32_t function)
     return false;
 }
 
-static const struct px_operand *list_part(const struct px_operand *list, size_t i)
+const struct px_operand *px_list_part(const struct px_operand *list, size_t i)
 {
     return list->kind == PX_OPERAND_LIST ? &list->parts[i] : list;
 }
 
-static unsigned list_count(const struct px_operand *list)
+unsigned px_list_count(const struct px_operand *list)
 {
     return list->kind == PX_OPERAND_NONE ? 0 : list->kind == PX_OPERAND_LIST ? list->count : 1;
 }
@@ -123,18 +153,18 @@ static void inline_bound(struct px_body *callee, struct px_body *caller,
     const struct px_function_text *t = &l->module->state->functions[callee->function];
     px_register back[PX_OPERANDS_MOST * 2];
     for (size_t i = 0; i < t->returns.count && !l->error; i++)
-        back[i] = bind(callee, caller, &t->returns.list[i], list_part(returns, i));
+        back[i] = bind(callee, caller, &t->returns.list[i], px_list_part(returns, i));
     for (size_t i = 0; i < t->parameters.count && !l->error; i++) {
         const struct px_formal *formal = &t->parameters.list[i];
-        const struct px_operand *operand = list_part(arguments, i);
+        const struct px_operand *operand = px_list_part(arguments, i);
         const px_register to = bind(callee, caller, formal, operand);
         const struct px_slot *slot = formal->in_register || !callee->slot_count
                                          ? NULL
                                          : &callee->slots[callee->slot_count - 1];
         if (formal->in_register)
-            move(l, to, px_value(l, operand, formal->type));
+            px_move(l, to, px_value(l, operand, formal->type));
         else if (slot && operand->kind != PX_OPERAND_PARAMETER)
-            move(l, slot->reg, px_value(l, operand, formal->type));
+            px_move(l, slot->reg, px_value(l, operand, formal->type));
     }
     const px_register guard = l->guard;
     const struct px_statement *now = l->now;
@@ -154,13 +184,13 @@ static void inline_bound(struct px_body *callee, struct px_body *caller,
     l->now = now;
     l->body = caller;
     for (size_t i = 0; i < t->returns.count && !l->error; i++) {
-        const struct px_operand *operand = list_part(returns, i);
+        const struct px_operand *operand = px_list_part(returns, i);
         struct px_slot *slot = slot_of(caller, operand);
         if (back[i] != PX_NONE)
-            move(l, slot ? slot_register(l, slot) : px_target(l, operand, t->returns.list[i].type),
+            px_move(l, slot ? px_slot_register(l, slot) : px_target(l, operand, t->returns.list[i].type),
                  back[i]);
         else if (!slot)
-            move(l, px_target(l, operand, t->returns.list[i].type), callee->slots[i].reg);
+            px_move(l, px_target(l, operand, t->returns.list[i].type), callee->slots[i].reg);
     }
     if (skip != UINT32_MAX && !l->error)
         l->ops[skip].target = (uint32_t)l->op_count;
@@ -171,21 +201,18 @@ void px_call_inline(struct px_body *caller, uint32_t function, const struct px_o
 {
     struct px_lower *l = caller->l;
     const struct px_function_text *t = &l->module->state->functions[function];
-    if (t->returns.count != list_count(returns) || t->parameters.count != list_count(arguments) ||
+    if (t->returns.count != px_list_count(returns) || t->parameters.count != px_list_count(arguments) ||
         t->returns.count + t->parameters.count > 2 * PX_OPERANDS_MOST * 8u ||
         t->returns.count > PX_OPERANDS_MOST) {
         px_refuse(l, "\"%s\" returns %zu values for %zu arguments; the call has %u and %u",
                   l->module->functions[function].name, t->returns.count, t->parameters.count,
-                  list_count(returns), list_count(arguments));
+                  px_list_count(returns), px_list_count(arguments));
         return;
     }
-    if (calls_itself(caller, function)) {
-        px_unsupported(l, "recursion (\"%s\" calls itself) is not supported",
-                       l->module->functions[function].name);
-        return;
-    }
-    if (caller->depth + 1 >= PX_BODY_DEPTH_MOST || l->op_count > OPERATIONS_MOST) {
-        px_unsupported(l, "calls are nested too deeply, or the kernel is too large");
+    if (calls_itself(caller, function) || caller->depth + 1 >= PX_BODY_DEPTH_MOST ||
+        l->op_count > OPERATIONS_MOST) {
+        const struct px_operand name = {.kind = PX_OPERAND_FUNCTION, .symbol = function};
+        px_outline_call(caller, &name, NULL, NULL, returns, arguments);
         return;
     }
     struct px_body callee;
@@ -214,16 +241,16 @@ static bool builtin(struct px_body *b, const char *name, const struct px_operand
             continue;
         px_register to[1], from[5];
         bool right =
-            list_count(returns) == all[i].results && list_count(arguments) == all[i].sources;
+            px_list_count(returns) == all[i].results && px_list_count(arguments) == all[i].sources;
         for (unsigned k = 0; k < all[i].results && right; k++) {
-            struct px_slot *slot = slot_of(b, list_part(returns, k));
+            struct px_slot *slot = slot_of(b, px_list_part(returns, k));
             right = slot && slot->kind == PX_SLOT_REGISTER;
-            to[k] = right ? slot_register(l, slot) : PX_NONE;
+            to[k] = right ? px_slot_register(l, slot) : PX_NONE;
         }
         for (unsigned k = 0; k < all[i].sources && right; k++) {
-            struct px_slot *slot = slot_of(b, list_part(arguments, k));
+            struct px_slot *slot = slot_of(b, px_list_part(arguments, k));
             right = slot && slot->kind == PX_SLOT_REGISTER;
-            from[k] = right ? slot_register(l, slot) : PX_NONE;
+            from[k] = right ? px_slot_register(l, slot) : PX_NONE;
         }
         if (!right)
             px_refuse(l, "%s needs %u results and %u arguments of one value each", name,
@@ -234,6 +261,20 @@ static bool builtin(struct px_body *b, const char *name, const struct px_operand
         return true;
     }
     return false;
+}
+
+// call (ret), %r, (arguments), prototype or list;
+static void call_register(struct px_body *b, const struct px_operand *function,
+                          const struct px_operand *list, const struct px_operand *returns,
+                          const struct px_operand *arguments)
+{
+    const struct px_name *name = px_names_find(&b->names, list->text.at, list->text.length);
+    if (list->kind == PX_OPERAND_LABEL && name && name->kind == PX_NAME_PROTOTYPE)
+        px_outline_call(b, function, &b->prototypes[name->value], NULL, returns, arguments);
+    else if (list->kind == PX_OPERAND_LABEL && name && name->kind == PX_NAME_TARGETS)
+        px_outline_call(b, function, NULL, &b->targets[name->value], returns, arguments);
+    else
+        px_refuse(b->l, "a call through a register needs a .callprototype or .calltargets");
 }
 
 void px_lower_call(struct px_lower *l, const struct px_statement *s)
@@ -248,7 +289,7 @@ void px_lower_call(struct px_lower *l, const struct px_statement *s)
     if (s->a[at].kind == PX_OPERAND_LIST)
         arguments = &s->a[at++];
     if (function->kind == PX_OPERAND_REGISTER) {
-        px_unsupported(l, "calls through registers are not supported");
+        call_register(b, function, &s->a[at], returns, arguments);
         return;
     }
     if (function->kind != PX_OPERAND_FUNCTION) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "body.h"
+#include "outline.h"
 
 void px_lower_bra(struct px_lower *l, const struct px_statement *s)
 {
@@ -39,8 +40,12 @@ void px_lower_ret(struct px_lower *l, const struct px_statement *s)
 {
     struct px_body *b = l->body;
     const bool uniform = px_has(s, PX_MOD_UNI);
+    if (b->outlined) {
+        px_outline_return(b);
+        return;
+    }
     if (!b->caller) {
-        px_emit_code(l, b->outlined ? PX_RETURN : PX_EXIT, 0, NULL, 0, NULL, 0)->uniform = uniform;
+        px_emit_code(l, PX_EXIT, 0, NULL, 0, NULL, 0)->uniform = uniform;
         return;
     }
     uint32_t *grown = px_grow(b->returns, b->return_count, &b->return_capacity, sizeof(*grown));

@@ -7,19 +7,37 @@
 
 enum { VECTOR_MOST = 8 };
 
-static void slot_place(struct px_lower *l, struct px_slot *slot)
+void px_slot_place(struct px_lower *l, struct px_slot *slot)
 {
-    if (slot->at_B != UINT32_MAX)
+    if (slot->reg != PX_NONE || slot->at_B != UINT32_MAX)
         return;
     const uint32_t alignment_B = slot->formal.alignment_B > 16 ? slot->formal.alignment_B : 16;
     slot->at_B = px_local_take(l, slot->formal.size_B, alignment_B);
 }
 
-static px_register slot_register(struct px_lower *l, struct px_slot *slot)
+px_register px_slot_register(struct px_lower *l, struct px_slot *slot)
 {
     if (slot->reg == PX_NONE)
         slot->reg = px_temporary(l, px_type_letter(slot->formal.type));
     return slot->reg;
+}
+
+// The address of an array: a register, plus a constant that accesses add.
+static struct px_address array_base(struct px_lower *l, struct px_slot *slot)
+{
+    px_slot_place(l, slot);
+    if (slot->reg != PX_NONE)
+        return (struct px_address){slot->reg, 0};
+    if (l->frame != PX_NONE)
+        return (struct px_address){l->frame, slot->at_B};
+    return (struct px_address){px_constant(l, 'w', slot->at_B), 0};
+}
+
+static px_register add(struct px_lower *l, px_register base, uint64_t offset)
+{
+    const px_register out = px_temporary(l, 'w');
+    px_emit(l, "add.32", out, base, px_constant(l, 'w', offset));
+    return out;
 }
 
 px_register px_slot_address(struct px_lower *l, const struct px_slot *slot, int64_t offset,
@@ -29,9 +47,11 @@ px_register px_slot_address(struct px_lower *l, const struct px_slot *slot, int6
         px_unsupported(l, "the address of a parameter that is one value is not supported");
         return PX_NONE;
     }
-    if (slot->kind == PX_SLOT_LOCAL)
-        slot_place(l, (struct px_slot *)(uintptr_t)slot);
-    return px_constant(l, letter, slot->at_B + (uint64_t)offset);
+    if (slot->kind == PX_SLOT_ARGUMENT)
+        return px_constant(l, letter, slot->at_B + (uint64_t)offset);
+    const struct px_address a = array_base(l, (struct px_slot *)(uintptr_t)slot);
+    offset += a.offset;
+    return px_widen(l, offset ? add(l, a.base, (uint64_t)offset) : a.base, letter);
 }
 
 px_register px_own_address(struct px_lower *l, const struct px_own *own,
@@ -44,6 +64,15 @@ px_register px_own_address(struct px_lower *l, const struct px_own *own,
         .generic = operand->generic,
         .value = own->at_B + (uint64_t)operand->value,
     };
+    if (own->space == PX_LOCAL && l->frame != PX_NONE) {
+        const px_register at = px_widen(l, add(l, l->frame, info.value), letter);
+        if (!operand->generic)
+            return at;
+        info.value = 0;
+        const px_register out = px_temporary(l, 'l');
+        px_emit(l, "add.64", out, at, px_filled(l, &info));
+        return out;
+    }
     if (own->dynamic)
         info.size_B = PX_DYNAMIC; // the end of static shared memory is added later
     return px_filled(l, &info);
@@ -142,22 +171,23 @@ void px_lower_ld_param(struct px_lower *l, const struct px_statement *s)
     const unsigned type = s->types[0];
     if (address->kind != PX_OPERAND_PARAMETER) {
         const struct px_address a = px_address(l, &s->a[0], PX_PARAMETER);
-        load_memory(l, s, l->body->caller ? "ld.local" : "ld.param", a.base, a.offset);
+        load_memory(l, s, l->body->caller || l->body->outlined ? "ld.local" : "ld.param", a.base, a.offset);
         return;
     }
     struct px_slot *slot = &l->body->slots[address->symbol];
+    struct px_address base;
     px_register to[VECTOR_MOST];
     switch (slot->kind) {
     case PX_SLOT_ARGUMENT:
         load_argument(l, s, slot, address->value);
         return;
     case PX_SLOT_LOCAL:
-        slot_place(l, slot);
-        load_memory(l, s, "ld.local", px_constant(l, 'w', slot->at_B), address->value);
+        base = array_base(l, slot);
+        load_memory(l, s, "ld.local", base.base, base.offset + address->value);
         return;
     default:
         if (fits(l, slot, address, type, px_destinations(l, s, 0, to, VECTOR_MOST)))
-            move_wider(l, to[0], px_widen(l, slot_register(l, slot), px_type_letter(type)), type);
+            move_wider(l, to[0], px_widen(l, px_slot_register(l, slot), px_type_letter(type)), type);
     }
 }
 
@@ -175,12 +205,12 @@ void px_lower_st_param(struct px_lower *l, const struct px_statement *s)
     if (slot->kind == PX_SLOT_ARGUMENT) {
         px_refuse(l, "a kernel's parameter cannot be written");
     } else if (slot->kind == PX_SLOT_LOCAL) {
-        slot_place(l, slot);
-        from[0] = px_constant(l, 'w', slot->at_B);
-        px_emit_form(l, memory_name(l, "st.local", type, from[1], count), address->value, PX_NONE,
-                     from, count + 1);
+        const struct px_address base = array_base(l, slot);
+        from[0] = base.base;
+        px_emit_form(l, memory_name(l, "st.local", type, from[1], count),
+                     base.offset + address->value, PX_NONE, from, count + 1);
     } else if (fits(l, slot, address, type, count)) {
         const px_register narrow = px_widen(l, from[1], px_type_letter(type));
-        move_wider(l, slot_register(l, slot), narrow, type);
+        move_wider(l, px_slot_register(l, slot), narrow, type);
     }
 }

@@ -16,12 +16,17 @@ struct px_lower {
     uint32_t function; // whose text is read now
     uint32_t kernel;
     struct px_body *body;
+    struct px_outline *outline;
+    px_register frame; // of an outlined function: the address of its local memory; else PX_NONE
+    uint64_t frame_B;
     uint64_t local_B, shared_B; // that variables of bodies and parameters have
 
     struct px_op *ops;
     size_t op_count, op_capacity;
     struct px_register_info *registers;
     size_t register_count, register_capacity;
+    uint32_t *filled; // a hash table: 1 + the index of a register of px_filled
+    size_t filled_count, filled_capacity;
     struct px_arena arena; // becomes the program's
 
     bool uses_barriers, waits, prints, recurses, ordered;

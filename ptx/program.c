@@ -10,6 +10,7 @@
 
 #include "body.h"
 #include "flow.h"
+#include "outline.h"
 
 // A program and its memory.
 struct made {
@@ -82,6 +83,7 @@ static void kernel_read(struct px_lower *l)
         px_body_read(&b);
     px_body_finish(&b);
     px_emit_code(l, PX_EXIT, 0, NULL, 0, NULL, 0); // "a kernel's end is a return"
+    px_outline_complete(l);
 }
 
 static void program_fill(struct px_lower *l, struct made *made, const bool *meets,
@@ -130,6 +132,8 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
         kernel_read(&l);
     if (!l.error)
         px_flow_order(&l, &meets);
+    px_outline_finish(&l);
+    dm_free(l.filled);
     l.shared_B = (l.shared_B + 15) & ~UINT64_C(15);
     if (l.error) {
         px_arena_finish(&l.arena);
