@@ -23,7 +23,7 @@ struct px_slot {
     // Of a value: PX_NONE until the slot is used. Of an array: its address, or PX_NONE if that is
     // at_B, in the frame of the function.
     px_register reg;
-    uint32_t at_B;   // in the kernel's arguments, or in local memory
+    uint32_t at_B; // in the kernel's arguments, or in local memory
 };
 
 // A local or shared variable that a body declares.

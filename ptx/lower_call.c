@@ -187,8 +187,10 @@ static void inline_bound(struct px_body *callee, struct px_body *caller,
         const struct px_operand *operand = px_list_part(returns, i);
         struct px_slot *slot = slot_of(caller, operand);
         if (back[i] != PX_NONE)
-            px_move(l, slot ? px_slot_register(l, slot) : px_target(l, operand, t->returns.list[i].type),
-                 back[i]);
+            px_move(l,
+                    slot ? px_slot_register(l, slot)
+                         : px_target(l, operand, t->returns.list[i].type),
+                    back[i]);
         else if (!slot)
             px_move(l, px_target(l, operand, t->returns.list[i].type), callee->slots[i].reg);
     }
@@ -201,7 +203,8 @@ void px_call_inline(struct px_body *caller, uint32_t function, const struct px_o
 {
     struct px_lower *l = caller->l;
     const struct px_function_text *t = &l->module->state->functions[function];
-    if (t->returns.count != px_list_count(returns) || t->parameters.count != px_list_count(arguments) ||
+    if (t->returns.count != px_list_count(returns) ||
+        t->parameters.count != px_list_count(arguments) ||
         t->returns.count + t->parameters.count > 2 * PX_OPERANDS_MOST * 8u ||
         t->returns.count > PX_OPERANDS_MOST) {
         px_refuse(l, "\"%s\" returns %zu values for %zu arguments; the call has %u and %u",

@@ -171,7 +171,8 @@ void px_lower_ld_param(struct px_lower *l, const struct px_statement *s)
     const unsigned type = s->types[0];
     if (address->kind != PX_OPERAND_PARAMETER) {
         const struct px_address a = px_address(l, &s->a[0], PX_PARAMETER);
-        load_memory(l, s, l->body->caller || l->body->outlined ? "ld.local" : "ld.param", a.base, a.offset);
+        load_memory(l, s, l->body->caller || l->body->outlined ? "ld.local" : "ld.param", a.base,
+                    a.offset);
         return;
     }
     struct px_slot *slot = &l->body->slots[address->symbol];
@@ -187,7 +188,8 @@ void px_lower_ld_param(struct px_lower *l, const struct px_statement *s)
         return;
     default:
         if (fits(l, slot, address, type, px_destinations(l, s, 0, to, VECTOR_MOST)))
-            move_wider(l, to[0], px_widen(l, px_slot_register(l, slot), px_type_letter(type)), type);
+            move_wider(l, to[0], px_widen(l, px_slot_register(l, slot), px_type_letter(type)),
+                       type);
     }
 }
 

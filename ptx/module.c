@@ -23,7 +23,8 @@ void px_reader_fail(struct px_reader *r, int error, const char *format, ...)
     const int at = snprintf(r->report->text, sizeof(r->report->text), "line %u: ", r->x.token.line);
     va_list list;
     va_start(list, format);
-    vsnprintf(r->report->text + at, sizeof(r->report->text) - (size_t)at, format, list);
+    vsnprintf(r->report->text + at, sizeof(r->report->text) - (size_t)at,
+              error == -ENOMEM ? "out of host memory" : format, list);
     va_end(list);
     r->x.at = r->x.end; // the rest is not read
 }

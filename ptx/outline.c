@@ -35,8 +35,8 @@ static px_register shared(struct px_lower *l, char letter, uint32_t index)
 static px_register frame_size(struct px_lower *l, uint32_t instance)
 {
     return px_filled(l, &(struct px_register_info){.letter = 'w',
-                                                    .fill = PX_FILL_CONSTANT,
-                                                    .index = FRAME_SIZES + instance + 1});
+                                                   .fill = PX_FILL_CONSTANT,
+                                                   .index = FRAME_SIZES + 1 + instance});
 }
 
 static uint32_t instance_of(struct px_lower *l, uint32_t function)
@@ -117,8 +117,7 @@ static void arguments_pass(struct px_body *b, const struct px_formals *returns,
                     px_call_value(b, &returns->list[i], px_list_part(to, i)));
     for (size_t i = 0; i < parameters->count && !l->error; i++) {
         const struct px_formal *formal = &parameters->list[i];
-        px_move(l, shared(l, value_letter(formal),
-                          SHARED_VALUE + (uint32_t)(returns->count + i)),
+        px_move(l, shared(l, value_letter(formal), SHARED_VALUE + (uint32_t)(returns->count + i)),
                 px_call_value(b, formal, px_list_part(from, i)));
     }
 }
@@ -217,8 +216,7 @@ void px_outline_return(struct px_body *b)
     px_emit(l, "mov.32", shared(l, 'w', SHARED_FRAME), instance->frame);
     const px_register back = instance->back;
     px_emit_code(l, PX_BRANCH_TABLE, 0, NULL, 0, &back, 1);
-    uint32_t *grown =
-        px_grow(o->returns, o->return_count + 1, &o->return_capacity, sizeof(*grown));
+    uint32_t *grown = px_grow(o->returns, o->return_count + 1, &o->return_capacity, sizeof(*grown));
     if (!grown) {
         px_lower_no_memory(l);
         return;
@@ -315,8 +313,7 @@ static void spill(struct px_lower *l, px_register reg, px_register frame, uint64
     *at_B += letter == 'x' ? 16 : 8;
     if (letter != 'p') {
         const unsigned bits = widths[(int)letter];
-        const char *form =
-            px_name(l, "%s.local.%u:%u", restore ? "ld" : "st", bits, bits);
+        const char *form = px_name(l, "%s.local.%u:%u", restore ? "ld" : "st", bits, bits);
         if (restore)
             px_emit_immediate(l, form, offset, reg, frame);
         else
@@ -370,8 +367,7 @@ static void tables_fill(struct px_lower *l)
         for (uint32_t k = 0; k < op->target_count; k++)
             targets[k] = trap;
         for (uint32_t k = 0; k < call->callee_count; k++)
-            targets[o->instances[call->callees[k]].function] =
-                o->instances[call->callees[k]].entry;
+            targets[o->instances[call->callees[k]].function] = o->instances[call->callees[k]].entry;
         op->targets = targets;
     }
     for (size_t i = 0; i < o->return_count && !l->error; i += 2) {
@@ -428,7 +424,7 @@ static void expand(struct px_lower *l, uint32_t *moved, bool *seen)
         uint64_t frame_B = 0;
         if (again) {
             spill_all(l, call, i == call->restore, &frame_B);
-            l->registers[frame_size(l, call->caller)].value = (frame_B + 15) & ~UINT64_C(15);
+            o->instances[call->caller].total_B = (frame_B + 15) & ~UINT64_C(15);
         }
         next += i == call->restore;
     }
@@ -444,8 +440,8 @@ void px_outline_complete(struct px_lower *l)
     if (l->error || !o->call_count)
         return;
     tables_fill(l);
-    for (uint32_t i = 0; i < o->instance_count && !l->error; i++)
-        l->registers[frame_size(l, i)].value = o->instances[i].frame_B;
+    for (uint32_t i = 0; i < o->instance_count; i++)
+        o->instances[i].total_B = o->instances[i].frame_B;
     uint32_t *moved = dm_calloc(l->op_count + 1, sizeof(*moved));
     bool *seen = dm_calloc(o->instance_count + 1, sizeof(*seen));
     if (moved && seen && !l->error) {
@@ -458,8 +454,13 @@ void px_outline_complete(struct px_lower *l)
     dm_free(moved);
     dm_free(seen);
     l->local_B = (l->local_B + 15) & ~UINT64_C(15);
-    if (!l->error)
-        l->registers[frame_size(l, PX_MAIN)].value = l->local_B;
+    for (size_t i = 0; i < l->register_count; i++) {
+        struct px_register_info *r = &l->registers[i];
+        if (r->fill == PX_FILL_CONSTANT && r->index >= FRAME_SIZES) {
+            const uint32_t instance = r->index - FRAME_SIZES - 1;
+            r->value = instance == PX_MAIN ? l->local_B : o->instances[instance].total_B;
+        }
+    }
     l->local_B += STACK_B;
 }
 

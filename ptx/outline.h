@@ -10,16 +10,16 @@ struct px_instance {
     uint32_t function;
     uint32_t entry;            // its first operation
     size_t first, end;         // its registers
-    uint64_t frame_B;          // local memory of one call
+    uint64_t frame_B, total_B; // local memory of one call; with saved registers
     px_register frame, back;   // where its frame begins; the number of the call that it returns to
 };
 
 struct px_outline_call {
-    uint32_t caller;         // an instance, or PX_MAIN
-    uint32_t *callees;       // instances
+    uint32_t caller;   // an instance, or PX_MAIN
+    uint32_t *callees; // instances
     uint32_t callee_count;
-    uint32_t save, restore;  // operations that stand for saving and restoring registers
-    uint32_t branch;         // to the function
+    uint32_t save, restore; // operations that stand for saving and restoring registers
+    uint32_t branch;        // to the function
     bool indirect;
 };
 

@@ -118,7 +118,10 @@ static void program_fill(struct px_lower *l, struct made *made, const bool *meet
 static int program_make(struct px_module *module, unsigned function, struct px_program **out,
                         struct px_report *report)
 {
+    struct px_outline outline = {.instance = PX_MAIN};
     struct px_lower l = {.module = module,
+                         .frame = PX_NONE,
+                         .outline = &outline,
                          .report = report,
                          .guard = PX_NONE,
                          .function = function,

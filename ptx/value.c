@@ -164,8 +164,13 @@ static px_register target(struct px_lower *l, const struct px_operand *o, unsign
 {
     if (o->kind == PX_OPERAND_SINK || o->kind == PX_OPERAND_NONE)
         return px_temporary(l, type ? px_type_letter(type) : 'w');
-    if (o->kind != PX_OPERAND_REGISTER || o->negated)
+    if (o->kind == PX_OPERAND_LABEL || (o->kind == PX_OPERAND_SPECIAL && o->value < 0))
+        px_refuse(l, "\"%.*s\" is not declared", (int)(o->text.length < 60 ? o->text.length : 60),
+                  o->text.at);
+    if (o->kind != PX_OPERAND_REGISTER || o->negated) {
         px_refuse(l, "the destination must be a register");
+        return PX_NONE;
+    }
     register_check(l, o, type, wider);
     return o->reg;
 }

@@ -222,7 +222,8 @@ static void variable_initial(struct px_reader *r, struct shape *shape, struct px
             ? NULL
             : px_arena_array(&r->module->state->arena, v.relocation_count, sizeof(*relocations));
     if (bytes && relocations) {
-        memcpy(bytes, v.bytes, out->size_B < v.capacity ? out->size_B : v.capacity);
+        if (v.bytes)
+            memcpy(bytes, v.bytes, out->size_B < v.capacity ? out->size_B : v.capacity);
         if (v.relocation_count)
             memcpy(relocations, v.relocations, v.relocation_count * sizeof(*relocations));
         out->initial = bytes;
