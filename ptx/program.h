@@ -29,7 +29,7 @@ enum px_fill {
                       // latter a generic address
     PX_FILL_WINDOW,   // `value` in shared (`index` is PX_SHARED) or local memory (PX_LOCAL), as a
                       // generic address if `generic`
-    PX_FILL_FUNCTION, // a number for function `index`, which an indirect call takes
+    PX_FILL_FUNCTION, // the number of function `index`, which is the index
     PX_FILL_ARGUMENT, // `size_B` bytes of the block of arguments at `value`
     PX_FILL_SPECIAL,  // enum px_special `index`
 };
@@ -103,9 +103,9 @@ enum px_code {
                       // vote, match, redux, mma …: operand `members` says which register has it
     PX_BRANCH,        // to `target`
     PX_BRANCH_TABLE,  // to one of `targets`, by the value of the first source
-    PX_CALL,          // of a function that could not be inlined: `target` is its first operation
-    PX_CALL_REGISTER, // the same by a function's number in the first source
-    PX_RETURN,        // from a function that was called by one of these
+    PX_CALL,          // these three are not in programs: outline.c makes calls and returns of
+    PX_CALL_REGISTER, // branches
+    PX_RETURN,
     PX_EXIT,
     PX_TRAP,
     PX_BREAKPOINT,

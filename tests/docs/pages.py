@@ -77,6 +77,14 @@ def disagreements():
     )
 
 
+def instructions():
+    """Each opcode of the table. A row may go on in the next line."""
+    table = read(ROOT, 'ptx/instructions.def').replace('\\\n', ' ')
+    rows = re.findall(r'^(?!#|type |let |chapter )(\S+) +\| ', table, re.M)
+    found = re.findall(r'^\| `(\S+)` \|', read(OUT, 'ptx-coverage.md'), re.M)
+    expect(rows, found, 'ptx-coverage.md')
+
+
 def measured():
     lines = [x for x in read(ROOT, 'docs/measured/latency.txt').splitlines() if x and x[0] != '#']
     rows = [re.split(r'\s{2,}', line)[0] for line in lines]
@@ -91,7 +99,7 @@ def measured():
 subprocess.run(
     [sys.executable, os.path.join(ROOT, 'tools', 'docs'), '--out', OUT, '--quick'], check=True
 )
-for check in (coverage, diagnostics, disagreements, measured):
+for check in (coverage, diagnostics, disagreements, instructions, measured):
     check()
 print('\n'.join(failures))
 sys.exit(bool(failures))
