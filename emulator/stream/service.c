@@ -96,6 +96,11 @@ bool em_service_need_runner(void)
     return start(&runner, "cardless runner", runner_main);
 }
 
+bool em_service_need_late(void)
+{
+    return start(&late, "cardless late", late_main);
+}
+
 void em_service_wake_host(void)
 {
     em_assert_locked();
@@ -111,6 +116,5 @@ void em_service_wake_runner(void)
 void em_service_wake_late(void)
 {
     em_assert_locked();
-    if (start(&late, "cardless late", late_main))
-        pthread_cond_signal(&late.wake);
+    pthread_cond_signal(&late.wake);
 }

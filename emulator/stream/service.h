@@ -10,8 +10,8 @@
 // Starts the thread if it does not run yet. Returns false if there can be no thread.
 bool em_service_need_host(void);
 bool em_service_need_runner(void);
+bool em_service_need_late(void);
 // There may be work for it.
 void em_service_wake_host(void);
 void em_service_wake_runner(void);
-// Starts it first. If there can be no thread, commands wait for a call of the program.
 void em_service_wake_late(void);

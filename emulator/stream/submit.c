@@ -116,6 +116,7 @@ static CUresult begin_effects(struct em_command *c)
 static bool start_threads_for(const struct em_command *c)
 {
     return (c->ops->place != EM_HOST_THREAD || em_service_need_host()) &&
+           (!em_scheduler.policy->late_ms || em_service_need_late()) &&
            (!c->condition || !c->condition->source || em_outside_start());
 }
 
