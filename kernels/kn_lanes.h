@@ -40,7 +40,7 @@ struct kn_op {
     // guard_flip is ~0 and the predicate is one that is always 0.
     uint32_t guard, guard_flip;
     uint32_t line;        // of the PTX text
-    uint32_t spare;       // free for the owner of the form
+    uint32_t count;       // of the operands with '*' (kn_form.operands)
     const uint32_t *more; // the other destinations, then the other sources; or NULL
     union {
         int64_t i; // an immediate: an offset, a count, a table of bits …
@@ -61,10 +61,13 @@ enum kn_fault_kind {
     KN_FAULT_MISALIGNED, // not a multiple of the access's size
 };
 
+enum kn_fault_space { KN_FAULT_GENERIC, KN_FAULT_SHARED, KN_FAULT_LOCAL, KN_FAULT_PARAM };
+
 struct kn_fault {
     enum kn_fault_kind kind;
-    uint32_t lanes;   // all that fault
-    uint64_t address; // of the lowest of them, as the program computed it
+    enum kn_fault_space space; // of the operation; `address` is an offset in it
+    uint32_t lanes;            // all that fault
+    uint64_t address;          // of the lowest of them, as the program computed it
     uint32_t size_B;
     bool write;
 };
@@ -96,16 +99,18 @@ struct kn_warp {
     enum kn_stop stop;
     struct kn_fault fault;
     const struct kn_memory *memory;
-    char *local;      // of the warp; lane i's byte n is at …  see kn_local_at()
+    char *local;      // of the warp: byte n of lane i is at local + i * local_B + n
     uint32_t local_B; // of each lane
     uint32_t lanes;   // that exist and have not ended
+    _Alignas(64) uint64_t addresses[KN_LANES]; // scratch of operations that access memory
 };
 
 // A row of the table of forms.
 struct kn_form {
     const char *name;
     // A letter for each operand: the destinations, '=', the sources. p: a predicate, h: 16 bits,
-    // w: 32, l: 64, x: 128. 'i': the immediate kn_op.i, which is no register.
+    // w: 32, l: 64, x: 128. A '*' after a letter: kn_op.count of them, from 1 to 8. 'i': the
+    // immediate kn_op.i, which is no register.
     const char *operands;
     kn_lane_fn *run[2]; // as kn_op.run
 };

@@ -228,6 +228,17 @@ static struct px_op *op_add(struct px_lower *l, const px_register *operands, uns
     return op;
 }
 
+// The number of registers for each '*' of a form's operands, if there are `count` in all.
+static unsigned star_times(const char *operands, unsigned count)
+{
+    unsigned single = 0, stars = 0;
+    for (const char *c = operands; *c; c++) {
+        stars += *c == '*';
+        single += *c != '*' && *c != '=' && *c != 'i' && c[1] != '*';
+    }
+    return stars && count > single ? (count - single) / stars : 1;
+}
+
 struct px_op *px_emit_form(struct px_lower *l, const char *form, int64_t immediate,
                            px_register members, const px_register *operands, unsigned count)
 {
@@ -241,13 +252,14 @@ struct px_op *px_emit_form(struct px_lower *l, const char *form, int64_t immedia
     unsigned forms, n = 0, destinations = 0;
     const struct kn_form *rows = kn_forms(&forms);
     bool fits = true;
+    const unsigned times = star_times(rows[index].operands, count);
     for (const char *c = rows[index].operands; *c; c++) {
         if (*c == '=')
             destinations = n;
-        if (*c == '=' || *c == 'i')
+        if (*c == '=' || *c == 'i' || *c == '*')
             continue;
-        fits = fits && n < count && px_letter(l, operands[n]) == *c;
-        n++;
+        for (unsigned k = c[1] == '*' ? times : 1; k; k--, n++)
+            fits = fits && n < count && px_letter(l, operands[n]) == *c;
     }
     if (!fits || n != count) {
         px_unsupported(l, "the operands do not fit the operation %s (%s)", form,

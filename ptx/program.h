@@ -172,6 +172,7 @@ struct px_program {
     // No result depends on the order of blocks: no atomic whose result is used, no atomic on
     // floats, no cas or exch, no volatile or acquire load, no printf, malloc or clock.
     bool order_free;
+    struct px_decoded *decoded; // of decode.c: NULL until the first launch
 };
 
 void px_program_free(struct px_program *program);

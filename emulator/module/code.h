@@ -37,6 +37,9 @@ struct em_grid;
 struct em_executor {
     // Runs all blocks of a grid. Reports faults with em_fail. Precondition: em_lock not held.
     CUresult (*run)(const struct em_grid *grid);
+    // Makes the kernel ready to run, and fills in the facts of its code. Called before a function
+    // is made of it; may be NULL.
+    CUresult (*prepare)(struct em_code *code);
     // Writes an argument for the trace.
     void (*print)(const struct em_code *code, unsigned parameter, const void *value, char *out,
                   size_t size_B);
@@ -55,10 +58,21 @@ struct em_code {
     unsigned required_cluster[3]; // 0: any
 };
 
+// The address of a variable plus an offset, in another variable's initial value: size_B bytes of it
+// after it is shifted to the right.
+struct em_relocation {
+    uint64_t at_B;
+    uint32_t size_B, shift;
+    int variable; // -1: the offset alone
+    int64_t offset;
+};
+
 enum em_variable_kind {
     EM_VARIABLE_MEMORY,
     EM_VARIABLE_TEXTURE, // a texture reference, without memory
     EM_VARIABLE_SURFACE, // a surface reference
+    EM_VARIABLE_INNER,   // without memory of the module, and not found by its name: shared
+                         // memory, for example
 };
 
 struct em_variable {
@@ -68,6 +82,8 @@ struct em_variable {
     const void *initial; // NULL: zero
     int address_of;      // the variable whose address is the initial value, or -1
     bool constant;
+    const struct em_relocation *relocations;
+    unsigned relocation_count;
 };
 
 struct em_image {

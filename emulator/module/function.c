@@ -41,10 +41,13 @@ void em_function_settings_init(struct em_function_settings *s, const struct em_c
 CUresult em_function_new(struct em_module *m, const struct em_code *code, struct em_function **out)
 {
     em_assert_locked();
+    CUresult r = code->executor->prepare ? code->executor->prepare((struct em_code *)code) : 0;
+    if (r)
+        return r;
     struct em_function *f = dm_calloc(1, sizeof *f);
     if (!f)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a function");
-    CUresult r = em_object_start(&f->object, EM_FUNCTION, m->object.context, finish_function);
+    r = em_object_start(&f->object, EM_FUNCTION, m->object.context, finish_function);
     if (r) {
         dm_free(f);
         return r;

@@ -18,6 +18,7 @@
 #include "host_table.h"
 #include "lock.h"
 #include "pointer_check.h"
+#include "ptx_image.h"
 
 #if defined(__x86_64__)
 enum { HOST_MACHINE = EM_X86_64 };
@@ -73,7 +74,8 @@ int em_image_find_code(const struct em_image *image, const char *name)
 int em_image_find_variable(const struct em_image *image, const char *name)
 {
     for (unsigned i = 0; i < image->variable_count; i++)
-        if (!strcmp(image->variables[i].name, name))
+        if (image->variables[i].kind != EM_VARIABLE_INNER &&
+            !strcmp(image->variables[i].name, name))
             return (int)i;
     return -1;
 }
@@ -239,12 +241,9 @@ static CUresult load_text(const char *text, struct em_image **out)
     unsigned count = list_entries(at, names);
     const cardlessModuleDesc *table =
         count && count <= KERNELS_MOST ? em_host_table_for(names, count) : NULL;
-    CUresult r =
-        table ? em_host_table_image(table, no_library, CUDA_ERROR_INVALID_IMAGE, out)
-              : em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                        "PTX is not executed yet; give its %u kernels (the first is "
-                        "%.*s) as host functions, with cardlessModuleRegister",
-                        count, count ? (int)names[0].length : 4, count ? names[0].at : "none");
+    CUresult r = table
+                     ? em_host_table_image(table, no_library, CUDA_ERROR_INVALID_IMAGE, out)
+                     : em_ptx_image(text, out);
     dm_free(names);
     return r;
 }

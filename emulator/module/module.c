@@ -32,6 +32,12 @@ static void initialise(const struct em_module *m, unsigned index)
         kn_copy(to, v->initial, v->size_B);
     else
         kn_fill8_rows(to, v->size_B, 0, v->size_B, 1);
+    for (unsigned i = 0; i < v->relocation_count; i++) {
+        const struct em_relocation *r = &v->relocations[i];
+        const uint64_t value =
+            ((uint64_t)r->offset + (r->variable < 0 ? 0 : m->variables[r->variable])) >> r->shift;
+        memcpy((char *)to + r->at_B, &value, r->size_B < sizeof value ? r->size_B : sizeof value);
+    }
     dm_pkey_leave(rights);
 }
 
@@ -44,7 +50,9 @@ static enum em_type type_of(enum em_variable_kind kind)
 static struct em_object *reference_of(const struct em_module *m, unsigned index)
 {
     const enum em_variable_kind kind = m->image->variables[index].kind;
-    return kind == EM_VARIABLE_MEMORY ? NULL : em_object_peek(type_of(kind), m->references[index]);
+    return kind == EM_VARIABLE_MEMORY || kind == EM_VARIABLE_INNER
+               ? NULL
+               : em_object_peek(type_of(kind), m->references[index]);
 }
 
 static void free_variables(struct em_module *m)

@@ -19,7 +19,10 @@
     X(f64, set)                                                                                    \
     X(float_minmax, set)                                                                           \
     X(half, set)                                                                                   \
-    X(float_compare, set)
+    X(float_compare, set)                                                                          \
+    X(memory, set)                                                                                 \
+    X(atomic, set)                                                                                 \
+    X(warp, set)
 
 #define KN_FAMILY_DECLARE(family, set) extern const struct kn_form kn_forms_##family##_##set[];
 #pragma GCC visibility push(hidden)

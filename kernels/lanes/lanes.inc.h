@@ -51,6 +51,16 @@ __extension__ typedef unsigned __int128 kn_uint128;
 #define KN_EACH_LANE KN_EACH(KN_LANES)
 #define KN_EACH_HALF KN_EACH(2 * KN_LANES) // of registers that have two values a lane
 
+// The lanes of a mask, in the order of their numbers.
+#define KN_EACH_OF(mask, i)                                                                        \
+    for (uint32_t kn_rest_##i = (mask); kn_rest_##i; kn_rest_##i &= kn_rest_##i - 1)               \
+        for (int i = kn_lowest(kn_rest_##i), kn_once_##i = 1; kn_once_##i; kn_once_##i = 0)
+
+static inline int kn_lowest(uint32_t mask)
+{
+    return __builtin_ctz(mask);
+}
+
 // The lanes that take part in an operation: as bits, and as 0 or -1 a lane.
 static inline uint32_t kn_mask_of(const struct kn_op *op, const struct kn_warp *w)
 {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Makes images of PTX texts: kernels and variables.
+#include "ptx_image.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "lock.h"
+#include "ptx_kernel.h"
+#include "program.h"
+
+// Kernels of longer texts are lowered when they are asked for.
+enum { SHORT_TEXT_B = 256 << 10 };
+
+struct ptx_image {
+    struct em_image image;
+    struct px_module *text;
+    struct em_relocation *relocations; // of all variables
+};
+
+static void free_image(struct em_image *image)
+{
+    struct ptx_image *p = (struct ptx_image *)image;
+    em_assert_unlocked();
+    for (unsigned i = 0; i < image->code_count; i++)
+        em_ptx_kernel_free(image->codes[i]);
+    dm_free(image->codes);
+    dm_free(image->variables);
+    dm_free(p->relocations);
+    px_module_free(p->text);
+    dm_free(p);
+}
+
+static enum em_variable_kind kind_of(const struct px_variable *v)
+{
+    switch (v->space) {
+    case PX_GLOBAL:
+    case PX_CONSTANT:
+        return v->size_B ? EM_VARIABLE_MEMORY : EM_VARIABLE_INNER;
+    case PX_TEXTURE_REFERENCE:
+        return EM_VARIABLE_TEXTURE;
+    case PX_SURFACE_REFERENCE:
+        return EM_VARIABLE_SURFACE;
+    default:
+        return EM_VARIABLE_INNER;
+    }
+}
+
+// The image's variables have the indices of the text's.
+static void fill_variables(struct ptx_image *p)
+{
+    struct em_relocation *r = p->relocations;
+    for (unsigned i = 0; i < p->text->variable_count; i++) {
+        const struct px_variable *v = &p->text->variables[i];
+        struct em_variable *to = &p->image.variables[p->image.variable_count++];
+        *to = (struct em_variable){.name = v->name,
+                                   .kind = kind_of(v),
+                                   .size_B = v->size_B,
+                                   .alignment_B = v->alignment_B,
+                                   .initial = v->initial,
+                                   .address_of = -1,
+                                   .constant = v->space == PX_CONSTANT,
+                                   .relocations = r};
+        for (unsigned k = 0; k < v->relocation_count; k++) {
+            const struct px_relocation *from = &v->relocations[k];
+            *r++ = (struct em_relocation){.at_B = from->at_B,
+                                          .size_B = from->size_B,
+                                          .shift = from->shift,
+                                          .variable = from->is_function ? -1 : (int)from->symbol,
+                                          .offset = from->is_function
+                                                        ? (int64_t)from->symbol + from->offset
+                                                        : from->offset};
+        }
+        to->relocation_count = v->relocation_count;
+    }
+}
+
+static uint64_t count_relocations(const struct px_module *text)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < text->variable_count; i++)
+        count += text->variables[i].relocation_count;
+    return count;
+}
+
+static CUresult fill_image(struct ptx_image *p)
+{
+    struct em_image *image = &p->image;
+    const struct px_module *text = p->text;
+    uint64_t constant_B = 0;
+    image->codes = dm_calloc(text->function_count + 1ul, sizeof *image->codes);
+    image->variables = dm_calloc(text->variable_count + 1ul, sizeof *image->variables);
+    p->relocations = dm_calloc(count_relocations(text) + 1, sizeof *p->relocations);
+    bool complete = image->codes && image->variables && p->relocations;
+    if (complete)
+        fill_variables(p);
+    for (unsigned i = 0; complete && i < text->variable_count; i++)
+        if (text->variables[i].space == PX_CONSTANT)
+            constant_B += text->variables[i].size_B;
+    for (unsigned i = 0; complete && i < text->function_count; i++) {
+        if (!text->functions[i].is_kernel || !text->functions[i].defined)
+            continue;
+        struct em_code *code = em_ptx_kernel_new(p->text, i);
+        complete = code != NULL;
+        if (!complete)
+            break;
+        code->constant_B = (unsigned)constant_B;
+        image->codes[image->code_count++] = code;
+    }
+    return complete ? CUDA_SUCCESS
+                    : em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                              "out of host memory for a module of %u functions",
+                              text->function_count);
+}
+
+// A mistake in a kernel refuses the whole text, as the card's compiler does. An instruction that is
+// not supported refuses its kernel only, when that is asked for.
+static CUresult check_kernels(struct px_module *text)
+{
+    for (unsigned i = 0; i < text->function_count; i++) {
+        const struct px_program *program;
+        struct px_report report = {0};
+        if (!text->functions[i].is_kernel || !text->functions[i].defined)
+            continue;
+        if (px_program_get(text, i, &program, &report) == -EINVAL)
+            return em_ptx_fail(-EINVAL, &report, "PTX");
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult em_ptx_image(const char *text, struct em_image **out)
+{
+    em_assert_unlocked();
+    const size_t size_B = strlen(text);
+    struct px_report report = {0};
+    struct ptx_image *p = dm_calloc(1, sizeof *p);
+    if (!p)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a module");
+    int status = px_module_load(text, size_B, &p->text, &report);
+    if (status) {
+        dm_free(p);
+        return em_ptx_fail(status, &report, "PTX");
+    }
+    p->image.references = 1;
+    p->image.free = free_image;
+    CUresult r = fill_image(p);
+    if (!r && size_B <= SHORT_TEXT_B)
+        r = check_kernels(p->text);
+    if (r)
+        free_image(&p->image);
+    else
+        *out = &p->image;
+    return r;
+}

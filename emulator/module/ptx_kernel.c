@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// Runs grids of PTX kernels.
+//
+//     grid ──▶ parts of consecutive blocks, for workers too if no result depends on their order
+//              part ──▶ px_run (ptx/grid.h)
+#include "ptx_kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "grid.h"
+#include "lock.h"
+#include "memory_device.h"
+#include "mutex.h"
+#include "pkey.h"
+#include "program.h"
+#include "scheduler.h"
+#include "policy.h"
+#include "workers.h"
+
+enum {
+    PARTS_MOST = 64,
+    PART_MIN_OPS = 1 << 21, // of threads; fewer are not worth a worker's waking
+    REGISTERS_LEAST = 16,
+    REGISTERS_MOST = 255,
+};
+// Generic addresses of shared and local memory. No allocation has such addresses.
+#define SHARED_WINDOW UINT64_C(0x1000000000000)
+#define LOCAL_WINDOW UINT64_C(0x1000100000000)
+
+struct ptx_code {
+    struct em_code code;
+    struct px_module *text;
+    unsigned function;
+    const struct px_program *program; // NULL until the kernel is asked for
+    struct em_parameter *parameters;
+};
+
+static struct ptx_code *ptx_code(const struct em_code *code)
+{
+    return (struct ptx_code *)code;
+}
+
+CUresult em_ptx_fail(int status, const struct px_report *report, const char *noun)
+{
+    const CUresult code = status == -ENOMEM    ? CUDA_ERROR_OUT_OF_MEMORY
+                          : status == -ENOTSUP ? CUDA_ERROR_NOT_SUPPORTED
+                                               : CUDA_ERROR_INVALID_PTX;
+    return em_fail(code, "%s: %s", noun, report->text);
+}
+
+// ---- preparing ----
+
+// A guess: the card's compiler decides. Half of the distinct registers of the text are in use at
+// once, rounded up to a multiple of 8.
+static unsigned estimate_registers(const struct px_program *program, unsigned most)
+{
+    unsigned words = 0;
+    for (uint32_t i = 0; i < program->register_count; i++) {
+        const struct px_register_info *r = &program->registers[i];
+        if (r->fill == PX_FILL_BY_OPS)
+            words += r->letter == 'l' ? 2 : r->letter == 'x' ? 4 : r->letter != 'p';
+    }
+    words = (words / 2 + 7) / 8 * 8;
+    if (words < REGISTERS_LEAST)
+        words = REGISTERS_LEAST;
+    if (most && words > most)
+        words = most;
+    return words < REGISTERS_MOST ? words : REGISTERS_MOST;
+}
+
+static CUresult prepare(struct em_code *code)
+{
+    struct ptx_code *c = ptx_code(code);
+    struct px_report report = {0};
+    char noun[160];
+    if (c->program)
+        return CUDA_SUCCESS;
+    snprintf(noun, sizeof noun, "kernel %s", code->name);
+    int status = px_program_get(c->text, c->function, &c->program, &report);
+    if (status) {
+        c->program = NULL;
+        return em_ptx_fail(status, &report, noun);
+    }
+    const struct px_limits *limits = &c->text->functions[c->function].limits;
+    code->static_shared_B = c->program->static_shared_B;
+    code->local_B = c->program->local_B;
+    code->registers = estimate_registers(c->program, limits->most_registers);
+    return CUDA_SUCCESS;
+}
+
+// ---- the trace ----
+
+static void print_argument(const struct em_code *code, unsigned parameter, const void *value,
+                           char *out, size_t size_B)
+{
+    const unsigned bytes = code->parameters[parameter].size_B;
+    uint64_t v = 0;
+    if (bytes > sizeof v) {
+        snprintf(out, size_B, "%u bytes", bytes);
+        return;
+    }
+    memcpy(&v, value, bytes);
+    snprintf(out, size_B, bytes == sizeof v ? "%#llx" : "%llu", (unsigned long long)v);
+}
+
+// ---- running ----
+
+struct job {
+    const struct em_grid *grid;
+    struct px_host host;
+    struct px_grid model;
+    uint64_t blocks, parts;
+    struct dm_mutex lock; // guards the rest
+    bool failed;
+    uint64_t failed_part; // the first one that has failed
+    struct px_failure failure;
+};
+
+// Memory that is not the device's: the driver must know it.
+static bool is_known(const struct kn_memory *memory, uint64_t address, uint32_t size_B, bool write)
+{
+    em_lock();
+    const bool known = em_memory_find(address, size_B) != NULL;
+    em_unlock();
+    return known;
+}
+
+static bool run_part(void *argument, uint64_t index)
+{
+    struct job *job = argument;
+    struct px_grid part = job->model;
+    uint64_t first, count;
+    em_part(job->blocks, 1, (unsigned)index, (unsigned)job->parts, &first, &count);
+    uint32_t rights = dm_pkey_enter();
+    int status = px_run(&part, first, first + count);
+    dm_pkey_leave(rights);
+    if (!status)
+        return true;
+    dm_mutex_lock(&job->lock);
+    if (!job->failed || index < job->failed_part) {
+        job->failed = true;
+        job->failed_part = index;
+        job->failure = part.failure;
+    }
+    dm_mutex_unlock(&job->lock);
+    return false;
+}
+
+static CUresult code_of(enum px_failure_kind kind)
+{
+    switch (kind) {
+    case PX_FAILED_MISALIGNED:
+        return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case PX_FAILED_INSTRUCTION:
+        return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case PX_FAILED_TRAP:
+        return CUDA_ERROR_LAUNCH_FAILED;
+    case PX_FAILED_ASSERT:
+        return CUDA_ERROR_ASSERT;
+    case PX_FAILED_DEADLOCK:
+        return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case PX_FAILED_MEMORY:
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    default: // also for calls that are too deep (recorded: fault/recursion-overflow)
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
+}
+
+static CUresult report(const struct job *job)
+{
+    const struct px_failure *f = &job->failure;
+    const struct ptx_code *c = ptx_code(job->grid->code);
+    char where[320] = "", memory[200] = "", source[128];
+    size_t used = 0;
+    if (f->placed && f->line)
+        used = (size_t)snprintf(where, sizeof where, ", line %u", f->line);
+    if (f->placed && f->line &&
+        px_source_line(c->text, c->program, f->line, source, sizeof source))
+        used += (size_t)snprintf(where + used, sizeof where - used, " (%s)", source);
+    if (f->placed)
+        snprintf(where + used, sizeof where - used, ", block (%u,%u,%u), thread (%u,%u,%u)",
+                 f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2]);
+    if (f->kind == PX_FAILED_ADDRESS) {
+        em_lock();
+        char text[160];
+        em_memory_text(f->address, text, sizeof text);
+        em_unlock();
+        snprintf(memory, sizeof memory, "; %s", text);
+    }
+    return em_fail(code_of(f->kind), "kernel %s%s: %s%s", c->code.name, where, f->text, memory);
+}
+
+static void fill_job(struct job *job, const struct em_grid *grid, const struct px_program *program)
+{
+    static uint64_t grids; // atomic
+    job->host = (struct px_host){.context = job,
+                                 .foreign = is_known,
+                                 .shared_window = SHARED_WINDOW,
+                                 .local_window = LOCAL_WINDOW};
+    em_lock();
+    job->host.device_first = em_space.base;
+    job->host.device_end = em_space.base + em_space.size;
+    em_unlock();
+    job->model = (struct px_grid){
+        .program = program,
+        .host = &job->host,
+        .blocks = {grid->blocks.x, grid->blocks.y, grid->blocks.z},
+        .threads = {grid->threads.x, grid->threads.y, grid->threads.z},
+        .cluster = {grid->cluster.x, grid->cluster.y, grid->cluster.z},
+        .dynamic_shared_B = grid->dynamic_shared_B,
+        .cooperative = grid->cooperative,
+        .arguments = grid->arguments,
+        .variables = grid->variables,
+        .sm_count = SM_COUNT,
+        .grid_id = __atomic_add_fetch(&grids, 1, __ATOMIC_RELAXED),
+    };
+}
+
+static CUresult run_grid(const struct em_grid *grid)
+{
+    em_assert_unlocked();
+    CUresult r = prepare((struct em_code *)grid->code);
+    if (r)
+        return r;
+    const struct px_program *program = ptx_code(grid->code)->program;
+    struct job job = {.grid = grid,
+                      .blocks = em_extent_volume(grid->blocks),
+                      .parts = 1,
+                      .lock = DM_MUTEX_INITIALIZER(LEAF)};
+    fill_job(&job, grid, program);
+    const uint64_t work = job.blocks * em_extent_volume(grid->threads) * program->op_count;
+    if (program->order_free && !grid->cooperative && !grid->cluster.x && job.blocks > 1 &&
+        work >= PART_MIN_OPS && em_workers_may_help())
+        job.parts = job.blocks < PARTS_MOST ? job.blocks : PARTS_MOST;
+    if (job.parts == 1)
+        run_part(&job, 0);
+    else
+        em_workers_run(run_part, &job, job.parts);
+    return job.failed ? report(&job) : CUDA_SUCCESS;
+}
+
+static const struct em_executor ptx_executor = {
+    .run = run_grid, .print = print_argument, .prepare = prepare};
+
+// ---- life ----
+
+void em_ptx_kernel_free(struct em_code *code)
+{
+    em_assert_unlocked();
+    if (code)
+        dm_free(ptx_code(code)->parameters);
+    dm_free(code);
+}
+
+static unsigned volume(const uint32_t n[3])
+{
+    return n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
+}
+
+struct em_code *em_ptx_kernel_new(struct px_module *text, unsigned function)
+{
+    em_assert_unlocked();
+    const struct px_function *f = &text->functions[function];
+    struct ptx_code *c = dm_calloc(1, sizeof *c);
+    struct em_parameter *parameters = dm_calloc(f->parameter_count + 1ul, sizeof *parameters);
+    if (!c || !parameters) {
+        dm_free(c);
+        dm_free(parameters);
+        return NULL;
+    }
+    // An address may be anywhere in a parameter of 8 bytes, and the kernel may write there.
+    for (unsigned i = 0; i < f->parameter_count; i++)
+        parameters[i] = (struct em_parameter){
+            f->parameters[i].offset_B, f->parameters[i].size_B,
+            f->parameters[i].size_B == sizeof(uint64_t) ? EM_PARAMETER_WRITES : EM_PARAMETER_VALUE};
+    c->text = text;
+    c->function = function;
+    c->parameters = parameters;
+    c->code = (struct em_code){
+        .name = f->name,
+        .executor = &ptx_executor,
+        .parameters = parameters,
+        .parameter_count = f->parameter_count,
+        .parameters_B = f->parameters_B,
+        .registers = REGISTERS_LEAST,
+        .most_threads = volume(f->limits.most_threads),
+    };
+    for (int i = 0; i < 3; i++) {
+        c->code.required_threads[i] = f->limits.required_threads[i];
+        c->code.required_cluster[i] = f->limits.required_cluster[i];
+    }
+    return &c->code;
+}

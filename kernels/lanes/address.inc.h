@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// For the families that access memory: turns the addresses of an operation's lanes into pointers,
+// after it has checked their alignment and range. No family should access memory in another way.
+//
+//     register op->a + op->i ──▶ kn_global, kn_shared … ──▶ struct kn_place
+//                                                             kind, first, w->addresses
+#pragma once
+
+#include <stddef.h>
+
+#include "lanes.inc.h"
+
+enum kn_place_kind {
+    KN_PLACE_FAULT,       // w->fault describes it
+    KN_PLACE_CONSECUTIVE, // all 32 lanes, one after the other from `first` on
+    KN_PLACE_UNIFORM,     // all active lanes at `first`
+    KN_PLACE_SCATTERED,   // in w->addresses, which is valid for all lanes, also inactive ones
+};
+
+struct kn_place {
+    char *first;
+    enum kn_place_kind kind;
+};
+
+enum { KN_VECTOR_MOST = 8 }; // values of a vector
+
+#define KN_OUT_OF_LINE static __attribute__((noinline, unused))
+
+static inline struct kn_place kn_fault(struct kn_warp *w, enum kn_fault_kind kind, uint32_t lanes,
+                                       uint64_t address, unsigned size_B, bool write)
+{
+    w->fault = (struct kn_fault){.kind = kind,
+                                 .space = KN_FAULT_GENERIC,
+                                 .lanes = lanes,
+                                 .address = address,
+                                 .size_B = size_B,
+                                 .write = write};
+    w->stop = KN_STOP_FAULT;
+    return (struct kn_place){0};
+}
+
+// The host's address of an address that is in no window and outside the device's range, or 0.
+static inline uint64_t kn_translate_other(const struct kn_memory *m, uint64_t x, unsigned size_B,
+                                          bool write)
+{
+    // The address of a kernel's parameter is generic too (cvta.param).
+    const uint64_t parameter = x - (uintptr_t)m->parameters;
+    if (!write && parameter < m->parameters_B && size_B <= m->parameters_B - parameter)
+        return x;
+    return x && m->foreign && m->foreign(m, x, size_B, write) ? x : 0;
+}
+
+// The host's address of a generic one for one lane, or 0.
+static inline uint64_t kn_translate(const struct kn_warp *w, int lane, uint64_t x, unsigned size_B,
+                                    bool write)
+{
+    const struct kn_memory *m = w->memory;
+    const uint64_t offset = x & UINT32_MAX;
+    if (x - m->device_first < m->device_end - m->device_first)
+        return x;
+    if (x >> 32 == m->shared_window >> 32)
+        return offset + size_B <= m->shared_B ? (uintptr_t)m->shared + offset : 0;
+    if (x >> 32 == m->local_window >> 32)
+        return offset + size_B <= w->local_B
+                   ? (uintptr_t)w->local + (uint64_t)lane * w->local_B + offset
+                   : 0;
+    return kn_translate_other(m, x, size_B, write);
+}
+
+// Lane by lane, after a quick check has failed: some addresses are misaligned, outside the device's
+// range, or in a window.
+KN_OUT_OF_LINE struct kn_place kn_place_slowly(const struct kn_op *op, struct kn_warp *w,
+                                               uint32_t mask, unsigned size_B, unsigned align_B,
+                                               bool write)
+{
+    const uint64_t *a = KN_REGISTER(uint64_t, op->a);
+    uint64_t any = 0, first_bad = 0;
+    uint32_t misaligned = 0, bad = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int i = kn_lowest(rest);
+        const uint64_t x = a[i] + op->u;
+        if (x & (align_B - 1))
+            misaligned |= UINT32_C(1) << i;
+        w->addresses[i] = kn_translate(w, i, x, size_B, write);
+        if (!w->addresses[i]) {
+            if (!bad)
+                first_bad = x;
+            bad |= UINT32_C(1) << i;
+        } else {
+            any = w->addresses[i];
+        }
+    }
+    if (misaligned)
+        return kn_fault(w, KN_FAULT_MISALIGNED, misaligned, a[kn_lowest(misaligned)] + op->u,
+                        size_B, write);
+    if (bad)
+        return kn_fault(w, KN_FAULT_ADDRESS, bad, first_bad, size_B, write);
+    for (uint32_t rest = ~mask; rest; rest &= rest - 1)
+        w->addresses[kn_lowest(rest)] = any;
+    return (struct kn_place){NULL, KN_PLACE_SCATTERED};
+}
+
+// An access of size_B bytes a lane, which must be a multiple of align_B (powers of two), at generic
+// addresses. Precondition: mask is not 0.
+KN_OUT_OF_LINE struct kn_place kn_generic(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
+                                          unsigned size_B, unsigned align_B, bool write)
+{
+    const struct kn_memory *m = w->memory;
+    const uint64_t *a = KN_REGISTER(uint64_t, op->a);
+    const uint64_t first = a[kn_lowest(mask)] + op->u, from = m->device_first;
+    uint64_t bits = 0, range = 0, steps = 0, differences = 0;
+    w->at = op;
+    if (mask == UINT32_MAX) {
+        KN_EACH_LANE
+        {
+            const uint64_t x = a[i] + op->u;
+            w->addresses[i] = x;
+            bits |= x;
+            range |= x - from;
+            steps |= x - first - (uint64_t)i * size_B;
+            differences |= x ^ first;
+        }
+    } else {
+        const int32_t *on = kn_lanes_of(op, w);
+        KN_EACH_LANE
+        {
+            const uint64_t x = on[i] ? a[i] + op->u : first;
+            w->addresses[i] = x;
+            bits |= x;
+            range |= x - from;
+            differences |= x ^ first;
+        }
+        steps = 1;
+    }
+    // `range` is at least the greatest offset, and less than a power of two that exceeds that.
+    if (__builtin_expect((bits & (align_B - 1)) || range >= m->device_end - from, 0))
+        return kn_place_slowly(op, w, mask, size_B, align_B, write);
+    return (struct kn_place){(char *)(uintptr_t)first, !steps         ? KN_PLACE_CONSECUTIVE
+                                                       : !differences ? KN_PLACE_UNIFORM
+                                                                      : KN_PLACE_SCATTERED};
+}
+
+// The same for 32-bit addresses in a space of limit_B bytes at `base`, which for lane i begins at
+// base + i * stride_B.
+static inline struct kn_place kn_offsets(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
+                                         unsigned size_B, unsigned align_B, bool write, char *base,
+                                         uint32_t limit_B, uint64_t stride_B)
+{
+    const uint32_t *a = KN_REGISTER(uint32_t, op->a);
+    const uint32_t offset = (uint32_t)op->i, first = a[kn_lowest(mask)] + offset;
+    uint32_t bits = 0, most = 0, steps = 0, differences = 0;
+    w->at = op;
+    if (mask == UINT32_MAX) {
+        KN_EACH_LANE
+        {
+            const uint32_t x = a[i] + offset;
+            bits |= x;
+            most = x > most ? x : most;
+            steps |= x - first - (uint32_t)i * size_B;
+            differences |= x ^ first;
+        }
+    } else {
+        const int32_t *on = kn_lanes_of(op, w);
+        KN_EACH_LANE
+        {
+            const uint32_t x = on[i] ? a[i] + offset : first;
+            bits |= x;
+            most = x > most ? x : most;
+            differences |= x ^ first;
+        }
+        steps = 1;
+    }
+    if (__builtin_expect((bits & (align_B - 1)) || most >= limit_B || limit_B - most < size_B, 0)) {
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const int i = kn_lowest(rest);
+            const uint32_t x = a[i] + offset;
+            if (x & (align_B - 1))
+                return kn_fault(w, KN_FAULT_MISALIGNED, UINT32_C(1) << i, x, size_B, write);
+            if (x >= limit_B || limit_B - x < size_B)
+                return kn_fault(w, KN_FAULT_ADDRESS, UINT32_C(1) << i, x, size_B, write);
+        }
+    }
+    if (!stride_B && !steps)
+        return (struct kn_place){base + first, KN_PLACE_CONSECUTIVE};
+    if (!stride_B && !differences)
+        return (struct kn_place){base + first, KN_PLACE_UNIFORM};
+    const int32_t *on = mask == UINT32_MAX ? w->active_lanes : kn_lanes_of(op, w);
+    KN_EACH_LANE
+    w->addresses[i] = (uintptr_t)base + (on[i] ? a[i] + offset : first) + (uint64_t)i * stride_B;
+    return (struct kn_place){NULL, KN_PLACE_SCATTERED};
+}
+
+KN_OUT_OF_LINE struct kn_place kn_shared(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
+                                         unsigned size_B, unsigned align_B, bool write)
+{
+    struct kn_place place =
+        kn_offsets(op, w, mask, size_B, align_B, write, w->memory->shared, w->memory->shared_B, 0);
+    if (place.kind == KN_PLACE_FAULT)
+        w->fault.space = KN_FAULT_SHARED;
+    return place;
+}
+
+KN_OUT_OF_LINE struct kn_place kn_local(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
+                                        unsigned size_B, unsigned align_B, bool write)
+{
+    struct kn_place place =
+        kn_offsets(op, w, mask, size_B, align_B, write, w->local, w->local_B, w->local_B);
+    if (place.kind == KN_PLACE_FAULT)
+        w->fault.space = KN_FAULT_LOCAL;
+    return place;
+}
+
+KN_OUT_OF_LINE struct kn_place kn_param(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
+                                        unsigned size_B, unsigned align_B, bool write)
+{
+    struct kn_place place = kn_offsets(op, w, mask, size_B, align_B, write,
+                                       (char *)w->memory->parameters, w->memory->parameters_B, 0);
+    if (place.kind == KN_PLACE_FAULT)
+        w->fault.space = KN_FAULT_PARAM;
+    return place;
+}

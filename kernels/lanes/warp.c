@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// Forms in which the lanes of a warp see each other: shfl, vote, match, redux, activemask, elect.
+//
+// Whoever runs them has made all lanes of the member mask active, as far as they exist, so a result
+// depends on the lanes that are both active and members.
+#include <stddef.h>
+#include <string.h>
+
+#include "families.h"
+#include "lanes.inc.h"
+
+static inline void set_predicate(struct kn_warp *w, uint32_t at, uint32_t mask, uint32_t value)
+{
+    uint32_t *p = &KN_PREDICATE(at);
+    *p = (*p & ~mask) | (value & mask);
+}
+
+// ---- shfl ----
+
+// d = a of lane j, p = whether j is in the segment; b has the distance or the lane, c the clamp in
+// bits 0 to 4 and the segment's mask in bits 8 to 12. A lane outside the segment is replaced by the
+// own one.
+#define SHFL(mode, from, inside)                                                                   \
+    KN_OPERATION(shfl_##mode)                                                                      \
+    {                                                                                              \
+        const uint32_t mask = kn_mask_of(op, w);                                                   \
+        const uint32_t *b = KN_REGISTER(uint32_t, op->b), *c = KN_REGISTER(uint32_t, op->c);       \
+        uint32_t *d = KN_REGISTER(uint32_t, op->d);                                                \
+        uint32_t *a = (uint32_t *)(void *)w->addresses, *in = a + KN_LANES;                        \
+        uint32_t valid = 0;                                                                        \
+        memcpy(a, KN_REGISTER(uint32_t, op->a), KN_LANES * sizeof *a);                             \
+        const int32_t *on = kn_lanes_of(op, w);                                                    \
+        KN_EACH_LANE                                                                               \
+        {                                                                                          \
+            const int lane = i, segment = (int)(c[i] >> 8 & 31), n = (int)(b[i] & 31);             \
+            const int most = (lane & segment) | ((int)(c[i] & 31) & ~segment);                     \
+            const int j = (from);                                                                  \
+            const bool is_inside = (inside);                                                       \
+            in[i] = is_inside ? UINT32_MAX : 0;                                                    \
+            const uint32_t value = a[is_inside ? j & 31 : lane];                                   \
+            d[i] = on[i] ? value : d[i];                                                           \
+        }                                                                                          \
+        for (int i = 0; i < KN_LANES; i++)                                                         \
+            valid |= in[i] & UINT32_C(1) << i;                                                     \
+        set_predicate(w, op->more[0], mask, valid);                                                \
+        KN_NEXT;                                                                                   \
+    }
+SHFL(up, lane - n, j >= most)
+SHFL(down, lane + n, j <= most)
+SHFL(bfly, lane ^ n, j <= most)
+SHFL(idx, (lane & segment) | (n & ~segment), j <= most)
+
+// ---- the lanes that act together ----
+
+// The lanes of `rest` whose member masks are that of the lowest one, and that are in it.
+static uint32_t group_of(const uint32_t *members, uint32_t rest, uint32_t *with)
+{
+    const uint32_t mask = members[kn_lowest(rest)];
+    uint32_t group = 0;
+    KN_EACH_OF(rest, i)
+    group |= members[i] == mask ? UINT32_C(1) << i : 0;
+    *with = group & mask;
+    return group;
+}
+
+// Repeats a statement for each group of lanes with one member mask: `group` has the lanes that get
+// the result, and `with` those that it should be made of.
+#define EACH_GROUP(members, mask, group, with)                                                     \
+    for (uint32_t kn_left = (mask), with, group = kn_left ? group_of(members, kn_left, &with) : 0; \
+         kn_left; kn_left &= ~group, group = kn_left ? group_of(members, kn_left, &with) : 0)
+
+static inline void set_words(uint32_t *d, uint32_t lanes, uint32_t value)
+{
+    KN_EACH_OF(lanes, i)
+    d[i] = value;
+}
+
+#define VOTE(mode, result)                                                                         \
+    KN_OPERATION(vote_##mode)                                                                      \
+    {                                                                                              \
+        const uint32_t mask = kn_mask_of(op, w), a = KN_PREDICATE(op->a);                          \
+        const uint32_t *members = KN_REGISTER(uint32_t, op->b);                                    \
+        EACH_GROUP(members, mask, group, with)                                                     \
+        set_predicate(w, op->d, group, (result) ? UINT32_MAX : 0);                                 \
+        KN_NEXT;                                                                                   \
+    }
+VOTE(all, !(with & ~a))
+VOTE(any, with &a)
+VOTE(uni, !(with & ~a) || !(with & a))
+
+KN_OPERATION(vote_ballot)
+{
+    const uint32_t mask = kn_mask_of(op, w), a = KN_PREDICATE(op->a);
+    const uint32_t *members = KN_REGISTER(uint32_t, op->b);
+    EACH_GROUP(members, mask, group, with)
+    set_words(KN_REGISTER(uint32_t, op->d), group, a & with);
+    KN_NEXT;
+}
+
+#define MATCH(name, T)                                                                             \
+    KN_OPERATION(match_any_##name)                                                                 \
+    {                                                                                              \
+        const uint32_t mask = kn_mask_of(op, w);                                                   \
+        const uint32_t *members = KN_REGISTER(uint32_t, op->b);                                    \
+        const T *a = KN_REGISTER(T, op->a);                                                        \
+        uint32_t *out = (uint32_t *)(void *)w->addresses;                                          \
+        KN_EACH_OF(mask, i)                                                                        \
+        {                                                                                          \
+            uint32_t same = 0;                                                                     \
+            KN_EACH_OF(mask &members[i], k)                                                        \
+            same |= a[k] == a[i] ? UINT32_C(1) << k : 0;                                           \
+            out[i] = same;                                                                         \
+        }                                                                                          \
+        KN_EACH_OF(mask, i)                                                                        \
+        KN_REGISTER(uint32_t, op->d)[i] = out[i];                                                  \
+        KN_NEXT;                                                                                   \
+    }                                                                                              \
+    KN_OPERATION(match_all_##name)                                                                 \
+    {                                                                                              \
+        const uint32_t mask = kn_mask_of(op, w);                                                   \
+        const uint32_t *members = KN_REGISTER(uint32_t, op->b);                                    \
+        const T *a = KN_REGISTER(T, op->a);                                                        \
+        uint32_t *out = (uint32_t *)(void *)w->addresses, all = 0;                                 \
+        EACH_GROUP(members, mask, group, with)                                                     \
+        {                                                                                          \
+            uint32_t same = 0;                                                                     \
+            KN_EACH_OF(with, i)                                                                    \
+            same |= a[i] == a[kn_lowest(with)] ? UINT32_C(1) << i : 0;                             \
+            set_words(out, group, same == with ? with : 0);                                        \
+            all |= same == with ? group : 0;                                                       \
+        }                                                                                          \
+        KN_EACH_OF(mask, i)                                                                        \
+        KN_REGISTER(uint32_t, op->d)[i] = out[i];                                                  \
+        set_predicate(w, op->more[0], mask, all);                                                  \
+        KN_NEXT;                                                                                   \
+    }
+MATCH(32, uint32_t)
+MATCH(64, uint64_t)
+
+#define REDUX(name, T, next)                                                                       \
+    KN_OPERATION(redux_##name)                                                                     \
+    {                                                                                              \
+        const uint32_t mask = kn_mask_of(op, w);                                                   \
+        const uint32_t *members = KN_REGISTER(uint32_t, op->b);                                    \
+        const T *a = KN_REGISTER(T, op->a);                                                        \
+        EACH_GROUP(members, mask, group, with)                                                     \
+        {                                                                                          \
+            T sum = with ? a[kn_lowest(with)] : 0;                                                 \
+            KN_EACH_OF(with &(with - 1), i)                                                        \
+            sum = (next);                                                                          \
+            set_words(KN_REGISTER(uint32_t, op->d), group, (uint32_t)sum);                         \
+        }                                                                                          \
+        KN_NEXT;                                                                                   \
+    }
+REDUX(add, uint32_t, sum + a[i])
+REDUX(and, uint32_t, sum &a[i])
+REDUX(or, uint32_t, sum | a[i])
+REDUX(xor, uint32_t, sum ^ a[i])
+REDUX(min_u32, uint32_t, a[i] < sum ? a[i] : sum)
+REDUX(max_u32, uint32_t, a[i] > sum ? a[i] : sum)
+REDUX(min_s32, int32_t, a[i] < sum ? a[i] : sum)
+REDUX(max_s32, int32_t, a[i] > sum ? a[i] : sum)
+
+KN_OPERATION(activemask)
+{
+    const uint32_t mask = kn_mask_of(op, w);
+    set_words(KN_REGISTER(uint32_t, op->d), mask, mask);
+    KN_NEXT;
+}
+
+// Elects the lowest member.
+KN_OPERATION(elect)
+{
+    const uint32_t mask = kn_mask_of(op, w);
+    const uint32_t *members = KN_REGISTER(uint32_t, op->a);
+    uint32_t leaders = 0;
+    EACH_GROUP(members, mask, group, with)
+    {
+        const uint32_t leader = with & -with;
+        leaders |= leader;
+        set_words(KN_REGISTER(uint32_t, op->d), group, with ? (uint32_t)kn_lowest(with) : 0);
+    }
+    set_predicate(w, op->more[0], mask, leaders);
+    KN_NEXT;
+}
+
+#define ROW(operation, text, operands)                                                             \
+    {                                                                                              \
+        text, operands,                                                                            \
+        {                                                                                          \
+            operation, operation                                                                   \
+        }                                                                                          \
+    }
+
+const struct kn_form KN_FAMILY(warp)[] = {
+    ROW(shfl_up, "shfl.up.32", "wp=www"),
+    ROW(shfl_down, "shfl.down.32", "wp=www"),
+    ROW(shfl_bfly, "shfl.bfly.32", "wp=www"),
+    ROW(shfl_idx, "shfl.idx.32", "wp=www"),
+    ROW(vote_all, "vote.all", "p=pw"),
+    ROW(vote_any, "vote.any", "p=pw"),
+    ROW(vote_uni, "vote.uni", "p=pw"),
+    ROW(vote_ballot, "vote.ballot", "w=pw"),
+    ROW(match_any_32, "match.any.32", "w=ww"),
+    ROW(match_any_64, "match.any.64", "w=lw"),
+    ROW(match_all_32, "match.all.32", "wp=ww"),
+    ROW(match_all_64, "match.all.64", "wp=lw"),
+    ROW(redux_add, "redux.add.32", "w=ww"),
+    ROW(redux_and, "redux.and.32", "w=ww"),
+    ROW(redux_or, "redux.or.32", "w=ww"),
+    ROW(redux_xor, "redux.xor.32", "w=ww"),
+    ROW(redux_min_u32, "redux.min.u32", "w=ww"),
+    ROW(redux_max_u32, "redux.max.u32", "w=ww"),
+    ROW(redux_min_s32, "redux.min.s32", "w=ww"),
+    ROW(redux_max_s32, "redux.max.s32", "w=ww"),
+    ROW(activemask, "activemask", "w="),
+    ROW(elect, "elect", "wp=w"),
+    {0},
+};

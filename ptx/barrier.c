@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// bar and barrier: arrivals, and the release of those that wait.
+#include "barrier.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "block.h"
+#include "fault.h"
+#include "lanes/lanes.inc.h"
+
+static uint32_t live_threads(const struct px_block *block)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        count += block->warps[i].w.lanes ? KN_LANES : 0;
+    return count;
+}
+
+// Threads that have arrived: a warp that is complete counts as 32.
+static uint32_t arrived_threads(const struct px_block *block, const struct px_barrier_state *b)
+{
+    uint32_t count = b->arrived;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (b->lanes[i])
+            count += block->warps[i].w.lanes & ~b->lanes[i]
+                         ? (uint32_t)__builtin_popcount(b->lanes[i])
+                         : KN_LANES;
+    return count;
+}
+
+// Writes the result of red for the lanes of a fragment.
+static void write_result(struct px_warp *warp, const struct px_fragment *f,
+                         const struct px_barrier_state *b)
+{
+    struct kn_warp *w = &warp->w;
+    const struct kn_op *op = f->at;
+    uint32_t *d;
+    switch ((enum px_barrier)op->i) {
+    case PX_BARRIER_POPC:
+        d = KN_REGISTER(uint32_t, op->d);
+        for (uint32_t rest = f->lanes; rest; rest &= rest - 1)
+            d[__builtin_ctz(rest)] = b->count;
+        return;
+    case PX_BARRIER_AND:
+    case PX_BARRIER_OR:
+        d = &KN_PREDICATE(op->d);
+        *d = (op->i == PX_BARRIER_AND ? b->all : b->any) ? *d | f->lanes : *d & ~f->lanes;
+        return;
+    default:
+        return;
+    }
+}
+
+static void release(struct px_block *block, uint32_t number)
+{
+    struct px_barrier_state *b = &block->barriers.of[number];
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct px_warp *warp = &block->warps[i];
+        for (uint32_t k = 0; b->lanes[i] && k < warp->count; k++) {
+            struct px_fragment *f = &warp->fragments[k];
+            if (f->state != PX_AT_BARRIER || f->barrier != number)
+                continue;
+            write_result(warp, f, b);
+            f->state = PX_READY;
+            f->at++;
+        }
+    }
+    memset(b, 0, sizeof *b);
+    block->barriers.used &= ~(UINT32_C(1) << number);
+}
+
+static void check(struct px_block *block, uint32_t number)
+{
+    const struct px_barrier_state *b = &block->barriers.of[number];
+    const uint32_t expected = b->expected ? b->expected : live_threads(block);
+    if (arrived_threads(block, b) >= expected)
+        release(block, number);
+}
+
+void px_barriers_ended(struct px_block *block)
+{
+    for (uint32_t rest = block->barriers.used; rest; rest &= rest - 1)
+        check(block, (uint32_t)__builtin_ctz(rest));
+}
+
+static void arrive(struct px_barrier_state *b, const struct px_warp *warp, uint32_t lanes,
+                   const struct kn_op *op)
+{
+    const struct kn_warp *w = &warp->w;
+    if (!b->arrived && !b->line)
+        b->all = 1;
+    b->line = op->line;
+    if (op->i == PX_BARRIER_ARRIVE) { // these threads go on, and may come again
+        b->arrived += lanes == w->lanes ? KN_LANES : (uint32_t)__builtin_popcount(lanes);
+        return;
+    }
+    b->lanes[warp->index] |= lanes;
+    if (op->i == PX_BARRIER_SYNC)
+        return;
+    const uint32_t values = KN_PREDICATE(op->c) & lanes;
+    b->count += (uint32_t)__builtin_popcount(values);
+    b->any |= values != 0;
+    b->all &= values == lanes;
+}
+
+// The lanes of `rest` that name the same barrier and count as the lowest of them.
+static uint32_t same_barrier(const uint32_t *numbers, const uint32_t *counts, uint32_t rest)
+{
+    const int first = __builtin_ctz(rest);
+    uint32_t same = 0;
+    for (; rest; rest &= rest - 1) {
+        const int i = __builtin_ctz(rest);
+        if (numbers[i] == numbers[first] && counts[i] == counts[first])
+            same |= rest & -rest;
+    }
+    return same;
+}
+
+// Sources: a, the barrier's number; b, the count of threads, or 0; c, the predicate of red. kn_op.i
+// is an enum px_barrier.
+const struct kn_op *px_op_barrier(const struct kn_op *op, struct kn_warp *w)
+{
+    struct px_warp *warp = px_warp_of(w);
+    struct px_block *block = warp->block;
+    const uint32_t *numbers = KN_REGISTER(uint32_t, op->a);
+    const uint32_t *counts = KN_REGISTER(uint32_t, op->b);
+    uint32_t all = w->active;
+    for (uint32_t rest = all, lanes; rest; rest &= ~lanes) {
+        lanes = op->count ? rest : same_barrier(numbers, counts, rest);
+        const uint32_t number = numbers[__builtin_ctz(lanes)], count = counts[__builtin_ctz(lanes)];
+        if (number >= PX_BARRIERS)
+            return px_fail(warp, PX_FAILED_INSTRUCTION, lanes, op,
+                           "barrier %u does not exist; a block has barriers 0 to 15", number);
+        // "the thread count must be a multiple of the warp size"
+        if (count % KN_LANES)
+            return px_fail(warp, PX_FAILED_INSTRUCTION, lanes, op,
+                           "the count of threads at a barrier (%u) must be a multiple of 32",
+                           count);
+        struct px_barrier_state *b = &block->barriers.of[number];
+        b->expected = count;
+        arrive(b, warp, lanes, op);
+        block->barriers.used |= UINT32_C(1) << number;
+        px_warp_put(warp, (struct px_fragment){.at = op,
+                                               .lanes = lanes,
+                                               .turn = warp->turn,
+                                               .state = PX_AT_BARRIER,
+                                               .barrier = number});
+        if (op->i == PX_BARRIER_ARRIVE) {
+            warp->fragments[warp->count - 1].state = PX_READY;
+            warp->fragments[warp->count - 1].at = op + 1;
+        }
+        check(block, number);
+    }
+    return px_warp_next(warp);
+}
+
+void px_barriers_text(const struct px_block *block, char *out, size_t size_B, unsigned *line)
+{
+    size_t used = 0;
+    *out = 0;
+    for (uint32_t rest = block->barriers.used; rest && used < size_B; rest &= rest - 1) {
+        const uint32_t number = (uint32_t)__builtin_ctz(rest);
+        const struct px_barrier_state *b = &block->barriers.of[number];
+        if (!*line)
+            *line = b->line;
+        used += (size_t)snprintf(out + used, size_B - used,
+                                 "; at barrier %u (line %u) %u of %u threads have arrived", number,
+                                 b->line, arrived_threads(block, b),
+                                 b->expected ? b->expected : live_threads(block));
+    }
+}

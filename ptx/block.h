@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Blocks: their warps, shared memory and barriers.
+#pragma once
+#include "barrier.h"
+#include "grid.h"
+#include "warp.h"
+
+// A block that runs, or the place for one: its warps keep their registers while they wait. If warps
+// of a program never wait for others, one warp has all of them in turn (`single`).
+struct px_block {
+    struct px_grid *grid;
+    const struct px_decoded *decoded;
+    struct kn_memory memory;
+    struct px_barriers barriers;
+    uint32_t number[3]; // %ctaid
+    uint64_t linear;
+    uint32_t thread_count, warp_count;
+    uint32_t running; // warps that have not ended
+    uint64_t clock;   // of %clock: grows with each question
+    bool single;
+    struct px_warp *warps; // warp_count, or 1 if single
+    struct px_warp *volatile current;
+    uint32_t next_warp; // single: that is to run next
+};
+
+// Bytes of a block's memory, in which px_block_init finds everything.
+uint64_t px_block_size(const struct px_grid *grid, const struct px_decoded *decoded, bool single);
+// Prepares the place for blocks, in memory of that size, aligned to 64 bytes. Fills in what is the
+// same for all blocks.
+void px_block_init(struct px_block *block, struct px_grid *grid, const struct px_decoded *decoded,
+                   bool single);
+// Starts block `linear` of the grid.
+void px_block_start(struct px_block *block, uint64_t linear);
+
+enum px_progress {
+    PX_BLOCK_ENDED,
+    PX_BLOCK_STUCK,  // every warp waits for a thread of the block
+    PX_BLOCK_TURN,   // all warps that can run have used up their budget
+    PX_BLOCK_FAILED, // grid->failure
+};
+// Runs a block until it has ended, or `budget` backward branches of each warp are done.
+enum px_progress px_block_run(struct px_block *block, int64_t budget);

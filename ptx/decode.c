@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+// Decodes programs: operations become kn_op, and registers become offsets.
+//
+//     px_op                 kn_op
+//     a branch's target ──▶ meet          lanes that wait there join
+//     @p bar.sync       ──▶ branch (!p) past it; meet after it
+//     shfl.sync         ──▶ together      waits for the member mask; then the form
+#include "decode.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "block.h"
+
+enum { OPERANDS_MOST = 32, DIRECT_SOURCES = 3 };
+
+struct decoder {
+    const struct px_program *program;
+    struct px_decoded *out;
+    const struct kn_form *forms;
+    unsigned form_count;
+    bool *meets;    // by operation: the program's, and after operations that are branched over
+    uint32_t *more; // kn_op.more of all operations
+    uint32_t more_count;
+};
+
+// ---- registers ----
+
+static uint32_t size_of(char letter)
+{
+    switch (letter) {
+    case 'p':
+        return sizeof(uint32_t);
+    case 'h':
+        return KN_LANES * sizeof(uint16_t);
+    case 'w':
+        return KN_LANES * sizeof(uint32_t);
+    case 'l':
+        return KN_LANES * sizeof(uint64_t);
+    default:
+        return KN_LANES * 2 * sizeof(uint64_t);
+    }
+}
+
+// Predicates come first, after the one of operations without a guard, which is always 0.
+static void lay_out(struct decoder *d)
+{
+    const struct px_program *program = d->program;
+    uint64_t at = sizeof(uint32_t);
+    for (int predicates = 1; predicates >= 0; predicates--) {
+        for (uint32_t i = 0; i < program->register_count; i++) {
+            const char letter = program->registers[i].letter;
+            if ((letter == 'p') != predicates)
+                continue;
+            d->out->offsets[i] = (uint32_t)at;
+            at += size_of(letter);
+        }
+        at = (at + 63) / 64 * 64;
+    }
+    d->out->file_B = (uint32_t)at;
+}
+
+static int time_of(const struct px_register_info *r)
+{
+    enum { NEVER, LAUNCH, BLOCK, WARP };
+    if (r->fill == PX_FILL_BY_OPS)
+        return NEVER;
+    if (r->fill != PX_FILL_SPECIAL)
+        return LAUNCH;
+    switch ((enum px_special)r->index) {
+    case PX_SPECIAL_TID_X:
+    case PX_SPECIAL_TID_Y:
+    case PX_SPECIAL_TID_Z:
+    case PX_SPECIAL_WARPID:
+        return WARP;
+    case PX_SPECIAL_CTAID_X:
+    case PX_SPECIAL_CTAID_Y:
+    case PX_SPECIAL_CTAID_Z:
+    case PX_SPECIAL_CLUSTERID_X:
+    case PX_SPECIAL_CLUSTERID_Y:
+    case PX_SPECIAL_CLUSTERID_Z:
+    case PX_SPECIAL_CLUSTER_CTAID_X:
+    case PX_SPECIAL_CLUSTER_CTAID_Y:
+    case PX_SPECIAL_CLUSTER_CTAID_Z:
+    case PX_SPECIAL_CLUSTER_CTARANK:
+    case PX_SPECIAL_SMID:
+        return BLOCK;
+    default:
+        return LAUNCH;
+    }
+}
+
+static void list_fills(struct decoder *d, px_register *list)
+{
+    struct px_fills *const fills[] = {NULL, &d->out->launch, &d->out->block, &d->out->warp};
+    for (int when = 1; when <= 3; when++) {
+        fills[when]->registers = list;
+        for (uint32_t i = 0; i < d->program->register_count; i++)
+            if (time_of(&d->program->registers[i]) == when)
+                list[fills[when]->count++] = i;
+        list += fills[when]->count;
+    }
+}
+
+static uint32_t offset_of(const struct decoder *d, px_register reg)
+{
+    return reg < d->program->register_count ? d->out->offsets[reg] : 0;
+}
+
+// ---- operations ----
+
+static bool is_branched_over(const struct px_op *op)
+{
+    if (op->guard == PX_NONE)
+        return false;
+    switch (op->code) {
+    case PX_FORM_TOGETHER:
+    case PX_WARP_BARRIER:
+    case PX_BARRIER:
+    case PX_CLUSTER_BARRIER:
+    case PX_BUILTIN:
+    case PX_CALL:
+    case PX_CALL_REGISTER:
+    case PX_RETURN:
+    case PX_BREAKPOINT:
+    case PX_YIELD:
+    case PX_NANOSLEEP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static uint32_t ops_for(const struct decoder *d, uint32_t i)
+{
+    const struct px_op *op = &d->program->ops[i];
+    return 1 + d->meets[i] + is_branched_over(op) + (op->code == PX_FORM_TOGETHER);
+}
+
+static struct kn_op *start(const struct decoder *d, const struct px_op *op, struct kn_op *to,
+                           kn_lane_fn *run, kn_lane_fn *run_some)
+{
+    *to = (struct kn_op){.run = {run, run_some}, .guard_flip = UINT32_MAX, .line = op->line};
+    return to;
+}
+
+static void set_guard(const struct decoder *d, const struct px_op *op, struct kn_op *to, bool flip)
+{
+    if (op->guard == PX_NONE)
+        return;
+    to->guard = offset_of(d, op->guard);
+    to->guard_flip = op->guard_not != flip ? UINT32_MAX : 0;
+}
+
+static void set_operands(struct decoder *d, const struct px_op *op, struct kn_op *to)
+{
+    uint32_t *direct[DIRECT_SOURCES] = {&to->a, &to->b, &to->c};
+    const px_register *r = op->operands;
+    const uint32_t first = d->more_count;
+    for (unsigned i = 0; i < op->destinations; i++)
+        if (i == 0)
+            to->d = offset_of(d, r[i]);
+        else
+            d->more[d->more_count++] = offset_of(d, r[i]);
+    r += op->destinations;
+    for (unsigned i = 0; i < op->sources; i++)
+        if (i < DIRECT_SOURCES)
+            *direct[i] = offset_of(d, r[i]);
+        else
+            d->more[d->more_count++] = offset_of(d, r[i]);
+    if (d->more_count > first)
+        to->more = d->more + first;
+}
+
+// The number of registers for each '*' of a form's operands.
+static uint32_t star_count(const char *operands, const struct px_op *op)
+{
+    uint32_t single = 0, stars = 0;
+    for (const char *c = operands; *c; c++) {
+        stars += *c == '*';
+        single += *c != '*' && *c != '=' && *c != 'i' && c[1] != '*';
+    }
+    return stars ? (op->destinations + op->sources - single) / stars : 0;
+}
+
+static void put_form(struct decoder *d, const struct px_op *op, struct kn_op *to)
+{
+    const struct kn_form *form = &d->forms[op->form];
+    start(d, op, to, form->run[op->guard != PX_NONE && !is_branched_over(op)], form->run[1]);
+    set_operands(d, op, to);
+    to->i = op->immediate;
+    to->count = star_count(form->operands, op);
+    if (!is_branched_over(op))
+        set_guard(d, op, to, false);
+}
+
+static const struct kn_op *op_at(const struct decoder *d, uint32_t index)
+{
+    return &d->out->ops[d->out->at[index]];
+}
+
+static bool is_constant(const struct decoder *d, px_register reg)
+{
+    return reg < d->program->register_count && d->program->registers[reg].fill == PX_FILL_CONSTANT;
+}
+
+static void put_branch(struct decoder *d, uint32_t i, struct kn_op *to)
+{
+    const struct px_op *op = &d->program->ops[i];
+    const bool guarded = op->guard != PX_NONE;
+    start(d, op, to, guarded ? px_op_branch : px_op_jump,
+          guarded ? px_op_branch_some : px_op_jump_some);
+    set_guard(d, op, to, false);
+    to->to = op_at(d, op->target);
+    to->count = op->target <= i && d->program->waits;
+}
+
+static void put_table(struct decoder *d, uint32_t i, struct kn_op *to)
+{
+    const struct px_op *op = &d->program->ops[i];
+    bool back = false;
+    start(d, op, to, px_op_branch_table, px_op_branch_table);
+    set_guard(d, op, to, false);
+    set_operands(d, op, to);
+    to->more = d->more + d->more_count;
+    for (uint32_t k = 0; k < op->target_count; k++) {
+        d->more[d->more_count++] = (uint32_t)(op_at(d, op->targets[k]) - to);
+        back |= op->targets[k] <= i;
+    }
+    to->i = op->target_count;
+    to->count = back && d->program->waits;
+}
+
+static kn_lane_fn *run_of(const struct px_op *op)
+{
+    switch (op->code) {
+    case PX_EXIT:
+        return px_op_exit;
+    case PX_TRAP:
+        return px_op_trap;
+    case PX_BARRIER:
+        return px_op_barrier;
+    case PX_WARP_BARRIER:
+        return px_op_together;
+    case PX_CLOCK:
+        return px_op_clock;
+    case PX_NANOSLEEP:
+    case PX_YIELD:
+        return px_op_yield;
+    case PX_BREAKPOINT:
+        return px_op_nothing;
+    default:
+        return px_op_unsupported;
+    }
+}
+
+static void put_other(struct decoder *d, const struct px_op *op, struct kn_op *to)
+{
+    kn_lane_fn *run = run_of(op);
+    start(d, op, to, run, run);
+    set_operands(d, op, to);
+    to->i = op->immediate;
+    if (!is_branched_over(op))
+        set_guard(d, op, to, false);
+    if (op->code == PX_BARRIER)
+        to->count = op->sources >= 2 && is_constant(d, op->operands[op->destinations]) &&
+                    is_constant(d, op->operands[op->destinations + 1]);
+}
+
+static void put(struct decoder *d, uint32_t i)
+{
+    const struct px_op *op = &d->program->ops[i];
+    struct kn_op *to = &d->out->ops[d->out->at[i]];
+    if (d->meets[i]) {
+        start(d, op, to, px_op_nothing, px_op_meet);
+        to++;
+    }
+    if (is_branched_over(op)) {
+        start(d, op, to, px_op_branch, px_op_branch_some);
+        set_guard(d, op, to, true);
+        to->to = op_at(d, i + 1);
+        to++;
+    }
+    switch (op->code) {
+    case PX_FORM_TOGETHER:
+        start(d, op, to, px_op_nothing, px_op_together);
+        to->a = offset_of(d, op->members);
+        to++;
+        put_form(d, op, to);
+        return;
+    case PX_FORM:
+        put_form(d, op, to);
+        return;
+    case PX_BRANCH:
+        put_branch(d, i, to);
+        return;
+    case PX_BRANCH_TABLE:
+        put_table(d, i, to);
+        return;
+    default:
+        put_other(d, op, to);
+    }
+}
+
+// ---- all ----
+
+static struct px_decoded *decode(const struct px_program *program)
+{
+    const uint64_t count = program->op_count;
+    uint64_t most = 1, more = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        most += 4;
+        more +=
+            program->ops[i].destinations + program->ops[i].sources + program->ops[i].target_count;
+    }
+    const uint64_t size_B = sizeof(struct px_decoded) + most * sizeof(struct kn_op) +
+                            (count + 1) * (sizeof(uint32_t) + sizeof(bool)) +
+                            (2ull * program->register_count + more) * sizeof(uint32_t);
+    struct px_decoded *out = dm_calloc(1, size_B);
+    if (!out)
+        return NULL;
+    struct decoder d = {.program = program, .out = out};
+    d.forms = kn_forms(&d.form_count);
+    out->program = program;
+    out->ops = (struct kn_op *)(out + 1);
+    out->at = (uint32_t *)(out->ops + most);
+    out->offsets = out->at + count + 1;
+    px_register *fills = out->offsets + program->register_count;
+    d.more = fills + program->register_count;
+    d.meets = (bool *)(d.more + more);
+    if (program->meets)
+        memcpy(d.meets, program->meets, count * sizeof *d.meets);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_branched_over(&program->ops[i]) && i + 1 < count)
+            d.meets[i + 1] = true;
+    for (uint32_t i = 0; i < count; i++) {
+        out->at[i] = out->op_count;
+        out->op_count += ops_for(&d, i);
+    }
+    out->at[count] = out->op_count;
+    lay_out(&d);
+    list_fills(&d, fills);
+    for (uint32_t i = 0; i < count; i++)
+        put(&d, i);
+    static const struct px_op end = {.code = PX_EXIT};
+    start(&d, &end, &out->ops[out->op_count++], px_op_exit, px_op_exit);
+    return out;
+}
+
+const struct px_decoded *px_decode(const struct px_program *program)
+{
+    // Several threads may run the first launch.
+    struct px_decoded *_Atomic *const slot =
+        (struct px_decoded * _Atomic *)&((struct px_program *)program)->decoded;
+    struct px_decoded *found = atomic_load_explicit(slot, memory_order_acquire);
+    if (found)
+        return found;
+    struct px_decoded *made = decode(program);
+    if (!made || atomic_compare_exchange_strong(slot, &found, made))
+        return made;
+    px_decoded_free(made);
+    return found;
+}
+
+void px_decoded_free(struct px_decoded *decoded)
+{
+    dm_free(decoded);
+}

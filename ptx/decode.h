@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Decoded programs: a program's operations as the lanes of a warp run them, and the layout of the
+// registers of a warp.
+#pragma once
+#include "kn_lanes.h"
+#include "program.h"
+
+// The registers that are filled in at one time.
+struct px_fills {
+    const px_register *registers;
+    uint32_t count;
+};
+
+struct px_decoded {
+    const struct px_program *program;
+    struct kn_op *ops; // ends with the end of the kernel
+    uint32_t op_count;
+    uint32_t *at;      // by operation of the program: the first one of ops for it
+    uint32_t *offsets; // by register: in the register file
+    uint32_t file_B;   // of a register file, a multiple of 64
+    // Registers that are filled in once for a launch, a block, or a warp. Those of a block and a
+    // warp are special registers.
+    struct px_fills launch, block, warp;
+};
+
+// Returns the decoded form of a program, which is made by the first call and lives as long as the
+// program; or NULL if host memory is short. Thread-safe.
+const struct px_decoded *px_decode(const struct px_program *program);
+void px_decoded_free(struct px_decoded *decoded);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Grids: the order of blocks, and the memory of those that run.
+//
+// The blocks of most programs run one after the other, in one place. If threads may wait for other
+// blocks, those that wait keep their places, and further blocks start beside them.
+#include "grid.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "block.h"
+#include "fault.h"
+#include "guard.h"
+
+enum {
+    TURN_BUDGET = 256,    // backward branches of a warp in a turn
+    PLACES_MOST = 1 << 14 // of blocks that run at the same time
+};
+
+struct place {
+    void *memory;
+    struct px_block *block;
+    bool busy;
+};
+
+struct run {
+    struct px_grid *grid;
+    const struct px_decoded *decoded;
+    bool single;
+    bool together; // blocks may wait for each other
+    uint64_t next, end;
+    struct place *places;
+    uint32_t count, capacity;
+    struct px_block *volatile current;
+    bool failed, ended, turn;
+};
+
+static bool add_place(struct run *run)
+{
+    if (run->count == run->capacity) {
+        const uint32_t more = run->capacity ? 2 * run->capacity : 4;
+        struct place *grown = dm_realloc(run->places, more * sizeof *grown);
+        if (!grown)
+            return false;
+        run->places = grown;
+        run->capacity = more;
+    }
+    struct place *p = &run->places[run->count];
+    p->memory = dm_alloc(px_block_size(run->grid, run->decoded, run->single) + 64);
+    if (!p->memory)
+        return false;
+    p->block = (struct px_block *)(((uintptr_t)p->memory + 63) / 64 * 64);
+    p->busy = false;
+    px_block_init(p->block, run->grid, run->decoded, run->single);
+    run->count++;
+    return true;
+}
+
+// Runs every place for a turn. Called inside dm_guarded().
+static void run_turn(void *argument)
+{
+    struct run *run = argument;
+    run->ended = run->turn = false;
+    for (uint32_t i = 0; i < run->count; i++) {
+        struct place *p = &run->places[i];
+        while (p->busy || run->next < run->end) {
+            run->current = p->block;
+            if (!p->busy)
+                px_block_start(p->block, run->next++);
+            p->busy = true;
+            const enum px_progress progress =
+                px_block_run(p->block, run->together ? TURN_BUDGET : INT64_MAX - 1);
+            if (progress == PX_BLOCK_FAILED) {
+                run->failed = true;
+                return;
+            }
+            if (progress != PX_BLOCK_ENDED) {
+                run->turn |= progress == PX_BLOCK_TURN;
+                break;
+            }
+            p->busy = false;
+            run->ended = true;
+        }
+    }
+}
+
+static int fail_memory(struct px_grid *grid, uint64_t size_B)
+{
+    grid->failure = (struct px_failure){.kind = PX_FAILED_MEMORY};
+    snprintf(grid->failure.text, sizeof grid->failure.text,
+             "out of host memory for the registers of a block (%llu bytes)",
+             (unsigned long long)size_B);
+    return -ENOMEM;
+}
+
+// All blocks wait for threads that will never come.
+static void fail_deadlock(struct run *run)
+{
+    for (uint32_t i = 0; i < run->count; i++) {
+        const struct px_block *block = run->places[i].block;
+        if (!run->places[i].busy)
+            continue;
+        struct px_warp *warp = block->warps;
+        for (uint32_t k = 0; !block->single && k + 1 < block->warp_count && !warp->count; k++)
+            warp++;
+        const struct px_fragment *f = &warp->fragments[0];
+        char text[256];
+        unsigned line = f->at->line;
+        px_barriers_text(block, text, sizeof text, &line);
+        px_fail(warp, PX_FAILED_DEADLOCK, f->lanes, f->at, "the threads wait for each other%s",
+                text);
+        return;
+    }
+}
+
+static bool some_busy(const struct run *run)
+{
+    for (uint32_t i = 0; i < run->count; i++)
+        if (run->places[i].busy)
+            return true;
+    return false;
+}
+
+static int run_all(struct run *run)
+{
+    const uint64_t size_B = px_block_size(run->grid, run->decoded, run->single);
+    const uint64_t blocks = run->end - run->next;
+    uint64_t places = run->grid->cooperative && run->together ? blocks : 1;
+    do {
+        while (run->count < places)
+            if (!add_place(run))
+                return fail_memory(run->grid, size_B);
+        struct dm_fault fault;
+        if (dm_guarded(run_turn, run, &fault)) {
+            px_fail_fault(run->current->current, &fault);
+            return -EFAULT;
+        }
+        if (run->failed)
+            return -EFAULT;
+        if (!run->ended && !run->turn && run->next == run->end && some_busy(run)) {
+            fail_deadlock(run);
+            return -EDEADLK;
+        }
+        if (!run->ended && run->next < run->end && places < PLACES_MOST)
+            places = places * 2 < blocks ? places * 2 : blocks;
+    } while (run->next < run->end || some_busy(run));
+    return 0;
+}
+
+int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
+{
+    const struct px_program *program = grid->program;
+    struct run run = {.grid = grid, .next = first, .end = end};
+    run.decoded = px_decode(program);
+    if (!run.decoded)
+        return fail_memory(grid, program->op_count * sizeof(struct kn_op));
+    run.together = program->waits || grid->cooperative;
+    run.single = !program->uses_barriers && !run.together;
+    int r = run_all(&run);
+    for (uint32_t i = 0; i < run.count; i++)
+        dm_free(run.places[i].memory);
+    dm_free(run.places);
+    return r;
+}

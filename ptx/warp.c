@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// Fragments of warps, and the operations that split and join them.
+#include "warp.h"
+
+#include "block.h"
+#include "fault.h"
+#include "lanes/lanes.inc.h"
+
+enum { TURN_BRANCHES = 64 };
+
+static const struct kn_op *stop(struct px_warp *warp, enum px_stop why)
+{
+    warp->w.stop = (enum kn_stop)why;
+    return NULL;
+}
+
+static void activate(struct px_warp *warp, uint32_t lanes)
+{
+    if (lanes != warp->w.active)
+        kn_warp_activate(&warp->w, lanes);
+}
+
+void px_warp_put(struct px_warp *warp, struct px_fragment fragment)
+{
+    warp->fragments[warp->count++] = fragment;
+}
+
+static struct px_fragment take(struct px_warp *warp, unsigned index)
+{
+    struct px_fragment f = warp->fragments[index];
+    warp->fragments[index] = warp->fragments[--warp->count];
+    return f;
+}
+
+static bool is_ready(const struct px_warp *warp, const struct px_fragment *f)
+{
+    return f->state == PX_READY ||
+           (f->state == PX_AT_MEMBERS && !(f->needed & warp->w.lanes & ~f->lanes));
+}
+
+static bool comes_before(const struct px_fragment *f, const struct px_fragment *g)
+{
+    return f->turn != g->turn ? f->turn < g->turn : f->at < g->at;
+}
+
+// Joins the ready fragments at `at`, and returns their lanes.
+static uint32_t join(struct px_warp *warp, const struct kn_op *at)
+{
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < warp->count;) {
+        const struct px_fragment *f = &warp->fragments[i];
+        if (f->at != at || f->state != PX_READY) {
+            i++;
+            continue;
+        }
+        if (f->turn < warp->turn) {
+            warp->turn = f->turn;
+            warp->backward = f->backward;
+        }
+        lanes |= take(warp, i).lanes;
+    }
+    return lanes;
+}
+
+// All fragments wait, and at least one for lanes of this warp: those lanes may be at other
+// operations with a member mask, which counts as an arrival (the card waits for an arrival, not for
+// one place).
+static int find_arrived_elsewhere(const struct px_warp *warp)
+{
+    uint32_t arrived = 0;
+    int best = -1;
+    for (unsigned i = 0; i < warp->count; i++)
+        if (warp->fragments[i].state == PX_AT_MEMBERS)
+            arrived |= warp->fragments[i].lanes;
+    for (unsigned i = 0; i < warp->count; i++) {
+        const struct px_fragment *f = &warp->fragments[i];
+        if (f->state == PX_AT_MEMBERS && !(f->needed & warp->w.lanes & ~arrived) &&
+            (best < 0 || comes_before(f, &warp->fragments[best])))
+            best = (int)i;
+    }
+    return best;
+}
+
+const struct kn_op *px_warp_next(struct px_warp *warp)
+{
+    int best = -1;
+    for (unsigned i = 0; i < warp->count; i++)
+        if (is_ready(warp, &warp->fragments[i]) &&
+            (best < 0 || comes_before(&warp->fragments[i], &warp->fragments[best])))
+            best = (int)i;
+    if (best < 0)
+        best = find_arrived_elsewhere(warp);
+    if (best < 0)
+        return stop(warp, warp->count ? PX_STOP_WAITS : PX_STOP_ENDED);
+    const struct px_fragment f = take(warp, (unsigned)best);
+    warp->turn = f.turn;
+    warp->backward = f.backward;
+    if (f.state == PX_AT_MEMBERS) { // its mask is complete, so it passes the operation
+        activate(warp, f.lanes);
+        return f.at + 1;
+    }
+    activate(warp, f.lanes | join(warp, f.at));
+    return f.at;
+}
+
+// Active lanes at another operation.
+static struct px_fragment part(const struct px_warp *warp, uint32_t lanes, const struct kn_op *at)
+{
+    return (struct px_fragment){
+        .at = at, .lanes = lanes, .turn = warp->turn, .backward = warp->backward};
+}
+
+const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const struct kn_op *next)
+{
+    warp->w.lanes &= ~lanes;
+    if (warp->block->barriers.used)
+        px_barriers_ended(warp->block);
+    if (warp->w.active & ~lanes) {
+        activate(warp, warp->w.active & ~lanes);
+        return next;
+    }
+    warp->w.active = 0;
+    return px_warp_next(warp);
+}
+
+void px_warp_start(struct px_warp *warp, const struct kn_op *first, uint32_t lanes)
+{
+    warp->w.lanes = lanes;
+    warp->turn = warp->last_turn = warp->backward = 0;
+    warp->fragments[0] = (struct px_fragment){.at = first, .lanes = lanes};
+    warp->count = 1;
+}
+
+unsigned px_warp_run(struct px_warp *warp)
+{
+    const struct kn_op *op = px_warp_next(warp);
+    if (!op)
+        return (enum px_stop)warp->w.stop == PX_STOP_WAITS ? PX_STOP_STUCK : warp->w.stop;
+    kn_warp_run(&warp->w, op);
+    return warp->w.stop;
+}
+
+// ---- branches ----
+
+// The lanes that take a branch. kn_op.count: it goes backwards, and lanes may wait for others.
+static struct px_fragment branch(struct px_warp *warp, uint32_t lanes, const struct kn_op *op,
+                                 const struct kn_op *to)
+{
+    struct px_fragment f = part(warp, lanes, to);
+    if (!op->count)
+        return f;
+    warp->budget--;
+    if (++f.backward >= TURN_BRANCHES) {
+        f.backward = 0;
+        f.turn = ++warp->last_turn;
+    }
+    return f;
+}
+
+// The next fragment, unless the warp has used up its budget.
+static const struct kn_op *next_in_budget(struct px_warp *warp)
+{
+    if (warp->budget >= 0)
+        return px_warp_next(warp);
+    warp->w.active = 0;
+    return stop(warp, PX_STOP_TURN);
+}
+
+static const struct kn_op *go(const struct kn_op *op, struct px_warp *warp)
+{
+    if (!op->count && !warp->count)
+        return op->to;
+    px_warp_put(warp, branch(warp, warp->w.active, op, op->to));
+    return next_in_budget(warp);
+}
+
+const struct kn_op *px_op_jump(const struct kn_op *op, struct kn_warp *w)
+{
+    if (!op->count)
+        KN_GO(op->to);
+    return go(op, px_warp_of(w));
+}
+
+const struct kn_op *px_op_jump_some(const struct kn_op *op, struct kn_warp *w)
+{
+    return go(op, px_warp_of(w));
+}
+
+static const struct kn_op *split(const struct kn_op *op, struct kn_warp *w, uint32_t taken)
+{
+    struct px_warp *warp = px_warp_of(w);
+    px_warp_put(warp, part(warp, w->active & ~taken, op + 1));
+    px_warp_put(warp, branch(warp, taken, op, op->to));
+    return next_in_budget(warp);
+}
+
+const struct kn_op *px_op_branch(const struct kn_op *op, struct kn_warp *w)
+{
+    const uint32_t taken = KN_PREDICATE(op->guard) ^ op->guard_flip;
+    if (!taken)
+        KN_NEXT;
+    if (taken != UINT32_MAX)
+        return split(op, w, taken);
+    if (!op->count)
+        KN_GO(op->to);
+    return go(op, px_warp_of(w));
+}
+
+const struct kn_op *px_op_branch_some(const struct kn_op *op, struct kn_warp *w)
+{
+    const uint32_t taken = kn_mask_of(op, w);
+    if (!taken)
+        KN_NEXT;
+    if (taken != w->active)
+        return split(op, w, taken);
+    return go(op, px_warp_of(w));
+}
+
+// A branch to one of a list of targets (kn_op.more has indices of operations, from this one on), by
+// the register a. An index past the end is undefined; the last target is taken. kn_op.i: their
+// number.
+const struct kn_op *px_op_branch_table(const struct kn_op *op, struct kn_warp *w)
+{
+    struct px_warp *warp = px_warp_of(w);
+    const uint32_t *index = KN_REGISTER(uint32_t, op->a);
+    const uint32_t taken = kn_mask_of(op, w), last = (uint32_t)op->i - 1;
+    if (!taken)
+        KN_NEXT;
+    if (w->active & ~taken)
+        px_warp_put(warp, part(warp, w->active & ~taken, op + 1));
+    for (uint32_t rest = taken; rest;) {
+        const uint32_t n = index[__builtin_ctz(rest)];
+        uint32_t same = 0;
+        for (uint32_t left = rest; left; left &= left - 1)
+            if (index[__builtin_ctz(left)] == n)
+                same |= left & -left;
+        rest &= ~same;
+        const struct kn_op *to = op + (int32_t)op->more[n < last ? n : last];
+        px_warp_put(warp, branch(warp, same, op, to));
+    }
+    return next_in_budget(warp);
+}
+
+// ---- joins ----
+
+const struct kn_op *px_op_nothing(const struct kn_op *op, struct kn_warp *w)
+{
+    KN_NEXT;
+}
+
+// Lanes may be waiting here for those that arrive.
+const struct kn_op *px_op_meet(const struct kn_op *op, struct kn_warp *w)
+{
+    struct px_warp *warp = px_warp_of(w);
+    if (warp->count) {
+        const uint32_t more = join(warp, op);
+        if (more)
+            activate(warp, w->active | more);
+    }
+    KN_NEXT;
+}
+
+// Waits until all lanes of the member masks (register a) have arrived here or have ended.
+const struct kn_op *px_op_together(const struct kn_op *op, struct kn_warp *w)
+{
+    struct px_warp *warp = px_warp_of(w);
+    const uint32_t *members = KN_REGISTER(uint32_t, op->a);
+    uint32_t needed = 0;
+    if (w->active == w->lanes)
+        KN_NEXT;
+    for (uint32_t rest = w->active; rest; rest &= rest - 1)
+        needed |= members[__builtin_ctz(rest)];
+    uint32_t lanes = w->active;
+    for (unsigned i = 0; i < warp->count;) {
+        const struct px_fragment *f = &warp->fragments[i];
+        if (f->at != op || f->state != PX_AT_MEMBERS) {
+            i++;
+            continue;
+        }
+        needed |= f->needed;
+        lanes |= take(warp, i).lanes;
+    }
+    if (!(needed & w->lanes & ~lanes)) {
+        activate(warp, lanes);
+        KN_NEXT;
+    }
+    px_warp_put(warp, (struct px_fragment){.at = op,
+                                           .lanes = lanes,
+                                           .needed = needed,
+                                           .turn = warp->turn,
+                                           .state = PX_AT_MEMBERS});
+    w->active = 0;
+    return px_warp_next(warp);
+}
+
+// ---- ends ----
+
+const struct kn_op *px_op_exit(const struct kn_op *op, struct kn_warp *w)
+{
+    const uint32_t lanes = kn_mask_of(op, w);
+    if (!lanes)
+        KN_NEXT;
+    return px_warp_end(px_warp_of(w), lanes, op + 1);
+}
+
+const struct kn_op *px_op_trap(const struct kn_op *op, struct kn_warp *w)
+{
+    const uint32_t lanes = kn_mask_of(op, w);
+    if (!lanes)
+        KN_NEXT;
+    return px_fail(px_warp_of(w), PX_FAILED_TRAP, lanes, op, "trap was executed");
+}
+
+const struct kn_op *px_op_unsupported(const struct kn_op *op, struct kn_warp *w)
+{
+    return px_fail(px_warp_of(w), PX_FAILED_INSTRUCTION, w->active, op,
+                   "an operation that cannot run yet");
+}
+
+// ---- time ----
+
+// The time is the count of questions, and not the host's, so that every run gives the same one.
+const struct kn_op *px_op_clock(const struct kn_op *op, struct kn_warp *w)
+{
+    struct px_block *block = px_warp_of(w)->block;
+    const uint32_t lanes = kn_mask_of(op, w);
+    block->clock += 64 + (block->clock >> 6);
+    const uint64_t now =
+        op->i == PX_CLOCK_HIGH || op->i == PX_CLOCK_TIMER_HIGH ? block->clock >> 32 : block->clock;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const int i = __builtin_ctz(rest);
+        if (op->i == PX_CLOCK_64 || op->i == PX_CLOCK_TIMER)
+            KN_REGISTER(uint64_t, op->d)[i] = now;
+        else
+            KN_REGISTER(uint32_t, op->d)[i] = (uint32_t)now;
+    }
+    KN_NEXT;
+}
+
+// A fragment that waits lets others run.
+const struct kn_op *px_op_yield(const struct kn_op *op, struct kn_warp *w)
+{
+    struct px_warp *warp = px_warp_of(w);
+    if (!warp->count)
+        KN_NEXT;
+    struct px_fragment f = part(warp, w->active, op + 1);
+    f.turn = ++warp->last_turn;
+    px_warp_put(warp, f);
+    return px_warp_next(warp);
+}

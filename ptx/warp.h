@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Warps: 32 lanes that run a decoded program. Lanes that have diverged are in several fragments, of
+// which one runs at a time.
+//
+//                       ┌────────────────── runs: w.active, the operation
+//     struct px_warp ───┤
+//                       └── fragments[] ─── ready          to run
+//                                       ├── at a member mask, until lanes of this warp arrive
+//                                       └── at a barrier,     until threads of the block arrive
+//
+// The ready fragment of the lowest turn runs, and of those the one at the lowest operation, so that
+// fragments meet where their paths join. A fragment that branches backwards 64 times while others
+// are ready gets a later turn, so that lanes which wait for another lane let it run.
+#pragma once
+#include "decode.h"
+
+struct px_block;
+
+enum px_stop {
+    PX_STOP_WAITS = KN_STOP_OTHER, // all fragments wait
+    PX_STOP_ENDED,                 // all lanes have ended
+    PX_STOP_TURN,                  // the warp has used up its budget
+    PX_STOP_STUCK,                 // nothing has run, because all fragments wait
+    PX_STOP_FAILED,                // the grid's failure is described
+};
+
+enum px_fragment_state { PX_READY, PX_AT_MEMBERS, PX_AT_BARRIER };
+
+struct px_fragment {
+    const struct kn_op *at; // that runs next; at a barrier: the barrier
+    uint32_t lanes;
+    uint32_t needed;         // PX_AT_MEMBERS: lanes that must arrive, as far as they have not ended
+    uint32_t turn, backward; // see struct px_warp
+    enum px_fragment_state state;
+    uint32_t barrier; // PX_AT_BARRIER: its number
+};
+
+struct px_warp {
+    struct kn_warp w; // must be first
+    struct px_block *block;
+    uint32_t index;     // in the block
+    uint32_t turn;      // of the fragment that runs
+    uint32_t last_turn; // that was given out
+    uint32_t backward;  // branches of the fragment that runs, in this turn
+    int64_t budget;     // backward branches until the warp stops for others
+    uint32_t count;     // of fragments
+    struct px_fragment fragments[KN_LANES];
+};
+
+static inline struct px_warp *px_warp_of(struct kn_warp *w)
+{
+    return (struct px_warp *)w;
+}
+
+// Makes all `lanes` ready at the first operation.
+void px_warp_start(struct px_warp *warp, const struct kn_op *first, uint32_t lanes);
+// Runs the warp until it stops: see enum px_stop and KN_STOP_FAULT.
+unsigned px_warp_run(struct px_warp *warp);
+
+// ---- for operations ----
+
+// Takes the best ready fragment and makes its lanes active. Returns its operation, or NULL if none
+// is ready: then w.stop is set.
+const struct kn_op *px_warp_next(struct px_warp *warp);
+// Adds a fragment.
+void px_warp_put(struct px_warp *warp, struct px_fragment fragment);
+// Ends lanes of the running fragment. Returns the operation that runs next, which is `next` if
+// lanes of the fragment are left.
+const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const struct kn_op *next);
+// The operations of this room, for decode.c.
+kn_lane_fn px_op_jump, px_op_jump_some, px_op_branch, px_op_branch_some, px_op_branch_table,
+    px_op_meet, px_op_nothing, px_op_together, px_op_exit, px_op_trap, px_op_barrier,
+    px_op_unsupported, px_op_clock, px_op_yield;
