@@ -3,6 +3,8 @@
 #include "program.h"
 #include "alloc.h"
 
+#include "decode.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,7 @@ void px_program_free(struct px_program *program)
     struct made *made = (struct made *)program;
     if (!made)
         return;
+    px_decoded_free(program->decoded);
     px_arena_finish(&made->arena);
     dm_free(made->ops);
     dm_free(made->registers);
@@ -170,4 +173,11 @@ int px_program_get(struct px_module *module, unsigned function, const struct px_
         *out = f->program;
     dm_mutex_unlock(&module->state->lock);
     return rc;
+}
+
+// .loc directives are not kept yet, so no line is known.
+bool px_source_line(const struct px_module *module, const struct px_program *program, unsigned line,
+                    char *out, size_t size_B)
+{
+    return false;
 }

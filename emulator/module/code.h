@@ -110,6 +110,7 @@ struct em_grid {
     bool cooperative;          // all blocks run at the same time
     const void *arguments;     // parameters_B bytes
     const uint64_t *variables; // the addresses of the image's variables
+    unsigned multiprocessors;  // of the device
 };
 
 static inline uint64_t em_extent_volume(struct em_extent3 e)

@@ -241,9 +241,8 @@ static CUresult load_text(const char *text, struct em_image **out)
     unsigned count = list_entries(at, names);
     const cardlessModuleDesc *table =
         count && count <= KERNELS_MOST ? em_host_table_for(names, count) : NULL;
-    CUresult r = table
-                     ? em_host_table_image(table, no_library, CUDA_ERROR_INVALID_IMAGE, out)
-                     : em_ptx_image(text, out);
+    CUresult r = table ? em_host_table_image(table, no_library, CUDA_ERROR_INVALID_IMAGE, out)
+                       : em_ptx_image(text, out);
     dm_free(names);
     return r;
 }

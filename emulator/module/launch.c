@@ -53,6 +53,8 @@ static CUresult run_launch(struct em_command *command)
         .cooperative = c->cooperative,
         .arguments = (const char *)c + c->arguments_at,
         .variables = c->function->module->variables,
+        .multiprocessors = (unsigned)em_device_attribute(c->function->object.context->device,
+                                                         DM_ATTRIBUTE_multiprocessor_count),
     };
     CUresult r = grid.code->executor->run(&grid);
     if (em_unlikely(r && em_error_is_sticky(r)))

@@ -65,13 +65,12 @@ static void fill_variables(struct ptx_image *p)
                                    .relocations = r};
         for (unsigned k = 0; k < v->relocation_count; k++) {
             const struct px_relocation *from = &v->relocations[k];
-            *r++ = (struct em_relocation){.at_B = from->at_B,
-                                          .size_B = from->size_B,
-                                          .shift = from->shift,
-                                          .variable = from->is_function ? -1 : (int)from->symbol,
-                                          .offset = from->is_function
-                                                        ? (int64_t)from->symbol + from->offset
-                                                        : from->offset};
+            *r++ = (struct em_relocation){
+                .at_B = from->at_B,
+                .size_B = from->size_B,
+                .shift = from->shift,
+                .variable = from->is_function ? -1 : (int)from->symbol,
+                .offset = from->is_function ? (int64_t)from->symbol + from->offset : from->offset};
         }
         to->relocation_count = v->relocation_count;
     }
@@ -109,10 +108,10 @@ static CUresult fill_image(struct ptx_image *p)
         code->constant_B = (unsigned)constant_B;
         image->codes[image->code_count++] = code;
     }
-    return complete ? CUDA_SUCCESS
-                    : em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                              "out of host memory for a module of %u functions",
-                              text->function_count);
+    return complete
+               ? CUDA_SUCCESS
+               : em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                         "out of host memory for a module of %u functions", text->function_count);
 }
 
 // A mistake in a kernel refuses the whole text, as the card's compiler does. An instruction that is

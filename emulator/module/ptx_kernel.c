@@ -178,8 +178,7 @@ static CUresult report(const struct job *job)
     size_t used = 0;
     if (f->placed && f->line)
         used = (size_t)snprintf(where, sizeof where, ", line %u", f->line);
-    if (f->placed && f->line &&
-        px_source_line(c->text, c->program, f->line, source, sizeof source))
+    if (f->placed && f->line && px_source_line(c->text, c->program, f->line, source, sizeof source))
         used += (size_t)snprintf(where + used, sizeof where - used, " (%s)", source);
     if (f->placed)
         snprintf(where + used, sizeof where - used, ", block (%u,%u,%u), thread (%u,%u,%u)",
@@ -215,7 +214,7 @@ static void fill_job(struct job *job, const struct em_grid *grid, const struct p
         .cooperative = grid->cooperative,
         .arguments = grid->arguments,
         .variables = grid->variables,
-        .sm_count = SM_COUNT,
+        .sm_count = grid->multiprocessors,
         .grid_id = __atomic_add_fetch(&grids, 1, __ATOMIC_RELAXED),
     };
 }
@@ -274,9 +273,11 @@ struct em_code *em_ptx_kernel_new(struct px_module *text, unsigned function)
     }
     // An address may be anywhere in a parameter of 8 bytes, and the kernel may write there.
     for (unsigned i = 0; i < f->parameter_count; i++)
-        parameters[i] = (struct em_parameter){
-            f->parameters[i].offset_B, f->parameters[i].size_B,
-            f->parameters[i].size_B == sizeof(uint64_t) ? EM_PARAMETER_WRITES : EM_PARAMETER_VALUE};
+        parameters[i] = (struct em_parameter){.offset_B = f->parameters[i].offset_B,
+                                              .size_B = f->parameters[i].size_B,
+                                              .use = f->parameters[i].size_B == sizeof(uint64_t)
+                                                         ? EM_PARAMETER_WRITES
+                                                         : EM_PARAMETER_VALUE};
     c->text = text;
     c->function = function;
     c->parameters = parameters;
