@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Programs: makes a kernel's operations when they are first needed.
 #include "program.h"
-#include "alloc.h"
-
-#include "decode.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "body.h"
+#include "decode.h"
 #include "flow.h"
 #include "outline.h"
 
@@ -173,11 +172,4 @@ int px_program_get(struct px_module *module, unsigned function, const struct px_
         *out = f->program;
     dm_mutex_unlock(&module->state->lock);
     return rc;
-}
-
-// .loc directives are not kept yet, so no line is known.
-bool px_source_line(const struct px_module *module, const struct px_program *program, unsigned line,
-                    char *out, size_t size_B)
-{
-    return false;
 }

@@ -109,7 +109,7 @@ static void print_argument(const struct em_code *code, unsigned parameter, const
 
 // ---- running ----
 
-struct job {
+struct ptx_job {
     const struct em_grid *grid;
     struct px_host host;
     struct px_grid model;
@@ -131,7 +131,7 @@ static bool is_known(const struct kn_memory *memory, uint64_t address, uint32_t 
 
 static bool run_part(void *argument, uint64_t index)
 {
-    struct job *job = argument;
+    struct ptx_job *job = argument;
     struct px_grid part = job->model;
     uint64_t first, count;
     em_part(job->blocks, 1, (unsigned)index, (unsigned)job->parts, &first, &count);
@@ -170,7 +170,7 @@ static CUresult code_of(enum px_failure_kind kind)
     }
 }
 
-static CUresult report(const struct job *job)
+static CUresult report(const struct ptx_job *job)
 {
     const struct px_failure *f = &job->failure;
     const struct ptx_code *c = ptx_code(job->grid->code);
@@ -193,7 +193,8 @@ static CUresult report(const struct job *job)
     return em_fail(code_of(f->kind), "kernel %s%s: %s%s", c->code.name, where, f->text, memory);
 }
 
-static void fill_job(struct job *job, const struct em_grid *grid, const struct px_program *program)
+static void fill_job(struct ptx_job *job, const struct em_grid *grid,
+                     const struct px_program *program)
 {
     static uint64_t grids; // atomic
     job->host = (struct px_host){.context = job,
@@ -226,10 +227,10 @@ static CUresult run_grid(const struct em_grid *grid)
     if (r)
         return r;
     const struct px_program *program = ptx_code(grid->code)->program;
-    struct job job = {.grid = grid,
-                      .blocks = em_extent_volume(grid->blocks),
-                      .parts = 1,
-                      .lock = DM_MUTEX_INITIALIZER(LEAF)};
+    struct ptx_job job = {.grid = grid,
+                          .blocks = em_extent_volume(grid->blocks),
+                          .parts = 1,
+                          .lock = DM_MUTEX_INITIALIZER(LEAF)};
     fill_job(&job, grid, program);
     const uint64_t work = job.blocks * em_extent_volume(grid->threads) * program->op_count;
     if (program->order_free && !grid->cooperative && !grid->cluster.x && job.blocks > 1 &&

@@ -253,12 +253,6 @@ ISSPACEP(param, IN_PARAM)
 ISSPACEP(global, !IN_SHARED && !IN_LOCAL && !IN_PARAM)
 ISSPACEP(const, false)
 
-#define CVTA(name, window)                                                                         \
-    KN_FORM1(cvta_##name, uint64_t, uint64_t, (a[i] & UINT32_MAX) | (w->memory->window))           \
-    KN_FORM1(cvta_to_##name, uint64_t, uint64_t, a[i] & UINT32_MAX)
-CVTA(shared, shared_window)
-CVTA(local, local_window)
-
 const struct kn_form KN_FAMILY(memory)[] = {
     LOAD_LIST(LOAD_ROW, generic) LOAD_LIST(LOAD_ROW, shared) LOAD_LIST(LOAD_ROW, local)
         LOAD_LIST(LOAD_ROW, param) STORE_LIST(STORE_ROW, generic) STORE_LIST(STORE_ROW, shared)
@@ -269,9 +263,5 @@ const struct kn_form KN_FAMILY(memory)[] = {
     ROW(isspacep_param, "isspacep.param", "p=l"),
     ROW(isspacep_global, "isspacep.global", "p=l"),
     ROW(isspacep_const, "isspacep.const", "p=l"),
-    KN_ROW(cvta_shared, "cvta.shared", "l=l"),
-    KN_ROW(cvta_local, "cvta.local", "l=l"),
-    KN_ROW(cvta_to_shared, "cvta.to.shared", "l=l"),
-    KN_ROW(cvta_to_local, "cvta.to.local", "l=l"),
     {0},
 };
