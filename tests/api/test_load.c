@@ -77,7 +77,8 @@ TEST(table_of_wild_pointers)
     EXPECT_OK(cuModuleUnload(m));
 }
 
-static const char no_kernels[] = ".version 8.0\n.target sm_90\n.entry absent()\n{\nret;\n}\n";
+static const char no_kernels[] =
+    ".version 8.0\n.target sm_90\n.entry k()\n{\nmov.u32 %absent, 0;\n}\n";
 
 static CUresult load_with(const void *image, unsigned count, CUjit_option *options, void **values)
 {
@@ -109,14 +110,14 @@ TEST(load_logs)
     // The text of the error, also in a buffer that is too short, and for a library.
     values[1] = (void *)sizeof info;
     values[3] = (void *)sizeof error;
-    EXPECT_ERROR(load_with(no_kernels, 5, options, values), CUDA_ERROR_NOT_SUPPORTED);
-    EXPECT(strstr(error, "absent") != NULL);
+    EXPECT_ERROR(load_with(no_kernels, 5, options, values), CUDA_ERROR_INVALID_PTX);
+    EXPECT(strstr(error, "line 5") != NULL);
     EXPECT_EQ((uintptr_t)values[3], strlen(error));
     EXPECT_EQ(info[0], 0);
     values[1] = (void *)sizeof info;
     values[3] = (void *)5;
     error[5] = 'x';
-    EXPECT_ERROR(load_with(no_kernels, 5, options, values), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_ERROR(load_with(no_kernels, 5, options, values), CUDA_ERROR_INVALID_PTX);
     EXPECT_EQ(strlen(error), 4);
     EXPECT_EQ(error[5], 'x');
     EXPECT_EQ((uintptr_t)values[3], 4);
@@ -124,8 +125,8 @@ TEST(load_logs)
     values[1] = (void *)sizeof info;
     values[3] = (void *)sizeof error;
     EXPECT_ERROR(cuLibraryLoadData(&l, no_kernels, options, values, 5, NULL, NULL, 0),
-                 CUDA_ERROR_NOT_SUPPORTED);
-    EXPECT(strstr(error, "absent") != NULL);
+                 CUDA_ERROR_INVALID_PTX);
+    EXPECT(strstr(error, "line 5") != NULL);
     // A list that is refused changes nothing.
     values[1] = (void *)sizeof info;
     values[3] = (void *)sizeof error;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Kernels of PTX texts: loading, launching, refusals and faults.
+#include "../harness.h"
+
+static CUcontext start(void)
+{
+    CUcontext context;
+    CUdevice device;
+    EXPECT_OK(cuInit(0));
+    EXPECT_OK(cuDeviceGet(&device, 0));
+    EXPECT_OK(cuDevicePrimaryCtxRetain(&context, device));
+    EXPECT_OK(cuCtxSetCurrent(context));
+    return context;
+}
+
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+
+// out[i] = factor + i, at an address that `off` shifts.
+static const char numbers[] =
+    HEAD ".visible .global .align 4 .u32 factor = 1000;\n"
+         ".visible .entry numbers(.param .u64 out, .param .u64 off)\n"
+         "{\n"
+         ".reg .b32 %r<8>;\n.reg .b64 %rd<8>;\n"
+         "ld.param.u64 %rd1, [out];\nld.param.u64 %rd2, [off];\n"
+         "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
+         "mad.lo.s32 %r4, %r1, %r2, %r3;\nld.global.u32 %r5, [factor];\nadd.s32 %r6, %r5, %r4;\n"
+         "mul.wide.s32 %rd3, %r4, 4;\nadd.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd4, %rd2;\n"
+         "st.global.u32 [%rd5], %r6;\nret;\n}\n";
+
+enum { BLOCKS = 3, THREADS = 50, COUNT = BLOCKS * THREADS };
+
+static CUresult launch(CUfunction f, CUdeviceptr out, uint64_t off)
+{
+    void *parameters[] = {&out, &off};
+    CUresult r = cuLaunchKernel(f, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, parameters, NULL);
+    return r ? r : cuCtxSynchronize();
+}
+
+TEST(numbers)
+{
+    start();
+    CUmodule m;
+    CUfunction f;
+    CUdeviceptr out, factor;
+    size_t size_B;
+    uint32_t got[COUNT], other = 5;
+    EXPECT_OK(cuModuleLoadData(&m, numbers));
+    EXPECT_OK(cuModuleGetFunction(&f, m, "numbers"));
+    EXPECT_OK(cuModuleGetGlobal(&factor, &size_B, m, "factor"));
+    EXPECT_EQ(size_B, 4);
+    EXPECT_OK(cuMemAlloc(&out, sizeof got));
+    EXPECT_OK(launch(f, out, 0));
+    EXPECT_OK(cuMemcpyDtoH(got, out, sizeof got));
+    for (uint32_t i = 0; i < COUNT; i++)
+        EXPECT_EQ(got[i], 1000 + i);
+    EXPECT_OK(cuMemcpyHtoD(factor, &other, sizeof other));
+    EXPECT_OK(launch(f, out, 0));
+    EXPECT_OK(cuMemcpyDtoH(got, out, sizeof got));
+    EXPECT_EQ(got[COUNT - 1], 5 + COUNT - 1);
+    EXPECT_OK(cuModuleUnload(m));
+}
+
+static void fault(uint64_t out, uint64_t off, CUresult expected)
+{
+    start();
+    CUmodule m;
+    CUfunction f;
+    CUdeviceptr p;
+    EXPECT_OK(cuModuleLoadData(&m, numbers));
+    EXPECT_OK(cuModuleGetFunction(&f, m, "numbers"));
+    EXPECT_OK(cuMemAlloc(&p, 4 * COUNT));
+    EXPECT_ERROR(launch(f, out ? out : p, off), expected);
+    EXPECT_ERROR(cuCtxSynchronize(), expected); // a sticky error
+}
+
+TEST(misaligned)
+{
+    fault(0, 2, CUDA_ERROR_MISALIGNED_ADDRESS);
+}
+
+TEST(unmapped)
+{
+    fault(4096, 0, CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST(host_memory)
+{
+    static uint32_t own[COUNT];
+    fault((uintptr_t)own, 0, CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_EQ(own[0], 0);
+}
+
+// An instruction that is not supported refuses its kernel alone.
+TEST(not_supported)
+{
+    start();
+    static const char text[] = HEAD ".visible .entry good()\n{\nret;\n}\n"
+                                    ".visible .entry bad()\n{\n.reg .b64 %rd<2>;\n"
+                                    "cvta.param.u64 %rd1, %rd1;\nret;\n}\n";
+    CUmodule m;
+    CUfunction f;
+    EXPECT_OK(cuModuleLoadData(&m, text));
+    EXPECT_ERROR(cuModuleGetFunction(&f, m, "bad"), CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_OK(cuModuleGetFunction(&f, m, "good"));
+    EXPECT_OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+}
+
+TESTS(CASE(numbers), CASE(misaligned), CASE(unmapped), CASE(host_memory), CASE(not_supported))
