@@ -15,6 +15,12 @@ typedef unsigned __int128 kn_u128;
 
 // ---- values ----
 
+// Of one that is not consecutive.
+static inline void *at_lane(const struct kn_warp *w, struct kn_place place, int i)
+{
+    return place.kind == KN_PLACE_UNIFORM ? place.first : (char *)(uintptr_t)w->addresses[i];
+}
+
 typedef const struct kn_op *move_fn(const struct kn_op *op, struct kn_warp *w,
                                     struct kn_place place, uint32_t mask);
 
@@ -29,10 +35,11 @@ typedef const struct kn_op *move_fn(const struct kn_op *op, struct kn_warp *w,
             const M *from = (const M *)(const void *)place.first;                                  \
             KN_EACH_LANE                                                                           \
             d[i] = (R)from[i];                                                                     \
-        } else if (place.kind == KN_PLACE_UNIFORM && mask == UINT32_MAX) {                         \
+        } else if (place.kind == KN_PLACE_UNIFORM) {                                               \
+            const int32_t *on = mask == UINT32_MAX ? w->active_lanes : kn_lanes_of(op, w);         \
             value = *(const M *)(const void *)place.first;                                         \
             KN_EACH_LANE                                                                           \
-            d[i] = (R)value;                                                                       \
+            d[i] = on[i] ? (R)value : d[i];                                                        \
         } else if (mask == UINT32_MAX) {                                                           \
             for (int i = 0; i < KN_LANES; i++)                                                     \
                 d[i] = (R) * (const M *)(uintptr_t)w->addresses[i];                                \
@@ -54,7 +61,7 @@ typedef const struct kn_op *move_fn(const struct kn_op *op, struct kn_warp *w,
                 d[i] = (R)from[(unsigned)i * count];                                               \
             } else {                                                                               \
                 KN_EACH_OF(mask, i)                                                                \
-                d[i] = (R)((const M *)(uintptr_t)w->addresses[i])[n];                              \
+                d[i] = (R)((const M *)at_lane(w, place, i))[n];                                    \
             }                                                                                      \
         }                                                                                          \
         KN_NEXT;                                                                                   \
@@ -105,7 +112,7 @@ LOADS(128_128, kn_u128, kn_u128)
         {                                                                                          \
             M *to = place.kind == KN_PLACE_CONSECUTIVE                                             \
                         ? (M *)(void *)place.first + (unsigned)i * count                           \
-                        : (M *)(uintptr_t)w->addresses[i];                                         \
+                        : (M *)at_lane(w, place, i);                                               \
             for (unsigned n = 0; n < count; n++)                                                   \
                 to[n] = (M)from[n][i];                                                             \
         }                                                                                          \
