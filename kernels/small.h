@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define KN_INLINE static inline __attribute__((always_inline))
+#define KN_INLINE static inline __attribute__((always_inline, unused))
 #define KN_NOINLINE __attribute__((noinline))
 
 // Copies 0 to 16 bytes. Reads everything before it writes.

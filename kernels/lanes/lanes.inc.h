@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kn_lanes.h"
+#include "small.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -34,7 +35,6 @@ __extension__ typedef unsigned __int128 kn_uint128;
 // would be no jump.
 #define KN_RETURN_NEXT return op + 1
 
-#define KN_INLINE static inline __attribute__((always_inline, unused))
 #define KN_OPERATION(name)                                                                         \
     static const struct kn_op *name(const struct kn_op *op, struct kn_warp *w)
 
