@@ -82,7 +82,10 @@ void ca_lane_run_chain(const struct ca_lane_case *c, const struct kn_form *form,
 {
     struct kn_op ops[CA_CHAIN_MOST + 1], first = {.run = {form->run[0], form->run[1]}};
     uint32_t more[2 * CA_OPERANDS], mores = 0;
-    struct kn_warp w = {.r = (char *)registers, .lanes = UINT32_MAX};
+    // Forms about generic addresses read the windows, but no memory.
+    const struct kn_memory memory = {.shared_window = UINT64_C(0x80ff7f0100000000),
+                                     .local_window = UINT64_C(1) << 32};
+    struct kn_warp w = {.r = (char *)registers, .lanes = UINT32_MAX, .memory = &memory};
     uint32_t *const fixed[] = {&first.a, &first.b, &first.c};
 
     first.d = c->at[0];
