@@ -134,7 +134,7 @@ static uint64_t special_of_launch(const struct px_grid *grid, uint32_t special, 
     case PX_SPECIAL_TOTAL_SMEM_SIZE:
         return up(shared_size(grid), SHARED_UNIT_B);
     case PX_SPECIAL_AGGR_SMEM_SIZE:
-        return up(shared_size(grid), SHARED_UNIT_B) + SHARED_RESERVED_B;
+        return (uint64_t)shared_size(grid) + SHARED_RESERVED_B; // (recorded: sreg/smem-size)
     default:
         *per_lane = true;
         return 0;

@@ -112,10 +112,7 @@ static const char *memory_name(struct px_lower *l, const char *root, unsigned ty
     const char letter = px_letter(l, reg);
     const unsigned width = strchr("hwlx", letter) ? widths[(int)letter] : 0;
     const char *kind = bits == width || *root == 's' ? "" : px_type_kind(type) == 's' ? "s" : "u";
-    char vector[16] = "";
-    if (count > 1)
-        __builtin_snprintf(vector, sizeof(vector), ".v%u", count);
-    return px_name(l, "%s.%s%u:%u%s", root, kind, bits, width, vector);
+    return px_name(l, "%s.%s%u:%u%s", root, kind, bits, width, count > 1 ? ".v" : "");
 }
 
 static void load_memory(struct px_lower *l, const struct px_statement *s, const char *root,
