@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A graph of a million nodes is built, instantiated and launched in linear time.
+// A graph of a million nodes is built, instantiated and launched in linear time and bounded memory.
+#include <sys/resource.h>
 #include <time.h>
 
 #include "../harness.h"
@@ -45,6 +46,13 @@ static double seconds_of(unsigned count)
     return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
 }
 
+static long peak_KiB(void)
+{
+    struct rusage usage;
+    EXPECT_EQ(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
 // Eight times the nodes take 8 times as long, or 64 times if any part is quadratic.
 TEST(a_million_nodes)
 {
@@ -58,6 +66,15 @@ TEST(a_million_nodes)
     MUST(cuMemcpyDtoH(&value, device, 4));
     EXPECT_EQ(value % 1000, 0);
     EXPECT(value >= NODES / 8);
+    if (SANITIZED) // they keep freed memory
+        return;
+    // A node and its instance take less than 1 KiB, and a second graph gets the memory of the
+    // first.
+    long first = peak_KiB();
+    seconds_of(NODES);
+    printf("# peak %ld KiB; of a second graph %ld KiB\n", first, peak_KiB());
+    EXPECT(first < NODES);
+    EXPECT(peak_KiB() < first + first / 8);
 }
 
 TESTS(CASE(a_million_nodes))

@@ -5,6 +5,7 @@
 //     latency [RECORDING]
 #include <cardless.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -74,6 +75,72 @@ static void streams(CUstream s, CUstream s2)
           cuStreamDestroy(y));
     BENCH("cuEventCreate+Destroy", 100, cuEventCreate(&x, CU_EVENT_DISABLE_TIMING);
           cuEventDestroy(x));
+}
+
+// A thread with memory and a stream of its own: small copies, fills and events.
+enum { SMALL_ROUNDS = 200 };
+struct small_calls {
+    CUcontext context;
+    CUdeviceptr memory;
+    CUstream stream;
+    CUevent event;
+};
+
+static void small_init(struct small_calls *c)
+{
+    MUST(cuCtxGetCurrent(&c->context));
+    MUST(cuMemAlloc(&c->memory, 4096));
+    MUST(cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuEventCreate(&c->event, CU_EVENT_DISABLE_TIMING));
+}
+
+static void *small_run(void *argument)
+{
+    struct small_calls *c = argument;
+    unsigned char bytes[4] = {0};
+    MUST(cuCtxSetCurrent(c->context));
+    for (int i = 0; i < SMALL_ROUNDS; i++) {
+        cuMemcpyHtoDAsync(c->memory, bytes, sizeof bytes, c->stream);
+        cuMemsetD32Async(c->memory, 1, 16, c->stream);
+        cuEventRecord(c->event, c->stream);
+        cuStreamSynchronize(c->stream);
+    }
+    return NULL;
+}
+
+static void small_finish(const struct small_calls *c)
+{
+    MUST(cuEventDestroy(c->event));
+    MUST(cuStreamDestroy(c->stream));
+    MUST(cuMemFree(c->memory));
+}
+
+// The time of a call in sum: two threads make twice as many calls as one.
+static void threads(void)
+{
+    enum { CALLS = 4 * SMALL_ROUNDS };
+    struct small_calls own, others;
+    pthread_t thread;
+    double one[RUNS], two[RUNS];
+    small_init(&own);
+    small_init(&others);
+    for (int i = 0; i < RUNS; i++) {
+        double from = now_ns();
+        small_run(&own);
+        double between = now_ns();
+        if (pthread_create(&thread, NULL, small_run, &others))
+            abort();
+        small_run(&own);
+        pthread_join(thread, NULL);
+        two[i] = (now_ns() - between) / (2 * CALLS);
+        one[i] = (between - from) / CALLS;
+    }
+    qsort(one, RUNS, sizeof *one, by_value);
+    qsort(two, RUNS, sizeof *two, by_value);
+    report("small calls of one thread", one[RUNS / 2]);
+    report("small calls of two threads, in sum", two[RUNS / 2]);
+    small_finish(&own);
+    small_finish(&others);
 }
 
 static void do_nothing(void)
@@ -239,6 +306,7 @@ int main(int argc, char **argv)
     queries(p);
     memory(p, q, s);
     streams(s, s2);
+    threads();
     kernels(s);
     graphs(p, s);
     external(arrays());
