@@ -9,11 +9,14 @@ A comment before each C block says what the program does when it runs, and this 
 `prints` is a text on standard output, `reports` one on standard error; without `reports` the
 program must leave standard error empty. A C block without such a comment is a failure.
 
+It also runs the commands that preload a table of kernels, as the page prints them.
+
   snippets.py ROOT CARDLESS BUILD COMPILER…
 """
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -66,6 +69,46 @@ def failures(name, status, out, err, code, folder):
         yield f'reports:\n{ran.stderr}'
 
 
+KERNELS = 'docs/how-to/test-code-that-launches-kernels.md'
+# A kernel that changes nothing: the sum is right only if the table is loaded in its place.
+TEXT = (
+    '".version 7.0\\n.target sm_70\\n.address_size 64\\n.visible .entry scale('
+    '.param .u64 a, .param .u32 b, .param .u32 c) { ret; }\\n"'
+)
+
+
+def preload_failures(folder):
+    """The page's commands, with its kernels and a program that loads PTX text."""
+    with open(os.path.join(ROOT, KERNELS), encoding='utf-8') as f:
+        page = f.read()
+    code = page.split('```c\n')[1].split('```')[0]
+    constructor = re.search(r'^    __attribute__\(\(constructor.*?^    }$', page, re.M | re.S)
+    commands = re.search(r'^    cc (-shared.*)\n    (.*\./program)$', page, re.M)
+    if not constructor or not commands or '&module, &table' not in code:
+        yield 'the page has no constructor, commands or table'
+        return
+    table = code.split('// The code under test.')[0]
+    for name, text in (
+        ('kernels.c', table + constructor[0]),
+        ('program.c', code.replace('&module, &table', '&module, ' + TEXT)),
+    ):
+        with open(os.path.join(folder, name), 'w', encoding='utf-8') as f:
+            f.write(text + '\n')
+    os.symlink(BUILD, os.path.join(folder, 'build'))
+    cc = shlex.join(COMPILER)
+    program = f'{cc} program.c -Ibuild/include -Lbuild/lib -lcuda -o program'
+    plain = 'build/tools/cardless/cardless run -- ./program'
+    for command, expected in (
+        (program, ''),
+        (plain, 'sum 4950'),
+        (f'{cc} {commands[1]}', ''),
+        (commands[2], 'sum 9900'),
+    ):
+        r = run('sh', '-c', f'cd {shlex.quote(folder)} && {command}')
+        if r.returncode or r.stdout.strip() != expected:
+            yield f'{command}: exits {r.returncode}, prints "{r.stdout}"\n{r.stderr}'
+
+
 count = bad = 0
 with tempfile.TemporaryDirectory() as scratch:
     for page in pages():
@@ -81,5 +124,9 @@ with tempfile.TemporaryDirectory() as scratch:
             for failure in found:
                 print(f'{os.path.relpath(page, ROOT)}: {name}: {failure}')
                 bad += 1
+with tempfile.TemporaryDirectory() as scratch:
+    for failure in preload_failures(scratch):
+        print(f'{KERNELS}: {failure}')
+        bad += 1
 print(f'{count} programs, {bad} failures')
 sys.exit(bool(bad) or not count)

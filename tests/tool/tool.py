@@ -32,6 +32,11 @@ r = run("info", "--devices", "h100,t4")
 assert r.returncode == 0 and "2 devices" in r.stdout and "NVIDIA H100" in r.stdout, r
 r = run("doctor")
 assert r.returncode == 0 and "break cuMemFree_v2" in r.stdout, r
+layer = "ok   Vulkan layer" in r.stdout
+for line in r.stdout.splitlines():
+    if "exports memory by file descriptor" in line:  # and no semaphores, as lavapipe
+        assert ("come from Cardless's Vulkan layer" in line) == layer, r
+        assert ("install Cardless's Vulkan layer" in line) != layer, r
 
 for wrong, says in ((["bogus"], "unknown command 'bogus'"),
                     (["info", "bogus"], "unexpected argument 'bogus'"),

@@ -79,6 +79,20 @@ static bool has_extension(VkPhysicalDevice device,
     return found;
 }
 
+// What CUDA can import from a device that exports memory, semaphores or both.
+static const char *exports_text(bool memory, bool semaphore)
+{
+    char folder[PATH_MAX];
+    if (!memory)
+        return "cannot export memory by file descriptor: CUDA cannot import its images";
+    if (semaphore)
+        return "exports memory and semaphores by file descriptor";
+    if (vulkan_layer_folder(folder, sizeof folder))
+        return "exports memory by file descriptor, but no semaphores: install Cardless's Vulkan "
+               "layer, which provides them";
+    return "exports memory by file descriptor; semaphores come from Cardless's Vulkan layer";
+}
+
 static void check_vulkan_devices(PFN_vkGetInstanceProcAddr get, VkInstance instance)
 {
     PFN_vkEnumeratePhysicalDevices list =
@@ -105,12 +119,7 @@ static void check_vulkan_devices(PFN_vkGetInstanceProcAddr get, VkInstance insta
         char text[400];
         snprintf(text, sizeof text, "%s%s", p.deviceName,
                  p.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? " (on the CPU)" : "");
-        print_finding(
-            memory, "Vulkan device", text,
-            memory ? semaphore ? "exports memory and semaphores by file descriptor"
-                               : "exports memory by file descriptor, but no semaphores: order work "
-                                 "with fences and cuStreamSynchronize"
-                   : "cannot export memory by file descriptor: CUDA cannot import its images");
+        print_finding(memory, "Vulkan device", text, exports_text(memory, semaphore));
     }
 }
 

@@ -30,10 +30,11 @@ static const char usage[] =
     "  --jobs N             run N at the same time (the processor cores of this process)\n"
     "  --check order|off    let the ordering checker judge each run as well (order)\n"
     "\n"
-    "Exit status: 0 if no order fails, 1 if one does, 2 if the arguments are wrong, 126 if the\n"
-    "program cannot be run, 127 if it is not found.\n";
+    "Exit status: 0 if no order fails, 1 if one does, 2 if the arguments are wrong, 3 if no run\n"
+    "calls cuInit, 126 if the program cannot be run, 127 if it is not found.\n";
 
 enum { MOST_JOBS = 64, MOST_SCHEDULES = 10000000 };
+enum { NOT_CUDA = 3 }; // exit status
 
 static bool read_count(const char *option, const char *value, unsigned most, unsigned *out)
 {
@@ -140,13 +141,23 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-static void print_passed(const struct found *f)
+// Prints the result of a test that no order fails, and returns the exit status.
+static int print_passed(const struct found *f)
 {
-    if (f->complete)
-        printf("passed under all %u order%s that there are\n", f->orders, plural(f->orders));
+    if (!f->logged) {
+        fprintf(stderr, "cardless explore: the program never called Cardless's cuInit, so there "
+                        "are no orders to explore; a program that is linked statically, or loads "
+                        "another libcuda by its path, does not use Cardless\n");
+        return NOT_CUDA;
+    }
+    if (f->complete && f->orders == 1)
+        printf("passed under its only order\n");
+    else if (f->complete)
+        printf("passed under all %u orders that there are\n", f->orders);
     else
         printf("passed under %u orders: %u with the fewest differences from eager, %u drawn\n",
                f->tried, f->tried - f->seeds, f->seeds);
+    return 0;
 }
 
 static void print_argument(const char *text)
@@ -188,9 +199,9 @@ static void print_failed(const struct explore *x, const struct found *f)
     if (!f->minimal.count && f->outcome.kind == FAILED_DIAGNOSTIC)
         printf("\nThis is reported in the order of eager. With --check off, only a wrong result or "
                "a\ndeadlock counts as a failure.\n\n");
-    else if (!f->minimal.count)
+    else if (!f->minimal.count && f->repeats)
         printf("\nThis is the order of eager: the test fails even if nothing is postponed.\n\n");
-    else
+    else if (f->minimal.count)
         printf("\n%zu decision%s of this order (marked with *) differ%s from eager:\n\n",
                f->minimal.count, plural(f->minimal.count), f->minimal.count == 1 ? "s" : "");
     explore_picture(x, stdout);
@@ -258,7 +269,7 @@ int cmd_explore(int argc, char **argv)
         print_failed(&x, &found);
         status = 1;
     } else {
-        print_passed(&found);
+        status = print_passed(&found);
     }
     free(found.minimal.list);
     free(found.outcome.decisions);

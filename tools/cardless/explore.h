@@ -56,6 +56,7 @@ struct outcome {
     char text[1024];
     struct decision *decisions;
     size_t count;
+    bool logged; // it has written a log of its schedule, so it has initialised CUDA
 };
 
 struct run {
@@ -98,6 +99,7 @@ struct found {
     unsigned tried;          // runs until the failing one, or all
     unsigned orders;         // of those tried; lazy may be one of the others
     bool complete;           // there are no other schedules
+    bool logged;             // one of the runs has initialised CUDA
     unsigned seeds;          // of those tried, so many were drawn
     struct outcome outcome;  // of the failing run
     struct schedule minimal; // the failing schedule with the fewest departures that was found

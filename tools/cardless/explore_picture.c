@@ -426,6 +426,14 @@ void explore_picture(const struct explore *x, FILE *to)
     free(p.commands);
 }
 
+// Control bytes would move the cursor or change the terminal.
+static void replace_controls(char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < 0x20 && *text != '\t') || *text == 0x7f)
+            *text = '?';
+}
+
 void explore_output(const struct explore *x, FILE *to)
 {
     char path[128], line[OUTPUT_LINES][256];
@@ -439,6 +447,7 @@ void explore_output(const struct explore *x, FILE *to)
     for (unsigned i = count < OUTPUT_LINES ? 0 : count - OUTPUT_LINES; i < count; i++) {
         char *text = line[i % OUTPUT_LINES];
         text[strcspn(text, "\n")] = 0;
+        replace_controls(text);
         fprintf(to, "  | %s\n", text);
     }
 }

@@ -140,6 +140,7 @@ static void read_decisions(const struct explore *x, unsigned slot, struct outcom
     size_t capacity = 0;
     log_path(x, slot, "schedule", path, sizeof path);
     FILE *f = fopen(path, "r");
+    out->logged = f;
     while (f && fgets(line, sizeof line, f)) {
         struct decision d;
         unsigned number;

@@ -177,6 +177,7 @@ static void stop_jobs(const struct explore *x, struct job *jobs)
 static bool finish_job(struct search *s, struct job *job, struct outcome *o, struct found *out)
 {
     out->tried++;
+    out->logged |= o->logged;
     if (o->kind != PASSED) {
         out->failed = true;
         out->outcome = *o;
