@@ -2,6 +2,8 @@
 // The manual's chapter "Graph Management": graphs, their edges, clones, and user objects.
 #include "graph.h"
 
+#include <limits.h>
+
 #include "api_bodies.h"
 #include "error.h"
 #include "user_object.h"
@@ -120,8 +122,10 @@ CUresult api_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn de
     if (flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "flags (%#x) must be CU_USER_OBJECT_NO_DESTRUCTOR_SYNC (0x1)", flags);
-    if (!initialRefcount)
-        return em_fail(CUDA_ERROR_INVALID_VALUE, "initialRefcount must not be 0");
+    // "initialRefcount: … must be nonzero and not larger than INT_MAX".
+    if (!initialRefcount || initialRefcount > INT_MAX)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "initialRefcount (%u) must be 1 to INT_MAX",
+                       initialRefcount);
     return em_user_object_create(ptr, destroy, initialRefcount, object_out);
 }
 

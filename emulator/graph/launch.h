@@ -56,7 +56,8 @@ void em_launch_start_choices(const struct em_plan *plan);
 
 // Runs a conditional step of section 0, or goes on with it. Returns EM_STEP_LEFT if one of its
 // bodies waits for a step that the scheduler has: the step becomes ready again when that is
-// complete. Returns EM_STEP_AGAIN to let other steps run; the caller runs it again. Releases
+// complete. Returns EM_STEP_AGAIN to let other steps run; the caller runs it again. If the context
+// of the stream is ending, a loop does not repeat: CUDA_ERROR_CONTEXT_IS_DESTROYED. Releases
 // em_lock meanwhile.
 #define EM_STEP_AGAIN ((CUresult)-3)
 CUresult em_launch_choice(struct em_launch *launch, uint32_t step, struct em_stream *stream);

@@ -2,9 +2,11 @@
 // Conditional nodes in a launch: walks through the sections of their bodies. The walk needs no
 // stack, however deep bodies are nested, because each section knows the step that it returns to.
 #include "conditional.h"
+#include "context.h"
 #include "launch.h"
 #include "lock.h"
 #include "node_conditional.h"
+#include "stream.h"
 
 void em_launch_start_choices(const struct em_plan *p)
 {
@@ -75,8 +77,10 @@ CUresult em_launch_choice(struct em_launch *l, uint32_t step, struct em_stream *
     CUresult r = CUDA_SUCCESS;
     while (!r && (w.section || w.at == begin)) {
         if (w.section && w.at == p->sections[w.section].end) {
+            // A loop that nothing else ends must not keep its context from ending.
             if (leave_body(p, &w))
-                r = EM_STEP_AGAIN;
+                r = stream->object.context->ending ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                   : EM_STEP_AGAIN;
         } else if (p->steps[p->order[w.at]].kind == EM_STEP_CHOICE) {
             enter_body(p, &w);
         } else {

@@ -6,11 +6,14 @@
 #include "graph_node.h"
 #include "lock.h"
 
+#define LIST_MOST_B ((size_t)1 << 40) // of an array that a program can have
+
 // "If numNodes is higher than the actual number of nodes, the remaining entries in nodes will be
-// set to NULL, and the number of nodes actually obtained will be returned in numNodes."
+// set to NULL, and the number of nodes actually obtained will be returned in numNodes." No array
+// has as many entries as do not fit into memory: such a count means "all", and nothing is set.
 static void end_list(void *list, size_t element_B, size_t filled, size_t capacity)
 {
-    if (list && filled < capacity)
+    if (list && filled < capacity && capacity <= LIST_MOST_B / element_B)
         memset((char *)list + filled * element_B, 0, (capacity - filled) * element_B);
 }
 

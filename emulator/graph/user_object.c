@@ -2,6 +2,7 @@
 // The references of user objects, and the thread that calls their destructors.
 #include "user_object.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -102,8 +103,9 @@ static CUresult find(CUuserObject handle, unsigned count, struct user_object **o
 {
     em_assert_locked();
     CUresult r = em_object_get(EM_USER_OBJECT, handle, CUDA_ERROR_INVALID_VALUE, out);
-    if (!r && !count)
-        r = em_fail(CUDA_ERROR_INVALID_VALUE, "count must not be 0");
+    // "count: … must be nonzero and not larger than INT_MAX".
+    if (!r && (!count || count > INT_MAX))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE, "count (%u) must be 1 to INT_MAX", count);
     return r;
 }
 

@@ -43,8 +43,8 @@ void em_order_finish(void)
     em_lock();
     fprintf(stderr, "cardless: CARDLESS_CHECK=order: ");
     if (em_order.found)
-        fprintf(stderr, "%llu accesses without order were found",
-                (unsigned long long)em_order.found);
+        fprintf(stderr, "%llu %s without order %s found", (unsigned long long)em_order.found,
+                em_order.found == 1 ? "access" : "accesses", em_order.found == 1 ? "was" : "were");
     else
         fprintf(stderr, "no access without order was found");
     if (em_order.repeated)

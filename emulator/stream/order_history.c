@@ -8,7 +8,7 @@
 
 #include "alloc.h"
 #include "lock.h"
-#include "order.h"
+#include "order_state.h"
 
 enum {
     PARTLY_MOST = 64, // records with gaps that an access meets, but does not cover
@@ -260,8 +260,10 @@ static bool supersede(struct em_order_record *older, const struct em_footprint *
     }
     if (by->kind == EM_SPAN && older->bytes.kind == EM_SPAN)
         return cut(older, by->first, by->end);
-    if (++*partly > PARTLY_MOST)
+    if (++*partly > PARTLY_MOST) {
+        em_order.incomplete = true;
         discard(older);
+    }
     return true;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Graphs: the order of nodes, each type of node, updates, and launches that wait.
+#include <limits.h>
 #include <pthread.h>
 
 #include "../semaphore.h"
@@ -407,6 +408,29 @@ TEST(child_graphs)
     EXPECT_ERROR(cuGraphGetNodes(embedded, NULL, &(size_t){0}), CUDA_ERROR_INVALID_VALUE);
 }
 
+// The entries that are left become NULL; a count that no array has does not count.
+TEST(lists_of_nodes)
+{
+    start();
+    CUgraph g = new_graph();
+    CUgraphNode added = add_host(g, NULL, 1), list[3] = {NULL, added, added};
+    size_t count = 3;
+    EXPECT_OK(cuGraphGetNodes(g, list, &count));
+    EXPECT_EQ(count, 1);
+    EXPECT(list[0] == added && !list[1] && !list[2]);
+    const size_t counts[] = {(size_t)1 << 40, ((size_t)1 << 61) + 1, SIZE_MAX};
+    for (unsigned i = 0; i < 3; i++) {
+        list[0] = NULL;
+        count = counts[i];
+        EXPECT_OK(cuGraphGetNodes(g, list, &count));
+        EXPECT_EQ(count, 1);
+        EXPECT_EQ(list[0], added);
+        count = counts[i];
+        EXPECT_OK(cuGraphGetRootNodes(g, list, &count));
+        EXPECT_EQ(count, 1);
+    }
+}
+
 // ---- random graphs ----
 
 enum { NODES = 200 };
@@ -623,7 +647,7 @@ static void wait_destroyed(int count)
 
 TEST(user_objects)
 {
-    CUuserObject o;
+    CUuserObject o, refused;
     CUgraph clone;
     start();
     CUgraph g = new_graph();
@@ -631,6 +655,13 @@ TEST(user_objects)
     MUST(cuUserObjectCreate(&o, NULL, destroy, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     MUST(cuGraphRetainUserObject(g, o, 1, CU_GRAPH_USER_OBJECT_MOVE));
     EXPECT_ERROR(cuUserObjectRelease(o, 3), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuUserObjectRetain(o, INT_MAX));
+    EXPECT_OK(cuUserObjectRelease(o, INT_MAX));
+    EXPECT_ERROR(cuUserObjectRetain(o, INT_MAX + 1u), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuGraphRetainUserObject(g, o, INT_MAX + 1u, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuUserObjectCreate(&refused, NULL, destroy, INT_MAX + 1u,
+                                    CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+                 CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuGraphReleaseUserObject(g, o, 2), CUDA_ERROR_INVALID_VALUE);
     MUST(cuGraphClone(&clone, g));
     CUgraphExec x = instantiate(g);
@@ -647,6 +678,6 @@ TEST(user_objects)
 
 TESTS(CASE(copies_and_fills), CASE(branches_wait_for_each_other), CASE(waits_for_the_program),
       CASE(events), CASE(barrier_after_launch), CASE(semaphores), CASE(memory),
-      CASE(captured_memory), CASE(child_graphs), CASE(random_order), CASE(cycles),
-      CASE(update_while_pending), CASE(launches_do_not_overlap), CASE(context_ends), CASE(fault),
-      CASE(threads), CASE(user_objects))
+      CASE(captured_memory), CASE(child_graphs), CASE(lists_of_nodes), CASE(random_order),
+      CASE(cycles), CASE(update_while_pending), CASE(launches_do_not_overlap), CASE(context_ends),
+      CASE(fault), CASE(threads), CASE(user_objects))

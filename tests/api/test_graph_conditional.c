@@ -245,20 +245,89 @@ TEST(loop_without_nodes_ends)
     EXPECT_OK(cuStreamSynchronize(s));
 }
 
-// Other streams go on, a destroyed context ends the loop, and so does the end of the process.
+// Launches a loop that nothing ends.
+static void loop_endlessly(void)
+{
+    CUgraph g = new_graph(), *bodies = add_conditional(g, CU_GRAPH_COND_TYPE_WHILE, 1, 1, NULL);
+    add_fill(bodies[0], 0, 1);
+    EXPECT_OK(cuGraphLaunch(instantiate(g), s));
+}
+
+// Other streams go on, and the end of the process ends the loop.
 TEST(endless_loop)
 {
     start();
-    CUgraph g = new_graph(), *bodies = add_conditional(g, CU_GRAPH_COND_TYPE_WHILE, 1, 1, NULL);
     CUstream other;
-    add_fill(bodies[0], 0, 1);
-    CUgraphExec x = instantiate(g);
-    EXPECT_OK(cuGraphLaunch(x, s));
+    loop_endlessly();
     MUST(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
     EXPECT_OK(cuMemsetD32Async(device + 64, 5, 1, other));
     EXPECT_OK(cuStreamSynchronize(other));
     EXPECT_EQ(word(16), 5);
     EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+}
+
+// A context that ends, in one of two ways, ends the loops in its streams.
+static void end_context_of_loops(const char *policy, bool primary)
+{
+    CUcontext created;
+    test_setting("CARDLESS_POLICY", policy);
+    start();
+    if (!primary) {
+        MUST(cuCtxCreate(&created, &(CUctxCreateParams){0}, 0, 0));
+        context = created;
+        MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+        MUST(cuMemAlloc(&device, 65536));
+    }
+    loop_endlessly();
+    MUST(cuStreamCreate(&s, CU_STREAM_DEFAULT));
+    loop_endlessly();
+    EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+    EXPECT_OK(primary ? cuDevicePrimaryCtxReset(0) : cuCtxDestroy(created));
+    start();
+    EXPECT_EQ(word(0), 0);
+    CUgraph g = new_graph();
+    add_fill(add_conditional(g, CU_GRAPH_COND_TYPE_IF, 1, 1, NULL)[0], 0, 1);
+    EXPECT_EQ(run(instantiate(g)), 1000);
+}
+
+TEST(context_with_endless_loops)
+{
+    end_context_of_loops("eager", false);
+}
+
+TEST(context_with_endless_loops_lazy)
+{
+    end_context_of_loops("lazy", false);
+}
+
+TEST(context_with_endless_loops_seed)
+{
+    end_context_of_loops("seed:7", false);
+}
+
+TEST(context_with_endless_loops_parallel)
+{
+    end_context_of_loops("parallel", false);
+}
+
+TEST(reset_with_endless_loops)
+{
+    end_context_of_loops("eager", true);
+}
+
+TEST(reset_with_endless_loops_lazy)
+{
+    end_context_of_loops("lazy", true);
+}
+
+TEST(reset_with_endless_loops_seed)
+{
+    end_context_of_loops("seed:7", true);
+}
+
+TEST(reset_with_endless_loops_parallel)
+{
+    end_context_of_loops("parallel", true);
 }
 
 // ---- loops of kernels ----
@@ -501,7 +570,10 @@ TEST(refused_nodes)
 TESTS(CASE(if_and_else), CASE(switch_runs_the_body_of_the_value), CASE(order_of_a_conditional_node),
       CASE(default_value_is_assigned_by_each_launch), CASE(handle_lives_as_long_as_an_instance),
       CASE(while_runs_until_the_value_is_0), CASE(loop_takes_turns_with_other_nodes),
-      CASE(loop_without_nodes_ends), CASE(endless_loop), CASE(loop_of_a_kernel),
-      CASE(loop_in_a_loop), CASE(nested_bodies), CASE(nesting_has_a_limit),
-      CASE(child_graph_in_a_body), CASE(captured_body), CASE(update_of_a_body),
-      CASE(update_of_the_default), CASE(refused_nodes))
+      CASE(loop_without_nodes_ends), CASE(endless_loop), CASE(context_with_endless_loops),
+      CASE(context_with_endless_loops_lazy), CASE(context_with_endless_loops_seed),
+      CASE(context_with_endless_loops_parallel), CASE(reset_with_endless_loops),
+      CASE(reset_with_endless_loops_lazy), CASE(reset_with_endless_loops_seed),
+      CASE(reset_with_endless_loops_parallel), CASE(loop_of_a_kernel), CASE(loop_in_a_loop),
+      CASE(nested_bodies), CASE(nesting_has_a_limit), CASE(child_graph_in_a_body),
+      CASE(captured_body), CASE(update_of_a_body), CASE(update_of_the_default), CASE(refused_nodes))

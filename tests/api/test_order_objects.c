@@ -256,6 +256,49 @@ TEST(exit_code)
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
 
+// The line at the end of a process that makes mistakes, and writes columns of the same rows before
+// it writes a part of all of them.
+static const char *last_line(unsigned mistakes, unsigned columns)
+{
+    static char line[256];
+    int ends[2];
+    MUST(pipe(ends) ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        order_begin();
+        for (unsigned i = 0; i < mistakes; i++) {
+            MUST(cuMemsetD8Async(order_p + i, 1, 1, order_a));
+            MUST(cuMemcpyDtoDAsync(order_q + i, order_p + i, 1,
+                                   i ? order_stream(CU_STREAM_NON_BLOCKING) : order_b));
+        }
+        CUdeviceptr rows = order_memory(1024);
+        for (unsigned i = 0; i < columns; i++)
+            MUST(cuMemsetD2D8Async(rows + i, 128, 1, 1, 8, order_a));
+        MUST(cuMemsetD2D8Async(rows, 128, 1, 100, 4, order_a));
+        exit(0);
+    }
+    close(ends[1]);
+    FILE *f = fdopen(ends[0], "r");
+    *line = 0;
+    while (f && fgets(line, sizeof line, f))
+        ;
+    fclose(f);
+    EXPECT_EQ(waitpid(child, NULL, 0), child);
+    return line;
+}
+
+TEST(line_at_the_end)
+{
+    EXPECT(strstr(last_line(0, 0), ": no access without order was found\n"));
+    EXPECT(strstr(last_line(1, 0), ": 1 access without order was found\n"));
+    EXPECT(strstr(last_line(2, 0), ": 2 accesses without order were found\n"));
+    // As many older accesses as one access compares, and one more.
+    EXPECT(strstr(last_line(0, 64), ": no access without order was found\n"));
+    EXPECT(
+        strstr(last_line(0, 65), "found; there were too many accesses to compare all of them\n"));
+}
+
 TEST(abort_at_the_call)
 {
     int status = fails_with("order,abort");
@@ -323,4 +366,4 @@ TESTS(CASE(timeline_semaphore), CASE(semaphore_awaited_first), CASE(semaphore_va
       CASE(launches_of_one_graph), CASE(launch_and_another_stream), CASE(event_in_a_graph),
       CASE(event_awaited_in_a_graph), CASE(captured_work), CASE(graphics),
       CASE(unmapped_in_another_stream), CASE(mapped_in_another_stream), CASE(exit_code),
-      CASE(abort_at_the_call), CASE(forked_child), CASE(failing_allocations))
+      CASE(line_at_the_end), CASE(abort_at_the_call), CASE(forked_child), CASE(failing_allocations))
