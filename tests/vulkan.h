@@ -40,11 +40,13 @@ static inline void vk_choose_lavapipe(void)
         VkPhysicalDeviceProperties2 properties = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
         vkGetPhysicalDeviceProperties2(all[i], &properties);
-        if (driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE || !strcmp(driver.driverName, "llvmpipe"))
+        if (driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE ||
+            driver.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER ||
+            !strcmp(driver.driverName, "llvmpipe"))
             vk.physical = all[i];
     }
     if (!vk.physical)
-        SKIP("lavapipe is not installed");
+        SKIP("neither lavapipe nor SwiftShader is installed");
 }
 
 // Creates a device with one queue. `next` is the chain of its create info.

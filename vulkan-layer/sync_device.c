@@ -90,6 +90,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL enumerate_extensions(VkPhysicalDevice phys
 const PFN_vkEnumerateDeviceExtensionProperties vl_hook_EnumerateDeviceExtensionProperties =
     enumerate_extensions;
 
+// Returns whether the layer provides OPAQUE_FD whatever the driver has. The descriptors of software
+// drivers (SwiftShader has binary semaphores of its own) mean nothing to CUDA, and those of a
+// card's driver belong to its own CUDA driver.
+static bool overrides_driver(const struct vl_instance *i, VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceProperties p = {.deviceType = VK_PHYSICAL_DEVICE_TYPE_OTHER};
+    if (i->GetPhysicalDeviceProperties)
+        i->GetPhysicalDeviceProperties(physical, &p);
+    return p.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+}
+
 // The bits have the same values for semaphores and fences.
 _Static_assert((int)VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT ==
                        (int)VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT &&
@@ -126,7 +137,8 @@ semaphore_properties(VkPhysicalDevice physical, const VkPhysicalDeviceExternalSe
     const VkExternalSemaphoreHandleTypeFlagBits opaque =
         VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
     drivers_semaphores(physical, info, out);
-    if (info->handleType == opaque && !out->externalSemaphoreFeatures)
+    if (info->handleType == opaque &&
+        (!out->externalSemaphoreFeatures || overrides_driver(vl_instance_of(physical), physical)))
         offer_opaque(&out->exportFromImportedHandleTypes, &out->compatibleHandleTypes,
                      &out->externalSemaphoreFeatures);
 }
@@ -154,7 +166,8 @@ static VKAPI_ATTR void VKAPI_CALL fence_properties(VkPhysicalDevice physical,
 {
     const VkExternalFenceHandleTypeFlagBits opaque = VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT;
     drivers_fences(physical, info, out);
-    if (info->handleType == opaque && !out->externalFenceFeatures)
+    if (info->handleType == opaque &&
+        (!out->externalFenceFeatures || overrides_driver(vl_instance_of(physical), physical)))
         offer_opaque(&out->exportFromImportedHandleTypes, &out->compatibleHandleTypes,
                      &out->externalFenceFeatures);
 }
@@ -165,9 +178,10 @@ const PFN_vkGetPhysicalDeviceExternalFencePropertiesKHR
 
 // ---- devices
 
-// Asks for which objects the driver has no OPAQUE_FD of its own.
+// Asks for which objects the driver has no OPAQUE_FD of its own that CUDA understands.
 static void find_gaps(struct vl_sync *sync, VkPhysicalDevice physical)
 {
+    const bool all = overrides_driver(vl_instance_of(physical), physical);
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_BINARY};
     const VkPhysicalDeviceExternalSemaphoreInfo semaphore = {
@@ -180,12 +194,12 @@ static void find_gaps(struct vl_sync *sync, VkPhysicalDevice physical)
     VkExternalSemaphoreProperties s = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
     VkExternalFenceProperties f = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_FENCE_PROPERTIES};
     drivers_semaphores(physical, &semaphore, &s);
-    sync->binary = !s.externalSemaphoreFeatures;
+    sync->binary = all || !s.externalSemaphoreFeatures;
     type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
     drivers_semaphores(physical, &semaphore, &s);
-    sync->timeline = !s.externalSemaphoreFeatures;
+    sync->timeline = all || !s.externalSemaphoreFeatures;
     drivers_fences(physical, &fence, &f);
-    sync->fence = !f.externalFenceFeatures;
+    sync->fence = all || !f.externalFenceFeatures;
 }
 
 // Lists the enabled extensions that the driver has. The others are the layer's alone.
