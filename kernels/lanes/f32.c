@@ -4,43 +4,22 @@
 
 #include "families.h"
 
-// With .ftz, operands are flushed, and results that are less than 2^-126 after they are rounded to
-// 24 digits as if there was no smallest exponent (as measured: 0x3f7fffff * 0x00800000 is 0). The
-// exact value, or one that is as good, says so.
+// With .ftz, operands are flushed, and results that are less than 2^-126 after
+// they are rounded to 24 digits as if there was no smallest exponent (as
+// measured: 0x3f7fffff * 0x00800000 is 0). The exact value, or one that is as
+// good, says so.
 #define IN_(x) kn_f32((x)[i])
 #define IN_ftz(x) kn_f32(kn_f32_flush((x)[i]))
 #define IN_sat IN_
 #define IN_ftzsat IN_ftz
 #define OUT_(mode, value, exact) kn_f32_result(value)
-#define OUT_ftz(mode, value, exact) flush_if(tiny_##mode(exact), kn_f32_result(value))
+#define OUT_ftz(mode, value, exact) flush_if(kn_tiny_##mode(exact), kn_f32_result(value))
 #define OUT_sat(mode, value, exact) kn_f32_saturate(kn_f32_bits(value))
 #define OUT_ftzsat(mode, value, exact)                                                             \
-    kn_f32_saturate(flush_if(tiny_##mode(exact), kn_f32_bits(value)))
+    kn_f32_saturate(flush_if(kn_tiny_##mode(exact), kn_f32_bits(value)))
 KN_INLINE uint32_t flush_if(bool tiny, uint32_t bits)
 {
     return tiny ? bits & 0x80000000 : bits;
-}
-
-// Whether an exact value rounds to less than 2^-126. Away from zero, the greatest such value is one
-// digit below.
-KN_INLINE bool tiny_rn(double exact)
-{
-    return fabs(exact) < 0x1p-126 - 0x1p-151;
-}
-
-KN_INLINE bool tiny_rz(double exact)
-{
-    return fabs(exact) < 0x1p-126;
-}
-
-KN_INLINE bool tiny_rm(double exact)
-{
-    return (exact < 0x1p-126) & (exact >= -(0x1p-126 - 0x1p-150));
-}
-
-KN_INLINE bool tiny_rp(double exact)
-{
-    return (exact > -0x1p-126) & (exact <= 0x1p-126 - 0x1p-150);
 }
 
 #define ARITHMETIC(FORM2, FORM3, mode, m)                                                          \
@@ -73,7 +52,8 @@ ALL_MODIFIERS(KN_CALLED2, KN_CALLED3, rz)
 ALL_MODIFIERS(KN_CALLED2, KN_CALLED3, rm)
 ALL_MODIFIERS(KN_CALLED2, KN_CALLED3, rp)
 
-// neg and abs change the sign of NaNs only if they flush: the plain ones are operations on bits.
+// neg and abs change the sign of NaNs only if they flush: the plain ones are
+// operations on bits.
 KN_FORM1(neg, uint32_t, uint32_t, kn_f32_result(-IN_(a)))
 KN_FORM1(neg_ftz, uint32_t, uint32_t, kn_f32_result(-IN_ftz(a)))
 KN_FORM1(abs, uint32_t, uint32_t, kn_f32_result(fabsf(IN_(a))))

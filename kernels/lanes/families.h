@@ -15,6 +15,12 @@
     X(compare, set)                                                                                \
     X(move, set)                                                                                   \
     X(video, set)                                                                                  \
+    X(approx, set)                                                                                 \
+    X(convert_integer, set)                                                                        \
+    X(convert_to_integer, set)                                                                     \
+    X(convert_from_integer, set)                                                                   \
+    X(convert_float, set)                                                                          \
+    X(convert_small, set)                                                                          \
     X(f32, set)                                                                                    \
     X(f64, set)                                                                                    \
     X(float_minmax, set)                                                                           \

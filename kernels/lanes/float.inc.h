@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// For the families of floating-point forms: single values of f32 and f64, as functions without
-// branches so that loops over lanes can be vectorised.
+// For the families of floating-point forms: single values of f32 and f64, as
+// functions without branches so that loops over lanes can be vectorised.
 //
-// The host rounds to nearest. Directed rounding takes the exact error of a sum, and NaN results are
-// the card's one NaN. Everything else is IEEE arithmetic that the host has too.
+// The host rounds to nearest. Directed rounding takes the exact error of a sum,
+// and NaN results are the card's one NaN. Everything else is IEEE arithmetic
+// that the host has too.
 #pragma once
 
 #include <math.h>
@@ -49,9 +50,9 @@ KN_INLINE uint32_t kn_f32_result(float value)
     return value != value ? KN_NAN_F32 : kn_f32_bits(value);
 }
 
-// A result of f64 keeps the digits and the sign of the first operand here that is a NaN, made
-// quiet. Without such an operand it is the NaN with a sign. (As measured: the second operand comes
-// first in add, sub and mul.)
+// A result of f64 keeps the digits and the sign of the first operand here that
+// is a NaN, made quiet. Without such an operand it is the NaN with a sign. (As
+// measured: the second operand comes first in add, sub and mul.)
 #define KN_QUIET_F64 0x0008000000000000u
 #define KN_DEFAULT_F64 0xfff8000000000000u
 
@@ -97,8 +98,9 @@ KN_INLINE uint64_t kn_f64_saturate(uint64_t bits)
     return value > 1 ? 0x3ff0000000000000u : low;
 }
 
-// Rounds a double to f32. Each direction starts from the nearest value and takes one step if that
-// lies on the wrong side. A step from infinity is the largest finite value.
+// Rounds a double to f32. Each direction starts from the nearest value and
+// takes one step if that lies on the wrong side. A step from infinity is the
+// largest finite value.
 KN_INLINE float kn_narrow_rn(double value)
 {
     return (float)value;
@@ -126,16 +128,16 @@ KN_INLINE float kn_narrow_rp(double value)
     return kn_f32((double)near < value ? above : bits);
 }
 
-// Rounds to odd: an inexact result gets an odd last digit, so that rounding it once more, to two
-// digits fewer or less, gives the correctly rounded result.
+// Rounds to odd: an inexact result gets an odd last digit, so that rounding it
+// once more, to two digits fewer or less, gives the correctly rounded result.
 KN_INLINE float kn_narrow_odd(double value)
 {
     const float cut = kn_narrow_rz(value);
     return kn_f32(kn_f32_bits(cut) | ((double)cut != value && value == value));
 }
 
-// The sum of two doubles, rounded to odd. The operands are values of f32 or products of two, so
-// that nothing overflows.
+// The sum of two doubles, rounded to odd. The operands are values of f32 or
+// products of two, so that nothing overflows.
 KN_INLINE double kn_sum_odd(double a, double b)
 {
     const double sum = a + b;
@@ -147,8 +149,8 @@ KN_INLINE double kn_sum_odd(double a, double b)
     return kn_f64((error > 0) | (error < 0) ? odd : bits);
 }
 
-// "An exact zero sum of operands with different signs is +0, or -0 if rounding is towards minus
-// infinity" (IEEE 754, 6.3).
+// "An exact zero sum of operands with different signs is +0, or -0 if rounding
+// is towards minus infinity" (IEEE 754, 6.3).
 KN_INLINE double kn_zero_rm(double sum, double a, double b)
 {
     const uint64_t sign = (kn_f64_bits(a) | kn_f64_bits(b)) & 0x8000000000000000u;
@@ -174,7 +176,8 @@ KN_INLINE float kn_mul_rn(float a, float b)
     return a * b;
 }
 
-// A product of two f32 is exact in f64, so machines without an instruction need no other function.
+// A product of two f32 is exact in f64, so machines without an instruction need
+// no other function.
 KN_INLINE float kn_fma_rn(float a, float b, float c)
 {
 #if defined(__FMA__) || defined(__aarch64__)
@@ -184,8 +187,9 @@ KN_INLINE float kn_fma_rn(float a, float b, float c)
 #endif
 }
 
-// A quotient or root of f32 values that is computed in f64 never lies between a value of f32, or
-// the middle of two, and the exact result: the exact result is at least 2^-49 away from those.
+// A quotient or root of f32 values that is computed in f64 never lies between a
+// value of f32, or the middle of two, and the exact result: the exact result is
+// at least 2^-49 away from those.
 KN_INLINE float kn_div_rn(float a, float b)
 {
     return a / b;
@@ -226,8 +230,31 @@ KN_DIRECTED(rm)
 KN_DIRECTED(rp)
 #undef KN_DIRECTED
 
-// Forms whose lanes are computed by a function of their own, so that it exists once: KN_CALLED1
-// to 3 are written as KN_FORM1 to 3 are. They suit operations that take longer than a call.
+// Whether an exact value rounds to less than 2^-126. Away from zero, the
+// greatest such value is one digit below.
+KN_INLINE bool kn_tiny_rn(double exact)
+{
+    return fabs(exact) < 0x1p-126 - 0x1p-151;
+}
+
+KN_INLINE bool kn_tiny_rz(double exact)
+{
+    return fabs(exact) < 0x1p-126;
+}
+
+KN_INLINE bool kn_tiny_rm(double exact)
+{
+    return (exact < 0x1p-126) & (exact >= -(0x1p-126 - 0x1p-150));
+}
+
+KN_INLINE bool kn_tiny_rp(double exact)
+{
+    return (exact > -0x1p-126) & (exact <= 0x1p-126 - 0x1p-150);
+}
+
+// Forms whose lanes are computed by a function of their own, so that it exists
+// once: KN_CALLED1 to 3 are written as KN_FORM1 to 3 are. They suit operations
+// that take longer than a call.
 #define KN_CALLED_FORM_(name, D)                                                                   \
     static __attribute__((noinline)) void name##_blend(const struct kn_op *op, struct kn_warp *w)  \
     {                                                                                              \
@@ -279,7 +306,8 @@ KN_DIRECTED(rp)
     }                                                                                              \
     KN_CALLED_FORM_(name, D)
 
-// Forms with a predicate as their result, which has bits of lanes that do not take part unchanged.
+// Forms with a predicate as their result, which has bits of lanes that do not
+// take part unchanged.
 #define KN_PREDICATE_FORM_(name)                                                                   \
     KN_OPERATION(name##_all)                                                                       \
     {                                                                                              \

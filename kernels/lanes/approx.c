@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// Forms of approximate functions of f32 and f64. Reciprocals, roots and ex2 give the card's bits;
+// the others are the nearest value.
+#include "interpolate.inc.h"
+
+#include "families.h"
+
+enum { INFINITE = 0x7f800000 };
+#define DIGITS(bits) ((bits)&0x7fffff)
+#define EXPONENT(bits) ((bits) >> 23 & 0xff)
+
+// rcp.approx.ftz
+KN_INLINE uint32_t rcp_ftz(uint32_t bits)
+{
+    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits);
+    const uint32_t y =
+        (uint32_t)(kn_interpolate(&kn_segments_rcp[m >> 16], (m & 0xffff) << 1) >> 17);
+    const uint32_t exponent = 253 - e + !m; // 0 or less: a subnormal result
+    const uint32_t number = (int32_t)exponent <= 0 ? 0 : exponent << 23 | (m ? y & 0x7fffff : 0);
+    const uint32_t edge = e ? m ? KN_NAN_F32 : sign : sign | INFINITE;
+    return e && e < 255 ? sign | number : edge;
+}
+
+// rsqrt.approx.ftz and sqrt.approx.ftz: the even exponents of the argument are those of [1, 2).
+KN_INLINE uint32_t rsqrt_ftz(uint32_t bits)
+{
+    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits), odd = ~e & 1;
+    const uint32_t y =
+        (uint32_t)(kn_interpolate(&kn_segments_rsqrt[(odd << 6) + (m >> 17)], m & 0x1ffff) >> 17);
+    const bool power = !m && !odd;
+    const uint32_t exponent = (380 - e + power) >> 1;
+    const uint32_t number = exponent << 23 | (power ? 0 : y & 0x7fffff);
+    const uint32_t edge = !e ? sign | INFINITE : m || sign ? KN_NAN_F32 : 0;
+    return e && e < 255 && !sign ? number : !e || e == 255 ? edge : KN_NAN_F32;
+}
+
+KN_INLINE uint32_t sqrt_ftz(uint32_t bits)
+{
+    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits), odd = ~e & 1;
+    const uint32_t y =
+        (uint32_t)(kn_interpolate(&kn_segments_sqrt[(odd << 6) + (m >> 17)], m & 0x1ffff) >> 18);
+    const uint32_t number = ((e + 127) >> 1) << 23 | (y & 0x7fffff);
+    const uint32_t edge = !e ? sign : m || sign ? KN_NAN_F32 : INFINITE;
+    return e && e < 255 && !sign ? number : !e || e == 255 ? edge : KN_NAN_F32;
+}
+
+// ex2.approx.ftz: the argument in fixed point with 23 digits after the point, cut off. A negative
+// one is the complement.
+KN_INLINE uint32_t ex2_ftz(uint32_t bits)
+{
+    const uint32_t m = DIGITS(bits) | 0x800000, e = EXPONENT(bits), sign = bits >> 31;
+    const uint32_t fixed = e < 127 - 23 ? 0 : e < 127 ? m >> (127 - e) : m << ((e - 127) & 7);
+    const int32_t value = (int32_t)(!sign ? fixed : fixed & 0x7fffff ? ~fixed : 0 - fixed);
+    const uint32_t fraction = (uint32_t)value & 0x7fffff;
+    const int32_t exponent = (value >> 23) + 127;
+    const uint32_t y =
+        (uint32_t)(kn_interpolate(&kn_segments_ex2[fraction >> 17], fraction & 0x1ffff) >> 17);
+    const uint32_t number = exponent <= 0 ? 0 : (uint32_t)exponent << 23 | (y & 0x7fffff);
+    const bool nan = (bits & 0x7fffffff) > INFINITE;
+    const uint32_t far = nan ? KN_NAN_F32 : sign ? 0 : INFINITE;
+    return e >= 127 + 7 ? far : !e ? 0x3f800000 : number;
+}
+
+// Without .ftz, small arguments are scaled, and results are scaled back.
+KN_INLINE bool is_small(uint32_t bits)
+{
+    return !EXPONENT(bits);
+}
+
+KN_INLINE uint32_t scaled(uint32_t bits, float by)
+{
+    return kn_f32_result(kn_f32(bits) * by);
+}
+
+KN_INLINE uint32_t rcp_full(uint32_t bits)
+{
+    const bool small = is_small(bits), large = EXPONENT(bits) >= 253 && EXPONENT(bits) < 255;
+    const float scale = small ? 0x1p24F : large ? 0x1p-24F : 1;
+    return scaled(rcp_ftz(scaled(bits, scale)), scale);
+}
+
+KN_INLINE uint32_t rsqrt_full(uint32_t bits)
+{
+    const bool small = is_small(bits);
+    return scaled(rsqrt_ftz(scaled(bits, small ? 0x1p24F : 1)), small ? 0x1p12F : 1);
+}
+
+KN_INLINE uint32_t sqrt_full(uint32_t bits)
+{
+    const bool small = is_small(bits);
+    return scaled(sqrt_ftz(scaled(bits, small ? 0x1p24F : 1)), small ? 0x1p-12F : 1);
+}
+
+KN_INLINE uint32_t ex2_full(uint32_t bits)
+{
+    const bool small = kn_f32(bits) < -126;
+    const uint32_t y = ex2_ftz(small ? scaled(bits, 0.5F) : bits);
+    return small ? scaled(y, kn_f32(y)) : y;
+}
+
+// The rest: the nearest value.
+KN_INLINE uint32_t lg2_full(uint32_t bits)
+{
+    return kn_f32_result((float)__builtin_log2((double)kn_f32(bits)));
+}
+
+// "sin.approx: the argument is multiplied by 1/(2 pi), cut off", to 25 digits of a turn.
+KN_INLINE double turn_of(uint32_t bits)
+{
+    const double turns = (double)kn_narrow_rz((double)kn_f32(bits) * (double)0x1.45f306p-3F);
+    const double rest = __builtin_trunc(turns * 0x1p25) * 0x1p-25;
+    return (rest - __builtin_floor(rest)) * 6.283185307179586477;
+}
+
+KN_INLINE uint32_t sin_full(uint32_t bits)
+{
+    return EXPONENT(bits) ? kn_f32_result((float)__builtin_sin(turn_of(bits))) : bits & 0x80000000;
+}
+
+KN_INLINE uint32_t cos_full(uint32_t bits)
+{
+    return kn_f32_result((float)__builtin_cos(turn_of(bits)));
+}
+
+KN_INLINE uint32_t tanh_full(uint32_t bits)
+{
+    return kn_f32_result((float)__builtin_tanh((double)kn_f32(bits)));
+}
+
+// Both divisions multiply by the reciprocal. div.full scales operands whose reciprocal would be
+// subnormal.
+KN_INLINE uint32_t div_approx(uint32_t a, uint32_t b, bool ftz)
+{
+    const float x = kn_f32(ftz ? kn_f32_flush(a) : a);
+    const uint32_t r = kn_f32_result(x * kn_f32(ftz ? rcp_ftz(b) : rcp_full(b)));
+    return ftz ? kn_f32_flush(r) : r;
+}
+
+KN_INLINE uint32_t div_full(uint32_t a, uint32_t b, bool ftz)
+{
+    const uint32_t e = EXPONENT(b);
+    const float scale = e >= 253 && e < 255 ? 0.25F : !ftz && !e ? 0x1p24F : 1;
+    const float x = kn_f32(ftz ? kn_f32_flush(a) : a) * scale;
+    const uint32_t r = kn_f32_result(x * kn_f32(rcp_ftz(scaled(b, scale))));
+    return ftz ? kn_f32_flush(r) : r;
+}
+
+#define UNARY(name)                                                                                \
+    KN_CALLED1(name, uint32_t, uint32_t, name##_full(a[i]))                                        \
+    KN_CALLED1(name##_flushed, uint32_t, uint32_t, kn_f32_flush(name##_full(kn_f32_flush(a[i]))))
+UNARY(lg2)
+UNARY(sin)
+UNARY(cos)
+KN_CALLED1(tanh, uint32_t, uint32_t, tanh_full(a[i]))
+#define EXACT(name)                                                                                \
+    KN_CALLED1(name, uint32_t, uint32_t, name##_full(a[i]))                                        \
+    KN_CALLED1(name##_flushed, uint32_t, uint32_t, name##_ftz(a[i]))
+EXACT(rcp)
+EXACT(sqrt)
+EXACT(rsqrt)
+EXACT(ex2)
+#define DIVISION(name)                                                                             \
+    KN_CALLED2(name##_form, uint32_t, uint32_t, uint32_t, name(a[i], b[i], false))                 \
+    KN_CALLED2(name##_flushed, uint32_t, uint32_t, uint32_t, name(a[i], b[i], true))
+DIVISION(div_approx)
+DIVISION(div_full)
+
+// f64: "the 32 lower bits of the result are 0".
+#define UPPER(bits) ((bits)&0xffffffff00000000u)
+KN_INLINE uint64_t rcp_f64(uint64_t bits)
+{
+    const double x = kn_f64(UPPER(bits) & 0x7ff0000000000000u ? UPPER(bits) : bits & 1ull << 63);
+    const uint64_t r = kn_f64_bits(1 / x);
+    const uint64_t flushed = r & 0x7ff0000000000000u ? UPPER(r) : r & 1ull << 63;
+    return x != x ? KN_NAN_F64 : flushed;
+}
+
+KN_INLINE uint64_t rsqrt_f64(uint64_t bits, bool ftz)
+{
+    const bool zero = ftz && !(bits & 0x7ff0000000000000u);
+    const double x = kn_f64(zero ? bits & 1ull << 63 : bits);
+    const double r = x == 0 ? 1 / x : 1 / __builtin_sqrt(x);
+    return r != r ? KN_NAN_F64 : ftz ? UPPER(kn_f64_bits(r)) : kn_f64_bits(r);
+}
+KN_CALLED1(rcp_double, uint64_t, uint64_t, rcp_f64(a[i]))
+KN_CALLED1(rsqrt_double, uint64_t, uint64_t, rsqrt_f64(a[i], false))
+KN_CALLED1(rsqrt_double_ftz, uint64_t, uint64_t, rsqrt_f64(a[i], true))
+
+// 16 bits: the f32 function, rounded.
+KN_INLINE uint32_t ex2_f16(uint32_t x)
+{
+    return kn_f16_of_rn(kn_f32(ex2_full(kn_f32_bits(kn_f16_value(x)))));
+}
+
+KN_INLINE uint32_t ex2_bf16(uint32_t x)
+{
+    const uint32_t y = kn_bf16_of_rn(kn_f32(ex2_ftz(x << 16)));
+    return y & 0x7f80 ? y : 0;
+}
+
+KN_INLINE uint32_t tanh_f16(uint32_t x)
+{
+    return kn_f16_of_rn(kn_f32(tanh_full(kn_f32_bits(kn_f16_value(x)))));
+}
+
+KN_INLINE uint32_t tanh_bf16(uint32_t x)
+{
+    return kn_bf16_of_rn(kn_f32(tanh_full(x << 16)));
+}
+#define HALF(name)                                                                                 \
+    KN_CALLED1(name##_1, uint16_t, uint16_t, name(a[i]))                                           \
+    KN_CALLED1(name##_2, uint32_t, uint32_t, name(a[i] & 0xffff) | name(a[i] >> 16) << 16)
+HALF(ex2_f16)
+HALF(ex2_bf16)
+HALF(tanh_f16)
+HALF(tanh_bf16)
+
+#define ROWS(name)                                                                                 \
+    KN_ROW(name, #name ".approx.f32", "w=w"), KN_ROW(name##_flushed, #name ".approx.ftz.f32", "w=w")
+#define DIVISION_ROWS(name, text)                                                                  \
+    KN_ROW(name##_form, text ".f32", "w=ww"), KN_ROW(name##_flushed, text ".ftz.f32", "w=ww")
+#define HALF_ROWS(name, text, type)                                                                \
+    KN_ROW(name##_1, text "." type, "h=h"), KN_ROW(name##_2, text "." type "x2", "w=w")
+
+const struct kn_form KN_FAMILY(approx)[] = {
+    ROWS(rcp),
+    ROWS(rsqrt),
+    ROWS(sqrt),
+    ROWS(ex2),
+    ROWS(lg2),
+    ROWS(sin),
+    ROWS(cos),
+    KN_ROW(tanh, "tanh.approx.f32", "w=w"),
+    DIVISION_ROWS(div_approx, "div.approx"),
+    DIVISION_ROWS(div_full, "div.full"),
+    KN_ROW(rcp_double, "rcp.approx.ftz.f64", "l=l"),
+    KN_ROW(rsqrt_double, "rsqrt.approx.f64", "l=l"),
+    KN_ROW(rsqrt_double_ftz, "rsqrt.approx.ftz.f64", "l=l"),
+    HALF_ROWS(ex2_f16, "ex2.approx", "f16"),
+    HALF_ROWS(ex2_bf16, "ex2.approx.ftz", "bf16"),
+    HALF_ROWS(tanh_f16, "tanh.approx", "f16"),
+    HALF_ROWS(tanh_bf16, "tanh.approx", "bf16"),
+    {0},
+};

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Lowering of cvt between integers and floating-point types. (Packed conversions are forms by
+// name.)
+#include "lower.h"
+
+static bool is_integer(unsigned type)
+{
+    return px_type_kind(type) == 's' || px_type_kind(type) == 'u';
+}
+
+// "If the destination register is wider than the type, the result is extended: sign-extended for
+// signed types, else zero-extended."
+static void extend(struct px_lower *l, px_register d, px_register value, unsigned type)
+{
+    static const unsigned bits[] = {['h'] = 16, ['w'] = 32, ['l'] = 64};
+    const char letter = px_letter(l, d), kind = px_type_kind(type) == 's' ? 's' : 'u';
+    if (px_failed(l))
+        return;
+    if (letter != 'h' && letter != 'w' && letter != 'l') {
+        px_refuse(l, "the destination has another width");
+        return;
+    }
+    px_emit(l, px_name(l, "cvt.%c%u.%c%u", kind, bits[(int)letter], kind, px_type_bits(type)), d,
+            value);
+}
+
+void px_lower_cvt(struct px_lower *l, const struct px_statement *s)
+{
+    const unsigned to = s->types[0], from = s->types[1];
+    const char *to_name = px_modifier_name(to), *from_name = px_modifier_name(from);
+    const char *mode = px_modifier_name(s->choice[0]);
+    const bool saturate = px_has(s, PX_MOD_SAT);
+    const char *ftz = px_has(s, PX_MOD_FTZ) ? ".ftz" : "", *sat = saturate ? ".sat" : "";
+    // "The source register may be wider than the type: its upper bits are ignored."
+    const px_register a = px_widen(l, px_source(l, s, 0), px_type_letter(from));
+    const px_register d = px_destination(l, s, 0);
+    const bool same = px_letter(l, d) == px_type_letter(to);
+    const px_register out = same ? d : px_temporary(l, px_type_letter(to));
+    if (is_integer(to) && is_integer(from)) {
+        if (*mode || *ftz)
+            px_refuse(l, "conversions between integers have no rounding mode and no .ftz");
+        px_emit(l, px_name(l, "cvt%s.%s.%s", sat, to_name, from_name), out, a);
+    } else if (is_integer(to)) {
+        if (!px_has(s, PX_MOD_RNI) && !px_has(s, PX_MOD_RZI) && !px_has(s, PX_MOD_RMI) &&
+            !px_has(s, PX_MOD_RPI))
+            px_refuse(l, "a conversion to an integer needs .rni, .rzi, .rmi or .rpi");
+        px_emit(l, px_name(l, "cvt.%s%s.%s.%s", mode, ftz, to_name, from_name), out, a);
+    } else if (is_integer(from)) {
+        if (!px_has(s, PX_MOD_RN) && !px_has(s, PX_MOD_RZ) && !px_has(s, PX_MOD_RM) &&
+            !px_has(s, PX_MOD_RP))
+            px_refuse(l, "a conversion from an integer needs .rn, .rz, .rm or .rp");
+        px_emit(l, px_name(l, "cvt.%s.%s.%s", mode, to_name, from_name), out, a);
+        if (saturate)
+            px_emit(l, px_name(l, "cvt.sat.%s.%s", to_name, to_name), out, out);
+    } else {
+        px_emit(
+            l,
+            px_name(l, "cvt%s%s%s%s.%s.%s", *mode ? "." : "", mode, ftz, sat, to_name, from_name),
+            out, a);
+    }
+    if (!same)
+        extend(l, d, out, to);
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes the interpolator's tables from data/functions/coefficients.txt.
+
+    function_tables.py data/functions/coefficients.txt function_tables.c
+"""
+import sys
+
+# What is added before the last digits are cut off, in 2^-17 of a unit. Measured: any other value of
+# the range given here would do, no value outside would.
+ROUNDING = {'rcp': 8093,  # 8092 … 8095
+            'rsqrt': -1,  # -2, -1
+            'sqrt': -1,  # -2, -1
+            'ex2': -8310}  # -8312 … -8309
+
+
+def main(source, target):
+    tables, rows = {}, None
+    for line in open(source, encoding='utf-8'):
+        words = line.split()
+        if not words or words[0].startswith('#'):
+            continue
+        if words[0] == 'table':
+            rows = tables.setdefault(words[1], [])
+        else:
+            rows.append([int(word) for word in words])
+    with open(target, 'w', encoding='utf-8') as out:
+        out.write('// SPDX-License-Identifier: MIT\n// Made by tools/gen/function_tables.py.\n'
+                  '#include "lanes/interpolate.inc.h"\n')
+        for name, rows in tables.items():
+            out.write(f'\nconst struct kn_segment kn_segments_{name}[{len(rows)}] = {{\n')
+            for c0, c1, c2 in rows:
+                out.write(f'    {{{(c0 << 15) + ROUNDING[name]}, {c1}, {c2}}},\n')
+            out.write('};\n')
+
+
+if __name__ == '__main__':
+    main(sys.argv[1], sys.argv[2])
