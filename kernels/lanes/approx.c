@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Forms of approximate functions of f32 and f64. Reciprocals, roots and ex2 give the card's bits;
-// the others are the nearest value.
+// Forms of approximate functions of f32 and f64. Reciprocals, roots, ex2, sin and cos give the
+// card's bits; the others are the nearest value.
 #include "interpolate.inc.h"
 
 #include "families.h"
@@ -104,22 +104,37 @@ KN_INLINE uint32_t lg2_full(uint32_t bits)
     return kn_f32_result((float)__builtin_log2((double)kn_f32(bits)));
 }
 
-// "sin.approx: the argument is multiplied by 1/(2 pi), cut off", to 25 digits of a turn.
-KN_INLINE double turn_of(uint32_t bits)
+// sin and cos: the argument is multiplied by 1/(2 pi) and cut off, to an f32 and then to 25 digits
+// of a turn. The second and fourth quarter read the table backwards. The value is cut off too.
+KN_INLINE uint32_t turn_of(uint32_t bits)
 {
-    const double turns = (double)kn_narrow_rz((double)kn_f32(bits) * (double)0x1.45f306p-3F);
-    const double rest = __builtin_trunc(turns * 0x1p25) * 0x1p-25;
-    return (rest - __builtin_floor(rest)) * 6.283185307179586477;
+    const float turns = kn_narrow_rz((double)kn_f32(bits & 0x7fffffff) * (double)0x1.45f306p-3F);
+    const uint32_t u = kn_f32_bits(turns), m = DIGITS(u) | 0x800000, e = EXPONENT(u);
+    const uint32_t up = e - 125, down = 125 - e; // 2^25 turns have the exponent 0 of m at 125
+    const uint32_t left = up < 25 ? m << (up & 31) : 0;
+    const uint32_t right = down < 24 ? m >> (down & 31) : 0;
+    return (e >= 125 ? left : right) & 0x1ffffff;
+}
+
+KN_INLINE uint32_t sine_of_turn(uint32_t turn, uint32_t negative)
+{
+    const uint32_t quarter = turn >> 23, at = (turn ^ (0 - (quarter & 1))) & 0x7fffff;
+    const int64_t value = kn_interpolate(&kn_segments_sin[at >> 17], at & 0x1ffff);
+    const uint32_t number = kn_f32_bits(kn_narrow_rz((double)value * 0x1p-41));
+    return number ^ ((quarter >> 1) ^ negative) << 31;
 }
 
 KN_INLINE uint32_t sin_full(uint32_t bits)
 {
-    return EXPONENT(bits) ? kn_f32_result((float)__builtin_sin(turn_of(bits))) : bits & 0x80000000;
+    const uint32_t sine = sine_of_turn(turn_of(bits), bits >> 31);
+    const uint32_t number = EXPONENT(bits) ? sine : bits & 0x80000000;
+    return EXPONENT(bits) == 255 ? KN_NAN_F32 : number;
 }
 
 KN_INLINE uint32_t cos_full(uint32_t bits)
 {
-    return kn_f32_result((float)__builtin_cos(turn_of(bits)));
+    const uint32_t number = sine_of_turn((turn_of(bits) + 0x800000) & 0x1ffffff, 0);
+    return EXPONENT(bits) == 255 ? KN_NAN_F32 : EXPONENT(bits) ? number : 0x3f800000;
 }
 
 KN_INLINE uint32_t tanh_full(uint32_t bits)

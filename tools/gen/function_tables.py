@@ -11,7 +11,8 @@ import sys
 ROUNDING = {'rcp': 8093,  # 8092 … 8095
             'rsqrt': -1,  # -2, -1
             'sqrt': -1,  # -2, -1
-            'ex2': -8310}  # -8312 … -8309
+            'ex2': -8310,  # -8312 … -8309
+            'sin': 0}  # 0 … 15, the values' last digit
 
 
 def main(source, target):
