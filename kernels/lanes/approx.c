@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Forms of approximate functions of f32 and f64. Reciprocals, roots, ex2, sin and cos give the
 // card's bits; the others are the nearest value.
+#include "f64.inc.h"
 #include "interpolate.inc.h"
 
 #include "families.h"
@@ -180,37 +181,81 @@ EXACT(ex2)
 DIVISION(div_approx)
 DIVISION(div_full)
 
-// f64: "the 32 lower bits of the result are 0".
-#define UPPER(bits) ((bits)&0xffffffff00000000u)
+// f64: the same interpolators, from the upper 32 bits of the argument to those of the result. "The
+// 32 lower bits of the result are 0." Subnormal arguments are flushed.
+#define DIGITS64(high) ((high)&0xfffff)
+#define NAN_HIGH 0x7fffffff00000000u
+#define EXPONENT64(high) ((high) >> 20 & 0x7ff)
+
 KN_INLINE uint64_t rcp_f64(uint64_t bits)
 {
-    const double x = kn_f64(UPPER(bits) & 0x7ff0000000000000u ? UPPER(bits) : bits & 1ull << 63);
-    const uint64_t r = kn_f64_bits(1 / x);
-    const uint64_t flushed = r & 0x7ff0000000000000u ? UPPER(r) : r & 1ull << 63;
-    return x != x ? KN_NAN_F64 : flushed;
+    const uint32_t high = (uint32_t)(bits >> 32), m = DIGITS64(high), e = EXPONENT64(high);
+    const uint64_t sign = bits & 1ull << 63;
+    const uint32_t y =
+        (uint32_t)(kn_interpolate(&kn_segments_rcp[m >> 13], (m & 0x1fff) << 4) >> 17);
+    const uint32_t exponent = 2045 - e + !m; // 0 or less: a subnormal result
+    const uint32_t number = exponent << 20 | (m ? (y & 0x7fffff) >> 3 : 0);
+    if (e == 0)
+        return sign | 0x7ff0000000000000u;
+    if (e == 2047 && m)
+        return NAN_HIGH;
+    return sign | (e == 2047 || (int32_t)exponent <= 0 ? 0 : (uint64_t)number << 32);
 }
 
-KN_INLINE uint64_t rsqrt_f64(uint64_t bits, bool ftz)
+KN_INLINE uint64_t rsqrt_f64(uint64_t bits)
 {
-    const bool zero = ftz && !(bits & 0x7ff0000000000000u);
-    const double x = kn_f64(zero ? bits & 1ull << 63 : bits);
-    const double r = x == 0 ? 1 / x : 1 / __builtin_sqrt(x);
-    return r != r ? KN_NAN_F64 : ftz ? UPPER(kn_f64_bits(r)) : kn_f64_bits(r);
+    const uint32_t high = (uint32_t)(bits >> 32), m = DIGITS64(high), e = EXPONENT64(high);
+    const uint32_t odd = ~e & 1;
+    const uint64_t sign = bits & 1ull << 63;
+    const uint32_t y =
+        (uint32_t)(kn_interpolate(&kn_segments_rsqrt[(odd << 6) + (m >> 14)], (m & 0x3fff) << 3) >>
+                   17);
+    const bool power = !m && !odd;
+    const uint32_t number = (3068 - e + power) >> 1 << 20 | (power ? 0 : (y & 0x7fffff) >> 3);
+    if (e == 0)
+        return sign | 0x7ff0000000000000u;
+    if (sign || (e == 2047 && m))
+        return NAN_HIGH;
+    return e == 2047 ? 0 : (uint64_t)number << 32;
+}
+
+KN_INLINE double fma_f64(double a, double b, double c)
+{
+#if defined(__FMA__) || defined(__aarch64__)
+    return __builtin_fma(a, b, c);
+#else
+    return kn_f64(kn_fma_f64(kn_f64_bits(a), kn_f64_bits(b), kn_f64_bits(c), KN_RN));
+#endif
+}
+
+// rsqrt.approx.f64 without .ftz: one step from the approximation, y + y e (1/2 + 3/8 e) with
+// e = 1 - x y^2.
+KN_INLINE uint64_t rsqrt_f64_full(uint64_t bits)
+{
+    const bool small = !(bits & 0x7ff0000000000000u) && bits << 1;
+    const double x = small ? kn_f64(bits) * 0x1p54 : kn_f64(bits);
+    const uint64_t first = x == x ? rsqrt_f64(kn_f64_bits(x)) : kn_f64_result1(x, x);
+    const double y = kn_f64(first);
+    const double e = fma_f64(x, -(y * y), 1);
+    const double r = fma_f64(fma_f64(e, 0.375, 0.5), y * e, y);
+    const bool done = !(x > 0) || kn_f64_special(kn_f64_bits(x));
+    const uint64_t edge = x < 0 ? KN_DEFAULT_F64 : first;
+    return done ? edge : kn_f64_bits(small ? r * 0x1p27 : r);
 }
 KN_CALLED1(rcp_double, uint64_t, uint64_t, rcp_f64(a[i]))
-KN_CALLED1(rsqrt_double, uint64_t, uint64_t, rsqrt_f64(a[i], false))
-KN_CALLED1(rsqrt_double_ftz, uint64_t, uint64_t, rsqrt_f64(a[i], true))
+KN_CALLED1(rsqrt_double, uint64_t, uint64_t, rsqrt_f64_full(a[i]))
+KN_CALLED1(rsqrt_double_ftz, uint64_t, uint64_t, rsqrt_f64(a[i]))
 
-// 16 bits: the f32 function, rounded.
+// 16 bits: the f32 function; ex2 is cut off.
 KN_INLINE uint32_t ex2_f16(uint32_t x)
 {
-    return kn_f16_of_rn(kn_f32(ex2_full(kn_f32_bits(kn_f16_value(x)))));
+    const uint32_t y = kn_f16_of_rz(kn_f32(ex2_full(kn_f32_bits(kn_f16_value(x)))));
+    return x >= 0x4c00 && x < 0x7c00 ? 0x7c00 : y; // from 16 on
 }
 
 KN_INLINE uint32_t ex2_bf16(uint32_t x)
 {
-    const uint32_t y = kn_bf16_of_rn(kn_f32(ex2_ftz(x << 16)));
-    return y & 0x7f80 ? y : 0;
+    return kn_bf16_of_rz(kn_f32(ex2_ftz(x << 16)));
 }
 
 KN_INLINE uint32_t tanh_f16(uint32_t x)
