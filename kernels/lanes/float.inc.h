@@ -146,7 +146,7 @@ KN_INLINE double kn_sum_odd(double a, double b)
     const uint64_t bits = kn_f64_bits(sum);
     const bool outward = (error > 0) == (sum > 0);
     const uint64_t odd = bits & 1 ? bits : outward ? bits + 1 : bits - 1;
-    return kn_f64((error > 0) | (error < 0) ? odd : bits);
+    return kn_f64(error > 0 || error < 0 ? odd : bits);
 }
 
 // "An exact zero sum of operands with different signs is +0, or -0 if rounding

@@ -8,7 +8,7 @@
 #include "families.h"
 
 #define IS_eq(x, y) ((x) == (y))
-#define IS_ne(x, y) (((x) < (y)) | ((x) > (y)))
+#define IS_ne(x, y) ((x) < (y) || (x) > (y))
 #define IS_lt(x, y) ((x) < (y))
 #define IS_le(x, y) ((x) <= (y))
 #define IS_gt(x, y) ((x) > (y))
@@ -19,8 +19,8 @@
 #define IS_leu(x, y) (!IS_gt(x, y))
 #define IS_gtu(x, y) (!IS_le(x, y))
 #define IS_geu(x, y) (!IS_lt(x, y))
-#define IS_num(x, y) (((x) == (x)) & ((y) == (y)))
-#define IS_nan(x, y) (((x) != (x)) | ((y) != (y)))
+#define IS_num(x, y) ((x) == (x) && (y) == (y))
+#define IS_nan(x, y) ((x) != (x) || (y) != (y))
 #define EACH_COMPARISON(X, ...)                                                                    \
     X(eq, __VA_ARGS__)                                                                             \
     X(ne, __VA_ARGS__)                                                                             \

@@ -32,7 +32,7 @@ KN_INLINE int64_t kn_order64(uint64_t bits)
     {                                                                                              \
         const bool nan_a = (a & (T)~SIGN) > INFINITE, nan_b = (b & (T)~SIGN) > INFINITE;           \
         const T number = nan_a ? b : nan_b ? a : take_a ? a : b;                                   \
-        return (nan_a & nan_b) | (nan_wins & (nan_a | nan_b)) ? NAN_BITS : number;                 \
+        return ((nan_a & nan_b) | (nan_wins & (nan_a | nan_b))) ? NAN_BITS : number;               \
     }
 SELECT(select_f16, uint16_t, 0x8000, 0x7c00, 0x7fff)
 SELECT(select_bf16, uint16_t, 0x8000, 0x7f80, 0x7fff)
