@@ -300,6 +300,23 @@ static CUresult check_semaphore(const struct em_context *context, unsigned i,
     return CUDA_SUCCESS;
 }
 
+// The driver refuses a stream of another context of the device too (recorded with the card's own
+// Vulkan: both kinds of semaphores, signals and waits, streams and the NULL stream, whichever
+// context is current).
+static CUresult check_stream(const struct em_stream *stream, const struct semaphores *s)
+{
+    char text[128];
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct em_object *o = &steps_of(s)[i].semaphore->object;
+        if (o->context != stream->object.context)
+            return em_mistake(S08, CUDA_ERROR_INVALID_VALUE,
+                              "extSemArray[%u] is %s, which was imported in another context than "
+                              "the stream's",
+                              i, em_object_text(o, text, sizeof text));
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult check_step(const struct em_context *context, unsigned i, const struct request *q,
                            struct step *step)
 {
@@ -389,6 +406,11 @@ static CUresult submit(struct em_stream *stream, const struct semaphore_call *ca
     em_lock();
     r = fill(stream->object.context, call, s);
     s->command.stream = stream; // `ready` is asked before the submission
+    if (!r) {
+        r = check_stream(stream, s);
+        if (r)
+            drop_steps(s, s->count);
+    }
     if (!r)
         r = em_issue(stream, &s->command, EM_SUBMIT_ASYNC);
     em_unlock();

@@ -263,6 +263,26 @@ TEST(s08_another_device)
     EXPECT_EQ(value_of(s), 0);
 }
 
+// The stream's context counts, not the current one.
+TEST(s08_another_context)
+{
+    CUcontext other;
+    CUstream stream, own;
+    CUcontext context = test_context();
+    struct both s = timeline(0);
+    MUST(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    MUST(cuCtxCreate(&other, NULL, 0, 0));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    EXPECT_OK(cu_signal(s.cuda, 1, own));
+    EXPECT_NO_DIAGNOSTIC();
+    EXPECT_ERROR(cu_signal(s.cuda, 2, NULL), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_DIAGNOSTIC(S08);
+    EXPECT_OK(cuCtxSetCurrent(context));
+    EXPECT_ERROR(cu_signal(s.cuda, 2, stream), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cu_wait(s.cuda, 1, stream), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(value_of(s), 1);
+}
+
 TEST(s08_twin)
 {
     test_setting("CARDLESS_DEVICES", "h100,h100");
@@ -343,6 +363,7 @@ TESTS(CASE(s02_timeline_as_binary), CASE(s02_binary_as_timeline), CASE(s02_as_th
       CASE(s03_two_waits_for_one_signal), CASE(s03_twin), CASE(s04_value_falls),
       CASE(s04_value_stays), CASE(s04_twin), CASE(s06_destroyed_while_waiting),
       CASE(s06_destroyed_before_its_signal), CASE(s06_twin), CASE(s07_null_element),
-      CASE(s07_null_element_of_a_wait), CASE(s07_twin), CASE(s08_another_device), CASE(s08_twin),
-      CASE(s09_time_limit_without_effect), CASE(s09_twin), CASE(m01_semaphore),
-      CASE(m01_semaphore_imported_again), CASE(m04_m09_semaphore))
+      CASE(s07_null_element_of_a_wait), CASE(s07_twin), CASE(s08_another_device),
+      CASE(s08_another_context), CASE(s08_twin), CASE(s09_time_limit_without_effect),
+      CASE(s09_twin), CASE(m01_semaphore), CASE(m01_semaphore_imported_again),
+      CASE(m04_m09_semaphore))
