@@ -12,7 +12,7 @@
 enum {
     FORMS_MOST = 4096, // of a set
     SLOTS = 8192,      // of the hash table: a power of two
-    SETS = 4,
+    SETS = 3,
 };
 
 enum { FRESH, FILLING, READY };
@@ -35,15 +35,11 @@ static void set_fill(struct set *set, unsigned index)
 {
 #define ADD(family, name) set_add(set, kn_forms_##family##_##name);
     switch (index) {
-#if KN_HAVE_X86
+#if KN_HAVE_LANES_SETS
     case 1:
         KN_FAMILIES(ADD, avx2) break;
     case 2:
         KN_FAMILIES(ADD, avx512) break;
-#endif
-#if KN_HAVE_NEON
-    case 3:
-        KN_FAMILIES(ADD, neon) break;
 #endif
     default:
         KN_FAMILIES(ADD, c) break;
@@ -61,10 +57,10 @@ static unsigned hash(const char *name)
 
 static const struct set *set_for(unsigned flags)
 {
-    const unsigned index = flags & KN_CPU_AVX512 ? 2
-                           : flags & KN_CPU_AVX2 ? 1
-                           : flags & KN_CPU_NEON ? 3
-                                                 : 0;
+    const unsigned index = !KN_HAVE_LANES_SETS     ? 0
+                           : flags & KN_CPU_AVX512 ? 2
+                           : flags & KN_CPU_AVX2   ? 1
+                                                   : 0;
     struct set *set = &sets[index];
     int state = FRESH;
     if (atomic_load_explicit(&set->state, memory_order_acquire) == READY)
