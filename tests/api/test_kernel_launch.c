@@ -165,14 +165,15 @@ static cardlessModuleDesc table_of(cardlessKernelDesc *kernel, const cardlessPar
         .magic = CARDLESS_MODULE_MAGIC, .version = version, .kernel_count = 1, .kernels = kernel};
 }
 
+// Once a process, because the module needs the table until its end.
 static CUfunction scale_with(const cardlessParam *params, unsigned version)
 {
-    cardlessKernelDesc *kernel = malloc(sizeof *kernel);
-    cardlessModuleDesc *table = malloc(sizeof *table);
+    static cardlessKernelDesc kernel;
+    static cardlessModuleDesc table;
     CUmodule m;
     CUfunction f;
-    *table = table_of(kernel, params, version);
-    MUST(cuModuleLoadData(&m, table));
+    table = table_of(&kernel, params, version);
+    MUST(cuModuleLoadData(&m, &table));
     MUST(cuModuleGetFunction(&f, m, "scale"));
     return f;
 }
