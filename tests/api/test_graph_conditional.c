@@ -246,10 +246,10 @@ TEST(loop_without_nodes_ends)
 }
 
 // Launches a loop that nothing ends.
-static void loop_endlessly(void)
+static void loop_endlessly(unsigned filled)
 {
     CUgraph g = new_graph(), *bodies = add_conditional(g, CU_GRAPH_COND_TYPE_WHILE, 1, 1, NULL);
-    add_fill(bodies[0], 0, 1);
+    add_fill(bodies[0], filled, 1);
     EXPECT_OK(cuGraphLaunch(instantiate(g), s));
 }
 
@@ -258,7 +258,7 @@ TEST(endless_loop)
 {
     start();
     CUstream other;
-    loop_endlessly();
+    loop_endlessly(0);
     MUST(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
     EXPECT_OK(cuMemsetD32Async(device + 64, 5, 1, other));
     EXPECT_OK(cuStreamSynchronize(other));
@@ -278,9 +278,9 @@ static void end_context_of_loops(const char *policy, bool primary)
         MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
         MUST(cuMemAlloc(&device, 65536));
     }
-    loop_endlessly();
+    loop_endlessly(0);
     MUST(cuStreamCreate(&s, CU_STREAM_DEFAULT));
-    loop_endlessly();
+    loop_endlessly(2);
     EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
     EXPECT_OK(primary ? cuDevicePrimaryCtxReset(0) : cuCtxDestroy(created));
     start();
