@@ -101,7 +101,7 @@ static void release_all(struct em_context *c)
 void em_context_end(struct em_context *c)
 {
     em_assert_locked();
-    c->ending = true;
+    __atomic_store_n(&c->ending, true, __ATOMIC_RELEASE);
     em_context_base_end(c);
     // The work in its streams completes now, while the context is still usable. If another thread
     // tries to add work meanwhile, it fails because of `ending`.
@@ -122,7 +122,7 @@ void em_context_end(struct em_context *c)
     while (c->base.objects)
         em_object_end(c->base.objects, EM_END_CONTEXT);
     release_all(c);
-    c->ending = false;
+    __atomic_store_n(&c->ending, false, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&ended);
 }
 

@@ -36,7 +36,7 @@ struct em_context {
     CUfunc_cache cache_config;
     struct em_context *previous, *next;              // in the list of all contexts that are alive
     struct em_peer_access *peers_used, *peers_using; // context_peer.h
-    bool ending;                                     // em_context_end has begun, but not returned
+    bool ending; // em_context_end has begun, but not returned; written atomically
 };
 _Static_assert(offsetof(struct em_context, base) == 0, "em_context_base() relies on it");
 

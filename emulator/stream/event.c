@@ -103,8 +103,9 @@ static bool is_done(const struct em_event *e)
 
 static CUresult context_error_of(const struct em_event *e)
 {
+    em_assert_locked();
     struct em_context *context = e->object.context;
-    return em_context_has_failed(context) ? em_context_error(context) : CUDA_SUCCESS;
+    return em_context_wait_result(context, context->work.abandonments);
 }
 
 static bool is_captured(const struct em_event *e)

@@ -54,29 +54,36 @@ static bool is_pending(const struct em_stream *s, uint64_t up_to)
     return s->first && s->first->sequence <= up_to;
 }
 
+// Whether a context may have lost work. Call it after a list of commands was seen empty: the end of
+// a context empties the lists too, between `ending` and the error state.
+static bool may_have_lost_work(const struct em_context *context)
+{
+    return __atomic_load_n(&context->ending, __ATOMIC_ACQUIRE) || em_context_has_failed(context);
+}
+
 // Whether a synchronising call has nothing to wait for and nothing to report. Takes no lock: if the
 // stream is idle when this looks, the calling thread sees everything that its commands have done.
 static bool looks_idle(const struct em_stream *s)
 {
     const struct em_context *context = s->object.context;
+    bool legacy = s->kind == EM_STREAM_LEGACY;
     if (em_unlikely(em_order_on)) // it has to know that the host has waited
         return false;
-    if (__atomic_load_n(&s->dead, __ATOMIC_ACQUIRE) || em_context_has_failed(context))
+    if (__atomic_load_n(legacy ? &context->work.ordered.first : &s->first, __ATOMIC_ACQUIRE))
         return false;
-    if (s->kind == EM_STREAM_LEGACY)
-        return !__atomic_load_n(&context->work.ordered.first, __ATOMIC_ACQUIRE) &&
-               !__atomic_load_n(&context->work.failed_streams, __ATOMIC_ACQUIRE);
-    return !__atomic_load_n(&s->first, __ATOMIC_ACQUIRE) &&
-           !__atomic_load_n(&s->failure, __ATOMIC_ACQUIRE);
+    if (legacy ? __atomic_load_n(&context->work.failed_streams, __ATOMIC_ACQUIRE) != NULL
+               : __atomic_load_n(&s->failure, __ATOMIC_ACQUIRE) != CUDA_SUCCESS)
+        return false;
+    return !may_have_lost_work(context) && !__atomic_load_n(&s->dead, __ATOMIC_ACQUIRE);
 }
 
 static bool context_looks_idle(const struct em_context *context)
 {
     const struct em_context_work *work = &context->work;
-    return !em_order_on && !em_context_has_failed(context) &&
-           !__atomic_load_n(&work->ordered.first, __ATOMIC_ACQUIRE) &&
+    return !em_order_on && !__atomic_load_n(&work->ordered.first, __ATOMIC_ACQUIRE) &&
            !__atomic_load_n(&work->unordered.first, __ATOMIC_ACQUIRE) &&
-           !__atomic_load_n(&work->failed_streams, __ATOMIC_ACQUIRE);
+           !__atomic_load_n(&work->failed_streams, __ATOMIC_ACQUIRE) &&
+           !may_have_lost_work(context);
 }
 
 static CUresult take_failure(struct em_stream *s)
@@ -144,7 +151,7 @@ CUresult em_context_wait_result(struct em_context *context, uint64_t abandonment
     em_assert_locked();
     if (em_context_has_failed(context))
         return em_context_error(context);
-    if (context->work.abandonments != abandonments)
+    if (context->ending || context->work.abandonments != abandonments)
         return em_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
                        "the context was destroyed while this call waited for its work, part of "
                        "which never ran");

@@ -334,7 +334,57 @@ TEST(context_ends_while_calls_wait)
     }
 }
 
+struct race {
+    CUcontext context;
+    atomic_bool go;
+};
+
+static void *end_at_once(void *argument)
+{
+    struct race *race = argument;
+    while (!race->go)
+        ;
+    EXPECT_OK(cuCtxDestroy(race->context));
+    return NULL;
+}
+
+// A call asks for work just when another thread ends the context.
+static CUresult ask_for_lost_work(int round)
+{
+    struct race race = {.go = false};
+    CUstream s;
+    CUevent e;
+    pthread_t thread;
+    MUST(cuCtxCreate(&race.context, NULL, 0, 0));
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    MUST(cuEventCreate(&e, 0));
+    test_hold(s);
+    MUST(cuEventRecord(e, s));
+    EXPECT_EQ(pthread_create(&thread, NULL, end_at_once, &race), 0);
+    race.go = true;
+    for (volatile int delay = round * 30; delay; delay--)
+        ;
+    CUresult r = round % 4 == 0   ? cuCtxSynchronize()
+                 : round % 4 == 1 ? cuEventSynchronize(e)
+                 : round % 4 == 2 ? cuEventQuery(e)
+                                  : cuStreamSynchronize(s);
+    pthread_join(thread, NULL);
+    cuCtxSetCurrent(NULL);
+    return r;
+}
+
+// Nor may such a call succeed: the work has not run.
+TEST(context_ends_while_calls_begin)
+{
+    MUST(cuInit(0));
+    for (int round = 0; round < 1000; round++) {
+        CUresult r = ask_for_lost_work(round);
+        if (r != CUDA_ERROR_INVALID_HANDLE && r != CUDA_ERROR_NOT_READY)
+            EXPECT_ERROR(r, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    }
+}
+
 TESTS(CASE(create), CASE(create_parameters), CASE(stack), CASE(destroyed_on_the_stack),
       CASE(garbage_handles), CASE(attach_detach), CASE(primary_counts), CASE(primary_reset),
       CASE(flags), CASE(limits), CASE(limits_of_turing), CASE(threads),
-      CASE(context_ends_while_calls_wait))
+      CASE(context_ends_while_calls_wait), CASE(context_ends_while_calls_begin))
