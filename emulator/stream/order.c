@@ -115,8 +115,11 @@ static void join_stream(struct em_order_point *p, const struct em_stream *other)
     if (!other || !other->order.key)
         return;
     const struct em_order_point *o = &other->order;
-    em_order_add_mark(
-        p, &(struct em_order_mark){o->known, o->base, o->base_sequence, o->key, o->sequence});
+    em_order_add_mark(p, &(struct em_order_mark){.known = o->known,
+                                                 .base = o->base,
+                                                 .base_sequence = o->base_sequence,
+                                                 .key = o->key,
+                                                 .sequence = o->sequence});
 }
 
 // The host had waited for this when it submitted the stream's next command.

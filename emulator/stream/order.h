@@ -69,7 +69,7 @@ void em_order_release(struct em_command *command, struct em_clock **to);
 // The same for a mark, which is replaced.
 void em_order_mark(struct em_command *command, struct em_order_mark *mark);
 void em_order_mark_drop(struct em_order_mark *mark);
-void em_order_acquire_mark(struct em_command *command, const struct em_order_mark *mark);
+void em_order_acquire_mark(struct em_command *command, struct em_order_mark *mark);
 void em_order_host_acquire_mark(const struct em_order_mark *mark);
 // The rest of the command, and everything after it, is ordered after `from`.
 void em_order_acquire(struct em_command *command, struct em_clock *from);

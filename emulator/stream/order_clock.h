@@ -6,10 +6,11 @@
 // or all streams of a context. Its epochs are the sequence numbers of commands, so one entry for a
 // context stands for all its streams, however many there are.
 //
-// Clocks are immutable trees that share their parts. Their shape depends on the keys alone (a
-// treap whose priorities are hashes of the keys), so that two clocks which grew from one share all
-// but the paths to the entries that differ, and joining them costs no more than these paths. NULL
-// is the empty clock. Everything here: precondition: em_lock held.
+// Clocks are immutable trees that share their parts. Their shape depends on the keys alone (a node
+// for each digit of the keys), so that two clocks which grew from one share all but the paths to
+// the entries that differ, and joining them costs no more than these paths. Keys that follow each
+// other are neighbours in memory. NULL is the empty clock. Everything here: precondition: em_lock
+// held.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -60,29 +60,31 @@ void em_order_join_mark(struct em_clock **known, const struct em_order_mark *m)
         em_clock_raise(known, m->key, m->sequence);
 }
 
-// Adds a mark to what a point knows.
-void em_order_add_mark(struct em_order_point *p, const struct em_order_mark *m)
+bool em_order_add_mark(struct em_order_point *p, const struct em_order_mark *m)
 {
     if (m->key && m->key == p->base ? m->sequence <= p->base_sequence
                                     : covers(p->known, m->key, m->sequence))
-        return;
+        return false;
     if (mark_covers(m, p->base, p->base_sequence)) {
         em_clock_unref(p->known);
-        p->known = em_clock_ref(m->known);
+        p->known = em_clock_ref(m->whole ? m->whole : m->known);
     } else if (!m->base || m->base != p->key || m->base_sequence > p->sequence) {
         join_unless_known(&p->known, m);
     } // else the mark knows, apart from its own command, the past of this point
-    const bool same = m->key && p->known == m->known; // the mark knows all of it
-    if (m->key)
+    const bool whole = m->whole && p->known == m->whole,
+               same = m->key && (whole || p->known == m->known); // the mark knows all of it
+    if (m->key && !whole)
         em_clock_raise(&p->known, m->key, m->sequence);
     p->base = same ? m->key : 0;
     p->base_sequence = m->sequence;
+    return same;
 }
 
 void em_order_mark_drop(struct em_order_mark *m)
 {
     em_assert_locked();
     em_clock_unref(m->known);
+    em_clock_unref(m->whole);
     *m = (struct em_order_mark){.known = NULL};
 }
 
@@ -96,19 +98,23 @@ void em_order_mark(struct em_command *c, struct em_order_mark *m)
     if (p->launch)
         em_order_release_step(c->stream->object.context, p, &m->known);
     else
-        *m = (struct em_order_mark){em_clock_ref(p->known), p->base, p->base_sequence, p->key,
-                                    p->sequence};
+        *m = (struct em_order_mark){.known = em_clock_ref(p->known),
+                                    .base = p->base,
+                                    .base_sequence = p->base_sequence,
+                                    .key = p->key,
+                                    .sequence = p->sequence};
     em_order_stop_if_failed();
 }
 
-void em_order_acquire_mark(struct em_command *c, const struct em_order_mark *m)
+void em_order_acquire_mark(struct em_command *c, struct em_order_mark *m)
 {
     em_assert_locked();
     struct em_order_point *p = c->order;
     struct em_stream *s = c->stream;
     if (!p || em_order.stopped)
         return;
-    em_order_add_mark(p, m);
+    if (em_order_add_mark(p, m) && !m->whole)
+        m->whole = em_clock_ref(p->known);
     p->waited = (struct em_order_call){c->call, c->entry};
     p->acquired_late = em_clock_get(em_order.host, p->key) >= p->sequence;
     em_order_list_waiter(s);

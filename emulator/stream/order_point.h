@@ -25,6 +25,9 @@ struct em_order_mark {
     struct em_clock *known; // a reference
     uint64_t base, base_sequence;
     uint64_t key, sequence; // 0: `known` alone
+    // A reference: `known` and the component together, or NULL. The first command that knows no
+    // more than this makes it, and all others share it.
+    struct em_clock *whole;
 };
 
 // Where a stream stands, or a step of a graph.

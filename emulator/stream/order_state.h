@@ -37,8 +37,8 @@ bool em_order_knows(struct em_clock *known, const struct em_order_who *who);
 
 // Adds a mark to a clock that nothing is known about.
 void em_order_join_mark(struct em_clock **known, const struct em_order_mark *mark);
-// Adds a mark to what a point knows.
-void em_order_add_mark(struct em_order_point *point, const struct em_order_mark *mark);
+// Adds a mark to what a point knows. Returns whether the point now knows this, and no more.
+bool em_order_add_mark(struct em_order_point *point, const struct em_order_mark *mark);
 // The stream has waited for other work. Whoever waits for all streams of a context learns of it
 // then, and not before, because that costs more than the wait.
 void em_order_list_waiter(struct em_stream *stream);
