@@ -59,6 +59,9 @@ enum kn_stop {
 enum kn_fault_kind {
     KN_FAULT_ADDRESS,    // outside of its space
     KN_FAULT_MISALIGNED, // not a multiple of the access's size
+    KN_FAULT_TEXTURE,    // `address` is not the handle of a texture
+    KN_FAULT_SURFACE,    // `address` is not the handle of a surface
+    KN_FAULT_OUTSIDE,    // outside of the surface whose handle is `address`: see `at`
 };
 
 enum kn_fault_space { KN_FAULT_GENERIC, KN_FAULT_SHARED, KN_FAULT_LOCAL, KN_FAULT_PARAM };
@@ -70,6 +73,26 @@ struct kn_fault {
     uint64_t address;          // of the lowest of them, as the program computed it
     uint32_t size_B;
     bool write;
+    int32_t at[4]; // KN_FAULT_OUTSIDE: x, y, z and layer, as the program gave them
+};
+
+// Textures and surfaces.
+enum kn_object_kind { KN_OBJECT_TEXTURE, KN_OBJECT_SURFACE };
+
+// Finds the objects of handles, for one thread at a time. Objects that were found stay valid until
+// the grid ends.
+enum { KN_OBJECTS_RECENT = 8 };
+struct kn_objects {
+    // Returns a struct kn_texture (kn_sample.h) or a struct kn_image (kn_surface.h), or NULL if the
+    // handle is not that of such an object.
+    const void *(*find)(const struct kn_objects *objects, enum kn_object_kind kind,
+                        uint64_t handle);
+    void *owner; // for `find`
+    struct {
+        uint64_t handle; // 0: free
+        enum kn_object_kind kind;
+        const void *object;
+    } recent[KN_OBJECTS_RECENT];
 };
 
 // What memory operations need. One for each block, except `local`.
@@ -85,7 +108,8 @@ struct kn_memory {
     uint64_t device_first, device_end;
     // Returns whether kernels may access size_B bytes of memory outside the device's range.
     bool (*foreign)(const struct kn_memory *memory, uint64_t address, uint32_t size_B, bool write);
-    void *owner; // for `foreign`
+    void *owner;                // for `foreign`
+    struct kn_objects *objects; // NULL: there are no textures and surfaces
 };
 
 struct kn_warp {

@@ -269,6 +269,13 @@ static uint32_t lanes_of(const struct px_block *block, uint32_t warp)
     return left >= KN_LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1;
 }
 
+static const void *find_object(const struct kn_objects *objects, enum kn_object_kind kind,
+                               uint64_t handle)
+{
+    const struct px_host *host = objects->owner;
+    return host->object(host->context, kind, handle);
+}
+
 void px_block_init(struct px_block *block, struct px_grid *grid, const struct px_decoded *decoded,
                    bool single)
 {
@@ -290,7 +297,9 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
                    .device_first = grid->host->device_first,
                    .device_end = grid->host->device_end,
                    .foreign = grid->host->foreign,
-                   .owner = grid->host->context},
+                   .owner = grid->host->context,
+                   .objects = grid->host->object ? &block->objects : NULL},
+        .objects = {.find = find_object, .owner = (void *)(uintptr_t)grid->host},
     };
     at += up(warps * sizeof(struct px_warp), 64);
     for (uint32_t i = 0; i < warps; i++, at += decoded->file_B) {

@@ -11,6 +11,7 @@ struct px_block {
     struct px_grid *grid;
     const struct px_decoded *decoded;
     struct kn_memory memory;
+    struct kn_objects objects;
     struct px_barriers barriers;
     uint32_t number[3]; // %ctaid
     uint64_t linear;

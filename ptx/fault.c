@@ -41,9 +41,19 @@ static enum px_failure_kind kind_of(const struct px_warp *warp)
 {
     const struct kn_memory *m = &warp->block->memory;
     const struct kn_fault *f = &warp->w.fault;
-    const uint64_t window = f->space == KN_FAULT_GENERIC ? f->address >> 32 : 0;
-    if (f->kind == KN_FAULT_MISALIGNED)
+    switch (f->kind) {
+    case KN_FAULT_MISALIGNED:
         return PX_FAILED_MISALIGNED;
+    case KN_FAULT_TEXTURE:
+        return PX_FAILED_TEXTURE;
+    case KN_FAULT_SURFACE:
+        return PX_FAILED_SURFACE;
+    case KN_FAULT_OUTSIDE:
+        return PX_FAILED_OUTSIDE;
+    default:
+        break;
+    }
+    const uint64_t window = f->space == KN_FAULT_GENERIC ? f->address >> 32 : 0;
     if (f->space == KN_FAULT_SHARED || (window && window == m->shared_window >> 32))
         return PX_FAILED_SHARED;
     if (f->space == KN_FAULT_LOCAL || (window && window == m->local_window >> 32))
@@ -68,10 +78,27 @@ static void describe(struct px_warp *warp, enum px_failure_kind kind, uint32_t l
     f->write = write;
 }
 
+static void describe_object(struct px_warp *warp, enum px_failure_kind kind)
+{
+    const struct kn_fault *f = &warp->w.fault;
+    if (kind == PX_FAILED_OUTSIDE)
+        px_fail(warp, kind, f->lanes, warp->w.at,
+                "%u-byte %s outside of the surface, at x = %d, y = %d, z = %d, layer = %d",
+                f->size_B, f->write ? "write" : "read", f->at[0], f->at[1], f->at[2], f->at[3]);
+    else
+        px_fail(warp, kind, f->lanes, warp->w.at, "the handle 0x%llx is not that of a %s",
+                (unsigned long long)f->address, kind == PX_FAILED_TEXTURE ? "texture" : "surface");
+    warp->block->grid->failure.address = f->address;
+}
+
 void px_fail_access(struct px_warp *warp)
 {
     const struct kn_fault *f = &warp->w.fault;
-    describe(warp, kind_of(warp), f->lanes, warp->w.at, f->address, f->size_B, f->write);
+    const enum px_failure_kind kind = kind_of(warp);
+    if (kind == PX_FAILED_TEXTURE || kind == PX_FAILED_SURFACE || kind == PX_FAILED_OUTSIDE)
+        describe_object(warp, kind);
+    else
+        describe(warp, kind, f->lanes, warp->w.at, f->address, f->size_B, f->write);
 }
 
 // The access's lane is that of the nearest address at or below the fault's.

@@ -13,6 +13,9 @@ enum px_failure_kind {
     PX_FAILED_MISALIGNED,
     PX_FAILED_SHARED, // outside shared memory
     PX_FAILED_LOCAL,
+    PX_FAILED_TEXTURE,     // `address` is not the handle of a texture
+    PX_FAILED_SURFACE,     // `address` is not the handle of a surface
+    PX_FAILED_OUTSIDE,     // outside of the surface whose handle is `address`
     PX_FAILED_INSTRUCTION, // an operation that this launch cannot do
     PX_FAILED_TRAP,
     PX_FAILED_ASSERT,
@@ -40,6 +43,9 @@ struct px_host {
     // Output of printf, in the order of blocks. Called at the end of a grid, or when the buffer is
     // full.
     void (*print)(void *context, const char *text, size_t size_B);
+    // The texture or surface of a handle (kn_objects.find), or NULL. What it returns stays valid
+    // until px_run returns. NULL: there are no such objects.
+    const void *(*object)(void *context, enum kn_object_kind kind, uint64_t handle);
     void *(*allocate)(void *context, uint64_t size_B); // malloc in kernels
     bool (*free)(void *context, void *memory);
     uint64_t device_first, device_end;

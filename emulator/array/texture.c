@@ -10,18 +10,11 @@
 #include "context.h"
 #include "device.h"
 #include "format.h"
+#include "image.h"
 #include "lock.h"
 #include "quirk.h"
 #include "texture_check.h"
-
-struct em_texture {
-    struct em_object object; // type EM_TEXTURE or EM_SURFACE
-    CUDA_RESOURCE_DESC resource;
-    CUDA_TEXTURE_DESC texture;
-    CUDA_RESOURCE_VIEW_DESC view;
-    bool has_view;
-    struct em_storage *storage; // a reference if the resource is an array
-};
+#include "texture_object.h"
 
 static void texture_finish(struct em_object *object)
 {
@@ -202,6 +195,19 @@ CUresult em_texture_view(CUtexObject handle, CUDA_RESOURCE_VIEW_DESC *out)
     return r;
 }
 
+// Describes a surface for kernels. It stays unusable if it is a plane that exceeds the memory of
+// its image. Precondition: em_lock held.
+static void surface_prepare(struct em_texture *t)
+{
+    em_assert_locked();
+    struct em_array *a;
+    struct dm_surface s;
+    if (em_array_get(t->resource.res.array.hArray, &a) || em_array_surface(a, &s))
+        return;
+    t->usable = dm_image_init(&t->image, s.base, s.layout, s.level, em_array_format(&a->desc),
+                              a->desc.NumChannels);
+}
+
 CUresult em_surface_create(const CUDA_RESOURCE_DESC *resource, CUsurfObject *out)
 {
     struct em_texture_subject s;
@@ -219,8 +225,10 @@ CUresult em_surface_create(const CUDA_RESOURCE_DESC *resource, CUsurfObject *out
         em_mistake(I08, CUDA_SUCCESS, "Flags of the array are %#x", s.desc->Flags);
     if (!r)
         r = texture_start(EM_SURFACE, resource, s.storage, &t);
-    if (!r)
+    if (!r) {
+        surface_prepare(t);
         *out = t->object.handle;
+    }
     em_unlock();
     return r;
 }

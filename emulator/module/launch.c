@@ -55,6 +55,7 @@ static CUresult run_launch(struct em_command *command)
         .variables = c->function->module->variables,
         .multiprocessors = (unsigned)em_device_attribute(c->function->object.context->device,
                                                          DM_ATTRIBUTE_multiprocessor_count),
+        .context = c->function->object.context,
     };
     CUresult r = grid.code->executor->run(&grid);
     if (em_unlikely(r && em_error_is_sticky(r)))

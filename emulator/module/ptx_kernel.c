@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "grid.h"
+#include "kernel_object.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "mutex.h"
@@ -109,6 +110,12 @@ static void print_argument(const struct em_code *code, unsigned parameter, const
 
 // ---- running ----
 
+// An object that the kernel uses.
+struct ptx_held {
+    struct em_object *object; // a reference
+    struct ptx_held *next;
+};
+
 struct ptx_job {
     const struct em_grid *grid;
     struct px_host host;
@@ -118,6 +125,8 @@ struct ptx_job {
     bool failed;
     uint64_t failed_part; // the first one that has failed
     struct px_failure failure;
+    struct ptx_held *held; // under em_lock, like the next one
+    bool short_of_memory;  // for ptx_held
 };
 
 // Memory that is not the device's: the driver must know it.
@@ -127,6 +136,41 @@ static bool is_known(const struct kn_memory *memory, uint64_t address, uint32_t 
     const bool known = em_memory_find(address, size_B) != NULL;
     em_unlock();
     return known;
+}
+
+// Textures and surfaces stay valid until the kernel has ended, even if the program destroys them.
+// A part of the kernel asks once for each object that it uses.
+static const void *find_object(void *context, enum kn_object_kind kind, uint64_t handle)
+{
+    struct ptx_job *job = context;
+    struct ptx_held *held = dm_alloc(sizeof *held);
+    const void *found = NULL;
+    em_lock();
+    if (!held)
+        job->short_of_memory = true;
+    else
+        found = em_kernel_object(job->grid->context, kind, handle, &held->object);
+    if (found) {
+        held->next = job->held;
+        job->held = held;
+    }
+    em_unlock();
+    if (!found)
+        dm_free(held);
+    return found;
+}
+
+static void drop_objects(struct ptx_job *job)
+{
+    em_lock();
+    for (struct ptx_held *h = job->held; h; h = h->next)
+        em_object_unref(h->object);
+    em_unlock();
+    while (job->held) {
+        struct ptx_held *next = job->held->next;
+        dm_free(job->held);
+        job->held = next;
+    }
 }
 
 static bool run_part(void *argument, uint64_t index)
@@ -183,11 +227,21 @@ static CUresult report(const struct ptx_job *job)
     if (f->placed)
         snprintf(where + used, sizeof where - used, ", block (%u,%u,%u), thread (%u,%u,%u)",
                  f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2]);
-    if (f->kind == PX_FAILED_ADDRESS) {
-        em_lock();
+    if (f->kind == PX_FAILED_ADDRESS || f->kind == PX_FAILED_TEXTURE ||
+        f->kind == PX_FAILED_SURFACE) {
         char text[160];
-        em_memory_text(f->address, text, sizeof text);
+        em_lock();
+        const bool short_of_memory = job->short_of_memory;
+        if (f->kind == PX_FAILED_ADDRESS)
+            em_memory_text(f->address, text, sizeof text);
+        else
+            em_kernel_object_text(job->grid->context,
+                                  f->kind == PX_FAILED_TEXTURE ? KN_OBJECT_TEXTURE
+                                                               : KN_OBJECT_SURFACE,
+                                  f->address, text, sizeof text);
         em_unlock();
+        if (short_of_memory)
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "kernel %s: out of host memory", c->code.name);
         snprintf(memory, sizeof memory, "; %s", text);
     }
     return em_fail(code_of(f->kind), "kernel %s%s: %s%s", c->code.name, where, f->text, memory);
@@ -199,6 +253,7 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
     static uint64_t grids; // atomic
     job->host = (struct px_host){.context = job,
                                  .foreign = is_known,
+                                 .object = find_object,
                                  .shared_window = SHARED_WINDOW,
                                  .local_window = LOCAL_WINDOW};
     em_lock();
@@ -240,6 +295,8 @@ static CUresult run_grid(const struct em_grid *grid)
         run_part(&job, 0);
     else
         em_workers_run(run_part, &job, job.parts);
+    if (job.held)
+        drop_objects(&job);
     return job.failed ? report(&job) : CUDA_SUCCESS;
 }
 

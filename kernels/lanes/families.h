@@ -28,6 +28,7 @@
     X(float_compare, set)                                                                          \
     X(memory, set)                                                                                 \
     X(atomic, set)                                                                                 \
+    X(surface, set)                                                                                \
     X(warp, set)
 
 #define KN_FAMILY_DECLARE(family, set) extern const struct kn_form kn_forms_##family##_##set[];
