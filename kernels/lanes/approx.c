@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Forms of approximate functions of f32 and f64. Reciprocals, roots, ex2, sin and cos give the
-// card's bits; the others are the nearest value.
+// Forms of approximate functions of f32 and f64. All of them give the card's bits.
 #include "f64.inc.h"
 #include "interpolate.inc.h"
 
@@ -73,6 +72,11 @@ KN_INLINE uint32_t scaled(uint32_t bits, float by)
     return kn_f32_result(kn_f32(bits) * by);
 }
 
+KN_INLINE uint32_t scaled_sum(uint32_t bits, float other)
+{
+    return kn_f32_result(kn_f32(bits) + other);
+}
+
 KN_INLINE uint32_t rcp_full(uint32_t bits)
 {
     const bool small = is_small(bits), large = EXPONENT(bits) >= 253 && EXPONENT(bits) < 255;
@@ -99,10 +103,24 @@ KN_INLINE uint32_t ex2_full(uint32_t bits)
     return small ? scaled(y, kn_f32(y)) : y;
 }
 
-// The rest: the nearest value.
+// lg2.approx.ftz: the exponent and the fraction's logarithm are one number in 2^-36. The absolute
+// value of a negative one is its complement, and digits that do not fit an f32 are cut off.
+KN_INLINE uint32_t lg2_ftz(uint32_t bits)
+{
+    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits);
+    const int64_t fraction = kn_interpolate(&kn_segments_lg2[m >> 17], m & 0x1ffff) >> 5;
+    const int64_t all = (((int64_t)e - 127) << 36) + (e == 127 && !m ? 0 : fraction);
+    const int64_t size = all < 0 ? ~all : all;
+    const uint32_t digits = kn_f32_bits(kn_narrow_rz((double)size * 0x1p-36));
+    const uint32_t number = digits | (all < 0 ? 0x80000000 : 0);
+    const uint32_t edge = !e ? INFINITE | 0x80000000 : m || sign ? KN_NAN_F32 : INFINITE;
+    return e && e < 255 && !sign ? number : !e || e == 255 ? edge : KN_NAN_F32;
+}
+
 KN_INLINE uint32_t lg2_full(uint32_t bits)
 {
-    return kn_f32_result((float)__builtin_log2((double)kn_f32(bits)));
+    const bool small = is_small(bits);
+    return scaled_sum(lg2_ftz(scaled(bits, small ? 0x1p24F : 1)), small ? -24 : 0);
 }
 
 // sin and cos: the argument is multiplied by 1/(2 pi) and cut off, to an f32 and then to 25 digits
@@ -138,33 +156,48 @@ KN_INLINE uint32_t cos_full(uint32_t bits)
     return EXPONENT(bits) == 255 ? KN_NAN_F32 : EXPONENT(bits) ? number : 0x3f800000;
 }
 
+// tanh of exponents 2^-8 to 2^2: the number of the first segment of each, and of upper digits that
+// choose among its segments. Lesser arguments are the result, and greater ones give 1.
+static const uint32_t tanh_first[16] = {0, 1, 2, 3, 5, 7, 11, 15, 19, 27, 43};
+static const uint32_t tanh_digits[16] = {0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3};
+
 KN_INLINE uint32_t tanh_full(uint32_t bits)
 {
-    return kn_f32_result((float)__builtin_tanh((double)kn_f32(bits)));
+    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits) - (127 - 8);
+    const uint32_t digits = tanh_digits[e & 15];
+    const uint32_t segment = tanh_first[e & 15] + (m >> (23 - digits));
+    const int64_t value = kn_interpolate(&kn_segments_tanh[segment], m >> (6 - digits) & 0x1ffff);
+    const uint32_t number = kn_f32_bits(kn_narrow_rz((double)value * 0x1p-41));
+    const uint32_t edge = (bits & 0x7fffffff) > INFINITE ? KN_NAN_F32 : sign | 0x3f800000;
+    return e <= 10 ? sign | number : (int32_t)e < 0 ? bits : edge;
 }
 
-// Both divisions multiply by the reciprocal. div.full scales operands whose reciprocal would be
-// subnormal.
-KN_INLINE uint32_t div_approx(uint32_t a, uint32_t b, bool ftz)
-{
-    const float x = kn_f32(ftz ? kn_f32_flush(a) : a);
-    const uint32_t r = kn_f32_result(x * kn_f32(ftz ? rcp_ftz(b) : rcp_full(b)));
-    return ftz ? kn_f32_flush(r) : r;
-}
-
-KN_INLINE uint32_t div_full(uint32_t a, uint32_t b, bool ftz)
+// Both divisions multiply by the reciprocal, without .ftz after scaling operands if the divisor is
+// subnormal. "For 2^126 < |b| < 2^128, if a is infinity, div.approx.f32 returns NaN, otherwise it
+// returns 0." "div.full.f32 implements a relatively fast, full-range approximation that scales
+// operands": by 1/4 then.
+KN_INLINE uint32_t divide(uint32_t a, uint32_t b, bool ftz, float large)
 {
     const uint32_t e = EXPONENT(b);
-    const float scale = e >= 253 && e < 255 ? 0.25F : !ftz && !e ? 0x1p24F : 1;
+    const float scale = e >= 253 && e < 255 ? large : !ftz && !e ? 0x1p24F : 1;
     const float x = kn_f32(ftz ? kn_f32_flush(a) : a) * scale;
     const uint32_t r = kn_f32_result(x * kn_f32(rcp_ftz(scaled(b, scale))));
     return ftz ? kn_f32_flush(r) : r;
 }
 
+KN_INLINE uint32_t div_approx(uint32_t a, uint32_t b, bool ftz)
+{
+    return divide(a, b, ftz, 1);
+}
+
+KN_INLINE uint32_t div_full(uint32_t a, uint32_t b, bool ftz)
+{
+    return divide(a, b, ftz, 0.25F);
+}
+
 #define UNARY(name)                                                                                \
     KN_CALLED1(name, uint32_t, uint32_t, name##_full(a[i]))                                        \
     KN_CALLED1(name##_flushed, uint32_t, uint32_t, kn_f32_flush(name##_full(kn_f32_flush(a[i]))))
-UNARY(lg2)
 UNARY(sin)
 UNARY(cos)
 KN_CALLED1(tanh, uint32_t, uint32_t, tanh_full(a[i]))
@@ -175,6 +208,7 @@ EXACT(rcp)
 EXACT(sqrt)
 EXACT(rsqrt)
 EXACT(ex2)
+EXACT(lg2)
 #define DIVISION(name)                                                                             \
     KN_CALLED2(name##_form, uint32_t, uint32_t, uint32_t, name(a[i], b[i], false))                 \
     KN_CALLED2(name##_flushed, uint32_t, uint32_t, uint32_t, name(a[i], b[i], true))
@@ -246,7 +280,7 @@ KN_CALLED1(rcp_double, uint64_t, uint64_t, rcp_f64(a[i]))
 KN_CALLED1(rsqrt_double, uint64_t, uint64_t, rsqrt_f64_full(a[i]))
 KN_CALLED1(rsqrt_double_ftz, uint64_t, uint64_t, rsqrt_f64(a[i]))
 
-// 16 bits: the f32 function; ex2 is cut off.
+// 16 bits: the f32 function, cut off.
 KN_INLINE uint32_t ex2_f16(uint32_t x)
 {
     const uint32_t y = kn_f16_of_rz(kn_f32(ex2_full(kn_f32_bits(kn_f16_value(x)))));
@@ -260,12 +294,12 @@ KN_INLINE uint32_t ex2_bf16(uint32_t x)
 
 KN_INLINE uint32_t tanh_f16(uint32_t x)
 {
-    return kn_f16_of_rn(kn_f32(tanh_full(kn_f32_bits(kn_f16_value(x)))));
+    return kn_f16_of_rz(kn_f32(tanh_full(kn_f32_bits(kn_f16_value(x)))));
 }
 
 KN_INLINE uint32_t tanh_bf16(uint32_t x)
 {
-    return kn_bf16_of_rn(kn_f32(tanh_full(x << 16)));
+    return kn_bf16_of_rz(kn_f32(tanh_full(x << 16)));
 }
 #define HALF(name)                                                                                 \
     KN_CALLED1(name##_1, uint16_t, uint16_t, name(a[i]))                                           \

@@ -15,10 +15,11 @@ struct kn_segment {
 };
 
 // Tables: 128 segments of rcp; 2 x 64 of rsqrt and sqrt, for odd exponents after even ones; 64 of
-// ex2; 64 of the first quarter of sin.
+// ex2; 64 of the first quarter of sin; 64 of lg2 from 1 to 2; 51 of tanh from 2^-8 to 8.
 #pragma GCC visibility push(hidden)
 extern const struct kn_segment kn_segments_rcp[128], kn_segments_rsqrt[128];
 extern const struct kn_segment kn_segments_sqrt[128], kn_segments_ex2[64], kn_segments_sin[64];
+extern const struct kn_segment kn_segments_lg2[64], kn_segments_tanh[51];
 #pragma GCC visibility pop
 
 // The truncated square of 17 digits, in 2^-15. Row i of a squarer has the digits above i, and i

@@ -12,7 +12,9 @@ ROUNDING = {'rcp': 8093,  # 8092 … 8095
             'rsqrt': -1,  # -2, -1
             'sqrt': -1,  # -2, -1
             'ex2': -8310,  # -8312 … -8309
-            'sin': 0}  # 0 … 15, the values' last digit
+            'sin': 0,  # 0 … 15, the values' last digit
+            'lg2': 6696,  # 6696 … 6703
+            'tanh': 0}  # 0 … 31 at most: the values of small arguments have this many digits
 
 
 def main(source, target):
