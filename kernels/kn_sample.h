@@ -124,8 +124,8 @@ struct kn_texture {
     kn_fetch_fn *run, *run_level, *run_gradient, *run_gather, *run_integer;
     uint32_t element_B;
     int32_t bias_256, lod_min_256, lod_max_256; // in units of 1/256
-    uint32_t border_word[4];                    // as a result
-    int32_t border_raw[4];                      // as a texel before filtering
+    bool filter;                                // `linear`, and the format can be filtered
+    uint32_t border_value[4];                   // as a texel before the filter
 };
 
 // One instruction: an array of 32 words for each operand, word i for lane i. Operands that the

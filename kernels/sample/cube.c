@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Cube maps. A face's coordinates s and t grow to the right and down:
+//
+//     face     0 +x   1 -x   2 +y   3 -y   4 +z   5 -z
+//     s        -z     +z     +x     +x     +x     -x
+//     t        -y     -y     +z     -z     -y     -y
+#include "cube.h"
+
+#include "convert_scalar.h"
+
+struct face_axes {
+    uint8_t s, t; // axes of the direction
+    int8_t s_sign, t_sign;
+};
+static const struct face_axes face_axes[6] = {
+    {2, 1, -1, -1}, {2, 1, 1, -1}, {0, 2, 1, 1}, {0, 2, 1, -1}, {0, 1, 1, -1}, {0, 1, -1, -1},
+};
+
+// The longest axis wins, z before y before x if they are equal.
+static unsigned face_of(const double direction[3])
+{
+    double a[3];
+    unsigned axis = 0;
+
+    for (unsigned i = 0; i < 3; i++)
+        a[i] = direction[i] < 0 ? -direction[i] : direction[i];
+    if (a[1] >= a[0])
+        axis = 1;
+    if (a[2] >= a[axis])
+        axis = 2;
+    return 2 * axis + (direction[axis] < 0);
+}
+
+// NaN counts as 0, and so do infinity and numbers whose reciprocal is denormal (recorded:
+// cube/face-of-26-directions-and-odd-ones).
+static double component(uint32_t bits)
+{
+    return (bits & 0x7fffffff) >= 0x7e800000 ? 0.0 : (double)kn_float_of_bits(bits);
+}
+
+unsigned kn_cube_face(struct kn_lane *lane)
+{
+    const double direction[3] = {component(lane->coordinate[0]), component(lane->coordinate[1]),
+                                 component(lane->coordinate[2])};
+    const unsigned face = face_of(direction);
+    const struct face_axes f = face_axes[face];
+    const double major = direction[face / 2] < 0 ? -direction[face / 2] : direction[face / 2];
+    const double s = major > 0 ? direction[f.s] / major : 0;
+    const double t = major > 0 ? direction[f.t] / major : 0;
+
+    lane->coordinate[0] = kn_float_bits((float)((s * f.s_sign + 1) / 2));
+    lane->coordinate[1] = kn_float_bits((float)((t * f.t_sign + 1) / 2));
+    lane->coordinate[2] = 0;
+    return face;
+}
+
+// Moves a texel outside of one edge to the face beyond it. Texels are at whole odd or even numbers
+// from -(size + 1) to size + 1; the cube is then `size` from its centre to each face.
+static void seam_cross(int32_t size, int32_t *x, int32_t *y, int32_t *z)
+{
+    const unsigned face = (unsigned)*z % 6;
+    const int32_t first = *z - (int32_t)face;
+    const struct face_axes from = face_axes[face];
+    int32_t s = 2 * *x + 1 - size, t = 2 * *y + 1 - size;
+    double direction[3];
+    int32_t inside = size - 1; // half a texel from the edge on the other face
+    unsigned to_face;
+    struct face_axes to;
+
+    if (s > size || s < -size)
+        s = s < 0 ? -size : size;
+    else
+        t = t < 0 ? -size : size;
+    direction[from.s] = s * from.s_sign;
+    direction[from.t] = t * from.t_sign;
+    direction[face / 2] = face & 1 ? -inside : inside;
+    to_face = face_of(direction);
+    to = face_axes[to_face];
+    *x = ((int32_t)direction[to.s] * to.s_sign + size - 1) / 2;
+    *y = ((int32_t)direction[to.t] * to.t_sign + size - 1) / 2;
+    *z = first + (int32_t)to_face;
+}
+
+void kn_cube_seams(struct kn_taps *taps, unsigned from, int32_t size)
+{
+    unsigned corner = KN_TAPS_MAX;
+
+    for (unsigned i = from; i < from + 4; i++) {
+        const bool x_out = taps->x[i] < 0 || taps->x[i] >= size;
+        const bool y_out = taps->y[i] < 0 || taps->y[i] >= size;
+        if (x_out && y_out)
+            corner = i;
+        else if (x_out || y_out)
+            seam_cross(size, &taps->x[i], &taps->y[i], &taps->z[i]);
+    }
+    if (corner == KN_TAPS_MAX)
+        return;
+    // Three texels meet at a corner. The tap that does not exist gives a third of its weight to
+    // each of its neighbours, rounded to the nearest, and the rest to the texel opposite.
+    const unsigned opposite = from + ((corner - from) ^ 3);
+    const unsigned third = (taps->weight[corner] * 85u + 128) >> 8;
+
+    for (unsigned i = from; i < from + 4; i++)
+        if (i != corner && i != opposite)
+            taps->weight[i] = (uint16_t)(taps->weight[i] + third);
+    taps->weight[opposite] = (uint16_t)(taps->weight[opposite] + taps->weight[corner] - 2 * third);
+    taps->weight[corner] = 0;
+    taps->x[corner] = taps->x[opposite];
+    taps->y[corner] = taps->y[opposite];
+    taps->z[corner] = taps->z[opposite];
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Sums of texels. docs/internals/sampling.md explains the rules and how they were measured.
+#include "filter.h"
+
+#include "convert_scalar.h"
+
+// A floating-point format. Its numbers have `mantissa` significant bits. Sums keep texels to
+// `aligned` bits below the first bit of the largest texel of a slab.
+struct format {
+    int mantissa; // with the hidden bit
+    int aligned;
+    uint32_t infinity, sign;
+    bool denormals; // otherwise they are 0
+};
+static const struct format format_float = {24, 28, 0x7f800000, 0x80000000, false};
+static const struct format format_half = {11, 15, 0x7c00, 0x8000, true};
+static const struct format format_srgb = {11, 8, 0x7c00, 0x8000, true};
+
+enum { SLAB_BITS = 12 };
+
+// A slab's sum, in units of 2^-SLAB_BITS of the last bit of the largest texel's mantissa.
+struct slab {
+    int64_t sum;
+    int exponent; // of the largest texel; INT32_MIN if all are 0
+    bool nan, positive_infinity, negative_infinity;
+    bool positive; // not all texels are negative, zeros included
+};
+
+// A finite number's exponent (that of its last bit, at least 1) and mantissa.
+static int format_exponent(const struct format *f, uint32_t bits)
+{
+    const int exponent = (int)((bits & ~f->sign) >> (f->mantissa - 1));
+
+    return exponent ? exponent : 1;
+}
+
+static uint32_t format_mantissa(const struct format *f, uint32_t bits)
+{
+    const uint32_t hidden = 1u << (f->mantissa - 1);
+    const bool normal = (bits & ~f->sign) >= hidden;
+
+    return normal ? (bits & (hidden - 1)) | hidden : f->denormals ? bits & (hidden - 1) : 0;
+}
+
+static void slab_special(struct slab *s, const struct format *f, uint32_t bits)
+{
+    if ((bits & ~f->sign) > f->infinity)
+        s->nan = true;
+    else if (bits & f->sign)
+        s->negative_infinity = true;
+    else
+        s->positive_infinity = true;
+}
+
+// Cuts a texel's mantissa off after the bits that are kept, `shift` bits above those of the largest
+// texel. The result is in units of 2^(8 - SLAB_BITS) of the last bit, because weights add 8 bits.
+static uint64_t slab_align(const struct format *f, uint64_t mantissa, int shift)
+{
+    const int guard = SLAB_BITS - 8, cut = guard - (f->aligned - f->mantissa);
+
+    return shift > 62 ? 0 : (mantissa << guard) >> shift >> cut << cut;
+}
+
+// Texels are aligned to the largest one, multiplied by their weights, and added without another
+// loss. Texels of weight 0 do not matter, even if they are infinite.
+static struct slab slab_sum(const struct format *f, const uint32_t *value, const uint16_t *weight,
+                            unsigned count)
+{
+    struct slab s = {.exponent = INT32_MIN};
+
+    for (unsigned i = 0; i < count; i++) {
+        const int exponent = format_exponent(f, value[i]);
+        if (!weight[i])
+            continue;
+        s.positive |= !(value[i] & f->sign);
+        if ((value[i] & f->infinity) == f->infinity)
+            slab_special(&s, f, value[i]);
+        else if (format_mantissa(f, value[i]) && exponent > s.exponent)
+            s.exponent = exponent;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t mantissa = format_mantissa(f, value[i]);
+        if (!weight[i] || !mantissa || (value[i] & f->infinity) == f->infinity)
+            continue;
+        const int shift = s.exponent - format_exponent(f, value[i]);
+        const int64_t product = (int64_t)slab_align(f, mantissa, shift) * weight[i];
+        s.sum += value[i] & f->sign ? -product : product;
+    }
+    return s;
+}
+
+// Adds sums of slabs, each rounded down to SLAB_BITS bits below the last bit of the largest one.
+static struct slab slab_add(struct slab a, struct slab b)
+{
+    const struct slab larger = a.exponent >= b.exponent ? a : b;
+    const struct slab smaller = a.exponent >= b.exponent ? b : a;
+    struct slab s = {
+        .sum = larger.sum,
+        .exponent = larger.exponent,
+        .nan = a.nan || b.nan,
+        .positive_infinity = a.positive_infinity || b.positive_infinity,
+        .negative_infinity = a.negative_infinity || b.negative_infinity,
+        .positive = a.positive || b.positive,
+    };
+
+    if (smaller.exponent != INT32_MIN) {
+        const int shift = larger.exponent - smaller.exponent;
+        s.sum += smaller.sum >> (shift > 62 ? 62 : shift);
+    }
+    return s;
+}
+
+// Rounds to the format, halves away from zero.
+static uint32_t slab_round(const struct format *f, struct slab s)
+{
+    const uint32_t sign = s.sum < 0 ? f->sign : 0;
+    uint64_t magnitude = (uint64_t)(s.sum < 0 ? -s.sum : s.sum);
+    int exponent = s.exponent; // of a number with `mantissa` bits
+    int shift;
+
+    if (s.nan || (s.positive_infinity && s.negative_infinity))
+        return f->sign - 1;
+    if (s.positive_infinity || s.negative_infinity)
+        return f->infinity | (s.negative_infinity ? f->sign : 0);
+    if (!magnitude)
+        return s.positive ? 0 : f->sign;
+    shift = 64 - __builtin_clzll(magnitude) - f->mantissa;
+    exponent += shift - SLAB_BITS;
+    if (exponent < 1) { // a denormal result
+        shift += 1 - exponent;
+        exponent = 1;
+    }
+    if (shift > 0)
+        magnitude = shift > 62 ? 0 : (magnitude + ((uint64_t)1 << (shift - 1))) >> shift;
+    else
+        magnitude <<= -shift;
+    if (magnitude >> f->mantissa) {
+        magnitude >>= 1;
+        exponent++;
+    }
+    if (!(magnitude >> (f->mantissa - 1)))
+        return f->denormals ? sign | (uint32_t)magnitude : sign;
+    if (exponent >= (int)(f->infinity >> (f->mantissa - 1)))
+        return sign | f->infinity;
+    return sign | ((uint32_t)exponent << (f->mantissa - 1)) |
+           ((uint32_t)magnitude & ((1u << (f->mantissa - 1)) - 1));
+}
+
+static uint32_t sum_float(const struct format *f, const uint32_t *value, const uint16_t *weight,
+                          unsigned slabs, unsigned count)
+{
+    struct slab s = slab_sum(f, value, weight, count);
+
+    for (unsigned i = 1; i < slabs; i++)
+        s = slab_add(s, slab_sum(f, value + i * count, weight + i * count, count));
+    return slab_round(f, s);
+}
+
+static int64_t sum_integer(const uint32_t *value, const uint16_t *weight, unsigned count)
+{
+    int64_t sum = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        sum += (int64_t)(int32_t)value[i] * weight[i];
+    return sum;
+}
+
+static int32_t at_least(int32_t value, int32_t least)
+{
+    return value < least ? least : value;
+}
+
+// Widens a sum of 8-bit texels to 16 bits: sum * 32767 / (127 * 256). The unit multiplies by 258 /
+// 256 and adds the sum's upper bits once more.
+static int32_t widen_snorm8(int32_t sum)
+{
+    return (258 * sum + 32 * (sum >> 12) + 128) >> 8;
+}
+
+uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const uint16_t *weight,
+                       unsigned slabs, unsigned count)
+{
+    switch (class) {
+    case KN_SAMPLE_FLOAT:
+        return sum_float(&format_float, value, weight, slabs, count);
+    case KN_SAMPLE_HALF:
+        return sum_float(&format_half, value, weight, slabs, count);
+    case KN_SAMPLE_SRGB:
+        return sum_float(&format_srgb, value, weight, slabs, count);
+    case KN_SAMPLE_UNORM:
+        return (uint32_t)((sum_integer(value, weight, slabs * count) + 128) >> 8);
+    case KN_SAMPLE_SNORM16:
+        return (uint32_t)at_least((int32_t)((sum_integer(value, weight, slabs * count) + 128) >> 8),
+                                  -32767);
+    case KN_SAMPLE_SNORM8:
+        return (uint32_t)at_least(widen_snorm8((int32_t)sum_integer(value, weight, slabs * count)),
+                                  -32767);
+    default:
+        return value[0];
+    }
+}
+
+enum kn_sample_class kn_filter_class(enum kn_sample_class class)
+{
+    return class == KN_SAMPLE_SNORM8 ? KN_SAMPLE_SNORM16 : class;
+}
+
+uint32_t kn_filter_result(enum kn_sample_class class, uint32_t value)
+{
+    const int32_t s = (int32_t)value;
+
+    switch (class) {
+    case KN_SAMPLE_UNORM:
+        return kn_float_bits((float)value / 65535.0f);
+    case KN_SAMPLE_SNORM8:
+        return kn_float_bits((float)at_least(s, -127) / 127.0f);
+    case KN_SAMPLE_SNORM16:
+        return kn_float_bits((float)at_least(s, -32767) / 32767.0f);
+    case KN_SAMPLE_HALF:
+    case KN_SAMPLE_SRGB: // NaNs keep their bits
+        if ((value & 0x7fff) > 0x7c00)
+            return (value & 0x8000) << 16 | 0x7f800000 | (value & 0x3ff) << 13;
+        return kn_float_bits(kn_from_half((uint16_t)value));
+    default:
+        return value;
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Inside kernels/sample/: the parts of a fetch. fetch.c calls them in this order, for each lane:
+//
+//     lod.c         coordinates and gradients → one or two mip levels, and the fraction between
+//     footprint.c   coordinates → taps: texels of a level and their weights     (axis.h, cube.c)
+//     texel.c       a tap → its channels as filters need them                   (block*.c)
+//     filter.c      channels and weights → a value
+//
+// Values of a channel have one of the classes below: they stay in it between texel and result.
+#pragma once
+
+#include "kn_sample.h"
+
+// The forms of a channel's value between the texel and the result.
+enum kn_sample_class {
+    KN_SAMPLE_WORD,    // a word that no filter changes
+    KN_SAMPLE_UNORM,   // 0 to 65535
+    KN_SAMPLE_SNORM8,  // -128 to 127; filters make it SNORM16
+    KN_SAMPLE_SNORM16, // -32768 to 32767
+    KN_SAMPLE_HALF,    // the bits of an f16
+    KN_SAMPLE_SRGB,    // the same, but sums have less precision
+    KN_SAMPLE_FLOAT,   // the bits of an f32
+};
+
+enum { KN_TAPS_MAX = 16, KN_TAP_BORDER = INT32_MIN };
+
+// The texels that a sample reads, of one or two levels. They lie in slabs: one texel, the two of a
+// row, or the four of a slice. Sums are rounded slab by slab.
+struct kn_taps {
+    unsigned slabs;         // 1, 2 or 4: of the lower level, then of the upper one
+    unsigned count;         // taps of a slab: 1, 2 or 4
+    unsigned upper;         // taps from this one on are of the upper level
+    int32_t x[KN_TAPS_MAX]; // KN_TAP_BORDER: the border colour
+    int32_t y[KN_TAPS_MAX];
+    int32_t z[KN_TAPS_MAX];       // slice or layer
+    uint16_t weight[KN_TAPS_MAX]; // of 256 in all
+};
+
+// The operands of one lane. Directions of cube maps become coordinates of a face first.
+struct kn_lane {
+    uint32_t coordinate[3]; // f32 bits
+    int32_t layer;
+    int32_t offset[3];
+};
+
+// The levels that a fetch combines.
+struct kn_lod {
+    uint32_t level;
+    uint32_t fraction; // of the next level, 0 to 255
+};
