@@ -116,7 +116,7 @@ static void *first_frame(char *top, void (*main)(void *), void *argument)
 static void arrived(struct dm_fiber *self, struct dm_fiber *from)
 {
 #if ADDRESS_SANITIZER
-    // Where the stack of the one that it came from lies is known only now, if it is a thread's.
+    // The bounds of a thread's own stack are known only after the first switch away from it.
     const void *bottom;
     size_t size;
     __sanitizer_finish_switch_fiber(self->fake_stack, &bottom, &size);
@@ -164,7 +164,8 @@ static void unpoison(const struct dm_fiber *fiber, const void *from)
     (void)from;
 }
 
-static void bring(struct dm_fiber *fiber)
+// Puts a fiber's part of the shared stack in place.
+static void restore(struct dm_fiber *fiber)
 {
     unpoison(fiber, fiber->stack);
     if (fiber->fresh)
@@ -174,7 +175,7 @@ static void bring(struct dm_fiber *fiber)
     fiber->fresh = false;
 }
 
-// Copies from the stack pointer up.
+// Copies that part away, from the stack pointer up.
 static int put_away(struct dm_fiber *fiber)
 {
     const char *top = fiber->stack + fiber->stack_B;
@@ -197,11 +198,23 @@ int dm_fiber_switch(struct dm_fiber *from, struct dm_fiber *to, struct dm_fiber 
 {
     to->back = back;
     if (to->shares)
-        bring(to);
+        restore(to);
     leave_for(from, to, false);
     arrived(from, NULL);
     // Only the switch from another stack gets here before `to` runs again.
     return !from->shares && to->shares && !to->ended ? put_away(to) : 0;
+}
+
+void dm_fiber_left(struct dm_fiber *to, struct dm_fiber *from)
+{
+    from->guarded = dm_guard_exchange(to->guarded);
+#if ADDRESS_SANITIZER
+    __sanitizer_start_switch_fiber(NULL, to->bottom, to->bottom_B);
+#endif
+#if THREAD_SANITIZER
+    __tsan_switch_to_fiber(to->thread_state, 0);
+#endif
+    arrived(to, NULL);
 }
 
 // ---- life ----

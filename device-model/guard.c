@@ -59,7 +59,6 @@ static struct dm_mutex installing = DM_MUTEX_INITIALIZER(LEAF);
 struct guard_thread {
     struct frame *innermost; // or NULL
     bool has_key;            // the key exists
-    bool has_stack;          // for signals
 };
 DM_DECLARE_THREAD_STATE(struct guard_thread, guard_thread)
 DM_DEFINE_THREAD_STATE(struct guard_thread, guard_thread)
@@ -204,14 +203,16 @@ static void fill_fault(struct dm_fault *f, int sig, const siginfo_t *info,
     f->signal = sig;
     f->kind = fault_kind(sig, info->si_code);
     f->address = (uint64_t)(uintptr_t)info->si_addr;
-    f->instruction = 0;
+    f->instruction = f->stack = 0;
     f->write = false;
 #if defined(__x86_64__)
     f->instruction = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    f->stack = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     f->write =
         (context->uc_mcontext.gregs[REG_ERR] & 2) != 0; // bit 1 of the page fault's error code
 #elif defined(__aarch64__)
     f->instruction = context->uc_mcontext.pc;
+    f->stack = context->uc_mcontext.sp;
     f->write = fault_is_write(&context->uc_mcontext);
 #endif
     if (f->kind == DM_FAULT_INSTRUCTION && is_trap(f->instruction))
@@ -454,54 +455,4 @@ void *dm_guard_exchange(void *calls)
     void *before = self->innermost;
     self->innermost = calls;
     return before;
-}
-
-// The alternate stack of a thread is the value of a key, which unmaps it when the thread ends.
-enum { SIGNAL_STACK_B = 64 << 10 };
-static pthread_key_t stack_key;
-static pthread_once_t stack_key_once = PTHREAD_ONCE_INIT;
-static int stack_key_error;
-
-static void drop_stack(void *stack)
-{
-    stack_t now;
-    if (!sigaltstack(NULL, &now) && now.ss_sp == stack)
-        sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
-    munmap(stack, SIGNAL_STACK_B);
-}
-
-static void make_stack_key(void)
-{
-    stack_key_error = -pthread_key_create(&stack_key, drop_stack);
-}
-
-int dm_guard_own_stack(void)
-{
-    struct guard_thread *self = guard_thread();
-    if (self->has_stack)
-        return 0;
-    pthread_once(&stack_key_once, make_stack_key);
-    if (stack_key_error)
-        return stack_key_error;
-    stack_t now;
-    if (sigaltstack(NULL, &now))
-        return -errno;
-    if (!(now.ss_flags & SS_DISABLE)) { // the program's, or a sanitizer's
-        self->has_stack = true;
-        return 0;
-    }
-    void *stack = mmap(NULL, SIGNAL_STACK_B, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (stack == MAP_FAILED)
-        return -errno;
-    int r = -pthread_setspecific(stack_key, stack);
-    if (!r && sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = SIGNAL_STACK_B}, NULL)) {
-        r = -errno;
-        pthread_setspecific(stack_key, NULL);
-    }
-    if (r)
-        munmap(stack, SIGNAL_STACK_B);
-    else
-        self->has_stack = true;
-    return r;
 }

@@ -24,6 +24,7 @@ enum dm_fault_kind {
 struct dm_fault {
     uint64_t address;
     uint64_t instruction;
+    uint64_t stack; // the stack pointer, or 0
     enum dm_fault_kind kind;
     int signal; // SIGSEGV, SIGBUS …; 0 for DM_FAULT_LEFT
     bool write; // false if the processor does not report it
@@ -65,6 +66,12 @@ void dm_guard_leave(void);
 // Makes `calls` the guarded calls of this thread, and returns those that were. A fiber (fiber.h)
 // has its own; NULL if it is in no guarded call.
 void *dm_guard_exchange(void *calls);
+
+// Whether the fault is an overflow of the stack that begins at address `low` and grows down to it.
+bool dm_fault_is_overflow(const struct dm_fault *fault, uint64_t low);
+// The lowest address and the size of the calling thread's own stack. Returns false if they are
+// unknown.
+bool dm_guard_stack_bounds(uint64_t *low, uint64_t *size_B);
 
 // Writes "read of unmapped address 0x…" without a full stop, at most `size` bytes with the final 0.
 // Async-signal-safe.

@@ -12,6 +12,7 @@
 #include "graph_node.h"
 #include "lock.h"
 #include "own_thread.h"
+#include "thread_exit.h"
 
 struct user_object {
     struct em_object object; // type EM_USER_OBJECT, in no context
@@ -35,6 +36,12 @@ static struct {
     struct user_object *first, **last;
 } dead = {.wake = PTHREAD_COND_INITIALIZER, .last = &dead.first};
 
+static void call_destructor(void *argument)
+{
+    const struct user_object *o = argument;
+    o->destroy(o->data);
+}
+
 static void *destructor_main(void *unused)
 {
     (void)unused;
@@ -49,7 +56,9 @@ static void *destructor_main(void *unused)
         em_unlock();
         // "The destructor … CUDA API calls … are not allowed".
         em_self.in_host_function = true;
-        o->destroy(o->data);
+        if (dm_call_ends_thread(call_destructor, o))
+            em_explain(CUDA_SUCCESS, "the destructor of a user object called pthread_exit, which "
+                                     "would end a thread of the driver; return from it instead");
         em_self.in_host_function = false;
         dm_free(o);
         em_lock();

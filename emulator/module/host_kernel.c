@@ -24,6 +24,7 @@
 #include "pkey.h"
 #include "policy.h"
 #include "scheduler.h"
+#include "thread_exit.h"
 #include "workers.h"
 
 enum {
@@ -154,8 +155,8 @@ static cardlessIndex index_of(uint64_t number, cardlessIndex size)
                            (unsigned)(number / size.x / size.y)};
 }
 
-// All blocks of a part, if no thread waits for another one. Runs guarded.
-static void run_plain(void *argument)
+// All blocks of a part, if no thread waits for another one.
+static void call_plain(void *argument)
 {
     struct em_host_part *part = argument;
     struct em_host_lane *lane = &part->lane;
@@ -169,6 +170,14 @@ static void run_plain(void *argument)
         self->thread = (cardlessIndex){0, 0, 0};
         next_index(&self->block, self->grid_size);
     }
+}
+
+// The same, guarded.
+static void run_plain(void *argument)
+{
+    struct em_host_part *part = argument;
+    if (dm_call_ends_thread(call_plain, part))
+        em_host_fail_exit(&part->lane);
 }
 
 // ---- parts ----

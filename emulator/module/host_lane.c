@@ -12,6 +12,7 @@
 #include "host_kernel.h"
 #include "lock.h"
 #include "mutex.h"
+#include "thread_exit.h"
 #include "thread_state.h"
 
 enum {
@@ -88,8 +89,27 @@ static void place_failure(struct em_host_lane *lane)
     f->thread = lane->self.thread;
 }
 
+// Whether the stack of a lane is full; if so, *size_B is its size.
+static bool stack_is_full(const struct em_host_lane *lane, const struct dm_fault *fault,
+                          uint64_t *size_B)
+{
+    uint64_t low = (uintptr_t)lane->fiber.stack;
+    *size_B = lane->fiber.stack_B;
+    return (low || dm_guard_stack_bounds(&low, size_B)) && dm_fault_is_overflow(fault, low);
+}
+
+void em_host_fail_exit(struct em_host_lane *lane)
+{
+    place_failure(lane);
+    lane->part->result = CUDA_ERROR_LAUNCH_FAILED;
+    snprintf(lane->part->failure.text, sizeof lane->part->failure.text,
+             "pthread_exit ends a thread of the process, not one of the grid; return from the "
+             "kernel instead");
+}
+
 void em_host_fail(struct em_host_lane *lane, const struct dm_fault *fault)
 {
+    uint64_t stack_B;
     struct em_host_failure *f = &lane->part->failure;
     place_failure(lane);
     lane->part->result = code_of(lane, fault);
@@ -99,6 +119,11 @@ void em_host_fail(struct em_host_lane *lane, const struct dm_fault *fault)
         fault->kind != DM_FAULT_INSTRUCTION) {
         snprintf(f->text, sizeof f->text, "a call or jump to 0x%llx, which is not code",
                  (unsigned long long)fault->address);
+        return;
+    }
+    if (stack_is_full(lane, fault, &stack_B)) {
+        snprintf(f->text, sizeof f->text, "the stack of %llu KiB is full",
+                 (unsigned long long)stack_B >> 10);
         return;
     }
     dm_fault_text(fault, f->text, sizeof f->text);
@@ -397,6 +422,30 @@ static CUresult run_blocks(struct em_host_part *part, struct lane_set *s, struct
     return r;
 }
 
+struct block_run {
+    struct em_host_part *part;
+    struct lane_set *set;
+    struct lane_call *calls;
+    CUresult result;
+};
+
+static void call_run_blocks(void *argument)
+{
+    struct block_run *b = argument;
+    b->result = run_blocks(b->part, b->set, b->calls);
+}
+
+// Runs the blocks, and stops when a lane calls pthread_exit.
+static CUresult run_blocks_or_exit(struct block_run *b)
+{
+    if (!dm_call_ends_thread(call_run_blocks, b))
+        return b->result;
+    struct em_host_lane *lane = host_self()->lane;
+    dm_fiber_left(&b->part->main, &lane->fiber);
+    em_host_fail_exit(lane);
+    return b->part->result;
+}
+
 CUresult em_host_run_lanes(struct em_host_part *part, void (*call)(struct em_host_lane *))
 {
     const uint64_t blocks = part->grid->cooperative ? part->end - part->block : 1;
@@ -411,7 +460,8 @@ CUresult em_host_run_lanes(struct em_host_part *part, void (*call)(struct em_hos
         dm_fiber_of_thread(&part->main);
         struct em_host_scope outer;
         em_host_enter(NULL, &outer);
-        r = run_blocks(part, s, calls);
+        struct block_run run = {.part = part, .set = s, .calls = calls};
+        r = run_blocks_or_exit(&run);
         em_host_leave(&outer);
     } else {
         r = part->result = fail_memory(count);

@@ -58,8 +58,9 @@ struct em_host_scope {
 void em_host_enter(struct em_host_lane *lane, struct em_host_scope *outer);
 void em_host_leave(const struct em_host_scope *outer);
 
-// Fills in part->result and part->failure.
+// Fill in part->result and part->failure: for a fault, and for a lane that called pthread_exit.
 void em_host_fail(struct em_host_lane *lane, const struct dm_fault *fault);
+void em_host_fail_exit(struct em_host_lane *lane);
 
 // Runs all blocks of a part, the lanes of a block in turns, and calls `call` for each lane. All
 // blocks of a cooperative grid run at the same time. Returns part->result.

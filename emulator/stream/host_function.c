@@ -4,8 +4,10 @@
 
 #include "call.h"
 #include "captured.h"
+#include "error.h"
 #include "lock.h"
 #include "order.h"
+#include "thread_exit.h"
 
 struct host_function {
     struct em_command command;
@@ -29,26 +31,45 @@ static void order_host_function(struct em_command *c)
     em_unlock();
 }
 
+// Calls a function of the program. If it calls pthread_exit, it must not end the driver's thread,
+// which runs all host functions.
+static CUresult call_program(void (*call)(void *), void *argument, const char *kind)
+{
+    em_self.in_host_function = true;
+    const bool ends = dm_call_ends_thread(call, argument);
+    em_self.in_host_function = false;
+    if (!ends)
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_LAUNCH_FAILED,
+                   "a %s called pthread_exit, which would end a thread of the driver; return from "
+                   "the function instead",
+                   kind);
+}
+
+static void call_host_function(void *argument)
+{
+    const struct host_function *h = argument;
+    h->function(h->data);
+}
+
 static CUresult run_host_function(struct em_command *c)
 {
-    struct host_function *h = (struct host_function *)c;
     if (em_unlikely(em_order_on))
         order_host_function(c);
-    em_self.in_host_function = true;
-    h->function(h->data);
-    em_self.in_host_function = false;
-    return CUDA_SUCCESS;
+    return call_program(call_host_function, c, "host function");
+}
+
+static void call_callback(void *argument)
+{
+    const struct callback *b = argument;
+    b->function(b->handle, b->command.result, b->data);
 }
 
 static CUresult run_callback(struct em_command *c)
 {
-    struct callback *b = (struct callback *)c;
     if (em_unlikely(em_order_on))
         order_host_function(c);
-    em_self.in_host_function = true;
-    b->function(b->handle, c->result, b->data);
-    em_self.in_host_function = false;
-    return CUDA_SUCCESS;
+    return call_program(call_callback, c, "stream callback");
 }
 
 static const struct em_command_ops host_function_ops = {

@@ -2,6 +2,7 @@
 // Kernels for tests, as functions of the host.
 #pragma once
 #include <cardless.h>
+#include <pthread.h>
 
 #include "../sanitizers.h"
 
@@ -173,6 +174,29 @@ static void kernel_assert(unsigned *data)
     CARDLESS_ASSERT(data == NULL);
 }
 
+static int kernels_cleaned; // handlers that pthread_exit has called
+
+static void kernel_clean(void *unused)
+{
+    (void)unused;
+    kernels_cleaned++;
+}
+
+static void kernel_exit(void)
+{
+    pthread_cleanup_push(kernel_clean, NULL);
+    if (kernel_index() == 35)
+        pthread_exit(NULL);
+    pthread_cleanup_pop(0);
+}
+
+static void kernel_exit_barrier(void)
+{
+    cardlessBarrier();
+    kernel_exit();
+    cardlessBarrier();
+}
+
 // Never ends, because kernels_hundred stays the same.
 static int kernel_deep(volatile char *above)
 {
@@ -242,6 +266,8 @@ enum {
     KERNEL_CALLS_DRIVER,
     KERNEL_ALIGNED,
     KERNEL_BAD_LATE,
+    KERNEL_EXIT,
+    KERNEL_EXIT_BARRIER,
     KERNEL_COUNT
 };
 
@@ -297,6 +323,8 @@ static const cardlessKernelDesc kernels_list[] = {
     [KERNEL_CALLS_DRIVER] = {KERNEL(calls_driver)},
     [KERNEL_BAD_LATE] = {KERNEL(bad_late), .params = pointer_and_two, .param_count = 3,
                          .flags = CARDLESS_KERNEL_BARRIERS},
+    [KERNEL_EXIT] = {KERNEL(exit)},
+    [KERNEL_EXIT_BARRIER] = {KERNEL(exit_barrier), .flags = CARDLESS_KERNEL_BARRIERS},
     [KERNEL_ALIGNED] = {KERNEL(aligned), .params = aligned_types, .param_count = 4},
 };
 

@@ -130,7 +130,10 @@ static void fail_late(unsigned overflows)
     EXPECT_OK(cuLaunchCooperativeKernel(functions[KERNEL_BAD_LATE], 16, 1, 1, 256, 1, 1, 0, NULL,
                                         arguments));
     EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-    EXPECT(was_reported("kernel bad_late, block (11,0,0), thread (184,0,0)"));
+    EXPECT(was_reported(overflows
+                            ? "kernel bad_late, block (11,0,0), thread (184,0,0): the stack of "
+                              "128 KiB is full"
+                            : "kernel bad_late, block (11,0,0), thread (184,0,0): "));
 }
 
 TEST(fault_in_shared_stack)
