@@ -253,6 +253,7 @@ static inline int test_run_one(const struct test_case *c)
 {
     snprintf(test_diagnostics, sizeof test_diagnostics, "/tmp/cardless-test-%ld.json",
              (long)getpid());
+    unlink(test_diagnostics); // another case's, which had the same process number
     char sink[96];
     snprintf(sink, sizeof sink, "json:%s", test_diagnostics);
     test_setting("CARDLESS_DIAGNOSTICS", sink);

@@ -19,9 +19,9 @@ __extension__ typedef unsigned __int128 kn_uint128;
 // The table of a family: const struct kn_form KN_FAMILY(integer)[] = { …, {0} };
 #define KN_FAMILY(family) KN_JOIN(kn_forms_##family, KN_SET)
 
-// Operations call the next one at the end, which compilers turn into a jump. Without optimisation
-// and with sanitizers (KN_NO_TAIL_CALLS) they return it, and the loop of kn_warp_run calls it.
-#if defined(__OPTIMIZE__) && !defined(KN_NO_TAIL_CALLS)
+// Operations call the next one at the end, if compilers turn that into a jump (KN_TAIL_CALLS).
+// Otherwise they return it, and the loop of kn_warp_run calls it.
+#ifdef KN_TAIL_CALLS
 #define KN_GO(op)                                                                                  \
     do {                                                                                           \
         const struct kn_op *kn_next = (op);                                                        \
