@@ -47,27 +47,29 @@ uint64_t px_block_size(const struct px_grid *grid, const struct px_decoded *deco
 
 // ---- registers ----
 
+#define FILL(type, value)                                                                          \
+    for (int i = 0; i < KN_LANES; i++)                                                             \
+    ((type *)(void *)to)[i] = (type)(value)
+
 // Writes one value to all lanes of a register.
 static void fill(char *to, char letter, uint64_t value, uint64_t high)
 {
-    for (int i = 0; i < KN_LANES; i++)
-        switch (letter) {
-        case 'p':
-            *(uint32_t *)(void *)to = value ? UINT32_MAX : 0;
-            return;
-        case 'h':
-            ((uint16_t *)(void *)to)[i] = (uint16_t)value;
-            break;
-        case 'w':
-            ((uint32_t *)(void *)to)[i] = (uint32_t)value;
-            break;
-        case 'l':
-            ((uint64_t *)(void *)to)[i] = value;
-            break;
-        default:
-            ((uint64_t *)(void *)to)[2 * i] = value;
-            ((uint64_t *)(void *)to)[2 * i + 1] = high;
-        }
+    switch (letter) {
+    case 'p':
+        *(uint32_t *)(void *)to = value ? UINT32_MAX : 0;
+        break;
+    case 'h':
+        FILL(uint16_t, value);
+        break;
+    case 'w':
+        FILL(uint32_t, value);
+        break;
+    case 'l':
+        FILL(uint64_t, value);
+        break;
+    default:
+        FILL(unsigned __int128, (unsigned __int128)high << 64 | value);
+    }
 }
 
 static void fill_lane(char *to, char letter, int i, uint64_t value)
@@ -240,24 +242,44 @@ static void fill_for_block(const struct px_block *block, char *file)
     }
 }
 
+// The indices of a warp's threads in their block. A division for each thread would take longer than
+// many a kernel.
+struct thread_indices {
+    uint32_t of[3][KN_LANES];
+};
+
+static void indices_find(struct thread_indices *out, const uint32_t *size, uint32_t warp)
+{
+    const uint32_t first = warp * KN_LANES;
+    uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
+    for (int i = 0; i < KN_LANES; i++) {
+        out->of[0][i] = x;
+        out->of[1][i] = y;
+        out->of[2][i] = z;
+        if (++x < size[0])
+            continue;
+        x = 0;
+        if (++y < size[1])
+            continue;
+        y = 0;
+        z++;
+    }
+}
+
 static void fill_for_warp(const struct px_block *block, char *file, uint32_t warp)
 {
     const struct px_decoded *decoded = block->decoded;
-    const uint32_t *size = block->grid->threads;
+    struct thread_indices indices;
+    if (decoded->warp.count)
+        indices_find(&indices, block->grid->threads, warp);
     for (uint32_t n = 0; n < decoded->warp.count; n++) {
         const px_register reg = decoded->warp.registers[n];
         const struct px_register_info *r = &decoded->program->registers[reg];
         char *to = file + decoded->offsets[reg];
-        if (r->index == PX_SPECIAL_WARPID) {
+        if (r->index == PX_SPECIAL_WARPID)
             fill(to, r->letter, warp, 0);
-            continue;
-        }
-        for (int i = 0; i < KN_LANES; i++) {
-            const uint32_t thread = warp * KN_LANES + (uint32_t)i;
-            const uint32_t at[3] = {thread % size[0], thread / size[0] % size[1],
-                                    thread / size[0] / size[1]};
-            fill_lane(to, r->letter, i, at[r->index - PX_SPECIAL_TID_X]);
-        }
+        else // special registers of threads have 32 bits
+            memcpy(to, indices.of[r->index - PX_SPECIAL_TID_X], sizeof *indices.of);
     }
 }
 

@@ -21,6 +21,7 @@ struct decoder {
     const struct kn_form *forms;
     unsigned form_count;
     bool *meets;    // by operation: the program's, and after operations that are branched over
+    bool *skips;    // by operation: a copy that find_copies has made unnecessary
     uint32_t *more; // kn_op.more of all operations
     uint32_t more_count;
 };
@@ -43,21 +44,60 @@ static uint32_t size_of(char letter)
     }
 }
 
+static bool is_copy(const struct decoder *d, const struct px_op *op)
+{
+    const struct px_register_info *registers = d->program->registers;
+    return op->code == PX_FORM && op->guard == PX_NONE && op->destinations == 1 &&
+           op->sources == 1 && !strncmp(d->forms[op->form].name, "mov.", 4) &&
+           registers[op->operands[0]].letter == registers[op->operands[1]].letter;
+}
+
+// A register is the same as another one if a single operation writes it, which copies a value that
+// is filled in before the warp starts. Compilers copy arguments and indices in this way.
+//
+//     mov.u32  %r3, %ctaid.x          %r3 lies where %ctaid.x lies, and nothing is copied
+//
+// `same` gets the register for each one, which is itself for most; `writes` is scratch memory.
+static void find_copies(struct decoder *d, px_register *same, uint32_t *writes)
+{
+    const struct px_program *program = d->program;
+    for (uint32_t i = 0; i < program->register_count; i++) {
+        same[i] = i;
+        writes[i] = 0;
+    }
+    for (uint32_t i = 0; i < program->op_count; i++)
+        for (unsigned n = 0; n < program->ops[i].destinations; n++)
+            if (program->ops[i].operands[n] < program->register_count)
+                writes[program->ops[i].operands[n]]++;
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        const struct px_op *op = &program->ops[i];
+        if (!is_copy(d, op) || writes[op->operands[0]] != 1)
+            continue;
+        const px_register from = same[op->operands[1]];
+        if (program->registers[from].fill == PX_FILL_BY_OPS)
+            continue;
+        same[op->operands[0]] = from;
+        d->skips[i] = true;
+    }
+}
+
 // Predicates come first, after the one of operations without a guard, which is always 0.
-static void lay_out(struct decoder *d)
+static void lay_out(struct decoder *d, const px_register *same)
 {
     const struct px_program *program = d->program;
     uint64_t at = sizeof(uint32_t);
     for (int predicates = 1; predicates >= 0; predicates--) {
         for (uint32_t i = 0; i < program->register_count; i++) {
             const char letter = program->registers[i].letter;
-            if ((letter == 'p') != predicates)
+            if (same[i] != i || (letter == 'p') != predicates)
                 continue;
             d->out->offsets[i] = (uint32_t)at;
             at += size_of(letter);
         }
         at = (at + 63) / 64 * 64;
     }
+    for (uint32_t i = 0; i < program->register_count; i++)
+        d->out->offsets[i] = d->out->offsets[same[i]];
     d->out->file_B = (uint32_t)at;
 }
 
@@ -135,7 +175,7 @@ static bool is_branched_over(const struct px_op *op)
 static uint32_t ops_for(const struct decoder *d, uint32_t i)
 {
     const struct px_op *op = &d->program->ops[i];
-    return 1 + d->meets[i] + is_branched_over(op) + (op->code == PX_FORM_TOGETHER);
+    return !d->skips[i] + d->meets[i] + is_branched_over(op) + (op->code == PX_FORM_TOGETHER);
 }
 
 static struct kn_op *start(const struct decoder *d, const struct px_op *op, struct kn_op *to,
@@ -276,6 +316,8 @@ static void put(struct decoder *d, uint32_t i)
         start(d, op, to, px_op_nothing, px_op_meet);
         to++;
     }
+    if (d->skips[i])
+        return;
     if (is_branched_over(op)) {
         start(d, op, to, px_op_branch, px_op_branch_some);
         set_guard(d, op, to, true);
@@ -315,7 +357,7 @@ static struct px_decoded *decode(const struct px_program *program)
             program->ops[i].destinations + program->ops[i].sources + program->ops[i].target_count;
     }
     const uint64_t size_B = sizeof(struct px_decoded) + most * sizeof(struct kn_op) +
-                            (count + 1) * (sizeof(uint32_t) + sizeof(bool)) +
+                            (count + 1) * (sizeof(uint32_t) + 2 * sizeof(bool)) +
                             (2ull * program->register_count + more) * sizeof(uint32_t);
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
@@ -329,17 +371,19 @@ static struct px_decoded *decode(const struct px_program *program)
     px_register *fills = out->offsets + program->register_count;
     d.more = fills + program->register_count;
     d.meets = (bool *)(d.more + more);
+    d.skips = d.meets + count + 1;
     if (program->meets)
         memcpy(d.meets, program->meets, count * sizeof *d.meets);
     for (uint32_t i = 0; i < count; i++)
         if (is_branched_over(&program->ops[i]) && i + 1 < count)
             d.meets[i + 1] = true;
+    find_copies(&d, fills, out->offsets);
     for (uint32_t i = 0; i < count; i++) {
         out->at[i] = out->op_count;
         out->op_count += ops_for(&d, i);
     }
     out->at[count] = out->op_count;
-    lay_out(&d);
+    lay_out(&d, fills);
     list_fills(&d, fills);
     for (uint32_t i = 0; i < count; i++)
         put(&d, i);

@@ -9,57 +9,114 @@ enum { INFINITE = 0x7f800000 };
 #define DIGITS(bits) ((bits)&0x7fffff)
 #define EXPONENT(bits) ((bits) >> 23 & 0xff)
 
+// Each interpolated function is three parts without branches: the place in the table, x, and the
+// result for an interpolated value. Forms run each part over all lanes, because compilers vectorise
+// that.
+#define INTERPOLATED(name, cut)                                                                    \
+    KN_INLINE uint32_t name##_ftz(uint32_t bits)                                                   \
+    {                                                                                              \
+        return name##_value(bits, kn_interpolate_cut(&kn_segments_##name, name##_segment(bits),    \
+                                                     name##_x(bits), cut));                        \
+    }                                                                                              \
+    static __attribute__((noinline)) void name##_each(uint32_t *d, const uint32_t *a)              \
+    {                                                                                              \
+        _Alignas(64) uint32_t segment[KN_LANES], y[KN_LANES];                                      \
+        KN_EACH_LANE                                                                               \
+        {                                                                                          \
+            segment[i] = name##_segment(a[i]);                                                     \
+            y[i] = name##_x(a[i]);                                                                 \
+        }                                                                                          \
+        kn_interpolate_lanes(&kn_segments_##name, segment, y, cut);                                \
+        KN_EACH_LANE                                                                               \
+        d[i] = name##_value(a[i], y[i]);                                                           \
+    }
+
 // rcp.approx.ftz
-KN_INLINE uint32_t rcp_ftz(uint32_t bits)
+KN_INLINE uint32_t rcp_segment(uint32_t bits)
+{
+    return DIGITS(bits) >> 16;
+}
+
+KN_INLINE uint32_t rcp_x(uint32_t bits)
+{
+    return (bits & 0xffff) << 1;
+}
+
+KN_INLINE uint32_t rcp_value(uint32_t bits, uint32_t y)
 {
     const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits);
-    const uint32_t y =
-        (uint32_t)(kn_interpolate(&kn_segments_rcp[m >> 16], (m & 0xffff) << 1) >> 17);
     const uint32_t exponent = 253 - e + !m; // 0 or less: a subnormal result
     const uint32_t number = (int32_t)exponent <= 0 ? 0 : exponent << 23 | (m ? y & 0x7fffff : 0);
     const uint32_t edge = e ? m ? KN_NAN_F32 : sign : sign | INFINITE;
-    return e && e < 255 ? sign | number : edge;
+    return (e != 0) & (e < 255) ? sign | number : edge;
 }
+INTERPOLATED(rcp, 17)
 
 // rsqrt.approx.ftz and sqrt.approx.ftz: the even exponents of the argument are those of [1, 2).
-KN_INLINE uint32_t rsqrt_ftz(uint32_t bits)
+KN_INLINE uint32_t rsqrt_segment(uint32_t bits)
 {
-    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits), odd = ~e & 1;
-    const uint32_t y =
-        (uint32_t)(kn_interpolate(&kn_segments_rsqrt[(odd << 6) + (m >> 17)], m & 0x1ffff) >> 17);
-    const bool power = !m && !odd;
-    const uint32_t exponent = (380 - e + power) >> 1;
-    const uint32_t number = exponent << 23 | (power ? 0 : y & 0x7fffff);
-    const uint32_t edge = !e ? sign | INFINITE : m || sign ? KN_NAN_F32 : 0;
-    return e && e < 255 && !sign ? number : !e || e == 255 ? edge : KN_NAN_F32;
+    return (~bits >> 23 & 1) << 6 | DIGITS(bits) >> 17;
 }
 
-KN_INLINE uint32_t sqrt_ftz(uint32_t bits)
+KN_INLINE uint32_t rsqrt_x(uint32_t bits)
+{
+    return bits & 0x1ffff;
+}
+
+KN_INLINE uint32_t rsqrt_value(uint32_t bits, uint32_t y)
 {
     const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits), odd = ~e & 1;
-    const uint32_t y =
-        (uint32_t)(kn_interpolate(&kn_segments_sqrt[(odd << 6) + (m >> 17)], m & 0x1ffff) >> 18);
-    const uint32_t number = ((e + 127) >> 1) << 23 | (y & 0x7fffff);
-    const uint32_t edge = !e ? sign : m || sign ? KN_NAN_F32 : INFINITE;
-    return e && e < 255 && !sign ? number : !e || e == 255 ? edge : KN_NAN_F32;
+    const uint32_t power = !(m | odd);
+    const uint32_t number = (380 - e + power) >> 1 << 23 | (power ? 0 : y & 0x7fffff);
+    const uint32_t infinite = (m | sign) ? KN_NAN_F32 : 0;
+    const uint32_t finite = sign ? KN_NAN_F32 : number;
+    return !e ? sign | INFINITE : e == 255 ? infinite : finite;
 }
+INTERPOLATED(rsqrt, 17)
+
+#define sqrt_segment rsqrt_segment
+#define sqrt_x rsqrt_x
+KN_INLINE uint32_t sqrt_value(uint32_t bits, uint32_t y)
+{
+    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits);
+    const uint32_t number = ((e + 127) >> 1) << 23 | (y & 0x7fffff);
+    const uint32_t infinite = (m | sign) ? KN_NAN_F32 : INFINITE;
+    const uint32_t finite = sign ? KN_NAN_F32 : number;
+    return !e ? sign : e == 255 ? infinite : finite;
+}
+INTERPOLATED(sqrt, 18)
 
 // ex2.approx.ftz: the argument in fixed point with 23 digits after the point, cut off. A negative
 // one is the complement.
-KN_INLINE uint32_t ex2_ftz(uint32_t bits)
+KN_INLINE int32_t ex2_fixed(uint32_t bits)
 {
-    const uint32_t m = DIGITS(bits) | 0x800000, e = EXPONENT(bits), sign = bits >> 31;
-    const uint32_t fixed = e < 127 - 23 ? 0 : e < 127 ? m >> (127 - e) : m << ((e - 127) & 7);
-    const int32_t value = (int32_t)(!sign ? fixed : fixed & 0x7fffff ? ~fixed : 0 - fixed);
-    const uint32_t fraction = (uint32_t)value & 0x7fffff;
-    const int32_t exponent = (value >> 23) + 127;
-    const uint32_t y =
-        (uint32_t)(kn_interpolate(&kn_segments_ex2[fraction >> 17], fraction & 0x1ffff) >> 17);
-    const uint32_t number = exponent <= 0 ? 0 : (uint32_t)exponent << 23 | (y & 0x7fffff);
-    const bool nan = (bits & 0x7fffffff) > INFINITE;
-    const uint32_t far = nan ? KN_NAN_F32 : sign ? 0 : INFINITE;
-    return e >= 127 + 7 ? far : !e ? 0x3f800000 : number;
+    const uint32_t m = DIGITS(bits) | 0x800000, e = EXPONENT(bits);
+    const uint32_t down = e < 127 - 23 ? 0 : m >> ((127 - e) & 31), up = m << ((e - 127) & 7);
+    const uint32_t fixed = e < 127 ? down : up;
+    const uint32_t negative = fixed & 0x7fffff ? ~fixed : 0 - fixed;
+    return (int32_t)(bits >> 31 ? negative : fixed);
 }
+
+KN_INLINE uint32_t ex2_segment(uint32_t bits)
+{
+    return ((uint32_t)ex2_fixed(bits) & 0x7fffff) >> 17;
+}
+
+KN_INLINE uint32_t ex2_x(uint32_t bits)
+{
+    return (uint32_t)ex2_fixed(bits) & 0x1ffff;
+}
+
+KN_INLINE uint32_t ex2_value(uint32_t bits, uint32_t y)
+{
+    const uint32_t e = EXPONENT(bits);
+    const int32_t exponent = (ex2_fixed(bits) >> 23) + 127;
+    const uint32_t number = exponent <= 0 ? 0 : (uint32_t)exponent << 23 | (y & 0x7fffff);
+    const uint32_t far = bits >> 31 ? 0 : INFINITE;
+    const uint32_t large = (bits & 0x7fffffff) > INFINITE ? KN_NAN_F32 : far;
+    return e >= 127 + 7 ? large : !e ? 0x3f800000 : number;
+}
+INTERPOLATED(ex2, 17)
 
 // Without .ftz, small arguments are scaled, and results are scaled back.
 KN_INLINE bool is_small(uint32_t bits)
@@ -77,30 +134,56 @@ KN_INLINE uint32_t scaled_sum(uint32_t bits, float other)
     return kn_f32_result(kn_f32(bits) + other);
 }
 
+KN_INLINE float rcp_scale(uint32_t bits)
+{
+    const float large = EXPONENT(bits) - 253 < 2 ? 0x1p-24F : 1;
+    return is_small(bits) ? 0x1p24F : large;
+}
+
+KN_INLINE uint32_t rcp_before(uint32_t bits)
+{
+    return scaled(bits, rcp_scale(bits));
+}
+
+KN_INLINE uint32_t rcp_after(uint32_t bits, uint32_t y)
+{
+    return scaled(y, rcp_scale(bits));
+}
+
+KN_INLINE uint32_t rsqrt_before(uint32_t bits)
+{
+    return scaled(bits, is_small(bits) ? 0x1p24F : 1);
+}
+
+KN_INLINE uint32_t rsqrt_after(uint32_t bits, uint32_t y)
+{
+    return scaled(y, is_small(bits) ? 0x1p12F : 1);
+}
+
+#define sqrt_before rsqrt_before
+KN_INLINE uint32_t sqrt_after(uint32_t bits, uint32_t y)
+{
+    return scaled(y, is_small(bits) ? 0x1p-12F : 1);
+}
+
+KN_INLINE uint32_t ex2_before(uint32_t bits)
+{
+    return scaled(bits, kn_f32(bits) < -126 ? 0.5F : 1);
+}
+
+KN_INLINE uint32_t ex2_after(uint32_t bits, uint32_t y)
+{
+    return scaled(y, kn_f32(bits) < -126 ? kn_f32(y) : 1);
+}
+
 KN_INLINE uint32_t rcp_full(uint32_t bits)
 {
-    const bool small = is_small(bits), large = EXPONENT(bits) >= 253 && EXPONENT(bits) < 255;
-    const float scale = small ? 0x1p24F : large ? 0x1p-24F : 1;
-    return scaled(rcp_ftz(scaled(bits, scale)), scale);
-}
-
-KN_INLINE uint32_t rsqrt_full(uint32_t bits)
-{
-    const bool small = is_small(bits);
-    return scaled(rsqrt_ftz(scaled(bits, small ? 0x1p24F : 1)), small ? 0x1p12F : 1);
-}
-
-KN_INLINE uint32_t sqrt_full(uint32_t bits)
-{
-    const bool small = is_small(bits);
-    return scaled(sqrt_ftz(scaled(bits, small ? 0x1p24F : 1)), small ? 0x1p-12F : 1);
+    return rcp_after(bits, rcp_ftz(rcp_before(bits)));
 }
 
 KN_INLINE uint32_t ex2_full(uint32_t bits)
 {
-    const bool small = kn_f32(bits) < -126;
-    const uint32_t y = ex2_ftz(small ? scaled(bits, 0.5F) : bits);
-    return small ? scaled(y, kn_f32(y)) : y;
+    return ex2_after(bits, ex2_ftz(ex2_before(bits)));
 }
 
 // lg2.approx.ftz: the exponent and the fraction's logarithm are one number in 2^-36. The absolute
@@ -108,7 +191,7 @@ KN_INLINE uint32_t ex2_full(uint32_t bits)
 KN_INLINE uint32_t lg2_ftz(uint32_t bits)
 {
     const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits);
-    const int64_t fraction = kn_interpolate(&kn_segments_lg2[m >> 17], m & 0x1ffff) >> 5;
+    const int64_t fraction = (int64_t)kn_interpolate(&kn_segments_lg2, m >> 17, m & 0x1ffff) >> 5;
     const int64_t all = (((int64_t)e - 127) << 36) + (e == 127 && !m ? 0 : fraction);
     const int64_t size = all < 0 ? ~all : all;
     const uint32_t digits = kn_f32_bits(kn_narrow_rz((double)size * 0x1p-36));
@@ -138,8 +221,8 @@ KN_INLINE uint32_t turn_of(uint32_t bits)
 KN_INLINE uint32_t sine_of_turn(uint32_t turn, uint32_t negative)
 {
     const uint32_t quarter = turn >> 23, at = (turn ^ (0 - (quarter & 1))) & 0x7fffff;
-    const int64_t value = kn_interpolate(&kn_segments_sin[at >> 17], at & 0x1ffff);
-    const uint32_t number = kn_f32_bits(kn_narrow_rz((double)value * 0x1p-41));
+    const double value = kn_interpolate(&kn_segments_sin, at >> 17, at & 0x1ffff);
+    const uint32_t number = kn_f32_bits(kn_narrow_rz(value * 0x1p-41));
     return number ^ ((quarter >> 1) ^ negative) << 31;
 }
 
@@ -166,8 +249,8 @@ KN_INLINE uint32_t tanh_full(uint32_t bits)
     const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits) - (127 - 8);
     const uint32_t digits = tanh_digits[e & 15];
     const uint32_t segment = tanh_first[e & 15] + (m >> (23 - digits));
-    const int64_t value = kn_interpolate(&kn_segments_tanh[segment], m >> (6 - digits) & 0x1ffff);
-    const uint32_t number = kn_f32_bits(kn_narrow_rz((double)value * 0x1p-41));
+    const double value = kn_interpolate(&kn_segments_tanh, segment, m >> (6 - digits) & 0x1ffff);
+    const uint32_t number = kn_f32_bits(kn_narrow_rz(value * 0x1p-41));
     const uint32_t edge = (bits & 0x7fffffff) > INFINITE ? KN_NAN_F32 : sign | 0x3f800000;
     return e <= 10 ? sign | number : (int32_t)e < 0 ? bits : edge;
 }
@@ -201,13 +284,30 @@ KN_INLINE uint32_t div_full(uint32_t a, uint32_t b, bool ftz)
 UNARY(sin)
 UNARY(cos)
 KN_CALLED1(tanh, uint32_t, uint32_t, tanh_full(a[i]))
+#define FORMS(name)                                                                                \
+    KN_CALLED_HEAD_(name, uint32_t)                                                                \
+    {                                                                                              \
+        _Alignas(64) uint32_t y[KN_LANES];                                                         \
+        const uint32_t *a = KN_REGISTER(uint32_t, op->a);                                          \
+        KN_EACH_LANE                                                                               \
+        y[i] = name##_before(a[i]);                                                                \
+        name##_each(y, y);                                                                         \
+        KN_EACH_LANE                                                                               \
+        d[i] = name##_after(a[i], y[i]);                                                           \
+    }                                                                                              \
+    KN_CALLED_FORM_(name, uint32_t)                                                                \
+    KN_CALLED_HEAD_(name##_flushed, uint32_t)                                                      \
+    {                                                                                              \
+        name##_each(d, KN_REGISTER(uint32_t, op->a));                                              \
+    }                                                                                              \
+    KN_CALLED_FORM_(name##_flushed, uint32_t)
+FORMS(rcp)
+FORMS(sqrt)
+FORMS(rsqrt)
+FORMS(ex2)
 #define EXACT(name)                                                                                \
     KN_CALLED1(name, uint32_t, uint32_t, name##_full(a[i]))                                        \
     KN_CALLED1(name##_flushed, uint32_t, uint32_t, name##_ftz(a[i]))
-EXACT(rcp)
-EXACT(sqrt)
-EXACT(rsqrt)
-EXACT(ex2)
 EXACT(lg2)
 #define DIVISION(name)                                                                             \
     KN_CALLED2(name##_form, uint32_t, uint32_t, uint32_t, name(a[i], b[i], false))                 \
@@ -225,8 +325,7 @@ KN_INLINE uint64_t rcp_f64(uint64_t bits)
 {
     const uint32_t high = (uint32_t)(bits >> 32), m = DIGITS64(high), e = EXPONENT64(high);
     const uint64_t sign = bits & 1ull << 63;
-    const uint32_t y =
-        (uint32_t)(kn_interpolate(&kn_segments_rcp[m >> 13], (m & 0x1fff) << 4) >> 17);
+    const uint32_t y = kn_interpolate_cut(&kn_segments_rcp, m >> 13, (m & 0x1fff) << 4, 17);
     const uint32_t exponent = 2045 - e + !m; // 0 or less: a subnormal result
     const uint32_t number = exponent << 20 | (m ? (y & 0x7fffff) >> 3 : 0);
     if (e == 0)
@@ -242,8 +341,7 @@ KN_INLINE uint64_t rsqrt_f64(uint64_t bits)
     const uint32_t odd = ~e & 1;
     const uint64_t sign = bits & 1ull << 63;
     const uint32_t y =
-        (uint32_t)(kn_interpolate(&kn_segments_rsqrt[(odd << 6) + (m >> 14)], (m & 0x3fff) << 3) >>
-                   17);
+        kn_interpolate_cut(&kn_segments_rsqrt, (odd << 6) + (m >> 14), (m & 0x3fff) << 3, 17);
     const bool power = !m && !odd;
     const uint32_t number = (3068 - e + power) >> 1 << 20 | (power ? 0 : (y & 0x7fffff) >> 3);
     if (e == 0)

@@ -59,6 +59,11 @@ typedef const struct kn_op *move_fn(const struct kn_op *op, struct kn_warp *w,
             if (place.kind == KN_PLACE_CONSECUTIVE) {                                              \
                 KN_EACH_LANE                                                                       \
                 d[i] = (R)from[(unsigned)i * count];                                               \
+            } else if (place.kind == KN_PLACE_UNIFORM) {                                           \
+                const int32_t *on = mask == UINT32_MAX ? w->active_lanes : kn_lanes_of(op, w);     \
+                const R value = (R)*from;                                                          \
+                KN_EACH_LANE                                                                       \
+                d[i] = on[i] ? value : d[i];                                                       \
             } else {                                                                               \
                 KN_EACH_OF(mask, i)                                                                \
                 d[i] = (R)((const M *)at_lane(w, place, i))[n];                                    \

@@ -31,9 +31,14 @@ def main(source, target):
         out.write('// SPDX-License-Identifier: MIT\n// Made by tools/gen/function_tables.py.\n'
                   '#include "lanes/interpolate.inc.h"\n')
         for name, rows in tables.items():
-            out.write(f'\nconst struct kn_segment kn_segments_{name}[{len(rows)}] = {{\n')
-            for c0, c1, c2 in rows:
-                out.write(f'    {{{(c0 << 15) + ROUNDING[name]}, {c1}, {c2}}},\n')
+            out.write(f'\nconst struct kn_segments kn_segments_{name} = {{\n')
+            for n, factor in enumerate((1 << 15, 2, 4)):
+                out.write(f'    .c{n} = {{\n')
+                for row in rows:
+                    value = row[n] * factor + (ROUNDING[name] if n == 0 else 0)
+                    assert abs(value) < 1 << 53
+                    out.write(f'        {value},\n')
+                out.write('    },\n')
             out.write('};\n')
 
 
