@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,14 +36,34 @@ static bool is_wanted(int fd, const char *path)
            (S_ISREG(s.st_mode) || (S_ISCHR(s.st_mode) && !strncmp(path, "/dev/", 5)));
 }
 
-// Opens the file for the user alone. Returns the reason if it cannot, or NULL.
-static const char *open_file(struct em_sink_file *file, const char *path)
+// Copies a path with the number of this process for each "%p". Returns false if it is too long.
+static bool expand(const char *path, char *out, size_t size)
 {
+    size_t used = 0;
+    for (; *path && used + 1 < size; path++) {
+        if (strncmp(path, "%p", 2)) {
+            out[used++] = *path;
+            continue;
+        }
+        const int digits = snprintf(out + used, size - used, "%ld", (long)getpid());
+        used += (size_t)digits < size - used ? (size_t)digits : size - used - 1;
+        path++;
+    }
+    out[used] = 0;
+    return !*path;
+}
+
+// Opens the file for the user alone. Returns the reason if it cannot, or NULL.
+static const char *open_file(struct em_sink_file *file, const char *with_process)
+{
+    char path[PATH_MAX];
+    file->open = false;
+    if (!expand(with_process, path, sizeof path))
+        return strerror(ENAMETOOLONG);
     static const char not_regular[] = "it is not a regular file; name a file, or a descriptor as "
                                       "/dev/fd/N";
     bool descriptor = names_descriptor(path);
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
-    file->open = false;
     // O_NONBLOCK: a pipe that nobody reads must not hold the program up.
     int fd = open(path, descriptor ? flags : flags | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0 && !descriptor && errno == ELOOP)

@@ -2,6 +2,7 @@
 // Writes the log of a schedule.
 #include "schedule_log.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,6 +30,11 @@ void em_schedule_log_start(void)
     em_assert_locked();
     const char *path = em_config()->schedule_log_path;
     em_schedule_logged = path && em_sink_write(&file, "CARDLESS_SCHEDULE_LOG", path, "", 0);
+    if (em_schedule_logged) {
+        char line[256];
+        write_text(line,
+                   snprintf(line, sizeof line, "program\t%.200s\n", program_invocation_short_name));
+    }
 }
 
 static void log_call(void)

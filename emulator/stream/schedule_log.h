@@ -2,6 +2,7 @@
 // CARDLESS_SCHEDULE_LOG=FILE: what ran in which order, and the decisions that led to it. `cardless
 // explore` reads it. One line for each of these, with tabs between the fields:
 //
+//   program NAME             the first line
 //   call    CALL  NAME       the lines up to the next `call` happened in this call of the program
 //   submit  N  STREAM  WHAT  command N, the number in the order of submission, must wait its turn.
 //                            Commands of the virtual graphics API are g1, g2 …

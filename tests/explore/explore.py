@@ -135,6 +135,21 @@ def check_long_schedule():
     expect(r.returncode == 1 and repeat and repeat[1].count('=') <= 5, r.stdout[-500:])
 
 
+def check_processes():
+    """Each process has a picture of its own, and both follow the schedule."""
+    both = f'{CORPUS} missing_wait right; {CORPUS} missing_wait wrong'
+    r = run('explore', '--check', 'off', '--', 'sh', '-c', both)
+    expect(r.returncode == 1, r)
+    first, *rest = r.stdout.split('  process ')[1:]
+    expect(len(rest) == 1 and first.startswith('1 of 2, explore_corpus:'), r.stdout)
+    for picture in first, *rest:
+        expect(picture.count('  host ') == 1 and picture.count('memset 1 runs') == 1, picture)
+        expect(' *' in picture, picture)
+    # A process without CUDA is no process of the picture.
+    r = run('explore', '--check', 'off', '--', 'sh', '-c', f'{CORPUS} missing_wait wrong')
+    expect(r.returncode == 1 and '  process ' not in r.stdout and '  host ' in r.stdout, r)
+
+
 def check_environment():
     """What explore inherits does not change it."""
     r = run('explore', '--check', 'off', '--schedules', '1', '--', 'sh', '-c',
@@ -218,6 +233,7 @@ check_flaky()
 check_one_order()
 check_deadlocks()
 check_schedules()
+check_processes()
 check_environment()
 for each in signal.SIGINT, signal.SIGTERM:
     check_end(each, 0)

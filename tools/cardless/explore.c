@@ -123,14 +123,8 @@ static bool make_folder(struct explore *x)
 
 static void remove_folder(const struct explore *x)
 {
-    static const char *const names[] = {"schedule", "diagnostics", "trace", "output", "policy"};
-    for (unsigned slot = 0; slot < x->jobs; slot++) {
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            char path[128];
-            snprintf(path, sizeof path, "%s/%s.%u", x->folder, names[i], slot);
-            unlink(path);
-        }
-    }
+    for (unsigned slot = 0; slot < x->jobs; slot++)
+        explore_remove_logs(x, slot);
     rmdir(x->folder);
 }
 

@@ -92,6 +92,20 @@ bool outcome_is_same(const struct outcome *a, const struct outcome *b);
 // "exit status 3", "signal 11 (Segmentation fault)" …
 void outcome_text(const struct explore *x, const struct outcome *outcome, char *out, size_t size);
 
+// ---- the files of a run (explore_log.c) ----
+
+enum { EXPLORE_PROCESSES = 64 }; // more are ignored
+
+// "FOLDER/NAME.SLOT", which all processes of a run share, and the file of one of them.
+void explore_log_path(const struct explore *x, unsigned slot, const char *name, char *out,
+                      size_t size);
+void explore_process_path(const struct explore *x, unsigned slot, const char *name, pid_t process,
+                          char *out, size_t size);
+// Lists the processes of the last run of a slot that have logged their schedule, in the order of
+// their numbers. Returns how many there are.
+size_t explore_processes(const struct explore *x, unsigned slot, pid_t list[EXPLORE_PROCESSES]);
+void explore_remove_logs(const struct explore *x, unsigned slot);
+
 // ---- search (explore_search.c) ----
 
 struct found {

@@ -41,6 +41,7 @@ struct command {
 struct picture {
     char stream[MOST_STREAMS][NAME_B];
     int streams, width[MOST_STREAMS];
+    char program[NAME_B];
     char call_name[NAME_B]; // of the call that the log is at
     struct cell *cells;
     size_t cell_count;
@@ -165,17 +166,19 @@ static unsigned split(char *line, char **field, unsigned most)
     return count;
 }
 
-static void read_schedule(const struct explore *x, struct picture *p)
+static void read_schedule(const struct explore *x, pid_t process, struct picture *p)
 {
     char path[128], line[512], call[NAME_B] = "", *field[4];
     bool departs = false;
-    snprintf(path, sizeof path, "%s/schedule.0", x->folder);
+    explore_process_path(x, 0, "schedule", process, path, sizeof path);
     FILE *f = fopen(path, "r");
     while (f && fgets(line, sizeof line, f)) {
         unsigned fields = split(line, field, 4);
         if (fields == 3 && !strcmp(field[0], "call")) {
             snprintf(call, sizeof call, "%s", field[1]);
             snprintf(p->call_name, sizeof p->call_name, "%s", field[2]);
+        } else if (fields == 2 && !strcmp(field[0], "program")) {
+            snprintf(p->program, sizeof p->program, "%s", field[1]);
         } else if (fields == 4 && !strcmp(field[0], "submit")) {
             read_submit(p, call, field);
         } else if (fields == 4 && !strcmp(field[0], "decide")) {
@@ -386,11 +389,11 @@ static void print_rest(const struct picture *p, FILE *to)
     }
 }
 
-static void print_calls(const struct explore *x, struct picture *p, FILE *to)
+static void print_calls(const struct explore *x, pid_t process, struct picture *p, FILE *to)
 {
     char path[128], line[LINE_B], *text;
     bool begun = false;
-    snprintf(path, sizeof path, "%s/trace.0", x->folder);
+    explore_process_path(x, 0, "trace", process, path, sizeof path);
     FILE *trace = fopen(path, "r");
     unsigned rows = rows_before(p, trace),
              hidden = rows > SHOWN_BEFORE + 2 ? rows - SHOWN_BEFORE : 0;
@@ -414,16 +417,31 @@ static void print_calls(const struct explore *x, struct picture *p, FILE *to)
     print_rest(p, to);
 }
 
+static void free_picture(struct picture *p)
+{
+    free(p->cells);
+    free(p->commands);
+}
+
+// One picture for each process in which work has waited: processes do not share streams, and how
+// they overlap in time is not known.
 void explore_picture(const struct explore *x, FILE *to)
 {
-    struct picture p = {.streams = 0};
-    read_schedule(x, &p);
-    if (p.streams) {
-        print_head(&p, to);
-        print_calls(x, &p, to);
+    pid_t processes[EXPLORE_PROCESSES];
+    const size_t count = explore_processes(x, 0, processes);
+    for (size_t i = 0; i < count; i++) {
+        struct picture p = {.streams = 0};
+        read_schedule(x, processes[i], &p);
+        if (p.streams && count > 1)
+            fprintf(to, "  process %zu of %zu, %s:\n\n", i + 1, count, p.program);
+        if (p.streams) {
+            print_head(&p, to);
+            print_calls(x, processes[i], &p, to);
+        }
+        if (p.streams && i + 1 < count)
+            fputc('\n', to);
+        free_picture(&p);
     }
-    free(p.cells);
-    free(p.commands);
 }
 
 // Control bytes would move the cursor or change the terminal.
@@ -438,7 +456,7 @@ void explore_output(const struct explore *x, FILE *to)
 {
     char path[128], line[OUTPUT_LINES][256];
     unsigned count = 0;
-    snprintf(path, sizeof path, "%s/output.0", x->folder);
+    explore_log_path(x, 0, "output", path, sizeof path);
     FILE *f = fopen(path, "r");
     while (f && fgets(line[count % OUTPUT_LINES], sizeof *line, f))
         count++;

@@ -21,20 +21,15 @@ double explore_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void log_path(const struct explore *x, unsigned slot, const char *name, char *out,
-                     size_t size)
-{
-    snprintf(out, size, "%s/%s.%u", x->folder, name, slot);
-}
-
 // ---- the child ----
 
+// Sets a variable to the path of a log between two texts.
 static void set_log(const struct explore *x, unsigned slot, const char *name, const char *variable,
-                    const char *prefix)
+                    const char *before, const char *after)
 {
     char path[128], value[160];
-    log_path(x, slot, name, path, sizeof path);
-    snprintf(value, sizeof value, "%s%s", prefix, path);
+    explore_log_path(x, slot, name, path, sizeof path);
+    snprintf(value, sizeof value, "%s%s%s", before, path, after);
     setenv(variable, value, 1);
 }
 
@@ -42,7 +37,7 @@ static void redirect(const struct explore *x, unsigned slot, bool keep)
 {
     char path[128] = "/dev/null";
     if (keep)
-        log_path(x, slot, "output", path, sizeof path);
+        explore_log_path(x, slot, "output", path, sizeof path);
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd < 0)
         return;
@@ -62,8 +57,8 @@ static void become_program(const struct explore *x, unsigned slot, const char *p
     if (getppid() != parent)
         _exit(126);
     setenv("CARDLESS_POLICY", policy, 1);
-    set_log(x, slot, "schedule", "CARDLESS_SCHEDULE_LOG", "");
-    set_log(x, slot, "diagnostics", "CARDLESS_DIAGNOSTICS", "json:");
+    set_log(x, slot, "schedule", "CARDLESS_SCHEDULE_LOG", "", ".%p");
+    set_log(x, slot, "diagnostics", "CARDLESS_DIAGNOSTICS", "json:", "");
     setenv("CARDLESS_DEADLOCK", "abort", 1);
     setenv("CARDLESS_DEADLOCK_MS", "500", 0);
     if (x->check_order)
@@ -71,7 +66,7 @@ static void become_program(const struct explore *x, unsigned slot, const char *p
     else
         unsetenv("CARDLESS_CHECK");
     if (picture)
-        set_log(x, slot, "trace", "CARDLESS_TRACE", "");
+        set_log(x, slot, "trace", "CARDLESS_TRACE", "", ".%p");
     else
         unsetenv("CARDLESS_TRACE");
     redirect(x, slot, picture);
@@ -82,22 +77,12 @@ static void become_program(const struct explore *x, unsigned slot, const char *p
     _exit(127);
 }
 
-static void remove_logs(const struct explore *x, unsigned slot)
-{
-    static const char *const names[] = {"schedule", "diagnostics", "trace", "output"};
-    char path[128];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        log_path(x, slot, names[i], path, sizeof path);
-        unlink(path);
-    }
-}
-
 static bool run_start_with(const struct explore *x, struct run *run, unsigned slot,
                            const char *policy, bool picture)
 {
     int ends[2];
     const pid_t parent = getpid();
-    remove_logs(x, slot);
+    explore_remove_logs(x, slot);
     if (pipe2(ends, O_CLOEXEC)) {
         fprintf(stderr, "cardless explore: cannot make a pipe: %s\n", strerror(errno));
         return false;
@@ -123,7 +108,7 @@ bool run_start(const struct explore *x, struct run *run, unsigned slot, const ch
     char *in_file = NULL;
     if (strlen(policy) <= POLICY_MOST_B)
         return run_start_with(x, run, slot, policy, picture);
-    log_path(x, slot, "policy", path, sizeof path);
+    explore_log_path(x, slot, "policy", path, sizeof path);
     in_file = strdup(policy);
     bool started = in_file && schedule_to_file(&in_file, path) &&
                    run_start_with(x, run, slot, in_file, picture);
@@ -133,31 +118,53 @@ bool run_start(const struct explore *x, struct run *run, unsigned slot, const ch
 
 // ---- the end ----
 
-// The decisions that the run has taken.
-static void read_decisions(const struct explore *x, unsigned slot, struct outcome *out)
+static void add_decision(struct outcome *o, struct decision d)
 {
-    char path[128], line[256];
-    size_t capacity = 0;
-    log_path(x, slot, "schedule", path, sizeof path);
+    if (!(o->count & (o->count - 1))) { // it grows when the count is a power of two
+        struct decision *more = realloc(o->decisions, (o->count ? 2 * o->count : 1) * sizeof *more);
+        if (!more)
+            return; // the schedule is cut: what is missing takes option 0
+        o->decisions = more;
+    }
+    o->decisions[o->count++] = d;
+}
+
+// The decisions that one process has taken.
+static void read_decisions(const char *path, struct outcome *out)
+{
+    char line[256];
     FILE *f = fopen(path, "r");
-    out->logged = f;
     while (f && fgets(line, sizeof line, f)) {
         struct decision d;
         unsigned number;
-        if (sscanf(line, "decide\t%u\t%u\t%u", &number, &d.options, &d.option) != 3 ||
-            number != out->count) // of another process, which has written to the same log
-            continue;
-        if (out->count == capacity) {
-            capacity = capacity ? 2 * capacity : 64;
-            struct decision *more = realloc(out->decisions, capacity * sizeof *more);
-            if (!more)
-                break; // the schedule is cut: what is missing takes option 0
-            out->decisions = more;
-        }
-        out->decisions[out->count++] = d;
+        if (sscanf(line, "decide\t%u\t%u\t%u", &number, &d.options, &d.option) == 3 &&
+            number == out->count)
+            add_decision(out, d);
     }
     if (f)
         fclose(f);
+}
+
+// The decisions of the run: the schedule applies to each of its processes, so they are those of the
+// process that has taken the most.
+static void read_schedules(const struct explore *x, unsigned slot, struct outcome *out)
+{
+    pid_t processes[EXPLORE_PROCESSES];
+    const size_t count = explore_processes(x, slot, processes);
+    out->logged = count;
+    for (size_t i = 0; i < count; i++) {
+        char path[128];
+        struct outcome one = {.count = 0};
+        explore_process_path(x, slot, "schedule", processes[i], path, sizeof path);
+        read_decisions(path, &one);
+        if (one.count > out->count) {
+            free(out->decisions);
+            out->decisions = one.decisions;
+            out->count = one.count;
+        } else {
+            free(one.decisions);
+        }
+    }
 }
 
 static void copy_member(const char *line, const char *name, char *out, size_t size)
@@ -180,7 +187,7 @@ static bool read_diagnostic(const struct explore *x, unsigned slot, bool stuck, 
 {
     char path[128], line[8192];
     bool found = false;
-    log_path(x, slot, "diagnostics", path, sizeof path);
+    explore_log_path(x, slot, "diagnostics", path, sizeof path);
     FILE *f = fopen(path, "r");
     while (f && !found && fgets(line, sizeof line, f)) {
         char id[16] = "", entry[128] = "", text[768] = "";
@@ -217,7 +224,7 @@ static void judge(const struct explore *x, const struct run *run, int status, bo
         out->kind = FAILED_EXIT;
         out->value = WEXITSTATUS(status);
     }
-    read_decisions(x, run->slot, out);
+    read_schedules(x, run->slot, out);
 }
 
 bool run_ended(const struct explore *x, struct run *run, struct outcome *out)
