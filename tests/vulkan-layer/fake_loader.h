@@ -16,7 +16,7 @@ struct function {
         "vk" #name, (PFN_vkVoidFunction)(function)                                                 \
     }
 
-static PFN_vkVoidFunction find(const struct function *list, size_t count, const char *name)
+static inline PFN_vkVoidFunction find(const struct function *list, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(list[i].name, name))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Swapchains, debug labels and pNext chains while the layer holds submissions, on a simulated
 // driver. It checks that no two threads use a swapchain at once.
+#include "fake_extensions.h"
 #include "fake_program.h"
 
 static VkSemaphore gate;

@@ -2,7 +2,7 @@
 // The program's side of the tests on a simulated driver: a device, semaphores, fences, and
 // submissions that the layer holds.
 #pragma once
-#include "fake_queues.h"
+#include "fake_driver.h"
 
 static VkDevice device;
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A simulated driver with two queues, which notes each call as a line of text. Its fences are
 // signalled at once.
-#pragma once
+#include "fake_driver.h"
+
 #include "fake_extensions.h"
 
 static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count,
                                                    const VkSubmitInfo *infos, VkFence fence)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_lock);
     note("%s submit", ((struct queue *)queue)->name);
     for (uint32_t i = 0; i < count; i++) {
         const VkTimelineSemaphoreSubmitInfo *values =
@@ -24,14 +25,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count
             note(" protected");
     }
     VkResult r = end_submission(fence);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_lock);
     return r;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL bind_sparse(VkQueue queue, uint32_t count,
                                                   const VkBindSparseInfo *infos, VkFence fence)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_lock);
     note("%s sparse", ((struct queue *)queue)->name);
     for (uint32_t i = 0; i < count; i++) {
         note_list("w", infos[i].pWaitSemaphores, infos[i].waitSemaphoreCount);
@@ -41,7 +42,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL bind_sparse(VkQueue queue, uint32_t count,
         note_list("s", infos[i].pSignalSemaphores, infos[i].signalSemaphoreCount);
     }
     VkResult r = end_submission(fence);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_lock);
     return r;
 }
 
@@ -50,12 +51,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice device, uint32_t 
                                                       uint64_t timeout)
 {
     (void)device, (void)all;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_lock);
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++)
-        for (unsigned k = 0; k < 64; k++)
+        for (unsigned k = 0; k < SIGNALLED_MOST; k++)
             found += signalled[k] == (uintptr_t)fences[i];
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_lock);
     return found >= count ? VK_SUCCESS : time_out(timeout);
 }
 
@@ -85,20 +86,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL reset_fences(VkDevice device, uint32_t cou
                                                    const VkFence *fences)
 {
     (void)device;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_lock);
     for (uint32_t i = 0; i < count; i++)
-        for (unsigned k = 0; k < 64; k++)
+        for (unsigned k = 0; k < SIGNALLED_MOST; k++)
             if (signalled[k] == (uintptr_t)fences[i])
                 signalled[k] = 0;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_lock);
     return VK_SUCCESS;
 }
 
 static uintptr_t new_handle(void)
 {
-    pthread_mutex_lock(&lock);
+    static uintptr_t handles = 100; // guarded by fake_lock
+    pthread_mutex_lock(&fake_lock);
     uintptr_t h = ++handles;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_lock);
     return h;
 }
 
@@ -202,8 +204,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL extensions(VkPhysicalDevice physical, cons
     return VK_SUCCESS;
 }
 
-static inline VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device,
-                                                                       const char *name)
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
 {
     const struct function list[] = {
         F(DestroyDevice, destroy_device),       F(QueueSubmit, queue_submit),
@@ -219,8 +220,7 @@ static inline VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice 
     return f ? f : extension_proc(name);
 }
 
-static inline VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance,
-                                                                         const char *name)
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name)
 {
     const struct function list[] = {
         F(CreateInstance, create_instance), F(DestroyInstance, destroy_instance),
