@@ -11,22 +11,16 @@
 
 static uint32_t live_threads(const struct px_block *block)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        count += block->warps[i].w.lanes ? KN_LANES : 0;
-    return count;
+    return block->running * KN_LANES;
 }
 
-// Threads that have arrived: a warp that is complete counts as 32.
-static uint32_t arrived_threads(const struct px_block *block, const struct px_barrier_state *b)
+// The threads of a warp that wait. A warp that is complete counts as 32.
+static uint32_t waiting_in(const struct px_warp *warp, const struct px_barrier_state *b)
 {
-    uint32_t count = b->arrived;
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        if (b->lanes[i])
-            count += block->warps[i].w.lanes & ~b->lanes[i]
-                         ? (uint32_t)__builtin_popcount(b->lanes[i])
-                         : KN_LANES;
-    return count;
+    const uint32_t lanes = b->lanes[warp->index];
+    if (!lanes)
+        return 0;
+    return warp->w.lanes & ~lanes ? (uint32_t)__builtin_popcount(lanes) : KN_LANES;
 }
 
 // Writes the result of red for the lanes of a fragment.
@@ -74,20 +68,27 @@ static void check(struct px_block *block, uint32_t number)
 {
     const struct px_barrier_state *b = &block->barriers.of[number];
     const uint32_t expected = b->expected ? b->expected : live_threads(block);
-    if (arrived_threads(block, b) >= expected)
+    if (b->arrived + b->waiting >= expected)
         release(block, number);
 }
 
 void px_barriers_ended(struct px_block *block)
 {
-    for (uint32_t rest = block->barriers.used; rest; rest &= rest - 1)
-        check(block, (uint32_t)__builtin_ctz(rest));
+    for (uint32_t rest = block->barriers.used; rest; rest &= rest - 1) {
+        const uint32_t number = (uint32_t)__builtin_ctz(rest);
+        struct px_barrier_state *b = &block->barriers.of[number];
+        b->waiting = 0; // a warp may have become complete
+        for (uint32_t i = 0; i < block->warp_count; i++)
+            b->waiting += waiting_in(&block->warps[i], b);
+        check(block, number);
+    }
 }
 
 static void arrive(struct px_barrier_state *b, const struct px_warp *warp, uint32_t lanes,
                    const struct kn_op *op)
 {
     const struct kn_warp *w = &warp->w;
+    const uint32_t before = waiting_in(warp, b);
     if (!b->arrived && !b->line)
         b->all = 1;
     b->line = op->line;
@@ -96,6 +97,7 @@ static void arrive(struct px_barrier_state *b, const struct px_warp *warp, uint3
         return;
     }
     b->lanes[warp->index] |= lanes;
+    b->waiting += waiting_in(warp, b) - before;
     if (op->i == PX_BARRIER_SYNC)
         return;
     const uint32_t values = KN_PREDICATE(op->c) & lanes;
@@ -166,7 +168,7 @@ void px_barriers_text(const struct px_block *block, char *out, size_t size_B, un
             *line = b->line;
         used += (size_t)snprintf(out + used, size_B - used,
                                  "; at barrier %u (line %u) %u of %u threads have arrived", number,
-                                 b->line, arrived_threads(block, b),
+                                 b->line, b->arrived + b->waiting,
                                  b->expected ? b->expected : live_threads(block));
     }
 }

@@ -10,7 +10,8 @@
 enum { PX_BARRIERS = 16, PX_WARPS_MOST = 32 };
 
 struct px_barrier_state {
-    uint32_t arrived;              // threads that wait or have passed by (arrive)
+    uint32_t arrived;              // threads that have passed by (arrive)
+    uint32_t waiting;              // threads that wait
     uint32_t expected;             // threads; 0: all of the block
     uint32_t count, all, any;      // of the predicates of red
     uint32_t lanes[PX_WARPS_MOST]; // that have arrived, by warp

@@ -421,7 +421,6 @@ enum px_progress px_block_run(struct px_block *block, int64_t budget)
             block->current = warp;
             switch (px_warp_run(warp)) {
             case PX_STOP_ENDED:
-                block->running--;
                 progress = true;
                 break;
             case PX_STOP_STUCK:

@@ -20,11 +20,6 @@ static void activate(struct px_warp *warp, uint32_t lanes)
         kn_warp_activate(&warp->w, lanes);
 }
 
-void px_warp_put(struct px_warp *warp, struct px_fragment fragment)
-{
-    warp->fragments[warp->count++] = fragment;
-}
-
 static struct px_fragment take(struct px_warp *warp, unsigned index)
 {
     struct px_fragment f = warp->fragments[index];
@@ -83,7 +78,15 @@ static int find_arrived_elsewhere(const struct px_warp *warp)
 
 const struct kn_op *px_warp_next(struct px_warp *warp)
 {
+    const struct px_fragment *only = warp->fragments;
     int best = -1;
+    if (warp->count == 1 && only->state == PX_READY) {
+        warp->count = 0;
+        warp->turn = only->turn;
+        warp->backward = only->backward;
+        activate(warp, only->lanes);
+        return only->at;
+    }
     for (unsigned i = 0; i < warp->count; i++)
         if (is_ready(warp, &warp->fragments[i]) &&
             (best < 0 || comes_before(&warp->fragments[i], &warp->fragments[best])))
@@ -113,6 +116,7 @@ static struct px_fragment part(const struct px_warp *warp, uint32_t lanes, const
 const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const struct kn_op *next)
 {
     warp->w.lanes &= ~lanes;
+    warp->block->running -= !warp->w.lanes;
     if (warp->block->barriers.used)
         px_barriers_ended(warp->block);
     if (warp->w.active & ~lanes) {

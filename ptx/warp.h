@@ -63,7 +63,10 @@ unsigned px_warp_run(struct px_warp *warp);
 // fragment is ready: then w.stop is set.
 const struct kn_op *px_warp_next(struct px_warp *warp);
 // Adds a fragment.
-void px_warp_put(struct px_warp *warp, struct px_fragment fragment);
+static inline void px_warp_put(struct px_warp *warp, struct px_fragment fragment)
+{
+    warp->fragments[warp->count++] = fragment;
+}
 // Ends lanes of the running fragment. Returns the operation that runs next, which is `next` if
 // lanes of the fragment are left.
 const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const struct kn_op *next);

@@ -112,12 +112,16 @@ KN_OUT_OF_LINE struct kn_place kn_generic(const struct kn_op *op, struct kn_warp
     w->at = op;
     if (mask == UINT32_MAX) {
         KN_EACH_LANE
+        steps |= a[i] + op->u - first - (uint64_t)i * size_B;
+        if (!steps && !(first & (align_B - 1)) && first - from < m->device_end - from &&
+            m->device_end - first >= (uint64_t)KN_LANES * size_B)
+            return (struct kn_place){(char *)(uintptr_t)first, KN_PLACE_CONSECUTIVE};
+        KN_EACH_LANE
         {
             const uint64_t x = a[i] + op->u;
             w->addresses[i] = x;
             bits |= x;
             range |= x - from;
-            steps |= x - first - (uint64_t)i * size_B;
             differences |= x ^ first;
         }
     } else {
@@ -130,14 +134,12 @@ KN_OUT_OF_LINE struct kn_place kn_generic(const struct kn_op *op, struct kn_warp
             range |= x - from;
             differences |= x ^ first;
         }
-        steps = 1;
     }
     // `range` is at least the greatest offset, and less than a power of two that exceeds that.
     if (__builtin_expect((bits & (align_B - 1)) || range >= m->device_end - from, 0))
         return kn_place_slowly(op, w, mask, size_B, align_B, write);
-    return (struct kn_place){(char *)(uintptr_t)first, !steps         ? KN_PLACE_CONSECUTIVE
-                                                       : !differences ? KN_PLACE_UNIFORM
-                                                                      : KN_PLACE_SCATTERED};
+    return (struct kn_place){(char *)(uintptr_t)first,
+                             differences ? KN_PLACE_SCATTERED : KN_PLACE_UNIFORM};
 }
 
 // The same for 32-bit addresses in a space of limit_B bytes at `base`, which for lane i begins at
@@ -152,11 +154,15 @@ static inline struct kn_place kn_offsets(const struct kn_op *op, struct kn_warp 
     w->at = op;
     if (mask == UINT32_MAX) {
         KN_EACH_LANE
+        steps |= a[i] + offset - first - (uint32_t)i * size_B;
+        if (!steps && !stride_B && !(first & (align_B - 1)) &&
+            (uint64_t)first + KN_LANES * size_B <= limit_B)
+            return (struct kn_place){base + first, KN_PLACE_CONSECUTIVE};
+        KN_EACH_LANE
         {
             const uint32_t x = a[i] + offset;
             bits |= x;
             most = x > most ? x : most;
-            steps |= x - first - (uint32_t)i * size_B;
             differences |= x ^ first;
         }
     } else {
@@ -168,7 +174,6 @@ static inline struct kn_place kn_offsets(const struct kn_op *op, struct kn_warp 
             most = x > most ? x : most;
             differences |= x ^ first;
         }
-        steps = 1;
     }
     if (__builtin_expect((bits & (align_B - 1)) || most >= limit_B || limit_B - most < size_B, 0)) {
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -180,8 +185,6 @@ static inline struct kn_place kn_offsets(const struct kn_op *op, struct kn_warp 
                 return kn_fault(w, KN_FAULT_ADDRESS, UINT32_C(1) << i, x, size_B, write);
         }
     }
-    if (!stride_B && !steps)
-        return (struct kn_place){base + first, KN_PLACE_CONSECUTIVE};
     if (!stride_B && !differences)
         return (struct kn_place){base + first, KN_PLACE_UNIFORM};
     const int32_t *on = mask == UINT32_MAX ? w->active_lanes : kn_lanes_of(op, w);
