@@ -16,6 +16,19 @@ void px_lower_vote(struct px_lower *l, const struct px_statement *s)
                      px_destination(l, s, 0), px_source(l, s, 0), members);
 }
 
+// Without .sync, the active threads take part: the lanes that execute the operation together.
+void px_lower_shfl_active(struct px_lower *l, const struct px_statement *s)
+{
+    px_emit(l, px_name(l, "shfl.%s.32", px_modifier_name(s->choice[0])), px_destination(l, s, 0),
+            px_destination(l, s, 1), px_source(l, s, 0), px_source(l, s, 1), px_source(l, s, 2));
+}
+
+void px_lower_vote_active(struct px_lower *l, const struct px_statement *s)
+{
+    px_emit(l, px_name(l, "vote.%s", px_modifier_name(s->choice[0])), px_destination(l, s, 0),
+            px_source(l, s, 0), px_constant(l, 'w', UINT32_MAX));
+}
+
 void px_lower_match_any(struct px_lower *l, const struct px_statement *s)
 {
     const px_register members = px_source(l, s, 1);

@@ -137,6 +137,13 @@ static void versions_check(struct px_lower *l, const struct px_statement *s,
                   row->version % 10u, part->version / 10, part->version % 10);
     else if (row->target > part->target)
         px_refuse(l, "needs .target sm_%u, but the text has sm_%u", row->target, part->target);
+    else if (row->last_version && part->version > row->last_version &&
+             part->target > row->last_target)
+        px_refuse(l,
+                  "is not supported from .version %u.%u and .target sm_%u on, but the text has "
+                  "%u.%u and sm_%u; use the form with .sync",
+                  (row->last_version + 1u) / 10, (row->last_version + 1u) % 10,
+                  row->last_target + 1u, part->version / 10, part->version % 10, part->target);
 }
 
 void px_match(struct px_lower *l, struct px_statement *s, const struct px_text *root,

@@ -99,8 +99,10 @@ struct px_row {
                             // group is 1 if it may be absent, 2 if exactly one is needed
     const struct px_class *d, *a;
     uint8_t destinations, sources;
-    uint8_t version;    // of PTX: 10 * major + minor
-    uint8_t target;     // sm_NN
+    uint8_t version; // of PTX: 10 * major + minor
+    uint8_t target;  // sm_NN
+    // Later versions should refuse it on later targets. 0: no version does.
+    uint8_t last_version, last_target;
     px_lower_fn *lower; // NULL: `form`
     const char *form;   // a template of the form's name
 };

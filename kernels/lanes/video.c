@@ -112,16 +112,29 @@ static inline uint32_t merge(uint32_t x, uint32_t c, unsigned part)
     return (c & ~(mask << at)) | (x & mask) << at;
 }
 
+// "vshl, vshr: with .clamp, shift amounts above 32 are 32; with .wrap, their lower five bits". The
+// card has 34 bits for the result, the uppermost of which is a sign even if all types are unsigned,
+// and saturates it to a word also for parts.
+static inline int64_t shift(const struct kn_video *v, int64_t x, uint32_t by)
+{
+    const uint32_t digits = v->flags & KN_VIDEO_WRAP ? by & 31 : by > 32 ? 32 : by;
+    const int64_t value = extend((uint64_t)compute(v->operation, x, digits), 34, true);
+    return v->flags & KN_VIDEO_SATURATE ? clamp(value, 32, v->flags & KN_VIDEO_SIGNED_D) : value;
+}
+
+static inline int64_t first(const struct kn_video *v, uint32_t a, uint32_t b)
+{
+    const int64_t x = part_of(a, v->a, v->flags & KN_VIDEO_SIGNED_A);
+    if (v->operation == KN_VIDEO_SHL || v->operation == KN_VIDEO_SHR)
+        return shift(v, x, (uint32_t)part_of(b, v->b, false));
+    const int64_t value = compute(v->operation, x, part_of(b, v->b, v->flags & KN_VIDEO_SIGNED_B));
+    const bool saturates = v->flags & KN_VIDEO_SATURATE;
+    return saturates ? saturate(value, v->write, v->flags & KN_VIDEO_SIGNED_D) : value;
+}
+
 static inline uint32_t video(struct kn_video v, uint32_t a, uint32_t b, uint32_t c)
 {
-    const bool shifts = v.operation == KN_VIDEO_SHL || v.operation == KN_VIDEO_SHR;
-    const int64_t x = part_of(a, v.a, v.flags & KN_VIDEO_SIGNED_A);
-    int64_t y = part_of(b, v.b, v.flags & KN_VIDEO_SIGNED_B && !shifts);
-    if (shifts)
-        y = v.flags & KN_VIDEO_WRAP ? y & 31 : y > 32 ? 32 : y;
-    int64_t value = compute(v.operation, x, y);
-    if (v.flags & KN_VIDEO_SATURATE)
-        value = saturate(value, v.write, v.flags & KN_VIDEO_SIGNED_D);
+    const int64_t value = first(&v, a, b);
     const uint32_t result = second(&v, value, c);
     return v.write == KN_VIDEO_WORD ? result : merge(result, c, v.write);
 }

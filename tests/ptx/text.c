@@ -223,6 +223,26 @@ static void statements(void)
                    -EINVAL, "needs .version 6.0");
 }
 
+// "vote, shfl without .sync are not supported from PTX 6.4 and sm_70 on."
+static void old_statements(void)
+{
+#define OLD(version, target, body)                                                                 \
+    ".version " version "\n.target " target                                                        \
+    "\n.entry k() { .reg .b32 %r<9>; .reg .pred %p<9>; " body " }"
+    expect_good(OLD("6.3", "sm_70", "vote.any.pred %p1, %p2;"));
+    expect_good(OLD("8.5", "sm_52", "vote.ballot.b32 %r1, !%p2;"));
+    expect_good(OLD("8.5", "sm_52", "shfl.up.b32 %r1|%p1, %r2, 1, 0;"));
+    expect_refused(OLD("6.4", "sm_70", "vote.any.pred %p1, %p2;"), -EINVAL,
+                   "is not supported from .version 6.4 and .target sm_70 on");
+    expect_refused(OLD("8.5", "sm_90", "vote.ballot.b32 %r1, %p2;"), -EINVAL,
+                   "use the form with .sync");
+    expect_refused(OLD("8.5", "sm_90", "shfl.idx.b32 %r1, %r2, 1, 31;"), -EINVAL,
+                   "use the form with .sync");
+    expect_good(OLD("1.4", "sm_13", "pmevent 7;"));
+    expect_refused(OLD("1.4", "sm_13", "pmevent.mask 7;"), -EINVAL, "needs .version 3.0");
+#undef OLD
+}
+
 static void flow(void)
 {
     struct px_module *m = load(KERNEL(".reg .b32 %r; .reg .pred %p;\n"
@@ -388,6 +408,7 @@ int main(int count, char **arguments)
     variables();
     kernels();
     statements();
+    old_statements();
     flow();
     calls();
     links();

@@ -31,12 +31,20 @@ def logical_lines(text):
         held = ''
 
 
+def range_of(text, number):
+    """'1.2-6.3' or '1.2': the first and the last one; the latter is 0 if there is no last one."""
+    first, _, last = text.partition('-')
+    return number(first), number(last) if last else 0
+
+
 class Row:
     def __init__(self, chapter, line, columns):
         self.chapter, self.line = chapter, line
         self.opcode, self.operands, version, target, self.lowering = columns
-        major, minor = version.split('.')
-        self.version, self.target = int(major) * 10 + int(minor), int(target)
+        self.version, self.last_version = range_of(version, lambda v: int(v.replace('.', '')))
+        self.target, self.last_target = range_of(target, int)
+        if bool(self.last_version) != bool(self.last_target):
+            raise Failure('the last version goes with the last target')
         self.root = re.match(r'[a-z0-9_]+', self.opcode).group()
         self.groups = []  # (kind, [modifiers]): '.', '{' or '['
 
@@ -197,7 +205,8 @@ def table_source(table):
             f'    {{.root = {c_text(row.root)}, .pattern = {c_text(row.opcode)}, '
             f'.groups = groups_{n}, .d = {sides[0][0]}, .a = {sides[1][0]}, '
             f'.destinations = {sides[0][1]}, .sources = {sides[1][1]}, .version = {row.version}, '
-            f'.target = {row.target}, .lower = {function}, .form = {form}}},')
+            f'.target = {row.target}, .last_version = {row.last_version}, '
+            f'.last_target = {row.last_target}, .lower = {function}, .form = {form}}},')
     out += ['', 'const struct px_row px_rows[] = {'] + rows + ['};',
             f'const unsigned px_row_count = {len(rows)};', '',
             'const struct px_modifier_info px_modifiers[PX_MOD_COUNT] = {']
@@ -227,6 +236,9 @@ def page(table, chapters):
             opcode = row.opcode.replace('|', '\\|')
             operands = row.operands.replace('|', '\\|').replace('*', '\\*')
             target = f'sm_{row.target}' if row.target else 'all'
+            if row.last_target:
+                last = f'{row.last_version // 10}.{row.last_version % 10}'
+                target += f', up to sm_{row.last_target} after PTX {last}'
             out.append(f'| `{opcode}` | {operands} | {row.version // 10}.{row.version % 10} | '
                        f'{target} | {"no" if row.lowering == "-" else "yes"} |')
         out.append('')

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Kernels of a few instructions whose results follow from the manual's words.
+#include <string.h>
+
+#include "expect.h"
+#include "guard.h"
+#include "run_text.h"
+
+// What kernels write, a word for each of 32 threads.
+static uint32_t words[32];
+
+// Runs `body` in 32 threads: %t is the thread, and %r0 is written to words[%t].
+static void run(const char *version, const char *target, const char *body)
+{
+    char text[2048];
+    snprintf(text, sizeof text,
+             ".version %s\n.target %s\n.address_size 64\n.entry k(.param .u64 p)\n{\n"
+             ".reg .b32 %%t, %%r<8>;\n.reg .pred %%p<8>;\n.reg .b64 %%m, %%q;\n"
+             "ld.param.u64 %%m, [p];\nmov.u32 %%t, %%tid.x;\nmad.wide.u32 %%q, %%t, 4, %%m;\n"
+             "mov.u32 %%r0, 0;\n%s\nst.global.u32 [%%q], %%r0;\n}\n",
+             version, target, body);
+    memset(words, 0xcd, sizeof words);
+    EXPECT_EQ(run_text(text, 32, words, sizeof words), 0);
+}
+
+// "vote, shfl without .sync": the active threads take part. Threads that a branch or a guard
+// excludes do not.
+static void vote_of_active_threads(void)
+{
+    run("6.0", "sm_30",
+        "setp.lt.u32 %p0, %t, 5; setp.lt.u32 %p1, %t, 12; setp.ge.u32 %p2, %t, 3;\n"
+        "@!%p1 bra E;\n"
+        "vote.ballot.b32 %r0, %p0;\n"
+        "@%p2 vote.ballot.b32 %r1, %p0;\n"
+        "@%p2 mad.lo.u32 %r0, %r1, 256, %r0;\n"
+        "E:");
+    for (uint32_t i = 0; i < 32; i++)
+        EXPECT_EQ(words[i], i >= 12 ? 0 : i < 3 ? 0x1f : 0x181f);
+    run("6.0", "sm_30",
+        "setp.lt.u32 %p0, %t, 5; setp.lt.u32 %p1, %t, 12;\n"
+        "@!%p1 bra E;\n"
+        "vote.all.pred %p3, %p0; vote.any.pred %p4, !%p0; vote.uni.pred %p5, %p1;\n"
+        "vote.all.pred %p6, %p1;\n"
+        "selp.u32 %r1, 1, 0, %p3; selp.u32 %r2, 2, 0, %p4; selp.u32 %r3, 4, 0, %p5;\n"
+        "selp.u32 %r4, 8, 0, %p6; add.u32 %r0, %r1, %r2; add.u32 %r0, %r0, %r3;\n"
+        "add.u32 %r0, %r0, %r4;\n"
+        "E:");
+    for (uint32_t i = 0; i < 32; i++)
+        EXPECT_EQ(words[i], i < 12 ? 2 + 4 + 8 : 0);
+}
+
+static void shuffle_of_active_threads(void)
+{
+    run("6.0", "sm_30",
+        "setp.lt.u32 %p1, %t, 16; @!%p1 bra E;\n"
+        "shfl.down.b32 %r0|%p2, %t, 4, 15; @!%p2 add.u32 %r0, %r0, 100; E:");
+    for (uint32_t i = 0; i < 32; i++)
+        EXPECT_EQ(words[i], i >= 16 ? 0 : i < 12 ? i + 4 : i + 100);
+    run("3.0", "sm_30", "shfl.idx.b32 %r0, %t, 7, 31;");
+    for (uint32_t i = 0; i < 32; i++)
+        EXPECT_EQ(words[i], 7);
+}
+
+// Events of the profiler have no effect here; %tid and its like could be 16 bits wide.
+static void old_spellings(void)
+{
+    run("3.0", "sm_20",
+        "{ .reg .u16 %h; mov.u16 %h, %tid.x; cvt.u32.u16 %r0, %h; cvt.u32.u16 %r1, %ntid.x; }\n"
+        "pmevent 3; pmevent.mask 0xff; membar.gl; add.u32 %r0, %r0, %r1;");
+    for (uint32_t i = 0; i < 32; i++)
+        EXPECT_EQ(words[i], i + 32);
+}
+
+int main(void)
+{
+    dm_guard_init();
+    vote_of_active_threads();
+    shuffle_of_active_threads();
+    old_spellings();
+    return 0;
+}
