@@ -21,9 +21,10 @@ static uint32_t shared_size(const struct px_grid *grid)
 }
 
 // Of each lane. An odd number of lines, so that lanes do not compete for the same sets of a cache.
-static uint32_t local_size(const struct px_program *program)
+static uint32_t local_size(const struct px_grid *grid)
 {
-    const uint64_t lines = up(program->local_B, 64) / 64;
+    const uint64_t stack_B = grid->program->has_stack ? grid->stack_B : 0;
+    const uint64_t lines = up(grid->program->local_B + stack_B, 64) / 64;
     return (uint32_t)(lines ? (lines | 1) * 64 : 0);
 }
 
@@ -42,7 +43,7 @@ uint64_t px_block_size(const struct px_grid *grid, const struct px_decoded *deco
     const uint64_t warps = single ? 1 : warp_count(grid);
     return sizeof(struct px_block) + up(warps * sizeof(struct px_warp), 64) +
            warps * decoded->file_B + up(shared_size(grid), 64) +
-           warps * KN_LANES * local_size(grid->program) + 2 * 64;
+           warps * KN_LANES * local_size(grid) + 2 * 64;
 }
 
 // ---- registers ----
@@ -183,7 +184,7 @@ static void fill_for_launch(const struct px_block *block, char *file)
                     r->index == PX_SHARED ? grid->host->shared_window : grid->host->local_window;
             break;
         case PX_FILL_FUNCTION:
-            value[0] = r->index;
+            value[0] = px_function_address(r->index);
             break;
         case PX_FILL_ARGUMENT:
             memset(value, 0, sizeof value);
@@ -302,7 +303,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
                    bool single)
 {
     char *at = (char *)up((uintptr_t)(block + 1), 64);
-    const uint32_t warps = single ? 1 : warp_count(grid), local_B = local_size(grid->program);
+    const uint32_t warps = single ? 1 : warp_count(grid), local_B = local_size(grid);
     *block = (struct px_block){
         .grid = grid,
         .decoded = decoded,

@@ -289,7 +289,9 @@ static kn_lane_fn *run_of(const struct px_op *op)
     case PX_YIELD:
         return px_op_yield;
     case PX_BREAKPOINT:
-        return px_op_nothing;
+        return px_op_breakpoint;
+    case PX_BUILTIN:
+        return px_op_builtin;
     default:
         return px_op_unsupported;
     }

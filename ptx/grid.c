@@ -158,7 +158,9 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
         return fail_memory(grid, program->op_count * sizeof(struct kn_op));
     run.together = program->waits || grid->cooperative;
     run.single = !program->uses_barriers && !run.together;
+    grid->lines = (struct px_lines){0};
     int r = run_all(&run);
+    dm_free(grid->lines.bytes);
     for (uint32_t i = 0; i < run.count; i++)
         dm_free(run.places[i].memory);
     dm_free(run.places);

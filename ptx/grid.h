@@ -19,6 +19,7 @@ enum px_failure_kind {
     PX_FAILED_INSTRUCTION, // an operation that this launch cannot do
     PX_FAILED_TRAP,
     PX_FAILED_ASSERT,
+    PX_FAILED_FREE, // free() of memory that malloc() has not given
     PX_FAILED_DEADLOCK,
     PX_FAILED_STACK,  // calls too deep
     PX_FAILED_MEMORY, // out of host memory
@@ -40,16 +41,28 @@ struct px_failure {
 struct px_host {
     void *context; // for the functions below
     bool (*foreign)(const struct kn_memory *memory, uint64_t address, uint32_t size_B, bool write);
-    // Output of printf, in the order of blocks. Called at the end of a grid, or when the buffer is
-    // full.
-    void (*print)(void *context, const char *text, size_t size_B);
     // The texture or surface of a handle (kn_objects.find), or NULL. What it returns stays valid
     // until px_run returns. NULL: there are no such objects.
     const void *(*object)(void *context, enum kn_object_kind kind, uint64_t handle);
-    void *(*allocate)(void *context, uint64_t size_B); // malloc in kernels
-    bool (*free)(void *context, void *memory);
+    // The text of one call of vprintf, in the order in which threads make them. Returns false if
+    // the text is lost.
+    bool (*print)(void *context, const char *text, size_t size_B);
+    // The line of a failed assertion.
+    void (*complain)(void *context, const char *line, size_t size_B);
+    // malloc and free in kernels. `allocate` returns 0 if the heap is full. `free` returns false
+    // for an address that `allocate` has not returned, or that was freed, and writes the reason: a
+    // clause without a full stop.
+    uint64_t (*allocate)(void *context, uint64_t size_B);
+    bool (*free)(void *context, uint64_t address, char *why, size_t why_B);
     uint64_t device_first, device_end;
     uint64_t shared_window, local_window;
+};
+
+// Scratch memory for texts: grows, and lasts as long as a call of px_run.
+struct px_lines {
+    char *bytes;
+    size_t used, capacity;
+    size_t text; // where the text of a call begins
 };
 
 struct px_grid {
@@ -57,6 +70,7 @@ struct px_grid {
     const struct px_host *host;
     uint32_t blocks[3], threads[3], cluster[3];
     uint32_t dynamic_shared_B;
+    uint32_t stack_B; // of each thread, for functions that cannot be inlined
     bool cooperative;
     const void *arguments;
     const uint64_t *variables; // addresses, by the module's variables; 0 for shared and local ones
@@ -64,6 +78,7 @@ struct px_grid {
     uint32_t sm_count;
     uint64_t grid_id;
     struct px_failure failure;
+    struct px_lines lines; // of this room
 };
 
 // Runs the blocks from `first` to `end`, in the order x, y, z. Blocks that must run at the same

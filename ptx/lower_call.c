@@ -224,46 +224,53 @@ void px_call_inline(struct px_body *caller, uint32_t function, const struct px_o
     px_body_finish(&callee);
 }
 
-// vprintf, __assertfail, malloc and free.
-static bool builtin(struct px_body *b, const char *name, const struct px_operand *returns,
-                    const struct px_operand *arguments)
+// The driver's own functions.
+static const struct builtin {
+    const char *name;
+    enum px_builtin builtin;
+    uint16_t result, sources[5]; // types, or 0
+} builtins[] = {
+    {"vprintf", PX_BUILTIN_VPRINTF, PX_S32, {PX_U64, PX_U64}},
+    {"__assertfail", PX_BUILTIN_ASSERTFAIL, 0, {PX_U64, PX_U64, PX_U32, PX_U64, PX_U64}},
+    {"malloc", PX_BUILTIN_MALLOC, PX_U64, {PX_U64}},
+    {"free", PX_BUILTIN_FREE, 0, {PX_U64}},
+};
+
+static const struct builtin *builtin_find(const char *name)
 {
-    static const struct {
-        const char *name;
-        enum px_builtin builtin;
-        unsigned results, sources;
-    } all[] = {
-        {"vprintf", PX_BUILTIN_VPRINTF, 1, 2},
-        {"__assertfail", PX_BUILTIN_ASSERTFAIL, 0, 5},
-        {"malloc", PX_BUILTIN_MALLOC, 1, 1},
-        {"free", PX_BUILTIN_FREE, 0, 1},
-    };
+    for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++)
+        if (!strcmp(name, builtins[i].name))
+            return &builtins[i];
+    return NULL;
+}
+
+static void builtin_call(struct px_body *b, const struct builtin *f,
+                         const struct px_operand *returns, const struct px_operand *arguments)
+{
     struct px_lower *l = b->l;
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        if (strcmp(name, all[i].name))
-            continue;
-        px_register to[1], from[5];
-        bool right =
-            px_list_count(returns) == all[i].results && px_list_count(arguments) == all[i].sources;
-        for (unsigned k = 0; k < all[i].results && right; k++) {
-            struct px_slot *slot = slot_of(b, px_list_part(returns, k));
-            right = slot && slot->kind == PX_SLOT_REGISTER;
-            to[k] = right ? px_slot_register(l, slot) : PX_NONE;
-        }
-        for (unsigned k = 0; k < all[i].sources && right; k++) {
-            struct px_slot *slot = slot_of(b, px_list_part(arguments, k));
-            right = slot && slot->kind == PX_SLOT_REGISTER;
-            from[k] = right ? px_slot_register(l, slot) : PX_NONE;
-        }
-        if (!right)
-            px_refuse(l, "%s needs %u results and %u arguments of one value each", name,
-                      all[i].results, all[i].sources);
-        px_emit_code(l, PX_BUILTIN, all[i].builtin, to, all[i].results, from, all[i].sources);
-        l->prints = l->prints || all[i].builtin == PX_BUILTIN_VPRINTF;
-        px_ordered(l);
-        return true;
+    px_register to[1], from[5];
+    unsigned count = 0, results = f->result != 0;
+    while (count < 5 && f->sources[count])
+        count++;
+    if (px_list_count(returns) != results || px_list_count(arguments) != count) {
+        px_refuse(l, "%s needs %u results and %u arguments", f->name, results, count);
+        return;
     }
-    return false;
+    for (unsigned i = 0; i < count; i++) {
+        const struct px_formal formal = {.type = f->sources[i], .name = ""};
+        from[i] = px_widen(l, px_call_value(b, &formal, px_list_part(arguments, i)),
+                           px_type_letter(f->sources[i]));
+    }
+    if (results) {
+        const struct px_formal formal = {.type = f->result, .name = ""};
+        to[0] = px_call_target(b, &formal, px_list_part(returns, 0));
+        if (!px_failed(l) && px_letter(l, to[0]) != px_type_letter(f->result))
+            px_refuse(l, "%s returns %u bits", f->name, px_type_bits(f->result));
+    }
+    px_emit_code(l, PX_BUILTIN, f->builtin, to, results, from, count);
+    l->prints = l->prints || f->builtin == PX_BUILTIN_VPRINTF;
+    l->allocates = l->allocates || f->builtin == PX_BUILTIN_MALLOC || f->builtin == PX_BUILTIN_FREE;
+    px_ordered(l);
 }
 
 // call (ret), %r, (arguments), prototype or list;
@@ -306,6 +313,8 @@ void px_lower_call(struct px_lower *l, const struct px_statement *s)
         px_refuse(l, "a kernel cannot be called");
     else if (f->defined)
         px_call_inline(b, function->symbol, returns, arguments);
-    else if (!builtin(b, f->name, returns, arguments))
+    else if (builtin_find(f->name))
+        builtin_call(b, builtin_find(f->name), returns, arguments);
+    else
         px_refuse(l, "the function \"%s\" is not defined", f->name);
 }

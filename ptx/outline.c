@@ -24,7 +24,6 @@ enum {
     SHARED_BACK,
     SHARED_VALUE,
     FRAME_SIZES = 1 << 24, // of constants that are known at the end: plus the instance + 1
-    STACK_B = 16 << 10,    // of each lane, for all frames
 };
 
 static px_register shared(struct px_lower *l, char letter, uint32_t index)
@@ -78,7 +77,7 @@ static bool is_listed(const struct px_body *b, const struct px_targets *targets,
     return !targets;
 }
 
-// The functions that a call through a register may reach.
+// The functions that a call through a register may reach. Without any, the call traps.
 static void callees_find(struct px_body *b, struct px_outline_call *call,
                          const struct px_formals *prototype, const struct px_targets *targets)
 {
@@ -96,8 +95,6 @@ static void callees_find(struct px_body *b, struct px_outline_call *call,
                             same_formals(&prototype[1], &t->parameters))))
             call->callees[call->callee_count++] = instance_of(l, i);
     }
-    if (!call->callee_count)
-        px_refuse(l, "no function of the module has the parameters of this call");
 }
 
 static char value_letter(const struct px_formal *formal)
@@ -153,6 +150,20 @@ static void call_emit(struct px_body *b, struct px_outline_call *call, px_regist
     grown[o->call_count++] = *call;
 }
 
+// The index of an address in the table of a call: addresses that are too large get the last one.
+static px_register address_number(struct px_lower *l, px_register address)
+{
+    const px_register least = px_temporary(l, 'l');
+    px_emit(l, "min.u64", least, px_widen(l, address, 'l'),
+            px_constant(l, 'l', px_function_address(l->module->function_count)));
+    return px_widen(l, least, 'w');
+}
+
+static const struct px_function_text *function_text(const struct px_lower *l, uint32_t instance)
+{
+    return &l->module->state->functions[l->outline->instances[instance].function];
+}
+
 void px_outline_call(struct px_body *b, const struct px_operand *function,
                      const struct px_formals *prototype, const struct px_targets *targets,
                      const struct px_operand *returns, const struct px_operand *arguments)
@@ -162,7 +173,7 @@ void px_outline_call(struct px_body *b, const struct px_operand *function,
     px_register number = PX_NONE;
     if (call.indirect) {
         callees_find(b, &call, prototype, targets);
-        number = px_widen(l, px_value(l, function, PX_U64), 'w');
+        number = address_number(l, px_value(l, function, PX_U64));
     } else {
         call.callees = px_arena_array(&l->arena, 1, sizeof(*call.callees));
         if (!call.callees) {
@@ -173,8 +184,14 @@ void px_outline_call(struct px_body *b, const struct px_operand *function,
     }
     if (l->error)
         return;
+    if (!call.callee_count && !prototype) {
+        px_refuse(l, "the list of targets names no function that is defined");
+        return;
+    }
     const struct px_function_text *t =
-        &l->module->state->functions[l->outline->instances[call.callees[0]].function];
+        call.callee_count
+            ? function_text(l, call.callees[0])
+            : &(const struct px_function_text){.returns = prototype[0], .parameters = prototype[1]};
     if (t->returns.count != px_list_count(returns) ||
         t->parameters.count != px_list_count(arguments)) {
         px_refuse(l, "the function returns %zu values for %zu arguments; the call has %u and %u",
@@ -350,7 +367,7 @@ static void tables_fill(struct px_lower *l)
 {
     struct px_outline *o = l->outline;
     const uint32_t trap = (uint32_t)l->op_count;
-    px_emit_code(l, PX_TRAP, 0, NULL, 0, NULL, 0); // a call to a number that is no function
+    px_emit_code(l, PX_TRAP, PX_TRAP_CALL, NULL, 0, NULL, 0);
     for (size_t i = 0; i < o->call_count && !l->error; i++) {
         const struct px_outline_call *call = &o->calls[i];
         struct px_op *op = &l->ops[call->branch];
@@ -358,7 +375,7 @@ static void tables_fill(struct px_lower *l)
             op->target = o->instances[call->callees[0]].entry;
             continue;
         }
-        op->target_count = l->module->function_count + 1;
+        op->target_count = l->module->function_count + 2; // the last one is for wild addresses
         uint32_t *targets = px_arena_array(&l->arena, op->target_count, sizeof(*targets));
         if (!targets) {
             px_lower_no_memory(l);
@@ -367,7 +384,8 @@ static void tables_fill(struct px_lower *l)
         for (uint32_t k = 0; k < op->target_count; k++)
             targets[k] = trap;
         for (uint32_t k = 0; k < call->callee_count; k++)
-            targets[o->instances[call->callees[k]].function] = o->instances[call->callees[k]].entry;
+            targets[px_function_address(o->instances[call->callees[k]].function)] =
+                o->instances[call->callees[k]].entry;
         op->targets = targets;
     }
     for (size_t i = 0; i < o->return_count && !l->error; i += 2) {
@@ -461,7 +479,7 @@ void px_outline_complete(struct px_lower *l)
             r->value = instance == PX_MAIN ? l->local_B : o->instances[instance].total_B;
         }
     }
-    l->local_B += STACK_B;
+    l->calls = true;
 }
 
 void px_outline_finish(struct px_lower *l)

@@ -29,7 +29,7 @@ enum px_fill {
                       // latter a generic address
     PX_FILL_WINDOW,   // `value` in shared (`index` is PX_SHARED) or local memory (PX_LOCAL), as a
                       // generic address if `generic`
-    PX_FILL_FUNCTION, // the number of function `index`, which is the index
+    PX_FILL_FUNCTION, // the address of function `index`: px_function_address
     PX_FILL_ARGUMENT, // `size_B` bytes of the block of arguments at `value`
     PX_FILL_SPECIAL,  // enum px_special `index`
 };
@@ -107,7 +107,7 @@ enum px_code {
     PX_CALL_REGISTER, // branches
     PX_RETURN,
     PX_EXIT,
-    PX_TRAP,
+    PX_TRAP, // `immediate` is an enum px_trap
     PX_BREAKPOINT,
     PX_BARRIER,         // bar, barrier: `immediate` is an enum px_barrier; sources: number, count,
                         // predicate
@@ -119,6 +119,10 @@ enum px_code {
     PX_YIELD, // lets other warps run: a hint in loops that wait
 };
 
+enum px_trap {
+    PX_TRAP_STATEMENT,
+    PX_TRAP_CALL, // of an address that is not a function
+};
 enum px_barrier {
     PX_BARRIER_SYNC,
     PX_BARRIER_ARRIVE,
@@ -168,11 +172,19 @@ struct px_program {
                                // static shared memory; extern ones begin at static_shared_B
     const uint32_t *local_at;  // the same for local variables and call frames
     uint32_t static_shared_B, local_B;
-    bool uses_barriers, waits, prints, recurses;
+    bool uses_barriers, waits, recurses;
+    bool prints, allocates; // calls vprintf, or malloc or free
+    bool has_stack;         // frames of functions follow local_B: px_grid.stack_B bytes for them
     // No result depends on the order of blocks: no atomic whose result is used, no atomic on
     // floats, no cas or exch, no volatile or acquire load, no printf, malloc or clock.
     bool order_free;
     struct px_decoded *decoded; // of decode.c: NULL until the first launch
 };
+
+// The address of a function: its index + 1, so that no function is NULL.
+static inline uint64_t px_function_address(uint32_t index)
+{
+    return (uint64_t)index + 1;
+}
 
 void px_program_free(struct px_program *program);

@@ -312,7 +312,21 @@ const struct kn_op *px_op_trap(const struct kn_op *op, struct kn_warp *w)
     const uint32_t lanes = kn_mask_of(op, w);
     if (!lanes)
         KN_NEXT;
+    if (op->i == PX_TRAP_CALL) // (recorded: fault/call-wild)
+        return px_fail(px_warp_of(w), PX_FAILED_INSTRUCTION, lanes, op,
+                       "a call of an address that is not a function of the module, or has other "
+                       "parameters");
     return px_fail(px_warp_of(w), PX_FAILED_TRAP, lanes, op, "trap was executed");
+}
+
+// "Breakpoint: suspends execution"; without a debugger the launch fails (recorded: fault/brkpt).
+const struct kn_op *px_op_breakpoint(const struct kn_op *op, struct kn_warp *w)
+{
+    const uint32_t lanes = kn_mask_of(op, w);
+    if (!lanes)
+        KN_NEXT;
+    return px_fail(px_warp_of(w), PX_FAILED_TRAP, lanes, op,
+                   "brkpt was executed, and no debugger is attached");
 }
 
 const struct kn_op *px_op_unsupported(const struct kn_op *op, struct kn_warp *w)

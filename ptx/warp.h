@@ -72,5 +72,5 @@ static inline void px_warp_put(struct px_warp *warp, struct px_fragment fragment
 const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const struct kn_op *next);
 // The operations of this room, for decode.c.
 kn_lane_fn px_op_jump, px_op_jump_some, px_op_branch, px_op_branch_some, px_op_branch_table,
-    px_op_meet, px_op_nothing, px_op_together, px_op_exit, px_op_trap, px_op_barrier,
-    px_op_unsupported, px_op_clock, px_op_yield;
+    px_op_meet, px_op_nothing, px_op_together, px_op_exit, px_op_trap, px_op_breakpoint,
+    px_op_barrier, px_op_unsupported, px_op_clock, px_op_yield, px_op_builtin;

@@ -61,6 +61,7 @@ void em_context_begin(struct em_context *c, unsigned flags)
     c->cache_config = CU_FUNC_CACHE_PREFER_NONE;
     for (int i = 0; i < DM_LIMIT_COUNT; i++)
         c->limit[i] = c->device->profile.limit[i].initial;
+    c->limits_fixed = 0;
     c->previous = NULL;
     c->next = alive;
     if (alive)

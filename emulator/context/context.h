@@ -12,6 +12,7 @@
 #include "profile.h"
 
 struct em_device;
+struct em_kernel_heap;
 struct em_stream;
 
 // The result of cuCtxGetApiVersion. It is the same for all contexts, because all functions that
@@ -33,6 +34,8 @@ struct em_context {
     unsigned usage;    // a created context starts with 1; each retain or cuCtxAttach adds 1
     unsigned attached; // the part of `usage` that cuCtxAttach added
     uint64_t limit[DM_LIMIT_COUNT];
+    unsigned limits_fixed;              // bits: limits that cannot be set any more
+    struct em_kernel_heap *kernel_heap; // of malloc in kernels (kernel_heap.h); or NULL
     CUfunc_cache cache_config;
     struct em_context *previous, *next;              // in the list of all contexts that are alive
     struct em_peer_access *peers_used, *peers_using; // context_peer.h

@@ -64,6 +64,20 @@ CUresult em_limit_get(struct em_context *context, CUlimit limit, size_t *out)
     return CUDA_SUCCESS;
 }
 
+void em_limit_fix(struct em_context *context, CUlimit limit)
+{
+    em_assert_locked();
+    context->limits_fixed |= 1u << limit;
+}
+
+static bool is_fixed(const struct em_context *context, CUlimit limit)
+{
+    em_lock();
+    const bool fixed = context->limits_fixed >> limit & 1;
+    em_unlock();
+    return fixed;
+}
+
 CUresult em_limit_set(struct em_context *context, CUlimit limit, uint64_t value)
 {
     em_assert_unlocked();
@@ -74,6 +88,13 @@ CUresult em_limit_set(struct em_context *context, CUlimit limit, uint64_t value)
     if (set_rules[limit] == SET_READONLY)
         return em_fail(CUDA_ERROR_NOT_PERMITTED,
                        "limit %s is read-only; only cuCtxGetLimit takes it", dm_limit_name(limit));
+    // "Setting CU_LIMIT_PRINTF_FIFO_SIZE must be performed before launching any kernel that uses
+    // the printf() device system call, otherwise CUDA_ERROR_INVALID_VALUE will be returned." The
+    // same for CU_LIMIT_MALLOC_HEAP_SIZE, and malloc() and free().
+    if (is_fixed(context, limit))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "limit %s cannot be set after a kernel that depends on it was launched",
+                       dm_limit_name(limit));
     if (value > l->maximum && set_rules[limit] == SET_CHECKED)
         return em_fail(
             CUDA_ERROR_INVALID_VALUE, "value (%llu) exceeds the maximum of limit %s, %llu",

@@ -6,3 +6,7 @@
 // Precondition of both: em_lock NOT held; the context is alive.
 CUresult em_limit_get(struct em_context *context, CUlimit limit, size_t *out);
 CUresult em_limit_set(struct em_context *context, CUlimit limit, uint64_t value);
+
+// A kernel that depends on a limit is launched: from now on the limit cannot be set. Precondition:
+// em_lock held.
+void em_limit_fix(struct em_context *context, CUlimit limit);

@@ -29,6 +29,7 @@ struct em_context;
     X(FUNCTION, "CUfunction")                                                                      \
     X(LIBRARY, "CUlibrary")                                                                        \
     X(KERNEL, "CUkernel")                                                                          \
+    X(KERNEL_HEAP, "the heap of kernels")                                                          \
     X(GRAPH, "CUgraph")                                                                            \
     X(GRAPH_NODE, "CUgraphNode")                                                                   \
     X(GRAPH_EXEC, "CUgraphExec")                                                                   \

@@ -57,6 +57,7 @@ struct em_code {
     unsigned most_threads;        // of a block; 0: as many as the device allows
     unsigned required_threads[3]; // of a block; 0: any
     unsigned required_cluster[3]; // 0: any
+    bool prints, allocates;       // calls printf, or malloc or free
 };
 
 // The address of a variable plus an offset, in another variable's initial value: size_B bytes of it
@@ -108,11 +109,11 @@ struct em_grid {
     struct em_extent3 blocks, threads;
     struct em_extent3 cluster; // in blocks; 0: no clusters
     unsigned dynamic_shared_B;
-    bool cooperative;                 // all blocks run at the same time
-    const void *arguments;            // parameters_B bytes
-    const uint64_t *variables;        // the addresses of the image's variables
-    unsigned multiprocessors;         // of the device
-    const struct em_context *context; // whose textures and surfaces handles name
+    bool cooperative;           // all blocks run at the same time
+    const void *arguments;      // parameters_B bytes
+    const uint64_t *variables;  // the addresses of the image's variables
+    unsigned multiprocessors;   // of the device
+    struct em_context *context; // whose textures and surfaces handles name
 };
 
 static inline uint64_t em_extent_volume(struct em_extent3 e)

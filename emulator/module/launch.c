@@ -18,6 +18,7 @@
 #include "event.h"
 #include "function.h"
 #include "launch_check.h"
+#include "limit.h"
 #include "lock.h"
 #include "memory.h"
 #include "stream.h"
@@ -158,6 +159,10 @@ static CUresult build(const struct em_launch_config *config, struct em_function 
     em_command_init(&c->command, &launch_ops, size_B);
     c->command.accesses_at = sizeof *c;
     c->command.access_count = fill_accesses(code, arguments, (struct em_access *)(void *)(c + 1));
+    if (code->prints)
+        em_limit_fix(f->object.context, CU_LIMIT_PRINTF_FIFO_SIZE);
+    if (code->allocates)
+        em_limit_fix(f->object.context, CU_LIMIT_MALLOC_HEAP_SIZE);
     c->function = f;
     c->blocks = config->blocks;
     c->threads = config->threads;

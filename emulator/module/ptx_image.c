@@ -70,7 +70,8 @@ static void fill_variables(struct ptx_image *p)
                 .size_B = from->size_B,
                 .shift = from->shift,
                 .variable = from->is_function ? -1 : (int)from->symbol,
-                .offset = from->is_function ? (int64_t)from->symbol + from->offset : from->offset};
+                .offset = from->offset +
+                          (from->is_function ? (int64_t)px_function_address(from->symbol) : 0)};
         }
         to->relocation_count = v->relocation_count;
     }

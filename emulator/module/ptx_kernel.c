@@ -10,8 +10,11 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "context.h"
 #include "error.h"
 #include "grid.h"
+#include "kernel_heap.h"
+#include "kernel_output.h"
 #include "kernel_object.h"
 #include "lock.h"
 #include "memory_device.h"
@@ -27,6 +30,7 @@ enum {
     PART_MIN_OPS = 1 << 21, // of threads; fewer are not worth a worker's waking
     REGISTERS_LEAST = 16,
     REGISTERS_MOST = 255,
+    STACK_LEAST_B = 16 << 10, // frames here are larger than those of the card's compiler
 };
 // Generic addresses of shared and local memory. No allocation has such addresses.
 #define SHARED_WINDOW UINT64_C(0x1000000000000)
@@ -89,6 +93,8 @@ static CUresult prepare(struct em_code *code)
     const struct px_limits *limits = &c->text->functions[c->function].limits;
     code->static_shared_B = c->program->static_shared_B;
     code->local_B = c->program->local_B;
+    code->prints = c->program->prints;
+    code->allocates = c->program->allocates;
     code->registers = estimate_registers(c->program, limits->most_registers);
     return CUDA_SUCCESS;
 }
@@ -118,6 +124,8 @@ struct ptx_held {
 
 struct ptx_job {
     const struct em_grid *grid;
+    struct em_kernel_output output;
+    struct em_kernel_heap *heap; // NULL: no kernel of the grid uses malloc
     struct px_host host;
     struct px_grid model;
     uint64_t blocks, parts;
@@ -173,6 +181,26 @@ static void drop_objects(struct ptx_job *job)
     }
 }
 
+static bool print(void *context, const char *text, size_t size_B)
+{
+    return em_kernel_print(&((struct ptx_job *)context)->output, text, size_B);
+}
+
+static void complain(void *context, const char *line, size_t size_B)
+{
+    em_kernel_complain(line, size_B);
+}
+
+static uint64_t allocate(void *context, uint64_t size_B)
+{
+    return em_kernel_heap_allocate(((struct ptx_job *)context)->heap, size_B);
+}
+
+static bool free_memory(void *context, uint64_t address, char *why, size_t why_B)
+{
+    return em_kernel_heap_free(((struct ptx_job *)context)->heap, address, why, why_B);
+}
+
 static bool run_part(void *argument, uint64_t index)
 {
     struct ptx_job *job = argument;
@@ -202,6 +230,7 @@ static CUresult code_of(enum px_failure_kind kind)
     case PX_FAILED_INSTRUCTION:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case PX_FAILED_TRAP:
+    case PX_FAILED_FREE:
         return CUDA_ERROR_LAUNCH_FAILED;
     case PX_FAILED_ASSERT:
         return CUDA_ERROR_ASSERT;
@@ -227,12 +256,12 @@ static CUresult report(const struct ptx_job *job)
     if (f->placed)
         snprintf(where + used, sizeof where - used, ", block (%u,%u,%u), thread (%u,%u,%u)",
                  f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2]);
-    if (f->kind == PX_FAILED_ADDRESS || f->kind == PX_FAILED_TEXTURE ||
+    if (f->kind == PX_FAILED_ADDRESS || f->kind == PX_FAILED_FREE || f->kind == PX_FAILED_TEXTURE ||
         f->kind == PX_FAILED_SURFACE) {
         char text[160];
         em_lock();
         const bool short_of_memory = job->short_of_memory;
-        if (f->kind == PX_FAILED_ADDRESS)
+        if (f->kind == PX_FAILED_ADDRESS || f->kind == PX_FAILED_FREE)
             em_memory_text(f->address, text, sizeof text);
         else
             em_kernel_object_text(job->grid->context,
@@ -254,11 +283,16 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
     job->host = (struct px_host){.context = job,
                                  .foreign = is_known,
                                  .object = find_object,
+                                 .print = print,
+                                 .complain = complain,
+                                 .allocate = allocate,
+                                 .free = free_memory,
                                  .shared_window = SHARED_WINDOW,
                                  .local_window = LOCAL_WINDOW};
     em_lock();
     job->host.device_first = em_space.base;
     job->host.device_end = em_space.base + em_space.size;
+    const uint64_t stack_B = grid->context->limit[CU_LIMIT_STACK_SIZE];
     em_unlock();
     job->model = (struct px_grid){
         .program = program,
@@ -268,6 +302,7 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
         .cluster = {grid->cluster.x, grid->cluster.y, grid->cluster.z},
         .dynamic_shared_B = grid->dynamic_shared_B,
         .cooperative = grid->cooperative,
+        .stack_B = (uint32_t)(stack_B > STACK_LEAST_B ? stack_B : STACK_LEAST_B),
         .arguments = grid->arguments,
         .variables = grid->variables,
         .sm_count = grid->multiprocessors,
@@ -287,6 +322,11 @@ static CUresult run_grid(const struct em_grid *grid)
                           .parts = 1,
                           .lock = DM_MUTEX_INITIALIZER(LEAF)};
     fill_job(&job, grid, program);
+    r = program->allocates ? em_kernel_heap_get(grid->context, &job.heap) : CUDA_SUCCESS;
+    if (r)
+        return r;
+    if (program->prints)
+        em_kernel_output_start(&job.output, grid->context);
     const uint64_t work = job.blocks * em_extent_volume(grid->threads) * program->op_count;
     if (program->order_free && !grid->cooperative && !grid->cluster.x && job.blocks > 1 &&
         work >= PART_MIN_OPS && em_workers_may_help())
@@ -297,6 +337,8 @@ static CUresult run_grid(const struct em_grid *grid)
         em_workers_run(run_part, &job, job.parts);
     if (job.held)
         drop_objects(&job);
+    if (program->prints)
+        em_kernel_output_write(&job.output);
     return job.failed ? report(&job) : CUDA_SUCCESS;
 }
 
