@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "draw.h"
 #include "fault.h"
 
 static uint64_t up(uint64_t n, uint64_t unit)
@@ -364,19 +365,27 @@ void px_block_start(struct px_block *block, uint64_t linear)
 
 // ---- running ----
 
+// The warp that has turn i of `round`.
+static uint32_t warp_at(const struct px_block *block, uint64_t round, uint32_t i)
+{
+    const uint64_t seed = block->grid->seed;
+    return !seed ? i
+                 : (uint32_t)px_drawn_order(px_drawn(seed + block->linear, round) | 1, i,
+                                            block->warp_count);
+}
+
 static enum px_progress run_single(struct px_block *block)
 {
     struct px_warp *warp = block->warps;
     warp->budget = INT64_MAX;
     block->current = warp;
     for (; block->next_warp < block->warp_count; block->next_warp++) {
-        if (block->next_warp != warp->index) {
-            warp->index = block->next_warp;
-            fill_for_warp(block, warp->w.r, warp->index);
-            px_warp_start(warp, block->decoded->ops, lanes_of(block, warp->index));
-        } else if (block->next_warp == 0) {
-            px_warp_start(warp, block->decoded->ops, lanes_of(block, 0));
+        const uint32_t index = warp_at(block, 0, block->next_warp);
+        if (index != warp->index) {
+            warp->index = index;
+            fill_for_warp(block, warp->w.r, index);
         }
+        px_warp_start(warp, block->decoded->ops, lanes_of(block, index));
         switch (px_warp_run(warp)) {
         case PX_STOP_ENDED:
             break;
@@ -405,14 +414,16 @@ static bool can_run(const struct px_warp *warp)
 enum px_progress px_block_run(struct px_block *block, int64_t budget)
 {
     bool progress, turn = false;
+    uint64_t round = 0;
     if (block->single)
         return run_single(block);
     for (uint32_t i = 0; i < block->warp_count; i++)
         block->warps[i].budget = budget;
     do {
         progress = turn = false;
+        round++;
         for (uint32_t i = 0; i < block->warp_count; i++) {
-            struct px_warp *warp = &block->warps[i];
+            struct px_warp *warp = &block->warps[warp_at(block, round, i)];
             if (!warp->count || !can_run(warp))
                 continue;
             if (warp->budget < 0) {

@@ -11,6 +11,7 @@
 
 #include "alloc.h"
 #include "block.h"
+#include "draw.h"
 #include "fault.h"
 #include "guard.h"
 
@@ -29,8 +30,8 @@ struct run {
     struct px_grid *grid;
     const struct px_decoded *decoded;
     bool single;
-    bool together; // blocks may wait for each other
-    uint64_t next, end;
+    bool together;             // blocks may wait for each other
+    uint64_t first, next, end; // blocks
     struct place *places;
     uint32_t count, capacity;
     struct px_block *volatile current;
@@ -58,6 +59,12 @@ static bool add_place(struct run *run)
     return true;
 }
 
+static uint64_t next_block(struct run *run)
+{
+    const uint64_t position = run->next++ - run->first;
+    return run->first + px_drawn_order(run->grid->seed, position, run->end - run->first);
+}
+
 // Runs every place for a turn. Called inside dm_guarded().
 static void run_turn(void *argument)
 {
@@ -68,7 +75,7 @@ static void run_turn(void *argument)
         while (p->busy || run->next < run->end) {
             run->current = p->block;
             if (!p->busy)
-                px_block_start(p->block, run->next++);
+                px_block_start(p->block, next_block(run));
             p->busy = true;
             const enum px_progress progress =
                 px_block_run(p->block, run->together ? TURN_BUDGET : INT64_MAX - 1);
@@ -152,7 +159,7 @@ static int run_all(struct run *run)
 int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
 {
     const struct px_program *program = grid->program;
-    struct run run = {.grid = grid, .next = first, .end = end};
+    struct run run = {.grid = grid, .first = first, .next = first, .end = end};
     run.decoded = px_decode(program);
     if (!run.decoded)
         return fail_memory(grid, program->op_count * sizeof(struct kn_op));

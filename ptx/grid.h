@@ -74,7 +74,7 @@ struct px_grid {
     bool cooperative;
     const void *arguments;
     const uint64_t *variables; // addresses, by the module's variables; 0 for shared and local ones
-    uint64_t seed;             // not used yet: blocks, warps and fragments run in order
+    uint64_t seed;             // 0, or blocks, warps and fragments run in an order drawn from it
     uint32_t sm_count;
     uint64_t grid_id;
     struct px_failure failure;

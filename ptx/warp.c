@@ -3,6 +3,7 @@
 #include "warp.h"
 
 #include "block.h"
+#include "draw.h"
 #include "fault.h"
 #include "lanes/lanes.inc.h"
 
@@ -33,9 +34,17 @@ static bool is_ready(const struct px_warp *warp, const struct px_fragment *f)
            (f->state == PX_AT_MEMBERS && !(f->needed & warp->w.lanes & ~f->lanes));
 }
 
-static bool comes_before(const struct px_fragment *f, const struct px_fragment *g)
+static uint64_t rank(const struct px_warp *warp, const struct px_fragment *f)
 {
-    return f->turn != g->turn ? f->turn < g->turn : f->at < g->at;
+    const uint64_t at = (uint64_t)(f->at - warp->block->decoded->ops);
+    const uint64_t seed = warp->block->grid->seed;
+    return seed ? px_drawn(seed + warp->block->linear + warp->index, at) : at;
+}
+
+static bool comes_before(const struct px_warp *warp, const struct px_fragment *f,
+                         const struct px_fragment *g)
+{
+    return f->turn != g->turn ? f->turn < g->turn : rank(warp, f) < rank(warp, g);
 }
 
 // Joins the ready fragments at `at`, and returns their lanes.
@@ -70,7 +79,7 @@ static int find_arrived_elsewhere(const struct px_warp *warp)
     for (unsigned i = 0; i < warp->count; i++) {
         const struct px_fragment *f = &warp->fragments[i];
         if (f->state == PX_AT_MEMBERS && !(f->needed & warp->w.lanes & ~arrived) &&
-            (best < 0 || comes_before(f, &warp->fragments[best])))
+            (best < 0 || comes_before(warp, f, &warp->fragments[best])))
             best = (int)i;
     }
     return best;
@@ -89,7 +98,7 @@ const struct kn_op *px_warp_next(struct px_warp *warp)
     }
     for (unsigned i = 0; i < warp->count; i++)
         if (is_ready(warp, &warp->fragments[i]) &&
-            (best < 0 || comes_before(&warp->fragments[i], &warp->fragments[best])))
+            (best < 0 || comes_before(warp, &warp->fragments[i], &warp->fragments[best])))
             best = (int)i;
     if (best < 0)
         best = find_arrived_elsewhere(warp);

@@ -33,6 +33,7 @@ struct em_parameter {
 };
 
 struct em_code;
+struct em_command;
 struct em_context;
 struct em_grid;
 struct em_executor {
@@ -109,11 +110,12 @@ struct em_grid {
     struct em_extent3 blocks, threads;
     struct em_extent3 cluster; // in blocks; 0: no clusters
     unsigned dynamic_shared_B;
-    bool cooperative;           // all blocks run at the same time
-    const void *arguments;      // parameters_B bytes
-    const uint64_t *variables;  // the addresses of the image's variables
-    unsigned multiprocessors;   // of the device
-    struct em_context *context; // whose textures and surfaces handles name
+    bool cooperative;                 // all blocks run at the same time
+    const void *arguments;            // parameters_B bytes
+    const uint64_t *variables;        // the addresses of the image's variables
+    unsigned multiprocessors;         // of the device
+    struct em_context *context;       // whose textures and surfaces handles name
+    const struct em_command *command; // that launches it
 };
 
 static inline uint64_t em_extent_volume(struct em_extent3 e)

@@ -57,6 +57,7 @@ static CUresult run_launch(struct em_command *command)
         .multiprocessors = (unsigned)em_device_attribute(c->function->object.context->device,
                                                          DM_ATTRIBUTE_multiprocessor_count),
         .context = c->function->object.context,
+        .command = command,
     };
     CUresult r = grid.code->executor->run(&grid);
     if (em_unlikely(r && em_error_is_sticky(r)))

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "choice.h"
 #include "context.h"
 #include "error.h"
 #include "grid.h"
@@ -21,6 +22,7 @@
 #include "mutex.h"
 #include "pkey.h"
 #include "program.h"
+#include "schedule_log.h"
 #include "scheduler.h"
 #include "policy.h"
 #include "workers.h"
@@ -310,6 +312,21 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
     };
 }
 
+// Under a policy that decides, the order of blocks, warps and fragments is a decision, because a
+// kernel that lacks a barrier may be right in one order.
+static uint64_t draw_seed(const struct ptx_job *job)
+{
+    enum { ORDERS = 16 };
+    if (job->blocks == 1 && em_extent_volume(job->grid->threads) == 1)
+        return 0;
+    em_lock();
+    const unsigned order = em_choose(ORDERS);
+    if (order)
+        em_schedule_log_step(job->grid->command, "drawn order");
+    em_unlock();
+    return order;
+}
+
 static CUresult run_grid(const struct em_grid *grid)
 {
     em_assert_unlocked();
@@ -327,6 +344,7 @@ static CUresult run_grid(const struct em_grid *grid)
         return r;
     if (program->prints)
         em_kernel_output_start(&job.output, grid->context);
+    job.model.seed = draw_seed(&job);
     const uint64_t work = job.blocks * em_extent_volume(grid->threads) * program->op_count;
     if (program->order_free && !grid->cooperative && !grid->cluster.x && job.blocks > 1 &&
         work >= PART_MIN_OPS && em_workers_may_help())

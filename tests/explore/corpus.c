@@ -7,7 +7,7 @@ static const struct program {
     bool (*run)(bool right);
 } programs[] = {
 #define ROW(name) {#name, name},
-    STREAM_PROGRAMS(ROW) HOST_PROGRAMS(ROW) SHARED_PROGRAMS(ROW)
+    STREAM_PROGRAMS(ROW) HOST_PROGRAMS(ROW) SHARED_PROGRAMS(ROW) KERNEL_PROGRAMS(ROW)
 #undef ROW
 };
 

@@ -127,9 +127,14 @@ static inline bool is(const char *name, unsigned got, unsigned want)
     X(captured_branch_without_edge)                                                                \
     X(freed_on_other_stream)                                                                       \
     X(allocated_on_other_stream)
+#define KERNEL_PROGRAMS(X)                                                                         \
+    X(missing_syncthreads)                                                                         \
+    X(missing_syncwarp)                                                                            \
+    X(blocks_in_order)
 
 #define DECLARE(name) bool name(bool right);
 STREAM_PROGRAMS(DECLARE)
 HOST_PROGRAMS(DECLARE)
 SHARED_PROGRAMS(DECLARE)
+KERNEL_PROGRAMS(DECLARE)
 #undef DECLARE
