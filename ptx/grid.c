@@ -14,6 +14,7 @@
 #include "draw.h"
 #include "fault.h"
 #include "guard.h"
+#include "kn_float.h"
 
 enum {
     TURN_BUDGET = 256,    // backward branches of a warp in a turn
@@ -166,7 +167,9 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
     run.together = program->waits || grid->cooperative;
     run.single = !program->uses_barriers && !run.together;
     grid->lines = (struct px_lines){0};
+    const struct kn_float_state state = kn_float_enter();
     int r = run_all(&run);
+    kn_float_leave(state);
     dm_free(grid->lines.bytes);
     for (uint32_t i = 0; i < run.count; i++)
         dm_free(run.places[i].memory);

@@ -84,5 +84,6 @@ struct px_grid {
 // Runs the blocks from `first` to `end`, in the order x, y, z. Blocks that must run at the same
 // time (a cooperative grid, a cluster) are given in one call. Allocates its memory before it starts
 // and may be called by several threads for different blocks of one grid, if each has its own copy
-// of *grid. Returns 0, or a negative errno after a failure, which grid->failure then describes.
+// of *grid. The thread's floating-point state has no effect on the kernel, and does not change.
+// Returns 0, or a negative errno after a failure, which grid->failure then describes.
 int px_run(struct px_grid *grid, uint64_t first, uint64_t end);

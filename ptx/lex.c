@@ -2,6 +2,8 @@
 // Tokens of PTX text.
 #include "lex.h"
 
+#include <langinfo.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +108,25 @@ static bool bits_read(struct px_lexer *x, unsigned digits)
     return true;
 }
 
+// Reads digits with a point, which `point` replaces because strtod expects the locale's own one.
+static double decimal_read(const char *text, const char *point, size_t *used)
+{
+    char other[128], *end;
+    const char *dot = strchr(text, '.');
+    const size_t before = dot ? (size_t)(dot - text) : strlen(text), more = strlen(point) - 1;
+    snprintf(other, sizeof(other), "%.*s%s%s", (int)before, text, dot ? point : "",
+             dot ? dot + 1 : "");
+    const double value = strtod(other, &end);
+    *used = (size_t)(end - other);
+    if (*used > before)
+        *used -= more;
+    return value;
+}
+
 static void decimal_float(struct px_lexer *x)
 {
     char text[64];
-    size_t length = 0;
+    size_t length = 0, used;
     const char *p = x->at;
     for (; p < x->end && length + 1 < sizeof(text); p++) {
         const bool sign = (*p == '+' || *p == '-') && length && (text[length - 1] | 32) == 'e';
@@ -118,11 +135,10 @@ static void decimal_float(struct px_lexer *x)
         text[length++] = *p;
     }
     text[length] = 0;
-    char *end;
-    const double value = strtod(text, &end);
-    x->token.kind = end > text ? PX_TOKEN_FLOAT : PX_TOKEN_WRONG;
+    const double value = decimal_read(text, nl_langinfo(RADIXCHAR), &used);
+    x->token.kind = used ? PX_TOKEN_FLOAT : PX_TOKEN_WRONG;
     memcpy(&x->token.value, &value, sizeof(value));
-    x->at += end > text ? end - text : 1;
+    x->at += used ? used : 1;
 }
 
 static void integer_read(struct px_lexer *x, unsigned base, const char *p)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kn_float.h"
 #include "module_state.h"
 #include "program.h"
 
@@ -320,7 +321,9 @@ static int texts_load(const struct text_range *texts, unsigned count, struct px_
         }
         memcpy(part->text, texts[i].text, part->text_B);
         part->text[part->text_B] = 0;
+        const struct kn_float_state state = kn_float_enter(); // initial values are rounded
         rc = part_read(m, i, report);
+        kn_float_leave(state);
     }
     if (rc == -ENOMEM)
         snprintf(report->text, sizeof(report->text), "out of host memory");

@@ -11,6 +11,7 @@
 #include "body.h"
 #include "decode.h"
 #include "flow.h"
+#include "kn_float.h"
 #include "outline.h"
 
 // A program and its memory.
@@ -155,6 +156,16 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     return 0;
 }
 
+// Constants must be the same whatever the thread's rounding mode is.
+static int program_made(struct px_module *module, unsigned function, struct px_program **out,
+                        struct px_report *report)
+{
+    const struct kn_float_state state = kn_float_enter();
+    const int rc = program_make(module, function, out, report);
+    kn_float_leave(state);
+    return rc;
+}
+
 int px_program_get(struct px_module *module, unsigned function, const struct px_program **out,
                    struct px_report *report)
 {
@@ -169,7 +180,7 @@ int px_program_get(struct px_module *module, unsigned function, const struct px_
     int rc = 0;
     dm_mutex_lock(&module->state->lock);
     if (!f->program)
-        rc = program_make(module, function, &f->program, report);
+        rc = program_made(module, function, &f->program, report);
     if (!rc)
         *out = f->program;
     dm_mutex_unlock(&module->state->lock);

@@ -18,6 +18,7 @@
 #include "error.h"
 #include "guard.h"
 #include "host_lane.h"
+#include "kn_float.h"
 #include "lock.h"
 #include "memory.h"
 #include "mutex.h"
@@ -203,7 +204,7 @@ static void keep_failure(struct em_host_job *job, uint64_t part, const struct em
     dm_mutex_unlock(&job->lock);
 }
 
-static CUresult run_part(struct em_host_part *part)
+static CUresult run_part_now(struct em_host_part *part)
 {
     const struct em_grid *grid = part->grid;
     const struct host_code *h = (const struct host_code *)grid->code;
@@ -230,6 +231,15 @@ static CUresult run_part(struct em_host_part *part)
     em_host_leave(&outer);
     em_host_shared_put(part);
     return part->result;
+}
+
+// The threads' floating-point state has no effect on kernels.
+static CUresult run_part(struct em_host_part *part)
+{
+    const struct kn_float_state state = kn_float_enter();
+    const CUresult r = run_part_now(part);
+    kn_float_leave(state);
+    return r;
 }
 
 // One part of a job; the blocks that it has depend on nothing but its index.

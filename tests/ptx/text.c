@@ -2,6 +2,7 @@
 // PTX text: modules, statements, constants, calls, refusals, failed allocations, and mutations of
 // texts, which must never do worse than a refusal with a sentence.
 #include <errno.h>
+#include <locale.h>
 #include <string.h>
 
 #include "alloc.h"
@@ -158,6 +159,25 @@ static void variables(void)
     expect_refused(HEAD ".global .u32 a[1099511627776][1099511627776];", -EINVAL, "larger than");
     expect_refused(HEAD ".global .u32 a; .global .u32 a;", -EINVAL, "");
     expect_refused(HEAD ".shared .u32 a = 1;", -EINVAL, "has no initial value");
+}
+
+// A program may have a locale whose numbers have a comma. Not every machine has one.
+static void locales(void)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (!setlocale(LC_NUMERIC, names[i]))
+            continue;
+        struct px_module *m = load(HEAD ".global .f64 a = 1.5; .global .f64 b = 122.5e-1;");
+        double value;
+        memcpy(&value, variable(m, "a")->initial, sizeof value);
+        EXPECT(value == 1.5);
+        memcpy(&value, variable(m, "b")->initial, sizeof value);
+        EXPECT(value == 12.25);
+        px_module_free(m);
+        setlocale(LC_NUMERIC, "C");
+        return;
+    }
 }
 
 static void kernels(void)
@@ -406,6 +426,7 @@ int main(int count, char **arguments)
 {
     heads();
     variables();
+    locales();
     kernels();
     statements();
     old_statements();
