@@ -60,3 +60,10 @@ struct kn_image {
 // kn_op.i of surface operations.
 #define KN_SURFACE_ACCESS(geometry, boundary) ((int64_t)(geometry) | (int64_t)(boundary) << 4)
 #define KN_SURFACE_BOUNDARY(i) ((enum kn_boundary)((i) >> 4 & 3))
+
+// kn_op.i of texture operations, and of txq.
+#define KN_TEXTURE_ACCESS(geometry, integer, component)                                            \
+    ((int64_t)(geometry) | (int64_t)(integer) << 4 | (int64_t)(component) << 5)
+#define KN_TEXTURE_INTEGER(i) ((bool)((i) >> 4 & 1))
+#define KN_TEXTURE_COMPONENT(i) ((uint32_t)((i) >> 5 & 3))
+enum kn_texture_query { KN_QUERY_WIDTH, KN_QUERY_HEIGHT, KN_QUERY_DEPTH };

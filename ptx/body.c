@@ -146,6 +146,7 @@ static void scope_close(struct px_body *b)
     b->use_count = kept;
     px_names_close(&b->names);
     px_names_close(&b->label_names);
+    px_names_close(&b->range_names);
 }
 
 static void label_add(struct px_body *b, const struct px_token *name)
@@ -274,6 +275,7 @@ void px_body_read(struct px_body *b)
         if (px_lex_take(&r->x, "{")) {
             px_names_open(&b->names);
             px_names_open(&b->label_names);
+            px_names_open(&b->range_names);
             if (++depth > PX_NESTING_MOST)
                 px_reader_fail(r, -EINVAL, "scopes are nested deeper than %d", PX_NESTING_MOST);
         } else if (px_lex_take(&r->x, "}")) {
@@ -319,6 +321,7 @@ void px_body_finish(struct px_body *b)
         dm_free(b->prototypes[i].list);
     px_names_finish(&b->names);
     px_names_finish(&b->label_names);
+    px_names_finish(&b->range_names);
     dm_free(b->declared);
     dm_free(b->slots);
     dm_free(b->own);

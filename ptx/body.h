@@ -65,6 +65,7 @@ struct px_body {
     struct px_use *uses;
     size_t use_count, use_capacity;
     struct px_names label_names; // value: the operation
+    struct px_names range_names; // of registers, without the digits: %r<9> is no %r
     struct px_targets *targets;
     size_t targets_count, targets_capacity;
     struct px_formals *prototypes; // pairs: returns, parameters

@@ -15,8 +15,8 @@ static void declare(struct px_body *b, const struct px_token *name,
     int rc = -ENOMEM;
     if (grown) {
         b->declared = grown;
-        rc = px_names_add(&b->names, name->at, name->length,
-                          declared->count ? PX_NAME_RANGE : PX_NAME_REGISTER, b->declared_count);
+        rc = px_names_add(declared->count ? &b->range_names : &b->names, name->at, name->length,
+                          PX_NAME_REGISTER, b->declared_count);
     }
     if (rc == -EEXIST)
         px_reader_fail(&b->r, -EINVAL, "\"%.*s\" is declared twice",
@@ -151,8 +151,8 @@ static bool range_find(struct px_body *b, const char *text, size_t length, struc
         unit *= 10;
         if (digit == '0' && length - at > 0)
             continue; // %r01 is not a name of %r<100>
-        const struct px_name *name = px_names_find(&b->names, text, at - 1);
-        if (!name || name->kind != PX_NAME_RANGE || number >= b->declared[name->value].count)
+        const struct px_name *name = px_names_find(&b->range_names, text, at - 1);
+        if (!name || number >= b->declared[name->value].count)
             continue;
         const size_t index = (size_t)name->value;
         out->reg = range_register(b, index, (uint32_t)number, text, length);
@@ -166,7 +166,7 @@ static bool range_find(struct px_body *b, const char *text, size_t length, struc
 bool px_register_find(struct px_body *b, const char *text, size_t length, struct px_operand *out)
 {
     const struct px_name *name = px_names_find(&b->names, text, length);
-    if (!name || name->kind == PX_NAME_RANGE)
+    if (!name)
         return range_find(b, text, length, out);
     if (name->kind != PX_NAME_REGISTER)
         return false;

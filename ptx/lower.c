@@ -52,6 +52,16 @@ void px_unsupported(struct px_lower *l, const char *format, ...)
     va_end(list);
 }
 
+void px_left_out(struct px_lower *l, const char *sentence)
+{
+    px_lower_fail(l, -ENOENT, "%s", sentence);
+}
+
+void px_refused_by_card(struct px_lower *l, const char *sentence)
+{
+    px_lower_fail(l, -ENOSYS, "%s", sentence);
+}
+
 void px_lower_no_memory(struct px_lower *l)
 {
     px_lower_fail(l, -ENOMEM, "out of host memory");

@@ -97,6 +97,10 @@ void px_refuse(struct px_lower *l, const char *format, ...) __attribute__((forma
 // The same for something that PTX has and this project does not have.
 void px_unsupported(struct px_lower *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+// The same for something that the manual has and NVIDIA's compiler has not: it leaves the kernel
+// out, or refuses the whole text (-ENOENT and -ENOSYS, module.h).
+void px_left_out(struct px_lower *l, const char *sentence);
+void px_refused_by_card(struct px_lower *l, const char *sentence);
 bool px_failed(const struct px_lower *l);
 
 #define PX_LOWER_DECLARE(name) void name(struct px_lower *l, const struct px_statement *s);

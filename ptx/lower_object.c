@@ -15,6 +15,10 @@ enum kn_geometry px_geometry(unsigned modifier)
         return KN_GEOMETRY_3D;
     case PX_MOD_A1D:
         return KN_GEOMETRY_A1D;
+    case PX_MOD_CUBE:
+        return KN_GEOMETRY_CUBE;
+    case PX_MOD_ACUBE:
+        return KN_GEOMETRY_ACUBE;
     default:
         return KN_GEOMETRY_A2D;
     }

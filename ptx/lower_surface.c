@@ -103,3 +103,11 @@ void px_lower_sured_formatted(struct px_lower *l, const struct px_statement *s)
         l, s,
         px_name(l, "sured.p.%s.%s", px_modifier_name(s->choice[0]), px_modifier_name(s->types[0])));
 }
+
+// (recorded: x_ptx surf/suq-…)
+void px_lower_suq(struct px_lower *l, const struct px_statement *s)
+{
+    px_refused_by_card(l,
+                       "NVIDIA's compiler refuses texts with queries of surface objects; pass the "
+                       "answer as a parameter");
+}

@@ -12,7 +12,6 @@ enum px_name_kind {
     PX_NAME_VARIABLE,
     // In bodies only:
     PX_NAME_REGISTER, // value: index in the reader's list
-    PX_NAME_RANGE,    // the same, of %r<N>: looked up without the digits
     PX_NAME_PARAMETER,
     PX_NAME_TARGETS,   // of .branchtargets and .calltargets
     PX_NAME_PROTOTYPE, // of .callprototype

@@ -23,7 +23,7 @@ const void *em_kernel_object(const struct em_context *context, enum kn_object_ki
         return NULL;
     em_object_ref(&t->object);
     *object = &t->object;
-    return &t->image;
+    return kind == KN_OBJECT_SURFACE ? (const void *)&t->image : &t->sampled;
 }
 
 void em_kernel_object_text(const struct em_context *context, enum kn_object_kind kind,

@@ -10,7 +10,6 @@
 #include "context.h"
 #include "device.h"
 #include "format.h"
-#include "image.h"
 #include "lock.h"
 #include "quirk.h"
 #include "texture_check.h"
@@ -80,6 +79,7 @@ CUresult em_texture_create(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTUR
         t->has_view = viewed;
         if (viewed)
             t->view = *view;
+        em_texture_prepare(t);
         *out = t->object.handle;
     }
     em_unlock();
@@ -195,19 +195,6 @@ CUresult em_texture_view(CUtexObject handle, CUDA_RESOURCE_VIEW_DESC *out)
     return r;
 }
 
-// Describes a surface for kernels. It stays unusable if it is a plane that exceeds the memory of
-// its image. Precondition: em_lock held.
-static void surface_prepare(struct em_texture *t)
-{
-    em_assert_locked();
-    struct em_array *a;
-    struct dm_surface s;
-    if (em_array_get(t->resource.res.array.hArray, &a) || em_array_surface(a, &s))
-        return;
-    t->usable = dm_image_init(&t->image, s.base, s.layout, s.level, em_array_format(&a->desc),
-                              a->desc.NumChannels);
-}
-
 CUresult em_surface_create(const CUDA_RESOURCE_DESC *resource, CUsurfObject *out)
 {
     struct em_texture_subject s;
@@ -226,7 +213,7 @@ CUresult em_surface_create(const CUDA_RESOURCE_DESC *resource, CUsurfObject *out
     if (!r)
         r = texture_start(EM_SURFACE, resource, s.storage, &t);
     if (!r) {
-        surface_prepare(t);
+        em_surface_prepare(t);
         *out = t->object.handle;
     }
     em_unlock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texture and surface objects: they are checked and can be read back. Nothing fetches from them,
-// because Cardless runs no kernels.
+// Texture and surface objects: they are checked, can be read back, and kernels use them
+// (kernel_object.h).
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>

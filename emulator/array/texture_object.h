@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <stdbool.h>
 
+#include "kn_sample.h"
 #include "kn_surface.h"
 #include "object.h"
 
@@ -18,5 +19,13 @@ struct em_texture {
     struct em_storage *storage; // a reference if the resource is an array
     // How kernels access it. Does not change after the object was created.
     bool usable;
-    struct kn_image image; // of a surface
+    union {
+        struct kn_image image;     // of a surface
+        struct kn_texture sampled; // of a texture
+    };
 };
+
+// Describes a texture or a surface for kernels: fills in the last members. They stay unusable if
+// kernels cannot access the resource. Precondition: em_lock held.
+void em_texture_prepare(struct em_texture *t);
+void em_surface_prepare(struct em_texture *t);

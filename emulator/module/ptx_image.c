@@ -10,6 +10,7 @@
 #include "lock.h"
 #include "ptx_kernel.h"
 #include "program.h"
+#include "quirk.h"
 
 // Kernels of longer texts are lowered when they are asked for.
 enum { SHORT_TEXT_B = 256 << 10 };
@@ -124,8 +125,9 @@ static CUresult check_kernels(struct px_module *text)
         struct px_report report = {0};
         if (!text->functions[i].is_kernel || !text->functions[i].defined)
             continue;
-        if (px_program_get(text, i, &program, &report) == -EINVAL)
-            return em_ptx_fail(-EINVAL, &report, "PTX");
+        const int status = px_program_get(text, i, &program, &report);
+        if (status == -EINVAL || (status == -ENOSYS && em_quirk(SURFACE_QUERY_REFUSES_TEXT)))
+            return em_ptx_fail(status, &report, "PTX");
     }
     return CUDA_SUCCESS;
 }

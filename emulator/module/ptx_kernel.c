@@ -22,6 +22,7 @@
 #include "mutex.h"
 #include "pkey.h"
 #include "program.h"
+#include "quirk.h"
 #include "schedule_log.h"
 #include "scheduler.h"
 #include "policy.h"
@@ -53,9 +54,11 @@ static struct ptx_code *ptx_code(const struct em_code *code)
 
 CUresult em_ptx_fail(int status, const struct px_report *report, const char *noun)
 {
-    const CUresult code = status == -ENOMEM    ? CUDA_ERROR_OUT_OF_MEMORY
-                          : status == -ENOTSUP ? CUDA_ERROR_NOT_SUPPORTED
-                                               : CUDA_ERROR_INVALID_PTX;
+    const CUresult code = status == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY
+                          : status == -ENOENT && em_quirk(TEXTURE_QUERY_DROPS_KERNEL)
+                              ? CUDA_ERROR_NOT_FOUND
+                          : status == -EINVAL ? CUDA_ERROR_INVALID_PTX
+                                              : CUDA_ERROR_NOT_SUPPORTED;
     return em_fail(code, "%s: %s", noun, report->text);
 }
 

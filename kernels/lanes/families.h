@@ -29,6 +29,7 @@
     X(memory, set)                                                                                 \
     X(atomic, set)                                                                                 \
     X(surface, set)                                                                                \
+    X(texture, set)                                                                                \
     X(warp, set)
 
 #define KN_FAMILY_DECLARE(family, set) extern const struct kn_form kn_forms_##family##_##set[];
