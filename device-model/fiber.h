@@ -24,7 +24,7 @@ struct dm_fiber {
     char *stack;           // with a page below that faults; NULL: the thread's own
     size_t stack_B;
     bool shares, fresh, ended; // shares: has no stack of its own; fresh: has not run yet
-    char *kept;                // of one that shares: what it has on the stack, while it waits
+    char *kept;                // of one that shares: its part of the stack, while it waits
     size_t kept_B, capacity_B;
     void *thread_state, *fake_stack; // of sanitizers
     const void *bottom;
@@ -38,8 +38,8 @@ int dm_fiber_init(struct dm_fiber *fiber, size_t stack_B);
 // Makes a fiber that runs on the stack of `owner`, which runs nothing itself and must outlive it.
 // Fibers that share a stack must not switch to each other, but only to `back` or another stack.
 void dm_fiber_init_shared(struct dm_fiber *fiber, const struct dm_fiber *owner);
-// Prepares the fiber to run run(argument) from its beginning. What it ran before, if that has not
-// returned, is forgotten.
+// Prepares the fiber to run run(argument) from its beginning. A function that it ran before, and
+// that has not returned, is forgotten.
 void dm_fiber_start(struct dm_fiber *fiber, void (*run)(void *argument), void *argument);
 // Runs `to` until something switches back to `from`. When the function of `to` returns, `back`
 // runs. Returns 0, or -ENOMEM if `to` shares a stack and there is no memory to copy its part away:

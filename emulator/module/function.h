@@ -11,8 +11,8 @@ struct em_device;
 
 CUresult em_function_new(struct em_module *m, const struct em_code *code, struct em_function **out);
 CUresult em_function_find(CUfunction handle, CUresult code, struct em_function **out);
-// Finds what a launch names: a function, or a library's kernel, whose function in the current
-// context it then returns (recorded: library/kernel-as-function).
+// Finds the function that a launch names: a CUfunction, or a library's kernel, whose function in
+// the current context it then returns (recorded: library/kernel-as-function).
 CUresult em_function_to_launch(CUfunction handle, struct em_function **out);
 
 void em_function_settings_init(struct em_function_settings *settings, const struct em_code *code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads of a grid of host functions: where they are, their shared memory, how they wait for
+// The threads of a grid of host functions: their positions, their shared memory, how they wait for
 // each other, and how they fail.
 #pragma once
 #include <cardless.h>
@@ -47,7 +47,7 @@ struct em_host_part {
     CUresult leaving; // a lane leaves by dm_guard_leave with this error
 };
 
-// What em_host_leave restores.
+// The state that em_host_leave restores.
 struct em_host_scope {
     struct em_host_lane *lane;
     bool in_host_function;
@@ -66,7 +66,7 @@ void em_host_fail_exit(struct em_host_lane *lane);
 // blocks of a cooperative grid run at the same time. Returns part->result.
 CUresult em_host_run_lanes(struct em_host_part *part, void (*call)(struct em_host_lane *));
 
-// Gets shared memory for `blocks` blocks, says where that of a block is, and gives it back.
+// Gets shared memory for `blocks` blocks, assigns its part to a lane, and gives it back.
 CUresult em_host_shared_get(struct em_host_part *part, uint64_t blocks);
 void em_host_shared_place(struct em_host_part *part, struct em_host_lane *lane, uint64_t block);
 void em_host_shared_put(struct em_host_part *part);

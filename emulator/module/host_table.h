@@ -11,8 +11,9 @@
 CUresult em_host_table_register(const cardlessModuleDesc *table);
 CUresult em_host_table_unregister(const cardlessModuleDesc *table);
 
-// What dlopen returned, or NULL, and the file in memory that it loaded, or -1. The file stays open
-// as long as the library: the loader takes two files of one name, and so of one number, for one.
+// The handle from dlopen, or NULL, and the file in memory that it loaded, or -1. The file stays
+// open as long as the library: the loader takes two files of one name, and so of one number, for
+// one.
 struct em_host_library {
     void *handle;
     int file;

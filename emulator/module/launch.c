@@ -33,7 +33,7 @@ struct launch_command {
     uint32_t arguments_at; // in bytes from the start of this struct
 };
 
-// Where a command is built: large ones on the heap.
+// The memory in which a command is built: the heap for large ones.
 struct launch_space {
     union {
         struct launch_command command;

@@ -118,7 +118,7 @@ struct em_command {
     uint64_t sequence; // its number among the commands of all contexts, from 1
     uint64_t call;     // em_call_now() of its submission
     const struct em_entry *entry;
-    struct em_clock *order_host;       // for the ordering checker: what the host had waited for
+    struct em_clock *order_host;       // for the ordering checker: the work that the host knew
     bool order_barrier;                // likewise: it waits for the context's barrier
     struct em_command *next_in_stream; // waits for this command
     struct em_edge *successors;        // so do these, the newest first

@@ -19,7 +19,7 @@ struct em_marker {
     uint64_t time_ns;              // CLOCK_MONOTONIC at completion
     struct em_order_mark order;    // for the ordering checker: the work before the record
     struct em_condition completed; // the commands that wait for this record
-    // With CU_EVENT_INTERPROCESS: where the other processes see the record, and its number there.
+    // With CU_EVENT_INTERPROCESS: the record for the other processes, and its number there.
     struct em_event_slot *slot;
     uint64_t slot_record;
 };

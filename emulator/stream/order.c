@@ -146,28 +146,40 @@ static void add_host(struct em_order_point *p, struct em_clock *host)
     p->base_sequence = version;
 }
 
+// The command knows all that the host knew when it submitted the command.
+static void join_host(struct em_order_point *p, struct em_command *c)
+{
+    add_host(p, c->order_host);
+    em_clock_unref(c->order_host);
+    c->order_host = NULL;
+}
+
+// The legacy default stream and the blocking streams wait for each other. All legacy commands that
+// have run by now were submitted before this one.
+static void join_ordered(struct em_order_point *p, struct em_stream *s)
+{
+    struct em_context *context = s->object.context;
+    if (s->blocking) {
+        join_stream(p, context->default_stream);
+    } else if (s->kind == EM_STREAM_LEGACY) {
+        em_order_join_waiters(context);
+        em_order_add_mark(p, &(struct em_order_mark){.known = context->work.order_ordered});
+    }
+}
+
 void em_order_started(struct em_command *c)
 {
     em_assert_locked();
     struct em_stream *s = c->stream;
-    const struct em_context *context = s->object.context;
     if (c->order || s->of_graph || em_order.stopped)
         return;
     struct em_order_point *p = c->order = em_order_point_of(s);
-    add_host(p, c->order_host);
+    join_host(p, c);
     p->sequence = c->sequence;
     p->acquired_late = false;
-    em_clock_unref(c->order_host);
-    c->order_host = NULL;
-    // All legacy commands that have run by now were submitted before this one.
-    if (s->blocking)
-        join_stream(p, context->default_stream);
-    else if (s->kind == EM_STREAM_LEGACY) {
-        em_order_join_waiters(s->object.context);
-        em_order_add_mark(p, &(struct em_order_mark){.known = context->work.order_ordered});
-    }
+    join_ordered(p, s);
     if (em_unlikely(c->order_barrier))
-        join_stream(p, context->work.barrier);
+        join_stream(p, s->object.context->work.barrier);
     em_order_check_all(c);
 }
 

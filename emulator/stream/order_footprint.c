@@ -79,8 +79,8 @@ static bool boxes_meet(const struct em_footprint *a, const struct em_footprint *
            spans_meet(a->at.z, a->at.z + a->extent.depth, b->at.z, b->at.z + b->extent.depth);
 }
 
-// A span meets a box only if it is all of the array's memory: where the texels of a box lie is not
-// compared.
+// A span meets a box only if it is all of the array's memory, because the addresses of single
+// texels are not compared.
 static bool span_meets_box(const struct em_footprint *span, const struct em_footprint *box)
 {
     return span->kind == EM_SPAN && span->first <= box->first && span->end >= box->end;

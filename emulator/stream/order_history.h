@@ -73,7 +73,7 @@ bool em_history_add(const struct em_footprint *bytes, const struct em_order_who 
 // The same for an access after which the history of the bytes no longer matters.
 void em_history_end(const struct em_footprint *bytes, const struct em_order_who *who,
                     em_order_judge *judge, void *argument);
-// Forgets what happened to [first, end).
+// Forgets all accesses to [first, end).
 void em_history_forget(uint64_t first, uint64_t end);
 // Forgets all records that `drop` chooses.
 void em_history_sweep(bool (*drop)(const struct em_order_record *, void *argument), void *argument);

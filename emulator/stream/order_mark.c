@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The ordering checker: what is ordered before what, and the marks that pass this on.
+// The ordering checker: the order of two accesses, and the marks that pass it on.
 #include "alloc.h"
 #include "context.h"
 #include "lock.h"
 #include "order_state.h"
 
-// ---- what is before what ----
+// ---- the order of two accesses ----
 
 bool em_order_knows(struct em_clock *known, const struct em_order_who *who)
 {

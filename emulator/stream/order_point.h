@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a stream stands for the ordering checker: the structs that streams and contexts contain.
+// The state of a stream for the ordering checker: structs that streams and events contain.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ struct em_order_mark {
     struct em_clock *whole;
 };
 
-// Where a stream stands, or a step of a graph.
+// The last command of a stream, or a step of a graph, and the work that is ordered before it.
 struct em_order_point {
     struct em_clock *known; // a reference: the work before its last command, apart from its own
     struct em_clock *host;  // a reference: the last clock of the host that it contains

@@ -112,7 +112,7 @@ static const struct em_stream *stream_of(uint64_t key)
     return NULL;
 }
 
-// What the program has ordered after the older access.
+// The work that the program has ordered after the older access.
 static struct text after_text(const struct em_order_who *older)
 {
     struct text t, stream = stream_text(older);

@@ -10,7 +10,7 @@
 #include "rangemap.h"
 
 static struct dm_rangemap words; // of struct em_order_signals, by address
-static struct em_clock *outside; // what others may have waited for
+static struct em_clock *outside; // work for which others may have waited
 
 static struct em_order_signal *signal_at(const struct em_order_signals *s, uint32_t number)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the files of the ordering checker share. Everything here: precondition: em_lock held.
+// Declarations that the files of the ordering checker share. Everything here: precondition: em_lock
+// held.
 #pragma once
 #include "order.h"
 #include "order_clock.h"
@@ -7,7 +8,7 @@
 #include "stream.h"
 
 struct em_order {
-    struct em_clock *host;          // what the host has waited for
+    struct em_clock *host;          // work for which the host has waited
     uint64_t host_version;          // its epoch in the component EM_ORDER_HOST of `host`
     bool host_changed;              // since the last command was submitted
     struct em_order_call host_wait; // the call that waited last
@@ -37,7 +38,7 @@ bool em_order_knows(struct em_clock *known, const struct em_order_who *who);
 
 // Adds a mark to a clock that nothing is known about.
 void em_order_join_mark(struct em_clock **known, const struct em_order_mark *mark);
-// Adds a mark to what a point knows. Returns whether the point now knows this, and no more.
+// Adds a mark to the work that a point knows. Returns whether it now knows the mark alone.
 bool em_order_add_mark(struct em_order_point *point, const struct em_order_mark *mark);
 // The stream has waited for other work. Whoever waits for all streams of a context learns of it
 // then, and not before, because that costs more than the wait.

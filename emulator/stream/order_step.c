@@ -180,7 +180,7 @@ void em_order_release_step(struct em_context *context, const struct em_order_poi
         return;
     }
     em_clock_join(to, p->known);
-    em_clock_raise(to, p->key, p->sequence - 1); // what the stream did before the launch
+    em_clock_raise(to, p->key, p->sequence - 1); // the work of the stream before the launch
     em_clock_raise(to, key, epoch);
 }
 

@@ -71,7 +71,7 @@ void em_outside_spin_end(void);
 // polled as plain memory is.
 void em_outside_poll_words(void);
 
-// Asks some of the commands that wait for plain memory. Called where this process may have written
+// Asks some of the commands that wait for plain memory. Called after this process may have written
 // to it: after a command has completed, and by calls that synchronise or query.
 void em_outside_glance(void);
 // A thread waits: plain memory is polled more often.

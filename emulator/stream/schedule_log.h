@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CARDLESS_SCHEDULE_LOG=FILE: what ran in which order, and the decisions that led to it. `cardless
+// CARDLESS_SCHEDULE_LOG=FILE: the order of the work, and the decisions that led to it. `cardless
 // explore` reads it. One line for each of these, with tabs between the fields:
 //
 //   program NAME             the first line

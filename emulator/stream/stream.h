@@ -98,7 +98,7 @@ void em_streams_finish(struct em_context *context);
 // Registers the streams' part as an observer. Called when the driver starts.
 void em_streams_start(void);
 
-// Writes "CUstream #1", or what else the stream is, and returns it.
+// Writes "CUstream #1", or the name of a default stream, and returns it.
 const char *em_stream_text(const struct em_stream *stream, char *out, size_t size);
 
 static inline bool em_context_has_failed(const struct em_context *context)
