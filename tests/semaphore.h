@@ -6,6 +6,11 @@
 
 #include "harness.h"
 
+static inline bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
 // A semaphore on both sides.
 struct both {
     cardlessSemaphore host;

@@ -1,58 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cuMemMapArrayAsync: arrays with deferred mapping, tiles and mip tails of sparse arrays, and
-// invalid calls.
-#include <pthread.h>
-
-#include "../harness.h"
-
-enum { MIB = 1 << 20, TILE_B = 64 << 10 };
-
-static CUmemGenericAllocationHandle memory(size_t size, unsigned short usage)
-{
-    CUmemGenericAllocationHandle h;
-    CUmemAllocationProp p = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                             .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
-                             .allocFlags.usage = usage};
-    MUST(cuMemCreate(&h, size, &p, 0));
-    return h;
-}
-
-static CUmemGenericAllocationHandle tile_pool(size_t size)
-{
-    return memory(size, CU_MEM_CREATE_USAGE_TILE_POOL);
-}
-
-static CUarray array(size_t width, size_t height, size_t depth, CUarray_format format,
-                     unsigned channels, unsigned flags)
-{
-    CUarray a;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = width,
-                                 .Height = height,
-                                 .Depth = depth,
-                                 .Format = format,
-                                 .NumChannels = channels,
-                                 .Flags = flags};
-    MUST(cuArray3DCreate(&a, &d));
-    return a;
-}
-
-static CUarrayMapInfo info(CUarray a, CUmemGenericAllocationHandle h)
-{
-    CUarrayMapInfo m;
-    memset(&m, 0, sizeof m);
-    m.resourceType = CU_RESOURCE_TYPE_ARRAY;
-    m.resource.array = a;
-    m.subresourceType = CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL;
-    m.memOperationType = h ? CU_MEM_OPERATION_TYPE_MAP : CU_MEM_OPERATION_TYPE_UNMAP;
-    m.memHandleType = CU_MEM_HANDLE_TYPE_GENERIC;
-    m.memHandle.memHandle = h;
-    m.deviceBitMask = 1;
-    return m;
-}
-
-struct box {
-    unsigned x, y, z, width, height, depth;
-};
+// cuMemMapArrayAsync for tiles and mip tails of sparse arrays, and invalid calls.
+#include "array_map.h"
 
 static CUarrayMapInfo tiles(CUarray a, CUmemGenericAllocationHandle h, struct box box,
                             unsigned long long offset)
@@ -66,125 +14,6 @@ static CUarrayMapInfo tiles(CUarray a, CUmemGenericAllocationHandle h, struct bo
     m.subresource.sparseLevel.extentDepth = box.depth;
     m.offset = offset;
     return m;
-}
-
-// Copies a box of an array, whose x and width are in bytes, to or from tightly packed host memory.
-static CUresult move(CUarray a, void *host, struct box box, bool in)
-{
-    CUDA_MEMCPY3D c;
-    memset(&c, 0, sizeof c);
-    c.srcMemoryType = in ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY;
-    c.dstMemoryType = in ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST;
-    if (in) {
-        c.srcHost = host;
-        c.srcPitch = box.width;
-        c.srcHeight = box.height;
-        c.dstArray = a;
-        c.dstXInBytes = box.x;
-        c.dstY = box.y;
-        c.dstZ = box.z;
-    } else {
-        c.dstHost = host;
-        c.dstPitch = box.width;
-        c.dstHeight = box.height;
-        c.srcArray = a;
-        c.srcXInBytes = box.x;
-        c.srcY = box.y;
-        c.srcZ = box.z;
-    }
-    c.WidthInBytes = box.width;
-    c.Height = box.height;
-    c.Depth = box.depth;
-    return cuMemcpy3D(&c);
-}
-
-static unsigned char *pattern(size_t size, unsigned seed)
-{
-    unsigned char *p = malloc(size);
-    for (size_t i = 0; i < size; i++)
-        p[i] = (unsigned char)((i * 2654435761u + seed) >> 13);
-    return p;
-}
-
-// Writes a pattern to the whole array and reads it back.
-static void round_trip(CUarray a, size_t width_B, size_t height, size_t depth, unsigned seed)
-{
-    size_t size = width_B * height * depth;
-    unsigned char *want = pattern(size, seed), *got = calloc(1, size);
-    EXPECT_OK(move(a, want, (struct box){0, 0, 0, width_B, height, depth}, true));
-    EXPECT_OK(move(a, got, (struct box){0, 0, 0, width_B, height, depth}, false));
-    EXPECT(!memcmp(want, got, size));
-    free(want);
-    free(got);
-}
-
-TEST(deferred)
-{
-    test_context();
-    CUarray a = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_DEFERRED_MAPPING),
-            b = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_DEFERRED_MAPPING);
-    CUmemGenericAllocationHandle h = tile_pool(4 * MIB);
-    CUarrayMapInfo m[2] = {info(a, h), info(b, h)};
-    unsigned char *want = pattern(16384, 1), got[16384];
-    m[0].offset = m[1].offset = TILE_B;
-    EXPECT_OK(cuMemMapArrayAsync(m, 2, NULL));
-    round_trip(a, 256, 64, 1, 1);
-    EXPECT_OK(move(b, got, (struct box){0, 0, 0, 256, 64, 1}, false)); // the same memory
-    EXPECT(!memcmp(want, got, sizeof got));
-    m[0] = info(a, 0);
-    EXPECT_OK(cuMemMapArrayAsync(m, 1, NULL));
-    EXPECT_OK(cuMemMapArrayAsync(m, 1, NULL));
-    m[0] = info(a, h);
-    m[0].offset = 2 * TILE_B;
-    EXPECT_OK(cuMemMapArrayAsync(m, 1, NULL));
-    round_trip(a, 256, 64, 1, 2);
-    EXPECT_OK(move(b, got, (struct box){0, 0, 0, 256, 64, 1}, false));
-    EXPECT(!memcmp(want, got, sizeof got));
-    EXPECT_OK(cuMemRelease(h)); // mappings keep their memory
-    round_trip(a, 256, 64, 1, 3);
-    EXPECT_OK(cuArrayDestroy(a));
-    EXPECT_OK(cuArrayDestroy(b));
-    free(want);
-}
-
-TEST(deferred_refused)
-{
-    test_context();
-    CUarray a = array(1024, 1024, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_DEFERRED_MAPPING),
-            plain = array(64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0);
-    CUmemGenericAllocationHandle h = tile_pool(4 * MIB), little = tile_pool(2 * MIB),
-                                 ordinary = memory(4 * MIB, 0);
-    CUarrayMapInfo m = info(a, h);
-#define REFUSED(change)                                                                            \
-    do {                                                                                           \
-        m = info(a, h);                                                                            \
-        change;                                                                                    \
-        EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, NULL), CUDA_ERROR_INVALID_VALUE);                   \
-    } while (0)
-    REFUSED(m.offset = 4096);
-    REFUSED(m.offset = TILE_B); // then the range exceeds the memory
-    REFUSED(m.offset = ~0ull << 16);
-    REFUSED(m.memHandle.memHandle = little);
-    REFUSED(m.memHandle.memHandle = ordinary);
-    REFUSED(m.memHandle.memHandle = 0);
-    REFUSED(m.memHandle.memHandle = 0x1234);
-    REFUSED(m.resource.array = plain);
-    REFUSED(m.resource.array = NULL);
-    REFUSED(m.resource.array = (CUarray)0x1234);
-    REFUSED(m.resourceType = CU_RESOURCE_TYPE_LINEAR);
-    REFUSED(m.resourceType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
-    REFUSED(m.memOperationType = (CUmemOperationType)3);
-    REFUSED(m.memHandleType = (CUmemHandleType)1);
-    REFUSED(m.deviceBitMask = 3);
-    REFUSED(m.deviceBitMask = 0);
-    REFUSED(m.flags = 1);
-    REFUSED(m.reserved[1] = 1);
-    m = info(a, h);
-    EXPECT_ERROR(cuMemMapArrayAsync(NULL, 1, NULL), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemMapArrayAsync(&m, 0, NULL), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuMemMapArrayAsync(&m, 1, (CUstream)0x1234), CUDA_ERROR_INVALID_HANDLE);
-    EXPECT_OK(cuMemMapArrayAsync(&m, 1, NULL));
-    round_trip(a, 4096, 1024, 1, 4);
 }
 
 // For each element size and shape, maps every tile, the last one first.
@@ -502,7 +331,6 @@ TEST(streams_of_a_failed_context)
     EXPECT_ERROR(cuStreamSynchronize(s), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TESTS(CASE(deferred), CASE(deferred_refused), CASE(sparse_shapes), CASE(tile_moves),
-      CASE(null_tiles), CASE(null_tiles_in_stream_order), CASE(null_tiles_for_two_readers),
-      CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order), CASE(use_before_map),
-      CASE(streams_of_a_failed_context))
+TESTS(CASE(sparse_shapes), CASE(tile_moves), CASE(null_tiles), CASE(null_tiles_in_stream_order),
+      CASE(null_tiles_for_two_readers), CASE(mip_tail), CASE(sparse_refused), CASE(in_stream_order),
+      CASE(use_before_map), CASE(streams_of_a_failed_context))

@@ -115,11 +115,6 @@ TEST(host_side)
     vk_close();
 }
 
-static bool is_open(int fd)
-{
-    return fcntl(fd, F_GETFD) >= 0;
-}
-
 TEST(descriptors)
 {
     vks_open();
