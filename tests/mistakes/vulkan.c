@@ -1,68 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Mistakes on the Vulkan side of a program (B09, I02, I04 to I07, I11, M06, M07, M13), and some on
+// Mistakes on the Vulkan side of a program (I02, I04 to I07, I11, M06, M07, M13), and some on
 // CUDA's side with Vulkan's own memory (M01, B05). Each has a correct twin.
-#include "../vulkan.h"
-
-#include "../send_fd.h"
-#include "external.h"
-#include "import.h"
-#include "vulkan_facts.h"
-
-enum { BUFFER_B = 65536 };
-
-// An image with memory of its own, imported correctly.
-struct shared {
-    VkImage image;
-    VkDeviceMemory memory;
-    uint64_t size;
-    CUexternalMemory cuda;
-};
-
-static void open_both(void)
-{
-    vk_need_layer();
-    vk_open();
-    test_context();
-}
-
-static VkDeviceMemory image_memory(const VkImageCreateInfo *info, VkImage *image, uint64_t *size)
-{
-    VkMemoryRequirements needs;
-    *image = vk_image(info, &needs);
-    *size = needs.size;
-    VkDeviceMemory memory =
-        vk_allocate((struct vk_allocation){.size = needs.size,
-                                           .type = vk_memory_type(needs.memoryTypeBits, 0, 0),
-                                           .image = *image,
-                                           .exportable = true});
-    VK(vkBindImageMemory(vk.device, *image, memory, 0));
-    return memory;
-}
-
-// Allocates exportable memory for a buffer, of a type that has the properties `with` and lacks the
-// properties `without`.
-static VkDeviceMemory buffer_memory(VkMemoryPropertyFlags with, VkMemoryPropertyFlags without,
-                                    uint64_t *size)
-{
-    VkMemoryRequirements needs;
-    VkBuffer buffer = vk_buffer(BUFFER_B, true, &needs);
-    *size = needs.size;
-    VkDeviceMemory memory = vk_allocate(
-        (struct vk_allocation){.size = needs.size,
-                               .type = vk_memory_type(needs.memoryTypeBits, with, without),
-                               .exportable = true});
-    VK(vkBindBufferMemory(vk.device, buffer, memory, 0));
-    return memory;
-}
-
-static struct shared share(const VkImageCreateInfo *info)
-{
-    struct shared s;
-    open_both();
-    s.memory = image_memory(info, &s.image, &s.size);
-    s.cuda = import(vk_fd(s.memory), s.size, CUDA_EXTERNAL_MEMORY_DEDICATED);
-    return s;
-}
+#include "vulkan_memory.h"
 
 // ---- memory
 
@@ -301,116 +240,6 @@ TEST(destroyed_image)
     EXPECT_NO_DIAGNOSTIC();
 }
 
-// ---- host writes: CARDLESS_VULKAN_MEMORY=noncoherent
-
-static unsigned char *mapped;
-
-// A buffer in host-visible memory, coherent or not, that the host writes to; returns CUDA's pointer
-// to it.
-static CUdeviceptr host_memory(bool coherent, VkDeviceMemory *memory)
-{
-    uint64_t size;
-    test_setting("CARDLESS_VULKAN_MEMORY", "noncoherent");
-    open_both();
-    VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
-                          is = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    *memory = buffer_memory(visible | (coherent ? is : 0), coherent ? 0 : is, &size);
-    VK(vkMapMemory(vk.device, *memory, 0, VK_WHOLE_SIZE, 0, (void **)&mapped));
-    memset(mapped + 1000, 0x5a, 100);
-    return map_buffer(import(vk_fd(*memory), size, 0), 0, BUFFER_B);
-}
-
-static unsigned char read_one(CUdeviceptr p, uint64_t at)
-{
-    unsigned char back = 0;
-    MUST(cuMemcpyDtoH(&back, p + at, 1));
-    return back;
-}
-
-static VkMappedMemoryRange whole(VkDeviceMemory memory)
-{
-    return (VkMappedMemoryRange){
-        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
-}
-
-TEST(b09_no_flush)
-{
-    VkDeviceMemory memory;
-    // [B09 wrong]
-    CUdeviceptr p = host_memory(false, &memory);
-    EXPECT_EQ(read_one(p, 900), 0); // the program never wrote these bytes
-    EXPECT_NO_DIAGNOSTIC();
-    EXPECT_EQ(read_one(p, 1000), 0); // stale, as with a card
-    // [end]
-    EXPECT_DIAGNOSTIC(B09);
-}
-
-TEST(b09_unmapped_without_flush)
-{
-    VkDeviceMemory memory;
-    CUdeviceptr p = host_memory(false, &memory);
-    vkUnmapMemory(vk.device, memory);
-    EXPECT_EQ(read_one(p, 1000), 0);
-    EXPECT_DIAGNOSTIC(B09);
-}
-
-TEST(b09_twin)
-{
-    VkDeviceMemory memory;
-    // [B09 right]
-    CUdeviceptr p = host_memory(false, &memory);
-    VkMappedMemoryRange range = whole(memory);
-    VK(vkFlushMappedMemoryRanges(vk.device, 1, &range));
-    EXPECT_EQ(read_one(p, 1000), 0x5a);
-    // [end]
-    MUST(cuMemsetD8(p, 7, BUFFER_B));
-    MUST(cuCtxSynchronize());
-    EXPECT_EQ(mapped[1000], 0x5a); // not invalidated yet
-    VK(vkInvalidateMappedMemoryRanges(vk.device, 1, &range));
-    EXPECT_EQ(mapped[1000], 7);
-    vkUnmapMemory(vk.device, memory);
-    EXPECT_EQ(read_one(p, 1000), 7);
-    EXPECT_NO_DIAGNOSTIC();
-}
-
-TEST(b09_twin_coherent)
-{
-    VkDeviceMemory memory;
-    CUdeviceptr p = host_memory(true, &memory);
-    EXPECT_EQ(read_one(p, 1000), 0x5a);
-    EXPECT_NO_DIAGNOSTIC();
-}
-
-TEST(b09_image)
-{
-    test_setting("CARDLESS_VULKAN_MEMORY", "noncoherent");
-    VkImageCreateInfo info = vk_image_info(64, 64, 1, 1);
-    struct shared s = share(&info);
-    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = image(64, 64, 0, 0, 1);
-    CUmipmappedArray mip;
-    CUarray level;
-    unsigned char back[256] = {1};
-    MUST(cuExternalMemoryGetMappedMipmappedArray(&mip, s.cuda, &d));
-    MUST(cuMipmappedArrayGetLevel(&level, mip, 0));
-    VK(vkMapMemory(vk.device, s.memory, 0, VK_WHOLE_SIZE, 0, (void **)&mapped));
-    memset(mapped, 0x5a, 256); // the first row
-    CUDA_MEMCPY2D c;
-    memset(&c, 0, sizeof c);
-    c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    c.srcArray = level;
-    c.srcY = 1;
-    c.dstMemoryType = CU_MEMORYTYPE_HOST;
-    c.dstHost = back;
-    c.WidthInBytes = 256;
-    c.Height = 1;
-    MUST(cuMemcpy2D(&c));
-    EXPECT_NO_DIAGNOSTIC();
-    c.srcY = 0;
-    MUST(cuMemcpy2D(&c));
-    EXPECT_EQ(back[0], 0);
-    EXPECT_DIAGNOSTIC(B09);
-}
-
 // ---- CUDA's side, with Vulkan's memory
 
 TEST(m01_closed_after_import)
@@ -564,8 +393,6 @@ TESTS(CASE(m06_dedicated_without_flag), CASE(m06_flag_without_dedicated), CASE(m
       CASE(i05_fewer_levels), CASE(i06_texels_of_another_size), CASE(i06_twin), CASE(i07_linear),
       CASE(i07_twin), CASE(i07_surfaces_without_storage), CASE(i07_twin_without_surfaces),
       CASE(i11_offset_without_an_image), CASE(i11_twin), CASE(i11_another_extent),
-      CASE(i11_memory_of_a_buffer), CASE(destroyed_image), CASE(b09_no_flush),
-      CASE(b09_unmapped_without_flush), CASE(b09_twin), CASE(b09_twin_coherent), CASE(b09_image),
-      CASE(m01_closed_after_import), CASE(m01_number_reused), CASE(b05_vulkan_memory),
-      CASE(b05_vulkan_memory_twin), CASE(i04_of_another_process), CASE(i04_of_another_process_twin),
-      CASE(hostile_records))
+      CASE(i11_memory_of_a_buffer), CASE(destroyed_image), CASE(m01_closed_after_import),
+      CASE(m01_number_reused), CASE(b05_vulkan_memory), CASE(b05_vulkan_memory_twin),
+      CASE(i04_of_another_process), CASE(i04_of_another_process_twin), CASE(hostile_records))

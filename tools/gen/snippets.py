@@ -27,6 +27,7 @@ SOURCES = [
     'tests/mistakes/deadlocks.c',
     'tests/mistakes/order.c',
     'tests/mistakes/vulkan.c',
+    'tests/mistakes/vulkan_host_writes.c',
     'tests/mistakes/vulkan_order.c',
     'tests/gl/test_gl_mistakes.c',
 ]
