@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The table of objects, which finds the object of a handle.
-#include "object.h"
+#include "object_facts.h"
 
 #include <assert.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "alloc.h"
 #include "call.h"
-#include "describe.h"
 #include "context_base.h"
 #include "counter.h"
 #include "lock.h"
@@ -175,16 +173,6 @@ static uint64_t last_handle(uint64_t handle, const struct slot *slot)
 {
     uint64_t name = looks_like_pointer(handle) ? (handle - base) >> HANDLE_SHIFT : handle - 1;
     return handle_of(slot->type, slot->generation, name & ((1 << SLOT_BITS) - 1));
-}
-
-const char *em_type_name(enum em_type type)
-{
-    static const char *const names[EM_TYPE_COUNT] = {"no type",
-#define X(name, text) text,
-                                                     EM_TYPES(X)
-#undef X
-    };
-    return (unsigned)type < EM_TYPE_COUNT ? names[type] : "no type";
 }
 
 // A function of LeakSanitizer, if the program is linked with it. LeakSanitizer does not search
@@ -471,90 +459,25 @@ struct em_object *em_object_peek(enum em_type type, uint64_t handle)
     return is_current(slot, handle) && slot->object->type == type ? slot->object : NULL;
 }
 
-CUresult em_object_get_(enum em_type type, uint64_t handle, CUresult code, struct em_object **out)
-{
-    em_assert_locked();
-    struct em_object *object = em_object_peek(type, handle);
-    if (!object) {
-        char text[256];
-        const char *name = em_self.entry ? em_describe_handle_name(em_self.entry, type) : NULL;
-        return em_fail(code, "%s (%s) is not a valid %s", name ? name : "the handle",
-                       em_handle_text(handle, text, sizeof text), em_type_name(type));
-    }
-    *out = object;
-    return CUDA_SUCCESS;
-}
+// ---- for messages ----
 
-const char *em_object_text(const struct em_object *object, char *out, size_t size)
-{
-    char born[64];
-    em_call_text(object->born_call, born, sizeof born);
-    snprintf(out, size, "%s #%u (%s, %s)", em_type_name(object->type), object->number,
-             object->born_by, born);
-    return out;
-}
-
-const char *em_handle_text(uint64_t handle, char *out, size_t size)
-{
-    em_assert_locked();
-    struct slot *slot = slot_of(handle);
-    char when[64];
-    if (!handle) {
-        snprintf(out, size, "NULL");
-    } else if (is_current(slot, handle)) {
-        em_object_text(slot->object, out, size);
-    } else if (slot && !slot->object && handle == last_handle(handle, slot)) {
-        em_call_text(slot->died_call, when, sizeof when);
-        snprintf(out, size, "%s #%u, which %s destroyed in %s", em_type_name(slot->type),
-                 slot->number, slot->died_by, when);
-    } else if (slot) {
-        snprintf(out, size, "%#llx, a %s that was destroyed long ago", (unsigned long long)handle,
-                 em_type_name(is_number(slot->type) ? slot->type : type_in(handle)));
-    } else {
-        snprintf(out, size, "%#llx, which is not a handle of this driver",
-                 (unsigned long long)handle);
-    }
-    return out;
-}
-
-bool em_handle_name(uint64_t handle, char *out, size_t size)
-{
-    em_assert_unlocked();
-    em_lock_briefly();
-    struct slot *slot = slot_of(handle);
-    bool alive = is_current(slot, handle);
-    bool known = alive || (slot && !slot->object && handle == last_handle(handle, slot));
-    if (known) {
-        bool ended_before = !alive && slot->died_call != em_call_now();
-        snprintf(out, size, "%s #%u%s", em_type_name(alive ? slot->object->type : slot->type),
-                 alive ? slot->object->number : slot->number, ended_before ? " (destroyed)" : "");
-    }
-    em_unlock();
-    return known;
-}
-
-bool em_handle_like(enum em_type type, uint64_t handle)
+bool em_handle_facts(uint64_t handle, struct em_handle_facts *out)
 {
     em_assert_locked();
     const struct slot *slot = slot_of(handle);
     if (!slot)
         return false;
-    return looks_like_pointer(handle) ? type_in(handle) == type : slot->type == type;
-}
-
-bool em_handle_was(uint64_t handle)
-{
-    em_assert_locked();
-    struct slot *slot = slot_of(handle);
-    return slot && !is_current(slot, handle);
-}
-
-enum em_end_reason em_handle_end(enum em_type type, uint64_t handle)
-{
-    em_assert_locked();
-    const struct slot *slot = slot_of(handle);
-    bool known = slot && !slot->object && slot->type == type && handle == last_handle(handle, slot);
-    return known ? slot->end : EM_END_NONE;
+    const bool alive = is_current(slot, handle);
+    *out = (struct em_handle_facts){
+        .object = alive ? slot->object : NULL,
+        .is_last = !alive && !slot->object && handle == last_handle(handle, slot),
+        .named_type = looks_like_pointer(handle) ? type_in(handle) : slot->type,
+        .type = slot->type,
+        .number = slot->number,
+        .end = slot->end,
+        .died_call = slot->died_call,
+        .died_by = slot->died_by};
+    return true;
 }
 
 uint64_t em_object_count(enum em_type type)

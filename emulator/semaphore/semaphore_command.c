@@ -9,11 +9,11 @@
 #include "captured.h"
 #include "context.h"
 #include "deadlock.h"
-#include "device.h"
 #include "external_semaphore.h"
 #include "lock.h"
 #include "order.h"
 #include "scheduler.h"
+#include "semaphore_check.h"
 #include "stream.h"
 
 // One semaphore of a command.
@@ -222,83 +222,7 @@ static const struct em_command_ops wait_all_ops = {.name = "semaphore wait",
                                                    .release = release_steps,
                                                    .resumes = true};
 
-// ---- checks ----
-
-// One element of the two arrays of a call, signal or wait.
-struct request {
-    CUexternalSemaphore handle;
-    uint64_t value;
-    unsigned flags;
-    bool reserved;    // a reserved word is not 0
-    bool keyed_mutex; // a parameter of keyed mutexes is not 0
-};
-
-typedef struct request request_fn(const void *params, unsigned i);
-
-#define ALL_ZERO(words) em_all_zero((words), sizeof(words) / sizeof *(words))
-
-static struct request signal_request(const void *params, unsigned i)
-{
-    const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *p =
-        (const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *)params + i;
-    return (struct request){.value = p->params.fence.value,
-                            .flags = p->flags,
-                            .reserved = !ALL_ZERO(p->reserved) || !ALL_ZERO(p->params.reserved),
-                            .keyed_mutex = p->params.keyedMutex.key};
-}
-
-static struct request wait_request(const void *params, unsigned i)
-{
-    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *p =
-        (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)params + i;
-    return (struct request){.value = p->params.fence.value,
-                            .flags = p->flags,
-                            .reserved = !ALL_ZERO(p->reserved) || !ALL_ZERO(p->params.reserved),
-                            .keyed_mutex =
-                                p->params.keyedMutex.key || p->params.keyedMutex.timeoutMs};
-}
-
-static CUresult check_params(unsigned i, const struct request *q)
-{
-    // "For all other types of CUexternalSemaphore, flags must be zero."
-    if (q->flags)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "flags = %#x in paramsArray[%u]; they must be 0, because the semaphore is "
-                       "not an NvSciSync object",
-                       q->flags, i);
-    if (q->reserved)
-        return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "reserved is not all zero in paramsArray[%u]; clear the parameters before "
-                       "you fill them in",
-                       i);
-    return CUDA_SUCCESS;
-}
-
-static CUresult check_semaphore(const struct em_context *context, unsigned i,
-                                CUexternalSemaphore handle, struct em_external_semaphore **out)
-{
-    struct em_external_semaphore *s;
-    char text[128];
-    // The driver crashes if a signal has a NULL element, and refuses a wait
-    // (recorded: sem_args/wait-null-element).
-    if (!handle)
-        return em_mistake(S07, CUDA_ERROR_INVALID_VALUE, "extSemArray[%u] is NULL", i);
-    CUresult r = em_object_get(EM_EXTERNAL_SEMAPHORE, handle, CUDA_ERROR_INVALID_HANDLE, &s);
-    if (r)
-        return r;
-    if (!s->payload)
-        return em_fail(CUDA_ERROR_INVALID_HANDLE,
-                       "extSemArray[%u] is %s, which was imported from memory; import a semaphore",
-                       i, em_object_text(&s->object, text, sizeof text));
-    if (s->object.context->device != context->device)
-        return em_mistake(S08, CUDA_ERROR_INVALID_VALUE,
-                          "extSemArray[%u] is %s, which was imported on device %d, but the stream "
-                          "is on device %d",
-                          i, em_object_text(&s->object, text, sizeof text),
-                          s->object.context->device->ordinal, context->device->ordinal);
-    *out = s;
-    return CUDA_SUCCESS;
-}
+// ---- prepare and issue ----
 
 // The driver refuses a stream of another context of the device too (recorded with the card's own
 // Vulkan: both kinds of semaphores, signals and waits, streams and the NULL stream, whichever
@@ -317,38 +241,19 @@ static CUresult check_stream(const struct em_stream *stream, const struct semaph
     return CUDA_SUCCESS;
 }
 
-static CUresult check_step(const struct em_context *context, unsigned i, const struct request *q,
-                           struct step *step)
-{
-    CUresult r = check_params(i, q);
-    if (!r)
-        r = check_semaphore(context, i, q->handle, &step->semaphore);
-    if (r)
-        return r;
-    step->value = q->value;
-    if (q->keyed_mutex)
-        em_mistake(S09, CUDA_SUCCESS,
-                   "params.keyedMutex is not zero in paramsArray[%u], but the semaphore is not a "
-                   "keyed mutex: key and timeoutMs have no effect",
-                   i);
-    return CUDA_SUCCESS;
-}
-
-// ---- prepare and issue ----
-
 // The arguments of a call.
 struct semaphore_call {
     const struct em_command_ops *ops;
     unsigned count;
     const CUexternalSemaphore *list;
     const void *params;
-    request_fn *request;
+    em_semaphore_request_fn *request;
 };
 
 static struct semaphore_call signal_call(unsigned count, const CUexternalSemaphore *list,
                                          const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params)
 {
-    return (struct semaphore_call){&signal_ops, count, list, params, signal_request};
+    return (struct semaphore_call){&signal_ops, count, list, params, em_signal_request};
 }
 
 static struct semaphore_call wait_call(unsigned count, const CUexternalSemaphore *list,
@@ -357,7 +262,7 @@ static struct semaphore_call wait_call(unsigned count, const CUexternalSemaphore
     const struct em_command_ops *ops = &wait_none_ops;
     if (count)
         ops = count == 1 ? &wait_ops : &wait_all_ops;
-    return (struct semaphore_call){ops, count, list, params, wait_request};
+    return (struct semaphore_call){ops, count, list, params, em_wait_request};
 }
 
 static uint64_t size_of(unsigned count)
@@ -382,14 +287,16 @@ static CUresult fill(const struct em_context *context, const struct semaphore_ca
     s->done = 0;
     s->acquired = s->reported = false;
     for (unsigned i = 0; i < call->count; i++) {
-        struct request q = call->request(call->params, i);
+        struct em_semaphore_request q = call->request(call->params, i);
+        struct step *step = &steps_of(s)[i];
         q.handle = call->list[i];
-        CUresult r = check_step(context, i, &q, &steps_of(s)[i]);
+        CUresult r = em_semaphore_check(context, i, &q, &step->semaphore);
         if (r) {
             drop_steps(s, i);
             return r;
         }
-        em_object_ref(&steps_of(s)[i].semaphore->object);
+        step->value = q.value;
+        em_object_ref(&step->semaphore->object);
     }
     if (call->ops->ready)
         s->command.condition = &payload_of(s, 0)->source.condition;

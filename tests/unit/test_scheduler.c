@@ -1,93 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The scheduler from inside: order, waiting across streams, errors, threads. The command `gate`
-// holds up a stream until the test opens it.
-#include <pthread.h>
+// The scheduler from inside: order, waiting across streams, and errors. The command `gate` holds up
+// a stream until the test opens it.
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "alloc.h"
-#include "call.h"
-#include "command.h"
+#include "bare_context.h"
 #include "condition.h"
 #include "event.h"
-#include "lock.h"
 #include "outside.h"
 #include "policy.h"
-#include "scheduler.h"
-#include "stream.h"
-
-#define CHECK_EQ(got, want)                                                                        \
-    do {                                                                                           \
-        long long g_ = (long long)(got), w_ = (long long)(want);                                   \
-        if (g_ != w_) {                                                                            \
-            fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #got, g_, w_);    \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-// A context without the rest of the driver: the scheduler needs no more of it than this.
-static void free_context(struct em_object *object)
-{
-    dm_free(((struct em_context *)object)->default_stream);
-    dm_free(object);
-}
-static struct em_context *new_context(void)
-{
-    struct em_context *c = dm_calloc(1, sizeof *c);
-    c->base.object.type = EM_CONTEXT;
-    c->base.object.references = 1;
-    c->base.object.finish = free_context;
-    em_self.current = c;
-    return c;
-}
-static void end_context(struct em_context *c)
-{
-    em_streams_finish(c);
-    em_lock();
-    while (c->base.objects)
-        em_object_retire(c->base.objects);
-    em_object_unref(&c->base.object);
-    em_unlock();
-    em_self.current = NULL;
-}
-
-static struct em_stream *get(CUstream handle)
-{
-    struct em_stream *s;
-    CHECK_EQ(em_stream_get(handle, &s), CUDA_SUCCESS);
-    return s;
-}
-static CUstream create(unsigned flags)
-{
-    CUstream h;
-    CHECK_EQ(em_stream_create(em_self.current, flags, 0, &h), CUDA_SUCCESS);
-    return h;
-}
-static CUresult query(CUstream h)
-{
-    struct em_stream *s = get(h);
-    CUresult r = em_stream_query(s);
-    em_stream_put(s);
-    return r;
-}
-static CUresult synchronize(CUstream h)
-{
-    struct em_stream *s = get(h);
-    CUresult r = em_stream_synchronize(s);
-    em_stream_put(s);
-    return r;
-}
-static CUresult submit(CUstream h, void *command, int how)
-{
-    struct em_stream *s = get(h);
-    CUresult r = em_submit(s, command, how);
-    em_stream_put(s);
-    return r;
-}
 
 // ---- commands ----
 
@@ -472,68 +393,7 @@ static void test_other_policy(void)
     set_policy(&em_policy_eager);
 }
 
-// Threads push into one stream: their commands should not overlap.
-enum { THREADS = 4, EACH = 3000 };
-static int unguarded;
-static CUresult count_run(struct em_command *c)
-{
-    (void)c;
-    unguarded++;
-    return CUDA_SUCCESS;
-}
-static const struct em_command_ops count_ops = {.name = "count", .run = count_run};
-struct worker {
-    struct em_context *context;
-    CUstream stream;
-};
-static void *push_many(void *p)
-{
-    struct worker *w = p;
-    em_self.current = w->context;
-    for (int i = 0; i < EACH; i++) {
-        struct em_command c = {.ops = &count_ops, .size_B = sizeof c};
-        CUstream h = i % 7 == 6 ? NULL : w->stream;
-        CHECK_EQ(submit(h, &c, i % 5 ? EM_SUBMIT_ASYNC : EM_SUBMIT_SYNC), CUDA_SUCCESS);
-    }
-    struct em_command c = {.ops = &count_ops, .size_B = sizeof c};
-    CHECK_EQ(submit(CU_STREAM_LEGACY, &c, EM_SUBMIT_SYNC), CUDA_SUCCESS);
-    CHECK_EQ(query(CU_STREAM_PER_THREAD) == CUDA_ERROR_NOT_READY || 1, 1);
-    return NULL;
-}
-static void test_threads(void)
-{
-    struct em_context *c = new_context();
-    pthread_t t[THREADS];
-    struct worker w = {c, create(0)};
-    unguarded = 0;
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&t[i], NULL, push_many, &w);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(t[i], NULL);
-    CHECK_EQ(em_context_synchronize(c), CUDA_SUCCESS);
-    CHECK_EQ(unguarded, THREADS * (EACH + 1));
-    end_context(c);
-}
-
-static void measure(void)
-{
-    struct em_context *c = new_context();
-    struct em_stream *s = get(NULL);
-    enum { N = 1000000 };
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    for (int i = 0; i < N; i++) {
-        struct em_command k = {.ops = &count_ops, .size_B = sizeof k};
-        em_submit(s, &k, EM_SUBMIT_ASYNC);
-    }
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    printf("em_submit of an empty command: %.1f ns\n",
-           ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / N);
-    em_stream_put(s);
-    end_context(c);
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
     setenv("CARDLESS_DIAGNOSTICS", "off", 1);
     __atomic_store_n(&em_driver_state, EM_DRIVER_READY, __ATOMIC_RELEASE);
@@ -550,9 +410,6 @@ int main(int argc, char **argv)
     test_many_polled();
     test_whole_context();
     test_other_policy();
-    test_threads();
-    if (argc > 1 && !strcmp(argv[1], "--measure"))
-        measure();
     em_lock();
     CHECK_EQ(em_object_count(EM_STREAM), 0);
     em_unlock();
