@@ -123,6 +123,7 @@ struct kn_texture {
     // kn_texture_prepare fills in the rest.
     kn_fetch_fn *run, *run_level, *run_gradient, *run_gather, *run_integer;
     uint32_t element_B;
+    uint32_t base_level;                        // of fetches without an LOD
     int32_t bias_256, lod_min_256, lod_max_256; // in units of 1/256
     bool filter;                                // `linear`, and the format can be filtered
     uint32_t border_value[4];                   // as a texel before the filter
@@ -147,6 +148,9 @@ struct kn_fetch {
 // Chooses the functions for the texture's format and filter, and converts its border colour and its
 // LOD limits. Call it again after any change.
 void kn_texture_prepare(struct kn_texture *t);
+
+// The same for exactly these flags of kn_cpu.h, for tests.
+void kn_texture_prepare_for(struct kn_texture *t, unsigned flags);
 
 // Bytes of an element: a texel, or a block of a BC format.
 uint32_t kn_texel_B(enum kn_texel texel, unsigned channels);

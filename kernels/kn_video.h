@@ -23,7 +23,7 @@ enum kn_video_operation {
     KN_VIDEO_GE,
 };
 
-// The secondary operation, with c. It may be combined with merging only if there is none.
+// The secondary operation, with c. It excludes merging.
 enum kn_video_second { KN_VIDEO_ALONE, KN_VIDEO_PLUS, KN_VIDEO_LEAST, KN_VIDEO_GREATEST };
 
 enum {

@@ -1,17 +1,42 @@
 // SPDX-License-Identifier: MIT
 // Prepares textures: chooses the functions of their fetches.
-#include "fetch.h"
+#include "kn_cpu.h"
+
+#include "fast.h"
 #include "lod.h"
 #include "texel.h"
 
+static kn_fetch_fn *fast_choose(const struct kn_texture *t, unsigned flags)
+{
+#if KN_HAVE_LANES_SETS
+    if (flags & KN_CPU_AVX512)
+        return kn_fast_choose_avx512(t);
+    if (flags & KN_CPU_AVX2)
+        return kn_fast_choose_avx2(t);
+#else
+    (void)flags;
+#endif
+    return kn_fast_choose_c(t);
+}
+
 void kn_texture_prepare(struct kn_texture *t)
 {
+    kn_texture_prepare_for(t, kn_cpu_flags());
+}
+
+void kn_texture_prepare_for(struct kn_texture *t, unsigned flags)
+{
+    kn_fetch_fn *fast;
+
     t->element_B = kn_texel_B(t->texel, t->channels);
-    // 32-bit integers are never filtered (recorded: tex/linear-of-integer-refused).
+    // Integers that are not normalised are never filtered (recorded:
+    // tex/linear-of-integer-refused).
     t->filter = t->linear && kn_texel_class(t, 0) != KN_SAMPLE_WORD;
     kn_lod_prepare(t);
     kn_texel_border(t, t->border_value);
-    t->run = kn_fetch_base;
+    t->base_level = kn_lod_base(t).level;
+    fast = kn_lod_base(t).fraction ? 0 : fast_choose(t, flags);
+    t->run = fast ? fast : kn_fetch_base;
     t->run_level = kn_fetch_level;
     t->run_gradient = kn_fetch_gradient;
     t->run_gather = kn_fetch_gather;

@@ -40,7 +40,8 @@ void ca_begin(const char *function);
 // Test a family: functions of `dsp`, which is also kn_dsp(), against the C table. `rounds` scales
 // the number of cases.
 typedef void ca_check_fn(const struct kn_dsp *dsp, unsigned rounds);
-ca_check_fn ca_check_copy, ca_check_fill, ca_check_tile, ca_check_convert, ca_check_lanes;
+ca_check_fn ca_check_copy, ca_check_fill, ca_check_tile, ca_check_convert, ca_check_lanes,
+    ca_check_sample;
 // Test the entry points, and with them the functions of `dsp`, against byte-by-byte models. This
 // also tests the references.
 ca_check_fn ca_check_models, ca_check_convert_models, ca_check_lane_models;
