@@ -100,7 +100,7 @@ CUresult api_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
 CUresult api_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
                                CUgraphExecUpdateResult *updateResult_out)
 {
-    CUgraphExecUpdateResultInfo info;
+    CUgraphExecUpdateResultInfo info = {.result = CU_GRAPH_EXEC_UPDATE_ERROR};
     CUresult r = em_graph_exec_update(hGraphExec, hGraph, &info);
     if (info.result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED)
         info.result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;

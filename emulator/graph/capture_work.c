@@ -35,12 +35,13 @@ static CUresult add_node(struct em_captured *part, const CUgraphNodeParams *para
     return add_made(part, params->type, copy, r);
 }
 
-static CUresult add_launch(struct em_captured *part, const struct em_launch_config *config)
+static CUresult add_launch(struct em_captured *part, const struct em_launch_config *config,
+                           int priority)
 {
     void *copy;
     if (part->capture->invalid)
         return em_capture_is_invalid();
-    CUresult r = em_node_kernel_captured(config, &copy);
+    CUresult r = em_node_kernel_captured(config, priority, &copy);
     r = add_made(part, CU_GRAPH_NODE_TYPE_KERNEL, copy, r);
     if (r) // unlike other work (recorded: capture/bad-launch-while-capturing)
         em_capture_invalidate(part->capture);
@@ -64,7 +65,8 @@ static CUresult capture_add(struct em_stream *stream, const CUgraphNodeParams *p
 static CUresult capture_add_launch(struct em_stream *stream, const struct em_launch_config *config)
 {
     em_lock();
-    CUresult r = stream->capture ? add_launch(stream->capture, config) : not_captured();
+    CUresult r =
+        stream->capture ? add_launch(stream->capture, config, stream->priority) : not_captured();
     em_unlock();
     return r;
 }

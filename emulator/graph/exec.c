@@ -40,6 +40,9 @@ static void finish_exec(struct em_object *object)
 {
     struct em_graph_exec *x = (struct em_graph_exec *)object;
     em_assert_locked();
+    struct em_graph *g = (struct em_graph *)em_object_peek(EM_GRAPH, x->graph);
+    if (g)
+        g->instances--;
     if (x->has_memory)
         release_memory(x->plan, x->plan->count);
     if (x->plan)
@@ -123,11 +126,13 @@ static CUresult check_flags(const struct em_graph *g, cuuint64_t flags,
 {
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return check_device_launch(g, flags, problem);
-    // (recorded: graph_rules, conditionals/handle-11)
-    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY && g->conditional_nodes)
+    // One instance works (recorded: graph_moved, priorities/make-3-0-8), but not a second one
+    // (recorded: graph_rules, conditionals/handle-11).
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY && g->conditional_nodes &&
+        g->instances)
         return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY does not support graphs with "
-                       "conditional nodes");
+                       "CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY does not support a second "
+                       "instance of a graph with conditional nodes");
     return CUDA_SUCCESS;
 }
 
@@ -171,6 +176,11 @@ CUresult em_graph_instantiate(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *par
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for an instantiated graph");
     em_lock();
     CUresult r = em_graph_get(handle, &g);
+    // "Cannot be independently instantiated". This is true of clones too (recorded: graph_moved,
+    // moved/inside-s-0-0).
+    if (!r && em_graph_is_embedded(g))
+        r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "the graph belongs to a child graph node; instantiate the graph of the node");
     if (!r)
         r = check_flags(g, params->flags, &problem);
     if (!r)
@@ -178,6 +188,9 @@ CUresult em_graph_instantiate(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *par
     if (r) {
         finish_exec(&x->object);
     } else {
+        g->instances++;
+        x->graph = g->object.handle;
+        x->uses_priority = params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
         // The other flags do not show (recorded: graph_exec/instantiate-flags-from-8, graph_rules,
         // device).
         x->flags = params->flags & kept;

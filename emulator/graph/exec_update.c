@@ -13,6 +13,7 @@
 #include "graph_exec.h"
 #include "graph_node.h"
 #include "lock.h"
+#include "node_kernel.h"
 
 struct pair {
     uint32_t old, new; // steps
@@ -34,6 +35,7 @@ struct update {
     struct pair *pairs;              // all, in the order in which they were found
     uint32_t pair_count;
     CUgraphExecUpdateResultInfo *info;
+    bool uses_priority;
 };
 
 // The steps of one graph: the whole one, a child graph or a body.
@@ -205,6 +207,13 @@ static CUresult compare_pair(struct update *u, struct pair p, struct queue *q)
                       "a node has another type than in the instantiated graph");
     if (b->params && !em_node_may_change(b->type, a->params, b->params, why, sizeof why))
         return refuse(u, changed_result(b->type), p.new, why);
+    // (recorded: graph_moved, priorities/make-0-0-8; without the flag, priorities do not matter)
+    if (u->uses_priority && b->type == CU_GRAPH_NODE_TYPE_KERNEL &&
+        em_node_kernel_priority(a->params) != em_node_kernel_priority(b->params))
+        return refuse(
+            u, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, p.new,
+            "the priority of a kernel must stay the same in a graph that was instantiated "
+            "with CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY");
     CUresult r = compare_inside(u, p);
     return r ? r : pair_dependencies(u, p, q);
 }
@@ -281,7 +290,7 @@ static CUresult update(struct em_graph_exec *x, const struct level *old, struct 
                        CUgraphExecUpdateResultInfo *info)
 {
     struct em_plan_problem problem;
-    struct update u = {.info = info};
+    struct update u = {.info = info, .uses_priority = x->uses_priority};
     CUresult r = em_plan_new(g, &u.new, &problem);
     if (r)
         return r;
@@ -305,11 +314,18 @@ CUresult em_graph_exec_update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
 {
     struct em_graph_exec *x;
     struct em_graph *g;
-    *info = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_ERROR};
     em_lock();
     CUresult r = em_graph_exec_find(exec, &x);
     if (!r)
         r = em_graph_get(graph, &g);
+    // "Cannot be used as an argument to cuGraphExecUpdate". The result is not written (recorded:
+    // graph_moved, moved/inside-s-0-5).
+    if (!r && em_graph_is_embedded(g))
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "the graph belongs to a child graph node; update with the graph of the node, "
+                    "or call cuGraphExecChildGraphNodeSetParams");
+    else
+        *info = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_ERROR};
     if (!r)
         r = update(x, &(struct level){0, x->plan->count}, g, info);
     em_unlock();
@@ -326,6 +342,10 @@ CUresult em_graph_exec_set_child(CUgraphExec exec, CUgraphNode node, CUgraph chi
     CUresult r = em_graph_exec_step(exec, node, CU_GRAPH_NODE_TYPE_GRAPH, &x, &at);
     if (!r)
         r = em_graph_get(child, &g);
+    // Not even by the graph of the node itself (recorded: graph_moved, updates/child-m-1-3-0).
+    if (!r && g->memory_nodes)
+        r = em_fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+                    "a graph that allocates or frees memory cannot replace a child graph");
     if (!r)
         r = update(x, &(struct level){at + 1, x->plan->steps[at].last}, g, &info);
     em_unlock();

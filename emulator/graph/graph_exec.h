@@ -13,7 +13,9 @@ struct em_launch;
 struct em_graph_exec {
     struct em_object object; // type EM_GRAPH_EXEC, in no context
     cuuint64_t flags;
-    bool has_memory; // it is the one instance of its memory allocation nodes
+    uint64_t graph;     // the handle of the original graph
+    bool uses_priority; // CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
+    bool has_memory;    // it is the one instance of its memory allocation nodes
     struct em_plan *plan;
     struct em_handle_map step_of; // from the nodes of the original graph
     struct em_held_object *held;

@@ -29,6 +29,16 @@ static void raise_levels(const struct em_graph *inner)
             inner->parent->graph->levels = inner->levels + 1;
 }
 
+// The graphs inside of a node belong to it.
+static void own_graphs(struct em_graph_node *n)
+{
+    struct em_graph *inner;
+    for (unsigned i = 0; (inner = em_node_graph(n, i)); i++) {
+        inner->parent = n;
+        raise_levels(inner);
+    }
+}
+
 CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *params,
                            struct em_graph_node **out)
 {
@@ -53,11 +63,7 @@ CUresult em_graph_node_new(struct em_graph *g, CUgraphNodeType type, void *param
     g->node_count++;
     g->memory_nodes += em_node_memory(type, params) != NULL;
     g->conditional_nodes += type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
-    struct em_graph *inner;
-    for (unsigned i = 0; (inner = em_node_graph(n, i)); i++) {
-        inner->parent = n;
-        raise_levels(inner);
-    }
+    own_graphs(n);
     *out = n;
     return CUDA_SUCCESS;
 }
@@ -142,6 +148,14 @@ CUresult em_graph_add(CUgraph handle, const struct em_dependencies *d,
     return r;
 }
 
+// Whether it is a child graph node whose graph allocates or frees memory (recorded: graph_moved,
+// moved/inside-m-1-10).
+static bool has_memory_inside(const struct em_graph_node *n)
+{
+    const struct em_graph *child = em_node_child(n);
+    return child && child->memory_nodes;
+}
+
 CUresult em_graph_node_destroy(CUgraphNode handle)
 {
     struct em_graph_node *n;
@@ -151,7 +165,7 @@ CUresult em_graph_node_destroy(CUgraphNode handle)
         r = em_fail(CUDA_ERROR_ILLEGAL_STATE,
                     "hNode belongs to the graph of a stream capture; end the capture first");
     // "Nodes and edges of the graph cannot be deleted."
-    if (!r && n->graph->memory_nodes)
+    if (!r && (n->graph->memory_nodes || has_memory_inside(n)))
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
                     "nodes of a graph with memory nodes cannot be destroyed");
     if (!r)
@@ -194,18 +208,39 @@ CUresult em_graph_node_get(CUgraphNode handle, CUgraphNodeType type, CUgraphNode
     return r;
 }
 
+// The node gets a copy of the graph, whatever the ownership (recorded: graph_moved,
+// updates/node-s-0-0 …). After CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE, the driver loses the graph; we
+// refuse it.
+static CUresult replace_child(struct em_graph_node *n, const CUgraphNodeParams *params)
+{
+    CUgraphNodeParams p = *params;
+    void *copy;
+    if (p.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "a graph cannot be moved into a node that exists; add a node instead");
+    p.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE;
+    CUresult r = em_node_params_new(&p, n->graph, &copy);
+    if (r)
+        return r;
+    em_node_params_free(n->type, n->params);
+    n->params = copy;
+    own_graphs(n);
+    return CUDA_SUCCESS;
+}
+
 CUresult em_graph_node_set(CUgraphNode handle, const CUgraphNodeParams *params)
 {
     struct em_graph_node *n;
     void *copy;
     em_lock();
     CUresult r = em_graph_node_of_type(handle, params->type, &n);
-    if (!r && em_node_child(n))
-        r = em_fail(CUDA_ERROR_INVALID_VALUE,
-                    "the graph of a child graph node cannot be replaced; change the nodes of its "
-                    "embedded graph (cuGraphChildGraphNodeGetGraph)");
-    if (!r && em_node_memory(n->type, n->params))
+    if (!r && (em_node_memory(n->type, n->params) || has_memory_inside(n)))
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED, "the parameters of memory nodes cannot be changed");
+    if (!r && em_node_child(n)) {
+        r = replace_child(n, params);
+        em_unlock();
+        return r;
+    }
     if (!r && n->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
                     "the parameters of conditional nodes cannot be changed");

@@ -22,6 +22,11 @@ static CUresult make_child(const CUgraphNodeParams *given, const struct em_graph
         r = em_graph_check_depth(graph, child, EM_GRAPH_DEPTH_MOST);
     if (r)
         return r;
+    // "Cannot be added as a child graph of a separate parent graph". This is true of clones too
+    // (recorded: graph_moved, moved/inside-s-0-3).
+    if (em_graph_is_embedded(child))
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "the graph belongs to a child graph node, and cannot be in another one");
     if (given->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {
         if (child->parent || child->captures)
             return em_fail(CUDA_ERROR_INVALID_VALUE,

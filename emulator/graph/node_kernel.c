@@ -33,11 +33,31 @@ static CUresult make_kernel(const CUgraphNodeParams *given, const struct em_grap
     return r;
 }
 
-CUresult em_node_kernel_captured(const struct em_launch_config *config, void **out)
+static bool has_priority(const struct em_launch_kept *kept)
+{
+    return kept->config.attributes.given >> CU_LAUNCH_ATTRIBUTE_PRIORITY & 1;
+}
+
+int em_node_kernel_priority(const void *params)
+{
+    em_assert_locked();
+    const struct em_launch_kept *kept = params;
+    return has_priority(kept) ? kept->values[CU_LAUNCH_ATTRIBUTE_PRIORITY].priority : 0;
+}
+
+// The node gets the priority of the stream if the launch has no attribute (recorded: graph_moved,
+// priorities/capture-0).
+CUresult em_node_kernel_captured(const struct em_launch_config *config, int priority, void **out)
 {
     em_assert_locked();
     struct em_launch_kept *kept = NULL;
     CUresult r = em_launch_keep(config, &kept);
+    const CUlaunchAttributeValue value = {.priority = priority};
+    if (!r && priority && !has_priority(kept))
+        r = em_launch_set_attribute(&kept->config.attributes, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value,
+                                    true);
+    if (r && kept)
+        em_launch_keep_free(kept);
     *out = kept;
     return r;
 }
