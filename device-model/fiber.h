@@ -46,7 +46,7 @@ void dm_fiber_start(struct dm_fiber *fiber, void (*run)(void *argument), void *a
 // then it cannot go on.
 int dm_fiber_switch(struct dm_fiber *from, struct dm_fiber *to, struct dm_fiber *back);
 // The thread has left `from`, which cannot go on, without a switch: it is on the stack of `to`
-// again, which had switched to `from`. ThreadSanitizer does not allow that.
+// again, which had switched to `from`.
 void dm_fiber_left(struct dm_fiber *to, struct dm_fiber *from);
 // Ends a fiber that does not run, and unmaps its own stack.
 void dm_fiber_finish(struct dm_fiber *fiber);

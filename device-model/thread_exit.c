@@ -9,17 +9,26 @@
 #include <pthread.h>
 #include <setjmp.h>
 
-static void jump_back(void *back)
+struct bottom {
+    sigjmp_buf back;
+    void (*landed)(void *);
+    void *argument;
+};
+
+static void jump_back(void *argument)
 {
-    siglongjmp(*(sigjmp_buf *)back, 1);
+    struct bottom *b = argument;
+    if (b->landed)
+        b->landed(b->argument);
+    siglongjmp(b->back, 1);
 }
 
-bool dm_call_ends_thread(void (*fn)(void *), void *argument)
+bool dm_call_ends_thread(void (*fn)(void *), void *argument, void (*landed)(void *))
 {
-    sigjmp_buf back;
+    struct bottom bottom = {.landed = landed, .argument = argument};
     volatile bool ends = true;
-    pthread_cleanup_push(jump_back, &back);
-    if (!sigsetjmp(back, 0)) {
+    pthread_cleanup_push(jump_back, &bottom);
+    if (!sigsetjmp(bottom.back, 0)) {
         fn(argument);
         ends = false;
     }

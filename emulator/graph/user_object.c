@@ -56,7 +56,7 @@ static void *destructor_main(void *unused)
         em_unlock();
         // "The destructor … CUDA API calls … are not allowed".
         em_self.in_host_function = true;
-        if (dm_call_ends_thread(call_destructor, o))
+        if (dm_call_ends_thread(call_destructor, o, NULL))
             em_explain(CUDA_SUCCESS, "the destructor of a user object called pthread_exit, which "
                                      "would end a thread of the driver; return from it instead");
         em_self.in_host_function = false;

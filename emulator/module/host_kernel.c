@@ -177,7 +177,7 @@ static void call_plain(void *argument)
 static void run_plain(void *argument)
 {
     struct em_host_part *part = argument;
-    if (dm_call_ends_thread(call_plain, part))
+    if (dm_call_ends_thread(call_plain, part, NULL))
         em_host_fail_exit(&part->lane);
 }
 

@@ -435,14 +435,19 @@ static void call_run_blocks(void *argument)
     b->result = run_blocks(b->part, b->set, b->calls);
 }
 
+// The lane that was running has called pthread_exit.
+static void leave_lane(void *argument)
+{
+    const struct block_run *b = argument;
+    dm_fiber_left(&b->part->main, &host_self()->lane->fiber);
+}
+
 // Runs the blocks, and stops when a lane calls pthread_exit.
 static CUresult run_blocks_or_exit(struct block_run *b)
 {
-    if (!dm_call_ends_thread(call_run_blocks, b))
+    if (!dm_call_ends_thread(call_run_blocks, b, leave_lane))
         return b->result;
-    struct em_host_lane *lane = host_self()->lane;
-    dm_fiber_left(&b->part->main, &lane->fiber);
-    em_host_fail_exit(lane);
+    em_host_fail_exit(host_self()->lane);
     return b->part->result;
 }
 

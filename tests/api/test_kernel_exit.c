@@ -70,7 +70,7 @@ TEST(exit_in_worker)
 TEST(exit_in_fiber)
 {
     if (THREAD_SANITIZER)
-        SKIP("ThreadSanitizer allows no jump between stacks");
+        SKIP("ThreadSanitizer stops the program at pthread_exit in a fiber");
     expect_failure(KERNEL_EXIT_BARRIER, CUDA_ERROR_LAUNCH_FAILED,
                    "kernel exit_barrier, block (1,0,0), thread (3,0,0): pthread_exit ends");
 }
