@@ -11,6 +11,7 @@
 #include "alloc.h"
 #include "call.h"
 #include "capture.h"
+#include "check_result.h"
 #include "config.h"
 #include "context.h"
 #include "device.h"
@@ -180,6 +181,7 @@ __attribute__((destructor)) static void leave(void)
                 dm_alloc_failed() ? "this allocation failed as requested"
                                   : "the process ended before this allocation");
     em_order_finish();
+    em_check_finish();
     set_state(EM_DRIVER_GONE);
     dm_guard_finish();
 }

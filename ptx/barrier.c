@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "block.h"
+#include "checker.h"
 #include "fault.h"
 #include "lanes/lanes.inc.h"
+#include "race.h"
 
 static uint32_t live_threads(const struct px_block *block)
 {
@@ -46,9 +48,25 @@ static void write_result(struct px_warp *warp, const struct px_fragment *f,
     }
 }
 
+// What the barrier orders.
+static void note_release(const struct px_block *block, uint32_t number)
+{
+    const struct px_barrier_state *b = &block->barriers.of[number];
+    struct px_race *race = block->checker ? block->checker->race : NULL;
+    if (!race)
+        return;
+    if (!b->expected)
+        px_race_all_arrived(race, number);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (b->lanes[i])
+            px_race_release(race, i, b->lanes[i] | ~block->warps[i].w.lanes, number);
+    px_race_released(race, number);
+}
+
 static void release(struct px_block *block, uint32_t number)
 {
     struct px_barrier_state *b = &block->barriers.of[number];
+    note_release(block, number);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct px_warp *warp = &block->warps[i];
         for (uint32_t k = 0; b->lanes[i] && k < warp->count; k++) {
@@ -89,6 +107,9 @@ static void arrive(struct px_barrier_state *b, const struct px_warp *warp, uint3
 {
     const struct kn_warp *w = &warp->w;
     const uint32_t before = waiting_in(warp, b);
+    const struct px_checker *checker = warp->block->checker;
+    if (checker && checker->race)
+        px_race_arrive(checker->race, warp->index, (uint32_t)(b - warp->block->barriers.of));
     if (!b->arrived && !b->line)
         b->all = 1;
     b->line = op->line;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "checker.h"
 #include "draw.h"
 #include "fault.h"
 
@@ -357,6 +358,8 @@ void px_block_start(struct px_block *block, uint64_t linear)
     block->clock = 0;
     if (block->barriers.used)
         memset(&block->barriers, 0, sizeof block->barriers);
+    if (block->checker)
+        px_checker_start(block->checker);
     for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
         fill_for_block(block, block->warps[i].w.r);
         px_warp_start(&block->warps[i], first, lanes_of(block, i));

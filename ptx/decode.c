@@ -10,8 +10,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "access.h"
 #include "alloc.h"
 #include "block.h"
+#include "checker.h"
 
 enum { OPERANDS_MOST = 32, DIRECT_SOURCES = 3 };
 
@@ -20,6 +22,7 @@ struct decoder {
     struct px_decoded *out;
     const struct kn_form *forms;
     unsigned form_count;
+    bool checked;   // with operations of checker.h
     bool *meets;    // by operation: the program's, and after operations that are branched over
     bool *skips;    // by operation: a copy that find_copies has made unnecessary
     uint32_t *more; // kn_op.more of all operations
@@ -172,10 +175,28 @@ static bool is_branched_over(const struct px_op *op)
     }
 }
 
+// The operation of checker.h that belongs to an operation: before it, or after those that lanes
+// execute together; or NULL.
+static kn_lane_fn *check_of(const struct decoder *d, const struct px_op *op)
+{
+    struct px_access_form form;
+    if (!d->checked)
+        return NULL;
+    if (op->code == PX_FORM_TOGETHER || op->code == PX_WARP_BARRIER)
+        return px_op_members;
+    if (op->code != PX_FORM)
+        return NULL;
+    const char *name = d->forms[op->form].name;
+    if (!strncmp(name, "fence", 5))
+        return px_op_fence;
+    return px_access_parse(name, &form) ? px_op_access : NULL;
+}
+
 static uint32_t ops_for(const struct decoder *d, uint32_t i)
 {
     const struct px_op *op = &d->program->ops[i];
-    return !d->skips[i] + d->meets[i] + is_branched_over(op) + (op->code == PX_FORM_TOGETHER);
+    return !d->skips[i] + d->meets[i] + is_branched_over(op) + (op->code == PX_FORM_TOGETHER) +
+           (!d->skips[i] && check_of(d, op));
 }
 
 static struct kn_op *start(const struct decoder *d, const struct px_op *op, struct kn_op *to,
@@ -310,6 +331,35 @@ static void put_other(struct decoder *d, const struct px_op *op, struct kn_op *t
                     is_constant(d, op->operands[op->destinations + 1]);
 }
 
+// Before a form.
+static struct kn_op *put_check(const struct decoder *d, const struct px_op *op, struct kn_op *to)
+{
+    kn_lane_fn *run = check_of(d, op);
+    struct px_access_form form;
+    if (!run)
+        return to;
+    start(d, op, to, run, run);
+    if (run == px_op_access && px_access_parse(d->forms[op->form].name, &form)) {
+        to->b = form.value_B;
+        to->c = (form.read ? PX_FLAG_READ : 0) | (form.write ? PX_FLAG_WRITE : 0) |
+                (form.atomic || op->strong ? PX_FLAG_STRONG : 0);
+        to->d = form.space;
+        to->i = form.register_B;
+    }
+    return to + 1;
+}
+
+// After an operation of a member mask.
+static struct kn_op *put_check_members(const struct decoder *d, const struct px_op *op,
+                                       struct kn_op *to, uint32_t members)
+{
+    if (!d->checked)
+        return to;
+    start(d, op, to, px_op_members, px_op_members);
+    to->a = members;
+    return to + 1;
+}
+
 static void put(struct decoder *d, uint32_t i)
 {
     const struct px_op *op = &d->program->ops[i];
@@ -330,11 +380,14 @@ static void put(struct decoder *d, uint32_t i)
     case PX_FORM_TOGETHER:
         start(d, op, to, px_op_nothing, px_op_together);
         to->a = offset_of(d, op->members);
-        to++;
-        put_form(d, op, to);
+        put_form(d, op, put_check_members(d, op, to + 1, to->a));
         return;
     case PX_FORM:
-        put_form(d, op, to);
+        put_form(d, op, put_check(d, op, to));
+        return;
+    case PX_WARP_BARRIER:
+        put_other(d, op, to);
+        put_check_members(d, op, to + 1, to->a);
         return;
     case PX_BRANCH:
         put_branch(d, i, to);
@@ -349,12 +402,12 @@ static void put(struct decoder *d, uint32_t i)
 
 // ---- all ----
 
-static struct px_decoded *decode(const struct px_program *program)
+static struct px_decoded *decode(const struct px_program *program, bool checked)
 {
     const uint64_t count = program->op_count;
     uint64_t most = 1, more = 1;
     for (uint32_t i = 0; i < count; i++) {
-        most += 4;
+        most += 5;
         more +=
             program->ops[i].destinations + program->ops[i].sources + program->ops[i].target_count;
     }
@@ -364,7 +417,7 @@ static struct px_decoded *decode(const struct px_program *program)
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
         return NULL;
-    struct decoder d = {.program = program, .out = out};
+    struct decoder d = {.program = program, .out = out, .checked = checked};
     d.forms = kn_forms(&d.form_count);
     out->program = program;
     out->ops = (struct kn_op *)(out + 1);
@@ -394,15 +447,16 @@ static struct px_decoded *decode(const struct px_program *program)
     return out;
 }
 
-const struct px_decoded *px_decode(const struct px_program *program)
+const struct px_decoded *px_decode(const struct px_program *program, bool checked)
 {
     // Several threads may run the first launch.
+    struct px_program *to = (struct px_program *)program;
     struct px_decoded *_Atomic *const slot =
-        (struct px_decoded * _Atomic *)&((struct px_program *)program)->decoded;
+        (struct px_decoded * _Atomic *)(checked ? &to->checked : &to->decoded);
     struct px_decoded *found = atomic_load_explicit(slot, memory_order_acquire);
     if (found)
         return found;
-    struct px_decoded *made = decode(program);
+    struct px_decoded *made = decode(program, checked);
     if (!made || atomic_compare_exchange_strong(slot, &found, made))
         return made;
     px_decoded_free(made);

@@ -24,6 +24,7 @@ struct px_decoded {
 };
 
 // Returns the decoded form of a program, which is made by the first call and lives as long as the
-// program; or NULL if host memory is short. Thread-safe.
-const struct px_decoded *px_decode(const struct px_program *program);
+// program; or NULL if host memory is short. `checked`: with the operations of checker.h.
+// Thread-safe.
+const struct px_decoded *px_decode(const struct px_program *program, bool checked);
 void px_decoded_free(struct px_decoded *decoded);

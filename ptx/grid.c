@@ -11,6 +11,7 @@
 
 #include "alloc.h"
 #include "block.h"
+#include "checker.h"
 #include "draw.h"
 #include "fault.h"
 #include "guard.h"
@@ -57,7 +58,9 @@ static bool add_place(struct run *run)
     p->busy = false;
     px_block_init(p->block, run->grid, run->decoded, run->single);
     run->count++;
-    return true;
+    if (run->grid->host->checks)
+        p->block->checker = px_checker_new(p->block);
+    return !run->grid->host->checks || p->block->checker;
 }
 
 static uint64_t next_block(struct run *run)
@@ -161,7 +164,7 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
 {
     const struct px_program *program = grid->program;
     struct run run = {.grid = grid, .first = first, .next = first, .end = end};
-    run.decoded = px_decode(program);
+    run.decoded = px_decode(program, grid->host->checks != NULL);
     if (!run.decoded)
         return fail_memory(grid, program->op_count * sizeof(struct kn_op));
     run.together = program->waits || grid->cooperative;
@@ -171,8 +174,10 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
     int r = run_all(&run);
     kn_float_leave(state);
     dm_free(grid->lines.bytes);
-    for (uint32_t i = 0; i < run.count; i++)
+    for (uint32_t i = 0; i < run.count; i++) {
+        px_checker_free(run.places[i].block->checker);
         dm_free(run.places[i].memory);
+    }
     dm_free(run.places);
     return r;
 }

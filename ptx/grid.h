@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check.h"
 #include "kn_lanes.h"
 #include "program.h"
 
@@ -54,6 +55,7 @@ struct px_host {
     // clause without a full stop.
     uint64_t (*allocate)(void *context, uint64_t size_B);
     bool (*free)(void *context, uint64_t address, char *why, size_t why_B);
+    const struct px_checks *checks; // NULL: accesses are not checked
     uint64_t device_first, device_end;
     uint64_t shared_window, local_window;
 };

@@ -61,7 +61,8 @@ void px_lower_ld(struct px_lower *l, const struct px_statement *s)
     px_emit_form(l,
                  px_name(l, "ld.%s.%s%u:%u%s", name_of_space(space), kind, bits, wide,
                          count > 1 ? ".v" : ""),
-                 a.offset, PX_NONE, out, count + 1);
+                 a.offset, PX_NONE, out, count + 1)
+        ->strong = is_strong(s);
     if (is_strong(s))
         note_strong(l, space);
     if (px_has(s, PX_MOD_ACQUIRE))
@@ -83,7 +84,8 @@ void px_lower_st(struct px_lower *l, const struct px_statement *s)
     px_emit_form(l,
                  px_name(l, "st.%s.%u:%u%s", name_of_space(space), bits,
                          bits_of_letter(px_letter(l, in[1])), count > 1 ? ".v" : ""),
-                 a.offset, PX_NONE, in, count + 1);
+                 a.offset, PX_NONE, in, count + 1)
+        ->strong = is_strong(s) || px_has(s, PX_MOD_RELEASE);
 }
 
 // ---- atom and red ----
@@ -126,7 +128,9 @@ static void lower_atomic(struct px_lower *l, const struct px_statement *s, bool 
         n += px_sources(l, s, 2, r + n, VECTOR_MOST);
     if (px_failed(l))
         return;
-    px_emit_form(l, "fence.light", 0, PX_NONE, NULL, 0);
+    // "The optional .sem qualifier … the default is .relaxed."
+    if (px_has(s, PX_MOD_RELEASE) || px_has(s, PX_MOD_ACQ_REL))
+        px_emit_form(l, "fence.light", 0, PX_NONE, NULL, 0);
     px_emit_form(l,
                  px_name(l, "%s.%s.%s.%s%s", result ? "atom" : "red",
                          space == PX_SHARED && values == 1 ? "shared" : "generic",
@@ -134,6 +138,8 @@ static void lower_atomic(struct px_lower *l, const struct px_statement *s, bool 
                          values > 1 ? ".v" : ""),
                  a.offset, PX_NONE, r, n);
     note_atomic(l, s, space, result);
+    if (px_has(s, PX_MOD_ACQUIRE) || px_has(s, PX_MOD_ACQ_REL))
+        px_emit_form(l, "fence.light", 0, PX_NONE, NULL, 0);
 }
 
 void px_lower_atom(struct px_lower *l, const struct px_statement *s)

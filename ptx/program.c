@@ -28,6 +28,7 @@ void px_program_free(struct px_program *program)
     if (!made)
         return;
     px_decoded_free(program->decoded);
+    px_decoded_free(program->checked);
     px_arena_finish(&made->arena);
     dm_free(made->ops);
     dm_free(made->registers);

@@ -151,6 +151,7 @@ struct px_op {
     bool uniform; // `.uni`
     bool waits;   // reads memory that other threads may change in order to be seen here: volatile,
                   // acquire and relaxed loads, atomics whose result is used
+    bool strong;  // volatile, relaxed, acquire or release: no race with another one
     uint32_t target; // an index of ops
     const uint32_t *targets;
     uint32_t target_count;
@@ -178,7 +179,8 @@ struct px_program {
     // No result depends on the order of blocks: no atomic whose result is used, no atomic on
     // floats, no cas or exch, no volatile or acquire load, no printf, malloc or clock.
     bool order_free;
-    struct px_decoded *decoded; // of decode.c: NULL until the first launch
+    // Of decode.c, NULL until the first launch; the second one is for launches with checks.
+    struct px_decoded *decoded, *checked;
 };
 
 // The address of a function: its index + 1, so that no function is NULL.

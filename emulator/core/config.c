@@ -131,15 +131,33 @@ static void read_schedule_log(const char *value)
 
 static void read_check(const char *value)
 {
-    if (!strcmp(value, "order,exit"))
-        config.check_exits = true;
-    else if (!strcmp(value, "order,abort"))
-        config.check_aborts = true;
-    else if (strcmp(value, "order")) {
-        unknown_value("CARDLESS_CHECK", value, "order, order,exit or order,abort");
-        return;
+    const struct {
+        const char *word;
+        bool *on;
+    } words[] = {
+        {"order", &config.check_order},  {"memory", &config.check_memory},
+        {"race", &config.check_race},    {"exit", &config.check_exits},
+        {"abort", &config.check_aborts},
+    };
+    const char *at = value;
+    while (*at) {
+        const size_t length = strcspn(at, ",");
+        unsigned i = 0;
+        while (i < sizeof words / sizeof *words &&
+               (strlen(words[i].word) != length || strncmp(words[i].word, at, length)))
+            i++;
+        if (i == sizeof words / sizeof *words)
+            break;
+        *words[i].on = true;
+        at += length;
+        at += *at == ',' && at[1];
     }
-    config.check_order = true;
+    if (!*at && (config.check_order || config.check_memory || config.check_race))
+        return;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        *words[i].on = false;
+    unknown_value("CARDLESS_CHECK", value,
+                  "a list of order, memory and race, and exit or abort after that");
 }
 
 enum { NAME_MAX_B = 64 };

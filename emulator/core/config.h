@@ -35,10 +35,13 @@ struct em_config {
     const char *schedule_log_path; // CARDLESS_SCHEDULE_LOG=FILE, or NULL
     uint64_t deadlock_ms;          // CARDLESS_DEADLOCK_MS=N; 0: waits are never examined
     bool deadlock_aborts;          // CARDLESS_DEADLOCK=report|abort
-    bool check_order;              // CARDLESS_CHECK=order
-    bool check_exits;              // CARDLESS_CHECK=order,exit
-    bool check_aborts;             // CARDLESS_CHECK=order,abort
-    bool have_seed;                // CARDLESS_SEED=N
+    // CARDLESS_CHECK: a list
+    bool check_order;  // order
+    bool check_memory; // memory
+    bool check_race;   // race
+    bool check_exits;  // exit
+    bool check_aborts; // abort
+    bool have_seed;    // CARDLESS_SEED=N
     uint64_t seed;
     bool have_uuid; // CARDLESS_UUID=HEX, for device 0; if unset, it is the Vulkan device's
     unsigned char uuid[16];

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "check_result.h"
 #include "choice.h"
 #include "context.h"
 #include "error.h"
@@ -22,6 +23,7 @@
 #include "mutex.h"
 #include "pkey.h"
 #include "program.h"
+#include "ptx_check.h"
 #include "quirk.h"
 #include "schedule_log.h"
 #include "scheduler.h"
@@ -45,6 +47,7 @@ struct ptx_code {
     unsigned function;
     const struct px_program *program; // NULL until the kernel is asked for
     struct em_parameter *parameters;
+    struct em_ptx_said said; // under em_lock
 };
 
 static struct ptx_code *ptx_code(const struct em_code *code)
@@ -133,6 +136,7 @@ struct ptx_job {
     struct em_kernel_heap *heap; // NULL: no kernel of the grid uses malloc
     struct px_host host;
     struct px_grid model;
+    struct em_ptx_check check;
     uint64_t blocks, parts;
     struct dm_mutex lock; // guards the rest
     bool failed;
@@ -248,16 +252,30 @@ static CUresult code_of(enum px_failure_kind kind)
     }
 }
 
+static enum em_diagnostic diagnostic_of(enum px_failure_kind kind)
+{
+    switch (kind) {
+    case PX_FAILED_ADDRESS:
+    case PX_FAILED_SHARED:
+    case PX_FAILED_LOCAL:
+        return EM_DIAG_K01;
+    case PX_FAILED_MISALIGNED:
+        return EM_DIAG_K05;
+    case PX_FAILED_DEADLOCK:
+        return EM_DIAG_K04;
+    default:
+        return EM_DIAG_GENERAL;
+    }
+}
+
 static CUresult report(const struct ptx_job *job)
 {
     const struct px_failure *f = &job->failure;
     const struct ptx_code *c = ptx_code(job->grid->code);
-    char where[320] = "", memory[200] = "", source[128];
+    char where[320] = "", memory[200] = "";
     size_t used = 0;
     if (f->placed && f->line)
-        used = (size_t)snprintf(where, sizeof where, ", line %u", f->line);
-    if (f->placed && f->line && px_source_line(c->text, c->program, f->line, source, sizeof source))
-        used += (size_t)snprintf(where + used, sizeof where - used, " (%s)", source);
+        used = em_ptx_line_text(c->program, f->line, where, sizeof where);
     if (f->placed)
         snprintf(where + used, sizeof where - used, ", block (%u,%u,%u), thread (%u,%u,%u)",
                  f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2]);
@@ -278,7 +296,11 @@ static CUresult report(const struct ptx_job *job)
             return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "kernel %s: out of host memory", c->code.name);
         snprintf(memory, sizeof memory, "; %s", text);
     }
-    return em_fail(code_of(f->kind), "kernel %s%s: %s%s", c->code.name, where, f->text, memory);
+    const enum em_diagnostic id = diagnostic_of(f->kind);
+    em_report(id, code_of(f->kind), "kernel %s%s: %s%s", c->code.name, where, f->text, memory);
+    if (em_ptx_check_on() && id != EM_DIAG_GENERAL)
+        em_check_found();
+    return code_of(f->kind);
 }
 
 static void fill_job(struct ptx_job *job, const struct em_grid *grid,
@@ -294,6 +316,10 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
                                  .free = free_memory,
                                  .shared_window = SHARED_WINDOW,
                                  .local_window = LOCAL_WINDOW};
+    if (em_ptx_check_on()) {
+        em_ptx_check_start(&job->check);
+        job->host.checks = &job->check.checks;
+    }
     em_lock();
     job->host.device_first = em_space.base;
     job->host.device_end = em_space.base + em_space.size;
@@ -350,7 +376,7 @@ static CUresult run_grid(const struct em_grid *grid)
     job.model.seed = draw_seed(&job);
     const uint64_t work = job.blocks * em_extent_volume(grid->threads) * program->op_count;
     if (program->order_free && !grid->cooperative && !grid->cluster.x && job.blocks > 1 &&
-        work >= PART_MIN_OPS && em_workers_may_help())
+        work >= PART_MIN_OPS && !job.host.checks && em_workers_may_help())
         job.parts = job.blocks < PARTS_MOST ? job.blocks : PARTS_MOST;
     if (job.parts == 1)
         run_part(&job, 0);
@@ -360,6 +386,8 @@ static CUresult run_grid(const struct em_grid *grid)
         drop_objects(&job);
     if (program->prints)
         em_kernel_output_write(&job.output);
+    if (job.host.checks)
+        em_ptx_check_report(&job.check, grid->code->name, program, &ptx_code(grid->code)->said);
     return job.failed ? report(&job) : CUDA_SUCCESS;
 }
 

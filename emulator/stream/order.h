@@ -35,8 +35,8 @@ extern bool em_order_on; // fixed when the driver starts
 
 // CARDLESS_CHECK=order is set. Precondition: em_lock NOT held.
 void em_order_start(void);
-// Prints the number of mistakes, and ends the process if the user wants it to fail. Called once,
-// when the driver shuts down. Precondition: em_lock NOT held.
+// Prints the number of mistakes. Called once, when the driver shuts down.
+// Precondition: em_lock NOT held.
 void em_order_finish(void);
 
 // A graph launch, for its steps.

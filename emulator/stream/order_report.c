@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "check_result.h"
 #include "config.h"
 #include "context.h"
 #include "lock.h"
@@ -207,6 +208,5 @@ void em_order_report(const struct em_order_record *older, const struct em_footpr
     self->entry = entry;
     self->number = number;
     self->calls = calls;
-    if (em_config()->check_aborts)
-        abort();
+    em_check_found();
 }

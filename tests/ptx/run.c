@@ -25,6 +25,7 @@ static uint32_t words[WORDS] __attribute__((aligned(256))); // the kernels' memo
 static void begin(void)
 {
     free(program.decoded);
+    free(program.checked);
     program =
         (struct px_program){.module = &module, .ops = ops, .registers = registers, .meets = meets};
     memset(meets, 0, sizeof meets);
@@ -247,5 +248,6 @@ int main(void)
     test_shared_fault();
     test_global_fault();
     px_decoded_free(program.decoded);
+    px_decoded_free(program.checked);
     return 0;
 }

@@ -32,8 +32,11 @@ static const char usage[] =
     "  --policy eager|lazy|seed:N|schedule:LIST|parallel\n"
     "                                   the order of work; parallel: spread large copies and fills "
     "over processor cores (eager)\n"
-    "  --check order[,exit|,abort]      report work that the program has not ordered; exit: end "
-    "with code 66 if there was any; abort: at the first one\n"
+    "  --check LIST                     order: report work that the program has not ordered; "
+    "memory, race:\n"
+    "                                   mistakes of kernels; exit: end with code 66 after a "
+    "report; "
+    "abort: at the first one\n"
     "  --report                         when the program ends, list its imports, mappings and "
     "graphics resources\n"
     "  --seed N                         vary addresses and order within the rules, from this "
@@ -196,11 +199,26 @@ static bool is_policy(const char *value)
     return false;
 }
 
+// A list of checks, and what a report does to the process.
 static bool is_check(const char *value)
 {
-    if (!strcmp(value, "order") || !strcmp(value, "order,exit") || !strcmp(value, "order,abort"))
+    static const char *const words[] = {"order", "memory", "race", "exit", "abort"};
+    bool checks = false, known = true;
+    for (const char *at = value; *at && known;) {
+        const size_t length = strcspn(at, ",");
+        unsigned i = 0;
+        while (i < 5 && (strlen(words[i]) != length || strncmp(words[i], at, length)))
+            i++;
+        known = i < 5;
+        checks |= i < 3;
+        at += length;
+        at += *at == ',' && at[1];
+    }
+    if (known && checks)
         return true;
-    fprintf(stderr, "cardless: --check takes order, order,exit or order,abort, not %s\n", value);
+    fprintf(stderr,
+            "cardless: --check takes a list of order, memory and race, and exit or abort, not %s\n",
+            value);
     return false;
 }
 

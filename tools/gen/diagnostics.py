@@ -30,6 +30,11 @@ CHAPTERS = {
         '`cuImportExternalSemaphore`, and signals and waits in streams',
     ),
     'O': ('Order of work', 'reported with [`CARDLESS_CHECK=order`](../reference/order.md)'),
+    'K': (
+        'Kernels in PTX',
+        'launches; [`CARDLESS_CHECK=memory,race`](../reference/kernel-checks.md) finds more of '
+        'them',
+    ),
 }
 HEAD = '''# Diagnostics
 

@@ -26,6 +26,7 @@ SOURCES = [
     'tests/mistakes/semaphores.c',
     'tests/mistakes/deadlocks.c',
     'tests/mistakes/order.c',
+    'tests/mistakes/kernels.c',
     'tests/mistakes/vulkan.c',
     'tests/mistakes/vulkan_host_writes.c',
     'tests/mistakes/vulkan_order.c',
@@ -75,6 +76,12 @@ HELPERS = {
     'whole(memory)': 'a `VkMappedMemoryRange` of all of it',
     'read_one(p, at)': 'the byte that `cuMemcpyDtoH` reads at p + at',
     'test_context()': 'makes a context of device 0 current',
+    'kernel(text)': '`cuModuleLoadData`, then `cuModuleGetFunction` of its kernel `k`',
+    'KERNEL(name, body)': (
+        'the PTX of a kernel with a pointer `p`: `%r0` is the index of the thread, `%x0` is p, '
+        '`%x2` the word of the thread there, `%r2` its word in shared memory and `%r3` that of a '
+        'thread of the other warp'
+    ),
     'buffer()': 'registers a new buffer of 4096 bytes',
     'texture()': 'registers a new 16 x 16 texture of two levels',
     'virtual_buffer(size)': '`cardlessBufferCreate`: a buffer of the virtual graphics API',

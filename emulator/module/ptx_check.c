@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Checks of PTX kernels: finds memory for the checker of ptx/, and reports its findings.
+#include "ptx_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "check_result.h"
+#include "error.h"
+#include "lock.h"
+#include "memory.h"
+
+bool em_ptx_check_on(void)
+{
+    return em_config()->check_memory || em_config()->check_race;
+}
+
+// ---- memory ----
+
+// The range is that of the allocation, so that most accesses need no lock.
+static bool find(void *context, uint64_t address, uint32_t size_B, struct px_range *out)
+{
+    em_lock();
+    const struct em_allocation *a = em_memory_find(address, size_B);
+    if (a)
+        *out = (struct px_range){.first = a->base, .end = a->base + a->size};
+    em_unlock();
+    return a != NULL;
+}
+
+// ---- findings ----
+
+// One thread runs a grid that is checked.
+static void found(void *context, const struct px_finding *finding)
+{
+    struct em_ptx_check *check = context;
+    for (unsigned i = 0; i < check->count; i++) {
+        const struct px_finding *f = &check->findings[i];
+        if (px_finding_same(f->kind, (const unsigned[]){f->by.line, f->older.line}, finding))
+            return;
+    }
+    if (check->count < EM_PTX_FINDINGS)
+        check->findings[check->count++] = *finding;
+}
+
+void em_ptx_check_start(struct em_ptx_check *check)
+{
+    *check = (struct em_ptx_check){.checks = {.memory = em_config()->check_memory,
+                                              .race = em_config()->check_race,
+                                              .context = check,
+                                              .find = find,
+                                              .found = found}};
+}
+
+size_t em_ptx_line_text(const struct px_program *program, unsigned line, char *out, size_t size_B)
+{
+    char source[128];
+    int n = snprintf(out, size_B, ", line %u", line);
+    if (px_source_line(program->module, program, line, source, sizeof source))
+        n += snprintf(out + n, size_B - (size_t)n, " (%s)", source);
+    return (size_t)n;
+}
+
+// "in `buffer` at byte 4", for an offset in shared memory.
+static void shared_text(const struct px_program *program, uint64_t offset, char *out, size_t size_B)
+{
+    const struct px_module *m = program->module;
+    const struct px_variable *best = NULL;
+    uint64_t at = 0;
+    for (unsigned i = 0; i < m->variable_count; i++) {
+        const struct px_variable *v = &m->variables[i];
+        if (v->space != PX_SHARED || !program->shared_at ||
+            offset - program->shared_at[i] >= (v->size_B ? v->size_B : UINT32_MAX))
+            continue;
+        if (best && program->shared_at[i] < at)
+            continue;
+        best = v;
+        at = program->shared_at[i];
+    }
+    if (best)
+        snprintf(out, size_B, "byte %llu of %s in shared memory", (unsigned long long)(offset - at),
+                 best->name);
+    else
+        snprintf(out, size_B, "byte %llu of shared memory", (unsigned long long)offset);
+}
+
+static const char *act_text(const struct px_party *p)
+{
+    return p->atomic ? "updates" : p->write ? "writes" : "reads";
+}
+
+static void report_race(const struct px_finding *f, const char *kernel, const char *where,
+                        const struct px_program *program)
+{
+    char older[192], memory[160];
+    em_ptx_line_text(program, f->older.line, older, sizeof older);
+    shared_text(program, f->address, memory, sizeof memory);
+    em_mistake(K03, CUDA_SUCCESS,
+               "kernel %s%s, block (%u,%u,%u): thread (%u,%u,%u) %s %u bytes at %s, which thread "
+               "(%u,%u,%u) %s at %s, and nothing orders the two",
+               kernel, where, f->block[0], f->block[1], f->block[2], f->by.thread[0],
+               f->by.thread[1], f->by.thread[2], act_text(&f->by), f->size_B, memory,
+               f->older.thread[0], f->older.thread[1], f->older.thread[2], act_text(&f->older),
+               older + 2);
+}
+
+static void report_unwritten(const struct px_finding *f, const char *kernel, const char *where,
+                             const struct px_program *program)
+{
+    char memory[320], text[224];
+    if (f->kind == PX_FOUND_UNWRITTEN_SHARED) {
+        shared_text(program, f->address, text, sizeof text);
+        snprintf(memory, sizeof memory, "at %s, which the block has not written", text);
+    } else {
+        em_lock();
+        em_memory_text(f->address, text, sizeof text);
+        em_unlock();
+        snprintf(memory, sizeof memory, "that nothing has written; %s", text);
+    }
+    em_mistake(K02, CUDA_SUCCESS,
+               "kernel %s%s, block (%u,%u,%u), thread (%u,%u,%u): a read of %u bytes %s", kernel,
+               where, f->block[0], f->block[1], f->block[2], f->by.thread[0], f->by.thread[1],
+               f->by.thread[2], f->size_B, memory);
+}
+
+// Whether the kernel was reported for these lines before.
+static bool is_repeated(struct em_ptx_said *said, const struct px_finding *f)
+{
+    em_lock();
+    bool repeated = said->count == EM_PTX_SAID;
+    for (unsigned i = 0; i < said->count; i++)
+        repeated |= px_finding_same(said->pairs[i].kind, said->pairs[i].lines, f);
+    if (!repeated)
+        said->pairs[said->count++] =
+            (struct em_ptx_pair){.kind = f->kind, .lines = {f->by.line, f->older.line}};
+    em_unlock();
+    return repeated;
+}
+
+void em_ptx_check_report(const struct em_ptx_check *check, const char *kernel,
+                         const struct px_program *program, struct em_ptx_said *said)
+{
+    em_assert_unlocked();
+    for (unsigned i = 0; i < check->count; i++) {
+        const struct px_finding *f = &check->findings[i];
+        char where[192];
+        if (is_repeated(said, f))
+            continue;
+        em_ptx_line_text(program, f->by.line, where, sizeof where);
+        if (f->kind == PX_FOUND_RACE)
+            report_race(f, kernel, where, program);
+        else
+            report_unwritten(f, kernel, where, program);
+        em_check_found();
+    }
+}

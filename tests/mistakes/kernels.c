@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Mistakes of kernels in PTX (K01 to K05).
+#include "../api/kernel_text.h"
+
+#define KERNEL(name, body)                                                                         \
+    PTX_HEAD ".visible .entry " name "(.param .u64 p)\n{\n"                                        \
+             ".reg .b64 %x<8>;\n.reg .b32 %r<8>;\n.reg .pred %q;\n"                                \
+             ".shared .align 4 .b32 s[64];\n"                                                      \
+             "ld.param.u64 %x0, [p];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %x1, %r0, 4;\n"           \
+             "add.u64 %x2, %x0, %x1;\nmov.u32 %r1, s;\nshl.b32 %r2, %r0, 2;\n"                     \
+             "add.u32 %r2, %r1, %r2;\nxor.b32 %r3, %r2, 128;\n" body "ret;\n}\n"
+
+// Memory for 64 words, which nothing has written.
+static CUdeviceptr start(const char *check)
+{
+    CUdeviceptr p;
+    test_setting("CARDLESS_CHECK", check);
+    ptx_start();
+    MUST(cuMemAlloc(&p, 256));
+    return p;
+}
+
+static CUfunction kernel(const char *text)
+{
+    return ptx_kernel(ptx_load(text), "k");
+}
+
+TEST(k01_past_the_end)
+{
+    CUdeviceptr p = start("memory");
+    // [K01 wrong]
+    // p has 64 words, and each thread writes one.
+    CUfunction k = kernel(KERNEL("k", "st.global.u32 [%x2], %r0;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 65, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    // [end]
+    EXPECT_DIAGNOSTIC(K01);
+}
+
+TEST(k01_twin)
+{
+    CUdeviceptr p = start("memory");
+    // [K01 right]
+    CUfunction k = kernel(KERNEL("k", "setp.ge.u32 %q, %r0, 64;\n"
+                                      "@%q ret;\n"
+                                      "st.global.u32 [%x2], %r0;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 65, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+    // [end]
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(k03_no_barrier)
+{
+    CUdeviceptr p = start("race");
+    // [K03 wrong]
+    // Each thread writes a word of s, and reads that of a thread in the other warp.
+    CUfunction k = kernel(KERNEL("k", "st.shared.u32 [%r2], %r0;\n"
+                                      "ld.shared.u32 %r4, [%r3];\n"
+                                      "st.global.u32 [%x2], %r4;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    // [end]
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_DIAGNOSTIC(K03);
+}
+
+TEST(k03_twin)
+{
+    CUdeviceptr p = start("race");
+    // [K03 right]
+    CUfunction k = kernel(KERNEL("k", "st.shared.u32 [%r2], %r0;\n"
+                                      "bar.sync 0;\n"
+                                      "ld.shared.u32 %r4, [%r3];\n"
+                                      "st.global.u32 [%x2], %r4;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    // [end]
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(k02_shared)
+{
+    CUdeviceptr p = start("memory");
+    // [K02 wrong]
+    CUfunction k = kernel(KERNEL("k", "ld.shared.u32 %r4, [%r2];\n" // no thread has written it
+                                      "st.global.u32 [%x2], %r4;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    // [end]
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_DIAGNOSTIC(K02);
+}
+
+TEST(k02_twin)
+{
+    CUdeviceptr p = start("memory");
+    // [K02 right]
+    CUfunction k = kernel(KERNEL("k", "st.shared.u32 [%r2], %r0;\n"
+                                      "ld.shared.u32 %r4, [%r2];\n"
+                                      "st.global.u32 [%x2], %r4;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    // [end]
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(k04_barrier_in_a_branch)
+{
+    CUdeviceptr p = start("race");
+    // [K04 wrong]
+    // The threads of the first warp wait at barrier 0, and the others at barrier 1.
+    CUfunction k = kernel(KERNEL("k", "setp.ge.u32 %q, %r0, 32;\n"
+                                      "@%q bar.sync 1;\n"
+                                      "@!%q bar.sync 0;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_TIMEOUT);
+    // [end]
+    EXPECT_DIAGNOSTIC(K04);
+}
+
+TEST(k04_twin)
+{
+    CUdeviceptr p = start("race");
+    // [K04 right]
+    CUfunction k = kernel(KERNEL("k", "bar.sync 0;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+    // [end]
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(k05_misaligned)
+{
+    CUdeviceptr p = start("memory");
+    // [K05 wrong]
+    CUfunction k = kernel(KERNEL("k", "st.global.u32 [%x0+2], %r0;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_MISALIGNED_ADDRESS);
+    // [end]
+    EXPECT_DIAGNOSTIC(K05);
+}
+
+TEST(k05_twin)
+{
+    CUdeviceptr p = start("memory");
+    // [K05 right]
+    CUfunction k = kernel(KERNEL("k", "st.global.u32 [%x0+4], %r0;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+    // [end]
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TESTS(CASE(k01_past_the_end), CASE(k01_twin), CASE(k02_shared), CASE(k02_twin),
+      CASE(k03_no_barrier), CASE(k03_twin), CASE(k04_barrier_in_a_branch), CASE(k04_twin),
+      CASE(k05_misaligned), CASE(k05_twin))
