@@ -38,6 +38,8 @@ bool dm_image_init(struct kn_image *image, void *base, const struct dm_layout *l
         .height = v->height_el,
         .depth = v->depth,
         .layers = layout->layered ? layout->layers : 1,
+        .dimensions = layout->dimensions,
+        .layered = layout->layered,
         .pitch_B = v->pitch_B,
         .slice_B = v->slice_B,
         .layer_B = layout->layered ? v->layer_stride_B : 0,

@@ -89,9 +89,9 @@ struct kn_objects {
                         uint64_t handle);
     void *owner; // for `find`
     struct {
-        uint64_t handle; // 0: free
+        uint64_t handle;
         enum kn_object_kind kind;
-        const void *object;
+        const void *object; // NULL: free
     } recent[KN_OBJECTS_RECENT];
 };
 

@@ -48,9 +48,11 @@ struct kn_image {
     uint8_t *base;                 // element (0, 0, 0) of layer 0
     uint32_t width, height, depth; // in elements, at least 1
     uint32_t layers;               // at least 1
-    uint64_t pitch_B, slice_B;     // to the next row and slice, unless block_linear
-    uint64_t layer_B;              // to the next layer
-    struct kn_tiled tiled;         // if block_linear
+    uint8_t dimensions;            // 1, 2 or 3; 0: there is no element
+    bool layered;
+    uint64_t pitch_B, slice_B; // to the next row and slice, unless block_linear
+    uint64_t layer_B;          // to the next layer
+    struct kn_tiled tiled;     // if block_linear
     bool block_linear;
     uint8_t element_B;           // 1, 2, 4, 8 or 16
     uint8_t channels, channel_B; // channel_B is 0 for UNORM10_2
@@ -59,11 +61,14 @@ struct kn_image {
 
 // kn_op.i of surface operations.
 #define KN_SURFACE_ACCESS(geometry, boundary) ((int64_t)(geometry) | (int64_t)(boundary) << 4)
+#define KN_SURFACE_GEOMETRY(i) ((enum kn_geometry)((i)&15))
 #define KN_SURFACE_BOUNDARY(i) ((enum kn_boundary)((i) >> 4 & 3))
 
-// kn_op.i of texture operations, and of txq.
+// kn_op.i of texture operations.
 #define KN_TEXTURE_ACCESS(geometry, integer, component)                                            \
     ((int64_t)(geometry) | (int64_t)(integer) << 4 | (int64_t)(component) << 5)
+#define KN_TEXTURE_GEOMETRY(i) ((enum kn_geometry)((i)&15))
 #define KN_TEXTURE_INTEGER(i) ((bool)((i) >> 4 & 1))
 #define KN_TEXTURE_COMPONENT(i) ((uint32_t)((i) >> 5 & 3))
-enum kn_texture_query { KN_QUERY_WIDTH, KN_QUERY_HEIGHT, KN_QUERY_DEPTH };
+// kn_op.i of txq and suq.
+enum kn_object_query { KN_QUERY_WIDTH, KN_QUERY_HEIGHT, KN_QUERY_DEPTH };

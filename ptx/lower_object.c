@@ -61,14 +61,20 @@ static px_register parameter_value(struct px_lower *l, const struct px_operand *
                                                    .value = slot->at_B});
 }
 
+bool px_is_reference(const struct px_lower *l, const struct px_operand *operand,
+                     enum px_space space)
+{
+    return operand->kind == PX_OPERAND_VARIABLE && !operand->value &&
+           l->module->variables[operand->symbol].space == space;
+}
+
 px_register px_object_handle(struct px_lower *l, const struct px_operand *address,
                              enum px_space references)
 {
     const struct px_operand *o = address->parts;
     if (o->kind == PX_OPERAND_PARAMETER)
         return parameter_value(l, o);
-    if (o->kind == PX_OPERAND_VARIABLE &&
-        (l->module->variables[o->symbol].space != references || o->value)) {
+    if (o->kind == PX_OPERAND_VARIABLE && !px_is_reference(l, o, references)) {
         px_refuse(l, "the variable %.*s is not a reference of the type that is needed here",
                   (int)(o->text.length < 60 ? o->text.length : 60), o->text.at);
         return PX_NONE;
@@ -82,9 +88,14 @@ px_register px_object_handle(struct px_lower *l, const struct px_operand *addres
 }
 
 // "For 3D, 2D array and cube, the vector has four elements, of which the last one is ignored."
-static unsigned least_elements(enum kn_geometry geometry)
+static bool check_count(struct px_lower *l, enum kn_geometry geometry, unsigned count)
 {
-    return px_geometry_dimensions(geometry) + is_layered(geometry);
+    const unsigned needed = px_geometry_dimensions(geometry) + is_layered(geometry);
+    if (count == 3 || count > 4)
+        px_refuse(l, "a vector of %u elements is not possible here", count);
+    else if (count < needed)
+        px_refuse(l, "there are %u coordinates; the geometry has %u", count, needed);
+    return !px_failed(l);
 }
 
 void px_object_coordinates(struct px_lower *l, const struct px_operand *address,
@@ -101,11 +112,8 @@ void px_object_coordinates(struct px_lower *l, const struct px_operand *address,
     const struct px_operand *given = &address->parts[address->count - 1];
     const struct px_operand *list = given->kind == PX_OPERAND_VECTOR ? given->parts : given;
     const unsigned count = given->kind == PX_OPERAND_VECTOR ? given->count : 1;
-    if (count < least_elements(geometry) || count > 4) {
-        px_refuse(l, "there are %u coordinates; the geometry has %u", count,
-                  least_elements(geometry));
+    if (!check_count(l, geometry, count))
         return;
-    }
     if (is_layered(geometry))
         out->layer = px_value(l, list++, PX_U32);
     for (unsigned i = 0; i < dimensions; i++)

@@ -9,6 +9,10 @@
 px_register px_object_handle(struct px_lower *l, const struct px_operand *address,
                              enum px_space references);
 
+// Whether an operand is a reference of the module in this space.
+bool px_is_reference(const struct px_lower *l, const struct px_operand *operand,
+                     enum px_space space);
+
 // The coordinates of [object, {coordinates}], by dimension. Registers that the geometry lacks are
 // constants of 0.
 struct px_coordinates {

@@ -46,3 +46,5 @@ void px_lower_no_memory(struct px_lower *l);
 px_register px_filled(struct px_lower *l, const struct px_register_info *info);
 // Emits by the row's template of a form.
 void px_lower_template(struct px_lower *l, const struct px_statement *s);
+// Fills in px_program.objects, when all operations are there.
+void px_objects_find(struct px_lower *l, struct px_object_uses *out);

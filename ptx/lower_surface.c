@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lowering of suld, sust and sured. Caches have no effect here, so cache operators are dropped.
+// Lowering of suld, sust, sured, suq and istypep. Caches have no effect here, so cache operators
+// are dropped.
 #include "lower_object.h"
 
 enum { VALUES_MOST = 4, OPERANDS_MOST = 5 + VALUES_MOST, BITS_MOST = 128 };
@@ -13,7 +14,7 @@ static unsigned geometry_of(const struct px_statement *s)
                                    : PX_MOD_A2D;
 }
 
-// kn_op.i. "The default is .trap."
+// kn_op.i.
 static int64_t access_of(const struct px_statement *s)
 {
     const enum kn_boundary boundary = px_has(s, PX_MOD_CLAMP)  ? KN_BOUNDARY_CLAMP
@@ -46,15 +47,28 @@ static bool is_vector(struct px_lower *l, const struct px_statement *s, unsigned
     return !px_failed(l);
 }
 
+static unsigned width_of(char letter)
+{
+    return letter == 'h' ? 16 : letter == 'w' ? 32 : letter == 'l' ? 64 : 0;
+}
+
+// Registers may be wider than the values, as those of ld.
 void px_lower_suld(struct px_lower *l, const struct px_statement *s)
 {
-    px_register r[OPERANDS_MOST];
-    unsigned count = px_destinations(l, s, 0, r, VALUES_MOST);
+    px_register r[OPERANDS_MOST], to[VALUES_MOST];
+    const char letter = px_type_letter(s->types[0]);
+    const unsigned count = px_destinations(l, s, 0, to, VALUES_MOST);
     if (!is_vector(l, s, count))
         return;
-    count += address_read(l, s, r + count);
+    for (unsigned i = 0; i < count; i++)
+        r[i] = px_letter(l, to[i]) == letter ? to[i] : px_temporary(l, letter);
+    const unsigned sources = address_read(l, s, r + count);
     px_emit_form(l, px_name(l, "suld.b%u", px_type_bits(s->types[0])), access_of(s), PX_NONE, r,
-                 count);
+                 count + sources);
+    for (unsigned i = 0; i < count; i++)
+        if (r[i] != to[i])
+            px_emit(l, px_name(l, "cvt.u%u.u%u", width_of(px_letter(l, to[i])), width_of(letter)),
+                    to[i], r[i]);
 }
 
 static void store(struct px_lower *l, const struct px_statement *s, const char *root)
@@ -62,9 +76,12 @@ static void store(struct px_lower *l, const struct px_statement *s, const char *
     px_register r[OPERANDS_MOST];
     const unsigned first = address_read(l, s, r);
     const unsigned count = px_sources(l, s, 1, r + first, VALUES_MOST);
-    if (is_vector(l, s, count))
-        px_emit_form(l, px_name(l, "%s.b%u", root, px_type_bits(s->types[0])), access_of(s),
-                     PX_NONE, r, first + count);
+    if (!is_vector(l, s, count))
+        return;
+    for (unsigned i = first; i < first + count; i++)
+        r[i] = px_widen(l, r[i], px_type_letter(s->types[0]));
+    px_emit_form(l, px_name(l, "%s.b%u", root, px_type_bits(s->types[0])), access_of(s), PX_NONE, r,
+                 first + count);
 }
 
 void px_lower_sust(struct px_lower *l, const struct px_statement *s)
@@ -104,10 +121,35 @@ void px_lower_sured_formatted(struct px_lower *l, const struct px_statement *s)
         px_name(l, "sured.p.%s.%s", px_modifier_name(s->choice[0]), px_modifier_name(s->types[0])));
 }
 
-// (recorded: x_ptx surf/suq-…)
 void px_lower_suq(struct px_lower *l, const struct px_statement *s)
 {
-    px_refused_by_card(l,
-                       "NVIDIA's compiler refuses texts with queries of surface objects; pass the "
-                       "answer as a parameter");
+    px_emit_immediate(l, "suq",
+                      px_has(s, PX_MOD_WIDTH)    ? KN_QUERY_WIDTH
+                      : px_has(s, PX_MOD_HEIGHT) ? KN_QUERY_HEIGHT
+                                                 : KN_QUERY_DEPTH,
+                      px_destination(l, s, 0), px_object_handle(l, &s->a[0], PX_SURFACE_REFERENCE));
+}
+
+// (recorded: x_surf query/suq.…)
+void px_lower_suq_other(struct px_lower *l, const struct px_statement *s)
+{
+    px_refused_by_card(l, "NVIDIA's compiler refuses texts with this query; use .width, .height or "
+                          ".depth, or pass the answer as a parameter");
+}
+
+// "Writes true if the register points to an opaque variable of the specified type": a handle does
+// not (recorded: x_surf query/istypep).
+void px_lower_istypep(struct px_lower *l, const struct px_statement *s)
+{
+    static const struct {
+        unsigned modifier;
+        enum px_space space;
+    } types[] = {{PX_TEXREF, PX_TEXTURE_REFERENCE},
+                 {PX_SURFREF, PX_SURFACE_REFERENCE},
+                 {PX_SAMPLERREF, PX_SAMPLER_REFERENCE}};
+    bool is = false;
+    for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++)
+        is = is ||
+             (s->types[0] == types[i].modifier && px_is_reference(l, &s->a[0], types[i].space));
+    px_emit(l, "mov.pred", px_destination(l, s, 0), px_constant(l, 'p', is));
 }

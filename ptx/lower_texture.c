@@ -52,7 +52,7 @@ static void add_vector(struct px_lower *l, const struct px_operand *o, unsigned 
                        struct fetch *f)
 {
     const unsigned dimensions = px_geometry_dimensions(f->geometry), count = parts(o);
-    if (count < dimensions || count > 4) {
+    if (count < dimensions || count == 3 || count > 4) {
         px_refuse(l, "a vector has %u elements; the geometry has %u dimensions", count, dimensions);
         return;
     }
@@ -60,7 +60,8 @@ static void add_vector(struct px_lower *l, const struct px_operand *o, unsigned 
         add(f, i < dimensions ? px_value(l, part(o, i), type) : px_constant(l, 'w', 0));
 }
 
-// The operands from `n` on: offsets, then depth compare.
+// The operands from `n` on: offsets, then a value for depth compare, which textures that hold no
+// depths ignore (recorded: x_surf syntax/tex-depth-compare). CUDA has no others.
 static bool add_offsets(struct px_lower *l, const struct px_statement *s, unsigned n,
                         struct fetch *f)
 {
@@ -69,9 +70,12 @@ static bool add_offsets(struct px_lower *l, const struct px_statement *s, unsign
     const bool is_offset = first->kind == PX_OPERAND_VECTOR ||
                            (dimensions == 1 && first->kind != PX_OPERAND_NONE &&
                             !(first->kind == PX_OPERAND_REGISTER && first->type == PX_F32));
-    if (second->kind != PX_OPERAND_NONE || (first->kind != PX_OPERAND_NONE && !is_offset))
-        px_unsupported(l, "depth compare is not supported: CUDA has no depth textures");
-    if (first->kind == PX_OPERAND_NONE || px_failed(l))
+    const struct px_operand *compared = is_offset ? second : first;
+    if (compared->kind != PX_OPERAND_NONE)
+        px_value(l, compared, PX_F32);
+    if (!is_offset && second->kind != PX_OPERAND_NONE)
+        px_refuse(l, "the offsets must stand before the value for depth compare");
+    if (!is_offset || px_failed(l))
         return false;
     if (dimensions == 3 && f->geometry != KN_GEOMETRY_3D)
         px_refuse(l, "offsets are not possible for cubes");
@@ -119,6 +123,18 @@ void px_lower_tex(struct px_lower *l, const struct px_statement *s)
     begin(l, s, s->choice[px_has(s, PX_MOD_BASE)], &f);
     const bool offset = add_offsets(l, s, 1, &f);
     finish(l, s, offset ? "tex.offset" : "tex", KN_TEXTURE_ACCESS(f.geometry, f.integer, 0), &f);
+}
+
+// A texel of one sample has the samples of a multi-sample texture at the same place: the number of
+// the sample, which stands before the coordinates, is ignored (recorded: x_surf syntax/tex.2dms).
+void px_lower_tex_samples(struct px_lower *l, const struct px_statement *s)
+{
+    struct fetch f;
+    begin(l, s, PX_MOD_A2D, &f);
+    f.geometry = KN_GEOMETRY_2D;
+    f.r[f.count - 1] = px_constant(l, 'w', 0); // the layer
+    add_offsets(l, s, 1, &f);
+    finish(l, s, "tex", KN_TEXTURE_ACCESS(f.geometry, f.integer, 0), &f);
 }
 
 void px_lower_tex_level(struct px_lower *l, const struct px_statement *s)

@@ -134,6 +134,7 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
                          .kernel = function};
     struct made *made = dm_calloc(1, sizeof(*made));
     bool *meets = NULL;
+    struct px_object_uses objects;
     if (!made)
         px_lower_no_memory(&l);
     uint32_t *shared_at = places(&l, PX_SHARED), *local_at = places(&l, PX_LOCAL);
@@ -141,6 +142,7 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
         kernel_read(&l);
     if (!l.error)
         px_flow_order(&l, &meets);
+    px_objects_find(&l, &objects);
     px_outline_finish(&l);
     dm_free(l.filled);
     l.shared_B = (l.shared_B + 15) & ~UINT64_C(15);
@@ -153,6 +155,7 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     }
     dynamic_place(&l, shared_at, l.shared_B);
     program_fill(&l, made, meets, shared_at, local_at);
+    made->program.objects = objects;
     *out = &made->program;
     return 0;
 }

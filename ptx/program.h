@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kn_lanes.h"
 #include "module.h"
 
 typedef uint32_t px_register; // an index; PX_NONE: no register
@@ -160,6 +161,19 @@ struct px_op {
     uint32_t function; // whose text the line is in
 };
 
+// A texture or surface that a program uses: its handle is an argument, or it is a reference.
+struct px_object_use {
+    enum kn_object_kind kind;
+    bool writes;
+    uint32_t argument_B; // the offset in the block of arguments, or PX_NONE
+    uint32_t variable;   // of the module, or PX_NONE
+};
+struct px_object_uses {
+    const struct px_object_use *list;
+    uint32_t count;
+    bool other, other_writes; // objects whose handles come from memory
+};
+
 struct px_program {
     struct px_module *module;
     uint32_t function;
@@ -179,6 +193,7 @@ struct px_program {
     // No result depends on the order of blocks: no atomic whose result is used, no atomic on
     // floats, no cas or exch, no volatile or acquire load, no printf, malloc or clock.
     bool order_free;
+    struct px_object_uses objects;
     // Of decode.c, NULL until the first launch; the second one is for launches with checks.
     struct px_decoded *decoded, *checked;
 };

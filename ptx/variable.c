@@ -331,6 +331,12 @@ void px_variables_read(struct px_reader *r, struct px_linkage linkage, px_variab
     enum px_space space = PX_GLOBAL;
     struct head head = {0};
     px_space_read(r, &space);
+    // "Support for .tex … was removed in PTX version 1.5" (recorded: x_surf
+    // syntax/old-tex-directive)
+    if (space == PX_TEXTURE_REFERENCE && r->module->state->parts[r->part].version >= 15)
+        px_reader_fail(r, -EINVAL,
+                       "the directive .tex ended with PTX version 1.5; declare the "
+                       "variable as .global .texref");
     px_lex_next(&r->x);
     if (px_lex_take(&r->x, "[")) // .const[2], of old
         while (!px_lex_take(&r->x, "]") && r->x.token.kind != PX_TOKEN_END)

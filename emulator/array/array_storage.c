@@ -67,6 +67,14 @@ void em_storage_access(struct em_access *access, struct em_storage *storage, uin
     access->level = level;
 }
 
+void em_storage_before_read(const struct em_access *access)
+{
+    em_assert_unlocked();
+    struct em_storage *storage = access->ops == &storage_access_ops ? access->owner : NULL;
+    if (storage && storage->before_read)
+        storage->before_read(storage);
+}
+
 // Memory from the device's heap.
 struct heap_storage {
     struct em_storage storage;

@@ -43,6 +43,10 @@ CUresult em_storage_create(struct em_context *context, const struct em_array_pla
 void em_storage_access(struct em_access *access, struct em_storage *storage, uint32_t level,
                        const struct dm_position *at, const struct dm_box_extent *extent,
                        enum em_access_mode mode);
+// Brings the storage of an access up to date if the access reads an array: before_read.
+// Precondition: em_lock not held.
+void em_storage_before_read(const struct em_access *access);
+
 void em_storage_ref(struct em_storage *storage);
 // Precondition: em_lock held.
 void em_storage_unref(struct em_storage *storage);

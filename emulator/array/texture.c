@@ -23,6 +23,42 @@ static void texture_finish(struct em_object *object)
     dm_free(t);
 }
 
+// The memory of an array or mipmapped array that is alive, or NULL.
+static struct em_storage *storage_of(const CUDA_RESOURCE_DESC *r)
+{
+    em_assert_locked();
+    const struct em_array *a;
+    const struct em_mipmap *m;
+    switch ((int)r->resType) {
+    case CU_RESOURCE_TYPE_ARRAY:
+        a = (const struct em_array *)em_object_peek(EM_ARRAY,
+                                                    (uint64_t)(uintptr_t)r->res.array.hArray);
+        return a ? a->storage : NULL;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        m = (const struct em_mipmap *)em_object_peek(
+            EM_MIPMAP, (uint64_t)(uintptr_t)r->res.mipmap.hMipmappedArray);
+        return m ? m->storage : NULL;
+    default:
+        return NULL;
+    }
+}
+
+CUresult em_texture_new(enum em_type type, const CUDA_RESOURCE_DESC *resource,
+                        struct em_texture **out)
+{
+    em_assert_locked();
+    struct em_texture *t = dm_calloc(1, sizeof *t);
+    if (!t)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a %s", em_type_name(type));
+    t->object = (struct em_object){.type = type, .references = 1, .finish = texture_finish};
+    t->resource = *resource;
+    t->storage = storage_of(resource);
+    if (t->storage)
+        em_storage_ref(t->storage);
+    *out = t;
+    return CUDA_SUCCESS;
+}
+
 // Precondition: em_lock held.
 static CUresult texture_start(enum em_type type, const CUDA_RESOURCE_DESC *resource,
                               struct em_storage *storage, struct em_texture **out)

@@ -17,13 +17,20 @@ struct em_texture {
     CUDA_RESOURCE_VIEW_DESC view;
     bool has_view;
     struct em_storage *storage; // a reference if the resource is an array
-    // How kernels access it. Does not change after the object was created.
+    // How kernels access it, and the part of an array that they see. Does not change after the
+    // object was created.
     bool usable;
+    uint32_t first_level, levels, first_layer, layers;
     union {
         struct kn_image image;     // of a surface
         struct kn_texture sampled; // of a texture
     };
 };
+
+// A texture or surface without a handle and a context, and with one reference, for what a module's
+// reference is bound to. The caller describes it. Precondition: em_lock held.
+CUresult em_texture_new(enum em_type type, const CUDA_RESOURCE_DESC *resource,
+                        struct em_texture **out);
 
 // Describes a texture or a surface for kernels: fills in the last members. They stay unusable if
 // kernels cannot access the resource. Precondition: em_lock held.

@@ -86,6 +86,14 @@ static void apply_view(const CUDA_RESOURCE_VIEW_DESC *view, struct shown *s)
     }
 }
 
+static void keep_shown(struct em_texture *t, const struct shown *s)
+{
+    t->first_level = s->first_level;
+    t->levels = s->levels;
+    t->first_layer = s->first_layer;
+    t->layers = s->layers;
+}
+
 static enum kn_texture_shape shape_of(const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     const bool layered = desc->Flags & CUDA_ARRAY3D_LAYERED;
@@ -114,6 +122,7 @@ static bool prepare_array(struct em_texture *t)
     if (!format ||
         !dm_texel_format(format, channels, t->texture.flags & CU_TRSF_READ_AS_INTEGER, k))
         return false;
+    keep_shown(t, &s);
     k->alpha_one &= scale == 1; // (recorded: x_tex, views of BC formats)
     k->shape = shape_of(s.desc);
     k->block_linear = layout->kind == DM_LAYOUT_BLOCK_LINEAR;
@@ -199,7 +208,9 @@ void em_surface_prepare(struct em_texture *t)
 {
     em_assert_locked();
     struct shown s;
-    t->usable = find_shown(t, &s) &&
-                dm_image_init(&t->image, (void *)(uintptr_t)s.storage->address, &s.storage->layout,
+    if (!find_shown(t, &s))
+        return;
+    keep_shown(t, &s);
+    t->usable = dm_image_init(&t->image, (void *)(uintptr_t)s.storage->address, &s.storage->layout,
                               s.first_level, em_array_format(s.desc), s.desc->NumChannels);
 }

@@ -125,7 +125,8 @@ static CUresult texref_bind_linear(struct em_texture_reference *t, uint64_t addr
                        "dptr %#llx is not a multiple of %llu; align it, or pass ByteOffset",
                        (unsigned long long)address,
                        (unsigned long long)texref_attribute(t, DM_ATTRIBUTE_texture_alignment));
-    t->bound = (struct em_texture_binding){.address = address - misses, .linear = true};
+    t->bound = (struct em_texture_binding){
+        .address = address - misses, .linear = true, .size_B = size_B + misses};
     if (offset)
         *offset = misses;
     return CUDA_SUCCESS;
@@ -162,7 +163,8 @@ static CUresult texref_bind_pitched(struct em_texture_reference *t,
         return em_fail(CUDA_ERROR_INVALID_VALUE,
                        "Width %llu does not fit into Pitch (%llu bytes); pass a larger pitch",
                        (unsigned long long)width, (unsigned long long)pitch_B);
-    t->bound = (struct em_texture_binding){.address = address, .linear = true};
+    t->bound = (struct em_texture_binding){
+        .address = address, .linear = true, .width = width, .height = height, .pitch_B = pitch_B};
     t->sampling.format = desc->Format;
     t->sampling.channels = (int)desc->NumChannels;
     return CUDA_SUCCESS;
@@ -338,4 +340,60 @@ CUresult em_texture_reference_sampling(CUtexref handle, struct em_texture_sampli
         *out = t->sampling;
     em_unlock();
     return r;
+}
+
+// ---- for kernels
+
+static void describe_memory(const struct em_texture_reference *t, CUDA_RESOURCE_DESC *r)
+{
+    const struct em_texture_binding *b = &t->bound;
+    const unsigned channels = t->sampling.channels > 0 ? (unsigned)t->sampling.channels : 1;
+    if (b->pitch_B) {
+        r->resType = CU_RESOURCE_TYPE_PITCH2D;
+        r->res.pitch2D.devPtr = b->address;
+        r->res.pitch2D.format = t->sampling.format;
+        r->res.pitch2D.numChannels = channels;
+        r->res.pitch2D.width = b->width;
+        r->res.pitch2D.height = b->height;
+        r->res.pitch2D.pitchInBytes = b->pitch_B;
+    } else {
+        r->resType = CU_RESOURCE_TYPE_LINEAR;
+        r->res.linear.devPtr = b->address;
+        r->res.linear.format = t->sampling.format;
+        r->res.linear.numChannels = channels;
+        r->res.linear.sizeInBytes = b->size_B;
+    }
+}
+
+bool em_texture_reference_describe(uint64_t handle, CUDA_RESOURCE_DESC *resource,
+                                   CUDA_TEXTURE_DESC *texture)
+{
+    em_assert_locked();
+    const struct em_texture_reference *t =
+        (const struct em_texture_reference *)em_object_peek(EM_TEXTURE_REFERENCE, handle);
+    memset(resource, 0, sizeof *resource);
+    memset(texture, 0, sizeof *texture);
+    if (!t || (!t->bound.array && !t->bound.mipmap && !t->bound.linear))
+        return false;
+    const struct em_texture_sampling *s = &t->sampling;
+    if (t->bound.linear) {
+        describe_memory(t, resource);
+    } else if (t->bound.array) {
+        resource->resType = CU_RESOURCE_TYPE_ARRAY;
+        resource->res.array.hArray = t->bound.array;
+    } else {
+        resource->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+        resource->res.mipmap.hMipmappedArray = t->bound.mipmap;
+    }
+    for (unsigned i = 0; i < 3; i++)
+        texture->addressMode[i] = s->address_mode[i];
+    texture->filterMode = s->filter;
+    texture->mipmapFilterMode = s->mipmap_filter;
+    texture->flags = s->flags;
+    texture->maxAnisotropy = (unsigned)s->anisotropy;
+    texture->mipmapLevelBias = s->level_bias;
+    texture->minMipmapLevelClamp = s->level_clamp[0];
+    texture->maxMipmapLevelClamp = s->level_clamp[1];
+    memcpy(texture->borderColor, s->border, sizeof texture->borderColor);
+    return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texture references, the predecessors of texture objects: their settings and bindings. Nothing
-// fetches from them, because functions of the host cannot.
+// Texture references, the predecessors of texture objects: their settings and bindings. Kernels of
+// PTX texts fetch from them (kernel_object.h); functions of the host cannot.
 #pragma once
 #include <cuda.h>
 #include <stdbool.h>
@@ -41,6 +41,9 @@ struct em_texture_binding {
     CUmipmappedArray mipmap;
     uint64_t address;
     bool linear; // `address` is bound, even if it is 0
+    // Of linear memory: its bytes, or rows of texels.
+    uint64_t size_B;
+    uint64_t width, height, pitch_B; // 0: no rows
 };
 
 // All calls here take the lock.
@@ -72,3 +75,8 @@ CUresult em_texture_reference_sampling(CUtexref handle, struct em_texture_sampli
 // Returns the driver's error code for a handle that is not a reference of the expected type.
 // Precondition: em_lock held.
 CUresult em_reference_code(uint64_t handle);
+
+// Describes what a reference is bound to as for a texture object. Returns false if the handle is no
+// reference, or if it is bound to nothing. Precondition: em_lock held.
+bool em_texture_reference_describe(uint64_t handle, CUDA_RESOURCE_DESC *resource,
+                                   CUDA_TEXTURE_DESC *texture);

@@ -55,10 +55,11 @@ struct em_code {
     unsigned parameter_count;
     unsigned parameters_B; // the block of arguments, without padding after the last one
     unsigned static_shared_B, constant_B, local_B, registers;
-    unsigned most_threads;        // of a block; 0: as many as the device allows
-    unsigned required_threads[3]; // of a block; 0: any
-    unsigned required_cluster[3]; // 0: any
-    bool prints, allocates;       // calls printf, or malloc or free
+    unsigned most_threads;                // of a block; 0: as many as the device allows
+    unsigned required_threads[3];         // of a block; 0: any
+    unsigned required_cluster[3];         // 0: any
+    const struct px_object_uses *objects; // textures and surfaces that it uses; may be NULL
+    bool prints, allocates;               // calls printf, or malloc or free
 };
 
 // The address of a variable plus an offset, in another variable's initial value: size_B bytes of it
@@ -104,15 +105,26 @@ struct em_extent3 {
     unsigned x, y, z;
 };
 
+// Instead of an address, a texture or surface reference has a number in em_module.variables.
+#define EM_REFERENCE_NUMBER(variable) (UINT64_C(0xfffff00000000000) + (variable))
+
+// What a texture or surface reference was bound to when the kernel was launched.
+struct em_launch_reference {
+    uint64_t number;
+    struct em_object *object; // a texture or surface (kernel_object.h): a reference; or NULL
+};
+
 // One launch, as an executor sees it.
 struct em_grid {
     const struct em_code *code;
     struct em_extent3 blocks, threads;
     struct em_extent3 cluster; // in blocks; 0: no clusters
     unsigned dynamic_shared_B;
-    bool cooperative;                 // all blocks run at the same time
-    const void *arguments;            // parameters_B bytes
-    const uint64_t *variables;        // the addresses of the image's variables
+    bool cooperative;          // all blocks run at the same time
+    const void *arguments;     // parameters_B bytes
+    const uint64_t *variables; // the addresses of the image's variables
+    const struct em_launch_reference *references;
+    unsigned reference_count;
     unsigned multiprocessors;         // of the device
     struct em_context *context;       // whose textures and surfaces handles name
     const struct em_command *command; // that launches it

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The command of a launch. In memory:
 //
-//     │ struct launch_command │ accesses: one for each address argument │ arguments │
+//     │ struct launch_command │ accesses │ references │ arguments │
+//
+// There is an access for each address argument, and one for each level of each texture and surface.
 #include "kernel_launch.h"
 
 #include <string.h>
 
 #include "access.h"
+#include "array_storage.h"
 #include "alloc.h"
 #include "arithmetic.h"
 #include "call.h"
@@ -18,6 +21,7 @@
 #include "event.h"
 #include "function.h"
 #include "launch_check.h"
+#include "launch_object.h"
 #include "limit.h"
 #include "lock.h"
 #include "memory.h"
@@ -30,8 +34,14 @@ struct launch_command {
     struct em_extent3 blocks, threads, cluster;
     unsigned shared_B;
     bool cooperative;
-    uint32_t arguments_at; // in bytes from the start of this struct
+    uint32_t references_at, arguments_at; // in bytes from the start of this struct
+    uint32_t reference_count;
 };
+
+static struct em_launch_reference *references_of(const struct launch_command *c)
+{
+    return (struct em_launch_reference *)((char *)c + c->references_at);
+}
 
 // The memory in which a command is built: the heap for large ones.
 struct launch_space {
@@ -45,6 +55,8 @@ struct launch_space {
 static CUresult run_launch(struct em_command *command)
 {
     const struct launch_command *c = (const struct launch_command *)command;
+    for (uint32_t i = 0; i < command->access_count; i++)
+        em_storage_before_read(&em_command_accesses(command)[i]);
     const struct em_grid grid = {
         .code = c->function->code,
         .blocks = c->blocks,
@@ -56,6 +68,8 @@ static CUresult run_launch(struct em_command *command)
         .variables = c->function->module->variables,
         .multiprocessors = (unsigned)em_device_attribute(c->function->object.context->device,
                                                          DM_ATTRIBUTE_multiprocessor_count),
+        .references = references_of(c),
+        .reference_count = c->reference_count,
         .context = c->function->object.context,
         .command = command,
     };
@@ -68,14 +82,20 @@ static CUresult run_launch(struct em_command *command)
 static CUresult clone_launch(struct em_command *command)
 {
     em_assert_locked();
-    em_object_ref(&((struct launch_command *)command)->function->object);
+    struct launch_command *c = (struct launch_command *)command;
+    em_object_ref(&c->function->object);
+    for (uint32_t i = 0; i < c->reference_count; i++)
+        if (references_of(c)[i].object)
+            em_object_ref(references_of(c)[i].object);
     return CUDA_SUCCESS;
 }
 
 static void release_launch(struct em_command *command)
 {
     em_assert_locked();
-    em_object_unref(&((struct launch_command *)command)->function->object);
+    struct launch_command *c = (struct launch_command *)command;
+    em_launch_references_drop(references_of(c), c->reference_count);
+    em_object_unref(&c->function->object);
 }
 
 static const struct em_command_ops launch_ops = {
@@ -132,34 +152,70 @@ static unsigned count_addresses(const struct em_code *code)
     return count;
 }
 
-// Checks a launch, and builds its command, which holds a reference to the function.
-static CUresult build(const struct em_launch_config *config, struct em_function *f,
-                      struct launch_space *space)
+// The parts of a command that are known before its size.
+struct parts {
+    unsigned accesses, references;
+    size_t references_B, size_B;
+    void *early; // for kernels with objects: the references, then the arguments
+};
+
+// Reads the arguments of a kernel with objects, and keeps its references.
+static CUresult parts_early(const struct em_launch_config *config, struct em_function *f,
+                            struct parts *p)
 {
-    em_assert_locked();
     const struct em_code *code = f->code;
-    const size_t accesses_B = count_addresses(code) * sizeof(struct em_access);
-    const size_t size_B = sizeof space->command + accesses_B + code->parameters_B;
-    space->at = &space->command;
-    CUresult r = em_launch_check(config, f);
-    if (r)
-        return r;
-    if (size_B > sizeof space->bytes)
-        space->at = dm_alloc(size_B);
-    struct launch_command *c = space->at;
-    if (!c)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
-                       "out of host memory for a launch of %s (%zu bytes)", code->name, size_B);
-    unsigned char *arguments = (unsigned char *)(c + 1) + accesses_B;
-    r = em_launch_arguments(config, f, arguments);
+    p->references = em_launch_references_count(code);
+    p->references_B = p->references * sizeof(struct em_launch_reference);
+    p->early = dm_alloc(p->references_B + code->parameters_B + 1);
+    if (!p->early)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the arguments of %s",
+                       code->name);
+    unsigned char *arguments = (unsigned char *)p->early + p->references_B;
+    CUresult r = em_launch_arguments(config, f, arguments);
+    if (!r)
+        r = em_launch_references(f, p->early);
     if (r) {
-        if (c != &space->command)
-            dm_free(c);
+        dm_free(p->early);
         return r;
     }
-    em_command_init(&c->command, &launch_ops, size_B);
+    p->accesses += em_launch_objects(f, arguments, p->early, NULL);
+    return CUDA_SUCCESS;
+}
+
+static CUresult parts_find(const struct em_launch_config *config, struct em_function *f,
+                           struct parts *p)
+{
+    *p = (struct parts){.accesses = count_addresses(f->code)};
+    CUresult r = f->code->objects ? parts_early(config, f, p) : CUDA_SUCCESS;
+    p->size_B = sizeof(struct launch_command) + p->accesses * sizeof(struct em_access) +
+                p->references_B + f->code->parameters_B;
+    return r;
+}
+
+static CUresult fill_arguments(const struct em_launch_config *config, struct em_function *f,
+                               const struct parts *p, struct launch_command *c)
+{
+    c->references_at = (uint32_t)(sizeof *c + p->accesses * sizeof(struct em_access));
+    c->arguments_at = (uint32_t)(c->references_at + p->references_B);
+    c->reference_count = p->references;
+    if (!p->early)
+        return em_launch_arguments(config, f, (unsigned char *)c + c->arguments_at);
+    memcpy(references_of(c), p->early, p->references_B + f->code->parameters_B);
+    return CUDA_SUCCESS;
+}
+
+// The rest of a command, which has its arguments and references.
+static void fill(const struct em_launch_config *config, struct em_function *f,
+                 struct launch_command *c)
+{
+    const struct em_code *code = f->code;
+    const unsigned char *arguments = (unsigned char *)c + c->arguments_at;
+    struct em_access *accesses = (struct em_access *)(void *)(c + 1);
     c->command.accesses_at = sizeof *c;
-    c->command.access_count = fill_accesses(code, arguments, (struct em_access *)(void *)(c + 1));
+    c->command.access_count = fill_accesses(code, arguments, accesses);
+    if (code->objects)
+        c->command.access_count +=
+            em_launch_objects(f, arguments, references_of(c), accesses + c->command.access_count);
     if (code->prints)
         em_limit_fix(f->object.context, CU_LIMIT_PRINTF_FIFO_SIZE);
     if (code->allocates)
@@ -170,9 +226,39 @@ static CUresult build(const struct em_launch_config *config, struct em_function 
     c->cluster = em_launch_cluster(config, f);
     c->shared_B = config->shared_B;
     c->cooperative = config->attributes.cooperative;
-    c->arguments_at = (uint32_t)(sizeof *c + accesses_B);
     em_object_ref(&f->object);
-    return CUDA_SUCCESS;
+}
+
+// Checks a launch, and builds its command, which holds a reference to the function.
+static CUresult build(const struct em_launch_config *config, struct em_function *f,
+                      struct launch_space *space)
+{
+    em_assert_locked();
+    struct parts p;
+    space->at = &space->command;
+    CUresult r = em_launch_check(config, f);
+    if (!r)
+        r = parts_find(config, f, &p);
+    if (r)
+        return r;
+    if (p.size_B > sizeof space->bytes)
+        space->at = dm_alloc(p.size_B);
+    struct launch_command *c = space->at;
+    if (!c) {
+        r = em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a launch of %s (%zu bytes)",
+                    f->code->name, p.size_B);
+    } else {
+        em_command_init(&c->command, &launch_ops, p.size_B);
+        r = fill_arguments(config, f, &p, c);
+    }
+    if (!r)
+        fill(config, f, c);
+    else if (p.early)
+        em_launch_references_drop(p.early, p.references);
+    dm_free(p.early);
+    if (r && c != &space->command)
+        dm_free(c);
+    return r;
 }
 
 static void free_space(struct launch_space *space)

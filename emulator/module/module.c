@@ -62,7 +62,9 @@ static void free_variables(struct em_module *m)
         struct em_object *reference = reference_of(m, i);
         if (reference)
             em_object_retire(reference);
-        struct em_allocation *a = m->variables[i] ? em_memory_find(m->variables[i], 1) : NULL;
+        const bool has_memory = m->image->variables[i].kind == EM_VARIABLE_MEMORY;
+        struct em_allocation *a =
+            has_memory && m->variables[i] ? em_memory_find(m->variables[i], 1) : NULL;
         if (a)
             em_memory_remove(a);
         m->variables[i] = 0;
@@ -76,6 +78,8 @@ static CUresult make_variables(struct em_module *m)
         if (m->image->variables[i].kind == EM_VARIABLE_MEMORY)
             r = em_memory_alloc_variable(m->object.context, m->image->variables[i].size_B,
                                          &m->variables[i]);
+        else if (m->image->variables[i].kind != EM_VARIABLE_INNER)
+            m->variables[i] = EM_REFERENCE_NUMBER(i);
     for (unsigned i = 0; i < m->image->variable_count && !r; i++)
         if (m->image->variables[i].kind == EM_VARIABLE_MEMORY)
             initialise(m, i);

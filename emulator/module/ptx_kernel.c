@@ -99,6 +99,8 @@ static CUresult prepare(struct em_code *code)
         return em_ptx_fail(status, &report, noun);
     }
     const struct px_limits *limits = &c->text->functions[c->function].limits;
+    if (c->program->objects.count || c->program->objects.other)
+        code->objects = &c->program->objects;
     code->static_shared_B = c->program->static_shared_B;
     code->local_B = c->program->local_B;
     code->prints = c->program->prints;
@@ -155,26 +157,42 @@ static bool is_known(const struct kn_memory *memory, uint64_t address, uint32_t 
     return known;
 }
 
+static const void *find_reference(const struct em_grid *grid, enum kn_object_kind kind,
+                                  uint64_t number)
+{
+    for (unsigned i = 0; i < grid->reference_count; i++)
+        if (grid->references[i].number == number && grid->references[i].object)
+            return em_kernel_object_model((struct em_texture *)grid->references[i].object);
+    return em_quirk(OBJECT_HANDLE_EMPTY) ? em_kernel_object_empty(kind) : NULL;
+}
+
 // Textures and surfaces stay valid until the kernel has ended, even if the program destroys them.
 // A part of the kernel asks once for each object that it uses.
 static const void *find_object(void *context, enum kn_object_kind kind, uint64_t handle)
 {
     struct ptx_job *job = context;
+    if (handle >= EM_REFERENCE_NUMBER(0))
+        return find_reference(job->grid, kind, handle);
     struct ptx_held *held = dm_alloc(sizeof *held);
-    const void *found = NULL;
+    struct em_texture *found = NULL;
     em_lock();
     if (!held)
         job->short_of_memory = true;
     else
-        found = em_kernel_object(job->grid->context, kind, handle, &held->object);
+        found = em_kernel_object(job->grid->context, kind, handle);
     if (found) {
+        held->object = em_kernel_object_base(found);
+        em_object_ref(held->object);
         held->next = job->held;
         job->held = held;
     }
+    const bool empty =
+        held && !found && em_quirk(OBJECT_HANDLE_EMPTY) && em_kernel_handle_is_empty(handle);
     em_unlock();
-    if (!found)
-        dm_free(held);
-    return found;
+    if (found)
+        return em_kernel_object_model(found);
+    dm_free(held);
+    return empty ? em_kernel_object_empty(kind) : NULL;
 }
 
 static void drop_objects(struct ptx_job *job)

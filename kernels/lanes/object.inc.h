@@ -9,12 +9,13 @@ static inline const void *kn_object(const struct kn_warp *w, enum kn_object_kind
                                     uint64_t handle)
 {
     struct kn_objects *objects = w->memory->objects;
-    if (!objects || !handle)
+    if (!objects)
         return NULL;
     // Handles of objects that were made one after the other should have different places.
     const uint64_t place =
         (handle ^ handle >> 4 ^ handle >> 16 ^ (uint64_t)kind) % KN_OBJECTS_RECENT;
-    if (objects->recent[place].handle == handle && objects->recent[place].kind == kind)
+    if (objects->recent[place].handle == handle && objects->recent[place].kind == kind &&
+        objects->recent[place].object)
         return objects->recent[place].object;
     const void *object = objects->find(objects, kind, handle);
     if (object) {

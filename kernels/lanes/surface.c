@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Forms of suld, sust and sured: "suld.b32" reads kn_op.count values of 32 bits. Their sources are
-// the handle, x, y, z and the layer; coordinates that an instruction lacks are 0. kn_op.i is
+// Forms of suld, sust, sured and suq: "suld.b32" reads kn_op.count values of 32 bits. Their sources
+// are the handle, x, y, z and the layer; coordinates that an instruction lacks are 0. kn_op.i is
 // KN_SURFACE_ACCESS(geometry, boundary).
 //
 // The lanes of each handle take their turn together.
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -31,8 +32,13 @@ static inline struct operands operands_of(const struct kn_op *op, const struct k
         KN_REGISTER(const int32_t, more[1]), more + 2};
 }
 
-// The last coordinates inside, and the bytes of a step of x. Bytes are counted in whole accesses:
-// `mask` clears the rest.
+// How an operation counts x: in bytes, or in elements of unit_B bytes.
+struct access {
+    uint32_t size_B, unit_B;
+    bool write;
+};
+
+// The last coordinates inside. `mask` rounds the last byte of a row down to a whole access.
 struct limits {
     int32_t x, y, z, layer;
     uint32_t unit_B, mask;
@@ -72,16 +78,72 @@ static __attribute__((noinline)) uint32_t place(const struct kn_image *m, const 
     return kn_bits_32(outside);
 }
 
+// Whether an instruction of a geometry reaches any element of an image: the number of dimensions
+// must be the same, except that instructions for two dimensions see the first slice of a 3D image,
+// whatever the layer is (recorded: x_surf geometry/suld.…).
+static bool fits(const struct kn_image *m, enum kn_geometry geometry)
+{
+    const unsigned dimensions = geometry == KN_GEOMETRY_3D                                  ? 3
+                                : geometry == KN_GEOMETRY_2D || geometry == KN_GEOMETRY_A2D ? 2
+                                                                                            : 1;
+    return dimensions == m->dimensions || (dimensions == 2 && m->dimensions == 3);
+}
+
+// The lanes whose accesses are misaligned.
+static uint32_t misaligned(const struct operands *o, uint32_t lanes, uint32_t size_B)
+{
+    uint32_t bits = 0, bad = 0;
+    KN_EACH_LANE
+    bits |= (uint32_t)o->x[i];
+    if (!(bits & (size_B - 1)))
+        return 0;
+    KN_EACH_OF(lanes, i)
+    bad |= ((uint32_t)o->x[i] & (size_B - 1)) ? UINT32_C(1) << i : 0;
+    return bad;
+}
+
 // The elements that some lanes of an operation access: those with the handle of the lowest one.
 struct turn {
     const struct kn_image *image;
     uint32_t lanes, outside;
 };
 
-// Finds the elements of size_B bytes (0: whole elements, counted by x) for some lanes of `mask`.
-// Returns false after a fault.
+static bool fault(struct kn_warp *w, const struct operands *o, const struct access *access,
+                  enum kn_fault_kind kind, uint32_t lanes, uint64_t address)
+{
+    const int lane = kn_lowest(lanes);
+    w->fault = (struct kn_fault){.kind = kind,
+                                 .lanes = lanes,
+                                 .address = address,
+                                 .size_B = access->size_B,
+                                 .write = access->write,
+                                 .at = {o->x[lane], o->y[lane], o->z[lane], o->layer[lane]}};
+    w->stop = KN_STOP_FAULT;
+    return false;
+}
+
+// The lanes that are outside of an image. Writes the addresses of the others.
+static uint32_t outside_of(const struct kn_image *m, const struct operands *o,
+                           enum kn_geometry geometry, const struct access *access,
+                           uint64_t *addresses)
+{
+    const uint64_t row_B = (uint64_t)m->width * m->element_B;
+    const bool bytes = access->unit_B == 1;
+    if (!fits(m, geometry) || access->size_B > row_B)
+        return UINT32_MAX;
+    const struct limits last = {
+        .x = (int32_t)(bytes ? row_B - access->size_B : row_B / access->unit_B - 1),
+        .y = (int32_t)m->height - 1,
+        .z = (int32_t)m->depth - 1,
+        .layer = m->dimensions == 3 ? INT32_MAX : (int32_t)m->layers - 1,
+        .unit_B = access->unit_B,
+        .mask = bytes ? -access->size_B : UINT32_MAX};
+    return place(m, o, &last, addresses);
+}
+
+// Finds the elements for some lanes of `mask`. Returns false after a fault.
 static bool take_turn(const struct kn_op *op, struct kn_warp *w, const struct operands *o,
-                      uint32_t mask, uint32_t size_B, bool write, struct turn *turn)
+                      uint32_t mask, struct access access, struct turn *turn)
 {
     const uint64_t handle = o->handle[kn_lowest(mask)];
     const struct kn_image *m = kn_object(w, KN_OBJECT_SURFACE, handle);
@@ -92,30 +154,18 @@ static bool take_turn(const struct kn_op *op, struct kn_warp *w, const struct op
         kn_object_fault(op, w, KN_OBJECT_SURFACE, turn->lanes, handle);
         return false;
     }
-    const uint64_t row_B = (uint64_t)m->width * m->element_B;
-    const struct limits last = {.x = (int32_t)(size_B ? row_B - size_B : m->width - 1u),
-                                .y = (int32_t)m->height - 1,
-                                .z = (int32_t)m->depth - 1,
-                                .layer = (int32_t)m->layers - 1,
-                                .unit_B = size_B ? 1 : m->element_B,
-                                .mask = size_B ? -size_B : UINT32_MAX};
-    if (size_B > row_B) // no element fits
-        turn->outside = UINT32_MAX;
-    else
-        turn->outside = place(m, o, &last, w->addresses);
-    const uint32_t bad = turn->outside & turn->lanes;
-    if (__builtin_expect(bad && KN_SURFACE_BOUNDARY(op->i) == KN_BOUNDARY_TRAP, 0)) {
-        const int lane = kn_lowest(bad);
-        w->fault = (struct kn_fault){.kind = KN_FAULT_OUTSIDE,
-                                     .lanes = bad,
-                                     .address = handle,
-                                     .size_B = size_B ? size_B : m->element_B,
-                                     .write = write,
-                                     .at = {o->x[lane], o->y[lane], o->z[lane], o->layer[lane]}};
-        w->stop = KN_STOP_FAULT;
-        return false;
-    }
-    if (KN_SURFACE_BOUNDARY(op->i) == KN_BOUNDARY_CLAMP && size_B <= row_B)
+    if (!access.unit_B) // an element of the image
+        access.size_B = access.unit_B = m->element_B;
+    uint32_t bad =
+        access.unit_B == 1 && m->dimensions ? misaligned(o, turn->lanes, access.size_B) : 0;
+    if (__builtin_expect(bad, 0))
+        return fault(w, o, &access, KN_FAULT_MISALIGNED, bad, (uint32_t)o->x[kn_lowest(bad)]);
+    turn->outside = outside_of(m, o, KN_SURFACE_GEOMETRY(op->i), &access, w->addresses);
+    bad = turn->outside & turn->lanes;
+    if (__builtin_expect(bad && KN_SURFACE_BOUNDARY(op->i) == KN_BOUNDARY_TRAP, 0))
+        return fault(w, o, &access, KN_FAULT_OUTSIDE, bad, handle);
+    // A lane is outside of an image that has no element for it, even if coordinates are clamped.
+    if (KN_SURFACE_BOUNDARY(op->i) == KN_BOUNDARY_CLAMP && turn->outside != UINT32_MAX)
         turn->outside = 0;
     return true;
 }
@@ -127,6 +177,12 @@ typedef uint8_t value_8;
 typedef uint16_t value_16 __attribute__((aligned(1)));
 typedef uint32_t value_32 __attribute__((aligned(1)));
 typedef uint64_t value_64 __attribute__((aligned(1)));
+
+#define BYTES(size, writes)                                                                        \
+    (struct access)                                                                                \
+    {                                                                                              \
+        .size_B = (size), .unit_B = 1, .write = (writes)                                           \
+    }
 
 // X(bits, type of the register): bytes live in registers of 16 bits.
 #define EACH_WIDTH(X)                                                                              \
@@ -140,7 +196,7 @@ typedef uint64_t value_64 __attribute__((aligned(1)));
         const struct operands o = operands_of(op, w, op->count);                                   \
         struct turn turn;                                                                          \
         for (uint32_t rest = kn_mask_of(op, w); rest; rest &= ~turn.lanes) {                       \
-            if (!take_turn(op, w, &o, rest, op->count * (bits) / 8, false, &turn))                 \
+            if (!take_turn(op, w, &o, rest, BYTES(op->count * (bits) / 8, false), &turn))          \
                 return NULL;                                                                       \
             for (unsigned n = 0; n < op->count; n++) {                                             \
                 R *d = KN_REGISTER(R, n ? op->more[n - 1] : op->d);                                \
@@ -157,7 +213,7 @@ typedef uint64_t value_64 __attribute__((aligned(1)));
         const struct operands o = operands_of(op, w, 0);                                           \
         struct turn turn;                                                                          \
         for (uint32_t rest = kn_mask_of(op, w); rest; rest &= ~turn.lanes) {                       \
-            if (!take_turn(op, w, &o, rest, op->count * (bits) / 8, true, &turn))                  \
+            if (!take_turn(op, w, &o, rest, BYTES(op->count * (bits) / 8, true), &turn))           \
                 return NULL;                                                                       \
             for (unsigned n = 0; n < op->count; n++) {                                             \
                 const R *value = KN_REGISTER(const R, o.values[n]);                                \
@@ -170,6 +226,40 @@ typedef uint64_t value_64 __attribute__((aligned(1)));
 EACH_WIDTH(LOAD_STORE)
 
 // ---- sust.p ----
+
+// The nearest whole number, of two the one closer to 0 (recorded: x_surf
+// formatted/sust.p-unorm8x4).
+static double nearest(double v)
+{
+    return v < 0 ? floor(v + 0.5) : ceil(v - 0.5);
+}
+
+static uint32_t unorm_of(uint32_t bits, uint32_t scale)
+{
+    const float v = kn_float_of_bits(bits);
+    return v >= 1.0f ? scale : v > 0.0f ? (uint32_t)nearest((double)v * scale) : 0;
+}
+
+static int32_t snorm_of(uint32_t bits, int32_t scale)
+{
+    const float v = kn_float_of_bits(bits);
+    return v >= 1.0f    ? scale
+           : v <= -1.0f ? -scale
+           : v == v     ? (int32_t)nearest((double)v * scale)
+                        : 0;
+}
+
+// Rounded in the same way.
+static uint16_t half_of(uint32_t bits)
+{
+    enum { NORMAL = 0x38800000, TIE_OF_MOST = 0x477ff000 };
+    const uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+    if (magnitude > TIE_OF_MOST)
+        return kn_to_half(kn_float_of_bits(bits));
+    if (magnitude < NORMAL)
+        return (uint16_t)(sign | (uint32_t)nearest((double)kn_float_of_bits(magnitude) * 0x1p24));
+    return (uint16_t)(sign | (magnitude - (112u << 23) + 0xfff) >> 13);
+}
 
 // "If the surface format contains UNORM, SNORM, or FLOAT data, then .f32 is assumed; if UINT, .u32;
 // if SINT, .s32. The source data is then converted to the surface sample format": saturated.
@@ -184,11 +274,11 @@ static uint32_t channel_of(const struct kn_image *m, uint32_t value)
         return (uint32_t)(v > most ? most : v < -most - 1 ? -most - 1 : v);
     }
     case KN_CHANNEL_FLOAT:
-        return m->channel_B == 2 ? kn_to_half(kn_float_of_bits(value)) : value;
+        return m->channel_B == 2 ? half_of(value) : value;
     case KN_CHANNEL_UNORM:
-        return kn_to_unorm(kn_float_of_bits(value), (UINT32_C(1) << bits) - 1);
+        return unorm_of(value, (UINT32_C(1) << bits) - 1);
     default:
-        return (uint32_t)kn_to_snorm(kn_float_of_bits(value), (1 << (bits - 1)) - 1);
+        return (uint32_t)snorm_of(value, (1 << (bits - 1)) - 1);
     }
 }
 
@@ -197,7 +287,7 @@ static void store_element(const struct kn_image *m, uint8_t *to, const uint32_t 
     if (m->kind == KN_CHANNEL_UNORM10_2) {
         uint32_t element = 0;
         for (unsigned c = 0; c < 4; c++)
-            element |= kn_to_unorm(kn_float_of_bits(value[c]), c < 3 ? 1023 : 3) << 10 * c;
+            element |= unorm_of(value[c], c < 3 ? 1023 : 3) << 10 * c;
         memcpy(to, &element, sizeof element);
         return;
     }
@@ -214,7 +304,7 @@ KN_OPERATION(sust_p_32)
     const struct operands o = operands_of(op, w, 0);
     struct turn turn;
     for (uint32_t rest = kn_mask_of(op, w); rest; rest &= ~turn.lanes) {
-        if (!take_turn(op, w, &o, rest, 0, true, &turn))
+        if (!take_turn(op, w, &o, rest, (struct access){.write = true}, &turn))
             return NULL;
         KN_EACH_OF(turn.lanes & ~turn.outside, i)
         {
@@ -265,7 +355,7 @@ KN_OPERATION(sust_p_32)
         const struct operands o = operands_of(op, w, 0);                                           \
         struct turn turn;                                                                          \
         for (uint32_t rest = kn_mask_of(op, w); rest; rest &= ~turn.lanes) {                       \
-            if (!take_turn(op, w, &o, rest, sizeof(T), true, &turn))                               \
+            if (!take_turn(op, w, &o, rest, BYTES(sizeof(T), true), &turn))                        \
                 return NULL;                                                                       \
             reduce_##name(op, w, turn.lanes & ~turn.outside, *o.values);                           \
         }                                                                                          \
@@ -273,16 +363,18 @@ KN_OPERATION(sust_p_32)
     }
 EACH_REDUCTION(REDUCTION)
 
-// "sured.p: .b32 is .u32 or .s32 based on the surface sample format".
+// "sured.p: .b32 is .u32 or .s32 based on the surface sample format". x counts values of this type,
+// whatever the elements are (recorded: x_surf formatted/sured.p.…).
 #define FORMATTED(operation, bits, as_unsigned, as_signed)                                         \
     KN_OPERATION(sured_p_##operation##_##bits)                                                     \
     {                                                                                              \
         const struct operands o = operands_of(op, w, 0);                                           \
         struct turn turn;                                                                          \
         for (uint32_t rest = kn_mask_of(op, w); rest; rest &= ~turn.lanes) {                       \
-            if (!take_turn(op, w, &o, rest, 0, true, &turn))                                       \
+            const struct access access = {bits / 8, bits / 8, true};                               \
+            if (!take_turn(op, w, &o, rest, access, &turn))                                        \
                 return NULL;                                                                       \
-            const uint32_t lanes = turn.image->element_B >= bits / 8 ? turn.lanes : 0;             \
+            const uint32_t lanes = turn.lanes;                                                     \
             if (turn.image->kind == KN_CHANNEL_SINT)                                               \
                 reduce_##as_signed(op, w, lanes & ~turn.outside, *o.values);                       \
             else                                                                                   \
@@ -298,6 +390,37 @@ FORMATTED(max, 32, max_u32, max_s32)
 FORMATTED(add, 64, add_64, add_64)
 FORMATTED(min, 64, min_u64, min_s64)
 FORMATTED(max, 64, max_u64, max_s64)
+
+// ---- suq ----
+
+static uint32_t answer(const struct kn_image *m, enum kn_object_query query)
+{
+    switch (query) {
+    case KN_QUERY_WIDTH:
+        return m->width;
+    case KN_QUERY_HEIGHT: // of layered 1D images, the number of layers (recorded: x_surf query/…)
+        return m->dimensions > 1 ? m->height : m->layered ? m->layers : 0;
+    default:
+        return m->dimensions == 3 ? m->depth : m->dimensions == 2 && m->layered ? m->layers : 0;
+    }
+}
+
+KN_OPERATION(suq)
+{
+    const uint64_t *handle = KN_REGISTER(const uint64_t, op->a);
+    uint32_t *d = KN_REGISTER(uint32_t, op->d), lanes;
+    w->at = op;
+    for (uint32_t rest = kn_mask_of(op, w); rest; rest &= ~lanes) {
+        const uint64_t first = handle[kn_lowest(rest)];
+        const struct kn_image *m = kn_object(w, KN_OBJECT_SURFACE, first);
+        lanes = kn_same_handle(handle, rest);
+        if (!m)
+            return kn_object_fault(op, w, KN_OBJECT_SURFACE, lanes, first);
+        KN_EACH_OF(lanes, i)
+        d[i] = answer(m, (enum kn_object_query)op->i);
+    }
+    KN_NEXT;
+}
 
 // ---- forms ----
 
@@ -329,5 +452,6 @@ const struct kn_form KN_FAMILY(surface)[] = {
     ROW(sured_p_add_64, "sured.p.add.b64", "=lwwwwli"),
     ROW(sured_p_min_64, "sured.p.min.b64", "=lwwwwli"),
     ROW(sured_p_max_64, "sured.p.max.b64", "=lwwwwli"),
+    ROW(suq, "suq", "w=li"),
     {0},
 };

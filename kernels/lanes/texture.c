@@ -39,6 +39,37 @@ static inline void words_read(const struct kn_warp *w, const uint32_t *more, con
         out[i] = word(w, more[i]);
 }
 
+// Whether an instruction of a geometry reads any texel of a texture (recorded: x_surf
+// geometry/tex.…). 1D and 2D textures and their layers are of one kind.
+static bool fits(const struct kn_texture *t, enum kn_geometry geometry, bool integer)
+{
+    switch (t->shape) {
+    case KN_TEXTURE_LINEAR:
+        return geometry == KN_GEOMETRY_1D || geometry == KN_GEOMETRY_2D;
+    case KN_TEXTURE_1D:
+        return (geometry == KN_GEOMETRY_1D && !integer) || geometry == KN_GEOMETRY_2D ||
+               geometry == KN_GEOMETRY_A2D;
+    case KN_TEXTURE_2D:
+    case KN_TEXTURE_2D_LAYERED:
+        return geometry == KN_GEOMETRY_2D || geometry == KN_GEOMETRY_A2D ||
+               (geometry == KN_GEOMETRY_1D && !integer);
+    case KN_TEXTURE_1D_LAYERED:
+        return geometry == KN_GEOMETRY_A1D || (geometry == KN_GEOMETRY_1D && integer);
+    case KN_TEXTURE_3D:
+        return geometry == KN_GEOMETRY_3D;
+    default:
+        return geometry == KN_GEOMETRY_CUBE || geometry == KN_GEOMETRY_ACUBE;
+    }
+}
+
+// What an instruction reads from a texture that does not fit, or from no texture.
+static void fetch_nothing(const struct kn_fetch *f)
+{
+    for (int n = 0; n < DESTINATIONS; n++)
+        KN_EACH_OF(f->active, i)
+    f->out[n][i] = 0;
+}
+
 typedef void each_fn(const struct kn_texture *t, const struct kn_fetch *f);
 
 // Calls `fetch` for each texture that lanes name. Returns false after a fault.
@@ -55,7 +86,10 @@ static bool each_texture(const struct kn_op *op, struct kn_warp *w, struct kn_fe
             kn_object_fault(op, w, KN_OBJECT_TEXTURE, f->active, first);
             return false;
         }
-        fetch(t, f);
+        if (t->levels && fits(t, KN_TEXTURE_GEOMETRY(op->i), KN_TEXTURE_INTEGER(op->i)))
+            fetch(t, f);
+        else
+            fetch_nothing(f);
     }
     return true;
 }
@@ -80,8 +114,15 @@ static void fetch_gather(const struct kn_texture *t, const struct kn_fetch *f)
     kn_texture_gather(t, f);
 }
 
+// A 1D texture has one row for instructions about two dimensions.
 static void fetch_integer(const struct kn_texture *t, const struct kn_fetch *f)
 {
+    struct kn_texture row;
+    if (t->shape == KN_TEXTURE_1D) {
+        row = *t;
+        row.shape = KN_TEXTURE_2D;
+        t = &row;
+    }
     kn_texture_fetch_integer(t, f);
 }
 
@@ -120,15 +161,9 @@ FETCH(tld4, 0, , fetch_gather)
 
 // ---- txq ----
 
-static bool has_layers(const struct kn_texture *t)
-{
-    return t->shape == KN_TEXTURE_1D_LAYERED || t->shape == KN_TEXTURE_2D_LAYERED ||
-           t->shape == KN_TEXTURE_CUBE_LAYERED;
-}
-
-// Levels that do not exist have no extent. The depth of layered textures is their number of layers
-// (recorded: x_tex forms/txq.…).
-static uint32_t answer(const struct kn_texture *t, enum kn_texture_query query, uint32_t level)
+// Levels that do not exist have no extent. The number of layers is the extent of the dimension
+// after the last one (recorded: x_tex forms/txq.…, x_surf query/txq.…).
+static uint32_t answer(const struct kn_texture *t, enum kn_object_query query, uint32_t level)
 {
     if (level >= t->levels)
         return 0;
@@ -136,9 +171,12 @@ static uint32_t answer(const struct kn_texture *t, enum kn_texture_query query, 
     case KN_QUERY_WIDTH:
         return t->level[level].width;
     case KN_QUERY_HEIGHT:
-        return t->level[level].height;
+        return t->shape == KN_TEXTURE_1D_LAYERED ? t->layers : t->level[level].height;
     default:
-        return t->shape == KN_TEXTURE_3D ? t->level[level].depth : has_layers(t) ? t->layers : 0;
+        return t->shape == KN_TEXTURE_3D ? t->level[level].depth
+               : t->shape == KN_TEXTURE_2D_LAYERED || t->shape == KN_TEXTURE_CUBE_LAYERED
+                   ? t->layers
+                   : 0;
     }
 }
 
@@ -155,7 +193,7 @@ KN_OPERATION(txq)
         if (!t)
             return kn_object_fault(op, w, KN_OBJECT_TEXTURE, lanes, first);
         KN_EACH_OF(lanes, i)
-        d[i] = answer(t, (enum kn_texture_query)op->i, level[i]);
+        d[i] = answer(t, (enum kn_object_query)op->i, level[i]);
     }
     KN_NEXT;
 }

@@ -119,6 +119,14 @@ void kn_fetch_gradient(const struct kn_texture *t, const struct kn_fetch *f)
     fetch_sampled(t, f, find_gradient);
 }
 
+// A NaN that is gathered loses its bits (recorded: x_surf syntax/tld4-offset).
+static uint32_t gathered(enum kn_sample_class class, uint32_t value)
+{
+    const uint32_t result = kn_filter_result(class, value);
+
+    return class == KN_SAMPLE_FLOAT && (result & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : result;
+}
+
 // The four texels of a linear filter, in this order: (0, 1), (1, 1), (1, 0), (0, 0).
 void kn_fetch_gather(const struct kn_texture *t, const struct kn_fetch *f)
 {
@@ -136,7 +144,7 @@ void kn_fetch_gather(const struct kn_texture *t, const struct kn_fetch *f)
             const unsigned tap = order[k] % taps.count;
             kn_texel_read(t, level, (const int32_t[]){taps.x[tap], taps.y[tap], taps.z[tap]},
                           texel);
-            result[k][i] = kn_filter_result(class, texel[f->component & 3]);
+            result[k][i] = gathered(class, texel[f->component & 3]);
         }
     }
     results_write(f, result);

@@ -211,6 +211,62 @@ TEST(reduction)
     EXPECT_EQ(words[2], 3 + 1023 * 1024 / 2);
 }
 
+// x must be a multiple of the access's size, whatever the boundary mode is.
+TEST(misaligned)
+{
+    start();
+    CUdeviceptr buffer;
+    EXPECT_OK(cuMemAlloc(&buffer, 64));
+    const CUsurfObject s = surface_of(array(4, 0, 0, 0));
+    EXPECT_ERROR(
+        run(kernel("add.u32 %b, %b, 2;\nsuld.b.1d.b32.zero %v, [%s, {%b}];"), s, buffer, 4, 1, 1),
+        CUDA_ERROR_MISALIGNED_ADDRESS);
+}
+
+// Values of bytes in registers of 32 bits, and the sizes of a surface.
+TEST(wide_registers_and_sizes)
+{
+    start();
+    uint32_t words[4] = {0x04030201, 0x14131211, 0x24232221, 0x34333231}, got[4];
+    CUdeviceptr buffer;
+    const CUarray a = array(4, 0, 0, 0);
+    const CUsurfObject s = surface_of(a);
+    EXPECT_OK(cuMemAlloc(&buffer, sizeof got));
+    copy(a, words, 4, 1, 1, true);
+    EXPECT_OK(run(kernel("add.u32 %n, %b, 1;\nsuld.b.1d.b8.trap %v, [%s, {%n}];\n"
+                         "suq.width.b32 %m, [%s];\nmad.lo.u32 %v, %m, 1000, %v;\n"
+                         "st.global.u32 [%p], %v;\nsust.b.1d.b8.trap [%s, {%b}], %v;"),
+                  s, buffer, 4, 1, 1));
+    EXPECT_OK(cuMemcpyDtoH(got, buffer, sizeof got));
+    copy(a, words, 4, 1, 1, false);
+    for (unsigned i = 0; i < 4; i++) {
+        const uint32_t want = 4000 + 16 * i + 2;
+        EXPECT_EQ(got[i], want);
+        EXPECT_EQ(words[i], (0x04030200 + 0x10101000 * i) | (want & 0xff));
+    }
+}
+
+// x counts elements, and values are converted to the format: halves here.
+TEST(formatted)
+{
+    start();
+    CUarray a;
+    CUdeviceptr buffer;
+    uint16_t halves[8];
+    EXPECT_OK(cuArrayCreate(
+        &a, &(CUDA_ARRAY_DESCRIPTOR){.Width = 4, .Format = CU_AD_FORMAT_HALF, .NumChannels = 2}));
+    EXPECT_OK(cuMemAlloc(&buffer, 64));
+    EXPECT_OK(run(kernel("cvt.rn.f32.u32 %n, %x;\n"
+                         "sust.p.1d.v2.b32.trap [%s, {%x}], {%n, 0f3fc00000};"),
+                  surface_of(a), buffer, 4, 1, 1));
+    EXPECT_OK(cuMemcpyAtoH(halves, a, 0, sizeof halves));
+    static const uint16_t want[4] = {0, 0x3c00, 0x4000, 0x4200};
+    for (unsigned i = 0; i < 4; i++) {
+        EXPECT_EQ(halves[2 * i], want[i]);
+        EXPECT_EQ(halves[2 * i + 1], 0x3e00);
+    }
+}
+
 static const char one_read[] = "suld.b.1d.b32.trap %v, [%s, {%b}];\nst.global.u32 [%p], %v;";
 
 static void bad_handle(CUsurfObject handle)
@@ -253,5 +309,6 @@ TEST(trap)
 
 TESTS(CASE(write_and_read_1d), CASE(write_and_read_2d), CASE(write_and_read_3d),
       CASE(write_and_read_layers), CASE(write_and_read_layers_1d), CASE(level), CASE(clamp),
-      CASE(zero), CASE(reduction), CASE(no_handle), CASE(destroyed_handle),
-      CASE(handle_of_an_array), CASE(trap))
+      CASE(zero), CASE(reduction), CASE(misaligned), CASE(wide_registers_and_sizes),
+      CASE(formatted), CASE(no_handle), CASE(destroyed_handle), CASE(handle_of_an_array),
+      CASE(trap))

@@ -348,6 +348,62 @@ TEST(two_handles)
         EXPECT_EQ(got[i], i % 2 * 1000 + i);
 }
 
+static uint32_t first_word(CUfunction f)
+{
+    return fetch(f, 0, 1, 1, 1)[0];
+}
+
+// A kernel uses what its reference was bound to when it was launched.
+TEST(reference)
+{
+    start();
+    CUtexref reference;
+    const CUarray one = array(WIDTH, HEIGHT, 0, 0), two = array(WIDTH, HEIGHT, 0, 0);
+    const CUmodule m = load(".visible .global .texref tx;",
+                            "tex.2d.v4.u32.f32 {%v, %u1, %u2, %u3}, [tx, {%fx, %fy}];");
+    const CUfunction f = function_of(m);
+    fill(one, WIDTH, HEIGHT, 1, 100);
+    fill(two, WIDTH, HEIGHT, 1, 200);
+    EXPECT_OK(cuModuleGetTexRef(&reference, m, "tx"));
+    EXPECT_OK(cuTexRefSetFlags(reference, CU_TRSF_READ_AS_INTEGER));
+    EXPECT_OK(cuTexRefSetArray(reference, one, CU_TRSA_OVERRIDE_FORMAT));
+    EXPECT_EQ(first_word(f), 100);
+    EXPECT_OK(cuTexRefSetArray(reference, two, CU_TRSA_OVERRIDE_FORMAT));
+    EXPECT_EQ(first_word(f), 200);
+    CUdeviceptr p;
+    const uint32_t words[2] = {300, 301};
+    EXPECT_OK(cuMemAlloc(&p, 512));
+    EXPECT_OK(cuMemcpyHtoD(p, words, sizeof words));
+    EXPECT_OK(cuTexRefSetAddress2D(
+        reference,
+        &(CUDA_ARRAY_DESCRIPTOR){
+            .Width = 2, .Height = 1, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1},
+        p, 512));
+    EXPECT_EQ(first_word(f), 300);
+    EXPECT_OK(cuModuleUnload(m));
+}
+
+TEST(reference_that_is_not_bound)
+{
+    start();
+    CUdeviceptr buffer;
+    EXPECT_OK(cuMemAlloc(&buffer, 64));
+    const CUmodule m = load(".visible .global .texref tx;",
+                            "tex.2d.v4.u32.f32 {%v, %u1, %u2, %u3}, [tx, {%fx, %fy}];");
+    EXPECT_ERROR(run(function_of(m), 0, buffer, 1, 1, 1), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+// The texture of an array that has been destroyed still shows its memory.
+TEST(destroyed_array)
+{
+    start();
+    const CUarray a = array(WIDTH, HEIGHT, 0, 0);
+    fill(a, WIDTH, HEIGHT, 1, 500);
+    const CUtexObject t = texture_of_array(a);
+    EXPECT_OK(cuArrayDestroy(a));
+    EXPECT_EQ(fetch(kernel(TEX("2d", "%fx, %fy")), t, 1, 1, 1)[0], 500);
+}
+
 static void bad_handle(CUtexObject handle)
 {
     CUdeviceptr buffer;
@@ -399,4 +455,5 @@ TEST(queries)
 TESTS(CASE(fetch_1d), CASE(fetch_2d), CASE(fetch_3d), CASE(fetch_layers), CASE(fetch_layers_1d),
       CASE(integer_coordinates), CASE(levels), CASE(view_of_levels), CASE(view_of_layers),
       CASE(view_of_another_format), CASE(linear_memory), CASE(pitched_memory), CASE(two_handles),
-      CASE(no_handle), CASE(destroyed_handle), CASE(handle_of_a_surface), CASE(queries))
+      CASE(reference), CASE(reference_that_is_not_bound), CASE(destroyed_array), CASE(no_handle),
+      CASE(destroyed_handle), CASE(handle_of_a_surface), CASE(queries))
