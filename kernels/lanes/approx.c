@@ -192,7 +192,7 @@ KN_INLINE uint32_t lg2_ftz(uint32_t bits)
 {
     const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits);
     const int64_t fraction = (int64_t)kn_interpolate(&kn_segments_lg2, m >> 17, m & 0x1ffff) >> 5;
-    const int64_t all = (((int64_t)e - 127) << 36) + (e == 127 && !m ? 0 : fraction);
+    const int64_t all = ((int64_t)e - 127) * ((int64_t)1 << 36) + (e == 127 && !m ? 0 : fraction);
     const int64_t size = all < 0 ? ~all : all;
     const uint32_t digits = kn_f32_bits(kn_narrow_rz((double)size * 0x1p-36));
     const uint32_t number = digits | (all < 0 ? 0x80000000 : 0);
