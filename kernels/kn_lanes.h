@@ -110,6 +110,7 @@ struct kn_memory {
     bool (*foreign)(const struct kn_memory *memory, uint64_t address, uint32_t size_B, bool write);
     void *owner;                // for `foreign`
     struct kn_objects *objects; // NULL: there are no textures and surfaces
+    uint64_t *phases;           // counts completed phases of mbarrier objects; or NULL
 };
 
 struct kn_warp {

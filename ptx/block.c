@@ -323,7 +323,8 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
                    .device_end = grid->host->device_end,
                    .foreign = grid->host->foreign,
                    .owner = grid->host->context,
-                   .objects = grid->host->object ? &block->objects : NULL},
+                   .objects = grid->host->object ? &block->objects : NULL,
+                   .phases = &block->phases},
         .objects = {.find = find_object, .owner = (void *)(uintptr_t)grid->host},
     };
     at += up(warps * sizeof(struct px_warp), 64);
@@ -409,9 +410,18 @@ static enum px_progress run_single(struct px_block *block)
 static bool can_run(const struct px_warp *warp)
 {
     for (uint32_t i = 0; i < warp->count; i++)
-        if (warp->fragments[i].state != PX_AT_BARRIER)
+        if (warp->fragments[i].state != PX_AT_BARRIER &&
+            !px_waits_for_phase(warp, &warp->fragments[i]))
             return true;
     return false;
+}
+
+bool px_block_time_out(struct px_block *block)
+{
+    bool some = false;
+    for (uint32_t i = 0; !block->single && i < block->warp_count; i++)
+        some |= px_warp_time_out(&block->warps[i]);
+    return some;
 }
 
 enum px_progress px_block_run(struct px_block *block, int64_t budget)

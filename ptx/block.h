@@ -21,6 +21,7 @@ struct px_block {
     uint32_t thread_count, warp_count;
     uint32_t running; // warps that have not ended
     uint64_t clock;   // of %clock: grows with each question
+    uint64_t phases;  // of mbarrier objects that are complete
     bool single;
     struct px_warp *warps; // warp_count, or 1 if single
     struct px_warp *volatile current;
@@ -42,5 +43,7 @@ enum px_progress {
     PX_BLOCK_TURN,   // all warps that can run have used up their budget
     PX_BLOCK_FAILED, // grid->failure
 };
+// The time limit of waits for a phase has passed: see px_warp_time_out.
+bool px_block_time_out(struct px_block *block);
 // Runs a block until it has ended, or `budget` backward branches of each warp are done.
 enum px_progress px_block_run(struct px_block *block, int64_t budget);

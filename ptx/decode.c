@@ -304,6 +304,8 @@ static kn_lane_fn *run_of(const struct px_op *op)
         return px_op_barrier;
     case PX_WARP_BARRIER:
         return px_op_together;
+    case PX_PHASE_WAIT:
+        return px_op_phase_wait;
     case PX_CLOCK:
         return px_op_clock;
     case PX_NANOSLEEP:

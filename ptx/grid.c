@@ -18,8 +18,9 @@
 #include "kn_float.h"
 
 enum {
-    TURN_BUDGET = 256,    // backward branches of a warp in a turn
-    PLACES_MOST = 1 << 14 // of blocks that run at the same time
+    TURN_BUDGET = 256,        // backward branches of a warp in a turn
+    FRUITLESS_MOST = 1 << 20, // time limits that pass before waits for a phase are a deadlock
+    PLACES_MOST = 1 << 14     // of blocks that run at the same time
 };
 
 struct place {
@@ -38,6 +39,8 @@ struct run {
     uint32_t count, capacity;
     struct px_block *volatile current;
     bool failed, ended, turn;
+    uint64_t phases;    // that have completed, in all blocks
+    uint32_t fruitless; // time limits of waits for a phase since the last of them
 };
 
 static bool add_place(struct run *run)
@@ -134,6 +137,23 @@ static bool some_busy(const struct run *run)
     return false;
 }
 
+// Lets waits for a phase of an mbarrier object end without it. "try_wait returns false after a time
+// limit": the time passes if no thread can go on otherwise, and threads that only wait repeat the
+// wait, so many such limits without any progress are a deadlock.
+static bool time_out(struct run *run)
+{
+    uint64_t phases = 0;
+    bool some = false;
+    for (uint32_t i = 0; i < run->count; i++)
+        if (run->places[i].busy) {
+            phases += run->places[i].block->phases;
+            some |= px_block_time_out(run->places[i].block);
+        }
+    run->fruitless = run->ended || run->turn || phases != run->phases ? 0 : run->fruitless + 1;
+    run->phases = phases;
+    return some && run->fruitless < FRUITLESS_MOST;
+}
+
 static int run_all(struct run *run)
 {
     const uint64_t size_B = px_block_size(run->grid, run->decoded, run->single);
@@ -150,7 +170,10 @@ static int run_all(struct run *run)
         }
         if (run->failed)
             return -EFAULT;
-        if (!run->ended && !run->turn && run->next == run->end && some_busy(run)) {
+        const bool waits = some_busy(run);
+        if (waits && !run->ended && time_out(run))
+            continue;
+        if (!run->ended && !run->turn && run->next == run->end && waits) {
             fail_deadlock(run);
             return -EDEADLK;
         }

@@ -46,6 +46,9 @@ struct px_address {
 // converted.
 struct px_address px_address(struct px_lower *l, const struct px_operand *operand,
                              enum px_space space);
+// The same as a generic address of 64 bits, for instructions that access several spaces.
+struct px_address px_generic_address(struct px_lower *l, const struct px_operand *operand,
+                                     enum px_space space);
 
 // A new register. Letters as in kn_form.operands: p, h, w, l, x.
 px_register px_temporary(struct px_lower *l, char letter);

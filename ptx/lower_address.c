@@ -16,6 +16,25 @@ static enum px_space window_space(const struct px_statement *s)
     }
 }
 
+static px_register window_of(struct px_lower *l, enum px_space space)
+{
+    return px_filled(l,
+                     &(struct px_register_info){
+                         .letter = 'l', .fill = PX_FILL_WINDOW, .index = space, .generic = true});
+}
+
+struct px_address px_generic_address(struct px_lower *l, const struct px_operand *operand,
+                                     enum px_space space)
+{
+    struct px_address a = px_address(l, operand, space);
+    if (space != PX_SHARED && space != PX_LOCAL)
+        return a;
+    const px_register offset = px_temporary(l, 'w'), base = px_temporary(l, 'l');
+    px_emit(l, "add.32", offset, a.base, px_constant(l, 'w', (uint64_t)a.offset));
+    px_emit(l, "add.64", base, px_widen(l, offset, 'l'), window_of(l, space));
+    return (struct px_address){.base = base};
+}
+
 void px_lower_cvta(struct px_lower *l, const struct px_statement *s)
 {
     const enum px_space space = window_space(s);
@@ -24,10 +43,7 @@ void px_lower_cvta(struct px_lower *l, const struct px_statement *s)
         px_emit(l, "mov.64", to, from);
         return;
     }
-    const px_register window =
-        px_filled(l, &(struct px_register_info){
-                         .letter = 'l', .fill = PX_FILL_WINDOW, .index = space, .generic = true});
-    px_emit(l, "add.64", to, from, window);
+    px_emit(l, "add.64", to, from, window_of(l, space));
 }
 
 void px_lower_cvta_to(struct px_lower *l, const struct px_statement *s)

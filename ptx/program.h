@@ -110,9 +110,11 @@ enum px_code {
     PX_EXIT,
     PX_TRAP, // `immediate` is an enum px_trap
     PX_BREAKPOINT,
-    PX_BARRIER,         // bar, barrier: `immediate` is an enum px_barrier; sources: number, count,
-                        // predicate
-    PX_WARP_BARRIER,    // bar.warp.sync: source: members
+    PX_BARRIER,      // bar, barrier: `immediate` is an enum px_barrier; sources: number, count,
+                     // predicate
+    PX_WARP_BARRIER, // bar.warp.sync: source: members
+    PX_PHASE_WAIT,   // after mbarrier.test_wait, whose result is the source: lanes for which it is
+                     // false wait until a phase is complete, and test again
     PX_CLUSTER_BARRIER, // `immediate`: 0 arrive, 1 wait
     PX_BUILTIN,         // a call of the driver's own functions: `immediate` is an enum px_builtin
     PX_CLOCK,           // `immediate` is an enum px_clock

@@ -28,9 +28,14 @@ static struct px_fragment take(struct px_warp *warp, unsigned index)
     return f;
 }
 
+bool px_waits_for_phase(const struct px_warp *warp, const struct px_fragment *f)
+{
+    return f->state == PX_AT_PHASE && f->phases == warp->block->phases;
+}
+
 static bool is_ready(const struct px_warp *warp, const struct px_fragment *f)
 {
-    return f->state == PX_READY ||
+    return f->state == PX_READY || (f->state == PX_AT_PHASE && !px_waits_for_phase(warp, f)) ||
            (f->state == PX_AT_MEMBERS && !(f->needed & warp->w.lanes & ~f->lanes));
 }
 
@@ -304,6 +309,40 @@ const struct kn_op *px_op_together(const struct kn_op *op, struct kn_warp *w)
                                            .state = PX_AT_MEMBERS});
     w->active = 0;
     return px_warp_next(warp);
+}
+
+// The lanes for which the operation before, a test of an mbarrier object, was false will repeat it.
+const struct kn_op *px_op_phase_wait(const struct kn_op *op, struct kn_warp *w)
+{
+    struct px_warp *warp = px_warp_of(w);
+    const uint32_t lanes = kn_mask_of(op, w) & ~KN_PREDICATE(op->a);
+    if (!lanes)
+        KN_NEXT;
+    struct px_fragment f = part(warp, lanes, op - 1);
+    f.state = PX_AT_PHASE;
+    f.phases = warp->block->phases;
+    px_warp_put(warp, f);
+    if (w->active & ~lanes) {
+        activate(warp, w->active & ~lanes);
+        KN_NEXT;
+    }
+    w->active = 0;
+    return px_warp_next(warp);
+}
+
+bool px_warp_time_out(struct px_warp *warp)
+{
+    enum { TEST_AND_WAIT = 2 };
+    bool some = false;
+    for (unsigned i = 0; i < warp->count; i++) {
+        struct px_fragment *f = &warp->fragments[i];
+        if (f->state != PX_AT_PHASE)
+            continue;
+        f->state = PX_READY;
+        f->at += TEST_AND_WAIT;
+        some = true;
+    }
+    return some;
 }
 
 // ---- ends ----

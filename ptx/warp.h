@@ -6,7 +6,8 @@
 //     struct px_warp ───┤
 //                       └── fragments[] ─── ready          to run
 //                                       ├── at a member mask, until lanes of this warp arrive
-//                                       └── at a barrier,     until threads of the block arrive
+//                                       ├── at a barrier,     until threads of the block arrive
+//                                       └── at a phase of an mbarrier object, until one completes
 //
 // The ready fragment of the lowest turn runs, and of those the one at the lowest operation, so that
 // fragments meet where their paths join. A fragment that branches backwards 64 times while others
@@ -24,15 +25,16 @@ enum px_stop {
     PX_STOP_FAILED,                // the grid's failure is described
 };
 
-enum px_fragment_state { PX_READY, PX_AT_MEMBERS, PX_AT_BARRIER };
+enum px_fragment_state { PX_READY, PX_AT_MEMBERS, PX_AT_BARRIER, PX_AT_PHASE };
 
 struct px_fragment {
-    const struct kn_op *at; // that runs next; at a barrier: the barrier
+    const struct kn_op *at; // that runs next; at a barrier: the barrier; at a phase: the test
     uint32_t lanes;
     uint32_t needed;         // PX_AT_MEMBERS: lanes that must arrive, as far as they have not ended
     uint32_t turn, backward; // see struct px_warp
     enum px_fragment_state state;
     uint32_t barrier; // PX_AT_BARRIER: its number
+    uint64_t phases;  // PX_AT_PHASE: px_block.phases when it began to wait
 };
 
 struct px_warp {
@@ -67,10 +69,15 @@ static inline void px_warp_put(struct px_warp *warp, struct px_fragment fragment
 {
     warp->fragments[warp->count++] = fragment;
 }
+// Whether a fragment waits for a phase, and none has completed since it began to.
+bool px_waits_for_phase(const struct px_warp *warp, const struct px_fragment *f);
+// The time limit of waits for a phase: those fragments go on without it. Returns whether there were
+// some.
+bool px_warp_time_out(struct px_warp *warp);
 // Ends lanes of the running fragment. Returns the operation that runs next, which is `next` if
 // lanes of the fragment are left.
 const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const struct kn_op *next);
 // The operations of this room, for decode.c.
 kn_lane_fn px_op_jump, px_op_jump_some, px_op_branch, px_op_branch_some, px_op_branch_table,
     px_op_meet, px_op_nothing, px_op_together, px_op_exit, px_op_trap, px_op_breakpoint,
-    px_op_barrier, px_op_unsupported, px_op_clock, px_op_yield, px_op_builtin;
+    px_op_barrier, px_op_phase_wait, px_op_unsupported, px_op_clock, px_op_yield, px_op_builtin;

@@ -67,6 +67,25 @@ static inline uint64_t kn_translate(const struct kn_warp *w, int lane, uint64_t 
     return kn_translate_other(m, x, size_B, write);
 }
 
+// The pointer to size_B bytes at generic address `x`, a multiple of align_B (a power of two), for
+// one lane of an operation whose lanes access ranges of different sizes; or NULL after a fault.
+static __attribute__((unused)) void *kn_range(const struct kn_op *op, struct kn_warp *w, int lane,
+                                              uint64_t x, uint32_t size_B, uint32_t align_B,
+                                              bool write)
+{
+    const struct kn_memory *m = w->memory;
+    const bool misaligned = x & (align_B - 1);
+    const bool device = x - m->device_first < m->device_end - m->device_first;
+    uint64_t at = 0;
+    if (!misaligned && !(device && size_B > m->device_end - x))
+        at = kn_translate(w, lane, x, size_B, write);
+    w->at = op;
+    if (!at)
+        kn_fault(w, misaligned ? KN_FAULT_MISALIGNED : KN_FAULT_ADDRESS, UINT32_C(1) << lane, x,
+                 size_B, write);
+    return (void *)(uintptr_t)at;
+}
+
 // Lane by lane, after a quick check has failed: some addresses are misaligned, outside the device's
 // range, or in a window.
 KN_OUT_OF_LINE struct kn_place kn_place_slowly(const struct kn_op *op, struct kn_warp *w,

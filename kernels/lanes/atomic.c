@@ -212,6 +212,26 @@ EACH_OPERATION(REPLACE)
     ATOM(shared, name, T)
 EACH_OPERATION(ATOMS)
 
+// ---- cp.reduce.async.bulk: c bytes from b to a ----
+
+#define BULK(name, text, T, letter, next)                                                          \
+    KN_OPERATION(bulk_##name)                                                                      \
+    {                                                                                              \
+        const uint64_t *a = KN_REGISTER(uint64_t, op->a), *b = KN_REGISTER(uint64_t, op->b);       \
+        const uint32_t *c = KN_REGISTER(uint32_t, op->c);                                          \
+        KN_EACH_OF(kn_mask_of(op, w), lane)                                                        \
+        {                                                                                          \
+            T *to = kn_range(op, w, lane, c[lane] % 16 ? 1 : a[lane], c[lane], 16, true);          \
+            const T *from = to ? kn_range(op, w, lane, b[lane], c[lane], 16, false) : NULL;        \
+            if (!from)                                                                             \
+                return NULL;                                                                       \
+            for (uint32_t n = 0; n < c[lane] / sizeof(T); n++)                                     \
+                replace_##name(to + n, from[n], is_shared(w, to));                                 \
+        }                                                                                          \
+        KN_RETURN_NEXT;                                                                            \
+    }
+EACH_OPERATION(BULK)
+
 // ---- vectors: each value is an operation of its own ----
 
 #define EACH_VECTOR(X)                                                                             \
@@ -354,14 +374,15 @@ KN_OPERATION(exch_shared_128)
 #define VECTOR_ROWS(name, text, T, letter)                                                         \
     ROW(atom_vector_##name, "atom.generic." text ".v", letter "*=l" letter "*i"),                  \
         ROW(red_vector_##name, "red.generic." text ".v", "=l" letter "*i"),
+#define BULK_ROWS(name, text, T, letter, next) ROW(bulk_##name, "cp.reduce.bulk." text, "=llw"),
 #define CAS_ROWS(name, text, letter)                                                               \
     ROW(cas_generic_##name, "atom.generic.cas." text, letter "=l" letter letter "i"),              \
         ROW(cas_shared_##name, "atom.shared.cas." text, letter "=w" letter letter "i"),
 
 const struct kn_form KN_FAMILY(atomic)[] = {
-    EACH_OPERATION(ATOM_ROWS) EACH_VECTOR(VECTOR_ROWS) CAS_ROWS(16, "16", "h")
-        CAS_ROWS(32, "32", "w") CAS_ROWS(64, "64", "l") CAS_ROWS(128, "128", "x")
-            ROW(exch_generic_128, "atom.generic.exch.128", "x=lxi"),
+    EACH_OPERATION(ATOM_ROWS) EACH_OPERATION(BULK_ROWS) EACH_VECTOR(VECTOR_ROWS)
+        CAS_ROWS(16, "16", "h") CAS_ROWS(32, "32", "w") CAS_ROWS(64, "64", "l")
+            CAS_ROWS(128, "128", "x") ROW(exch_generic_128, "atom.generic.exch.128", "x=lxi"),
     ROW(exch_shared_128, "atom.shared.exch.128", "x=wxi"),
     {0},
 };

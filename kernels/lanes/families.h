@@ -26,10 +26,16 @@
     X(float_minmax, set)                                                                           \
     X(half, set)                                                                                   \
     X(float_compare, set)                                                                          \
+    X(matrix_integer, set)                                                                         \
+    X(matrix_float, set)                                                                           \
+    X(matrix_double, set)                                                                          \
+    X(matrix_move, set)                                                                            \
     X(memory, set)                                                                                 \
     X(atomic, set)                                                                                 \
     X(surface, set)                                                                                \
     X(texture, set)                                                                                \
+    X(copy, set)                                                                                   \
+    X(mbarrier, set)                                                                               \
     X(warp, set)
 
 #define KN_FAMILY_DECLARE(family, set) extern const struct kn_form kn_forms_##family##_##set[];

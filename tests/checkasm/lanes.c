@@ -11,9 +11,9 @@
 
 // Forms of these roots access memory or other state of a warp than its registers. The tests of the
 // interpreter run them.
-static const char *const elsewhere[] = {"ld",    "st",       "atom", "red",      "prefetch",
-                                        "cp",    "tex",      "tld4", "suld",     "sust",
-                                        "sured", "mbarrier", "ldu",  "multimem", "txq"};
+static const char *const elsewhere[] = {
+    "ld",   "st",    "atom",     "red", "prefetch", "cp",  "tex",      "tld4",     "suld",
+    "sust", "sured", "mbarrier", "ldu", "multimem", "txq", "ldmatrix", "stmatrix", "wmma"};
 
 bool ca_form_has_memory(const struct kn_form *form)
 {

@@ -5,7 +5,7 @@
 #include "kn_lanes.h"
 
 enum {
-    CA_OPERANDS = 16,
+    CA_OPERANDS = 24,
     CA_CHAIN_MOST = 64,                            // operations of ca_lane_run_chain
     CA_REGISTER_B = 1024,                          // the distance of registers in a file
     CA_FILE_B = (CA_OPERANDS + 1) * CA_REGISTER_B, // registers of one form

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// Forms of mbarrier. Lanes take their turns in the order of their numbers.
+//
+// An mbarrier object, 64 bits of shared memory:
+//
+//     63    62          42 41       21 20 19        0
+//     ┌─────┬─────────────┬───────────┬──┬──────────┐
+//     │phase│ bytes to    │ expected  │0 │ pending  │
+//     │     │ come, signed│ arrivals  │  │ arrivals │
+//     └─────┴─────────────┴───────────┴──┴──────────┘
+//
+// A phase is complete if neither arrivals nor bytes are to come: then the phase's parity changes,
+// and the expected arrivals are pending again. A state, as instructions return it, is the object
+// before the arrival.
+#include <stddef.h>
+
+#include "address.inc.h"
+#include "families.h"
+
+#define COUNT_MASK UINT64_C(0xfffff)
+#define PHASE (UINT64_C(1) << 63)
+enum { EXPECTED = 21, BYTES = 42, BYTES_BITS = 21, OBJECT_B = 8 };
+
+static inline uint64_t pending(uint64_t object)
+{
+    return object & COUNT_MASK;
+}
+
+static inline uint64_t expected(uint64_t object)
+{
+    return object >> EXPECTED & COUNT_MASK;
+}
+
+static inline int64_t bytes(uint64_t object)
+{
+    return (int64_t)(object << 1) >> (64 - BYTES_BITS);
+}
+
+static inline uint64_t object_of(uint64_t phase, uint64_t expect, uint64_t pend, int64_t to_come)
+{
+    return phase | ((uint64_t)to_come << (64 - BYTES_BITS) >> 1) |
+           (expect & COUNT_MASK) << EXPECTED | (pend & COUNT_MASK);
+}
+
+// The object of a lane, or NULL after a fault.
+static uint64_t *object_at(const struct kn_op *op, struct kn_warp *w, int lane)
+{
+    const uint64_t x = KN_REGISTER(uint64_t, op->a)[lane] + op->u;
+    return kn_range(op, w, lane, x, OBJECT_B, OBJECT_B, true);
+}
+
+// "When the pending count and the tx-count are both zero, the phase completes."
+static inline void change(struct kn_warp *w, uint64_t *at, uint64_t expect, uint64_t pend,
+                          int64_t to_come)
+{
+    const uint64_t phase = *at & PHASE;
+    const uint64_t mask = (UINT64_C(1) << BYTES_BITS) - 1;
+    if (!(pend & COUNT_MASK) && !((uint64_t)to_come & mask)) {
+        *at = object_of(phase ^ PHASE, expect, expect, 0);
+        if (w->memory->phases)
+            ++*w->memory->phases;
+        return;
+    }
+    *at = object_of(phase, expect, pend, to_come);
+}
+
+KN_OPERATION(init)
+{
+    const uint32_t *b = KN_REGISTER(uint32_t, op->b);
+    KN_EACH_OF(kn_mask_of(op, w), lane)
+    {
+        uint64_t *at = object_at(op, w, lane);
+        if (!at)
+            return NULL;
+        *at = object_of(0, b[lane], b[lane], 0);
+    }
+    KN_RETURN_NEXT;
+}
+
+KN_OPERATION(invalidate)
+{
+    KN_EACH_OF(kn_mask_of(op, w), lane)
+    {
+        uint64_t *at = object_at(op, w, lane);
+        if (!at)
+            return NULL;
+        *at = 0;
+    }
+    KN_RETURN_NEXT;
+}
+
+// b: arrivals; c: bytes that are expected first. "arrive_drop: decrements the expected count of
+// later phases too."
+static inline const struct kn_op *arrive(const struct kn_op *op, struct kn_warp *w, bool drop)
+{
+    uint64_t *d = KN_REGISTER(uint64_t, op->d);
+    const uint32_t *b = KN_REGISTER(uint32_t, op->b), *c = KN_REGISTER(uint32_t, op->c);
+    KN_EACH_OF(kn_mask_of(op, w), lane)
+    {
+        uint64_t *at = object_at(op, w, lane);
+        if (!at)
+            return NULL;
+        const uint64_t old = *at, count = b[lane];
+        change(w, at, expected(old) - (drop ? count : 0), pending(old) - count,
+               bytes(old) + c[lane]);
+        d[lane] = old;
+    }
+    KN_RETURN_NEXT;
+}
+
+KN_OPERATION(arrive_stay)
+{
+    return arrive(op, w, false);
+}
+
+KN_OPERATION(arrive_drop)
+{
+    return arrive(op, w, true);
+}
+
+static inline const struct kn_op *add_bytes(const struct kn_op *op, struct kn_warp *w, bool come)
+{
+    const uint32_t *b = KN_REGISTER(uint32_t, op->b);
+    KN_EACH_OF(kn_mask_of(op, w), lane)
+    {
+        uint64_t *at = object_at(op, w, lane);
+        if (!at)
+            return NULL;
+        const uint64_t old = *at;
+        change(w, at, expected(old), pending(old),
+               bytes(old) + (come ? -(int64_t)b[lane] : b[lane]));
+    }
+    KN_RETURN_NEXT;
+}
+
+KN_OPERATION(expect_tx)
+{
+    return add_bytes(op, w, false);
+}
+
+KN_OPERATION(complete_tx)
+{
+    return add_bytes(op, w, true);
+}
+
+// "test_wait: waits for the phase that the state indicates, which is the current or the preceding
+// one"; "test_wait.parity: the parity of the current or of the preceding phase."
+static inline const struct kn_op *test(const struct kn_op *op, struct kn_warp *w, bool parity)
+{
+    const uint32_t mask = kn_mask_of(op, w);
+    uint32_t complete = 0;
+    KN_EACH_OF(mask, lane)
+    {
+        const uint64_t *at = object_at(op, w, lane);
+        if (!at)
+            return NULL;
+        const uint64_t phase = parity ? (uint64_t)KN_REGISTER(uint32_t, op->b)[lane] << 63
+                                      : KN_REGISTER(uint64_t, op->b)[lane] & PHASE;
+        complete |= (*at & PHASE) != phase ? UINT32_C(1) << lane : 0;
+    }
+    kn_predicate_set(op, w, op->d, complete);
+    KN_RETURN_NEXT;
+}
+
+KN_OPERATION(test_wait)
+{
+    return test(op, w, false);
+}
+
+KN_OPERATION(test_wait_parity)
+{
+    return test(op, w, true);
+}
+
+KN_FORM1(pending_count, uint32_t, uint64_t, pending(a[i]))
+
+#define ROW(operation, text, operands)                                                             \
+    {                                                                                              \
+        text, operands,                                                                            \
+        {                                                                                          \
+            operation, operation                                                                   \
+        }                                                                                          \
+    }
+
+const struct kn_form KN_FAMILY(mbarrier)[] = {
+    ROW(init, "mbarrier.init", "=lwi"),
+    ROW(invalidate, "mbarrier.inval", "=li"),
+    ROW(arrive_stay, "mbarrier.arrive", "l=lwwi"),
+    ROW(arrive_drop, "mbarrier.arrive_drop", "l=lwwi"),
+    ROW(expect_tx, "mbarrier.expect_tx", "=lwi"),
+    ROW(complete_tx, "mbarrier.complete_tx", "=lwi"),
+    ROW(test_wait, "mbarrier.test_wait", "p=lli"),
+    ROW(test_wait_parity, "mbarrier.test_wait.parity", "p=lwi"),
+    KN_ROW(pending_count, "mbarrier.pending_count", "w=l"),
+    {0},
+};
