@@ -145,13 +145,12 @@ static bool time_out(struct run *run)
     uint64_t phases = 0;
     bool some = false;
     for (uint32_t i = 0; i < run->count; i++)
-        if (run->places[i].busy) {
-            phases += run->places[i].block->phases;
-            some |= px_block_time_out(run->places[i].block);
-        }
-    run->fruitless = run->ended || run->turn || phases != run->phases ? 0 : run->fruitless + 1;
+        phases += run->places[i].busy ? run->places[i].block->phases : 0;
+    run->fruitless = run->turn || phases != run->phases ? 0 : run->fruitless + 1;
     run->phases = phases;
-    return some && run->fruitless < FRUITLESS_MOST;
+    for (uint32_t i = 0; i < run->count && run->fruitless < FRUITLESS_MOST; i++)
+        some |= run->places[i].busy && px_block_time_out(run->places[i].block);
+    return some;
 }
 
 static int run_all(struct run *run)
@@ -170,10 +169,9 @@ static int run_all(struct run *run)
         }
         if (run->failed)
             return -EFAULT;
-        const bool waits = some_busy(run);
-        if (waits && !run->ended && time_out(run))
-            continue;
-        if (!run->ended && !run->turn && run->next == run->end && waits) {
+        const bool none_starts = run->next == run->end;
+        const bool limit = !run->ended && (run->turn || none_starts) && time_out(run);
+        if (!run->ended && !run->turn && none_starts && !limit && some_busy(run)) {
             fail_deadlock(run);
             return -EDEADLK;
         }
