@@ -69,7 +69,7 @@ static inline void px_warp_put(struct px_warp *warp, struct px_fragment fragment
 {
     warp->fragments[warp->count++] = fragment;
 }
-// Whether a fragment waits for a phase, and none has completed since it began to.
+// Whether a fragment waits for a phase, and no phase has completed since.
 bool px_waits_for_phase(const struct px_warp *warp, const struct px_fragment *f);
 // The time limit of waits for a phase: those fragments go on without it. Returns whether there were
 // some.
