@@ -12,6 +12,9 @@ enum kn_matrix_flags {
     KN_MATRIX_SELECTOR = 4,
 };
 
+// mma.m8n8k4 of f16: A and B have column after column.
+enum kn_matrix_quad { KN_MATRIX_A_COLUMNS = 1, KN_MATRIX_B_COLUMNS = 2 };
+
 // wmma.load, wmma.store: the first bit of each field. A fragment consists of tiles, each of which
 // is a fragment of mma.
 enum kn_matrix_fragment { KN_FRAGMENT_A, KN_FRAGMENT_B, KN_FRAGMENT_C };

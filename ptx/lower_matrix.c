@@ -111,6 +111,24 @@ void px_lower_mma(struct px_lower *l, const struct px_statement *s)
                  flags, px_matrix_lanes(l), r, n);
 }
 
+// choice[0] and choice[1] are the layouts of A and B. "Supported for .target sm_70 to run on later
+// ones with less speed."
+void px_lower_mma_quad(struct px_lower *l, const struct px_statement *s)
+{
+    px_register r[REGISTERS_MOST + 2];
+    const unsigned to = s->types[0];
+    const unsigned n = fragments(l, s, r);
+    if (s->types[3] != to)
+        px_unsupported(l, "a destination of type .%s with C of type .%s is not supported",
+                       px_modifier_name(to), px_modifier_name(s->types[3]));
+    if (px_failed(l))
+        return;
+    px_emit_form(l, to == PX_F16 ? "mma.m8n8k4.f16.f16" : "mma.m8n8k4.f16.f32",
+                 (s->choice[0] == PX_MOD_COL ? KN_MATRIX_A_COLUMNS : 0) |
+                     (s->choice[1] == PX_MOD_COL ? KN_MATRIX_B_COLUMNS : 0),
+                 px_matrix_lanes(l), r, n);
+}
+
 // ---- ldmatrix, stmatrix, movmatrix ----
 
 // "The number of elements of the vector must be that of the matrices (.x1, .x2, .x4)."

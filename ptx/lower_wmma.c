@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Lowering of wmma: an operation on large fragments becomes several mma on tiles of them.
 //
-//     m16n16k16 = 1 x 2 tiles of m16n8k16      m32n8k16 = 2 x 1      m8n32k16 = 1 x 4 of m8n8k16
+//     m16n16k16 = 1 x 2 tiles of m16n8k16      m32n8k16 = 2 x 1      m8n32k16: transposed m32n8k16
 //
-// The registers of a fragment are those of its tiles, one tile after the other, row by row.
+// The registers of a fragment are those of its tiles, one tile after the other, row by row. If the
+// shape is transposed, A has the registers of the other shape's B, B those of A, and C is turned.
 #include <string.h>
 
 #include "kn_matrix.h"
@@ -17,6 +18,7 @@ struct wmma {
     unsigned across, down; // tiles of C
     unsigned a, b, c;      // registers of a tile
     bool tall;             // tiles have 16 rows
+    bool transposed;       // A and B change places; m is 32, and n is 8
 };
 
 // "m16n8k32": three numbers.
@@ -34,6 +36,11 @@ static struct wmma wmma_of(const char *shape, unsigned factor, unsigned sum)
 {
     struct wmma w = {.factor = factor};
     shape_read(shape, &w);
+    w.transposed = w.m < w.n;
+    if (w.transposed) {
+        w.m = w.n;
+        w.n = 8;
+    }
     const unsigned word = factor == PX_F64 ? 64 : 32, rows = w.m < 16 ? 8 : 16;
     w.tall = rows == 16;
     w.across = w.n / 8;
@@ -44,9 +51,18 @@ static struct wmma wmma_of(const char *shape, unsigned factor, unsigned sum)
     return w;
 }
 
-// "wmma with .f16 has 8 registers of A and B, whatever the shape": they repeat the tiles.
-static unsigned registers_of(const struct wmma *w, enum kn_matrix_fragment which)
+// The fragment of the shape that is not transposed.
+static enum kn_matrix_fragment turned(const struct wmma *w, enum kn_matrix_fragment which)
 {
+    if (!w->transposed || which == KN_FRAGMENT_C)
+        return which;
+    return which == KN_FRAGMENT_A ? KN_FRAGMENT_B : KN_FRAGMENT_A;
+}
+
+// "wmma with .f16 has 8 registers of A and B, whatever the shape": they repeat the tiles.
+static unsigned registers_of(const struct wmma *w, enum kn_matrix_fragment of)
+{
+    const enum kn_matrix_fragment which = turned(w, of);
     if (which == KN_FRAGMENT_C)
         return w->c * w->across * w->down;
     if (w->factor == PX_F16)
@@ -64,17 +80,18 @@ static void check_count(struct px_lower *l, const struct wmma *w, enum kn_matrix
 
 // ---- wmma.load, wmma.store ----
 
-static int64_t fragment_of(const struct wmma *w, enum kn_matrix_fragment which, unsigned type,
+static int64_t fragment_of(const struct wmma *w, enum kn_matrix_fragment of, unsigned type,
                            bool columns)
 {
+    const enum kn_matrix_fragment which = turned(w, of);
     const unsigned tiles = which == KN_FRAGMENT_A   ? w->down
                            : which == KN_FRAGMENT_B ? w->across
                                                     : w->across * w->down;
     const unsigned registers = which == KN_FRAGMENT_A ? w->a : which == KN_FRAGMENT_B ? w->b : w->c;
     return (int64_t)which << KN_FRAGMENT_WHICH |
            (int64_t)__builtin_ctz(px_type_bits(type)) << KN_FRAGMENT_WIDTH |
-           (int64_t)columns << KN_FRAGMENT_COLUMNS | (int64_t)w->tall << KN_FRAGMENT_TALL |
-           (int64_t)(w->across - 1) << KN_FRAGMENT_ACROSS |
+           (int64_t)(columns != w->transposed) << KN_FRAGMENT_COLUMNS |
+           (int64_t)w->tall << KN_FRAGMENT_TALL | (int64_t)(w->across - 1) << KN_FRAGMENT_ACROSS |
            (int64_t)(tiles - 1) << KN_FRAGMENT_TILES |
            (int64_t)(registers - 1) << KN_FRAGMENT_REGISTERS;
 }
@@ -95,8 +112,9 @@ static void move_operands(struct px_lower *l, const struct px_statement *s, cons
 {
     const bool shared = px_has(s, PX_MOD_SHARED) || px_has(s, PX_MOD_SHARED_CTA);
     const unsigned n = which == KN_FRAGMENT_C && !px_has(s, PX_MOD_LOAD) ? 2 : 1;
-    const unsigned rows = which == KN_FRAGMENT_B ? w->k : w->m;
-    const unsigned across = which == KN_FRAGMENT_A ? w->k : w->n;
+    const unsigned m = w->transposed ? w->n : w->m, width = w->transposed ? w->m : w->n;
+    const unsigned rows = which == KN_FRAGMENT_B ? w->k : m;
+    const unsigned across = which == KN_FRAGMENT_A ? w->k : width;
     const struct px_address a = px_generic_address(l, &s->a[0], shared ? PX_SHARED : PX_GENERIC);
     out[0] = px_temporary(l, 'l');
     px_emit(l, "add.64", out[0], a.base, px_constant(l, 'l', (uint64_t)a.offset));
@@ -152,40 +170,37 @@ static const char *name_of_tile(struct px_lower *l, const struct wmma *w, bool h
                    half ? "f16" : "f32");
 }
 
-// A tile of 8 rows of a type that has instructions for 16 only: the other rows are zeros.
-static unsigned tile_rows(struct px_lower *l, px_register *to, const px_register *from,
-                          unsigned count, bool pairs, px_register other)
+// One mma: parts of the registers of a tile of A and of B.
+static void part_emit(struct px_lower *l, const struct fragments *f, const char *name,
+                      const unsigned *first, const unsigned *count, int64_t flags)
 {
-    unsigned n = 0;
-    for (unsigned i = 0; i < count; i++) {
-        to[n++] = from[i];
-        if (pairs)
-            to[n++] = other;
-    }
-    return n;
-}
-
-static void tile_emit(struct px_lower *l, const struct wmma *w, const struct fragments *f,
-                      unsigned row, unsigned column, int64_t flags, bool half)
-{
-    const char kind = px_type_kind(w->factor);
-    const bool taller = !w->tall && kind != 's' && kind != 'u' && w->factor != PX_B1 &&
-                        w->factor != PX_F64; // than the tile is
-    const unsigned c = (row * w->across + column) * w->c;
-    const px_register zero = taller ? px_constant(l, 'w', 0) : PX_NONE;
+    enum { A, B, C };
     px_register r[ALL_MOST];
     unsigned n = 0;
-    for (unsigned i = 0; i < w->c; i++)
-        r[n++] = f->d[c + i];
-    for (unsigned i = 0; taller && i < w->c; i++)
-        r[n++] = px_temporary(l, 'w');
-    n += tile_rows(l, r + n, f->a + row * w->a, w->a, taller, zero);
-    n += tile_rows(l, r + n, f->b + column * w->b, w->b, false, zero);
-    for (unsigned i = 0; i < w->c; i++)
-        r[n++] = f->c[c + i];
-    for (unsigned i = 0; taller && i < w->c; i++)
-        r[n++] = zero;
-    px_emit_form(l, name_of_tile(l, w, half), flags, px_matrix_lanes(l), r, n);
+    for (unsigned i = 0; i < count[C]; i++)
+        r[n++] = f->d[first[C] + i];
+    for (unsigned i = 0; i < count[A]; i++)
+        r[n++] = f->a[first[A] + i];
+    for (unsigned i = 0; i < count[B]; i++)
+        r[n++] = f->b[first[B] + i];
+    for (unsigned i = 0; i < count[C]; i++)
+        r[n++] = f->c[first[C] + i];
+    px_emit_form(l, name, flags, px_matrix_lanes(l), r, n);
+}
+
+// The hardware multiplies tf32 in two steps of four columns of A (measured).
+static void tile_emit(struct px_lower *l, const struct wmma *w, struct fragments *f, unsigned row,
+                      unsigned column, int64_t flags, bool half)
+{
+    const unsigned c = (row * w->across + column) * w->c, steps = w->factor == PX_TF32 ? 2 : 1;
+    const unsigned count[] = {w->a / steps, w->b / steps, w->c};
+    const char *name = steps == 2 ? "mma.m16n8k4.tf32.f32" : name_of_tile(l, w, half);
+    for (unsigned step = 0; step < steps; step++) {
+        const unsigned first[] = {row * w->a + step * count[0], column * w->b + step * count[1], c};
+        part_emit(l, f, name, first, count, flags);
+        for (unsigned i = 0; i < w->c; i++)
+            f->c[c + i] = f->d[c + i]; // for the next step
+    }
 }
 
 // The types are those of D, A, B and C, or for .f16 of D and C.
@@ -199,8 +214,10 @@ void px_lower_wmma(struct px_lower *l, const struct px_statement *s)
     const bool half = sum == PX_F16;
     struct fragments f;
     check_count(l, &w_to, KN_FRAGMENT_C, px_destinations(l, s, 0, f.d, REGISTERS_MOST));
-    check_count(l, &w, KN_FRAGMENT_A, px_sources(l, s, 0, f.a, REGISTERS_MOST));
-    check_count(l, &w, KN_FRAGMENT_B, px_sources(l, s, 1, f.b, REGISTERS_MOST));
+    check_count(l, &w, KN_FRAGMENT_A,
+                px_sources(l, s, 0, w.transposed ? f.b : f.a, REGISTERS_MOST));
+    check_count(l, &w, KN_FRAGMENT_B,
+                px_sources(l, s, 1, w.transposed ? f.a : f.b, REGISTERS_MOST));
     check_count(l, &w, KN_FRAGMENT_C, px_sources(l, s, 2, f.c, REGISTERS_MOST));
     if (to != sum)
         px_unsupported(l, "destinations of type .%s with C of type .%s are not supported",

@@ -29,6 +29,7 @@
     X(matrix_integer, set)                                                                         \
     X(matrix_float, set)                                                                           \
     X(matrix_double, set)                                                                          \
+    X(matrix_quad, set)                                                                            \
     X(matrix_move, set)                                                                            \
     X(memory, set)                                                                                 \
     X(atomic, set)                                                                                 \

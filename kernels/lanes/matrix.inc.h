@@ -87,7 +87,7 @@ static inline int kn_matrix_b_row(const struct kn_op *op, const uint32_t *metada
     const int units = s->sparsity == KN_PAIRS_OF_FOUR ? s->stored / 2 : s->stored;
     const int lanes = units * bits / 16; // of a group
     const bool words = s->sparsity == KN_TWO_OF_FOUR_BYTES || s->sparsity == KN_PAIRS_OF_FOUR;
-    const int part = words ? unit * bits / 32 + row / 8 * (lanes / 2) : unit * bits / 16;
+    const int part = words ? 2 * (unit * bits / 32) + row / 8 : unit * bits / 16;
     const int shift = words ? unit * bits % 32 : unit * bits % 16 + row / 8 * 16;
     if (s->sparsity == KN_DENSE)
         return k;

@@ -11,8 +11,16 @@
 
 enum { COLUMNS = 16 }; // of A, at most
 
+static inline bool is_nan(uint64_t x)
+{
+    return (x & INT64_MAX) > UINT64_C(0x7ff0000000000000);
+}
+
+// Of several NaNs, the result is that of c, or else of b (measured).
 static inline uint64_t fused(uint64_t a, uint64_t b, uint64_t c, enum kn_mode mode)
 {
+    if (is_nan(a) || is_nan(b) || is_nan(c))
+        return (is_nan(c) ? c : is_nan(b) ? b : a) | KN_QUIET_F64;
 #if defined(__FMA__) || defined(__aarch64__)
     if (mode == KN_RN)
         return kn_f64_result3(__builtin_fma(kn_f64(a), kn_f64(b), kn_f64(c)), kn_f64(a), kn_f64(b),
