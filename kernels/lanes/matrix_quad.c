@@ -79,7 +79,7 @@ static inline void multiply(const struct kn_op *op, struct kn_warp *w, bool half
             for (int k = 0; k < DEPTH; k++)
                 p[k] = a[pair][row][k] * b[pair][k][column];
             const float sum =
-                half ? (p[0] + p[1] + c) + (p[2] + p[3]) : p[0] + p[1] + p[2] + p[3] + c;
+                half ? (p[0] + p[1] + c) + (p[2] + p[3]) : 0.0f + p[0] + p[1] + p[2] + p[3] + c;
             results[lane][i] = half ? (sum != sum ? 0x7fff : kn_to_half(sum))
                                     : (sum != sum ? 0x7fffffff : kn_float_bits(sum));
         }
