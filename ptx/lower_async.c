@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lowering of mbarrier, of asynchronous copies and stores, and of addresses in a cluster.
 //
-// Copies are complete at once, so commit_group and wait_group need no operation.
+// Copies are complete at once, so commit_group and wait_group need no operation. If copies
+// ever become late, those rows of the table should get one.
 #include "lower.h"
 
 enum { VECTOR_MOST = 4 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Lowering of matrix instructions: mma, ldmatrix, stmatrix, movmatrix.
 //
-// They are `.aligned`: all lanes of the warp execute them together.
+// A row should have the types of D, A, B and C in this order. Instructions are `.aligned`: all
+// lanes of the warp execute them together.
 #include "kn_matrix.h"
 #include "lower_matrix.h"
 

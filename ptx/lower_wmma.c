@@ -224,7 +224,7 @@ void px_lower_wmma(struct px_lower *l, const struct px_statement *s)
                        px_modifier_name(to), px_modifier_name(sum));
     if (px_failed(l))
         return;
-    // A tile must not overwrite registers that later tiles read.
+    // A tile should not overwrite registers that later tiles read, so results are moved at the end.
     px_register results[REGISTERS_MOST];
     const unsigned count = registers_of(&w, KN_FRAGMENT_C);
     memcpy(results, f.d, sizeof(results));

@@ -69,6 +69,7 @@ static inline uint64_t kn_translate(const struct kn_warp *w, int lane, uint64_t 
 
 // The pointer to size_B bytes at generic address `x`, a multiple of align_B (a power of two), for
 // one lane of an operation whose lanes access ranges of different sizes; or NULL after a fault.
+// An operation should check all its addresses before it writes.
 static __attribute__((unused)) void *kn_range(const struct kn_op *op, struct kn_warp *w, int lane,
                                               uint64_t x, uint32_t size_B, uint32_t align_B,
                                               bool write)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Forms of cp.async and cp.async.bulk. Copies are complete at once, so groups of copies need no
-// operation. Addresses are generic: register a has the destination, b the source.
+// operation, and programs should not depend on a copy being late. Addresses are generic: register a
+// has the destination, b the source.
 #include <stddef.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // Forms of mma for integers of 8, 4 and 1 bits. "mma.m16n8k32.8" takes the signs of A and B, and
 // whether the result is saturated, from kn_op.i.
 //
-// Whoever runs a form has made all lanes of the warp active, as far as they exist.
+// Whoever runs a form should make all lanes of the warp active, as far as they exist.
 #include <stddef.h>
 
 #include "families.h"

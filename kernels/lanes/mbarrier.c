@@ -11,7 +11,7 @@
 //
 // A phase is complete if neither arrivals nor bytes are to come: then the phase's parity changes,
 // and the expected arrivals are pending again. A state, as instructions return it, is the object
-// before the arrival.
+// before the arrival; programs should not depend on its bits.
 #include <stddef.h>
 
 #include "address.inc.h"
