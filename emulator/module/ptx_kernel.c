@@ -22,6 +22,7 @@
 #include "memory_device.h"
 #include "mutex.h"
 #include "pkey.h"
+#include "pressure.h"
 #include "program.h"
 #include "ptx_check.h"
 #include "quirk.h"
@@ -34,7 +35,7 @@ enum {
     PARTS_MOST = 64,
     PART_MIN_OPS = 1 << 21, // of threads; fewer are not worth a worker's waking
     REGISTERS_LEAST = 16,
-    REGISTERS_MOST = 255,
+    REGISTERS_MOST = 64,
     STACK_LEAST_B = 16 << 10, // frames here are larger than those of the card's compiler
 };
 // Generic addresses of shared and local memory. No allocation has such addresses.
@@ -67,22 +68,16 @@ CUresult em_ptx_fail(int status, const struct px_report *report, const char *nou
 
 // ---- preparing ----
 
-// A guess: the card's compiler decides. Half of the distinct registers of the text are in use at
-// once, rounded up to a multiple of 8.
+// An estimate: the card's compiler decides. A multiple of 8, and no more than a block of 1,024
+// threads can have, because an estimate must not refuse a launch.
 static unsigned estimate_registers(const struct px_program *program, unsigned most)
 {
-    unsigned words = 0;
-    for (uint32_t i = 0; i < program->register_count; i++) {
-        const struct px_register_info *r = &program->registers[i];
-        if (r->fill == PX_FILL_BY_OPS)
-            words += r->letter == 'l' ? 2 : r->letter == 'x' ? 4 : r->letter != 'p';
-    }
-    words = (words / 2 + 7) / 8 * 8;
-    if (words < REGISTERS_LEAST)
-        words = REGISTERS_LEAST;
-    if (most && words > most)
-        words = most;
-    return words < REGISTERS_MOST ? words : REGISTERS_MOST;
+    unsigned count = (px_pressure(program) + 7) / 8 * 8;
+    if (count < REGISTERS_LEAST)
+        count = REGISTERS_LEAST;
+    if (count > REGISTERS_MOST)
+        count = REGISTERS_MOST;
+    return most && count > most ? most : count;
 }
 
 static CUresult prepare(struct em_code *code)
