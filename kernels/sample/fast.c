@@ -528,12 +528,12 @@ kn_fetch_fn *KN_JOIN(kn_fast_choose, KN_SET)(const struct kn_texture *t)
     case KN_TEXEL_FLOAT:
         return of_float[t->filter][channels];
     case KN_TEXEL_UINT8:
-        return uint8[channels];
+        return t->filter ? 0 : uint8[channels];
     case KN_TEXEL_UINT16:
-        return uint16[channels];
+        return t->filter ? 0 : uint16[channels];
     case KN_TEXEL_UINT32:
     case KN_TEXEL_SINT32:
-        return of_float[0][channels];
+        return t->filter ? 0 : of_float[0][channels];
     default:
         return 0;
     }

@@ -165,6 +165,16 @@ static int64_t sum_integer(const uint32_t *value, const uint16_t *weight, unsign
     return sum;
 }
 
+// Integers of 32 bits are cut off, those of 16 and 8 bits are rounded.
+static uint32_t sum_word(const uint32_t *value, const uint16_t *weight, unsigned count)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        sum += (uint64_t)value[i] * weight[i];
+    return (uint32_t)(sum >> 8);
+}
+
 static int32_t at_least(int32_t value, int32_t least)
 {
     return value < least ? least : value;
@@ -188,7 +198,12 @@ uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const 
     case KN_SAMPLE_SRGB:
         return sum_float(&format_srgb, value, weight, slabs, count);
     case KN_SAMPLE_UNORM:
+    case KN_SAMPLE_SHORT:
         return (uint32_t)((sum_integer(value, weight, slabs * count) + 128) >> 8);
+    case KN_SAMPLE_WORD:
+        return sum_word(value, weight, slabs * count);
+    case KN_SAMPLE_SIGNED:
+        return (uint32_t)(sum_integer(value, weight, slabs * count) >> 8);
     case KN_SAMPLE_SNORM16:
         return (uint32_t)at_least((int32_t)((sum_integer(value, weight, slabs * count) + 128) >> 8),
                                   -32767);

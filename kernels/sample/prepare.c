@@ -29,9 +29,7 @@ void kn_texture_prepare_for(struct kn_texture *t, unsigned flags)
     kn_fetch_fn *fast;
 
     t->element_B = kn_texel_B(t->texel, t->channels);
-    // Integers that are not normalised are never filtered (recorded:
-    // tex/linear-of-integer-refused).
-    t->filter = t->linear && kn_texel_class(t, 0) != KN_SAMPLE_WORD;
+    t->filter = t->linear;
     kn_lod_prepare(t);
     kn_texel_border(t, t->border_value);
     t->base_level = kn_lod_base(t).level;

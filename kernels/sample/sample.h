@@ -13,7 +13,9 @@
 
 // The forms of a channel's value between the texel and the result.
 enum kn_sample_class {
-    KN_SAMPLE_WORD,    // a word that no filter changes
+    KN_SAMPLE_SHORT,   // an integer of 8 or 16 bits, extended to a word
+    KN_SAMPLE_WORD,    // an integer of 32 bits
+    KN_SAMPLE_SIGNED,  // the same with a sign
     KN_SAMPLE_UNORM,   // 0 to 65535
     KN_SAMPLE_SNORM8,  // -128 to 127; filters make it SNORM16
     KN_SAMPLE_SNORM16, // -32768 to 32767

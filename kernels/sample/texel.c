@@ -65,7 +65,9 @@ enum kn_sample_class kn_texel_class(const struct kn_texture *t, unsigned channel
     case DECODE_FLOAT:
         return KN_SAMPLE_FLOAT;
     default:
-        return KN_SAMPLE_WORD;
+        return t->texel == KN_TEXEL_UINT32   ? KN_SAMPLE_WORD
+               : t->texel == KN_TEXEL_SINT32 ? KN_SAMPLE_SIGNED
+                                             : KN_SAMPLE_SHORT;
     }
 }
 
