@@ -9,26 +9,29 @@
 #include "lanes/lanes.inc.h"
 #include "print.h"
 
-enum { ASSERT_TEXT_MOST = 4096 }; // bytes of each of the three strings
+enum {
+    ASSERT_TEXT_MOST = 4096, // bytes of each of the three strings
+    ASSERTS_MOST = 1024,     // that are printed, about
+};
 
 static uint64_t source(const struct kn_warp *w, uint32_t at, int lane)
 {
     return KN_REGISTER(uint64_t, at)[lane];
 }
 
-// "vprintf … returns the number of arguments"; -1 if the text is lost.
+// "printf … returns the number of arguments parsed".
 static bool lane_print(const struct kn_op *op, struct px_warp *warp, int lane)
 {
     struct kn_warp *w = &warp->w;
     const struct px_bytes from = {warp, lane, op};
     const struct px_host *host = warp->block->grid->host;
     struct px_lines *lines = &warp->block->grid->lines;
+    uint64_t record_B = 0;
     int count = 0;
     lines->used = 0;
-    if (!px_print(&from, source(w, op->a, lane), source(w, op->b, lane), &count))
+    if (!px_print(&from, source(w, op->a, lane), source(w, op->b, lane), &count, &record_B))
         return false;
-    if (!host->print(host->context, lines->bytes + lines->text, lines->used - lines->text))
-        count = -1;
+    host->print(host->context, lines->bytes + lines->text, lines->used - lines->text, record_B);
     int32_t *out = KN_REGISTER(int32_t, op->d);
     out[lane] = count;
     return true;
@@ -102,6 +105,23 @@ static bool lane_run(const struct kn_op *op, struct px_warp *warp, int lane)
     }
 }
 
+// On a card, blocks that run beside the one that fails go on, so that all failed assertions of a
+// small grid are printed (recorded on an H200). Here all blocks go on, unless threads may wait for
+// those that have ended.
+static const struct kn_op *after_assert(const struct kn_op *op, struct px_warp *warp)
+{
+    struct px_grid *grid = warp->block->grid;
+    const uint32_t lanes = warp->w.active;
+    px_fail(warp, PX_FAILED_ASSERT, lanes, op, "a device-side assertion failed");
+    if (!grid->asserted)
+        grid->assertion = grid->failure;
+    grid->failure = grid->assertion;
+    grid->asserted += (uint32_t)__builtin_popcount(lanes);
+    if (grid->program->waits || grid->cooperative || grid->asserted >= ASSERTS_MOST)
+        return NULL;
+    return px_warp_end(warp, lanes, op + 1);
+}
+
 const struct kn_op *px_op_builtin(const struct kn_op *op, struct kn_warp *w)
 {
     struct px_warp *warp = px_warp_of(w);
@@ -109,6 +129,6 @@ const struct kn_op *px_op_builtin(const struct kn_op *op, struct kn_warp *w)
         if (!lane_run(op, warp, __builtin_ctz(rest)))
             return NULL;
     if (op->i == PX_BUILTIN_ASSERTFAIL && w->active)
-        return px_fail(warp, PX_FAILED_ASSERT, w->active, op, "a device-side assertion failed");
+        return after_assert(op, warp);
     KN_NEXT;
 }

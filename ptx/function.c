@@ -226,7 +226,8 @@ static void function_add(struct px_reader *r, struct px_function *f,
     }
     struct px_function *old = &m->functions[index];
     if (old->defined && f->defined && !f->weak && !old->weak) {
-        px_reader_fail(r, -EINVAL, "the function \"%s\" is defined twice", old->name);
+        px_reader_fail(r, m->state->functions[index].part == t->part ? -EINVAL : -EEXIST,
+                       "the function \"%s\" is defined twice", old->name);
         return;
     }
     if (!f->defined || (old->defined && f->weak))

@@ -191,9 +191,14 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
     run.together = program->waits || grid->cooperative;
     run.single = !program->uses_barriers && !run.together;
     grid->lines = (struct px_lines){0};
+    grid->asserted = 0;
     const struct kn_float_state state = kn_float_enter();
     int r = run_all(&run);
     kn_float_leave(state);
+    if (grid->asserted) {
+        grid->failure = grid->assertion;
+        r = -EFAULT;
+    }
     dm_free(grid->lines.bytes);
     for (uint32_t i = 0; i < run.count; i++) {
         px_checker_free(run.places[i].block->checker);

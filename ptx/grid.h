@@ -45,9 +45,9 @@ struct px_host {
     // The texture or surface of a handle (kn_objects.find), or NULL. What it returns stays valid
     // until px_run returns. NULL: there are no such objects.
     const void *(*object)(void *context, enum kn_object_kind kind, uint64_t handle);
-    // The text of one call of vprintf, in the order in which threads make them. Returns false if
-    // the text is lost.
-    bool (*print)(void *context, const char *text, size_t size_B);
+    // The text of one call of vprintf, in the order in which threads make them. The call has
+    // record_B bytes in the buffer of the launch.
+    void (*print)(void *context, const char *text, size_t size_B, uint64_t record_B);
     // The line of a failed assertion.
     void (*complain)(void *context, const char *line, size_t size_B);
     // malloc and free in kernels. `allocate` returns 0 if the heap is full. `free` returns false
@@ -80,7 +80,10 @@ struct px_grid {
     uint32_t sm_count;
     uint64_t grid_id;
     struct px_failure failure;
-    struct px_lines lines; // of this room
+    // The rest is of this room.
+    struct px_lines lines;
+    uint32_t asserted;           // threads whose assertion has failed
+    struct px_failure assertion; // of the first of them
 };
 
 // Runs the blocks from `first` to `end`, in the order x, y, z. Blocks that must run at the same

@@ -12,6 +12,7 @@
 
 #include "instructions_table.h"
 #include "lower_state.h"
+#include "module_state.h"
 
 static void fail_write(struct px_lower *l, int error, const char *format, va_list list)
 {
@@ -19,11 +20,14 @@ static void fail_write(struct px_lower *l, int error, const char *format, va_lis
         return;
     l->error = error;
     struct px_report *report = l->report;
+    const struct px_module_state *state = l->module->state;
+    const char *name = state->parts[state->functions[l->function].part].name;
     int at = 0;
     report->line = l->now ? l->now->line : 0;
     if (l->now)
         at =
-            snprintf(report->text, sizeof(report->text), "line %u: %.*s: ", l->now->line,
+            snprintf(report->text, sizeof(report->text), "%s%sline %u: %.*s: ", name,
+                     *name ? ", " : "", l->now->line,
                      (int)(l->now->text.length < 100 ? l->now->text.length : 100), l->now->text.at);
     vsnprintf(report->text + at, sizeof(report->text) - (size_t)at, format, list);
 }

@@ -315,6 +315,10 @@ void px_lower_call(struct px_lower *l, const struct px_statement *s)
         px_call_inline(b, function->symbol, returns, arguments);
     else if (builtin_find(f->name))
         builtin_call(b, builtin_find(f->name), returns, arguments);
+    else if (l->module->link == PX_LINK_PARTIAL)
+        px_emit_code(l, PX_TRAP, PX_TRAP_CALL, NULL, 0, NULL, 0);
+    else if (l->module->link == PX_LINK_LENIENT)
+        px_unsupported(l, "the function \"%s\" is not defined, as far as there is PTX", f->name);
     else
         px_refuse(l, "the function \"%s\" is not defined", f->name);
 }

@@ -21,7 +21,9 @@ void px_reader_fail(struct px_reader *r, int error, const char *format, ...)
         return;
     r->error = error;
     r->report->line = r->x.token.line;
-    const int at = snprintf(r->report->text, sizeof(r->report->text), "line %u: ", r->x.token.line);
+    const char *name = r->module->state->parts[r->part].name;
+    const int at = snprintf(r->report->text, sizeof(r->report->text), "%s%sline %u: ", name,
+                            *name ? ", " : "", r->x.token.line);
     va_list list;
     va_start(list, format);
     vsnprintf(r->report->text + at, sizeof(r->report->text) - (size_t)at,
@@ -91,7 +93,8 @@ static void module_variable(struct px_reader *r, const struct px_variable *varia
     }
     struct px_variable *old = &grown[index];
     if (!old->external && !variable->external && !old->weak && !variable->weak)
-        px_reader_fail(r, -EINVAL, "the variable \"%s\" is defined twice", old->name);
+        px_reader_fail(r, old->part == r->part ? -EINVAL : -EEXIST,
+                       "the variable \"%s\" is defined twice", old->name);
     else if (old->space != variable->space)
         px_reader_fail(r, -EINVAL, "the variable \"%s\" is declared in two spaces", old->name);
     else if (old->external || (old->weak && !variable->weak && !variable->external))
@@ -281,16 +284,11 @@ static int part_read(struct px_module *module, unsigned index, struct px_report 
     return r.error;
 }
 
-struct text_range {
-    const char *text;
-    size_t size_B;
-};
-
 static int module_create(struct px_module **out, unsigned parts)
 {
     struct px_module *m = dm_calloc(1, sizeof(*m));
     struct px_module_state *state = dm_calloc(1, sizeof(*state));
-    struct px_part *list = dm_calloc(parts, sizeof(*list));
+    struct px_part *list = dm_calloc(parts + 1ul, sizeof(*list));
     if (!m || !state || !list) {
         dm_free(m);
         dm_free(state);
@@ -305,14 +303,17 @@ static int module_create(struct px_module **out, unsigned parts)
     return 0;
 }
 
-static int texts_load(const struct text_range *texts, unsigned count, struct px_module **out,
-                      struct px_report *report)
+static int texts_load(const struct px_source *texts, unsigned count, enum px_link link,
+                      struct px_module **out, struct px_report *report)
 {
     struct px_module *m = NULL;
     *report = (struct px_report){0};
     int rc = module_create(&m, count);
+    if (!rc)
+        m->link = link;
     for (unsigned i = 0; i < count && !rc; i++) {
         struct px_part *part = &m->state->parts[i];
+        snprintf(part->name, sizeof(part->name), "%s", texts[i].name ? texts[i].name : "");
         part->text_B = strnlen(texts[i].text, texts[i].size_B);
         part->text = dm_alloc(part->text_B + 1);
         if (!part->text || texts[i].size_B > UINT32_MAX / 2) {
@@ -337,7 +338,8 @@ static int texts_load(const struct text_range *texts, unsigned count, struct px_
 int px_module_load(const char *text, size_t size_B, struct px_module **out,
                    struct px_report *report)
 {
-    return texts_load(&(struct text_range){text, size_B}, 1, out, report);
+    const struct px_source source = {NULL, text, size_B};
+    return texts_load(&source, 1, PX_LINK_COMPLETE, out, report);
 }
 
 // Functions of the driver that kernels may call: see px_builtin.
@@ -355,7 +357,7 @@ static int externals_check(const struct px_module *m, struct px_report *report)
         if (f->external && !f->defined && !is_builtin(f->name)) {
             snprintf(report->text, sizeof(report->text), "the function \"%s\" is not defined",
                      f->name);
-            return -EINVAL;
+            return -ESRCH;
         }
     }
     for (unsigned i = 0; i < m->variable_count; i++) {
@@ -363,38 +365,22 @@ static int externals_check(const struct px_module *m, struct px_report *report)
         if (v->external && v->space != PX_SHARED) {
             snprintf(report->text, sizeof(report->text), "the variable \"%s\" is not defined",
                      v->name);
-            return -EINVAL;
+            return -ESRCH;
         }
     }
     return 0;
 }
 
-int px_module_link(struct px_module *const *parts, unsigned count, struct px_module **out,
-                   struct px_report *report)
+int px_module_link(const struct px_source *sources, unsigned count, enum px_link link,
+                   struct px_module **out, struct px_report *report)
 {
-    unsigned total = 0, n = 0;
-    *report = (struct px_report){0};
-    for (unsigned i = 0; i < count; i++)
-        total += parts[i]->state->part_count;
-    struct text_range *texts = dm_calloc(total + 1, sizeof(*texts));
-    if (!texts || !total) {
-        dm_free(texts);
-        snprintf(report->text, sizeof(report->text),
-                 total ? "out of host memory" : "there is nothing to link");
-        return total ? -ENOMEM : -EINVAL;
-    }
-    for (unsigned i = 0; i < count; i++)
-        for (unsigned k = 0; k < parts[i]->state->part_count; k++)
-            texts[n++] = (struct text_range){parts[i]->state->parts[k].text,
-                                             parts[i]->state->parts[k].text_B};
     struct px_module *m = NULL;
-    int rc = texts_load(texts, total, &m, report);
-    dm_free(texts);
-    if (!rc)
+    int rc = texts_load(sources, count, link, &m, report);
+    if (!rc && link == PX_LINK_COMPLETE)
         rc = externals_check(m, report);
-    if (rc)
+    if (rc && m)
         px_module_free(m);
-    else
+    else if (!rc)
         *out = m;
     return rc;
 }

@@ -8,9 +8,10 @@
 // instruction refuses only the kernel that contains it. A caller should ask for programs early,
 // because that is when the user learns of a refusal. A module never changes, except that
 // programs are added under a lock of its own. This room knows no CUDA types. Functions return 0 or
-// a negative errno: -EINVAL if the text is wrong, -ENOTSUP if it needs something that is not
-// supported, -ENOMEM. Two more if it needs something that no card supports, though the manual has
-// it: -ENOENT if NVIDIA's compiler leaves the kernel out, -ENOSYS if it refuses the whole text.
+// a negative errno: -EINVAL if the text is wrong, -EPROTONOSUPPORT if its version is not known,
+// -ENOTSUP if it needs something that is not supported, -ENOMEM. Two more if it needs something
+// that no card supports, though the manual has it: -ENOENT if NVIDIA's compiler leaves the kernel
+// out, -ENOSYS if it refuses the whole text.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,6 +55,7 @@ struct px_variable {
     uint64_t size_B; // 0 for `.extern .shared x[]`
     uint32_t alignment_B;
     bool visible, external, weak, managed;
+    unsigned part;       // of a linked module: the text that defines it
     const void *initial; // size_B bytes, or NULL for zeros
     const struct px_relocation *relocations;
     unsigned relocation_count;
@@ -89,11 +91,19 @@ struct px_function {
     struct px_program *program; // once made; under the module's lock
 };
 
+// Symbols that no text defines.
+enum px_link {
+    PX_LINK_COMPLETE, // are a mistake
+    PX_LINK_PARTIAL,  // are for later: a call of such a function traps
+    PX_LINK_LENIENT,  // refuse the kernels that call them, with -ENOTSUP
+};
+
 struct px_module {
     unsigned version;     // 10 * major + minor
     unsigned target;      // of sm_NN
     bool target_specific; // sm_90a
     unsigned address_B;
+    enum px_link link;
     struct px_variable *variables;
     unsigned variable_count;
     struct px_function *functions;
@@ -104,10 +114,16 @@ struct px_module {
 // Loads a text of `size_B` bytes, which is copied. `size_B` does not include a final 0.
 int px_module_load(const char *text, size_t size_B, struct px_module **out,
                    struct px_report *report);
-// Joins modules to one, as a linker does: resolves .extern symbols. The parts are not needed
-// afterwards. Reports symbols that are defined twice, or not at all.
-int px_module_link(struct px_module *const *parts, unsigned count, struct px_module **out,
-                   struct px_report *report);
+// A text for px_module_link.
+struct px_source {
+    const char *name; // for reports, or NULL
+    const char *text;
+    size_t size_B;
+};
+// Joins texts to one module, as a linker does: resolves .extern symbols. The texts are copied. A
+// symbol that two texts define is -EEXIST, and one that is not defined -ESRCH.
+int px_module_link(const struct px_source *sources, unsigned count, enum px_link link,
+                   struct px_module **out, struct px_report *report);
 void px_module_free(struct px_module *module);
 
 // Makes the program of a kernel, or returns the one that was made before. It lives as long as the

@@ -43,6 +43,7 @@ struct px_function_text {
 
 // One text. A module that was loaded has one part, and a linked module has several.
 struct px_part {
+    char name[64]; // "" if there is only one
     char *text;
     size_t text_B;
     unsigned version, target;

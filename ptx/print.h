@@ -21,9 +21,10 @@ bool px_string_read(const struct px_bytes *from, uint64_t address, uint64_t most
 bool px_lines_add(const struct px_bytes *from, const char *text, size_t size_B);
 
 // Appends the text of a format, both at generic addresses, to the grid's lines: it begins at
-// lines.text. *count is the number of arguments that the format has taken. Returns false after a
-// fault.
+// lines.text. *count is the number of arguments that the format has taken, and *record_B the size
+// of the call in the buffer of the launch. Returns false after a fault.
 //
 // "vprintf … the second parameter is a pointer to the list of the parameters": values follow each
 // other as in a struct, a char, short or float as an int or a double.
-bool px_print(const struct px_bytes *from, uint64_t format, uint64_t arguments, int *count);
+bool px_print(const struct px_bytes *from, uint64_t format, uint64_t arguments, int *count,
+              uint64_t *record_B);

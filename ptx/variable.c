@@ -303,6 +303,7 @@ static void one_variable(struct px_reader *r, const struct head *head, enum px_s
         .alignment_B = head->alignment_B,
         .visible = linkage.visible || linkage.common,
         .external = linkage.external,
+        .part = r->part,
         .weak = linkage.weak || linkage.common,
         .managed = head->managed,
         .line = name.line,

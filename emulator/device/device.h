@@ -49,6 +49,13 @@ static inline int em_device_attribute(const struct em_device *device, enum dm_at
     return device->profile.attribute[attribute];
 }
 
+// The device's architecture: 90 for sm_90.
+static inline unsigned em_device_architecture(const struct em_device *device)
+{
+    return (unsigned)(em_device_attribute(device, DM_ATTRIBUTE_compute_capability_major) * 10 +
+                      em_device_attribute(device, DM_ATTRIBUTE_compute_capability_minor));
+}
+
 // Returns the device's UUID. If this process can use a software Vulkan device, device 0 has the
 // same UUID, because programs match the devices of CUDA and Vulkan by UUID. CARDLESS_UUID overrides
 // the UUID of device 0. The first call may load Vulkan. Precondition: em_lock NOT held.

@@ -58,6 +58,7 @@ struct em_code {
     unsigned most_threads;                // of a block; 0: as many as the device allows
     unsigned required_threads[3];         // of a block; 0: any
     unsigned required_cluster[3];         // 0: any
+    unsigned target;                      // the architecture that its text names; 0: the device's
     const struct px_object_uses *objects; // textures and surfaces that it uses; may be NULL
     bool prints, allocates;               // calls printf, or malloc or free
 };

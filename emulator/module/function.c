@@ -89,13 +89,6 @@ unsigned em_code_most_threads(const struct em_code *code, const struct em_device
     return code->most_threads && code->most_threads < most ? code->most_threads : most;
 }
 
-// "sm_90" as 90.
-static int architecture(const struct em_device *device)
-{
-    return em_device_attribute(device, DM_ATTRIBUTE_compute_capability_major) * 10 +
-           em_device_attribute(device, DM_ATTRIBUTE_compute_capability_minor);
-}
-
 CUresult em_code_get_attribute(const struct em_code *code, const struct em_function_settings *s,
                                const struct em_device *device, CUfunction_attribute attribute,
                                int *out)
@@ -116,9 +109,11 @@ CUresult em_code_get_attribute(const struct em_code *code, const struct em_funct
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
         *out = (int)code->registers;
         return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: // (recorded: x_runtime_k jit_functions/attributes-assert)
+        *out = (int)(code->target ? code->target : em_device_architecture(device));
+        return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *out = architecture(device);
+        *out = (int)em_device_architecture(device);
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
         *out = 0;

@@ -14,11 +14,17 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "call.h"
+#include "context.h"
+#include "cubin.h"
+#include "device.h"
 #include "error.h"
+#include "fat_binary.h"
 #include "host_table.h"
+#include "linked_image.h"
 #include "lock.h"
 #include "pointer_check.h"
-#include "ptx_image.h"
+#include "text_image.h"
 
 #if defined(__x86_64__)
 enum { HOST_MACHINE = EM_X86_64 };
@@ -27,8 +33,7 @@ enum { HOST_MACHINE = EM_AARCH64 };
 #else
 enum { HOST_MACHINE = EM_NONE };
 #endif
-enum { CUDA_MACHINE = 190 };  // EM_CUDA
-enum { KERNELS_MOST = 4096 }; // of a text for which a table is searched
+enum { CUDA_MACHINE = 190 }; // EM_CUDA
 
 // ---- references ----
 
@@ -163,113 +168,73 @@ static CUresult load_elf(const Elf64_Ehdr *head, const void *image, struct em_im
     return r;
 }
 
-// ---- texts ----
+// ---- recognition ----
 
-static bool is_space(char c)
+unsigned em_image_architecture(void)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    const struct em_context *current = em_self.current;
+    struct em_device *device = current ? current->device : NULL;
+    if (!device && em_device_get(0, &device))
+        return 0;
+    return em_device_architecture(device);
 }
 
-static bool is_name(char c)
+// A text, or the texts of an image, as one module.
+static CUresult load_texts(CUresult r, struct em_texts *texts, const struct em_load *load,
+                           struct em_image **out)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || c == '%';
-}
-
-// Skips white space and comments.
-static const char *skip_blank(const char *at)
-{
-    for (;;) {
-        if (is_space(*at)) {
-            at++;
-        } else if (at[0] == '/' && at[1] == '/') {
-            at += strcspn(at, "\n");
-        } else if (at[0] == '/' && at[1] == '*') {
-            const char *end = strstr(at + 2, "*/");
-            at = end ? end + 2 : at + strlen(at);
-        } else {
-            return at;
-        }
-    }
-}
-
-static const char *skip_word(const char *at)
-{
-    if (*at == '"') {
-        for (at++; *at && *at != '"'; at++)
-            at += at[0] == '\\' && at[1];
-        return *at ? at + 1 : at;
-    }
-    if (*at == '.' || is_name(*at))
-        at++;
-    else
-        return at + 1;
-    while (is_name(*at))
-        at++;
-    return at;
-}
-
-// Lists the kernels of a text. Returns their number, which may exceed KERNELS_MOST.
-static unsigned list_entries(const char *at, struct em_text_name *names)
-{
-    unsigned count = 0;
-    for (at = skip_blank(at); *at; at = skip_blank(at)) {
-        const char *word = at;
-        at = skip_word(at);
-        if (at - word != 6 || memcmp(word, ".entry", 6))
-            continue;
-        word = skip_blank(at);
-        at = *word ? skip_word(word) : word;
-        if (count < KERNELS_MOST)
-            names[count] = (struct em_text_name){word, (size_t)(at - word)};
-        count++;
-    }
-    return count;
-}
-
-static CUresult load_text(const char *text, struct em_image **out)
-{
-    const char *at = skip_blank(text);
-    // (recorded: load_ptx/empty-string-and-next, no-version)
-    if (strncmp(at, ".version", 8))
-        return em_fail(CUDA_ERROR_INVALID_IMAGE,
-                       "the image is not PTX text (which begins with .version), an ELF file, a fat "
-                       "binary or a cardlessModuleDesc");
-    struct em_text_name *names = dm_alloc(KERNELS_MOST * sizeof *names);
-    if (!names)
-        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the names of kernels");
-    unsigned count = list_entries(at, names);
-    const cardlessModuleDesc *table =
-        count && count <= KERNELS_MOST ? em_host_table_for(names, count) : NULL;
-    CUresult r = table ? em_host_table_image(table, no_library, CUDA_ERROR_INVALID_IMAGE, out)
-                       : em_ptx_image(text, out);
-    dm_free(names);
+    if (!r)
+        r = em_text_image(texts, load->architecture, out);
+    em_texts_finish(texts);
     return r;
 }
 
-// ---- recognition ----
+static CUresult load_text(const struct em_bytes *bytes, const struct em_load *load,
+                          struct em_image **out)
+{
+    struct em_texts texts = {0};
+    // (recorded: load_ptx/empty-string-and-next, no-version)
+    if (!em_text_begins(bytes->at))
+        return em_fail(CUDA_ERROR_INVALID_IMAGE,
+                       "the image is not PTX text (which begins with .version), an ELF file, a fat "
+                       "binary or a cardlessModuleDesc");
+    return load_texts(em_texts_add(&texts, NULL, bytes->at, bytes->size_B), &texts, load, out);
+}
 
-static CUresult load_object(const void *image, struct em_image **out)
+static CUresult load_cubin(const struct em_bytes *bytes, const struct em_load *load,
+                           struct em_image **out)
+{
+    struct em_texts texts = {0};
+    bool linked = false;
+    CUresult r = em_linked_image_texts(bytes, &linked, &texts);
+    if (linked)
+        return load_texts(r, &texts, load, out);
+    r = em_cubin_check(bytes, 0, EM_UNKNOWN_SIZE);
+    return r ? r
+             : em_fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                       "the image is machine code of a real card (a cubin), which Cardless cannot "
+                       "run; " EM_CUBIN_ADVICE);
+}
+
+static CUresult load_object(const struct em_bytes *bytes, const struct em_load *load,
+                            struct em_image **out)
 {
     Elf64_Ehdr head;
-    CUresult r = em_readable("image", image, sizeof head, 1);
+    CUresult r = em_bytes_check(bytes, 0, sizeof head);
     if (r)
-        return CUDA_ERROR_INVALID_IMAGE;
-    memcpy(&head, image, sizeof head);
+        return r;
+    memcpy(&head, bytes->at, sizeof head);
     if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
         (head.e_machine != HOST_MACHINE && head.e_machine != CUDA_MACHINE))
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
                        "the image is an ELF file for another machine (%u)", head.e_machine);
     if (head.e_machine == CUDA_MACHINE)
-        return em_fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
-                       "the image is machine code of a real card (a cubin), which Cardless cannot "
-                       "run; build the program so that it contains PTX (nvcc -gencode "
-                       "arch=compute_75,code=compute_75)");
+        return load_cubin(bytes, load, out);
     if (head.e_type != ET_DYN)
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
                        "the image is an ELF file of type %u; only a shared object can have kernels",
                        head.e_type);
-    return load_elf(&head, image, out);
+    return load_elf(&head, bytes->at, out);
 }
 
 // A text may end anywhere, so comparisons stop at the first difference.
@@ -280,27 +245,25 @@ static bool is_table(const void *image)
 }
 
 // Everything but a table.
-static CUresult load_bytes(const void *image, struct em_image **out)
+static CUresult load_bytes(const struct em_bytes *bytes, const struct em_load *load,
+                           struct em_image **out)
 {
-    static const unsigned char fat[] = {0x50, 0xed, 0x55, 0xba},
-                               wrapper[] = {0xb1, 0x43, 0x62, 0x46};
-    if (!strncmp(image, ELFMAG, SELFMAG))
-        return load_object(image, out);
-    if (!strncmp(image, (const char *)fat, sizeof fat) ||
-        !strncmp(image, (const char *)wrapper, sizeof wrapper))
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "fat binaries are not read yet; load the PTX text that it was made of, with "
-                       "its kernels as host functions (cardlessModuleRegister)");
-    return load_text(image, out);
+    struct em_texts texts = {0};
+    if (!strncmp(bytes->at, ELFMAG, SELFMAG))
+        return load_object(bytes, load, out);
+    if (em_is_fat_binary(bytes->at))
+        return load_texts(em_fat_binary_texts(bytes, load->architecture, &texts), &texts, load,
+                          out);
+    return load_text(bytes, load, out);
 }
 
-CUresult em_image_load(const void *image, struct em_image **out)
+CUresult em_image_load(const void *image, const struct em_load *load, struct em_image **out)
 {
     em_assert_unlocked();
     if (em_readable("image", image, 1, 1))
         return CUDA_ERROR_INVALID_VALUE;
     if (!is_table(image))
-        return load_bytes(image, out);
+        return load_bytes(&(struct em_bytes){image, EM_UNKNOWN_SIZE}, load, out);
     CUresult r = em_readable("image", image, sizeof(cardlessModuleDesc), 1);
     return r ? r : em_host_table_image(image, no_library, CUDA_ERROR_INVALID_IMAGE, out);
 }
@@ -308,7 +271,7 @@ CUresult em_image_load(const void *image, struct em_image **out)
 // ---- files ----
 
 // Reads a file with zeros after it, so that its head can be looked at.
-static CUresult read_file(int fd, const char *path, char **out)
+static CUresult read_file(int fd, const char *path, char **out, uint64_t *size_B)
 {
     enum { MORE_B = sizeof(Elf64_Ehdr) };
     struct stat info;
@@ -330,31 +293,34 @@ static CUresult read_file(int fd, const char *path, char **out)
     }
     memset(bytes + used, 0, (size_t)info.st_size + MORE_B - used);
     *out = bytes;
+    *size_B = used;
     return CUDA_SUCCESS;
 }
 
 // Loads the bytes of a file. A table consists of pointers, which mean nothing in a file, so they
 // must not be followed.
-static CUresult load_file_bytes(const char *path, const char *bytes, struct em_image **out)
+static CUresult load_file_bytes(const char *path, const struct em_bytes *bytes,
+                                const struct em_load *load, struct em_image **out)
 {
-    if (is_table(bytes))
+    if (is_table(bytes->at))
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
                        "%s begins like a cardlessModuleDesc, whose pointers a file cannot hold; "
                        "make a shared object that exports the table as cardlessModule",
                        path);
-    return load_bytes(bytes, out);
+    return load_bytes(bytes, load, out);
 }
 
-CUresult em_image_load_file(const char *path, struct em_image **out)
+CUresult em_image_load_file(const char *path, const struct em_load *load, struct em_image **out)
 {
     em_assert_unlocked();
     char *bytes = NULL;
+    uint64_t size_B = 0;
     if (!*path)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "the name of the file is empty");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return em_fail(CUDA_ERROR_FILE_NOT_FOUND, "cannot open %s: %s", path, strerror(errno));
-    CUresult r = read_file(fd, path, &bytes);
+    CUresult r = read_file(fd, path, &bytes, &size_B);
     close(fd);
     if (r)
         return r;
@@ -365,7 +331,7 @@ CUresult em_image_load_file(const char *path, struct em_image **out)
                      : NULL;
     r = full ? load_library((struct em_host_library){dlopen(full, RTLD_NOW | RTLD_LOCAL), -1}, full,
                             out)
-             : load_file_bytes(path, bytes, out);
+             : load_file_bytes(path, &(struct em_bytes){bytes, size_B}, load, out);
     free(full);
     dm_free(bytes);
     return r;

@@ -18,11 +18,17 @@ void em_kernel_output_start(struct em_kernel_output *output, const struct em_con
     em_unlock();
 }
 
-static size_t size_at(const struct em_kernel_output *output, size_t at)
-{
+// Before the text of each call.
+struct record {
     size_t size_B;
-    memcpy(&size_B, output->bytes + at, sizeof size_B);
-    return size_B;
+    uint64_t record_B;
+};
+
+static struct record record_at(const struct em_kernel_output *output, size_t at)
+{
+    struct record record;
+    memcpy(&record, output->bytes + at, sizeof record);
+    return record;
 }
 
 // Makes space for `more_B` bytes at the end.
@@ -44,28 +50,30 @@ static bool reserve(struct em_kernel_output *output, size_t more_B)
     return true;
 }
 
-bool em_kernel_print(struct em_kernel_output *output, const char *text, size_t size_B)
+void em_kernel_print(struct em_kernel_output *output, const char *text, size_t size_B,
+                     uint64_t record_B)
 {
-    const size_t all_B = sizeof size_B + size_B;
-    if (all_B > output->most_B)
-        return false;
-    while (output->end - output->first + all_B > output->most_B)
-        output->first += sizeof size_B + size_at(output, output->first);
-    if (!reserve(output, all_B))
-        return false;
-    memcpy(output->bytes + output->end, &size_B, sizeof size_B);
-    memcpy(output->bytes + output->end + sizeof size_B, text, size_B);
-    output->end += all_B;
-    return true;
+    const struct record new = {size_B, record_B};
+    while (output->first < output->end && output->used_B + record_B > output->most_B) {
+        const struct record old = record_at(output, output->first);
+        output->first += sizeof old + old.size_B;
+        output->used_B -= old.record_B;
+    }
+    if (!reserve(output, sizeof new + size_B))
+        return;
+    memcpy(output->bytes + output->end, &new, sizeof new);
+    memcpy(output->bytes + output->end + sizeof new, text, size_B);
+    output->end += sizeof new + size_B;
+    output->used_B += record_B;
 }
 
 void em_kernel_output_write(struct em_kernel_output *output)
 {
     em_assert_unlocked();
     for (size_t at = output->first; at < output->end;) {
-        const size_t size_B = size_at(output, at);
-        fwrite(output->bytes + at + sizeof size_B, 1, size_B, stdout);
-        at += sizeof size_B + size_B;
+        const struct record record = record_at(output, at);
+        fwrite(output->bytes + at + sizeof record, 1, record.size_B, stdout);
+        at += sizeof record + record.size_B;
     }
     fflush(stdout);
     dm_free(output->bytes);

@@ -9,16 +9,18 @@
 struct em_context;
 
 struct em_kernel_output {
-    char *bytes; // calls, each after its size
+    char *bytes; // calls, each after its sizes
     size_t first, end, capacity;
-    uint64_t most_B;
+    uint64_t used_B, most_B; // of the buffer of a card
 };
 
 // Begins a launch. Precondition: em_lock not held.
 void em_kernel_output_start(struct em_kernel_output *output, const struct em_context *context);
-// Adds the text of a call. "It is circular and if more output is produced during kernel execution
-// than can fit in the buffer, older output is overwritten." Returns false if the text is lost.
-bool em_kernel_print(struct em_kernel_output *output, const char *text, size_t size_B);
+// Adds the text of a call, which has record_B bytes in the buffer of a card. "It is circular and if
+// more output is produced during kernel execution than can fit in the buffer, older output is
+// overwritten." If host memory is short, the text is lost.
+void em_kernel_print(struct em_kernel_output *output, const char *text, size_t size_B,
+                     uint64_t record_B);
 // Writes the texts, and frees the buffer.
 void em_kernel_output_write(struct em_kernel_output *output);
 

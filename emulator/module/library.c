@@ -109,7 +109,8 @@ CUresult em_library_load(const void *data, CUlibrary *out)
 {
     em_assert_unlocked();
     struct em_image *image;
-    CUresult r = em_image_load(data, &image);
+    const struct em_load how = {.architecture = em_image_architecture()};
+    CUresult r = em_image_load(data, &how, &image);
     return r ? r : load(image, out);
 }
 
@@ -117,7 +118,8 @@ CUresult em_library_load_file(const char *path, CUlibrary *out)
 {
     em_assert_unlocked();
     struct em_image *image;
-    CUresult r = em_image_load_file(path, &image);
+    const struct em_load how = {.architecture = em_image_architecture()};
+    CUresult r = em_image_load_file(path, &how, &image);
     return r ? r : load(image, out);
 }
 

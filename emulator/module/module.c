@@ -197,14 +197,16 @@ static CUresult load(struct em_image *image, CUmodule *out)
 CUresult em_module_load(const void *data, CUmodule *out)
 {
     struct em_image *image;
-    CUresult r = em_image_load(data, &image);
+    const struct em_load how = {.architecture = em_image_architecture()};
+    CUresult r = em_image_load(data, &how, &image);
     return r ? r : load(image, out);
 }
 
 CUresult em_module_load_file(const char *path, CUmodule *out)
 {
     struct em_image *image;
-    CUresult r = em_image_load_file(path, &image);
+    const struct em_load how = {.architecture = em_image_architecture()};
+    CUresult r = em_image_load_file(path, &how, &image);
     return r ? r : load(image, out);
 }
 

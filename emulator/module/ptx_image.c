@@ -118,8 +118,9 @@ static CUresult fill_image(struct ptx_image *p)
 
 // A mistake in a kernel refuses the whole text, as the card's compiler does. An instruction that is
 // not supported refuses its kernel only, when that is asked for.
-static CUresult check_kernels(struct px_module *text)
+CUresult em_ptx_check_kernels(struct px_module *text)
 {
+    em_assert_unlocked();
     for (unsigned i = 0; i < text->function_count; i++) {
         const struct px_program *program;
         struct px_report report = {0};
@@ -132,24 +133,63 @@ static CUresult check_kernels(struct px_module *text)
     return CUDA_SUCCESS;
 }
 
-CUresult em_ptx_image(const char *text, struct em_image **out)
+CUresult em_ptx_parse(const struct em_texts *texts, enum px_link link, struct px_module **out)
 {
     em_assert_unlocked();
-    const size_t size_B = strlen(text);
     struct px_report report = {0};
+    int status;
+    if (texts->count == 1 && link == PX_LINK_COMPLETE) {
+        status = px_module_load(texts->list->bytes, texts->list->size_B, out, &report);
+    } else {
+        struct px_source *sources = dm_calloc(texts->count + 1ul, sizeof *sources);
+        if (!sources)
+            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u PTX texts",
+                           texts->count);
+        for (unsigned i = 0; i < texts->count; i++)
+            sources[i] = (struct px_source){texts->list[i].name, texts->list[i].bytes,
+                                            texts->list[i].size_B};
+        status = px_module_link(sources, texts->count, link, out, &report);
+        dm_free(sources);
+    }
+    return status ? em_ptx_fail(status, &report, "PTX") : CUDA_SUCCESS;
+}
+
+static bool are_short(const struct em_texts *texts)
+{
+    uint64_t size_B = 0;
+    for (unsigned i = 0; i < texts->count; i++)
+        size_B += texts->list[i].size_B;
+    return size_B <= SHORT_TEXT_B;
+}
+
+// (recorded: load_ptx/target-sm_100)
+static CUresult check_target(const struct px_module *text, unsigned architecture)
+{
+    if (text->target <= architecture || !em_quirk(PTX_ABOVE_DEVICE))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_PTX, ".target sm_%u is above the device, which is sm_%u",
+                   text->target, architecture);
+}
+
+CUresult em_ptx_image(const struct em_texts *texts, unsigned architecture, struct em_image **out)
+{
+    em_assert_unlocked();
     struct ptx_image *p = dm_calloc(1, sizeof *p);
     if (!p)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a module");
-    int status = px_module_load(text, size_B, &p->text, &report);
-    if (status) {
+    CUresult r = em_ptx_parse(texts, texts->lenient ? PX_LINK_LENIENT : PX_LINK_COMPLETE, &p->text);
+    if (r) {
         dm_free(p);
-        return em_ptx_fail(status, &report, "PTX");
+        return r;
     }
     p->image.references = 1;
     p->image.free = free_image;
-    CUresult r = fill_image(p);
-    if (!r && size_B <= SHORT_TEXT_B)
-        r = check_kernels(p->text);
+    if (!texts->lenient)
+        r = check_target(p->text, architecture);
+    if (!r)
+        r = fill_image(p);
+    if (!r && are_short(texts))
+        r = em_ptx_check_kernels(p->text);
     if (r)
         free_image(&p->image);
     else

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Images of PTX texts.
+// Images of PTX texts that the interpreter runs.
 #pragma once
 #include <cuda.h>
 
 #include "code.h"
+#include "program.h"
+#include "texts.h"
 
-// Makes an image of a text that ends with a 0. Precondition: em_lock not held.
-CUresult em_ptx_image(const char *text, struct em_image **out);
+struct px_module;
+
+// Precondition of all: em_lock not held.
+
+// Makes an image for a device's architecture. Several texts are linked.
+CUresult em_ptx_image(const struct em_texts *texts, unsigned architecture, struct em_image **out);
+
+// Reads texts as one module. px_module_free should free it.
+CUresult em_ptx_parse(const struct em_texts *texts, enum px_link link, struct px_module **out);
+// Reports the first kernel with a mistake.
+CUresult em_ptx_check_kernels(struct px_module *text);

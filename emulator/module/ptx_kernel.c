@@ -58,11 +58,17 @@ static struct ptx_code *ptx_code(const struct em_code *code)
 
 CUresult em_ptx_fail(int status, const struct px_report *report, const char *noun)
 {
-    const CUresult code = status == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY
-                          : status == -ENOENT && em_quirk(TEXTURE_QUERY_DROPS_KERNEL)
-                              ? CUDA_ERROR_NOT_FOUND
-                          : status == -EINVAL ? CUDA_ERROR_INVALID_PTX
-                                              : CUDA_ERROR_NOT_SUPPORTED;
+    CUresult code = CUDA_ERROR_NOT_SUPPORTED;
+    if (status == -ENOMEM)
+        code = CUDA_ERROR_OUT_OF_MEMORY;
+    else if (status == -ENOENT && em_quirk(TEXTURE_QUERY_DROPS_KERNEL))
+        code = CUDA_ERROR_NOT_FOUND;
+    else if (status == -EINVAL)
+        code = CUDA_ERROR_INVALID_PTX;
+    else if (status == -EPROTONOSUPPORT)
+        code = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    else if (status == -EEXIST || status == -ESRCH) // (recorded: link/duplicate-symbol, unresolved)
+        code = CUDA_ERROR_INVALID_SOURCE;
     return em_fail(code, "%s: %s", noun, report->text);
 }
 
@@ -203,9 +209,9 @@ static void drop_objects(struct ptx_job *job)
     }
 }
 
-static bool print(void *context, const char *text, size_t size_B)
+static void print(void *context, const char *text, size_t size_B, uint64_t record_B)
 {
-    return em_kernel_print(&((struct ptx_job *)context)->output, text, size_B);
+    em_kernel_print(&((struct ptx_job *)context)->output, text, size_B, record_B);
 }
 
 static void complain(void *context, const char *line, size_t size_B)
@@ -451,6 +457,7 @@ struct em_code *em_ptx_kernel_new(struct px_module *text, unsigned function)
         .parameters_B = f->parameters_B,
         .registers = REGISTERS_LEAST,
         .most_threads = volume(f->limits.most_threads),
+        .target = text->target,
     };
     for (int i = 0; i < 3; i++) {
         c->code.required_threads[i] = f->limits.required_threads[i];

@@ -303,25 +303,38 @@ static void calls(void)
 #undef CALL
 }
 
+static int join(const char *a, const char *b, enum px_link link, struct px_module **out,
+                struct px_report *report)
+{
+    const struct px_source sources[] = {{"a", a, strlen(a)}, {"b", b, strlen(b)}};
+    return px_module_link(sources, 2, link, out, report);
+}
+
 static void links(void)
 {
-    struct px_module *a = load(HEAD ".extern .global .u32 g; .extern .func f(); .global .u32 own;\n"
-                                    ".visible .entry k() { call f; }");
-    struct px_module *b = load(HEAD ".visible .global .u32 g = 7; .global .u32 own;\n"
-                                    ".visible .func f() { ret; }");
+    static const char a[] = HEAD ".extern .global .u32 g; .extern .func f(); .global .u32 own;\n"
+                                 ".visible .entry k() { call f; }";
+    static const char b[] = HEAD ".visible .global .u32 g = 7; .global .u32 own;\n"
+                                 ".visible .func f() { ret; }";
     struct px_module *linked = NULL;
     struct px_report report;
     const struct px_program *p;
-    EXPECT_EQ(px_module_link(&a, 1, &linked, &report), -EINVAL);
+    EXPECT_EQ(join(a, HEAD, PX_LINK_COMPLETE, &linked, &report), -ESRCH);
     EXPECT(strstr(report.text, "\"f\" is not defined"));
-    EXPECT_EQ(px_module_link((struct px_module *[]){b, b}, 2, &linked, &report), -EINVAL);
-    EXPECT(strstr(report.text, "defined twice"));
-    EXPECT_EQ(px_module_link((struct px_module *[]){a, b}, 2, &linked, &report), 0);
-    px_module_free(a);
-    px_module_free(b);
+    EXPECT_EQ(join(a, HEAD, PX_LINK_PARTIAL, &linked, &report), 0);
+    EXPECT_EQ(program_of(linked, &p, &report), 0);
+    px_module_free(linked);
+    EXPECT_EQ(join(b, b, PX_LINK_PARTIAL, &linked, &report), -EEXIST);
+    EXPECT(strstr(report.text, "b, line 4: ") && strstr(report.text, "defined twice"));
+    EXPECT_EQ(join(HEAD, HEAD "garbage", PX_LINK_PARTIAL, &linked, &report), -EINVAL);
+    EXPECT(strstr(report.text, "b, line 4: "));
+    EXPECT_EQ(join(a, b, PX_LINK_COMPLETE, &linked, &report), 0);
     EXPECT_EQ(linked->variable_count, 3);
     EXPECT_EQ(*(const uint32_t *)variable(linked, "g")->initial, 7);
     EXPECT_EQ(program_of(linked, &p, &report), 0);
+    px_module_free(linked);
+    EXPECT_EQ(px_module_link(NULL, 0, PX_LINK_COMPLETE, &linked, &report), 0);
+    EXPECT_EQ(linked->function_count, 0);
     px_module_free(linked);
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Images of PTX texts.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+
+#include "code.h"
+#include "texts.h"
+
+// Whether a text begins as PTX does, with .version after blanks and comments.
+bool em_text_begins(const char *text);
+// Makes one image of texts, which are linked if there are several, for a device's architecture.
+// Precondition: em_lock not held.
+CUresult em_text_image(const struct em_texts *texts, unsigned architecture, struct em_image **out);
