@@ -48,7 +48,7 @@ KN_INLINE uint32_t rcp_value(uint32_t bits, uint32_t y)
     const uint32_t exponent = 253 - e + !m; // 0 or less: a subnormal result
     const uint32_t number = (int32_t)exponent <= 0 ? 0 : exponent << 23 | (m ? y & 0x7fffff : 0);
     const uint32_t edge = e ? m ? KN_NAN_F32 : sign : sign | INFINITE;
-    return (e != 0) & (e < 255) ? sign | number : edge;
+    return ((e != 0) & (e < 255)) ? sign | number : edge;
 }
 INTERPOLATED(rcp, 17)
 
