@@ -102,7 +102,8 @@ static uint64_t variable_address(const struct px_grid *grid, const struct px_reg
 
 static uint64_t special_of_launch(const struct px_grid *grid, uint32_t special, bool *per_lane)
 {
-    enum { WARPS_OF_SM = 64, SHARED_UNIT_B = 128, SHARED_RESERVED_B = 1024 };
+    // Of reserved shared memory, 288 bytes are in use (recorded: sreg/reserved_smem).
+    enum { WARPS_OF_SM = 64, SHARED_UNIT_B = 128, SHARED_RESERVED_B = 1024, RESERVED_USED_B = 288 };
     const uint32_t *cluster = grid->cluster;
     const uint32_t size[3] = {cluster[0] ? cluster[0] : 1, cluster[0] ? cluster[1] : 1,
                               cluster[0] ? cluster[2] : 1};
@@ -140,6 +141,15 @@ static uint64_t special_of_launch(const struct px_grid *grid, uint32_t special, 
         return up(shared_size(grid), SHARED_UNIT_B);
     case PX_SPECIAL_AGGR_SMEM_SIZE:
         return (uint64_t)shared_size(grid) + SHARED_RESERVED_B; // (recorded: sreg/smem-size)
+    case PX_SPECIAL_RESERVED_SMEM_END:
+        return RESERVED_USED_B;
+    case PX_SPECIAL_RESERVED_SMEM_CAP:
+        return SHARED_RESERVED_B;
+    case PX_SPECIAL_RESERVED_SMEM_BEGIN:
+    case PX_SPECIAL_RESERVED_SMEM_0:
+    case PX_SPECIAL_RESERVED_SMEM_1:
+    case PX_SPECIAL_CURRENT_GRAPH_EXEC: // kernels of graphs do not see it
+        return 0;
     default:
         *per_lane = true;
         return 0;
@@ -165,6 +175,13 @@ static uint64_t special_of_lane(uint32_t special, int lane)
     }
 }
 
+static uint64_t window_of(const struct px_grid *grid, uint32_t space)
+{
+    return space == PX_SHARED      ? grid->host->shared_window
+           : space == PX_PARAMETER ? (uintptr_t)grid->arguments
+                                   : grid->host->local_window;
+}
+
 static void fill_for_launch(const struct px_block *block, char *file)
 {
     const struct px_grid *grid = block->grid;
@@ -182,8 +199,7 @@ static void fill_for_launch(const struct px_block *block, char *file)
             break;
         case PX_FILL_WINDOW:
             if (r->generic)
-                value[0] +=
-                    r->index == PX_SHARED ? grid->host->shared_window : grid->host->local_window;
+                value[0] += window_of(grid, r->index);
             break;
         case PX_FILL_FUNCTION:
             value[0] = px_function_address(r->index);

@@ -175,13 +175,15 @@ px_register px_constant(struct px_lower *l, char letter, uint64_t value)
 
 px_register px_special(struct px_lower *l, enum px_special special)
 {
-    return px_filled(l, &(struct px_register_info){
-                            .letter = special == PX_SPECIAL_GRIDID                ? 'l'
-                                      : special == PX_SPECIAL_IS_EXPLICIT_CLUSTER ? 'p'
-                                                                                  : 'w',
-                            .fill = PX_FILL_SPECIAL,
-                            .index = special,
-                        });
+    return px_filled(
+        l,
+        &(struct px_register_info){
+            .letter = special == PX_SPECIAL_GRIDID || special == PX_SPECIAL_CURRENT_GRAPH_EXEC ? 'l'
+                      : special == PX_SPECIAL_IS_EXPLICIT_CLUSTER                              ? 'p'
+                                                                  : 'w',
+            .fill = PX_FILL_SPECIAL,
+            .index = special,
+        });
 }
 
 px_register px_carry(struct px_lower *l)

@@ -11,6 +11,9 @@ static enum px_space window_space(const struct px_statement *s)
         return PX_SHARED;
     case PX_MOD_LOCAL:
         return PX_LOCAL;
+    case PX_MOD_PARAM:
+    case PX_MOD_PARAM_ENTRY:
+        return PX_PARAMETER;
     default:
         return PX_GLOBAL;
     }
@@ -51,6 +54,52 @@ void px_lower_cvta_to(struct px_lower *l, const struct px_statement *s)
     const px_register to = px_destination(l, s, 0), from = px_value(l, &s->a[0], PX_U64);
     if (window_space(s) == PX_GLOBAL)
         px_emit(l, "mov.64", to, from);
+    else if (window_space(s) == PX_PARAMETER)
+        px_emit(l, "sub.64", to, from, window_of(l, PX_PARAMETER));
     else // windows begin at multiples of 2^32
         px_emit(l, "and.64", to, from, px_constant(l, 'l', UINT32_MAX));
+}
+
+// ---- isspacep ----
+
+// Whether an address is in a constant variable of the module.
+static px_register is_constant(struct px_lower *l, px_register address)
+{
+    px_register is = px_constant(l, 'p', 0);
+    for (uint32_t i = 0; i < l->module->variable_count; i++) {
+        const struct px_variable *v = &l->module->variables[i];
+        if (v->space != PX_CONSTANT)
+            continue;
+        const px_register offset = px_temporary(l, 'l'), in = px_temporary(l, 'p');
+        const px_register either = px_temporary(l, 'p');
+        px_emit(l, "sub.64", offset, address,
+                px_filled(l, &(struct px_register_info){
+                                 .letter = 'l', .fill = PX_FILL_VARIABLE, .index = i}));
+        px_emit(l, "setp.lt.u64", in, offset, px_constant(l, 'l', v->size_B));
+        px_emit(l, "or.pred", either, is, in);
+        is = either;
+    }
+    return is;
+}
+
+// Constant variables lie in global memory here, but the two spaces have no address in common.
+void px_lower_isspacep(struct px_lower *l, const struct px_statement *s)
+{
+    const px_register to = px_destination(l, s, 0);
+    const px_register address = px_widen(l, px_source(l, s, 0), 'l');
+    if (px_has(s, PX_MOD_CONST)) {
+        px_emit(l, "mov.pred", to, is_constant(l, address));
+    } else if (px_has(s, PX_MOD_GLOBAL)) {
+        const px_register not_constant = px_temporary(l, 'p'), global = px_temporary(l, 'p');
+        px_emit(l, "not.pred", not_constant, is_constant(l, address));
+        px_emit(l, "isspacep.global", global, address);
+        px_emit(l, "and.pred", to, global, not_constant);
+    } else {
+        const bool parameter = px_has(s, PX_MOD_PARAM) || px_has(s, PX_MOD_PARAM_ENTRY);
+        px_emit(l,
+                px_has(s, PX_MOD_LOCAL) ? "isspacep.local"
+                : parameter             ? "isspacep.param"
+                                        : "isspacep.shared",
+                to, address);
+    }
 }

@@ -169,15 +169,3 @@ void px_lower_createpolicy(struct px_lower *l, const struct px_statement *s)
 {
     px_emit(l, "mov.64", px_destination(l, s, 0), px_constant(l, 'l', 0));
 }
-
-void px_lower_isspacep(struct px_lower *l, const struct px_statement *s)
-{
-    const enum px_space space = space_of(s);
-    px_emit(l,
-            px_name(l, "isspacep.%s",
-                    space == PX_CONSTANT    ? "const"
-                    : space == PX_GLOBAL    ? "global"
-                    : space == PX_PARAMETER ? "param"
-                                            : name_of_space(space)),
-            px_destination(l, s, 0), px_widen(l, px_source(l, s, 0), 'l'));
-}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lowering of mov, cvta and other instructions that move data without a calculation.
+#include <stdio.h>
+
 #include "lower.h"
 
 // A copy of a register, by its width.
@@ -40,6 +42,48 @@ static void move_vector(struct px_lower *l, const struct px_statement *s)
     operands[packs ? 0 : count] = packs ? px_target(l, whole, type) : px_value(l, whole, type);
     px_emit_form(l, px_name(l, "%s.%u.%ux%u", packs ? "pack" : "unpack", bits, bits / count, count),
                  0, PX_NONE, operands, count + 1);
+}
+
+// A component of %tid and its like. "The fourth component is 0."
+static px_register component(struct px_lower *l, const struct px_operand *o, unsigned n)
+{
+    char name[24];
+    const int length =
+        snprintf(name, sizeof name, "%.*s.%c", (int)o->text.length, o->text.at, "xyzw"[n]);
+    const int special = length < (int)sizeof name ? px_special_find(name, (size_t)length) : -1;
+    if (special >= 0)
+        return px_special(l, (enum px_special)special);
+    if (n < 3)
+        px_refuse(l, "\"%.*s\" is not declared", (int)(o->text.length < 60 ? o->text.length : 60),
+                  o->text.at);
+    return px_constant(l, 'w', 0);
+}
+
+// mov.v4.u32 v, %tid: between vectors, one of which may be a special register.
+void px_lower_mov_wide(struct px_lower *l, const struct px_statement *s)
+{
+    enum { MOST = 4 };
+    px_register to[MOST], from[MOST], copies[MOST];
+    const struct px_operand *o = &s->a[0];
+    const unsigned needed = px_has(s, PX_MOD_V4) ? 4 : 2;
+    unsigned count = needed;
+    if (px_destinations(l, s, 0, to, MOST) != needed)
+        px_refuse(l, "the destination must be a vector of %u elements", needed);
+    if (o->kind == PX_OPERAND_SPECIAL && o->value < 0)
+        for (unsigned i = 0; i < needed; i++)
+            from[i] = component(l, o, i);
+    else
+        count = px_sources(l, s, 0, from, MOST);
+    if (count != needed)
+        px_refuse(l, "the source must be a vector of %u elements", needed);
+    if (px_failed(l))
+        return;
+    for (unsigned i = 0; i < needed; i++) { // a destination may be a source
+        copies[i] = px_temporary(l, 'w');
+        move(l, copies[i], px_widen(l, from[i], 'w'));
+    }
+    for (unsigned i = 0; i < needed; i++)
+        move(l, to[i], copies[i]);
 }
 
 void px_lower_mov(struct px_lower *l, const struct px_statement *s)

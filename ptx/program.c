@@ -145,7 +145,9 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     px_objects_find(&l, &objects);
     px_outline_finish(&l);
     dm_free(l.filled);
-    l.shared_B = (l.shared_B + 15) & ~UINT64_C(15);
+    for (size_t i = 0; i < l.register_count; i++)
+        if (l.registers[i].size_B == PX_DYNAMIC) // dynamic shared memory is aligned
+            l.shared_B = (l.shared_B + 15) & ~UINT64_C(15);
     if (l.error) {
         px_arena_finish(&l.arena);
         dm_free(l.ops);

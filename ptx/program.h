@@ -77,7 +77,13 @@ enum px_fill {
     X(IS_EXPLICIT_CLUSTER, "%is_explicit_cluster")                                                 \
     X(DYNAMIC_SMEM_SIZE, "%dynamic_smem_size")                                                     \
     X(TOTAL_SMEM_SIZE, "%total_smem_size")                                                         \
-    X(AGGR_SMEM_SIZE, "%aggr_smem_size")
+    X(AGGR_SMEM_SIZE, "%aggr_smem_size")                                                           \
+    X(RESERVED_SMEM_BEGIN, "%reserved_smem_offset_begin")                                          \
+    X(RESERVED_SMEM_END, "%reserved_smem_offset_end")                                              \
+    X(RESERVED_SMEM_CAP, "%reserved_smem_offset_cap")                                              \
+    X(RESERVED_SMEM_0, "%reserved_smem_offset_0")                                                  \
+    X(RESERVED_SMEM_1, "%reserved_smem_offset_1")                                                  \
+    X(CURRENT_GRAPH_EXEC, "%current_graph_exec")
 
 enum px_special {
 #define PX_SPECIAL_ENUM(name, text) PX_SPECIAL_##name,

@@ -152,22 +152,20 @@ static void initial_scalar(struct initial *v, uint64_t index)
     memcpy(v->bytes + at_B, &bits, v->shape->element_B < 8 ? v->shape->element_B : 8);
 }
 
-// A list in braces, whose first element is number `first`, in dimension `level`.
-static void initial_list(struct initial *v, unsigned level, uint64_t first)
+// A list in braces, whose first element is number `at`, in dimension `level`. Returns the number of
+// the next one: values follow each other, also after rows that are not full (recorded:
+// spaces/global-init-2d).
+static uint64_t initial_list(struct initial *v, unsigned level, uint64_t at)
 {
     struct px_reader *r = v->r;
-    uint64_t stride = 1, at = first;
-    for (unsigned i = level + 1; i < v->shape->dimensions; i++)
-        stride *= v->shape->counts[i];
     px_reader_expect(r, "{");
     while (!r->error && !px_lex_is(&r->x, "}")) {
         if (px_lex_is(&r->x, "{")) {
             if (level + 1 >= v->shape->dimensions) {
                 px_reader_fail(r, -EINVAL, "the initial value has more braces than dimensions");
-                return;
+                return at;
             }
-            initial_list(v, level + 1, at);
-            at += stride;
+            at = initial_list(v, level + 1, at);
         } else {
             initial_scalar(v, at++);
         }
@@ -175,6 +173,7 @@ static void initial_list(struct initial *v, unsigned level, uint64_t first)
             break;
     }
     px_reader_expect(r, "}");
+    return at;
 }
 
 static void shape_dimensions(struct px_reader *r, struct shape *shape, unsigned vector)

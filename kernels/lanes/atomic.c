@@ -8,6 +8,7 @@
 #include "address.inc.h"
 #include "convert_scalar.h"
 #include "families.h"
+#include "float.inc.h"
 
 typedef unsigned __int128 kn_u128;
 
@@ -61,14 +62,14 @@ static inline uint32_t add_f32_flushed(uint32_t a, uint32_t b)
     return flushed(add_f32(flushed(a), flushed(b)));
 }
 
-static inline uint64_t add_f64(uint64_t a, uint64_t b)
+// Of two NaNs, shared memory gets the old one, made quiet, and global memory the new one as it is
+// (recorded: atomics/add.f64).
+static inline uint64_t add_f64(uint64_t a, uint64_t b, bool shared)
 {
-    double x, y;
-    memcpy(&x, &a, sizeof x);
-    memcpy(&y, &b, sizeof y);
-    x += y;
-    memcpy(&a, &x, sizeof a);
-    return x != x ? UINT64_C(0x7fffffffffffffff) : a;
+    const double x = kn_f64(a), y = kn_f64(b);
+    if (!shared && (x != x || y != y))
+        return y != y ? b : a;
+    return kn_f64_result2(x + y, x, y);
 }
 
 static inline float f32_of_bf16(uint16_t bits)
@@ -142,7 +143,7 @@ PICK(pick_bf16, f32_of_bf16, 0x7fff)
     X(inc_32, "inc.32", uint32_t, "w", old >= b ? 0 : old + 1)                                     \
     X(dec_32, "dec.32", uint32_t, "w", old == 0 || old > b ? b : old - 1)                          \
     X(add_f32, "add.f32", uint32_t, "w", plain ? add_f32(old, b) : add_f32_flushed(old, b))        \
-    X(add_f64, "add.f64", uint64_t, "l", add_f64(old, b))                                          \
+    X(add_f64, "add.f64", uint64_t, "l", add_f64(old, b, plain))                                   \
     X(add_f16, "add.f16", uint16_t, "h", add_f16(old, b))                                          \
     X(add_bf16, "add.bf16", uint16_t, "h", add_bf16(old, b))                                       \
     X(add_f16x2, "add.f16x2", uint32_t, "w", PAIR(add_f16, old, b))                                \

@@ -262,8 +262,7 @@ static void set_predicate_where(const struct kn_op *op, struct kn_warp *w, const
 ISSPACEP(shared, IN_SHARED)
 ISSPACEP(local, IN_LOCAL)
 ISSPACEP(param, IN_PARAM)
-ISSPACEP(global, !IN_SHARED && !IN_LOCAL && !IN_PARAM)
-ISSPACEP(const, false)
+ISSPACEP(global, !IN_SHARED && !IN_LOCAL) // parameters too (recorded: spaces/isspacep)
 
 const struct kn_form KN_FAMILY(memory)[] = {
     LOAD_LIST(LOAD_ROW, generic) LOAD_LIST(LOAD_ROW, shared) LOAD_LIST(LOAD_ROW, local)
@@ -274,6 +273,5 @@ const struct kn_form KN_FAMILY(memory)[] = {
     ROW(isspacep_local, "isspacep.local", "p=l"),
     ROW(isspacep_param, "isspacep.param", "p=l"),
     ROW(isspacep_global, "isspacep.global", "p=l"),
-    ROW(isspacep_const, "isspacep.const", "p=l"),
     {0},
 };

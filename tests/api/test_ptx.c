@@ -96,7 +96,7 @@ TEST(not_supported)
     start();
     static const char text[] = HEAD ".visible .entry good()\n{\nret;\n}\n"
                                     ".visible .entry bad()\n{\n.reg .b64 %rd<2>;\n"
-                                    "cvta.param.u64 %rd1, %rd1;\nret;\n}\n";
+                                    "cvta.shared::cluster.u64 %rd1, %rd1;\nret;\n}\n";
     CUmodule m;
     CUfunction f;
     EXPECT_OK(cuModuleLoadData(&m, text));
