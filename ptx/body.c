@@ -76,7 +76,7 @@ static void own_variable(struct px_reader *r, const struct px_variable *variable
                          const struct px_token *name, void *context)
 {
     struct px_body *b = context;
-    struct px_own own = {.space = variable->space};
+    struct px_own own = {.space = variable->space, .element_B = variable->element_B};
     if (variable->space == PX_SHARED && !variable->size_B)
         own.dynamic = true;
     else if (variable->space == PX_SHARED)

@@ -30,6 +30,7 @@ struct px_slot {
 struct px_own {
     enum px_space space;
     uint32_t at_B;
+    uint32_t element_B;
     bool dynamic; // extern shared
 };
 

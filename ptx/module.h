@@ -54,6 +54,7 @@ struct px_variable {
     enum px_space space;
     uint64_t size_B; // 0 for `.extern .shared x[]`
     uint32_t alignment_B;
+    uint32_t element_B; // of an element: x[n] is the address of x plus n times that
     bool visible, external, weak, managed;
     unsigned part;       // of a linked module: the text that defines it
     const void *initial; // size_B bytes, or NULL for zeros

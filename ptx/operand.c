@@ -87,6 +87,22 @@ static void offset_read(struct px_body *b, struct px_operand *out)
     out->value = minus ? (int64_t)-c.bits : (int64_t)c.bits;
 }
 
+// The element of a variable: A[5], whose address is the operand's value.
+static void index_read(struct px_body *b, struct px_operand *out)
+{
+    struct px_reader *r = &b->r;
+    struct px_constant c;
+    if (!px_lex_take(&r->x, "[") || !px_constant_read(r, &c))
+        return;
+    if (c.is_float)
+        px_reader_fail(r, -EINVAL, "the number of an element cannot be a float");
+    px_reader_expect(r, "]");
+    if (!r->error)
+        out->value = (int64_t)c.bits * (out->kind == PX_OPERAND_OWN
+                                            ? b->own[out->symbol].element_B
+                                            : r->module->variables[out->symbol].element_B);
+}
+
 static void name_operand(struct px_body *b, struct px_operand *out)
 {
     struct px_reader *r = &b->r;
@@ -112,6 +128,8 @@ static void name_operand(struct px_body *b, struct px_operand *out)
     if (out->kind == PX_OPERAND_VARIABLE || out->kind == PX_OPERAND_OWN ||
         out->kind == PX_OPERAND_PARAMETER)
         offset_read(b, out);
+    if (out->kind == PX_OPERAND_VARIABLE || out->kind == PX_OPERAND_OWN)
+        index_read(b, out);
 }
 
 // {a, b}, [a, b] or (a, b): the token is after the bracket.

@@ -299,6 +299,7 @@ static void one_variable(struct px_reader *r, const struct head *head, enum px_s
         .name = px_arena_text(&r->module->state->arena, name.at, name.length),
         .space = reference_space(space, head->type),
         .size_B = shape.elements * shape.element_B,
+        .element_B = (uint32_t)shape.element_B * (head->vector ? head->vector : 1),
         .alignment_B = head->alignment_B,
         .visible = linkage.visible || linkage.common,
         .external = linkage.external,

@@ -71,11 +71,23 @@ static void old_spellings(void)
         EXPECT_EQ(words[i], i + 32);
 }
 
+// "mov.u32 ptr, A[5]; // get address of array element with index 5"
+static void address_of_element(void)
+{
+    run("8.0", "sm_80",
+        ".shared .b32 a[8]; .shared .v2 .b32 b[4]; mov.u32 %r1, a; mov.u32 %r0, a[5];\n"
+        "sub.u32 %r0, %r0, %r1; mov.u32 %r2, b; mov.u32 %r3, b[3]; sub.u32 %r3, %r3, %r2;\n"
+        "mad.lo.u32 %r0, %r3, 256, %r0;");
+    for (uint32_t i = 0; i < 32; i++)
+        EXPECT_EQ(words[i], 3 * 8 * 256 + 5 * 4);
+}
+
 int main(void)
 {
     dm_guard_init();
     vote_of_active_threads();
     shuffle_of_active_threads();
     old_spellings();
+    address_of_element();
     return 0;
 }

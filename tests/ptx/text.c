@@ -92,6 +92,9 @@ static void heads(void)
     expect_refused(".version 8\n.target sm_90", -EINVAL, "\"8\" is not a version of PTX");
     expect_refused(".version 8.0\n.target hopper", -EINVAL, "\"hopper\" is not a target");
     expect_refused(".version 8.0\n.target sm_90\n.address_size 32", -ENOTSUP, "must be 64");
+    expect_refused(".version 8.0\n.target sm_90\n.address_size 64\n.entry k() {\n"
+                   ".reg .b32 %r; .shared .b32 a[4]; mov.u32 %r, a[1.5]; }",
+                   -EINVAL, "the number of an element cannot be a float");
     expect_refused(".version 8.0\n.target sm_90\nfoo", -EINVAL,
                    "line 3: \"foo\" does not begin a declaration");
     expect_refused(".version 8.0\n.target sm_90\n/* no end", -EINVAL, "line 3");
