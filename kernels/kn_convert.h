@@ -21,7 +21,7 @@
 //
 // So far only the tests and the benchmark call these functions: copies between CUDA arrays do not
 // change formats, and OpenGL converts its own transfers (docs/internals/opengl-transfers.md).
-// Texture fetches in kernels will use them.
+// Texture fetches in kernels follow the card's own arithmetic instead (kn_sample.h).
 #pragma once
 
 #include <stdbool.h>

@@ -109,10 +109,12 @@ struct em_extent3 {
 // Instead of an address, a texture or surface reference has a number in em_module.variables.
 #define EM_REFERENCE_NUMBER(variable) (UINT64_C(0xfffff00000000000) + (variable))
 
-// What a texture or surface reference was bound to when the kernel was launched.
-struct em_launch_reference {
-    uint64_t number;
-    struct em_object *object; // a texture or surface (kernel_object.h): a reference; or NULL
+// A texture or surface that an argument of a launch names, or that a reference was bound to. The
+// launch keeps it, even if the program destroys it.
+struct em_launch_object {
+    uint64_t handle;          // or the number of a reference
+    int kind;                 // enum kn_object_kind
+    struct em_object *object; // a reference; NULL if there is no such object
 };
 
 // One launch, as an executor sees it.
@@ -124,8 +126,8 @@ struct em_grid {
     bool cooperative;          // all blocks run at the same time
     const void *arguments;     // parameters_B bytes
     const uint64_t *variables; // the addresses of the image's variables
-    const struct em_launch_reference *references;
-    unsigned reference_count;
+    const struct em_launch_object *objects;
+    unsigned object_count;
     unsigned multiprocessors;         // of the device
     struct em_context *context;       // whose textures and surfaces handles name
     const struct em_command *command; // that launches it

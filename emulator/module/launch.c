@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The command of a launch. In memory:
 //
-//     │ struct launch_command │ accesses │ references │ arguments │
+//     │ struct launch_command │ accesses │ objects │ arguments │
 //
 // There is an access for each address argument, and one for each level of each texture and surface.
 #include "kernel_launch.h"
@@ -25,6 +25,7 @@
 #include "limit.h"
 #include "lock.h"
 #include "memory.h"
+#include "program.h"
 #include "stream.h"
 #include "trace.h"
 
@@ -34,13 +35,13 @@ struct launch_command {
     struct em_extent3 blocks, threads, cluster;
     unsigned shared_B;
     bool cooperative;
-    uint32_t references_at, arguments_at; // in bytes from the start of this struct
-    uint32_t reference_count;
+    uint32_t objects_at, arguments_at; // in bytes from the start of this struct
+    uint32_t object_count;
 };
 
-static struct em_launch_reference *references_of(const struct launch_command *c)
+static struct em_launch_object *objects_of(const struct launch_command *c)
 {
-    return (struct em_launch_reference *)((char *)c + c->references_at);
+    return (struct em_launch_object *)((char *)c + c->objects_at);
 }
 
 // The memory in which a command is built: the heap for large ones.
@@ -68,8 +69,8 @@ static CUresult run_launch(struct em_command *command)
         .variables = c->function->module->variables,
         .multiprocessors = (unsigned)em_device_attribute(c->function->object.context->device,
                                                          DM_ATTRIBUTE_multiprocessor_count),
-        .references = references_of(c),
-        .reference_count = c->reference_count,
+        .objects = objects_of(c),
+        .object_count = c->object_count,
         .context = c->function->object.context,
         .command = command,
     };
@@ -84,9 +85,9 @@ static CUresult clone_launch(struct em_command *command)
     em_assert_locked();
     struct launch_command *c = (struct launch_command *)command;
     em_object_ref(&c->function->object);
-    for (uint32_t i = 0; i < c->reference_count; i++)
-        if (references_of(c)[i].object)
-            em_object_ref(references_of(c)[i].object);
+    for (uint32_t i = 0; i < c->object_count; i++)
+        if (objects_of(c)[i].object)
+            em_object_ref(objects_of(c)[i].object);
     return CUDA_SUCCESS;
 }
 
@@ -94,7 +95,7 @@ static void release_launch(struct em_command *command)
 {
     em_assert_locked();
     struct launch_command *c = (struct launch_command *)command;
-    em_launch_references_drop(references_of(c), c->reference_count);
+    em_launch_objects_drop(objects_of(c), c->object_count);
     em_object_unref(&c->function->object);
 }
 
@@ -154,31 +155,31 @@ static unsigned count_addresses(const struct em_code *code)
 
 // The parts of a command that are known before its size.
 struct parts {
-    unsigned accesses, references;
-    size_t references_B, size_B;
-    void *early; // for kernels with objects: the references, then the arguments
+    unsigned accesses, objects;
+    size_t objects_B, size_B;
+    void *early; // for kernels with objects: the objects, then the arguments
 };
 
-// Reads the arguments of a kernel with objects, and keeps its references.
+// Reads the arguments of a kernel with objects, and keeps the objects.
 static CUresult parts_early(const struct em_launch_config *config, struct em_function *f,
                             struct parts *p)
 {
     const struct em_code *code = f->code;
-    p->references = em_launch_references_count(code);
-    p->references_B = p->references * sizeof(struct em_launch_reference);
-    p->early = dm_alloc(p->references_B + code->parameters_B + 1);
+    p->objects = code->objects->count;
+    p->objects_B = p->objects * sizeof(struct em_launch_object);
+    p->early = dm_alloc(p->objects_B + code->parameters_B + 1);
     if (!p->early)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for the arguments of %s",
                        code->name);
-    unsigned char *arguments = (unsigned char *)p->early + p->references_B;
+    unsigned char *arguments = (unsigned char *)p->early + p->objects_B;
     CUresult r = em_launch_arguments(config, f, arguments);
     if (!r)
-        r = em_launch_references(f, p->early);
+        r = em_launch_objects(f, arguments, p->early);
     if (r) {
         dm_free(p->early);
         return r;
     }
-    p->accesses += em_launch_objects(f, arguments, p->early, NULL);
+    p->accesses += em_launch_object_accesses(f, p->early, NULL);
     return CUDA_SUCCESS;
 }
 
@@ -188,23 +189,23 @@ static CUresult parts_find(const struct em_launch_config *config, struct em_func
     *p = (struct parts){.accesses = count_addresses(f->code)};
     CUresult r = f->code->objects ? parts_early(config, f, p) : CUDA_SUCCESS;
     p->size_B = sizeof(struct launch_command) + p->accesses * sizeof(struct em_access) +
-                p->references_B + f->code->parameters_B;
+                p->objects_B + f->code->parameters_B;
     return r;
 }
 
 static CUresult fill_arguments(const struct em_launch_config *config, struct em_function *f,
                                const struct parts *p, struct launch_command *c)
 {
-    c->references_at = (uint32_t)(sizeof *c + p->accesses * sizeof(struct em_access));
-    c->arguments_at = (uint32_t)(c->references_at + p->references_B);
-    c->reference_count = p->references;
+    c->objects_at = (uint32_t)(sizeof *c + p->accesses * sizeof(struct em_access));
+    c->arguments_at = (uint32_t)(c->objects_at + p->objects_B);
+    c->object_count = p->objects;
     if (!p->early)
         return em_launch_arguments(config, f, (unsigned char *)c + c->arguments_at);
-    memcpy(references_of(c), p->early, p->references_B + f->code->parameters_B);
+    memcpy(objects_of(c), p->early, p->objects_B + f->code->parameters_B);
     return CUDA_SUCCESS;
 }
 
-// The rest of a command, which has its arguments and references.
+// The rest of a command, which has its arguments and objects.
 static void fill(const struct em_launch_config *config, struct em_function *f,
                  struct launch_command *c)
 {
@@ -215,7 +216,7 @@ static void fill(const struct em_launch_config *config, struct em_function *f,
     c->command.access_count = fill_accesses(code, arguments, accesses);
     if (code->objects)
         c->command.access_count +=
-            em_launch_objects(f, arguments, references_of(c), accesses + c->command.access_count);
+            em_launch_object_accesses(f, objects_of(c), accesses + c->command.access_count);
     if (code->prints)
         em_limit_fix(f->object.context, CU_LIMIT_PRINTF_FIFO_SIZE);
     if (code->allocates)
@@ -254,7 +255,7 @@ static CUresult build(const struct em_launch_config *config, struct em_function 
     if (!r)
         fill(config, f, c);
     else if (p.early)
-        em_launch_references_drop(p.early, p.references);
+        em_launch_objects_drop(p.early, p.objects);
     dm_free(p.early);
     if (r && c != &space->command)
         dm_free(c);

@@ -17,13 +17,13 @@
 #include "grid.h"
 #include "kernel_heap.h"
 #include "kernel_output.h"
-#include "kernel_object.h"
 #include "lock.h"
 #include "memory_device.h"
 #include "mutex.h"
 #include "pkey.h"
 #include "pressure.h"
 #include "program.h"
+#include "ptx_object.h"
 #include "ptx_check.h"
 #include "quirk.h"
 #include "schedule_log.h"
@@ -48,7 +48,8 @@ struct ptx_code {
     unsigned function;
     const struct px_program *program; // NULL until the kernel is asked for
     struct em_parameter *parameters;
-    struct em_ptx_said said; // under em_lock
+    struct em_ptx_said said; // under em_lock, like the next one
+    bool said_empty;         // that a handle names nothing
 };
 
 static struct ptx_code *ptx_code(const struct em_code *code)
@@ -127,12 +128,6 @@ static void print_argument(const struct em_code *code, unsigned parameter, const
 
 // ---- running ----
 
-// An object that the kernel uses.
-struct ptx_held {
-    struct em_object *object; // a reference
-    struct ptx_held *next;
-};
-
 struct ptx_job {
     const struct em_grid *grid;
     struct em_kernel_output output;
@@ -145,8 +140,7 @@ struct ptx_job {
     bool failed;
     uint64_t failed_part; // the first one that has failed
     struct px_failure failure;
-    struct ptx_held *held; // under em_lock, like the next one
-    bool short_of_memory;  // for ptx_held
+    struct em_ptx_objects objects;
 };
 
 // Memory that is not the device's: the driver must know it.
@@ -158,55 +152,9 @@ static bool is_known(const struct kn_memory *memory, uint64_t address, uint32_t 
     return known;
 }
 
-static const void *find_reference(const struct em_grid *grid, enum kn_object_kind kind,
-                                  uint64_t number)
-{
-    for (unsigned i = 0; i < grid->reference_count; i++)
-        if (grid->references[i].number == number && grid->references[i].object)
-            return em_kernel_object_model((struct em_texture *)grid->references[i].object);
-    return em_quirk(OBJECT_HANDLE_EMPTY) ? em_kernel_object_empty(kind) : NULL;
-}
-
-// Textures and surfaces stay valid until the kernel has ended, even if the program destroys them.
-// A part of the kernel asks once for each object that it uses.
 static const void *find_object(void *context, enum kn_object_kind kind, uint64_t handle)
 {
-    struct ptx_job *job = context;
-    if (handle >= EM_REFERENCE_NUMBER(0))
-        return find_reference(job->grid, kind, handle);
-    struct ptx_held *held = dm_alloc(sizeof *held);
-    struct em_texture *found = NULL;
-    em_lock();
-    if (!held)
-        job->short_of_memory = true;
-    else
-        found = em_kernel_object(job->grid->context, kind, handle);
-    if (found) {
-        held->object = em_kernel_object_base(found);
-        em_object_ref(held->object);
-        held->next = job->held;
-        job->held = held;
-    }
-    const bool empty =
-        held && !found && em_quirk(OBJECT_HANDLE_EMPTY) && em_kernel_handle_is_empty(handle);
-    em_unlock();
-    if (found)
-        return em_kernel_object_model(found);
-    dm_free(held);
-    return empty ? em_kernel_object_empty(kind) : NULL;
-}
-
-static void drop_objects(struct ptx_job *job)
-{
-    em_lock();
-    for (struct ptx_held *h = job->held; h; h = h->next)
-        em_object_unref(h->object);
-    em_unlock();
-    while (job->held) {
-        struct ptx_held *next = job->held->next;
-        dm_free(job->held);
-        job->held = next;
-    }
+    return em_ptx_object_find(&((struct ptx_job *)context)->objects, kind, handle);
 }
 
 static void print(void *context, const char *text, size_t size_B, uint64_t record_B)
@@ -277,17 +225,21 @@ static enum em_diagnostic diagnostic_of(enum px_failure_kind kind)
     case PX_FAILED_ADDRESS:
     case PX_FAILED_SHARED:
     case PX_FAILED_LOCAL:
+    case PX_FAILED_OUTSIDE:
         return EM_DIAG_K01;
     case PX_FAILED_MISALIGNED:
         return EM_DIAG_K05;
     case PX_FAILED_DEADLOCK:
         return EM_DIAG_K04;
+    case PX_FAILED_TEXTURE:
+    case PX_FAILED_SURFACE:
+        return EM_DIAG_K06;
     default:
         return EM_DIAG_GENERAL;
     }
 }
 
-static CUresult report(const struct ptx_job *job)
+static CUresult report(struct ptx_job *job)
 {
     const struct px_failure *f = &job->failure;
     const struct ptx_code *c = ptx_code(job->grid->code);
@@ -298,20 +250,17 @@ static CUresult report(const struct ptx_job *job)
     if (f->placed)
         snprintf(where + used, sizeof where - used, ", block (%u,%u,%u), thread (%u,%u,%u)",
                  f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2]);
-    if (f->kind == PX_FAILED_ADDRESS || f->kind == PX_FAILED_FREE || f->kind == PX_FAILED_TEXTURE ||
-        f->kind == PX_FAILED_SURFACE) {
+    if (f->kind == PX_FAILED_ADDRESS || f->kind == PX_FAILED_FREE) {
         char text[160];
         em_lock();
-        const bool short_of_memory = job->short_of_memory;
-        if (f->kind == PX_FAILED_ADDRESS || f->kind == PX_FAILED_FREE)
-            em_memory_text(f->address, text, sizeof text);
-        else
-            em_kernel_object_text(job->grid->context,
-                                  f->kind == PX_FAILED_TEXTURE ? KN_OBJECT_TEXTURE
-                                                               : KN_OBJECT_SURFACE,
-                                  f->address, text, sizeof text);
+        em_memory_text(f->address, text, sizeof text);
         em_unlock();
-        if (short_of_memory)
+        snprintf(memory, sizeof memory, "; %s", text);
+    } else if (f->kind == PX_FAILED_TEXTURE || f->kind == PX_FAILED_SURFACE) {
+        char text[160];
+        if (!em_ptx_object_text(
+                &job->objects, f->kind == PX_FAILED_TEXTURE ? KN_OBJECT_TEXTURE : KN_OBJECT_SURFACE,
+                f->address, text, sizeof text))
             return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "kernel %s: out of host memory", c->code.name);
         snprintf(memory, sizeof memory, "; %s", text);
     }
@@ -326,6 +275,7 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
                      const struct px_program *program)
 {
     static uint64_t grids; // atomic
+    job->objects = (struct em_ptx_objects){.grid = grid};
     job->host = (struct px_host){.context = job,
                                  .foreign = is_known,
                                  .object = find_object,
@@ -401,8 +351,8 @@ static CUresult run_grid(const struct em_grid *grid)
         run_part(&job, 0);
     else
         em_workers_run(run_part, &job, job.parts);
-    if (job.held)
-        drop_objects(&job);
+    if (job.objects.held || job.objects.empty)
+        em_ptx_objects_finish(&job.objects, &ptx_code(grid->code)->said_empty);
     if (program->prints)
         em_kernel_output_write(&job.output);
     if (job.host.checks)

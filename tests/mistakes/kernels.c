@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mistakes of kernels in PTX (K01 to K05).
+// Mistakes of kernels in PTX (K01 to K06).
 #include "../api/kernel_text.h"
 
 #define KERNEL(name, body)                                                                         \
@@ -150,6 +150,64 @@ TEST(k05_twin)
     EXPECT_NO_DIAGNOSTIC();
 }
 
+static CUtexObject texture_of_floats(void)
+{
+    CUarray a;
+    CUtexObject t;
+    MUST(cuArrayCreate(
+        &a, &(CUDA_ARRAY_DESCRIPTOR){.Width = 8, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1}));
+    MUST(cuTexObjectCreate(
+        &t, &(CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a},
+        &(CUDA_TEXTURE_DESC){.addressMode = {CU_TR_ADDRESS_MODE_CLAMP}}, NULL));
+    return t;
+}
+
+// A kernel whose argument is a texture.
+static CUfunction fetching_kernel(void)
+{
+    return kernel(KERNEL("k", "mov.b32 %r4, 0f3f000000;\n"
+                              "tex.1d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%x0, {%r4}];\n"));
+}
+
+TEST(k06_destroyed)
+{
+    ptx_start();
+    // [K06 wrong]
+    CUtexObject t = texture_of_floats();
+    CUfunction k = fetching_kernel();
+    EXPECT_OK(cuTexObjectDestroy(t));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&t}, NULL));
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    // [end]
+    EXPECT_DIAGNOSTIC(K06);
+}
+
+TEST(k06_twin)
+{
+    ptx_start();
+    // [K06 right]
+    CUtexObject t = texture_of_floats();
+    CUfunction k = fetching_kernel();
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&t}, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_OK(cuTexObjectDestroy(t));
+    // [end]
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// A card reads zeros through 0, so the personality of the driver goes on.
+TEST(k06_no_handle)
+{
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    ptx_start();
+    CUtexObject t = 0;
+    CUfunction k = fetching_kernel();
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&t}, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_DIAGNOSTIC(K06);
+}
+
 TESTS(CASE(k01_past_the_end), CASE(k01_twin), CASE(k02_shared), CASE(k02_twin),
       CASE(k03_no_barrier), CASE(k03_twin), CASE(k04_barrier_in_a_branch), CASE(k04_twin),
-      CASE(k05_misaligned), CASE(k05_twin))
+      CASE(k05_misaligned), CASE(k05_twin), CASE(k06_destroyed), CASE(k06_twin),
+      CASE(k06_no_handle))

@@ -82,6 +82,8 @@ HELPERS = {
         '`%x2` the word of the thread there, `%r2` its word in shared memory and `%r3` that of a '
         'thread of the other warp'
     ),
+    'texture_of_floats()': '`cuTexObjectCreate` of a one-dimensional array',
+    'fetching_kernel()': 'a kernel whose argument is a texture, from which it fetches',
     'buffer()': 'registers a new buffer of 4096 bytes',
     'texture()': 'registers a new 16 x 16 texture of two levels',
     'virtual_buffer(size)': '`cardlessBufferCreate`: a buffer of the virtual graphics API',
