@@ -112,6 +112,7 @@ CUresult em_memory_enter(struct em_allocation *a)
     a->born_call = em_call_now();
     a->born_by = em_entry_name();
     link_to_context(a);
+    em_written_begin(a);
     return CUDA_SUCCESS;
 }
 
@@ -132,6 +133,8 @@ void em_memory_leave(struct em_allocation *a)
     if (last_found == a)
         last_found = NULL;
     unlink_from_context(a);
+    em_written_unref(a->written);
+    a->written = NULL;
     if (a->ipc_slot)
         em_ipc_shared_free(a->ipc_slot);
 }
@@ -349,6 +352,8 @@ static const struct em_watch_ops *watch_memory(struct em_access *access)
         access->epoch = departures;
     }
     const struct em_allocation *a = access->owner;
+    if (a && em_unlikely(a->written))
+        em_written_note_access(a, access);
     return a ? a->watch : NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "access.h"
 #include "context.h"
 #include "physical.h"
+#include "written.h"
 
 // The kinds of memory, each with its name in messages. The list is closed.
 #define EM_MEMORY_KINDS(X)                                                                         \
@@ -58,7 +59,8 @@ struct em_allocation {
     struct em_object *pool;       // POOLED: the pool, else NULL
     struct dm_physical *physical; // its bytes if they are in a single object, else NULL
     uint64_t physical_offset;
-    void *owner; // for `release`
+    struct em_written *written; // bytes that have a value; NULL: all. em_memory_enter sets it
+    void *owner;                // for `release`
     // Undoes the mapping and frees the struct. Precondition: em_lock held.
     void (*release)(struct em_allocation *);
     // cuMemFree of an address inside, if several mappings share one allocation. If NULL, cuMemFree

@@ -89,6 +89,18 @@ static CUresult collect(uint64_t address, uint64_t size, struct udmabuf_create_l
     return CUDA_SUCCESS;
 }
 
+// From now on others may write there unseen.
+static void note_written(uint64_t address, uint64_t size_B)
+{
+    for (uint64_t at = address; at < address + size_B;) {
+        const struct em_allocation *a = em_memory_overlapping(at, address + size_B - at);
+        if (!a)
+            return;
+        em_written_note(a, a->base, a->size);
+        at = a->base + a->size;
+    }
+}
+
 CUresult em_range_dma_buf(uint64_t address, uint64_t size, int *fd)
 {
     int maker = -1;
@@ -103,6 +115,7 @@ CUresult em_range_dma_buf(uint64_t address, uint64_t size, int *fd)
     CUresult r = collect(address, size, list);
     if (r)
         goto unlock;
+    note_written(address, size);
     maker = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
     if (maker < 0) {
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,

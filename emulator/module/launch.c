@@ -138,6 +138,8 @@ static unsigned fill_accesses(const struct em_code *code, const unsigned char *a
             from = address;
             size_B = accessed_B(code, p, arguments, a->base + a->size - address);
         }
+        if (a->written && !code->notes_writes && p->use == EM_PARAMETER_WRITES)
+            em_written_note(a, from, size_B);
         if (size_B)
             em_memory_access(&to[count++], a, from, size_B,
                              p->use == EM_PARAMETER_READS ? EM_ACCESS_READ : EM_ACCESS_WRITE_SOME);

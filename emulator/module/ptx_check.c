@@ -18,13 +18,32 @@ bool em_ptx_check_on(void)
 
 // ---- memory ----
 
+// The map of an allocation's written bytes, or NULL if all of them count as written: memory that
+// another process writes, too.
+static uint8_t *written_of(struct em_ptx_check *check, const struct em_allocation *a)
+{
+    struct em_written *w = a->written;
+    if (!w || __atomic_load_n(&w->all, __ATOMIC_RELAXED) || a->ipc_slot)
+        return NULL;
+    for (unsigned i = 0; i < check->held_count; i++)
+        if (check->held[i] == w)
+            return (uint8_t *)w->words;
+    if (check->held_count == EM_PTX_HELD) {
+        em_written_note(a, a->base, a->size);
+        return NULL;
+    }
+    check->held[check->held_count++] = em_written_ref(w);
+    return (uint8_t *)w->words;
+}
+
 // The range is that of the allocation, so that most accesses need no lock.
 static bool find(void *context, uint64_t address, uint32_t size_B, struct px_range *out)
 {
     em_lock();
     const struct em_allocation *a = em_memory_find(address, size_B);
     if (a)
-        *out = (struct px_range){.first = a->base, .end = a->base + a->size};
+        *out = (struct px_range){
+            .first = a->base, .end = a->base + a->size, .written = written_of(context, a)};
     em_unlock();
     return a != NULL;
 }
@@ -138,7 +157,7 @@ static bool is_repeated(struct em_ptx_said *said, const struct px_finding *f)
     return repeated;
 }
 
-void em_ptx_check_report(const struct em_ptx_check *check, const char *kernel,
+void em_ptx_check_report(struct em_ptx_check *check, const char *kernel,
                          const struct px_program *program, struct em_ptx_said *said)
 {
     em_assert_unlocked();
@@ -154,4 +173,8 @@ void em_ptx_check_report(const struct em_ptx_check *check, const char *kernel,
             report_unwritten(f, kernel, where, program);
         em_check_found();
     }
+    em_lock();
+    while (check->held_count)
+        em_written_unref(check->held[--check->held_count]);
+    em_unlock();
 }

@@ -408,6 +408,7 @@ struct em_code *em_ptx_kernel_new(struct px_module *text, unsigned function)
         .registers = REGISTERS_LEAST,
         .most_threads = volume(f->limits.most_threads),
         .target = text->target,
+        .notes_writes = true,
     };
     for (int i = 0; i < 3; i++) {
         c->code.required_threads[i] = f->limits.required_threads[i];

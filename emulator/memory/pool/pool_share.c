@@ -204,6 +204,7 @@ CUresult em_pool_export_pointer(uint64_t address, CUmemPoolPtrExportData *out)
                     em_memory_text(address, text, sizeof text));
         goto unlock;
     }
+    em_written_note(a, a->base, a->size); // from now on others may write there unseen
     struct pointer_data d = {.identity = p->identity, .offset = address - p->base, .size = a->size};
     memcpy(d.magic, pointer_magic, sizeof d.magic);
     d.check = check_of(&d);
