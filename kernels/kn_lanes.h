@@ -108,7 +108,11 @@ struct kn_memory {
     uint64_t device_first, device_end;
     // Returns whether kernels may access size_B bytes of memory outside the device's range.
     bool (*foreign)(const struct kn_memory *memory, uint64_t address, uint32_t size_B, bool write);
-    void *owner;                // for `foreign`
+    void *owner; // for `foreign`
+    // Called for each access of an operation whose lanes access ranges (kn_range), at a generic
+    // address that is valid; or NULL. Returns false if the warp has to stop: kn_warp.stop says why.
+    bool (*watch)(struct kn_warp *w, const struct kn_op *op, int lane, uint64_t address,
+                  uint32_t size_B, bool write);
     struct kn_objects *objects; // NULL: there are no textures and surfaces
     uint64_t *phases;           // counts completed phases of mbarrier objects; or NULL
 };

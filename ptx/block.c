@@ -338,6 +338,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
                    .device_first = grid->host->device_first,
                    .device_end = grid->host->device_end,
                    .foreign = grid->host->foreign,
+                   .watch = grid->host->checks ? px_checker_watch : NULL,
                    .owner = grid->host->context,
                    .objects = grid->host->object ? &block->objects : NULL,
                    .phases = &block->phases},

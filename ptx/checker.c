@@ -175,31 +175,23 @@ static bool is_outside_local(const struct px_block *block, uint64_t offset, uint
     return !program->has_stack && offset + size_B > program->local_B;
 }
 
-static const struct kn_op *fail(struct px_warp *warp, const struct px_access *access, int lane,
-                                uint64_t address, bool local)
+static void fail(struct px_warp *warp, const struct px_access *access, int lane, uint64_t address,
+                 bool local)
 {
-    const struct kn_op *none =
-        px_fail(warp, local ? PX_FAILED_LOCAL : PX_FAILED_ADDRESS, UINT32_C(1) << lane, access->op,
-                "%u-byte %s at 0x%llx, %s", access->size_B, access->write ? "write" : "read",
-                (unsigned long long)address,
-                local ? "outside the local memory of the thread"
-                      : "which is not wholly inside an allocation");
+    px_fail(warp, local ? PX_FAILED_LOCAL : PX_FAILED_ADDRESS, UINT32_C(1) << lane, access->op,
+            "%u-byte %s at 0x%llx, %s", access->size_B, access->write ? "write" : "read",
+            (unsigned long long)address,
+            local ? "outside the local memory of the thread"
+                  : "which is not wholly inside an allocation");
     struct px_failure *f = &warp->block->grid->failure;
     f->address = address;
     f->size_B = access->size_B;
     f->write = access->write;
-    return none;
 }
 
-// The address of one lane, and the space that it is in.
-static uint64_t place_of(const struct px_warp *warp, const struct px_access *access, int lane,
-                         enum px_access_space *space)
+// A generic address as one in the space that it is in.
+static uint64_t generic_place(const struct kn_memory *m, uint64_t x, enum px_access_space *space)
 {
-    const struct kn_warp *w = &warp->w;
-    const struct kn_memory *m = w->memory;
-    if (*space != PX_ACCESS_GENERIC)
-        return KN_REGISTER(uint32_t, access->op->a)[lane] + (uint32_t)access->op->i;
-    const uint64_t x = KN_REGISTER(uint64_t, access->op->a)[lane] + access->op->u;
     if (x - m->device_first < m->device_end - m->device_first)
         return x;
     if (x >> 32 == m->shared_window >> 32)
@@ -207,6 +199,51 @@ static uint64_t place_of(const struct px_warp *warp, const struct px_access *acc
     else if (x >> 32 == m->local_window >> 32)
         *space = PX_ACCESS_LOCAL;
     return *space == PX_ACCESS_GENERIC ? x : x & UINT32_MAX;
+}
+
+// The address of one lane, and the space that it is in.
+static uint64_t place_of(const struct px_warp *warp, const struct px_access *access, int lane,
+                         enum px_access_space *space)
+{
+    const struct kn_warp *w = &warp->w;
+    if (*space != PX_ACCESS_GENERIC)
+        return KN_REGISTER(uint32_t, access->op->a)[lane] + (uint32_t)access->op->i;
+    return generic_place(w->memory, KN_REGISTER(uint64_t, access->op->a)[lane] + access->op->u,
+                         space);
+}
+
+// Checks one lane's access, which the form itself would not refuse. Returns false after a failure.
+static bool check_lane(struct px_warp *warp, const struct px_access *access, int lane,
+                       enum px_access_space space, uint64_t at)
+{
+    struct px_checker *checker = warp->block->checker;
+    if (space == PX_ACCESS_SHARED) {
+        px_check_shared(checker, warp, access, lane, (uint32_t)at);
+        return true;
+    }
+    const bool local = space == PX_ACCESS_LOCAL;
+    if (!checker->checks->memory || (local ? !is_outside_local(warp->block, at, access->size_B)
+                                           : px_check_global(checker, warp, access, lane, at)))
+        return true;
+    fail(warp, access, lane, at, local);
+    return false;
+}
+
+bool px_checker_watch(struct kn_warp *w, const struct kn_op *op, int lane, uint64_t address,
+                      uint32_t size_B, bool write)
+{
+    struct px_warp *warp = px_warp_of(w);
+    enum px_access_space space = PX_ACCESS_GENERIC;
+    const uint64_t at = generic_place(w->memory, address, &space);
+    // Barriers in memory are the operations that a fence of the checker stands before.
+    const struct px_access access = {.op = op,
+                                     .value_B = size_B,
+                                     .size_B = size_B,
+                                     .read = !write,
+                                     .write = write,
+                                     .strong = op > warp->block->decoded->ops &&
+                                               op[-1].run[0] == px_op_fence};
+    return !size_B || check_lane(warp, &access, lane, space, at);
 }
 
 // kn_op.b: the bytes of a value; c: flags; d: the space; i: the bytes of a lane's register.
@@ -232,16 +269,10 @@ const struct kn_op *px_op_access(const struct kn_op *op, struct kn_warp *w)
         w->addresses[lane] = at;
         if (at & (access.size_B - 1))
             KN_NEXT; // the form faults
-        if (space == PX_ACCESS_SHARED) {
-            if (at + access.size_B > w->memory->shared_B)
-                KN_NEXT;
-            px_check_shared(checker, warp, &access, lane, (uint32_t)at);
-        } else if (checker->checks->memory &&
-                   (space == PX_ACCESS_LOCAL
-                        ? is_outside_local(warp->block, at, access.size_B)
-                        : !px_check_global(checker, warp, &access, lane, at))) {
-            return fail(warp, &access, lane, at, space == PX_ACCESS_LOCAL);
-        }
+        if (space == PX_ACCESS_SHARED && at + access.size_B > w->memory->shared_B)
+            KN_NEXT;
+        if (!check_lane(warp, &access, lane, space, at))
+            return NULL;
     }
     KN_NEXT;
 }

@@ -51,7 +51,12 @@ bool px_check_global(struct px_checker *checker, const struct px_warp *warp,
 void px_check_shared(struct px_checker *checker, const struct px_warp *warp,
                      const struct px_access *access, int lane, uint32_t offset);
 
+// kn_memory.watch, for operations without px_op_access.
+bool px_checker_watch(struct kn_warp *w, const struct kn_op *op, int lane, uint64_t address,
+                      uint32_t size_B, bool write);
+
 // kn_op.c of px_op_access.
 enum { PX_FLAG_READ = 1, PX_FLAG_WRITE = 2, PX_FLAG_STRONG = 4 };
-// The operations before accesses, after operations that lanes execute together, and before fences.
+// The operations before accesses, after operations that lanes execute together, and before fences
+// and operations of barriers in memory.
 kn_lane_fn px_op_access, px_op_members, px_op_fence;

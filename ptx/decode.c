@@ -187,7 +187,7 @@ static kn_lane_fn *check_of(const struct decoder *d, const struct px_op *op)
     if (op->code != PX_FORM)
         return NULL;
     const char *name = d->forms[op->form].name;
-    if (!strncmp(name, "fence", 5))
+    if (!strncmp(name, "fence", 5) || !strncmp(name, "mbarrier.", 9))
         return px_op_fence;
     return px_access_parse(name, &form) ? px_op_access : NULL;
 }

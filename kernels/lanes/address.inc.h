@@ -84,6 +84,8 @@ static __attribute__((unused)) void *kn_range(const struct kn_op *op, struct kn_
     if (!at)
         kn_fault(w, misaligned ? KN_FAULT_MISALIGNED : KN_FAULT_ADDRESS, UINT32_C(1) << lane, x,
                  size_B, write);
+    else if (m->watch && !m->watch(w, op, lane, x, size_B, write))
+        return NULL;
     return (void *)(uintptr_t)at;
 }
 

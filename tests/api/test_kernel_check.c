@@ -135,7 +135,7 @@ TEST(race_twins)
 TEST(race_text)
 {
     const struct example e = {"text", KERNEL(STORE LOAD_OTHER_WARP OUT), "K03", 0};
-    const CUdeviceptr p = begin("race");
+    CUdeviceptr p = begin("race");
     run_example(&e, p);
     EXPECT(strstr(test_last_line(), "kernel k, line 21, block (0,0,0): thread (32,0,0) writes 4 "
                                     "bytes at byte 128 of s in shared memory, which thread (0,0,0) "
