@@ -299,3 +299,13 @@ const struct kn_op *px_op_fence(const struct kn_op *op, struct kn_warp *w)
         px_race_fence(race, warp->index, kn_mask_of(op + 1, w));
     KN_NEXT;
 }
+
+// After a wait for the phase of a barrier in memory: ordered after the arrivals, as after a fence.
+const struct kn_op *px_op_passed(const struct kn_op *op, struct kn_warp *w)
+{
+    const struct px_warp *warp = px_warp_of(w);
+    struct px_race *race = warp->block->checker->race;
+    if (race)
+        px_race_fence(race, warp->index, w->active);
+    KN_NEXT;
+}

@@ -59,4 +59,4 @@ bool px_checker_watch(struct kn_warp *w, const struct kn_op *op, int lane, uint6
 enum { PX_FLAG_READ = 1, PX_FLAG_WRITE = 2, PX_FLAG_STRONG = 4 };
 // The operations before accesses, after operations that lanes execute together, and before fences
 // and operations of barriers in memory.
-kn_lane_fn px_op_access, px_op_members, px_op_fence;
+kn_lane_fn px_op_access, px_op_members, px_op_fence, px_op_passed;

@@ -184,6 +184,8 @@ static kn_lane_fn *check_of(const struct decoder *d, const struct px_op *op)
         return NULL;
     if (op->code == PX_FORM_TOGETHER || op->code == PX_WARP_BARRIER)
         return px_op_members;
+    if (op->code == PX_PHASE_WAIT)
+        return px_op_passed;
     if (op->code != PX_FORM)
         return NULL;
     const char *name = d->forms[op->form].name;
@@ -396,6 +398,11 @@ static void put(struct decoder *d, uint32_t i)
         return;
     case PX_BRANCH_TABLE:
         put_table(d, i, to);
+        return;
+    case PX_PHASE_WAIT:
+        put_other(d, op, to);
+        if (d->checked)
+            start(d, op, to + 1, px_op_passed, px_op_passed);
         return;
     default:
         put_other(d, op, to);
