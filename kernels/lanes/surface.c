@@ -122,15 +122,17 @@ static bool fault(struct kn_warp *w, const struct operands *o, const struct acce
     return false;
 }
 
-// The lanes that are outside of an image. Writes the addresses of the others.
-static uint32_t outside_of(const struct kn_image *m, const struct operands *o,
-                           enum kn_geometry geometry, const struct access *access,
-                           uint64_t *addresses)
+// Writes the addresses of elements, and the lanes that are outside of an image. Returns false if it
+// has no element for any lane, even if coordinates are clamped.
+static bool find_elements(const struct kn_image *m, const struct operands *o,
+                          enum kn_geometry geometry, const struct access *access,
+                          uint64_t *addresses, uint32_t *outside)
 {
     const uint64_t row_B = (uint64_t)m->width * m->element_B;
     const bool bytes = access->unit_B == 1;
+    *outside = UINT32_MAX;
     if (!fits(m, geometry) || access->size_B > row_B)
-        return UINT32_MAX;
+        return false;
     const struct limits last = {
         .x = (int32_t)(bytes ? row_B - access->size_B : row_B / access->unit_B - 1),
         .y = (int32_t)m->height - 1,
@@ -138,7 +140,8 @@ static uint32_t outside_of(const struct kn_image *m, const struct operands *o,
         .layer = m->dimensions == 3 ? INT32_MAX : (int32_t)m->layers - 1,
         .unit_B = access->unit_B,
         .mask = bytes ? -access->size_B : UINT32_MAX};
-    return place(m, o, &last, addresses);
+    *outside = place(m, o, &last, addresses);
+    return true;
 }
 
 // Finds the elements for some lanes of `mask`. Returns false after a fault.
@@ -160,12 +163,12 @@ static bool take_turn(const struct kn_op *op, struct kn_warp *w, const struct op
         access.unit_B == 1 && m->dimensions ? misaligned(o, turn->lanes, access.size_B) : 0;
     if (__builtin_expect(bad, 0))
         return fault(w, o, &access, KN_FAULT_MISALIGNED, bad, (uint32_t)o->x[kn_lowest(bad)]);
-    turn->outside = outside_of(m, o, KN_SURFACE_GEOMETRY(op->i), &access, w->addresses);
+    const bool exist =
+        find_elements(m, o, KN_SURFACE_GEOMETRY(op->i), &access, w->addresses, &turn->outside);
     bad = turn->outside & turn->lanes;
     if (__builtin_expect(bad && KN_SURFACE_BOUNDARY(op->i) == KN_BOUNDARY_TRAP, 0))
         return fault(w, o, &access, KN_FAULT_OUTSIDE, bad, handle);
-    // A lane is outside of an image that has no element for it, even if coordinates are clamped.
-    if (KN_SURFACE_BOUNDARY(op->i) == KN_BOUNDARY_CLAMP && turn->outside != UINT32_MAX)
+    if (exist && KN_SURFACE_BOUNDARY(op->i) == KN_BOUNDARY_CLAMP)
         turn->outside = 0;
     return true;
 }

@@ -191,11 +191,11 @@ static void check_family(ca_check_fn *check, unsigned rounds)
 
 static void check_all(unsigned rounds)
 {
-    // The first four also test plain C: the references against models, and fetches of textures.
+    // The first five also test plain C: the references against models, and fetches of textures.
     static ca_check_fn *const all[] = {
-        ca_check_models, ca_check_convert_models, ca_check_lane_models,
-        ca_check_sample, ca_check_copy,           ca_check_fill,
-        ca_check_tile,   ca_check_convert,        ca_check_lanes};
+        ca_check_models,  ca_check_convert_models, ca_check_lane_models, ca_check_sample,
+        ca_check_surface, ca_check_copy,           ca_check_fill,        ca_check_tile,
+        ca_check_convert, ca_check_lanes};
 
     catch_crashes();
     for (unsigned flags = 0; flags < 1u << KN_CPU_FLAG_COUNT; flags = flags << 1 | 1) {
@@ -205,7 +205,7 @@ static void check_all(unsigned rounds)
         current_flags = kn_cpu_flags();
         printf("%s\n", kn_cpu_name(current_flags));
         fflush(stdout);
-        for (unsigned i = 0; i < (current_flags ? sizeof(all) / sizeof(*all) : 4); i++)
+        for (unsigned i = 0; i < (current_flags ? sizeof(all) / sizeof(*all) : 5); i++)
             check_family(all[i], rounds);
     }
 }
