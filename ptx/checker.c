@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "access.h"
+#include "access_form.h"
 #include "alloc.h"
 #include "fault.h"
 #include "lanes/lanes.inc.h"

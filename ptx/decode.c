@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "access.h"
+#include "access_form.h"
 #include "alloc.h"
 #include "block.h"
 #include "checker.h"

@@ -2,7 +2,7 @@
 // Takes the names of forms that access memory apart:
 //
 //     ld.generic.u8:32.v      atom.shared.cas.64      red.generic.add.f16x2
-#include "access.h"
+#include "access_form.h"
 
 #include <stdlib.h>
 #include <string.h>
