@@ -99,7 +99,8 @@ KN_INLINE struct kn_axis kn_axis_point(const struct kn_axis_rule *r, uint32_t bi
 }
 
 // The texels whose centres are beside a position, which is rounded to 1/256 of a texel first,
-// halves up.
+// halves up. A clamped position beyond the centre of the first or last texel is that texel alone,
+// which changes how weights of two levels are rounded.
 KN_INLINE struct kn_axis kn_axis_linear(const struct kn_axis_rule *r, uint32_t bits)
 {
     const unsigned point = kn_axis_bits(r);
@@ -107,6 +108,11 @@ KN_INLINE struct kn_axis kn_axis_linear(const struct kn_axis_rule *r, uint32_t b
     const int64_t at_256 = ((kn_axis_position(r, bits) + half) >> (point - 8)) - 128;
     const int64_t index = (at_256 >> 8) + r->offset;
 
+    if (!r->unclamped && kn_axis_address(r) == KN_ADDRESS_CLAMP &&
+        (index < 0 || index + 1 >= r->size)) {
+        const int32_t texel = kn_axis_wrap(r, index);
+        return (struct kn_axis){texel, texel, 0};
+    }
     return (struct kn_axis){
         .first = kn_axis_wrap(r, index),
         .second = kn_axis_wrap(r, index + 1),

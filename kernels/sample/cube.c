@@ -38,20 +38,27 @@ static double component(uint32_t bits)
     return (bits & 0x7fffffff) >= 0x7e800000 ? 0.0 : (double)kn_float_of_bits(bits);
 }
 
-unsigned kn_cube_face(struct kn_lane *lane)
+struct kn_cube_point kn_cube_point(const struct kn_lane *lane)
 {
     const double direction[3] = {component(lane->coordinate[0]), component(lane->coordinate[1]),
                                  component(lane->coordinate[2])};
-    const unsigned face = face_of(direction);
-    const struct face_axes f = face_axes[face];
-    const double major = direction[face / 2] < 0 ? -direction[face / 2] : direction[face / 2];
-    const double s = major > 0 ? direction[f.s] / major : 0;
-    const double t = major > 0 ? direction[f.t] / major : 0;
+    struct kn_cube_point point = {.face = face_of(direction)};
+    const double along = direction[point.face / 2], length = along < 0 ? -along : along;
 
-    lane->coordinate[0] = kn_float_bits((float)((s * f.s_sign + 1) / 2));
-    lane->coordinate[1] = kn_float_bits((float)((t * f.t_sign + 1) / 2));
+    for (unsigned i = 0; i < 3; i++)
+        point.at[i] = length > 0 ? direction[i] / length : 0;
+    return point;
+}
+
+unsigned kn_cube_face(struct kn_lane *lane)
+{
+    const struct kn_cube_point point = kn_cube_point(lane);
+    const struct face_axes f = face_axes[point.face];
+
+    lane->coordinate[0] = kn_float_bits((float)((point.at[f.s] * f.s_sign + 1) / 2));
+    lane->coordinate[1] = kn_float_bits((float)((point.at[f.t] * f.t_sign + 1) / 2));
     lane->coordinate[2] = 0;
-    return face;
+    return point.face;
 }
 
 // Moves a texel outside of one edge to the face beyond it. Texels are at whole odd or even numbers
@@ -95,8 +102,8 @@ void kn_cube_seams(struct kn_taps *taps, unsigned from, int32_t size)
     }
     if (corner == KN_TAPS_MAX)
         return;
-    // Three texels meet at a corner. The tap that does not exist gives a third of its weight to
-    // each of its neighbours, rounded to the nearest, and the rest to the texel opposite.
+    // It gives a third of its weight to each of its neighbours, rounded to the nearest, and the
+    // rest to the texel opposite.
     const unsigned opposite = from + ((corner - from) ^ 3);
     const unsigned third = (taps->weight[corner] * 85u + 128) >> 8;
 
@@ -108,4 +115,5 @@ void kn_cube_seams(struct kn_taps *taps, unsigned from, int32_t size)
     taps->x[corner] = taps->x[opposite];
     taps->y[corner] = taps->y[opposite];
     taps->z[corner] = taps->z[opposite];
+    taps->corner = corner;
 }

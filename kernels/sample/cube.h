@@ -4,10 +4,20 @@
 
 #include "sample.h"
 
+// A point of the surface of the cube: at[face / 2] is 1 or -1, and the others are from -1 to 1.
+struct kn_cube_point {
+    unsigned face; // 0 to 5
+    double at[3];
+};
+
+// The point in the direction of lane->coordinate.
+struct kn_cube_point kn_cube_point(const struct kn_lane *lane);
+
 // Replaces the direction in lane->coordinate by normalised coordinates of a face, and returns the
 // face: 0 to 5.
 unsigned kn_cube_face(struct kn_lane *lane);
 
 // Replaces those of four taps from `from` on that are outside of a face of size texels by their
-// neighbours on other faces: z becomes the other face.
+// neighbours on other faces: z becomes the other face. At a corner, where three faces meet, one tap
+// does not exist: it gives its weight to the others, and becomes taps->corner.
 void kn_cube_seams(struct kn_taps *taps, unsigned from, int32_t size);

@@ -236,6 +236,11 @@ static void plane_find(struct plane *p, const struct kn_texture *t, const struct
         offset_columns(t, p->x.second, column[1]);
         offset_rows(t, p->y.second, layer, line[1]);
     }
+    // Rows of layers have no border above and below.
+    if (t->shape == KN_TEXTURE_1D_LAYERED) {
+        memset(p->y.out_first, 0, sizeof(p->y.out_first));
+        memset(p->y.weight, 0, sizeof(p->y.weight));
+    }
     p->border = t->address[0] == KN_ADDRESS_BORDER || t->address[1] == KN_ADDRESS_BORDER;
     for (unsigned k = 0; k < (t->filter ? 4 : 1); k++) {
         const int32_t *x_out = k & 1 ? p->x.out_second : p->x.out_first;

@@ -14,6 +14,12 @@ static uint32_t operand(const uint32_t *lanes, int lane)
     return lanes ? lanes[lane] : 0;
 }
 
+// The card takes the lowest four bits of an offset: -8 to 7.
+static int32_t offset_of(uint32_t operand)
+{
+    return (int32_t)((operand & 15) ^ 8) - 8;
+}
+
 static struct kn_lane lane_read(const struct kn_fetch *f, int i)
 {
     struct kn_lane lane = {
@@ -22,7 +28,7 @@ static struct kn_lane lane_read(const struct kn_fetch *f, int i)
     };
 
     for (unsigned axis = 0; axis < 3; axis++)
-        lane.offset[axis] = (int32_t)operand(f->offset[axis], i);
+        lane.offset[axis] = offset_of(operand(f->offset[axis], i));
     return lane;
 }
 
@@ -41,7 +47,7 @@ static void lane_sample(const struct kn_texture *t, struct kn_lod lod, const str
         enum kn_sample_class class = kn_texel_class(t, c);
         for (unsigned i = 0; i < taps.slabs * taps.count; i++)
             channel[i] = texels[i][c];
-        if (t->filter || lod.fraction) {
+        if (t->filter || t->mip_linear) {
             channel[0] = kn_filter_sum(class, channel, taps.weight, taps.slabs, taps.count);
             class = kn_filter_class(class);
         }
@@ -104,6 +110,15 @@ static struct kn_lod find_gradient(const struct kn_texture *t, const struct kn_f
     return kn_lod_gradient(t, lane, dx, dy);
 }
 
+// Linear memory has no texels at floating-point coordinates.
+void kn_fetch_nothing(const struct kn_texture *t, const struct kn_fetch *f)
+{
+    uint32_t result[4][KN_FETCH_LANES] = {{0}};
+
+    (void)t;
+    results_write(f, result);
+}
+
 void kn_fetch_base(const struct kn_texture *t, const struct kn_fetch *f)
 {
     fetch_sampled(t, f, find_base);
@@ -119,56 +134,73 @@ void kn_fetch_gradient(const struct kn_texture *t, const struct kn_fetch *f)
     fetch_sampled(t, f, find_gradient);
 }
 
-// A NaN that is gathered loses its bits (recorded: x_surf syntax/tld4-offset).
-static uint32_t gathered(enum kn_sample_class class, uint32_t value)
+// A component of a tap, as the filter gives it if this tap has all the weight. The tap that does
+// not exist at a corner of a cube is the mean of the three others.
+static uint32_t tap_component(const struct kn_texture *t, unsigned level,
+                              const struct kn_taps *taps, unsigned tap, unsigned component)
 {
-    const uint32_t result = kn_filter_result(class, value);
+    static const uint16_t all[1] = {256}, thirds[3] = {86, 85, 85};
+    const enum kn_sample_class class = kn_texel_class(t, component);
+    const bool corner = taps->corner == tap;
+    const unsigned from[3] = {corner ? tap ^ 3 : tap, tap ^ 1, tap ^ 2};
+    const unsigned count = corner ? 3 : 1;
+    uint32_t texel[4], value[3];
 
-    return class == KN_SAMPLE_FLOAT && (result & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : result;
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned k = from[i];
+        kn_texel_read(t, level, (const int32_t[]){taps->x[k], taps->y[k], taps->z[k]}, texel);
+        value[i] = texel[component];
+    }
+    return kn_filter_result(kn_filter_class(class),
+                            kn_filter_sum(class, value, corner ? thirds : all, 1, count));
 }
 
 // The four texels of a linear filter, in this order: (0, 1), (1, 1), (1, 0), (0, 0).
 void kn_fetch_gather(const struct kn_texture *t, const struct kn_fetch *f)
 {
     static const uint8_t order[4] = {2, 3, 1, 0};
-    const enum kn_sample_class class = kn_texel_class(t, f->component & 3);
-    uint32_t result[4][KN_FETCH_LANES], texel[4];
+    const unsigned level = t->base_level;
+    uint32_t result[4][KN_FETCH_LANES];
     struct kn_taps taps;
 
     EACH_LANE(f, i)
     {
         const struct kn_lane lane = lane_read(f, i);
-        const unsigned level = kn_lod_base(t).level;
         kn_footprint(t, (struct kn_lod){level, 0}, &lane, true, &taps);
-        for (unsigned k = 0; k < 4; k++) {
-            const unsigned tap = order[k] % taps.count;
-            kn_texel_read(t, level, (const int32_t[]){taps.x[tap], taps.y[tap], taps.z[tap]},
-                          texel);
-            result[k][i] = gathered(class, texel[f->component & 3]);
-        }
+        for (unsigned k = 0; k < 4; k++)
+            result[k][i] = tap_component(t, level, &taps, order[k] % taps.count, f->component & 3);
     }
     results_write(f, result);
 }
 
-// One texel by its indices. Outside of the level or its layers, the result is 0.
+// One texel by its indices. Outside of the base level or of its layers, the result is 0. Smaller
+// levels clamp (recorded for one row of a level of 2 by 2 texels).
 static void lane_fetch_integer(const struct kn_texture *t, const struct kn_lane *lane,
                                uint32_t level, uint32_t result[4])
 {
-    const struct kn_texture_level *l = &t->level[level < t->levels ? level : 0];
     const bool layered = t->shape == KN_TEXTURE_1D_LAYERED || t->shape == KN_TEXTURE_2D_LAYERED;
     const bool flat = t->shape == KN_TEXTURE_LINEAR || t->shape == KN_TEXTURE_1D_LAYERED;
-    int32_t at[3];
-    uint32_t value[4];
+    const bool slices = t->shape == KN_TEXTURE_3D;
+    const struct kn_texture_level *l = &t->level[level < t->levels ? level : 0];
+    const uint32_t size[3] = {t->level[0].width, t->level[0].height,
+                              layered ? t->layers : t->level[0].depth};
+    const uint32_t last[3] = {l->width - 1, l->height - 1, layered ? t->layers - 1 : l->depth - 1};
+    uint32_t at[3], value[4];
+    bool outside = level >= t->levels;
 
     for (unsigned axis = 0; axis < 3; axis++)
-        at[axis] = (int32_t)(lane->coordinate[axis] + (uint32_t)lane->offset[axis]);
+        at[axis] = lane->coordinate[axis] + (uint32_t)lane->offset[axis];
     at[1] = flat ? 0 : at[1];
-    at[2] = t->shape == KN_TEXTURE_3D ? at[2] : layered ? lane->layer : 0;
+    at[2] = slices ? at[2] : layered ? (uint32_t)lane->layer : 0;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        outside |= at[axis] >= size[axis];
+        at[axis] = at[axis] < last[axis] ? at[axis] : last[axis];
+    }
     memset(result, 0, 4 * sizeof(result[0]));
-    if (level >= t->levels || (uint32_t)at[0] >= l->width || (uint32_t)at[1] >= l->height ||
-        (uint32_t)at[2] >= (layered ? t->layers : l->depth))
+    if (outside)
         return;
-    kn_texel_read(t, level, at, value);
+    kn_texel_read(t, level, (const int32_t[]){(int32_t)at[0], (int32_t)at[1], (int32_t)at[2]},
+                  value);
     for (unsigned c = 0; c < 4; c++)
         result[c] = kn_filter_result(kn_texel_class(t, c), value[c]);
 }

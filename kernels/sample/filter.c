@@ -4,21 +4,21 @@
 
 #include "convert_scalar.h"
 
-// A floating-point format. Its numbers have `mantissa` significant bits. Sums keep texels to
-// `aligned` bits below the first bit of the largest texel of a slab.
+// A floating-point format. Its numbers have `mantissa` significant bits.
 struct format {
     int mantissa; // with the hidden bit
-    int aligned;
     uint32_t infinity, sign;
     bool denormals; // otherwise they are 0
 };
-static const struct format format_float = {24, 28, 0x7f800000, 0x80000000, false};
-static const struct format format_half = {11, 15, 0x7c00, 0x8000, true};
-static const struct format format_srgb = {11, 8, 0x7c00, 0x8000, true};
+static const struct format format_float = {24, 0x7f800000, 0x80000000, false};
+static const struct format format_half = {11, 0x7c00, 0x8000, true};
 
-enum { SLAB_BITS = 12 };
+// Sums keep texels to GUARD_BITS below the last bit of the largest texel of a slab.
+enum { GUARD_BITS = 4, SLAB_BITS = 14 };
 
-// A slab's sum, in units of 2^-SLAB_BITS of the last bit of the largest texel's mantissa.
+// A slab's sum, in units of 2^-SLAB_BITS of the last bit of the largest texel's mantissa. Two slabs
+// are added with 13 bits below that bit, four (of two levels in three dimensions) with 14: another
+// rule that fits all recorded sums was not found.
 struct slab {
     int64_t sum;
     int exponent; // of the largest texel; INT32_MIN if all are 0
@@ -54,11 +54,9 @@ static void slab_special(struct slab *s, const struct format *f, uint32_t bits)
 
 // Cuts a texel's mantissa off after the bits that are kept, `shift` bits above those of the largest
 // texel. The result is in units of 2^(8 - SLAB_BITS) of the last bit, because weights add 8 bits.
-static uint64_t slab_align(const struct format *f, uint64_t mantissa, int shift)
+static uint64_t slab_align(uint64_t mantissa, int shift)
 {
-    const int guard = SLAB_BITS - 8, cut = guard - (f->aligned - f->mantissa);
-
-    return shift > 62 ? 0 : (mantissa << guard) >> shift >> cut << cut;
+    return shift > 62 ? 0 : (mantissa << GUARD_BITS) >> shift << (SLAB_BITS - 8 - GUARD_BITS);
 }
 
 // Texels are aligned to the largest one, multiplied by their weights, and added without another
@@ -83,29 +81,29 @@ static struct slab slab_sum(const struct format *f, const uint32_t *value, const
         if (!weight[i] || !mantissa || (value[i] & f->infinity) == f->infinity)
             continue;
         const int shift = s.exponent - format_exponent(f, value[i]);
-        const int64_t product = (int64_t)slab_align(f, mantissa, shift) * weight[i];
+        const int64_t product = (int64_t)slab_align(mantissa, shift) * weight[i];
         s.sum += value[i] & f->sign ? -product : product;
     }
     return s;
 }
 
-// Adds sums of slabs, each rounded down to SLAB_BITS bits below the last bit of the largest one.
-static struct slab slab_add(struct slab a, struct slab b)
+// Adds sums of slabs, each aligned to the largest exponent and rounded down.
+static struct slab slab_add(const struct slab *slab, unsigned slabs)
 {
-    const struct slab larger = a.exponent >= b.exponent ? a : b;
-    const struct slab smaller = a.exponent >= b.exponent ? b : a;
-    struct slab s = {
-        .sum = larger.sum,
-        .exponent = larger.exponent,
-        .nan = a.nan || b.nan,
-        .positive_infinity = a.positive_infinity || b.positive_infinity,
-        .negative_infinity = a.negative_infinity || b.negative_infinity,
-        .positive = a.positive || b.positive,
-    };
+    const int cut = slabs == 2 ? 1 : 0;
+    struct slab s = {.exponent = INT32_MIN};
 
-    if (smaller.exponent != INT32_MIN) {
-        const int shift = larger.exponent - smaller.exponent;
-        s.sum += smaller.sum >> (shift > 62 ? 62 : shift);
+    for (unsigned i = 0; i < slabs; i++)
+        s.exponent = slab[i].exponent > s.exponent ? slab[i].exponent : s.exponent;
+    for (unsigned i = 0; i < slabs; i++) {
+        if (slab[i].sum) {
+            const int shift = s.exponent - slab[i].exponent + cut;
+            s.sum += (slab[i].sum >> (shift > 62 ? 62 : shift)) * (1 << cut);
+        }
+        s.nan |= slab[i].nan;
+        s.positive_infinity |= slab[i].positive_infinity;
+        s.negative_infinity |= slab[i].negative_infinity;
+        s.positive |= slab[i].positive;
     }
     return s;
 }
@@ -149,11 +147,29 @@ static uint32_t slab_round(const struct format *f, struct slab s)
 static uint32_t sum_float(const struct format *f, const uint32_t *value, const uint16_t *weight,
                           unsigned slabs, unsigned count)
 {
-    struct slab s = slab_sum(f, value, weight, count);
+    struct slab slab[4];
 
-    for (unsigned i = 1; i < slabs; i++)
-        s = slab_add(s, slab_sum(f, value + i * count, weight + i * count, count));
-    return slab_round(f, s);
+    for (unsigned i = 0; i < slabs; i++)
+        slab[i] = slab_sum(f, value + i * count, weight + i * count, count);
+    return slab_round(f, slabs == 1 ? slab[0] : slab_add(slab, slabs));
+}
+
+// Texels n / 2^q of a slab are aligned to the smallest q of a weight above 0. All sums fit.
+static uint32_t sum_srgb(const uint32_t *value, const uint16_t *weight, unsigned slabs,
+                         unsigned count)
+{
+    struct slab s = {.exponent = SLAB_BITS + 3, .positive = true}; // units of 2^-22
+
+    for (unsigned k = 0; k < slabs * count; k += count) {
+        uint32_t q = 14, sum = 0;
+        for (unsigned i = k; i < k + count; i++)
+            q = weight[i] && value[i] >> 8 < q ? value[i] >> 8 : q;
+        for (unsigned i = k; i < k + count; i++)
+            if (weight[i])
+                sum += ((value[i] & 255) >> ((value[i] >> 8) - q)) * weight[i];
+        s.sum += (int64_t)sum << (14 - q);
+    }
+    return slab_round(&format_half, s);
 }
 
 static int64_t sum_integer(const uint32_t *value, const uint16_t *weight, unsigned count)
@@ -196,9 +212,10 @@ uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const 
     case KN_SAMPLE_HALF:
         return sum_float(&format_half, value, weight, slabs, count);
     case KN_SAMPLE_SRGB:
-        return sum_float(&format_srgb, value, weight, slabs, count);
+        return sum_srgb(value, weight, slabs, count);
     case KN_SAMPLE_UNORM:
     case KN_SAMPLE_SHORT:
+    case KN_SAMPLE_UNORM10:
         return (uint32_t)((sum_integer(value, weight, slabs * count) + 128) >> 8);
     case KN_SAMPLE_WORD:
         return sum_word(value, weight, slabs * count);
@@ -217,7 +234,10 @@ uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const 
 
 enum kn_sample_class kn_filter_class(enum kn_sample_class class)
 {
-    return class == KN_SAMPLE_SNORM8 ? KN_SAMPLE_SNORM16 : class;
+    return class == KN_SAMPLE_SNORM8    ? KN_SAMPLE_SNORM16
+           : class == KN_SAMPLE_SRGB    ? KN_SAMPLE_HALF
+           : class == KN_SAMPLE_UNORM10 ? KN_SAMPLE_UNORM
+                                        : class;
 }
 
 uint32_t kn_filter_result(enum kn_sample_class class, uint32_t value)
@@ -231,8 +251,11 @@ uint32_t kn_filter_result(enum kn_sample_class class, uint32_t value)
         return kn_float_bits((float)at_least(s, -127) / 127.0f);
     case KN_SAMPLE_SNORM16:
         return kn_float_bits((float)at_least(s, -32767) / 32767.0f);
-    case KN_SAMPLE_HALF:
-    case KN_SAMPLE_SRGB: // NaNs keep their bits
+    case KN_SAMPLE_UNORM10:
+        return kn_float_bits((float)(value >> 6) / 1023.0f);
+    case KN_SAMPLE_SRGB:
+        return kn_float_bits((float)(value & 255) / (float)(1u << (value >> 8)));
+    case KN_SAMPLE_HALF: // NaNs keep their bits
         if ((value & 0x7fff) > 0x7c00)
             return (value & 0x8000) << 16 | 0x7f800000 | (value & 0x3ff) << 13;
         return kn_float_bits(kn_from_half((uint16_t)value));

@@ -112,7 +112,7 @@ static void taps_linear(struct kn_taps *taps, const struct kn_axis axis[3], unsi
         taps_plane(taps, at, x, y, layer);
         weigh_slice(weight, x.weight, y.weight, whole);
     } else {
-        const uint32_t second = (z.weight * whole + 128) >> 8;
+        const uint32_t second = (z.weight * whole + 127) >> 8;
         taps_plane(taps, at, x, y, z.first);
         taps_plane(taps, at + 4, x, y, z.second);
         weigh_slice(weight, x.weight, y.weight, whole - second);
@@ -121,9 +121,9 @@ static void taps_linear(struct kn_taps *taps, const struct kn_axis axis[3], unsi
     taps->slabs += axes == 3 ? 2 : 1;
 }
 
-// Adds the taps of one level. One-dimensional textures are rows of height 1, in which y is 0. A
-// linear filter reads half of the row below 0, which matters if that is the border (recorded:
-// address/border-width-4-linear-normalised).
+// Adds the taps of one level. One-dimensional textures without layers are rows of height 1, in
+// which y is 0. A linear filter reads half of the row below 0, which matters if that is the border
+// (recorded: address/border-width-4-linear-normalised).
 static void taps_level(const struct kn_texture *t, unsigned level, const struct kn_lane *lane,
                        uint32_t whole, struct kn_taps *taps)
 {
@@ -154,9 +154,11 @@ static void taps_level(const struct kn_texture *t, unsigned level, const struct 
 void kn_footprint(const struct kn_texture *t, struct kn_lod lod, const struct kn_lane *lane,
                   bool linear, struct kn_taps *taps)
 {
-    const bool row = shape_axes(t->shape) == 1 && t->address[1] != KN_ADDRESS_BORDER;
+    const bool row = shape_axes(t->shape) == 1 &&
+                     (t->shape != KN_TEXTURE_1D || t->address[1] != KN_ADDRESS_BORDER);
 
     taps->slabs = 0;
+    taps->corner = KN_TAPS_MAX;
     taps->count = !linear ? 1 : row ? 2 : 4;
     taps_level(t, lod.level, lane, 256 - lod.fraction, taps);
     taps->upper = taps->slabs * taps->count;

@@ -3,6 +3,7 @@
 #include "lod.h"
 
 #include "convert_scalar.h"
+#include "gradient.h"
 
 // 256 * log2(1 + m/256): floor(256 * log2(1 + (m + 0.456) / 256) + 0.512), but 0 for 0 and never
 // more than 255. Any numbers near these two give the card's table, which
@@ -24,7 +25,7 @@ static const uint8_t lod_log2[256] = {
     250, 251, 251, 252, 253, 253, 254, 255, 255,
 };
 
-enum { LOD_MOST = 32 * 256 };
+enum { LOD_MOST = 32 * 256, BIAS_MOST = 15 * 256 };
 
 // floor(lod * 256), with NaN as 0.
 static int32_t lod_fixed(float lod)
@@ -46,10 +47,10 @@ void kn_lod_prepare(struct kn_texture *t)
 
     t->lod_min_256 = lod_fixed(t->lod_min);
     t->lod_max_256 = lod_fixed(t->lod_max);
-    t->bias_256 = bias >= LOD_MOST    ? LOD_MOST
-                  : bias <= -LOD_MOST ? -LOD_MOST
-                  : bias == bias      ? (int32_t)bias // truncated towards zero
-                                      : 0;
+    t->bias_256 = bias >= BIAS_MOST    ? BIAS_MOST
+                  : bias <= -BIAS_MOST ? -BIAS_MOST
+                  : bias == bias       ? (int32_t)bias // truncated towards zero
+                                       : 0;
 }
 
 // The lower limit wins over the upper one. A filter between levels takes the fraction; otherwise
@@ -76,37 +77,19 @@ struct kn_lod kn_lod_base(const struct kn_texture *t)
     return lod_levels(t, 0);
 }
 
-// The length of a gradient in texels: the longer component and 11/32 of the shorter one.
-static float gradient_length(const struct kn_texture *t, const uint32_t d[3], unsigned axes)
+// 256 * log2 of a number of few bits.
+static int32_t lod_of_length(double length)
 {
-    const struct kn_texture_level *l = &t->level[0];
-    const float size[3] = {(float)l->width, (float)l->height, (float)l->depth};
-    float a[3] = {0, 0, 0};
-    float most, rest;
+    const uint32_t bits = kn_float_bits((float)length);
 
-    for (unsigned i = 0; i < axes; i++)
-        a[i] = kn_float_of_bits(d[i] & 0x7fffffff) * (t->normalized ? size[i] : 1.0f);
-    most = a[0] > a[1] ? a[0] : a[1];
-    most = most > a[2] ? most : a[2];
-    rest = a[0] + a[1] + a[2] - most;
-    return most + rest * (11.0f / 32);
-}
-
-// 256 * log2 of a positive number.
-static int32_t lod_of_length(float length)
-{
-    const uint32_t bits = kn_float_bits(length);
-
-    return ((int32_t)(bits >> 23) - 127) * 256 + lod_log2[bits >> 15 & 255];
+    return length > 0 ? ((int32_t)(bits >> 23) - 127) * 256 + lod_log2[bits >> 15 & 255]
+                      : -LOD_MOST;
 }
 
 struct kn_lod kn_lod_gradient(const struct kn_texture *t, const struct kn_lane *lane,
                               const uint32_t dx[3], const uint32_t dy[3])
 {
-    const unsigned axes = 3;
-    const float x = gradient_length(t, dx, axes), y = gradient_length(t, dy, axes);
-    const float longer = x > y ? x : y;
+    const double length = kn_gradient_length(t, lane, dx, dy);
 
-    (void)lane;
-    return lod_levels(t, (longer > 0 ? lod_of_length(longer) : -LOD_MOST) + t->bias_256);
+    return lod_levels(t, lod_of_length(length) + t->bias_256);
 }

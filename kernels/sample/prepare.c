@@ -39,4 +39,6 @@ void kn_texture_prepare_for(struct kn_texture *t, unsigned flags)
     t->run_gradient = kn_fetch_gradient;
     t->run_gather = kn_fetch_gather;
     t->run_integer = kn_fetch_integer;
+    if (t->shape == KN_TEXTURE_LINEAR)
+        t->run = t->run_level = t->run_gradient = t->run_gather = kn_fetch_nothing;
 }

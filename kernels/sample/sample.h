@@ -17,10 +17,11 @@ enum kn_sample_class {
     KN_SAMPLE_WORD,    // an integer of 32 bits
     KN_SAMPLE_SIGNED,  // the same with a sign
     KN_SAMPLE_UNORM,   // 0 to 65535
+    KN_SAMPLE_UNORM10, // 10 bits widened to 16; filters make it UNORM
     KN_SAMPLE_SNORM8,  // -128 to 127; filters make it SNORM16
     KN_SAMPLE_SNORM16, // -32768 to 32767
     KN_SAMPLE_HALF,    // the bits of an f16
-    KN_SAMPLE_SRGB,    // the same, but sums have less precision
+    KN_SAMPLE_SRGB,    // n / 2^q as q << 8 | n, see srgb_value; filters make it HALF
     KN_SAMPLE_FLOAT,   // the bits of an f32
 };
 
@@ -31,6 +32,7 @@ enum { KN_TAPS_MAX = 16, KN_TAP_BORDER = INT32_MIN };
 struct kn_taps {
     unsigned slabs;         // 1, 2 or 4: of the lower level, then of the upper one
     unsigned count;         // taps of a slab: 1, 2 or 4
+    unsigned corner;        // a tap beyond a corner of a cube, or KN_TAPS_MAX
     unsigned upper;         // taps from this one on are of the upper level
     int32_t x[KN_TAPS_MAX]; // KN_TAP_BORDER: the border colour
     int32_t y[KN_TAPS_MAX];

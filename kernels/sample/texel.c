@@ -4,7 +4,6 @@
 
 #include "block.h"
 #include "convert_scalar.h"
-#include "srgb_card.h"
 
 enum decoder { DECODE_UNORM, DECODE_SNORM, DECODE_WORD, DECODE_SIGNED, DECODE_HALF, DECODE_FLOAT };
 
@@ -16,7 +15,7 @@ static const uint8_t texel_decoder[KN_TEXEL_COUNT] = {
     [KN_TEXEL_UINT16] = DECODE_WORD,      [KN_TEXEL_SINT16] = DECODE_SIGNED,
     [KN_TEXEL_UINT32] = DECODE_WORD,      [KN_TEXEL_SINT32] = DECODE_WORD,
     [KN_TEXEL_HALF] = DECODE_HALF,        [KN_TEXEL_FLOAT] = DECODE_FLOAT,
-    [KN_TEXEL_UNORM10_2] = DECODE_FLOAT,  [KN_TEXEL_BC1] = DECODE_UNORM,
+    [KN_TEXEL_UNORM10_2] = DECODE_UNORM,  [KN_TEXEL_BC1] = DECODE_UNORM,
     [KN_TEXEL_BC2] = DECODE_UNORM,        [KN_TEXEL_BC3] = DECODE_UNORM,
     [KN_TEXEL_BC4_UNORM] = DECODE_UNORM,  [KN_TEXEL_BC4_SNORM] = DECODE_SNORM,
     [KN_TEXEL_BC5_UNORM] = DECODE_UNORM,  [KN_TEXEL_BC5_SNORM] = DECODE_SNORM,
@@ -57,7 +56,9 @@ enum kn_sample_class kn_texel_class(const struct kn_texture *t, unsigned channel
 {
     switch (texel_decoder[t->texel]) {
     case DECODE_UNORM:
-        return texel_is_srgb(t, channel) ? KN_SAMPLE_SRGB : KN_SAMPLE_UNORM;
+        return texel_is_srgb(t, channel)                       ? KN_SAMPLE_SRGB
+               : t->texel == KN_TEXEL_UNORM10_2 && channel < 3 ? KN_SAMPLE_UNORM10
+                                                               : KN_SAMPLE_UNORM;
     case DECODE_SNORM:
         return t->texel == KN_TEXEL_SNORM8 ? KN_SAMPLE_SNORM8 : KN_SAMPLE_SNORM16;
     case DECODE_HALF:
@@ -71,6 +72,18 @@ enum kn_sample_class kn_texel_class(const struct kn_texture *t, unsigned channel
     }
 }
 
+// A colour of sRGB. The card has n / 2^q with n at most 128, where q belongs to a range of bytes; n
+// is the nearest to the standard's formula (all of decode/u8x1-srgb).
+static uint32_t srgb_value(uint32_t byte)
+{
+    static const uint8_t first[8] = {248, 184, 136, 96, 64, 48, 32, 0}; // of q = 7, 8, …
+    uint32_t q = 7;
+
+    while (byte < first[q - 7])
+        q++;
+    return q << 8 | (uint32_t)(kn_from_srgb((uint8_t)byte) * (float)(1u << q) + 0.5f);
+}
+
 // The value of a channel that is a whole number of bytes.
 static uint32_t texel_decode(const struct kn_texture *t, const uint8_t *from, unsigned channel)
 {
@@ -82,7 +95,7 @@ static uint32_t texel_decode(const struct kn_texture *t, const uint8_t *from, un
     case DECODE_UNORM:
         if (size_B == 2)
             return word;
-        return texel_is_srgb(t, channel) ? kn_srgb_card[word] : word * 257;
+        return texel_is_srgb(t, channel) ? srgb_value(word) : word * 257;
     case DECODE_SNORM:
     case DECODE_SIGNED:
         return size_B == 1 ? (uint32_t)(int8_t)word : (uint32_t)(int16_t)word;
@@ -91,12 +104,14 @@ static uint32_t texel_decode(const struct kn_texture *t, const uint8_t *from, un
     }
 }
 
-// Channels of 10 and 2 bits are floats. How the card filters them was not recorded.
+// Channels of 10 and 2 bits become 16 bits by repeating their upper bits.
 static void texel_decode_10_2(uint32_t word, uint32_t value[4])
 {
-    for (unsigned c = 0; c < 3; c++)
-        value[c] = kn_float_bits((float)(word >> (10 * c) & 1023) / 1023.0f);
-    value[3] = kn_float_bits((float)(word >> 30) / 3.0f);
+    for (unsigned c = 0; c < 3; c++) {
+        const uint32_t bits = word >> (10 * c) & 1023;
+        value[c] = bits << 6 | bits >> 4;
+    }
+    value[3] = (word >> 30) * 21845;
 }
 
 static uint32_t texel_one(const struct kn_texture *t)
@@ -146,7 +161,7 @@ void kn_texel_read(const struct kn_texture *t, unsigned level, const int32_t at[
                        (unsigned)(at[1] & 3), value);
         for (unsigned c = 0; c < channels; c++)
             if (texel_is_srgb(t, c))
-                value[c] = kn_srgb_card[value[c] / 257];
+                value[c] = srgb_value(value[c] / 257);
     } else if (t->texel == KN_TEXEL_UNORM10_2) {
         uint32_t word;
         memcpy(&word, texel_at(t, l, at), sizeof(word));
@@ -160,27 +175,27 @@ void kn_texel_read(const struct kn_texture *t, unsigned level, const int32_t at[
         value[c] = c == 3 && t->alpha_one ? texel_one(t) : 0;
 }
 
-// Border colours have the precision of the texels. Normalised ones are cut off at 2^-18 and rounded
-// to the format, halves down (any number of bits from 17 to 20 fits the recordings). Floats are
-// rounded towards zero. Integers take the lowest bits of the float as they are. sRGB encodes and
-// decodes.
-static int32_t border_round(float colour, int32_t scale)
+// Border colours have the precision of the texels. Normalised ones are cut off 4 bits below the
+// format's last bit and rounded to the format, halves down. Floats are rounded towards zero.
+// Integers take the lowest bits of the float as they are. sRGB encodes and decodes.
+static int32_t border_round(float colour, int bits)
 {
     const double clamped = colour > 1.0f      ? 1.0
                            : colour < -1.0f   ? -1.0
                            : colour == colour ? colour
                                               : 0;
     const double magnitude = clamped < 0 ? -clamped : clamped;
-    const double scaled = (double)(int64_t)(magnitude * 0x1p18) * 0x1p-18 * scale;
+    const double cut = 16.0 * (1 << bits);
+    const double scaled = (double)(int64_t)(magnitude * cut) / cut * ((1 << bits) - 1);
     const int32_t whole = (int32_t)scaled;
     const int32_t rounded = whole + (scaled - whole > 0.5);
 
     return clamped < 0 ? -rounded : rounded;
 }
 
-static uint32_t border_unorm(float colour, int32_t scale)
+static uint32_t border_unorm(float colour, int bits)
 {
-    return colour > 0 ? (uint32_t)border_round(colour, scale) : 0;
+    return colour > 0 ? (uint32_t)border_round(colour, bits) : 0;
 }
 
 static uint32_t border_half(float colour)
@@ -204,11 +219,11 @@ static uint32_t border_channel(const struct kn_texture *t, unsigned channel)
     switch (texel_decoder[t->texel]) {
     case DECODE_UNORM:
         if (t->texel == KN_TEXEL_UNORM16)
-            return border_unorm(colour, 65535);
-        return texel_is_srgb(t, channel) ? kn_srgb_card[kn_to_srgb(colour)]
-                                         : border_unorm(colour, 255) * 257;
+            return border_unorm(colour, 16);
+        return texel_is_srgb(t, channel) ? srgb_value(kn_to_srgb(colour))
+                                         : border_unorm(colour, 8) * 257;
     case DECODE_SNORM:
-        return (uint32_t)border_round(colour, t->texel == KN_TEXEL_SNORM8 ? 127 : 32767);
+        return (uint32_t)border_round(colour, t->texel == KN_TEXEL_SNORM8 ? 7 : 15);
     case DECODE_HALF:
         return border_half(colour);
     case DECODE_SIGNED:

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Lengths of gradients. The card computes with numbers of 10 significant bits, and approximates the
+// longest axis of the ellipse that dx and dy span by the longest of four vectors:
+//
+//     dx    dy    11/16 (dx + dy)    11/16 (dx - dy)
+//
+// The length of a vector of components a >= b >= c is about a + 11/32 b + 1/4 c. All numbers here
+// are doubles with few bits, so that only the steps that cut bits off lose any.
+#include "gradient.h"
+
+#include "convert_scalar.h"
+#include "cube.h"
+
+struct vector {
+    double part[3];
+};
+
+// Keeps the first 10 bits of a number.
+static double cut(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof(bits));
+    bits &= ~((UINT64_C(1) << 43) - 1);
+    memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
+static double magnitude(double x)
+{
+    return x < 0 ? -x : x;
+}
+
+// The value of the last of the 10 bits of a number that is not 0.
+static double last_bit(double x)
+{
+    uint64_t bits;
+    double power;
+
+    memcpy(&bits, &x, sizeof(bits));
+    bits &= UINT64_C(0x7ff) << 52;
+    memcpy(&power, &bits, sizeof(power));
+    return power * 0x1p-9;
+}
+
+// Cuts two numbers off `guard` bits below the last bit of the longer one, and adds them.
+static double add_aligned(double x, double y, double guard)
+{
+    const double longer = magnitude(x) > magnitude(y) ? x : y;
+    double unit;
+
+    if (longer == 0)
+        return 0;
+    unit = last_bit(longer) / guard;
+    return ((double)(int64_t)(x / unit) + (double)(int64_t)(y / unit)) * unit;
+}
+
+// A number of 10 bits times numerator / 2^(shift + down): the product of the bits is rounded to
+// `shift` bits less, halves up.
+static double multiply(double x, int numerator, int shift, double down)
+{
+    int64_t bits;
+
+    if (x == 0)
+        return 0;
+    bits = (int64_t)(x / last_bit(x)) * numerator + (1 << (shift - 1));
+    return (double)(bits >> shift) * last_bit(x) / down;
+}
+
+static double eleven_32nds(double x)
+{
+    return multiply(x, 11, 3, 4);
+}
+
+static double eleven_16ths(double x)
+{
+    return multiply(x, 11, 3, 2);
+}
+
+// Sorts the magnitudes of a vector, the largest first.
+static struct vector sorted(struct vector v)
+{
+    double a = magnitude(v.part[0]), b = magnitude(v.part[1]), c = magnitude(v.part[2]);
+    const double most = a > b ? (a > c ? a : c) : (b > c ? b : c);
+    const double least = a < b ? (a < c ? a : c) : (b < c ? b : c);
+
+    return (struct vector){{most, a + b + c - most - least, least}};
+}
+
+// The length of a vector of numbers of 10 bits.
+static double length_of(struct vector v)
+{
+    const struct vector s = sorted(v);
+
+    return s.part[0] + cut(add_aligned(eleven_32nds(s.part[1]), s.part[2] / 4, 1));
+}
+
+// The length of 11/16 of a vector.
+static double length_of_part(struct vector v)
+{
+    const struct vector s = sorted(v);
+    const double second = multiply(s.part[1], 121, 6, 8); // 11/16 * 11/32
+    const double third = eleven_16ths(s.part[2]) / 4;
+
+    return cut(eleven_16ths(s.part[0])) + cut(add_aligned(second, third, 1));
+}
+
+static struct vector combined(struct vector x, struct vector y, double sign)
+{
+    struct vector sum;
+
+    for (unsigned i = 0; i < 3; i++)
+        sum.part[i] = cut(add_aligned(x.part[i], sign * y.part[i], 2));
+    return sum;
+}
+
+static double longest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+// The longest of the four vectors.
+static double length_of_pair(struct vector dx, struct vector dy)
+{
+    return longest(
+        longest(length_of(dx), length_of(dy)),
+        longest(length_of_part(combined(dx, dy, 1)), length_of_part(combined(dx, dy, -1))));
+}
+
+// A gradient's component in texels. NaN is 0, and everything that is very long is as long.
+static double component(uint32_t bits, double size)
+{
+    const double value = (double)kn_float_of_bits(bits) * size;
+
+    return value > 0x1p60 ? 0x1p60 : value < -0x1p60 ? -0x1p60 : value == value ? cut(value) : 0;
+}
+
+// In three dimensions, the gradient is the difference of two coordinates.
+static uint32_t difference(uint32_t at, uint32_t d)
+{
+    const float from = kn_float_of_bits(at), to = from + kn_float_of_bits(d);
+
+    return kn_float_bits(to - from);
+}
+
+static struct vector vector_of(const struct kn_texture *t, const struct kn_lane *lane,
+                               const uint32_t d[3])
+{
+    const struct kn_texture_level *l = &t->level[0];
+    const bool slices = t->shape == KN_TEXTURE_3D;
+    const bool row = t->shape == KN_TEXTURE_1D || t->shape == KN_TEXTURE_1D_LAYERED;
+    const unsigned axes = slices ? 3 : row ? 1 : 2;
+    const double size[3] = {l->width, l->height, l->depth};
+    struct vector v = {{0, 0, 0}};
+
+    for (unsigned i = 0; i < axes; i++)
+        v.part[i] = component(slices ? difference(lane->coordinate[i], d[i]) : d[i],
+                              t->normalized ? size[i] : 1);
+    return v;
+}
+
+// The difference of two points of a cube map, in texels. Beyond an edge, the distances of both
+// points to the edge are cut off before they are added.
+static struct vector cube_vector(const struct kn_cube_point *from, const struct kn_cube_point *to,
+                                 double size)
+{
+    const unsigned axis = from->face / 2, other = to->face / 2;
+    const double scale = size / 2;
+    struct vector v = {{0, 0, 0}};
+
+    for (unsigned i = 0; i < 3; i++)
+        if (i != axis && i != other)
+            v.part[i] = cut((to->at[i] - from->at[i]) * scale);
+    if (from->face != to->face && axis != other) {
+        const double to_edge = (1 - magnitude(from->at[other])) * scale;
+        const double from_edge = (1 - magnitude(to->at[axis])) * scale;
+        v.part[other] = cut(cut(to_edge) + cut(from_edge));
+    }
+    return v;
+}
+
+static double cube_length(const struct kn_texture *t, const struct kn_lane *lane,
+                          const uint32_t dx[3], const uint32_t dy[3])
+{
+    struct kn_lane beside = *lane, below = *lane;
+    struct kn_cube_point at, right, down;
+    struct vector x, y;
+
+    for (unsigned i = 0; i < 3; i++) {
+        const float c = kn_float_of_bits(lane->coordinate[i]);
+        beside.coordinate[i] = kn_float_bits(c + kn_float_of_bits(dx[i]));
+        below.coordinate[i] = kn_float_bits(c + kn_float_of_bits(dy[i]));
+    }
+    at = kn_cube_point(lane);
+    right = kn_cube_point(&beside);
+    down = kn_cube_point(&below);
+    x = cube_vector(&at, &right, t->level[0].width);
+    y = cube_vector(&at, &down, t->level[0].width);
+    if (at.face == right.face && at.face == down.face)
+        return length_of_pair(x, y);
+    return longest(length_of(x), length_of(y));
+}
+
+double kn_gradient_length(const struct kn_texture *t, const struct kn_lane *lane,
+                          const uint32_t dx[3], const uint32_t dy[3])
+{
+    if (t->shape == KN_TEXTURE_CUBE || t->shape == KN_TEXTURE_CUBE_LAYERED)
+        return cube_length(t, lane, dx, dy);
+    return length_of_pair(vector_of(t, lane, dx), vector_of(t, lane, dy));
+}
