@@ -44,6 +44,25 @@ struct limits {
     uint32_t unit_B, mask;
 };
 
+// The offsets of bytes in a block-linear layer: kn_tiled_offset_B in 32 bits, because the numbers
+// of GOBs fit.
+static inline void tiled_offsets(const struct kn_tiled *t, const uint32_t *x, const uint32_t *y,
+                                 const uint32_t *z, uint64_t *offsets)
+{
+    const uint32_t a = t->block_height_log2, b = t->block_depth_log2;
+    const uint32_t rows = t->height_gob >> a, width = t->width_gob;
+    KN_EACH_LANE
+    {
+        const uint32_t gy = y[i] >> 3;
+        const uint32_t block = ((z[i] >> b) * rows + (gy >> a)) * width + (x[i] >> 6);
+        const uint32_t gob =
+            block << (a + b) | (z[i] & ((1u << b) - 1)) << a | (gy & ((1u << a) - 1));
+        const uint32_t inner =
+            (x[i] & 32) << 3 | (y[i] & 4) << 5 | (x[i] & 16) << 2 | (y[i] & 3) << 4 | (x[i] & 15);
+        offsets[i] = ((uint64_t)gob << 9) + inner;
+    }
+}
+
 // Writes the address of each lane's element, or of the nearest one inside. Returns the lanes that
 // are outside. Lanes that do not take part have an address inside, too.
 static __attribute__((noinline)) uint32_t place(const struct kn_image *m, const struct operands *o,
@@ -67,10 +86,10 @@ static __attribute__((noinline)) uint32_t place(const struct kn_image *m, const 
     }
     const uintptr_t base = (uintptr_t)m->base;
     if (m->block_linear) {
-        const struct kn_tiled tiled = m->tiled;
         const uint64_t layer_B = m->layer_B;
+        tiled_offsets(&m->tiled, x, y, z, addresses);
         KN_EACH_LANE
-        addresses[i] = base + layer[i] * layer_B + kn_tiled_offset_B(&tiled, x[i], y[i], z[i]);
+        addresses[i] += base + layer[i] * layer_B;
     } else {
         KN_EACH_LANE
         addresses[i] = base + layer[i] * m->layer_B + z[i] * m->slice_B + y[i] * m->pitch_B + x[i];
@@ -205,7 +224,11 @@ typedef uint64_t value_64 __attribute__((aligned(1)));
                 R *d = KN_REGISTER(R, n ? op->more[n - 1] : op->d);                                \
                 KN_EACH_OF(turn.lanes &turn.outside, i)                                            \
                 d[i] = 0;                                                                          \
-                KN_EACH_OF(turn.lanes & ~turn.outside, i)                                          \
+                if (turn.lanes == UINT32_MAX && !turn.outside)                                     \
+                    for (int i = 0; i < KN_LANES; i++)                                             \
+                        d[i] = ((const value_##bits *)(uintptr_t)w->addresses[i])[n];              \
+                else                                                                               \
+                    KN_EACH_OF(turn.lanes & ~turn.outside, i)                                      \
                 d[i] = ((const value_##bits *)(uintptr_t)w->addresses[i])[n];                      \
             }                                                                                      \
         }                                                                                          \
