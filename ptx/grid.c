@@ -181,9 +181,29 @@ static int run_all(struct run *run)
     return 0;
 }
 
+// Blocks do not see each other's shared memory yet, so kernels that ask for it run in clusters of
+// one block only.
+static bool is_alone(const struct px_grid *grid)
+{
+    const uint32_t *c = grid->cluster;
+    return !grid->program->clusters || !c[0] || (c[0] == 1 && c[1] == 1 && c[2] == 1);
+}
+
+static int fail_cluster(struct px_grid *grid)
+{
+    grid->failure = (struct px_failure){.kind = PX_FAILED_INSTRUCTION};
+    snprintf(grid->failure.text, sizeof grid->failure.text,
+             "the kernel uses shared memory of other blocks (mapa), which clusters of %u x %u x %u "
+             "blocks do not have yet",
+             grid->cluster[0], grid->cluster[1], grid->cluster[2]);
+    return -EFAULT;
+}
+
 int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
 {
     const struct px_program *program = grid->program;
+    if (!is_alone(grid))
+        return fail_cluster(grid);
     struct run run = {.grid = grid, .first = first, .next = first, .end = end};
     run.decoded = px_decode(program, grid->host->checks != NULL);
     if (!run.decoded)

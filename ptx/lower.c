@@ -332,6 +332,11 @@ void px_uses_barriers(struct px_lower *l)
     l->uses_barriers = true;
 }
 
+void px_uses_clusters(struct px_lower *l)
+{
+    l->clusters = true;
+}
+
 const char *px_modifier_name(unsigned modifier)
 {
     return modifier && modifier < PX_MOD_COUNT ? px_modifiers[modifier].name : "";

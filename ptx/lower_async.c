@@ -209,9 +209,11 @@ void px_lower_red_async(struct px_lower *l, const struct px_statement *s)
 
 // ---- addresses in a cluster ----
 
+// Clusters have one block: see px_run.
 void px_lower_mapa(struct px_lower *l, const struct px_statement *s)
 {
     const unsigned bits = px_type_bits(s->types[0]);
+    px_uses_clusters(l);
     px_emit(l, px_name(l, "mov.%u", bits), px_destination(l, s, 0),
             px_value(l, &s->a[0], s->types[0]));
     px_source(l, s, 1);

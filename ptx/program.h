@@ -197,6 +197,7 @@ struct px_program {
     uint32_t static_shared_B, local_B;
     bool uses_barriers, waits, recurses;
     bool prints, allocates; // calls vprintf, or malloc or free
+    bool clusters;          // asks for addresses of other blocks of its cluster
     bool has_stack;         // frames of functions follow local_B: px_grid.stack_B bytes for them
     // No result depends on the order of blocks: no atomic whose result is used, no atomic on
     // floats, no cas or exch, no volatile or acquire load, no printf, malloc or clock.

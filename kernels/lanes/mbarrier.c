@@ -89,22 +89,38 @@ KN_OPERATION(invalidate)
     KN_RETURN_NEXT;
 }
 
-// b: arrivals; c: bytes that are expected first. "arrive_drop: decrements the expected count of
-// later phases too."
+// The first lane of `lanes` whose object is that of `lane`.
+static inline int first_with(const uint64_t *a, uint32_t lanes, int lane)
+{
+    KN_EACH_OF(lanes, i)
+    if (a[i] == a[lane])
+        return i;
+    return lane;
+}
+
+// b: arrivals; c: bytes that are expected first. Lanes that arrive at one object together get one
+// state, that before all of them (measured on an H200). "arrive_drop: decrements the expected count
+// of later phases too."
 static inline const struct kn_op *arrive(const struct kn_op *op, struct kn_warp *w, bool drop)
 {
     uint64_t *d = KN_REGISTER(uint64_t, op->d);
     const uint32_t *b = KN_REGISTER(uint32_t, op->b), *c = KN_REGISTER(uint32_t, op->c);
-    KN_EACH_OF(kn_mask_of(op, w), lane)
+    const uint32_t mask = kn_mask_of(op, w);
+    const uint64_t *a = KN_REGISTER(uint64_t, op->a);
+    uint64_t states[KN_LANES];
+    KN_EACH_OF(mask, lane)
     {
         uint64_t *at = object_at(op, w, lane);
         if (!at)
             return NULL;
         const uint64_t old = *at, count = b[lane];
+        const int first = first_with(a, mask, lane);
         change(w, at, expected(old) - (drop ? count : 0), pending(old) - count,
                bytes(old) + c[lane]);
-        d[lane] = old;
+        states[lane] = first == lane ? old : states[first];
     }
+    KN_EACH_OF(mask, lane)
+    d[lane] = states[lane]; // which may be the register of the addresses
     KN_RETURN_NEXT;
 }
 

@@ -146,6 +146,60 @@ TEST(copy_size)
     EXPECT_ERROR(run(COPY("12"), got), CUDA_ERROR_INVALID_PTX);
 }
 
+// Lanes that arrive together get the state before all of them.
+TEST(states)
+{
+    uint32_t got[WORDS];
+    EXPECT_OK(run(HEAD INIT("70") "mbarrier.arrive.shared.b64 %rd4, [%r2];\n"
+                                  "mbarrier.pending_count.b64 %r4, %rd4;\n"
+                                  "st.global.u32 [%rd3], %r4;\nret;\n}\n",
+                  got));
+    EXPECT_EQ(got[0], got[31]);
+    EXPECT_EQ(got[32], got[63]);
+    EXPECT_EQ(got[0] + got[32], 70 + 38);
+}
+
+// mapa names another block's shared memory, which clusters of several blocks do not have yet.
+static void mapa(unsigned blocks_of_cluster, CUresult expected)
+{
+    CUdevice device;
+    CUcontext context;
+    CUmodule m;
+    CUfunction f;
+    static const char text[] = HEAD "mapa.shared::cluster.u32 %r4, %r3, 0;\n"
+                                    "st.shared::cluster.u32 [%r4], %r1;\nret;\n}\n";
+    uint64_t unused = 0;
+    void *arguments[] = {&unused, &unused};
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                   .value.clusterDim = {blocks_of_cluster, 1, 1}};
+    const CUlaunchConfig config = {.gridDimX = 4,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = THREADS,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .attrs = &attribute,
+                                   .numAttrs = 1};
+    EXPECT_OK(cuInit(0));
+    EXPECT_OK(cuDeviceGet(&device, 0));
+    EXPECT_OK(cuDevicePrimaryCtxRetain(&context, device));
+    EXPECT_OK(cuCtxSetCurrent(context));
+    EXPECT_OK(cuModuleLoadData(&m, text));
+    EXPECT_OK(cuModuleGetFunction(&f, m, "k"));
+    EXPECT_OK(cuLaunchKernelEx(&config, f, arguments, NULL));
+    EXPECT_ERROR(cuCtxSynchronize(), expected);
+}
+
+TEST(mapa_alone)
+{
+    mapa(1, CUDA_SUCCESS);
+}
+
+TEST(mapa_cluster)
+{
+    mapa(2, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+}
+
 // Tensor maps are refused if a kernel uses them.
 TEST(tensor)
 {
@@ -158,4 +212,5 @@ TEST(tensor)
 }
 
 TESTS(CASE(arrivals), CASE(deadlock), CASE(time_limit), CASE(bulk), CASE(bulk_size),
-      CASE(bulk_range), CASE(copy), CASE(copy_partly), CASE(copy_size), CASE(tensor))
+      CASE(bulk_range), CASE(copy), CASE(copy_partly), CASE(copy_size), CASE(states),
+      CASE(mapa_alone), CASE(mapa_cluster), CASE(tensor))
