@@ -27,8 +27,34 @@ static CUresult refuse(const char *option, const char *why)
     return em_fail(CUDA_ERROR_INVALID_VALUE, "option %s %s", option, why);
 }
 
+// "Options to be applied only for this input": those of the compiler of a text (recorded on an
+// H200).
+static CUresult check_input(CUjit_option option)
+{
+    switch ((int)option) {
+    case CU_JIT_MAX_REGISTERS:
+    case CU_JIT_THREADS_PER_BLOCK:
+    case CU_JIT_OPTIMIZATION_LEVEL:
+    case CU_JIT_GENERATE_DEBUG_INFO:
+    case CU_JIT_LOG_VERBOSE:
+    case CU_JIT_GENERATE_LINE_INFO:
+    case CU_JIT_CACHE_MODE:
+    case CU_JIT_NEW_SM3X_OPT:
+    case CU_JIT_FAST_COMPILE:
+    case CU_JIT_POSITION_INDEPENDENT_CODE:
+    case CU_JIT_MIN_CTA_PER_SM:
+    case CU_JIT_MAX_THREADS_PER_BLOCK:
+    case CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
+    case CU_JIT_SPLIT_COMPILE:
+        return CUDA_SUCCESS;
+    default:
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "option %d is for the whole linker; pass it to cuLinkCreate", (int)option);
+    }
+}
+
 // (recorded: jit_options/options-from-…)
-static CUresult check_value(CUjit_option option, void *value)
+static CUresult check_value(enum api_jit_use use, CUjit_option option, void *value)
 {
     const unsigned number = (unsigned)(uintptr_t)value;
     switch ((int)option) {
@@ -52,6 +78,9 @@ static CUresult check_value(CUjit_option option, void *value)
     case CU_JIT_REFERENCED_KERNEL_NAMES:
     case CU_JIT_REFERENCED_VARIABLE_NAMES:
         return value ? CUDA_SUCCESS : refuse("CU_JIT_REFERENCED_*_NAMES", "is NULL");
+    case CU_JIT_FALLBACK_STRATEGY: // "This option cannot be used with cuLink* APIs"
+        return use == API_JIT_LOAD ? CUDA_SUCCESS
+                                   : refuse("CU_JIT_FALLBACK_STRATEGY", "cannot be used to link");
     default:
         return CUDA_SUCCESS;
     }
@@ -76,14 +105,9 @@ static void ***output_of(struct api_jit *jit, CUjit_option option)
     }
 }
 
-static size_t size_of(const struct api_jit_log *log)
-{
-    return (unsigned)(uintptr_t)*log->size_B;
-}
-
 // "CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: … Log messages will be capped at this size". Each half of the
 // pair is refused without the other one (recorded: jit_options/log-size-without-buffer).
-static CUresult check_log(const struct api_jit_log *log, const char *name)
+static CUresult check_log(struct api_jit_log *log, const char *name)
 {
     if (!log->buffer && !log->size_B)
         return CUDA_SUCCESS;
@@ -92,11 +116,12 @@ static CUresult check_log(const struct api_jit_log *log, const char *name)
                        "options: CU_JIT_%s_LOG_BUFFER and CU_JIT_%s_LOG_BUFFER_SIZE_BYTES must be "
                        "given together",
                        name, name);
-    return size_of(log) ? em_writable("log buffer", *log->buffer, size_of(log)) : CUDA_SUCCESS;
+    log->capacity_B = (unsigned)(uintptr_t)*log->size_B;
+    return em_writable("log buffer", *log->buffer, log->capacity_B);
 }
 
 // "CU_JIT_THREADS_PER_BLOCK: … Cannot be combined with CU_JIT_TARGET."
-static CUresult check_together(const struct api_jit *jit, bool target, bool threads)
+static CUresult check_together(struct api_jit *jit, bool target, bool threads)
 {
     CUresult r = check_log(&jit->info, "INFO");
     if (!r)
@@ -106,10 +131,10 @@ static CUresult check_together(const struct api_jit *jit, bool target, bool thre
     return r;
 }
 
-CUresult api_jit_begin(const CUjit_option *options, void **values, unsigned count,
-                       struct api_jit *out)
+CUresult api_jit_begin(enum api_jit_use use, const CUjit_option *options, void **values,
+                       unsigned count, struct api_jit *out)
 {
-    bool target = false, threads = false;
+    bool threads = false;
     memset(out, 0, sizeof *out);
     if (count && (!options || !values))
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL, but there are %u options",
@@ -118,16 +143,23 @@ CUresult api_jit_begin(const CUjit_option *options, void **values, unsigned coun
         if ((unsigned)options[i] >= OPTIONS)
             return em_fail(CUDA_ERROR_INVALID_VALUE, "options[%u] (%d) is not a CUjit_option", i,
                            (int)options[i]);
-        CUresult r = check_value(options[i], values[i]);
+        CUresult r = use == API_JIT_INPUT ? check_input(options[i]) : CUDA_SUCCESS;
+        if (!r)
+            r = check_value(use, options[i], values[i]);
         if (r)
             return r;
         void ***output = output_of(out, options[i]);
         if (output)
             *output = &values[i];
-        target |= options[i] == CU_JIT_TARGET;
+        if (options[i] == CU_JIT_TARGET) {
+            out->has_target = true;
+            out->target = (unsigned)(uintptr_t)values[i] & ~(unsigned)TARGET_VARIANTS;
+        }
+        out->sm_3x |= options[i] == CU_JIT_NEW_SM3X_OPT && use != API_JIT_INPUT;
+        out->verbose |= options[i] == CU_JIT_LOG_VERBOSE && values[i];
         threads |= options[i] == CU_JIT_THREADS_PER_BLOCK;
     }
-    CUresult r = check_together(out, target, threads);
+    CUresult r = check_together(out, out->has_target, threads);
     if (r)
         return r;
     out->began_ns = now_ns();
@@ -142,7 +174,7 @@ static void write_log(const struct api_jit_log *log, const char *text)
     if (!log->buffer)
         return;
     size_t length = strlen(text);
-    const size_t size_B = size_of(log);
+    const size_t size_B = log->capacity_B;
     if (size_B) {
         if (length >= size_B)
             length = size_B - 1;
@@ -157,8 +189,10 @@ static void write_log(const struct api_jit_log *log, const char *text)
 CUresult api_jit_end(struct api_jit *jit, CUresult result)
 {
     em_message_end();
-    write_log(&jit->info, "");
-    write_log(&jit->error, result ? jit->message.text : "");
+    if (!jit->again || jit->summary)
+        write_log(&jit->info, jit->summary ? jit->summary : "");
+    if (!jit->again || result)
+        write_log(&jit->error, result ? jit->message.text : "");
     // "CU_JIT_WALL_TIME: Overwrites the option value with the total wall clock time, in
     // milliseconds".
     if (jit->wall_time) {
@@ -166,4 +200,33 @@ CUresult api_jit_end(struct api_jit *jit, CUresult result)
         memcpy(jit->wall_time, &ms, sizeof ms);
     }
     return result;
+}
+
+// (recorded: jit_options/options-from-15)
+CUresult api_jit_compiles(const struct api_jit *jit)
+{
+    return jit->sm_3x ? em_fail(CUDA_ERROR_INVALID_PTX,
+                                "CU_JIT_NEW_SM3X_OPT is for sm_3x, which no driver compiles for "
+                                "any more; leave it out")
+                      : CUDA_SUCCESS;
+}
+
+struct api_jit_outputs api_jit_keep(const struct api_jit *jit)
+{
+    em_message_end();
+    return (struct api_jit_outputs){jit->info, jit->error, jit->wall_time, jit->verbose,
+                                    jit->sm_3x};
+}
+
+void api_jit_again(const struct api_jit_outputs *outputs, struct api_jit *out)
+{
+    memset(out, 0, sizeof *out);
+    out->info = outputs->info;
+    out->error = outputs->error;
+    out->wall_time = outputs->wall_time;
+    out->verbose = outputs->verbose;
+    out->sm_3x = outputs->sm_3x;
+    out->again = true;
+    out->began_ns = now_ns();
+    em_message_begin(&out->message);
 }

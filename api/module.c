@@ -7,29 +7,43 @@
 #include "library.h"
 #include "module.h"
 
+static struct em_load how(const struct api_jit *jit)
+{
+    return (struct em_load){.architecture = em_image_architecture(),
+                            .has_target = jit && jit->has_target,
+                            .target = jit ? jit->target : 0};
+}
+
 // ---- modules ----
 
 CUresult api_cuModuleLoad(CUmodule *module, const char *fname)
 {
-    return em_module_load_file(fname, module);
+    const struct em_load load = how(NULL);
+    return em_module_load_file(fname, &load, module);
 }
 
 CUresult api_cuModuleLoadData(CUmodule *module, const void *image)
 {
-    return em_module_load(image, module);
+    const struct em_load load = how(NULL);
+    return em_module_load(image, &load, module);
 }
 
 CUresult api_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                                 CUjit_option *options, void **optionValues)
 {
     struct api_jit jit;
-    CUresult r = api_jit_begin(options, optionValues, numOptions, &jit);
-    return r ? r : api_jit_end(&jit, em_module_load(image, module));
+    CUresult r = api_jit_begin(API_JIT_LOAD, options, optionValues, numOptions, &jit);
+    if (r)
+        return r;
+    const struct em_load load = how(&jit);
+    r = api_jit_compiles(&jit);
+    return api_jit_end(&jit, r ? r : em_module_load(image, &load, module));
 }
 
 CUresult api_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 {
-    return em_module_load(fatCubin, module);
+    const struct em_load load = how(NULL);
+    return em_module_load(fatCubin, &load, module);
 }
 
 CUresult api_cuModuleUnload(CUmodule hmod)
@@ -99,8 +113,12 @@ CUresult api_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_optio
     (void)libraryOptionValues;
     CUresult r = check_library_options(libraryOptions, numLibraryOptions);
     if (!r)
-        r = api_jit_begin(jitOptions, jitOptionsValues, numJitOptions, &jit);
-    return r ? r : api_jit_end(&jit, em_library_load(code, library));
+        r = api_jit_begin(API_JIT_LOAD, jitOptions, jitOptionsValues, numJitOptions, &jit);
+    if (r)
+        return r;
+    const struct em_load load = how(&jit);
+    r = api_jit_compiles(&jit);
+    return api_jit_end(&jit, r ? r : em_library_load(code, &load, library));
 }
 
 CUresult api_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
@@ -112,8 +130,12 @@ CUresult api_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
     (void)libraryOptionValues;
     CUresult r = check_library_options(libraryOptions, numLibraryOptions);
     if (!r)
-        r = api_jit_begin(jitOptions, jitOptionsValues, numJitOptions, &jit);
-    return r ? r : api_jit_end(&jit, em_library_load_file(fileName, library));
+        r = api_jit_begin(API_JIT_LOAD, jitOptions, jitOptionsValues, numJitOptions, &jit);
+    if (r)
+        return r;
+    const struct em_load load = how(&jit);
+    r = api_jit_compiles(&jit);
+    return api_jit_end(&jit, r ? r : em_library_load_file(fileName, &load, library));
 }
 
 CUresult api_cuLibraryUnload(CUlibrary library)

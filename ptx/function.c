@@ -202,6 +202,16 @@ static bool arrays_grow(struct px_reader *r)
     return functions && texts;
 }
 
+static bool same_values(const struct px_formals *a, const struct px_formals *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->list[i].size_B != b->list[i].size_B || a->list[i].is_array != b->list[i].is_array)
+            return false;
+    return true;
+}
+
 // Adds the function, or completes the one that was declared.
 static void function_add(struct px_reader *r, struct px_function *f,
                          const struct px_function_text *t, const struct px_token *name,
@@ -225,9 +235,17 @@ static void function_add(struct px_reader *r, struct px_function *f,
         return;
     }
     struct px_function *old = &m->functions[index];
-    if (old->defined && f->defined && !f->weak && !old->weak) {
-        px_reader_fail(r, m->state->functions[index].part == t->part ? -EINVAL : -EEXIST,
-                       "the function \"%s\" is defined twice", old->name);
+    const struct px_function_text *earlier = &m->state->functions[index];
+    const bool same_text = earlier->part == t->part;
+    const int error = same_text ? -EINVAL : -EEXIST;
+    if (old->defined && f->defined && (same_text || (!f->weak && !old->weak))) {
+        px_reader_fail(r, error, "the function \"%s\" is defined twice", old->name);
+        return;
+    }
+    if (old->is_kernel != f->is_kernel || !same_values(&earlier->returns, &t->returns) ||
+        !same_values(&earlier->parameters, &t->parameters)) {
+        px_reader_fail(r, error, "the function \"%s\" was declared with other parameters",
+                       old->name);
         return;
     }
     if (!f->defined || (old->defined && f->weak))

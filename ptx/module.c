@@ -72,6 +72,33 @@ uint32_t px_symbol_add(struct px_reader *r, const struct px_token *name, struct 
     return index;
 }
 
+// The error of a symbol that does not go with one of the same name.
+static int join_error(const struct px_reader *r, unsigned part)
+{
+    return part == r->part ? -EINVAL : -EEXIST;
+}
+
+// A variable is declared again: one of the declarations must be external, or weak in another text.
+static void variable_join(struct px_reader *r, struct px_variable *old,
+                          const struct px_variable *variable)
+{
+    const int error = join_error(r, old->part);
+    const bool both = !old->external && !variable->external;
+    const bool weak = (old->weak || variable->weak) && old->part != r->part;
+    if (both && !weak)
+        px_reader_fail(r, error, "the variable \"%s\" is defined twice", old->name);
+    else if (old->space != variable->space)
+        px_reader_fail(r, error, "the variable \"%s\" is declared in two spaces", old->name);
+    else if (old->size_B != variable->size_B && old->size_B && variable->size_B && !old->common &&
+             !variable->common)
+        px_reader_fail(
+            r, error, "the variable \"%s\" has %llu bytes, but it was declared with %llu bytes",
+            old->name, (unsigned long long)variable->size_B, (unsigned long long)old->size_B);
+    else if (old->external || (both && old->weak && !variable->weak) ||
+             (both && old->common && variable->common && variable->size_B > old->size_B))
+        *old = *variable;
+}
+
 static void module_variable(struct px_reader *r, const struct px_variable *variable,
                             const struct px_token *name, void *context)
 {
@@ -91,14 +118,7 @@ static void module_variable(struct px_reader *r, const struct px_variable *varia
         grown[m->variable_count++] = *variable;
         return;
     }
-    struct px_variable *old = &grown[index];
-    if (!old->external && !variable->external && !old->weak && !variable->weak)
-        px_reader_fail(r, old->part == r->part ? -EINVAL : -EEXIST,
-                       "the variable \"%s\" is defined twice", old->name);
-    else if (old->space != variable->space)
-        px_reader_fail(r, -EINVAL, "the variable \"%s\" is declared in two spaces", old->name);
-    else if (old->external || (old->weak && !variable->weak && !variable->external))
-        *old = *variable;
+    variable_join(r, &grown[index], variable);
 }
 
 static void integers_skip(struct px_reader *r)
@@ -339,7 +359,7 @@ int px_module_load(const char *text, size_t size_B, struct px_module **out,
                    struct px_report *report)
 {
     const struct px_source source = {NULL, text, size_B};
-    return texts_load(&source, 1, PX_LINK_COMPLETE, out, report);
+    return px_module_link(&source, 1, PX_LINK_USED, out, report);
 }
 
 // Functions of the driver that kernels may call: see px_builtin.
@@ -347,6 +367,24 @@ static bool is_builtin(const char *name)
 {
     return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail") || !strcmp(name, "malloc") ||
            !strcmp(name, "free");
+}
+
+// "The total size of constant memory is limited to 64 KB" (recorded: load_ptx/const-64K+1).
+static int constants_check(const struct px_module *m, struct px_report *report)
+{
+    enum { CONSTANTS_MOST_B = 64 << 10 };
+    uint64_t size_B = 0;
+    for (unsigned i = 0; i < m->variable_count; i++) {
+        const struct px_variable *v = &m->variables[i];
+        if (v->space == PX_CONSTANT)
+            size_B = (size_B + v->alignment_B - 1) / v->alignment_B * v->alignment_B + v->size_B;
+    }
+    if (size_B <= CONSTANTS_MOST_B)
+        return 0;
+    snprintf(report->text, sizeof(report->text),
+             "the constant variables have %llu bytes; at most %d are possible",
+             (unsigned long long)size_B, CONSTANTS_MOST_B);
+    return m->state->part_count > 1 ? -EEXIST : -EINVAL;
 }
 
 // "Unresolved extern" symbols, which a linked module may not have.
@@ -378,6 +416,8 @@ int px_module_link(const struct px_source *sources, unsigned count, enum px_link
     int rc = texts_load(sources, count, link, &m, report);
     if (!rc && link == PX_LINK_COMPLETE)
         rc = externals_check(m, report);
+    if (!rc && (link != PX_LINK_PARTIAL || count == 1))
+        rc = constants_check(m, report);
     if (rc && m)
         px_module_free(m);
     else if (!rc)

@@ -56,6 +56,7 @@ struct px_variable {
     uint32_t alignment_B;
     uint32_t element_B; // of an element: x[n] is the address of x plus n times that
     bool visible, external, weak, managed;
+    bool common;         // weak too: of several, the largest is taken
     unsigned part;       // of a linked module: the text that defines it
     const void *initial; // size_B bytes, or NULL for zeros
     const struct px_relocation *relocations;
@@ -94,7 +95,8 @@ struct px_function {
 
 // Symbols that no text defines.
 enum px_link {
-    PX_LINK_COMPLETE, // are a mistake
+    PX_LINK_USED,     // are a mistake of the kernels that use them, as in a single text
+    PX_LINK_COMPLETE, // are a mistake of the texts
     PX_LINK_PARTIAL,  // are for later: a call of such a function traps
     PX_LINK_LENIENT,  // refuse the kernels that call them, with -ENOTSUP
 };

@@ -305,6 +305,7 @@ static void one_variable(struct px_reader *r, const struct head *head, enum px_s
         .external = linkage.external,
         .part = r->part,
         .weak = linkage.weak || linkage.common,
+        .common = linkage.common,
         .managed = head->managed,
         .line = name.line,
     };

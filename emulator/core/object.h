@@ -30,6 +30,7 @@ struct em_context;
     X(LIBRARY, "CUlibrary")                                                                        \
     X(KERNEL, "CUkernel")                                                                          \
     X(KERNEL_HEAP, "the heap of kernels")                                                          \
+    X(LINK, "CUlinkState")                                                                         \
     X(GRAPH, "CUgraph")                                                                            \
     X(GRAPH_NODE, "CUgraphNode")                                                                   \
     X(GRAPH_EXEC, "CUgraphExec")                                                                   \

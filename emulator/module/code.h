@@ -16,6 +16,13 @@
 
 enum { EM_PARAMETERS_MOST_B = 32764 }; // of a kernel (recorded: load_ptx/param-32764-version-8.1)
 
+// How an image should be loaded.
+struct em_load {
+    unsigned architecture; // of the device, 90 for sm_90
+    bool has_target;
+    unsigned target; // CU_JIT_TARGET, as an architecture
+};
+
 // How a kernel uses a parameter.
 enum em_parameter_use {
     EM_PARAMETER_VALUE,

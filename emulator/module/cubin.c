@@ -24,7 +24,7 @@ static CUresult check_sections(const struct em_bytes *bytes, uint64_t at, const 
         const uint64_t here = at + head->e_shoff + i * sizeof section;
         r = em_bytes_check(bytes, here, sizeof section);
         if (r)
-            return damaged("its table of sections is missing");
+            break;
         memcpy(&section, bytes->at + here, sizeof section);
         if (section.sh_type == SHT_NULL)
             r = damaged("a section has no type");
@@ -35,8 +35,11 @@ static CUresult check_sections(const struct em_bytes *bytes, uint64_t at, const 
 CUresult em_cubin_check(const struct em_bytes *bytes, uint64_t at, uint64_t size_B)
 {
     Elf64_Ehdr head;
-    if (size_B < sizeof head || em_bytes_check(bytes, at, sizeof head))
+    if (size_B < sizeof head)
         return damaged("its head is missing");
+    CUresult r = em_bytes_check(bytes, at, sizeof head);
+    if (r)
+        return r;
     memcpy(&head, bytes->at + at, sizeof head);
     if (strncmp((const char *)head.e_ident, ELFMAG, SELFMAG))
         return damaged("it does not begin like an ELF file");

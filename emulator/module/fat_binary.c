@@ -312,3 +312,24 @@ CUresult em_fat_binary_texts(const struct em_bytes *bytes, unsigned architecture
     return begins(bytes->at, WRAPPER_MAGIC) ? wrapped_texts(bytes, architecture, out)
                                             : container_text(bytes, architecture, out);
 }
+
+CUresult em_fat_binaries_texts(const struct em_bytes *bytes, uint64_t from, uint64_t size_B,
+                               unsigned architecture, const char *name, struct em_texts *out)
+{
+    em_assert_unlocked();
+    CUresult r = em_bytes_check(bytes, from, size_B);
+    uint64_t at = from;
+    while (!r && from + size_B - at >= sizeof(struct container)) {
+        const struct em_bytes one = {bytes->at + at, from + size_B - at};
+        struct container head;
+        struct choice c;
+        memcpy(&head, one.at, sizeof head);
+        if (head.magic != (uint32_t)CONTAINER_MAGIC || head.rest_B > one.size_B - sizeof head)
+            return em_fail(CUDA_ERROR_INVALID_IMAGE, "a fat binary in %s is damaged", name);
+        r = choose(&one, architecture, &c);
+        if (!r && c.ptx.entry.kind)
+            r = take_text(&one, &c.ptx, name, out);
+        at += (head.head_B + head.rest_B + 7) / 8 * 8;
+    }
+    return r;
+}

@@ -27,3 +27,8 @@ bool em_is_fat_binary(const char *bytes);
 // several containers, whose texts must be linked. Precondition: em_lock not held.
 CUresult em_fat_binary_texts(const struct em_bytes *bytes, unsigned architecture,
                              struct em_texts *out);
+
+// The same for all containers that lie in [from, from + size_B), one after the other, as in a
+// section of an object file. Containers without PTX are left out.
+CUresult em_fat_binaries_texts(const struct em_bytes *bytes, uint64_t from, uint64_t size_B,
+                               unsigned architecture, const char *name, struct em_texts *out);

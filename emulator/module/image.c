@@ -24,6 +24,7 @@
 #include "linked_image.h"
 #include "lock.h"
 #include "pointer_check.h"
+#include "quirk.h"
 #include "text_image.h"
 
 #if defined(__x86_64__)
@@ -184,7 +185,7 @@ static CUresult load_texts(CUresult r, struct em_texts *texts, const struct em_l
                            struct em_image **out)
 {
     if (!r)
-        r = em_text_image(texts, load->architecture, out);
+        r = em_text_image(texts, load, out);
     em_texts_finish(texts);
     return r;
 }
@@ -201,15 +202,30 @@ static CUresult load_text(const struct em_bytes *bytes, const struct em_load *lo
     return load_texts(em_texts_add(&texts, NULL, bytes->at, bytes->size_B), &texts, load, out);
 }
 
+// "Binary code is compatible within a major version, with the same or a later minor version."
+static CUresult check_linked(unsigned architecture, const struct em_load *load)
+{
+    if (!em_quirk(PTX_ABOVE_DEVICE) ||
+        (architecture / 10 == load->architecture / 10 && architecture <= load->architecture))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                   "the image was linked for sm_%u, and the device is sm_%u", architecture,
+                   load->architecture);
+}
+
 static CUresult load_cubin(const struct em_bytes *bytes, const struct em_load *load,
                            struct em_image **out)
 {
     struct em_texts texts = {0};
     bool linked = false;
-    CUresult r = em_linked_image_texts(bytes, &linked, &texts);
+    unsigned architecture = 0;
+    CUresult r = em_linked_image_texts(bytes, &linked, &architecture, &texts);
+    if (linked && !r)
+        r = check_linked(architecture, load);
     if (linked)
         return load_texts(r, &texts, load, out);
-    r = em_cubin_check(bytes, 0, EM_UNKNOWN_SIZE);
+    if (!r)
+        r = em_cubin_check(bytes, 0, EM_UNKNOWN_SIZE);
     return r ? r
              : em_fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
                        "the image is machine code of a real card (a cubin), which Cardless cannot "
@@ -310,29 +326,37 @@ static CUresult load_file_bytes(const char *path, const struct em_bytes *bytes,
     return load_bytes(bytes, load, out);
 }
 
-CUresult em_image_load_file(const char *path, const struct em_load *load, struct em_image **out)
+CUresult em_image_read_file(const char *path, struct em_bytes *out)
 {
     em_assert_unlocked();
     char *bytes = NULL;
-    uint64_t size_B = 0;
     if (!*path)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "the name of the file is empty");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return em_fail(CUDA_ERROR_FILE_NOT_FOUND, "cannot open %s: %s", path, strerror(errno));
-    CUresult r = read_file(fd, path, &bytes, &size_B);
+    CUresult r = read_file(fd, path, &bytes, &out->size_B);
     close(fd);
+    out->at = bytes;
+    return r;
+}
+
+CUresult em_image_load_file(const char *path, const struct em_load *load, struct em_image **out)
+{
+    em_assert_unlocked();
+    struct em_bytes bytes = {NULL, 0};
+    CUresult r = em_image_read_file(path, &bytes);
     if (r)
         return r;
-    const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)bytes;
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)bytes.at;
     // A shared object is loaded from its own file, so that debuggers find it.
-    char *full = !strncmp(bytes, ELFMAG, SELFMAG) && head->e_machine == HOST_MACHINE
+    char *full = !strncmp(bytes.at, ELFMAG, SELFMAG) && head->e_machine == HOST_MACHINE
                      ? realpath(path, NULL)
                      : NULL;
     r = full ? load_library((struct em_host_library){dlopen(full, RTLD_NOW | RTLD_LOCAL), -1}, full,
                             out)
-             : load_file_bytes(path, &(struct em_bytes){bytes, size_B}, load, out);
+             : load_file_bytes(path, &bytes, load, out);
     free(full);
-    dm_free(bytes);
+    dm_free((char *)(uintptr_t)bytes.at);
     return r;
 }

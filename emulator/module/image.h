@@ -5,18 +5,16 @@
 #include <cuda.h>
 
 #include "code.h"
-
-// How an image should be loaded.
-struct em_load {
-    unsigned architecture; // of the device, 90 for sm_90
-};
-// The architecture of the current context's device, or of the first device. Takes no lock.
-unsigned em_image_architecture(void);
+#include "fat_binary.h"
+#include "module.h"
 
 // Loads an image in memory, or a file. The caller owns one reference. Precondition: em_lock not
 // held, because a shared object is loaded with the dynamic loader.
 CUresult em_image_load(const void *image, const struct em_load *load, struct em_image **out);
 CUresult em_image_load_file(const char *path, const struct em_load *load, struct em_image **out);
+
+// Reads a file, with zeros after it, which dm_free should free. Precondition: em_lock not held.
+CUresult em_image_read_file(const char *path, struct em_bytes *out);
 
 // Precondition of em_image_ref and em_image_unref: em_lock held. An image without references is
 // freed later, because the dynamic loader may be needed, which must not be called under em_lock.

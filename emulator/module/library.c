@@ -105,21 +105,19 @@ static CUresult load(struct em_image *image, CUlibrary *out)
     return r;
 }
 
-CUresult em_library_load(const void *data, CUlibrary *out)
+CUresult em_library_load(const void *data, const struct em_load *how, CUlibrary *out)
 {
     em_assert_unlocked();
     struct em_image *image;
-    const struct em_load how = {.architecture = em_image_architecture()};
-    CUresult r = em_image_load(data, &how, &image);
+    CUresult r = em_image_load(data, how, &image);
     return r ? r : load(image, out);
 }
 
-CUresult em_library_load_file(const char *path, CUlibrary *out)
+CUresult em_library_load_file(const char *path, const struct em_load *how, CUlibrary *out)
 {
     em_assert_unlocked();
     struct em_image *image;
-    const struct em_load how = {.architecture = em_image_architecture()};
-    CUresult r = em_image_load_file(path, &how, &image);
+    CUresult r = em_image_load_file(path, how, &image);
     return r ? r : load(image, out);
 }
 

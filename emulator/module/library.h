@@ -11,8 +11,8 @@ struct em_kernel;
 
 // Precondition of all but the last two: em_lock not held.
 
-CUresult em_library_load(const void *image, CUlibrary *out);
-CUresult em_library_load_file(const char *path, CUlibrary *out);
+CUresult em_library_load(const void *image, const struct em_load *how, CUlibrary *out);
+CUresult em_library_load_file(const char *path, const struct em_load *how, CUlibrary *out);
 CUresult em_library_unload(CUlibrary library);
 CUresult em_library_kernel(CUlibrary library, const char *name, CUkernel *out);
 CUresult em_library_kernel_count(CUlibrary library, unsigned *out);

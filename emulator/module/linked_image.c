@@ -5,6 +5,7 @@
 #include "linked_image.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "alloc.h"
@@ -56,6 +57,7 @@ CUresult em_linked_image_make(const struct em_texts *texts, unsigned architectur
                    .sh_type = SHT_PROGBITS,
                    .sh_offset = l.texts_at,
                    .sh_size = l.texts_B,
+                   .sh_info = texts->lenient,
                    .sh_addralign = 1},
         [NAMES] = {.sh_name = NAMES_NAME,
                    .sh_type = SHT_STRTAB,
@@ -78,38 +80,53 @@ CUresult em_linked_image_make(const struct em_texts *texts, unsigned architectur
 
 // ---- reading ----
 
-// The section of texts: the one after the first, whose name is ours.
-static bool find_section(const struct em_bytes *bytes, Elf64_Shdr *out)
+// Finds the section of texts by the names of sections, which are ours. *found is false, without an
+// error, for other files.
+static CUresult find_section(const struct em_bytes *bytes, Elf64_Ehdr *head, Elf64_Shdr *out,
+                             bool *found)
 {
-    Elf64_Ehdr head;
     Elf64_Shdr sections[SECTIONS];
-    memcpy(&head, bytes->at, sizeof head);
-    if (head.e_shnum != SECTIONS || head.e_shentsize != sizeof *sections ||
-        head.e_shstrndx != NAMES || head.e_shoff > UINT64_MAX / 2 ||
-        em_bytes_check(bytes, head.e_shoff, sizeof sections))
-        return false;
-    memcpy(sections, bytes->at + head.e_shoff, sizeof sections);
+    *found = false;
+    CUresult r = em_bytes_check(bytes, 0, sizeof *head);
+    if (r)
+        return r;
+    memcpy(head, bytes->at, sizeof *head);
+    if (head->e_machine != CUDA_MACHINE || head->e_shnum != SECTIONS ||
+        head->e_shentsize != sizeof *sections || head->e_shstrndx != NAMES ||
+        head->e_shoff > UINT64_MAX / 2)
+        return CUDA_SUCCESS;
+    r = em_bytes_check(bytes, head->e_shoff, sizeof sections);
+    if (r)
+        return r;
+    memcpy(sections, bytes->at + head->e_shoff, sizeof sections);
     const uint64_t names_at = sections[NAMES].sh_offset;
-    if (names_at > UINT64_MAX / 2 || em_bytes_check(bytes, names_at, NAMES_B) ||
-        memcmp(bytes->at + names_at, names, NAMES_B))
-        return false;
+    if (names_at > UINT64_MAX / 2)
+        return CUDA_SUCCESS;
+    r = em_bytes_check(bytes, names_at, NAMES_B);
+    *found = !r && !memcmp(bytes->at + names_at, names, NAMES_B);
     *out = sections[TEXTS];
-    return true;
+    return r;
 }
 
-CUresult em_linked_image_texts(const struct em_bytes *bytes, bool *linked, struct em_texts *out)
+CUresult em_linked_image_texts(const struct em_bytes *bytes, bool *linked, unsigned *architecture,
+                               struct em_texts *out)
 {
-    Elf64_Shdr section;
-    *linked = find_section(bytes, &section);
-    if (!*linked)
-        return CUDA_SUCCESS;
-    CUresult r = section.sh_offset > UINT64_MAX / 2
-                     ? em_fail(CUDA_ERROR_INVALID_IMAGE, "the linked image is damaged")
-                     : em_bytes_check(bytes, section.sh_offset, section.sh_size);
+    Elf64_Ehdr head;
+    Elf64_Shdr section = {0};
+    CUresult r = find_section(bytes, &head, &section, linked);
+    if (r || !*linked)
+        return r;
+    *architecture = head.e_flags;
+    r = section.sh_offset > UINT64_MAX / 2
+            ? em_fail(CUDA_ERROR_INVALID_IMAGE, "the linked image is damaged")
+            : em_bytes_check(bytes, section.sh_offset, section.sh_size);
+    out->lenient = section.sh_info != 0;
     const char *at = r ? NULL : bytes->at + section.sh_offset, *end = at + section.sh_size;
     while (!r && at < end) {
         const uint64_t size_B = strnlen(at, (size_t)(end - at));
-        r = em_texts_add(out, NULL, at, size_B);
+        char name[32];
+        snprintf(name, sizeof name, "input %u", out->count + 1);
+        r = em_texts_add(out, name, at, size_B);
         at += size_B + 1;
     }
     return r;

@@ -194,19 +194,17 @@ static CUresult load(struct em_image *image, CUmodule *out)
     return r;
 }
 
-CUresult em_module_load(const void *data, CUmodule *out)
+CUresult em_module_load(const void *data, const struct em_load *how, CUmodule *out)
 {
     struct em_image *image;
-    const struct em_load how = {.architecture = em_image_architecture()};
-    CUresult r = em_image_load(data, &how, &image);
+    CUresult r = em_image_load(data, how, &image);
     return r ? r : load(image, out);
 }
 
-CUresult em_module_load_file(const char *path, CUmodule *out)
+CUresult em_module_load_file(const char *path, const struct em_load *how, CUmodule *out)
 {
     struct em_image *image;
-    const struct em_load how = {.architecture = em_image_architecture()};
-    CUresult r = em_image_load_file(path, &how, &image);
+    CUresult r = em_image_load_file(path, how, &image);
     return r ? r : load(image, out);
 }
 

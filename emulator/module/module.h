@@ -53,9 +53,12 @@ struct em_function {
 
 // ---- loading. Precondition: em_lock not held ----
 
+// The architecture of the current context's device, or of the first device: for em_load.
+unsigned em_image_architecture(void);
+
 // cuModuleLoadData and its like, in the current context.
-CUresult em_module_load(const void *image, CUmodule *out);
-CUresult em_module_load_file(const char *path, CUmodule *out);
+CUresult em_module_load(const void *image, const struct em_load *how, CUmodule *out);
+CUresult em_module_load_file(const char *path, const struct em_load *how, CUmodule *out);
 CUresult em_module_unload(CUmodule module);
 
 // ---- queries. Precondition: em_lock not held ----

@@ -137,21 +137,44 @@ CUresult em_ptx_parse(const struct em_texts *texts, enum px_link link, struct px
 {
     em_assert_unlocked();
     struct px_report report = {0};
-    int status;
-    if (texts->count == 1 && link == PX_LINK_COMPLETE) {
-        status = px_module_load(texts->list->bytes, texts->list->size_B, out, &report);
-    } else {
-        struct px_source *sources = dm_calloc(texts->count + 1ul, sizeof *sources);
-        if (!sources)
-            return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u PTX texts",
-                           texts->count);
-        for (unsigned i = 0; i < texts->count; i++)
-            sources[i] = (struct px_source){texts->list[i].name, texts->list[i].bytes,
-                                            texts->list[i].size_B};
-        status = px_module_link(sources, texts->count, link, out, &report);
-        dm_free(sources);
-    }
+    struct px_source *sources = dm_calloc(texts->count + 1ul, sizeof *sources);
+    if (!sources)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for %u PTX texts",
+                       texts->count);
+    for (unsigned i = 0; i < texts->count; i++)
+        sources[i] =
+            (struct px_source){texts->list[i].name, texts->list[i].bytes, texts->list[i].size_B};
+    const int status = px_module_link(sources, texts->count, link, out, &report);
+    dm_free(sources);
     return status ? em_ptx_fail(status, &report, "PTX") : CUDA_SUCCESS;
+}
+
+// (recorded: load_ptx/target-sm_100, jit_options/targets)
+CUresult em_ptx_check_target(const struct px_module *text, unsigned architecture)
+{
+    em_assert_unlocked();
+    enum { ARCHITECTURE_LEAST = 50 };
+    if (architecture < ARCHITECTURE_LEAST)
+        return em_fail(CUDA_ERROR_INVALID_IMAGE,
+                       "CU_JIT_TARGET (%u) is not an architecture that can be compiled for",
+                       architecture);
+    if (text->target <= architecture || !em_quirk(PTX_ABOVE_DEVICE))
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_PTX, ".target sm_%u is above sm_%u", text->target,
+                   architecture);
+}
+
+// CU_JIT_TARGET names an architecture that the card's compiler has and the device can run, and that
+// is not below the text's (recorded: jit_options/targets).
+static CUresult check_load(const struct px_module *text, const struct em_load *load)
+{
+    if (!load->has_target)
+        return em_ptx_check_target(text, load->architecture);
+    CUresult r = em_ptx_check_target(text, load->target);
+    if (!r && load->target > load->architecture && em_quirk(PTX_ABOVE_DEVICE))
+        r = em_fail(CUDA_ERROR_INVALID_SOURCE, "CU_JIT_TARGET (%u) is above the device, sm_%u",
+                    load->target, load->architecture);
+    return r;
 }
 
 static bool are_short(const struct em_texts *texts)
@@ -162,22 +185,17 @@ static bool are_short(const struct em_texts *texts)
     return size_B <= SHORT_TEXT_B;
 }
 
-// (recorded: load_ptx/target-sm_100)
-static CUresult check_target(const struct px_module *text, unsigned architecture)
-{
-    if (text->target <= architecture || !em_quirk(PTX_ABOVE_DEVICE))
-        return CUDA_SUCCESS;
-    return em_fail(CUDA_ERROR_INVALID_PTX, ".target sm_%u is above the device, which is sm_%u",
-                   text->target, architecture);
-}
-
-CUresult em_ptx_image(const struct em_texts *texts, unsigned architecture, struct em_image **out)
+CUresult em_ptx_image(const struct em_texts *texts, const struct em_load *load,
+                      struct em_image **out)
 {
     em_assert_unlocked();
     struct ptx_image *p = dm_calloc(1, sizeof *p);
     if (!p)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a module");
-    CUresult r = em_ptx_parse(texts, texts->lenient ? PX_LINK_LENIENT : PX_LINK_COMPLETE, &p->text);
+    const enum px_link link = texts->lenient      ? PX_LINK_LENIENT
+                              : texts->count == 1 ? PX_LINK_USED
+                                                  : PX_LINK_COMPLETE;
+    CUresult r = em_ptx_parse(texts, link, &p->text);
     if (r) {
         dm_free(p);
         return r;
@@ -185,7 +203,7 @@ CUresult em_ptx_image(const struct em_texts *texts, unsigned architecture, struc
     p->image.references = 1;
     p->image.free = free_image;
     if (!texts->lenient)
-        r = check_target(p->text, architecture);
+        r = check_load(p->text, load);
     if (!r)
         r = fill_image(p);
     if (!r && are_short(texts))

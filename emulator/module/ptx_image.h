@@ -11,10 +11,13 @@ struct px_module;
 
 // Precondition of all: em_lock not held.
 
-// Makes an image for a device's architecture. Several texts are linked.
-CUresult em_ptx_image(const struct em_texts *texts, unsigned architecture, struct em_image **out);
+// Makes an image. Several texts are linked.
+CUresult em_ptx_image(const struct em_texts *texts, const struct em_load *load,
+                      struct em_image **out);
 
 // Reads texts as one module. px_module_free should free it.
 CUresult em_ptx_parse(const struct em_texts *texts, enum px_link link, struct px_module **out);
 // Reports the first kernel with a mistake.
 CUresult em_ptx_check_kernels(struct px_module *text);
+// Whether the texts may be compiled for an architecture.
+CUresult em_ptx_check_target(const struct px_module *text, unsigned architecture);

@@ -80,7 +80,8 @@ bool em_text_begins(const char *text)
     return !strncmp(skip_blank(text), ".version", 8);
 }
 
-CUresult em_text_image(const struct em_texts *texts, unsigned architecture, struct em_image **out)
+CUresult em_text_image(const struct em_texts *texts, const struct em_load *load,
+                       struct em_image **out)
 {
     em_assert_unlocked();
     static const struct em_host_library no_library = {NULL, -1};
@@ -93,7 +94,7 @@ CUresult em_text_image(const struct em_texts *texts, unsigned architecture, stru
     const cardlessModuleDesc *table =
         count && count <= KERNELS_MOST ? em_host_table_for(names, count) : NULL;
     CUresult r = table ? em_host_table_image(table, no_library, CUDA_ERROR_INVALID_IMAGE, out)
-                       : em_ptx_image(texts, architecture, out);
+                       : em_ptx_image(texts, load, out);
     dm_free(names);
     return r;
 }
