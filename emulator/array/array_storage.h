@@ -24,7 +24,8 @@ struct em_storage {
     bool of_graphics;          // the view of a mapped resource, whose memory outlives it
     const char *poison_reason; // why a copy poisons the context, as on the card; NULL if it does
                                // not
-    void *owner;               // the argument of `release`, a struct of its own
+    const char *stale_reason; // why kernels cannot access it, although copies can; NULL if they can
+    void *owner;              // the argument of `release`, a struct of its own
     // Frees the memory and the struct. Precondition: em_lock held.
     void (*release)(struct em_storage *);
     // Called by a command before it reads from the storage; may be NULL.

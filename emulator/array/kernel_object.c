@@ -18,9 +18,16 @@ static enum em_type type_of(enum kn_object_kind kind)
     return kind == KN_OBJECT_TEXTURE ? EM_TEXTURE : EM_SURFACE;
 }
 
+// Why kernels cannot access the memory of an object, or NULL.
+static const char *inaccessible(const struct em_texture *t)
+{
+    const struct em_storage *s = t->storage;
+    return !s ? NULL : s->poison_reason ? s->poison_reason : s->stale_reason;
+}
+
 static bool is_accessible(const struct em_texture *t)
 {
-    return t->usable && !(t->storage && t->storage->poison_reason);
+    return t->usable && !inaccessible(t);
 }
 
 struct em_texture *em_kernel_object(const struct em_context *context, enum kn_object_kind kind,
@@ -65,8 +72,8 @@ void em_kernel_object_text(const struct em_context *context, enum kn_object_kind
     em_handle_text(handle, text, sizeof text);
     if (t && t->object.context != context)
         snprintf(out, size_B, "%s belongs to another context", text);
-    else if (t && t->storage && t->storage->poison_reason)
-        snprintf(out, size_B, "%s shows %s", text, t->storage->poison_reason);
+    else if (t && inaccessible(t))
+        snprintf(out, size_B, "%s shows %s", text, inaccessible(t));
     else
         snprintf(out, size_B, "%s", text);
 }

@@ -269,7 +269,7 @@ static void view_storage_drop(struct em_storage **slot)
         return;
     struct view_storage *s = (*slot)->owner;
     s->graphics = NULL;
-    s->storage.poison_reason = "an image of a graphics resource that has been unregistered";
+    s->storage.stale_reason = "an image of a graphics resource that has been unregistered";
     em_storage_unref(*slot);
     *slot = NULL;
 }

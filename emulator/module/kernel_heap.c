@@ -81,9 +81,10 @@ uint64_t em_kernel_heap_allocate(struct em_kernel_heap *heap, uint64_t size_B)
     size_B = size_B ? (size_B + BLOCK_UNIT_B - 1) / BLOCK_UNIT_B * BLOCK_UNIT_B : BLOCK_UNIT_B;
     dm_mutex_lock(&heap->lock);
     if (dm_rangemap_gap(&heap->blocks, heap->base, heap->base + heap->size_B - 1, size_B,
-                        BLOCK_UNIT_B, &at) ||
-        dm_rangemap_insert(&heap->blocks, at, size_B, heap))
+                        BLOCK_UNIT_B, &at))
         at = 0;
+    else if (dm_rangemap_insert(&heap->blocks, at, size_B, heap))
+        at = EM_KERNEL_HEAP_FAILED;
     dm_mutex_unlock(&heap->lock);
     return at;
 }

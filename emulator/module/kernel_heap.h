@@ -17,7 +17,10 @@ CUresult em_kernel_heap_get(struct em_context *context, struct em_kernel_heap **
 
 // The rest is thread-safe, and takes a lock of its own.
 
-// Returns the device address of size_B bytes, a multiple of 16, or 0 if the heap is full.
+#define EM_KERNEL_HEAP_FAILED UINT64_MAX // host memory is short
+
+// Returns the device address of size_B bytes, a multiple of 16, or 0 if the heap is full, or
+// EM_KERNEL_HEAP_FAILED.
 uint64_t em_kernel_heap_allocate(struct em_kernel_heap *heap, uint64_t size_B);
 // Returns false, and a clause that gives the reason, if the address is not allocated.
 bool em_kernel_heap_free(struct em_kernel_heap *heap, uint64_t address, char *why, size_t why_B);

@@ -50,7 +50,7 @@ static bool reserve(struct em_kernel_output *output, size_t more_B)
     return true;
 }
 
-void em_kernel_print(struct em_kernel_output *output, const char *text, size_t size_B,
+bool em_kernel_print(struct em_kernel_output *output, const char *text, size_t size_B,
                      uint64_t record_B)
 {
     const struct record new = {size_B, record_B};
@@ -60,11 +60,12 @@ void em_kernel_print(struct em_kernel_output *output, const char *text, size_t s
         output->used_B -= old.record_B;
     }
     if (!reserve(output, sizeof new + size_B))
-        return;
+        return false;
     memcpy(output->bytes + output->end, &new, sizeof new);
     memcpy(output->bytes + output->end + sizeof new, text, size_B);
     output->end += sizeof new + size_B;
     output->used_B += record_B;
+    return true;
 }
 
 void em_kernel_output_write(struct em_kernel_output *output)

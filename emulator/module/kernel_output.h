@@ -18,8 +18,8 @@ struct em_kernel_output {
 void em_kernel_output_start(struct em_kernel_output *output, const struct em_context *context);
 // Adds the text of a call, which has record_B bytes in the buffer of a card. "It is circular and if
 // more output is produced during kernel execution than can fit in the buffer, older output is
-// overwritten." If host memory is short, the text is lost.
-void em_kernel_print(struct em_kernel_output *output, const char *text, size_t size_B,
+// overwritten." If host memory is short, the text is lost and the result is false.
+bool em_kernel_print(struct em_kernel_output *output, const char *text, size_t size_B,
                      uint64_t record_B);
 // Writes the texts, and frees the buffer.
 void em_kernel_output_write(struct em_kernel_output *output);

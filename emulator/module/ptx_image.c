@@ -127,7 +127,8 @@ CUresult em_ptx_check_kernels(struct px_module *text)
         if (!text->functions[i].is_kernel || !text->functions[i].defined)
             continue;
         const int status = px_program_get(text, i, &program, &report);
-        if (status == -EINVAL || (status == -ENOSYS && em_quirk(SURFACE_QUERY_REFUSES_TEXT)))
+        if (status == -EINVAL || status == -ENOMEM ||
+            (status == -ENOSYS && em_quirk(SURFACE_QUERY_REFUSES_TEXT)))
             return em_ptx_fail(status, &report, "PTX");
     }
     return CUDA_SUCCESS;

@@ -136,6 +136,7 @@ struct ptx_job {
     struct px_grid model;
     struct em_ptx_check check;
     uint64_t blocks, parts;
+    bool short_of_memory; // of a kernel that prints or allocates, whose blocks run in one part
     struct dm_mutex lock; // guards the rest
     bool failed;
     uint64_t failed_part; // the first one that has failed
@@ -159,7 +160,9 @@ static const void *find_object(void *context, enum kn_object_kind kind, uint64_t
 
 static void print(void *context, const char *text, size_t size_B, uint64_t record_B)
 {
-    em_kernel_print(&((struct ptx_job *)context)->output, text, size_B, record_B);
+    struct ptx_job *job = context;
+    if (!em_kernel_print(&job->output, text, size_B, record_B))
+        job->short_of_memory = true;
 }
 
 static void complain(void *context, const char *line, size_t size_B)
@@ -169,7 +172,12 @@ static void complain(void *context, const char *line, size_t size_B)
 
 static uint64_t allocate(void *context, uint64_t size_B)
 {
-    return em_kernel_heap_allocate(((struct ptx_job *)context)->heap, size_B);
+    struct ptx_job *job = context;
+    const uint64_t address = em_kernel_heap_allocate(job->heap, size_B);
+    if (address != EM_KERNEL_HEAP_FAILED)
+        return address;
+    job->short_of_memory = true;
+    return 0;
 }
 
 static bool free_memory(void *context, uint64_t address, char *why, size_t why_B)
@@ -357,6 +365,10 @@ static CUresult run_grid(const struct em_grid *grid)
         em_kernel_output_write(&job.output);
     if (job.host.checks)
         em_ptx_check_report(&job.check, grid->code->name, program, &ptx_code(grid->code)->said);
+    if (job.short_of_memory)
+        return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                       "kernel %s: out of host memory for its malloc() or printf()",
+                       grid->code->name);
     return job.failed ? report(&job) : CUDA_SUCCESS;
 }
 

@@ -395,7 +395,7 @@ static void place_matrices(const struct instruction *t, struct product *p)
 }
 
 // Draws product `n` of an instruction, whose number is `index`.
-static void draw_product(const struct instruction *t, int index, int n, struct product *p)
+static inline void draw_product(const struct instruction *t, int index, int n, struct product *p)
 {
     memset(p, 0, sizeof *p);
     drawn = (uint64_t)(index * 100003 + n) * 7919;
