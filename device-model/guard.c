@@ -73,6 +73,9 @@ enum { HANDLING_MAX = 64 };
 static struct handling {
     _Atomic int thread; // 0: free
     int at;
+    // Of the fault that `at` belongs to: the kernel's structs, and the frame of on_fault. They stay
+    // if a handler leaves by a jump.
+    const void *info, *context, *cfa;
 } handling[HANDLING_MAX];
 
 static void make_thread_key(void)
@@ -274,21 +277,31 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
 
     int saved = errno, thread = (int)syscall(SYS_gettid);
     struct handling *own = find_handling(thread), *fresh = own ? NULL : new_handling(thread);
-    int at = own ? own->at : 0;
+    const struct handling before = own ? *own : (struct handling){0};
+    const void *cfa = __builtin_dwarf_cfa();
     // The kernel's signal frame lies exactly where a caller's frame would be, and begins with the
     // ucontext (x86-64) or the siginfo (AArch64). So this distinguishes a call by the kernel from a
     // call by a later handler that passes a fault on.
 #if defined(__x86_64__)
-    bool outermost = __builtin_dwarf_cfa() == context;
+    bool outermost = cfa == context;
 #elif defined(__aarch64__)
-    bool outermost = __builtin_dwarf_cfa() == (void *)info;
+    bool outermost = cfa == (void *)info;
 #else
     bool outermost = false;
 #endif
-    outermost |= at == 0 && (own || fresh);
-    int next = outermost ? atomic_load(&handler_chain(sig)->count) : at - 1;
-    if (own || fresh)
-        (own ? own : fresh)->at = next;
+    // A handler that passes the fault on runs deeper in the stack, and usually passes on what it
+    // got from the kernel.
+    bool same = own && (before.info == info || before.context == context) &&
+                (uintptr_t)cfa < (uintptr_t)before.cfa;
+    outermost |= !same && (own || fresh);
+    int next = outermost ? atomic_load(&handler_chain(sig)->count) : before.at - 1;
+    struct handling *entry = own ? own : fresh;
+    if (entry) {
+        entry->at = next;
+        entry->info = info;
+        entry->context = context;
+        entry->cfa = cfa;
+    }
     if (by_access && outermost) {
         void (*describe)(const struct dm_fault *) = atomic_load(&describe_hook);
         if (describe) {
@@ -298,8 +311,12 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
         }
     }
     pass_fault_on(sig, info, context, by_access, next);
-    if (own)
-        own->at = at;
+    if (own) {
+        own->at = before.at;
+        own->info = before.info;
+        own->context = before.context;
+        own->cfa = before.cfa;
+    }
     if (fresh)
         atomic_store(&fresh->thread, 0);
     errno = saved;

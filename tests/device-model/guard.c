@@ -195,7 +195,9 @@ static void program_handler_returns(void)
     look(none); // SA_RESETHAND: the default action from now on
 }
 
-// Installed after ours; passes on all faults.
+static volatile int passed_on;
+
+// Installed after ours; passes on all faults, by a call.
 static void passing_handler(int sig, siginfo_t *info, void *context)
 {
     calls_b++;
@@ -204,13 +206,21 @@ static void passing_handler(int sig, siginfo_t *info, void *context)
         before_a.sa_sigaction(sig, info, context);
     else
         EXPECT(!"reached");
+    passed_on++; // so that the call is no jump
 }
 
-static void passing_handler_after(void)
+// The same by a jump, if compilers make one.
+static void jumping_handler(int sig, siginfo_t *info, void *context)
+{
+    calls_b++;
+    before_a.sa_sigaction(sig, info, context);
+}
+
+static void passed_on_by(void (*handler)(int, siginfo_t *, void *))
 {
     install(handler_a, 0, NULL);
     EXPECT_EQ(dm_guard_init(), 0);
-    install(passing_handler, SA_NODEFER, &before_a);
+    install(handler, SA_NODEFER, &before_a);
     guard_works(); // also through the program's handler
     EXPECT_EQ(calls_b, 2);
     for (volatile int i = 0; i < 20; i++) {
@@ -233,6 +243,16 @@ static void passing_handler_after(void)
         EXPECT_EQ(calls_b, b + 1 + i);
         guard_works();
     }
+}
+
+static void passing_handler_after(void)
+{
+    passed_on_by(passing_handler);
+}
+
+static void jumping_handler_after(void)
+{
+    passed_on_by(jumping_handler);
 }
 
 // Other people's memory: the guard also works with a thread's signal mask, and below a handler that
@@ -407,8 +427,10 @@ int main(void)
     RUN(program_handler_returns, SIGSEGV);
     // ThreadSanitizer's sigaction reports the handler that was last set through the C library, not
     // ours. So a program cannot pass a fault on to us, and only dm_guard_reassert helps.
-    if (!THREAD_SANITIZER)
+    if (!THREAD_SANITIZER) {
         RUN(passing_handler_after, 0);
+        RUN(jumping_handler_after, 0);
+    }
     RUN(foreign, 0);
     RUN(selfish_handler_after, 0);
     RUN(ignored, 0);
