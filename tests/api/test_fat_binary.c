@@ -368,6 +368,11 @@ TEST(mutations)
     unsigned char packed[TEXT_B];
     const char *text = text_of(9);
     const size_t packed_B = lz4_of(text, packed);
+    // A size that is too large is not noticed while the memory can be read, so there is more of it.
+    enum { MEMORY_B = 1 << 20 };
+    unsigned char *memory =
+        mmap(NULL, MEMORY_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(memory != MAP_FAILED);
     for (int round = 0; round < 3000; round++) {
         begin(&c);
         add(&c, CUBIN, 52, "machine code", 12, 0, 0);
@@ -379,9 +384,11 @@ TEST(mutations)
             c.bytes[from + (seed >> 8) % (c.size_B - from)] ^= (unsigned char)(1 << (seed >> 29));
         }
         CUmodule m = NULL;
-        if (!cuModuleLoadData(&m, c.bytes))
+        memcpy(memory, c.bytes, c.size_B);
+        if (!cuModuleLoadData(&m, memory))
             EXPECT_OK(cuModuleUnload(m));
     }
+    munmap(memory, MEMORY_B);
 }
 
 TESTS(CASE(choice), CASE(above_device), CASE(entry_points), CASE(files), CASE(lz4), CASE(zstd),
