@@ -152,8 +152,11 @@ static void inline_bound(struct px_body *callee, struct px_body *caller,
     struct px_lower *l = callee->l;
     const struct px_function_text *t = &l->module->state->functions[callee->function];
     px_register back[PX_OPERANDS_MOST * 2];
-    for (size_t i = 0; i < t->returns.count && !l->error; i++)
+    size_t slots[PX_OPERANDS_MOST * 2]; // 1 + the slot of a result that is no register
+    for (size_t i = 0; i < t->returns.count && !l->error; i++) {
         back[i] = bind(callee, caller, &t->returns.list[i], px_list_part(returns, i));
+        slots[i] = callee->slot_count;
+    }
     for (size_t i = 0; i < t->parameters.count && !l->error; i++) {
         const struct px_formal *formal = &t->parameters.list[i];
         const struct px_operand *operand = px_list_part(arguments, i);
@@ -192,7 +195,8 @@ static void inline_bound(struct px_body *callee, struct px_body *caller,
                          : px_target(l, operand, t->returns.list[i].type),
                     back[i]);
         else if (!slot)
-            px_move(l, px_target(l, operand, t->returns.list[i].type), callee->slots[i].reg);
+            px_move(l, px_target(l, operand, t->returns.list[i].type),
+                    callee->slots[slots[i] - 1].reg);
     }
     if (skip != UINT32_MAX && !l->error)
         l->ops[skip].target = (uint32_t)l->op_count;

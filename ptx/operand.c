@@ -103,9 +103,13 @@ static void index_read(struct px_body *b, struct px_operand *out)
                                             : r->module->variables[out->symbol].element_B);
 }
 
-static void name_operand(struct px_body *b, struct px_operand *out)
+static void name_operand(struct px_body *b, struct px_operand *out, unsigned depth)
 {
     struct px_reader *r = &b->r;
+    if (depth > NEST_MOST) {
+        px_reader_fail(r, -EINVAL, "the operand is nested too deeply");
+        return;
+    }
     const struct px_token name = r->x.token;
     out->text = (struct px_text){name.at, name.length};
     px_lex_next(&r->x);
@@ -114,7 +118,7 @@ static void name_operand(struct px_body *b, struct px_operand *out)
         return;
     }
     if (name.length == 7 && !memcmp(name.at, "generic", 7) && px_lex_take(&r->x, "(")) {
-        name_operand(b, out);
+        name_operand(b, out, depth + 1);
         out->generic = true;
         px_reader_expect(r, ")");
         return;
@@ -175,13 +179,13 @@ void px_operand_read(struct px_body *b, struct px_operand *out, unsigned depth)
     const struct px_lexer held = r->x;
     if (px_lex_take(&r->x, "!") && r->x.token.kind == PX_TOKEN_NAME &&
         !px_lex_is(&r->x, "WARP_SZ")) {
-        name_operand(b, out);
+        name_operand(b, out, depth);
         out->negated = true;
         return;
     }
     r->x = held;
     if (px_lex_take(&r->x, "-") && px_register_find(b, r->x.token.at, r->x.token.length, out)) {
-        name_operand(b, out);
+        name_operand(b, out, depth);
         out->minus = true;
         return;
     }
@@ -195,7 +199,7 @@ void px_operand_read(struct px_body *b, struct px_operand *out, unsigned depth)
         if (!r->error && !out->count)
             px_reader_fail(r, -EINVAL, "the address is empty");
     } else if (r->x.token.kind == PX_TOKEN_NAME && !px_lex_is(&r->x, "WARP_SZ")) {
-        name_operand(b, out);
+        name_operand(b, out, depth);
     } else if (!depth && b->reading_call && px_lex_is(&r->x, "(")) {
         px_lex_next(&r->x);
         out->kind = PX_OPERAND_LIST;

@@ -318,18 +318,22 @@ CUresult em_fat_binaries_texts(const struct em_bytes *bytes, uint64_t from, uint
 {
     em_assert_unlocked();
     CUresult r = em_bytes_check(bytes, from, size_B);
-    uint64_t at = from;
-    while (!r && from + size_B - at >= sizeof(struct container)) {
-        const struct em_bytes one = {bytes->at + at, from + size_B - at};
+    uint64_t at = from, left_B = size_B;
+    while (!r && left_B >= sizeof(struct container)) {
+        const struct em_bytes one = {bytes->at + at, left_B};
         struct container head;
         struct choice c;
         memcpy(&head, one.at, sizeof head);
-        if (head.magic != (uint32_t)CONTAINER_MAGIC || head.rest_B > one.size_B - sizeof head)
+        if (head.magic != (uint32_t)CONTAINER_MAGIC || head.head_B < sizeof head ||
+            head.head_B > left_B || head.rest_B > left_B - head.head_B)
             return em_fail(CUDA_ERROR_INVALID_IMAGE, "a fat binary in %s is damaged", name);
         r = choose(&one, architecture, &c);
         if (!r && c.ptx.entry.kind)
             r = take_text(&one, &c.ptx, name, out);
-        at += (head.head_B + head.rest_B + 7) / 8 * 8;
+        const uint64_t step_B =
+            (head.head_B + head.rest_B + 7) / 8 * 8; // the last one may be shorter
+        at += step_B;
+        left_B -= step_B < left_B ? step_B : left_B;
     }
     return r;
 }

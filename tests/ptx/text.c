@@ -95,6 +95,12 @@ static void heads(void)
     expect_refused(".version 8.0\n.target sm_90\n.address_size 64\n.entry k() {\n"
                    ".reg .b32 %r; .shared .b32 a[4]; mov.u32 %r, a[1.5]; }",
                    -EINVAL, "the number of an element cannot be a float");
+    char deep[4096] = ".version 8.0\n.target sm_90\n.address_size 64\n.entry k() {\n"
+                      ".reg .b64 %r; mov.u64 %r, ";
+    for (int i = 0; i < 300; i++)
+        strcat(deep, "generic(");
+    strcat(deep, "; }");
+    expect_refused(deep, -EINVAL, "the operand is nested too deeply");
     expect_refused(".version 8.0\n.target sm_90\nfoo", -EINVAL,
                    "line 3: \"foo\" does not begin a declaration");
     expect_refused(".version 8.0\n.target sm_90\n/* no end", -EINVAL, "line 3");
