@@ -15,7 +15,10 @@
 #include "block.h"
 #include "checker.h"
 
-enum { OPERANDS_MOST = 32, DIRECT_SOURCES = 3 };
+enum {
+    DIRECT_SOURCES = 3,
+    OPS_MOST = 5 // of one operation: meet, branch over, together, check, and itself
+};
 
 struct decoder {
     const struct px_program *program;
@@ -55,10 +58,10 @@ static bool is_copy(const struct decoder *d, const struct px_op *op)
            registers[op->operands[0]].letter == registers[op->operands[1]].letter;
 }
 
-// A register is the same as another one if a single operation writes it, which copies a value that
-// is filled in before the warp starts. Compilers copy arguments and indices in this way.
+// Compilers copy arguments and indices, which are filled in before the warp starts, to registers
+// that nothing else writes. Such a register lies in the same place as the value, without a copy.
 //
-//     mov.u32  %r3, %ctaid.x          %r3 lies where %ctaid.x lies, and nothing is copied
+//     mov.u32  %r3, %ctaid.x          %r3 is at %ctaid.x's offset, and nothing is copied
 //
 // `same` gets the register for each one, which is itself for most; `writes` is scratch memory.
 static void find_copies(struct decoder *d, px_register *same, uint32_t *writes)
@@ -201,8 +204,8 @@ static uint32_t ops_for(const struct decoder *d, uint32_t i)
            (!d->skips[i] && check_of(d, op));
 }
 
-static struct kn_op *start(const struct decoder *d, const struct px_op *op, struct kn_op *to,
-                           kn_lane_fn *run, kn_lane_fn *run_some)
+static struct kn_op *start(const struct px_op *op, struct kn_op *to, kn_lane_fn *run,
+                           kn_lane_fn *run_some)
 {
     *to = (struct kn_op){.run = {run, run_some}, .guard_flip = UINT32_MAX, .line = op->line};
     return to;
@@ -250,7 +253,7 @@ static uint32_t star_count(const char *operands, const struct px_op *op)
 static void put_form(struct decoder *d, const struct px_op *op, struct kn_op *to)
 {
     const struct kn_form *form = &d->forms[op->form];
-    start(d, op, to, form->run[op->guard != PX_NONE && !is_branched_over(op)], form->run[1]);
+    start(op, to, form->run[op->guard != PX_NONE && !is_branched_over(op)], form->run[1]);
     set_operands(d, op, to);
     to->i = op->immediate;
     to->count = star_count(form->operands, op);
@@ -272,7 +275,7 @@ static void put_branch(struct decoder *d, uint32_t i, struct kn_op *to)
 {
     const struct px_op *op = &d->program->ops[i];
     const bool guarded = op->guard != PX_NONE;
-    start(d, op, to, guarded ? px_op_branch : px_op_jump,
+    start(op, to, guarded ? px_op_branch : px_op_jump,
           guarded ? px_op_branch_some : px_op_jump_some);
     set_guard(d, op, to, false);
     to->to = op_at(d, op->target);
@@ -283,7 +286,7 @@ static void put_table(struct decoder *d, uint32_t i, struct kn_op *to)
 {
     const struct px_op *op = &d->program->ops[i];
     bool back = false;
-    start(d, op, to, px_op_branch_table, px_op_branch_table);
+    start(op, to, px_op_branch_table, px_op_branch_table);
     set_guard(d, op, to, false);
     set_operands(d, op, to);
     to->more = d->more + d->more_count;
@@ -325,7 +328,7 @@ static kn_lane_fn *run_of(const struct px_op *op)
 static void put_other(struct decoder *d, const struct px_op *op, struct kn_op *to)
 {
     kn_lane_fn *run = run_of(op);
-    start(d, op, to, run, run);
+    start(op, to, run, run);
     set_operands(d, op, to);
     to->i = op->immediate;
     if (!is_branched_over(op))
@@ -335,14 +338,14 @@ static void put_other(struct decoder *d, const struct px_op *op, struct kn_op *t
                     is_constant(d, op->operands[op->destinations + 1]);
 }
 
-// Before a form.
+// Puts the check of a form before it.
 static struct kn_op *put_check(const struct decoder *d, const struct px_op *op, struct kn_op *to)
 {
     kn_lane_fn *run = check_of(d, op);
     struct px_access_form form;
     if (!run)
         return to;
-    start(d, op, to, run, run);
+    start(op, to, run, run);
     if (run == px_op_access && px_access_parse(d->forms[op->form].name, &form)) {
         to->b = form.value_B;
         to->c = (form.read ? PX_FLAG_READ : 0) | (form.write ? PX_FLAG_WRITE : 0) |
@@ -353,13 +356,13 @@ static struct kn_op *put_check(const struct decoder *d, const struct px_op *op, 
     return to + 1;
 }
 
-// After an operation of a member mask.
+// Puts the check of a member mask after the operation that waits for it.
 static struct kn_op *put_check_members(const struct decoder *d, const struct px_op *op,
                                        struct kn_op *to, uint32_t members)
 {
     if (!d->checked)
         return to;
-    start(d, op, to, px_op_members, px_op_members);
+    start(op, to, px_op_members, px_op_members);
     to->a = members;
     return to + 1;
 }
@@ -369,20 +372,20 @@ static void put(struct decoder *d, uint32_t i)
     const struct px_op *op = &d->program->ops[i];
     struct kn_op *to = &d->out->ops[d->out->at[i]];
     if (d->meets[i]) {
-        start(d, op, to, px_op_nothing, px_op_meet);
+        start(op, to, px_op_nothing, px_op_meet);
         to++;
     }
     if (d->skips[i])
         return;
     if (is_branched_over(op)) {
-        start(d, op, to, px_op_branch, px_op_branch_some);
+        start(op, to, px_op_branch, px_op_branch_some);
         set_guard(d, op, to, true);
         to->to = op_at(d, i + 1);
         to++;
     }
     switch (op->code) {
     case PX_FORM_TOGETHER:
-        start(d, op, to, px_op_nothing, px_op_together);
+        start(op, to, px_op_nothing, px_op_together);
         to->a = offset_of(d, op->members);
         put_form(d, op, put_check_members(d, op, to + 1, to->a));
         return;
@@ -402,7 +405,7 @@ static void put(struct decoder *d, uint32_t i)
     case PX_PHASE_WAIT:
         put_other(d, op, to);
         if (d->checked)
-            start(d, op, to + 1, px_op_passed, px_op_passed);
+            start(op, to + 1, px_op_passed, px_op_passed);
         return;
     default:
         put_other(d, op, to);
@@ -416,7 +419,7 @@ static struct px_decoded *decode(const struct px_program *program, bool checked)
     const uint64_t count = program->op_count;
     uint64_t most = 1, more = 1;
     for (uint32_t i = 0; i < count; i++) {
-        most += 5;
+        most += OPS_MOST;
         more +=
             program->ops[i].destinations + program->ops[i].sources + program->ops[i].target_count;
     }
@@ -441,18 +444,20 @@ static struct px_decoded *decode(const struct px_program *program, bool checked)
     for (uint32_t i = 0; i < count; i++)
         if (is_branched_over(&program->ops[i]) && i + 1 < count)
             d.meets[i + 1] = true;
-    find_copies(&d, fills, out->offsets);
+    // Until the fills are listed, their place has the register that each one is the same as.
+    px_register *same = fills;
+    find_copies(&d, same, out->offsets);
     for (uint32_t i = 0; i < count; i++) {
         out->at[i] = out->op_count;
         out->op_count += ops_for(&d, i);
     }
     out->at[count] = out->op_count;
-    lay_out(&d, fills);
+    lay_out(&d, same);
     list_fills(&d, fills);
     for (uint32_t i = 0; i < count; i++)
         put(&d, i);
     static const struct px_op end = {.code = PX_EXIT};
-    start(&d, &end, &out->ops[out->op_count++], px_op_exit, px_op_exit);
+    start(&end, &out->ops[out->op_count++], px_op_exit, px_op_exit);
     return out;
 }
 

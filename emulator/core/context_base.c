@@ -47,7 +47,7 @@ CUresult em_context_error(struct em_context *context)
         return em_context_gone(context, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     return em_fail(code,
                    "CUcontext #%u has a sticky error, because an asynchronous operation failed in "
-                   "it; destroy the context",
+                   "it; no call can use the context any more",
                    em_context_base(context)->object.number);
 }
 

@@ -360,30 +360,24 @@ KN_OPERATION(exch_shared_128)
 
 // ---- forms ----
 
-#define ROW(operation, text, operands)                                                             \
-    {                                                                                              \
-        text, operands,                                                                            \
-        {                                                                                          \
-            operation, operation                                                                   \
-        }                                                                                          \
-    }
 #define ATOM_ROWS(name, text, T, letter, next)                                                     \
-    ROW(atom_generic_##name, "atom.generic." text, letter "=l" letter "i"),                        \
-        ROW(red_generic_##name, "red.generic." text, "=l" letter "i"),                             \
-        ROW(atom_shared_##name, "atom.shared." text, letter "=w" letter "i"),                      \
-        ROW(red_shared_##name, "red.shared." text, "=w" letter "i"),
+    KN_ROW_OF(atom_generic_##name, "atom.generic." text, letter "=l" letter "i"),                  \
+        KN_ROW_OF(red_generic_##name, "red.generic." text, "=l" letter "i"),                       \
+        KN_ROW_OF(atom_shared_##name, "atom.shared." text, letter "=w" letter "i"),                \
+        KN_ROW_OF(red_shared_##name, "red.shared." text, "=w" letter "i"),
 #define VECTOR_ROWS(name, text, T, letter)                                                         \
-    ROW(atom_vector_##name, "atom.generic." text ".v", letter "*=l" letter "*i"),                  \
-        ROW(red_vector_##name, "red.generic." text ".v", "=l" letter "*i"),
-#define BULK_ROWS(name, text, T, letter, next) ROW(bulk_##name, "cp.reduce.bulk." text, "=llw"),
+    KN_ROW_OF(atom_vector_##name, "atom.generic." text ".v", letter "*=l" letter "*i"),            \
+        KN_ROW_OF(red_vector_##name, "red.generic." text ".v", "=l" letter "*i"),
+#define BULK_ROWS(name, text, T, letter, next)                                                     \
+    KN_ROW_OF(bulk_##name, "cp.reduce.bulk." text, "=llw"),
 #define CAS_ROWS(name, text, letter)                                                               \
-    ROW(cas_generic_##name, "atom.generic.cas." text, letter "=l" letter letter "i"),              \
-        ROW(cas_shared_##name, "atom.shared.cas." text, letter "=w" letter letter "i"),
+    KN_ROW_OF(cas_generic_##name, "atom.generic.cas." text, letter "=l" letter letter "i"),        \
+        KN_ROW_OF(cas_shared_##name, "atom.shared.cas." text, letter "=w" letter letter "i"),
 
 const struct kn_form KN_FAMILY(atomic)[] = {
     EACH_OPERATION(ATOM_ROWS) EACH_OPERATION(BULK_ROWS) EACH_VECTOR(VECTOR_ROWS)
         CAS_ROWS(16, "16", "h") CAS_ROWS(32, "32", "w") CAS_ROWS(64, "64", "l")
-            CAS_ROWS(128, "128", "x") ROW(exch_generic_128, "atom.generic.exch.128", "x=lxi"),
-    ROW(exch_shared_128, "atom.shared.exch.128", "x=wxi"),
+            CAS_ROWS(128, "128", "x") KN_ROW_OF(exch_generic_128, "atom.generic.exch.128", "x=lxi"),
+    KN_ROW_OF(exch_shared_128, "atom.shared.exch.128", "x=wxi"),
     {0},
 };

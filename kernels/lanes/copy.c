@@ -72,17 +72,9 @@ KN_OPERATION(copy_bulk_masked)
     KN_RETURN_NEXT;
 }
 
-#define ROW(operation, text, operands)                                                             \
-    {                                                                                              \
-        text, operands,                                                                            \
-        {                                                                                          \
-            operation, operation                                                                   \
-        }                                                                                          \
-    }
-
 const struct kn_form KN_FAMILY(copy)[] = {
-    ROW(copy_small, "cp.async", "=llwi"),
-    ROW(copy_bulk, "cp.async.bulk", "=llw"),
-    ROW(copy_bulk_masked, "cp.async.bulk.masked", "=llwh"),
+    KN_ROW_OF(copy_small, "cp.async", "=llwi"),
+    KN_ROW_OF(copy_bulk, "cp.async.bulk", "=llw"),
+    KN_ROW_OF(copy_bulk_masked, "cp.async.bulk.masked", "=llwh"),
     {0},
 };

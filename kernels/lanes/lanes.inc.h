@@ -259,6 +259,14 @@ static inline void kn_predicate_set(const struct kn_op *op, struct kn_warp *w, u
         }                                                                                          \
         KN_NEXT;                                                                                   \
     }
+// A row of the table for an operation that looks at the active lanes itself.
+#define KN_ROW_OF(operation, text, operands)                                                       \
+    {                                                                                              \
+        text, operands,                                                                            \
+        {                                                                                          \
+            operation, operation                                                                   \
+        }                                                                                          \
+    }
 // A row of the table for an operation of these macros.
 #define KN_ROW(name, text, operands)                                                               \
     {                                                                                              \

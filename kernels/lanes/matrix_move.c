@@ -219,23 +219,15 @@ static bool fragment_move(const struct kn_op *op, struct kn_warp *w, const struc
 WMMA(32, uint32_t)
 WMMA(64, uint64_t)
 
-#define ROW(operation, text, operands)                                                             \
-    {                                                                                              \
-        text, operands,                                                                            \
-        {                                                                                          \
-            operation, operation                                                                   \
-        }                                                                                          \
-    }
-
 const struct kn_form KN_FAMILY(matrix_move)[] = {
-    ROW(ldmatrix, "ldmatrix", "w*=li"),
-    ROW(ldmatrix_trans, "ldmatrix.trans", "w*=li"),
-    ROW(stmatrix, "stmatrix", "=lw*i"),
-    ROW(stmatrix_trans, "stmatrix.trans", "=lw*i"),
-    ROW(wmma_load_32, "wmma.load.32", "w*=lwi"),
-    ROW(wmma_load_64, "wmma.load.64", "l*=lwi"),
-    ROW(wmma_store_32, "wmma.store.32", "=lww*i"),
-    ROW(wmma_store_64, "wmma.store.64", "=lwl*i"),
-    ROW(movmatrix_trans, "movmatrix.trans", "w=w"),
+    KN_ROW_OF(ldmatrix, "ldmatrix", "w*=li"),
+    KN_ROW_OF(ldmatrix_trans, "ldmatrix.trans", "w*=li"),
+    KN_ROW_OF(stmatrix, "stmatrix", "=lw*i"),
+    KN_ROW_OF(stmatrix_trans, "stmatrix.trans", "=lw*i"),
+    KN_ROW_OF(wmma_load_32, "wmma.load.32", "w*=lwi"),
+    KN_ROW_OF(wmma_load_64, "wmma.load.64", "l*=lwi"),
+    KN_ROW_OF(wmma_store_32, "wmma.store.32", "=lww*i"),
+    KN_ROW_OF(wmma_store_64, "wmma.store.64", "=lwl*i"),
+    KN_ROW_OF(movmatrix_trans, "movmatrix.trans", "w=w"),
     {0},
 };

@@ -190,23 +190,15 @@ KN_OPERATION(test_wait_parity)
 
 KN_FORM1(pending_count, uint32_t, uint64_t, pending(a[i]))
 
-#define ROW(operation, text, operands)                                                             \
-    {                                                                                              \
-        text, operands,                                                                            \
-        {                                                                                          \
-            operation, operation                                                                   \
-        }                                                                                          \
-    }
-
 const struct kn_form KN_FAMILY(mbarrier)[] = {
-    ROW(init, "mbarrier.init", "=lwi"),
-    ROW(invalidate, "mbarrier.inval", "=li"),
-    ROW(arrive_stay, "mbarrier.arrive", "l=lwwi"),
-    ROW(arrive_drop, "mbarrier.arrive_drop", "l=lwwi"),
-    ROW(expect_tx, "mbarrier.expect_tx", "=lwi"),
-    ROW(complete_tx, "mbarrier.complete_tx", "=lwi"),
-    ROW(test_wait, "mbarrier.test_wait", "p=lli"),
-    ROW(test_wait_parity, "mbarrier.test_wait.parity", "p=lwi"),
+    KN_ROW_OF(init, "mbarrier.init", "=lwi"),
+    KN_ROW_OF(invalidate, "mbarrier.inval", "=li"),
+    KN_ROW_OF(arrive_stay, "mbarrier.arrive", "l=lwwi"),
+    KN_ROW_OF(arrive_drop, "mbarrier.arrive_drop", "l=lwwi"),
+    KN_ROW_OF(expect_tx, "mbarrier.expect_tx", "=lwi"),
+    KN_ROW_OF(complete_tx, "mbarrier.complete_tx", "=lwi"),
+    KN_ROW_OF(test_wait, "mbarrier.test_wait", "p=lli"),
+    KN_ROW_OF(test_wait_parity, "mbarrier.test_wait.parity", "p=lwi"),
     KN_ROW(pending_count, "mbarrier.pending_count", "w=l"),
     {0},
 };

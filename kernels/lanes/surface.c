@@ -450,34 +450,27 @@ KN_OPERATION(suq)
 
 // ---- forms ----
 
-#define ROW(operation, text, operands)                                                             \
-    {                                                                                              \
-        text, operands,                                                                            \
-        {                                                                                          \
-            operation, operation                                                                   \
-        }                                                                                          \
-    }
 #define REDUCTION_ROW(name, text, T, letter, next)                                                 \
-    ROW(sured_##name, "sured.b." text, "=lwwww" letter "i"),
+    KN_ROW_OF(sured_##name, "sured.b." text, "=lwwww" letter "i"),
 
 const struct kn_form KN_FAMILY(surface)[] = {
-    ROW(suld_8, "suld.b8", "h*=lwwwwi"),
-    ROW(suld_16, "suld.b16", "h*=lwwwwi"),
-    ROW(suld_32, "suld.b32", "w*=lwwwwi"),
-    ROW(suld_64, "suld.b64", "l*=lwwwwi"),
-    ROW(sust_8, "sust.b8", "=lwwwwh*i"),
-    ROW(sust_16, "sust.b16", "=lwwwwh*i"),
-    ROW(sust_32, "sust.b32", "=lwwwww*i"),
-    ROW(sust_64, "sust.b64", "=lwwwwl*i"),
-    ROW(sust_p_32, "sust.p.b32", "=lwwwww*i"),
-    EACH_REDUCTION(REDUCTION_ROW) ROW(sured_p_add_32, "sured.p.add.b32", "=lwwwwwi"),
-    ROW(sured_p_and_32, "sured.p.and.b32", "=lwwwwwi"),
-    ROW(sured_p_or_32, "sured.p.or.b32", "=lwwwwwi"),
-    ROW(sured_p_min_32, "sured.p.min.b32", "=lwwwwwi"),
-    ROW(sured_p_max_32, "sured.p.max.b32", "=lwwwwwi"),
-    ROW(sured_p_add_64, "sured.p.add.b64", "=lwwwwli"),
-    ROW(sured_p_min_64, "sured.p.min.b64", "=lwwwwli"),
-    ROW(sured_p_max_64, "sured.p.max.b64", "=lwwwwli"),
-    ROW(suq, "suq", "w=li"),
+    KN_ROW_OF(suld_8, "suld.b8", "h*=lwwwwi"),
+    KN_ROW_OF(suld_16, "suld.b16", "h*=lwwwwi"),
+    KN_ROW_OF(suld_32, "suld.b32", "w*=lwwwwi"),
+    KN_ROW_OF(suld_64, "suld.b64", "l*=lwwwwi"),
+    KN_ROW_OF(sust_8, "sust.b8", "=lwwwwh*i"),
+    KN_ROW_OF(sust_16, "sust.b16", "=lwwwwh*i"),
+    KN_ROW_OF(sust_32, "sust.b32", "=lwwwww*i"),
+    KN_ROW_OF(sust_64, "sust.b64", "=lwwwwl*i"),
+    KN_ROW_OF(sust_p_32, "sust.p.b32", "=lwwwww*i"),
+    EACH_REDUCTION(REDUCTION_ROW) KN_ROW_OF(sured_p_add_32, "sured.p.add.b32", "=lwwwwwi"),
+    KN_ROW_OF(sured_p_and_32, "sured.p.and.b32", "=lwwwwwi"),
+    KN_ROW_OF(sured_p_or_32, "sured.p.or.b32", "=lwwwwwi"),
+    KN_ROW_OF(sured_p_min_32, "sured.p.min.b32", "=lwwwwwi"),
+    KN_ROW_OF(sured_p_max_32, "sured.p.max.b32", "=lwwwwwi"),
+    KN_ROW_OF(sured_p_add_64, "sured.p.add.b64", "=lwwwwli"),
+    KN_ROW_OF(sured_p_min_64, "sured.p.min.b64", "=lwwwwli"),
+    KN_ROW_OF(sured_p_max_64, "sured.p.max.b64", "=lwwwwli"),
+    KN_ROW_OF(suq, "suq", "w=li"),
     {0},
 };

@@ -200,22 +200,15 @@ KN_OPERATION(txq)
 
 // ---- forms ----
 
-#define ROW(operation, text, operands)                                                             \
-    {                                                                                              \
-        text, operands,                                                                            \
-        {                                                                                          \
-            operation, operation                                                                   \
-        }                                                                                          \
-    }
 #define FETCH_ROWS(operation, text, operands)                                                      \
-    ROW(operation, text, "wwww=lwwww" operands "i"),                                               \
-        ROW(operation##_offset, text ".offset", "wwww=lwwww" operands "wwwi")
+    KN_ROW_OF(operation, text, "wwww=lwwww" operands "i"),                                         \
+        KN_ROW_OF(operation##_offset, text ".offset", "wwww=lwwww" operands "wwwi")
 
 const struct kn_form KN_FAMILY(texture)[] = {
     FETCH_ROWS(tex, "tex", ""),
     FETCH_ROWS(tex_level, "tex.level", "w"),
     FETCH_ROWS(tex_grad, "tex.grad", "wwwwww"),
     FETCH_ROWS(tld4, "tld4", ""),
-    ROW(txq, "txq", "w=lwi"),
+    KN_ROW_OF(txq, "txq", "w=lwi"),
     {0},
 };

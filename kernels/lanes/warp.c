@@ -184,36 +184,28 @@ KN_OPERATION(elect)
     KN_NEXT;
 }
 
-#define ROW(operation, text, operands)                                                             \
-    {                                                                                              \
-        text, operands,                                                                            \
-        {                                                                                          \
-            operation, operation                                                                   \
-        }                                                                                          \
-    }
-
 const struct kn_form KN_FAMILY(warp)[] = {
-    ROW(shfl_up, "shfl.up.32", "wp=www"),
-    ROW(shfl_down, "shfl.down.32", "wp=www"),
-    ROW(shfl_bfly, "shfl.bfly.32", "wp=www"),
-    ROW(shfl_idx, "shfl.idx.32", "wp=www"),
-    ROW(vote_all, "vote.all", "p=pw"),
-    ROW(vote_any, "vote.any", "p=pw"),
-    ROW(vote_uni, "vote.uni", "p=pw"),
-    ROW(vote_ballot, "vote.ballot", "w=pw"),
-    ROW(match_any_32, "match.any.32", "w=ww"),
-    ROW(match_any_64, "match.any.64", "w=lw"),
-    ROW(match_all_32, "match.all.32", "wp=ww"),
-    ROW(match_all_64, "match.all.64", "wp=lw"),
-    ROW(redux_add, "redux.add.32", "w=ww"),
-    ROW(redux_and, "redux.and.32", "w=ww"),
-    ROW(redux_or, "redux.or.32", "w=ww"),
-    ROW(redux_xor, "redux.xor.32", "w=ww"),
-    ROW(redux_min_u32, "redux.min.u32", "w=ww"),
-    ROW(redux_max_u32, "redux.max.u32", "w=ww"),
-    ROW(redux_min_s32, "redux.min.s32", "w=ww"),
-    ROW(redux_max_s32, "redux.max.s32", "w=ww"),
-    ROW(activemask, "activemask", "w="),
-    ROW(elect, "elect", "wp=w"),
+    KN_ROW_OF(shfl_up, "shfl.up.32", "wp=www"),
+    KN_ROW_OF(shfl_down, "shfl.down.32", "wp=www"),
+    KN_ROW_OF(shfl_bfly, "shfl.bfly.32", "wp=www"),
+    KN_ROW_OF(shfl_idx, "shfl.idx.32", "wp=www"),
+    KN_ROW_OF(vote_all, "vote.all", "p=pw"),
+    KN_ROW_OF(vote_any, "vote.any", "p=pw"),
+    KN_ROW_OF(vote_uni, "vote.uni", "p=pw"),
+    KN_ROW_OF(vote_ballot, "vote.ballot", "w=pw"),
+    KN_ROW_OF(match_any_32, "match.any.32", "w=ww"),
+    KN_ROW_OF(match_any_64, "match.any.64", "w=lw"),
+    KN_ROW_OF(match_all_32, "match.all.32", "wp=ww"),
+    KN_ROW_OF(match_all_64, "match.all.64", "wp=lw"),
+    KN_ROW_OF(redux_add, "redux.add.32", "w=ww"),
+    KN_ROW_OF(redux_and, "redux.and.32", "w=ww"),
+    KN_ROW_OF(redux_or, "redux.or.32", "w=ww"),
+    KN_ROW_OF(redux_xor, "redux.xor.32", "w=ww"),
+    KN_ROW_OF(redux_min_u32, "redux.min.u32", "w=ww"),
+    KN_ROW_OF(redux_max_u32, "redux.max.u32", "w=ww"),
+    KN_ROW_OF(redux_min_s32, "redux.min.s32", "w=ww"),
+    KN_ROW_OF(redux_max_s32, "redux.max.s32", "w=ww"),
+    KN_ROW_OF(activemask, "activemask", "w="),
+    KN_ROW_OF(elect, "elect", "wp=w"),
     {0},
 };
