@@ -368,11 +368,13 @@ TEST(mutations)
     unsigned char packed[TEXT_B];
     const char *text = text_of(9);
     const size_t packed_B = lz4_of(text, packed);
-    // A size that is too large is not noticed while the memory can be read, so there is more of it.
-    enum { MEMORY_B = 1 << 20 };
+    // A size that is too large is not noticed while the memory can be read, so there is more of it,
+    // up to a page that nobody reads: after it may lie memory of a sanitizer.
+    enum { MEMORY_B = 1 << 20, GUARD_B = 1 << 12 };
     unsigned char *memory =
         mmap(NULL, MEMORY_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     EXPECT(memory != MAP_FAILED);
+    EXPECT(!mprotect(memory + MEMORY_B - GUARD_B, GUARD_B, PROT_NONE));
     for (int round = 0; round < 3000; round++) {
         begin(&c);
         add(&c, CUBIN, 52, "machine code", 12, 0, 0);
