@@ -8,3 +8,7 @@
 // general one can.
 typedef kn_fetch_fn *kn_fast_choose_fn(const struct kn_texture *t);
 kn_fast_choose_fn kn_fast_choose_c, kn_fast_choose_avx2, kn_fast_choose_avx512;
+
+// The same for integer coordinates.
+kn_fast_choose_fn kn_fast_integer_choose_c, kn_fast_integer_choose_avx2,
+    kn_fast_integer_choose_avx512;

@@ -19,6 +19,19 @@ static kn_fetch_fn *fast_choose(const struct kn_texture *t, unsigned flags)
     return kn_fast_choose_c(t);
 }
 
+static kn_fetch_fn *fast_integer_choose(const struct kn_texture *t, unsigned flags)
+{
+#if KN_HAVE_LANES_SETS
+    if (flags & KN_CPU_AVX512)
+        return kn_fast_integer_choose_avx512(t);
+    if (flags & KN_CPU_AVX2)
+        return kn_fast_integer_choose_avx2(t);
+#else
+    (void)flags;
+#endif
+    return kn_fast_integer_choose_c(t);
+}
+
 void kn_texture_prepare(struct kn_texture *t)
 {
     kn_texture_prepare_for(t, kn_cpu_flags());
@@ -38,7 +51,8 @@ void kn_texture_prepare_for(struct kn_texture *t, unsigned flags)
     t->run_level = kn_fetch_level;
     t->run_gradient = kn_fetch_gradient;
     t->run_gather = kn_fetch_gather;
-    t->run_integer = kn_fetch_integer;
+    fast = fast_integer_choose(t, flags);
+    t->run_integer = fast ? fast : kn_fetch_integer;
     if (t->shape == KN_TEXTURE_LINEAR)
         t->run = t->run_level = t->run_gradient = t->run_gather = kn_fetch_nothing;
 }

@@ -163,14 +163,13 @@ TEST(unregistered)
 
 // ---- imported memory ----
 
-TEST(imported_memory)
+static void imported(int fd)
 {
-    start();
     CUexternalMemory m;
     CUmipmappedArray mipmap;
     CUarray a;
     const CUdeviceptr p = buffer();
-    const CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(own_fd(EXTERNAL_B), EXTERNAL_B);
+    const CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = opaque(fd, EXTERNAL_B);
     MUST(cuImportExternalMemory(&m, &d));
     MUST(cuExternalMemoryGetMappedMipmappedArray(
         &mipmap, m,
@@ -187,6 +186,18 @@ TEST(imported_memory)
     expect_words(p, 1000);
     EXPECT_OK(run("load", surface_of(a), p));
     expect_words(p, 1000);
+}
+
+TEST(imported_memory)
+{
+    start();
+    imported(own_fd(EXTERNAL_B)); // block-linear
+}
+
+TEST(imported_memory_of_lavapipe)
+{
+    start();
+    imported(mesa_memfd(EXTERNAL_B)); // rows
 }
 
 // ---- sparse arrays ----
@@ -292,6 +303,6 @@ TEST(destroyed_before_it_runs)
 }
 
 TESTS(CASE(graphics_to_kernel), CASE(graphics_to_kernel_by_a_table), CASE(kernel_to_graphics),
-      CASE(unregistered), CASE(imported_memory), CASE(unmapped_tiles),
-      CASE(unordered_store_and_fetch), CASE(ordered_store_and_fetch), CASE(reads_need_no_order),
-      CASE(numbers_are_no_handles), CASE(destroyed_before_it_runs))
+      CASE(unregistered), CASE(imported_memory), CASE(imported_memory_of_lavapipe),
+      CASE(unmapped_tiles), CASE(unordered_store_and_fetch), CASE(ordered_store_and_fetch),
+      CASE(reads_need_no_order), CASE(numbers_are_no_handles), CASE(destroyed_before_it_runs))

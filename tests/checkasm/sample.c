@@ -13,8 +13,8 @@
 enum { TEXTURE_B = 1 << 16, TEXTURES = 400, LANES = KN_FETCH_LANES };
 
 static const enum kn_texel texels[] = {
-    KN_TEXEL_UNORM8, KN_TEXEL_UNORM16, KN_TEXEL_FLOAT,  KN_TEXEL_UINT8,
-    KN_TEXEL_UINT16, KN_TEXEL_UINT32,  KN_TEXEL_SINT32,
+    KN_TEXEL_UNORM8, KN_TEXEL_UNORM16, KN_TEXEL_FLOAT, KN_TEXEL_UINT8,  KN_TEXEL_UINT16,
+    KN_TEXEL_UINT32, KN_TEXEL_SINT32,  KN_TEXEL_SINT8, KN_TEXEL_SINT16,
 };
 static const enum kn_texture_shape shapes[] = {KN_TEXTURE_1D, KN_TEXTURE_2D, KN_TEXTURE_1D_LAYERED,
                                                KN_TEXTURE_2D_LAYERED};
@@ -137,6 +137,20 @@ static void choose_operands(const struct kn_texture *t, struct operands *o)
     }
 }
 
+static uint32_t integer(uint32_t size)
+{
+    return ca_below(16) ? (uint32_t)ca_below(size + 4) - 2 : (uint32_t)ca_random();
+}
+
+static void choose_integers(const struct kn_texture *t, struct operands *o)
+{
+    for (unsigned i = 0; i < LANES; i++) {
+        o->x[i] = integer(t->level[0].width);
+        o->y[i] = integer(t->level[0].height);
+        o->layer[i] = integer(t->layers);
+    }
+}
+
 static void describe(char *text, size_t size, const struct kn_texture *t)
 {
     snprintf(text, size, "shape %d, format %d x %d, %u x %u, address %d %d, %s%s%s", (int)t->shape,
@@ -146,7 +160,8 @@ static void describe(char *text, size_t size, const struct kn_texture *t)
 }
 
 // Fetches once by each way, and compares all words, also those of lanes that take no part.
-static void check_fetch(const struct kn_texture *t, const struct operands *o)
+static void check_fetch(const char *name, const struct kn_texture *t, const struct operands *o,
+                        kn_fetch_fn *fast, kn_fetch_fn *plain)
 {
     uint32_t got[4][LANES], expected[4][LANES];
     char text[160];
@@ -160,17 +175,16 @@ static void check_fetch(const struct kn_texture *t, const struct operands *o)
     ca_random_bytes(got, sizeof(got));
     memcpy(expected, got, sizeof(got));
     memcpy(f.out, (uint32_t *[]){got[0], got[1], got[2], got[3]}, sizeof(f.out));
-    kn_texture_fetch(t, &f);
+    fast(t, &f);
     memcpy(f.out, (uint32_t *[]){expected[0], expected[1], expected[2], expected[3]},
            sizeof(f.out));
-    kn_fetch_base(t, &f);
+    plain(t, &f);
     for (unsigned c = 0; c < 4; c++)
         for (unsigned i = 0; i < LANES; i++)
             if (got[c][i] != expected[c][i]) {
                 describe(text, sizeof(text), t);
-                ca_fail("kn_texture_fetch",
-                        "%s: channel %u of lane %u at %08x %08x: %08x instead of %08x", text, c, i,
-                        o->x[i], o->y[i], got[c][i], expected[c][i]);
+                ca_fail(name, "%s: channel %u of lane %u at %08x %08x: %08x instead of %08x", text,
+                        c, i, o->x[i], o->y[i], got[c][i], expected[c][i]);
                 return;
             }
 }
@@ -200,7 +214,7 @@ void ca_check_sample(const struct kn_dsp *dsp, unsigned rounds)
     struct ca_arena memory;
     struct kn_texture t;
     struct operands o;
-    unsigned fast = 0;
+    unsigned fast = 0, fast_integers = 0;
 
     (void)dsp;
     ca_begin("kn_texture_fetch");
@@ -212,11 +226,21 @@ void ca_check_sample(const struct kn_dsp *dsp, unsigned rounds)
         choose_texture(&t, &memory);
         fast += t.run != kn_fetch_base;
         choose_operands(&t, &o);
-        check_fetch(&t, &o);
+        check_fetch("kn_texture_fetch", &t, &o, t.run, kn_fetch_base);
         check_overlap(&t, &o);
+        if (t.shape == KN_TEXTURE_1D && !t.block_linear) {
+            t.shape = KN_TEXTURE_LINEAR;
+            kn_texture_prepare(&t);
+        }
+        choose_integers(&t, &o);
+        check_fetch("kn_texture_fetch_integer", &t, &o, t.run_integer, kn_fetch_integer);
+        fast_integers += t.run_integer != kn_fetch_integer;
     }
     ca_arena_finish(&memory);
     if (fast < TEXTURES * rounds / 2)
         ca_fail("kn_texture_fetch", "only %u of %u textures have a fast function", fast,
                 TEXTURES * rounds);
+    if (fast_integers < TEXTURES * rounds / 2)
+        ca_fail("kn_texture_fetch_integer", "only %u of %u textures have a fast function",
+                fast_integers, TEXTURES * rounds);
 }

@@ -365,13 +365,15 @@ static void source_lines(void)
 
 static const char sample[] =
     HEAD ".global .align 8 .u32 g[4] = {1, 2, 0x3, -4}; .const .f32 c = 1.5;\n"
-         ".shared .b32 s[8]; .global .u64 t[] = {g + 4, generic(g)};\n"
+         ".global .surfref sf; .shared .b32 s[8]; .global .u64 t[] = {g + 4, generic(g)};\n"
          ".func (.param .b32 r) f(.param .align 4 .b8 a[8], .param .b32 n)\n"
          "{ .reg .b32 %q<9>; .reg .pred %z; ld.param.b32 %q0, [n]; setp.eq.s32 %z, %q0, 0;\n"
          "@%z ret; st.param.b32 [r], %q0; ret; }\n"
          ".visible .entry k(.param .u64 p, .param .u32 n) .maxntid 32, 2, 1\n{\n"
          ".reg .b32 %r<10>; .reg .b64 %d<4>; .reg .pred %p<3>; .local .b32 l[4];\n"
          ".loc 1 2 3\nld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mov.u64 %d2, g;\n"
+         "tex.2d.v4.f32.s32 {%r3, %r4, _, %r5}, [%d1, {%r1, %r2}]; suld.b.a1d.v2.b16.trap {%r3, "
+         "%r4}, [sf, {%r1, %r2}]; sust.p.1d.b32.zero [%d1, {%r1}], 5;\n"
          "L: add.u32 %r2, %r1, (3 + 4) * 2; setp.lt.u32 %p1, %r2, 5;\n"
          "@!%p1 bra E; ts: .branchtargets L, E; brx.idx %r2, ts; { .param .b32 x; .param .align 4 "
          ".b8 v[8]; .param .b32 y;\nst.param.b32 [x], 5; call (y), f, (v, x); ld.param.b32 %r3, "

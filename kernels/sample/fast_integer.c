@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Fetches by integer coordinates for 32 lanes at once: linear memory, and images of two dimensions
+// with or without layers, at level 0. Each instruction set compiles this file, and all give the
+// bits of kn_fetch_integer.
+#include "convert_scalar.h"
+#include "fast.h"
+#include "fast_lanes.inc.h"
+
+// How a channel becomes a result.
+enum change { AS_IT_IS, WITH_SIGN, NORMALISED };
+
+// The texels that a fetch reads.
+struct texels {
+    uint32_t offset[KN_LANES];
+    uint32_t inside; // the lanes whose coordinates are
+};
+
+static bool texture_is_flat(const struct kn_texture *t)
+{
+    return t->shape == KN_TEXTURE_LINEAR || t->shape == KN_TEXTURE_1D_LAYERED;
+}
+
+static bool texture_is_layered(const struct kn_texture *t)
+{
+    return t->shape == KN_TEXTURE_1D_LAYERED || t->shape == KN_TEXTURE_2D_LAYERED;
+}
+
+static uint32_t texture_layers(const struct kn_texture *t)
+{
+    return texture_is_layered(t) ? t->layers : 1;
+}
+
+// Offsets fit in 32 bits, see kn_fast_integer_choose.
+static void texels_find(const struct kn_texture *t, const struct kn_fetch *f, struct texels *to)
+{
+    static const uint32_t zeros[KN_LANES];
+    const struct kn_texture_level *l = &t->level[0];
+    const uint32_t *x = f->x ? f->x : zeros, *y = f->y && !texture_is_flat(t) ? f->y : zeros;
+    const uint32_t *layer = f->layer && texture_is_layered(t) ? f->layer : zeros;
+    const uint32_t width = l->width, height = l->height, layers = texture_layers(t);
+    const uint32_t element_B = t->element_B, pitch_B = (uint32_t)l->pitch_B;
+    const uint32_t layer_B = (uint32_t)l->layer_B, width_gob = l->tiled.width_gob;
+    const unsigned up = l->tiled.block_height_log2, step = 9u + up + l->tiled.block_depth_log2;
+    _Alignas(64) int32_t inside[KN_LANES];
+    uint32_t column[KN_LANES], row[KN_LANES];
+
+    KN_EACH_LANE
+    {
+        const bool is = x[i] < width && y[i] < height && layer[i] < layers;
+        inside[i] = is ? -1 : 0;
+        column[i] = is ? x[i] * element_B : 0;
+        row[i] = is ? y[i] : 0;
+        to->offset[i] = is ? layer[i] * layer_B : 0;
+    }
+    to->inside = kn_bits_32(inside);
+    if (t->block_linear) {
+        KN_EACH_LANE
+        {
+            const uint32_t b = column[i], gob = row[i] >> 3;
+            const uint32_t block = (gob >> up) * width_gob + (b >> 6);
+            to->offset[i] +=
+                (block << step) + ((gob & ((1u << up) - 1)) << 9) +
+                ((b & 32) << 3 | (row[i] & 4) << 5 | (b & 16) << 2 | (row[i] & 3) << 4 | (b & 15));
+        }
+    } else {
+        KN_EACH_LANE
+        to->offset[i] += row[i] * pitch_B + column[i];
+    }
+}
+
+// Whether the operands are those of this file: level 0 and no offsets.
+static bool fetch_is_usual(const struct kn_fetch *f)
+{
+    uint32_t levels = 0;
+
+    if (f->offset[0] || f->offset[1] || f->offset[2])
+        return false;
+    for (int i = 0; f->lod && i < KN_LANES; i++)
+        levels |= f->active >> i & 1 ? f->lod[i] : 0;
+    return !levels;
+}
+
+KN_INLINE void channel_change(uint32_t *value, enum change change, unsigned bits)
+{
+    const unsigned rest = 32 - bits;
+    const float scale = bits == 8 ? 255.0f : 65535.0f;
+
+    if (change == WITH_SIGN) {
+        KN_EACH_LANE
+        value[i] = (uint32_t)((int32_t)(value[i] << rest) >> rest);
+    } else if (change == NORMALISED) {
+        KN_EACH_LANE
+        value[i] = kn_float_bits((float)(int32_t)value[i] / scale);
+    }
+}
+
+KN_INLINE void fetch(const struct kn_texture *t, const struct kn_fetch *f, enum change change,
+                     unsigned channels, unsigned bits)
+{
+    uint32_t words[4][KN_LANES], value[4][KN_LANES];
+    struct texels texels;
+
+    if (!fetch_is_usual(f)) {
+        kn_fetch_integer(t, f);
+        return;
+    }
+    texels_find(t, f, &texels);
+    load_words(t->level[0].base, texels.offset, f->active & texels.inside, channels * bits / 8,
+               words);
+    for (unsigned c = 0; c < channels; c++) {
+        channel_of((const uint32_t(*)[KN_LANES])words, c, bits, value[c]);
+        channel_change(value[c], change, bits);
+    }
+    for (unsigned c = 0; c < channels; c++)
+        write_channel(f, c, value[c]);
+    write_missing(f, channels);
+}
+
+// X(name, change, bits), for one, two and four channels.
+#define INTEGER_LIST(X)                                                                            \
+    X(plain8, AS_IT_IS, 8)                                                                         \
+    X(plain16, AS_IT_IS, 16)                                                                       \
+    X(plain32, AS_IT_IS, 32)                                                                       \
+    X(signed8, WITH_SIGN, 8)                                                                       \
+    X(signed16, WITH_SIGN, 16)                                                                     \
+    X(unorm8, NORMALISED, 8)                                                                       \
+    X(unorm16, NORMALISED, 16)
+#define INTEGER_FUNCTION(name, change, bits, channels)                                             \
+    static void name##x##channels(const struct kn_texture *t, const struct kn_fetch *f)            \
+    {                                                                                              \
+        fetch(t, f, change, channels, bits);                                                       \
+    }
+#define INTEGER_FUNCTIONS(name, change, bits)                                                      \
+    INTEGER_FUNCTION(name, change, bits, 1)                                                        \
+    INTEGER_FUNCTION(name, change, bits, 2)                                                        \
+    INTEGER_FUNCTION(name, change, bits, 4)                                                        \
+    static kn_fetch_fn *const name[3] = {name##x1, name##x2, name##x4};
+INTEGER_LIST(INTEGER_FUNCTIONS)
+
+static bool texture_is_small(const struct kn_texture *t)
+{
+    const struct kn_texture_level *l = &t->level[0];
+    const uint64_t one_B = t->block_linear ? kn_tiled_size_B(&l->tiled, 1)
+                           : texture_is_flat(t)
+                               ? (uint64_t)l->width * t->element_B
+                               : l->pitch_B * l->height + (uint64_t)l->width * t->element_B;
+
+    return one_B + (uint64_t)(texture_layers(t) - 1) * l->layer_B <= UINT32_MAX;
+}
+
+kn_fetch_fn *KN_JOIN(kn_fast_integer_choose, KN_SET)(const struct kn_texture *t)
+{
+    const unsigned channels = t->channels == 4 ? 2 : t->channels == 2 ? 1 : 0;
+    const bool plane = t->shape == KN_TEXTURE_2D || t->shape == KN_TEXTURE_2D_LAYERED;
+
+    if ((!plane && !texture_is_flat(t)) || !texture_is_small(t))
+        return 0;
+    switch (t->texel) {
+    case KN_TEXEL_UINT8:
+        return plain8[channels];
+    case KN_TEXEL_UINT16:
+        return plain16[channels];
+    case KN_TEXEL_UINT32:
+    case KN_TEXEL_SINT32:
+    case KN_TEXEL_FLOAT:
+        return plain32[channels];
+    case KN_TEXEL_SINT8:
+        return signed8[channels];
+    case KN_TEXEL_SINT16:
+        return signed16[channels];
+    case KN_TEXEL_UNORM8:
+        return t->srgb ? 0 : unorm8[channels];
+    case KN_TEXEL_UNORM16:
+        return unorm16[channels];
+    default:
+        return 0;
+    }
+}
