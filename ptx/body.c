@@ -14,8 +14,8 @@ uint32_t px_local_take(struct px_lower *l, uint64_t size_B, uint32_t alignment_B
     const uint64_t mask = (alignment_B ? alignment_B : 1) - 1;
     uint64_t *end = l->frame == PX_NONE ? &l->local_B : &l->frame_B;
     const uint64_t at_B = (*end + mask) & ~mask;
-    if (size_B > 512 << 10 || at_B + size_B > 512 << 10) {
-        px_refuse(l, "local memory exceeds 512 KiB a thread");
+    if (size_B > INT32_MAX || at_B + size_B > INT32_MAX) {
+        px_refuse(l, "local memory exceeds 2 GiB a thread");
         return 0;
     }
     *end = at_B + size_B;
@@ -72,19 +72,29 @@ static void parameter_variable(struct px_body *b)
     px_reader_expect(&b->r, ";");
 }
 
+// The module's variable that loading has made of a declaration in a body.
+static bool module_symbol(const struct px_reader *r, const struct px_token *name, uint32_t *out)
+{
+    const struct px_module *m = r->module;
+    for (*out = 0; *out < m->variable_count; ++*out)
+        if (m->variables[*out].declared_at == name->at)
+            return true;
+    return false;
+}
+
 static void own_variable(struct px_reader *r, const struct px_variable *variable,
                          const struct px_token *name, void *context)
 {
     struct px_body *b = context;
     struct px_own own = {.space = variable->space, .element_B = variable->element_B};
-    if (variable->space == PX_SHARED && !variable->size_B)
-        own.dynamic = true;
+    if (variable->external || !variable->size_B)
+        px_reader_fail(r, -EINVAL, "a variable inside a function cannot be extern or without size");
     else if (variable->space == PX_SHARED)
         own.at_B = px_shared_take(b->l, variable->size_B, variable->alignment_B);
     else if (variable->space == PX_LOCAL)
         own.at_B = px_local_take(b->l, variable->size_B, variable->alignment_B);
-    else
-        px_reader_fail(r, -ENOTSUP, "global variables inside functions are not supported");
+    else if (!module_symbol(r, name, &own.symbol))
+        px_reader_fail(r, -ENOTSUP, "references inside functions are not supported");
     struct px_own *grown = px_grow(b->own, b->own_count, &b->own_capacity, sizeof(*grown));
     if (!grown) {
         px_lower_no_memory(b->l);
@@ -247,6 +257,8 @@ static void item_read(struct px_body *b)
     struct px_linkage linkage = {0};
     struct px_token name;
     enum px_space space;
+    if (px_lex_is(&r->x, ".file"))
+        px_reader_fail(r, -EINVAL, ".file is not possible inside a function");
     if (px_lex_take(&r->x, ";") || px_debug_skip(r))
         return;
     if (px_lex_take(&r->x, ".reg")) {

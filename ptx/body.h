@@ -26,12 +26,12 @@ struct px_slot {
     uint32_t at_B; // in the kernel's arguments, or in local memory
 };
 
-// A local or shared variable that a body declares.
+// A variable that a body declares.
 struct px_own {
     enum px_space space;
-    uint32_t at_B;
+    uint32_t at_B;   // of a local or shared one
+    uint32_t symbol; // of a global or constant one: the module's variable
     uint32_t element_B;
-    bool dynamic; // extern shared
 };
 
 // A label's use, before the label is known.
@@ -129,6 +129,8 @@ void px_match(struct px_lower *l, struct px_statement *s, const struct px_text *
               const struct px_part *part);
 // Finds a modifier by its name without the dot. Returns 0 if no instruction has it.
 unsigned px_modifier_find(const char *text, size_t length);
+// Whether the PTX manual has the name of an instruction or of a modifier that no row has.
+bool px_word_is_unsupported(const char *text, size_t length);
 // Whether an operand's kind suits a class. Refuses the statement if it does not.
 void px_operand_check(struct px_lower *l, const struct px_class *class,
                       const struct px_operand *operand, unsigned number);

@@ -53,15 +53,17 @@ void px_registers_read(struct px_body *b)
             px_reader_fail(r, -EINVAL, "\"%.*s\" is not a register's name", PX_TOKEN_ARGUMENTS(r));
         px_lex_next(&r->x);
         declared.count = 0;
+        bool empty = false; // %r<0>
         if (!r->error && px_lex_take(&r->x, "<")) {
             const struct px_token count = r->x.token; // not an expression: > would be an operator
-            if (count.kind != PX_TOKEN_INTEGER || !count.value || count.value > INT32_MAX)
-                px_reader_fail(r, -EINVAL, "the number of registers must be from 1 to 2^31 - 1");
+            if (count.kind != PX_TOKEN_INTEGER || count.value > INT32_MAX)
+                px_reader_fail(r, -EINVAL, "the number of registers must be from 0 to 2^31 - 1");
             declared.count = (uint32_t)count.value;
+            empty = !count.value;
             px_lex_next(&r->x);
             px_reader_expect(r, ">");
         }
-        if (!r->error)
+        if (!r->error && !empty)
             declare(b, &name, &declared);
     } while (!r->error && px_lex_take(&r->x, ","));
     px_reader_expect(r, ";");

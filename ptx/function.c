@@ -8,8 +8,8 @@
 #include "module_state.h"
 #include "alloc.h"
 
-// "The maximum size of the parameters of a kernel is 32764 bytes."
-enum { ARGUMENTS_MOST_B = 32764 };
+// "The maximum size of the parameters of a kernel is 32764 bytes from PTX 8.1 on, and 4352 before."
+enum { ARGUMENTS_MOST_B = 32764, ARGUMENTS_FORMERLY_B = 4352, ARGUMENTS_VERSION = 81 };
 
 // Words between .param and the name.
 static void formal_words(struct px_reader *r, struct px_formal *out)
@@ -105,21 +105,26 @@ static void formals_keep(struct px_reader *r, struct px_formals *list)
     list->count = kept ? list->count : 0;
 }
 
-// One to three integers.
-static void triple(struct px_reader *r, uint32_t *out)
+// One to three integers, which a block's dimensions need to be positive.
+static void triple(struct px_reader *r, uint32_t *out, bool positive)
 {
     for (unsigned i = 0; i < 3; i++)
         out[i] = 1;
     for (unsigned i = 0; i < 3; i++) {
         out[i] = (uint32_t)px_constant_integer(r, UINT32_MAX, "a dimension");
+        if (!out[i] && positive)
+            px_reader_fail(r, -EINVAL, "a dimension of blocks must not be 0");
         if (!px_lex_take(&r->x, ","))
             return;
     }
 }
 
-static uint32_t single(struct px_reader *r)
+static uint32_t single(struct px_reader *r, bool positive)
 {
-    return (uint32_t)px_constant_integer(r, UINT32_MAX, "the directive's value");
+    const uint32_t value = (uint32_t)px_constant_integer(r, UINT32_MAX, "the directive's value");
+    if (!value && positive)
+        px_reader_fail(r, -EINVAL, "the directive's value must not be 0");
+    return value;
 }
 
 // "Performance-tuning and cluster directives" between the head and the body.
@@ -128,33 +133,58 @@ static void directives_read(struct px_reader *r, struct px_function *f, struct p
     struct px_limits *limits = &f->limits;
     while (!r->error && r->x.token.kind == PX_TOKEN_DOTTED) {
         if (px_lex_take(&r->x, ".maxntid"))
-            triple(r, limits->most_threads);
+            triple(r, limits->most_threads, true);
         else if (px_lex_take(&r->x, ".reqntid"))
-            triple(r, limits->required_threads);
-        else if (px_lex_take(&r->x, ".minnctapersm") || px_lex_take(&r->x, ".maxnctapersm"))
-            limits->least_blocks = single(r);
+            triple(r, limits->required_threads, true);
+        else if (px_lex_take(&r->x, ".minnctapersm"))
+            limits->least_blocks = single(r, true);
+        else if (px_lex_take(&r->x, ".maxnctapersm"))
+            t->most_blocks = single(r, true);
         else if (px_lex_take(&r->x, ".maxnreg"))
-            limits->most_registers = single(r);
+            limits->most_registers = single(r, true);
         else if (px_lex_take(&r->x, ".reqnctapercluster"))
-            triple(r, limits->required_cluster);
+            triple(r, limits->required_cluster, false);
         else if (px_lex_take(&r->x, ".maxclusterrank"))
-            limits->most_cluster = single(r);
+            limits->most_cluster = single(r, false);
         else if (px_lex_take(&r->x, ".explicitcluster"))
             limits->explicit_cluster = true;
         else if (px_lex_take(&r->x, ".noreturn"))
             t->no_return = true;
         else if (px_lex_take(&r->x, ".abi_preserve") || px_lex_take(&r->x, ".abi_preserve_control"))
-            single(r);
+            single(r, false);
         else if (!px_debug_skip(r))
             px_reader_fail(r, px_lex_is(&r->x, ".blocksareclusters") ? -ENOTSUP : -EINVAL,
                            "the directive %.*s is not supported here", PX_TOKEN_ARGUMENTS(r));
     }
 }
 
+// Directives that do not go together (recorded on a card).
+static void kernel_directives(struct px_reader *r, const struct px_function *f,
+                              const struct px_function_text *t)
+{
+    const struct px_limits *limits = &f->limits;
+    const char *wrong = NULL;
+    if (limits->most_threads[0] && limits->required_threads[0])
+        wrong = ".maxntid and .reqntid exclude each other";
+    else if (limits->most_cluster && limits->required_cluster[0])
+        wrong = ".maxclusterrank and .reqnctapercluster exclude each other";
+    else if (t->most_blocks && !limits->most_threads[0] && !limits->required_threads[0])
+        wrong = ".maxnctapersm needs .maxntid";
+    else if (t->no_return)
+        wrong = ".noreturn is for functions, not for kernels";
+    else if (t->returns.count)
+        wrong = "a kernel returns no values";
+    if (wrong)
+        px_reader_fail(r, -EINVAL, "%s", wrong);
+}
+
 static void kernel_parameters(struct px_reader *r, struct px_function *f,
                               const struct px_formals *formals)
 {
     uint64_t at_B = 0;
+    const unsigned most_B = r->module->state->parts[r->part].version < ARGUMENTS_VERSION
+                                ? ARGUMENTS_FORMERLY_B
+                                : ARGUMENTS_MOST_B;
     struct px_parameter *out =
         px_arena_array(&r->module->state->arena, formals->count, sizeof(*out));
     if (!out) {
@@ -176,8 +206,9 @@ static void kernel_parameters(struct px_reader *r, struct px_function *f,
         at_B += formal->size_B;
         if (!out[i].name)
             px_reader_fail(r, -ENOMEM, "out of host memory");
-        if (at_B > ARGUMENTS_MOST_B) {
-            px_reader_fail(r, -EINVAL, "the parameters exceed %d bytes", ARGUMENTS_MOST_B);
+        if (at_B > most_B) {
+            px_reader_fail(r, -EINVAL, "the parameters exceed %u bytes%s", most_B,
+                           most_B < ARGUMENTS_MOST_B ? ", the most before .version 8.1" : "");
             return;
         }
     }
@@ -242,6 +273,10 @@ static void function_add(struct px_reader *r, struct px_function *f,
         px_reader_fail(r, error, "the function \"%s\" is defined twice", old->name);
         return;
     }
+    if (same_text && !f->defined && !f->external) {
+        px_reader_fail(r, error, "the function \"%s\" is declared twice", old->name);
+        return;
+    }
     if (old->is_kernel != f->is_kernel || !same_values(&earlier->returns, &t->returns) ||
         !same_values(&earlier->parameters, &t->parameters)) {
         px_reader_fail(r, error, "the function \"%s\" was declared with other parameters",
@@ -256,6 +291,52 @@ static void function_add(struct px_reader *r, struct px_function *f,
     m->state->functions[index] = *t;
 }
 
+// A global or constant variable that a body declares: the module has it, and only the body knows
+// its name.
+static void body_variable(struct px_reader *r, const struct px_variable *variable,
+                          const struct px_token *name, void *context)
+{
+    struct px_variable *added = px_variable_append(r, variable);
+    if (added)
+        added->declared_at = name->at;
+}
+
+// Whether a body may declare such variables: ".global" after a space or a sign.
+static bool may_declare(const char *at, const char *end)
+{
+    while (at < end) {
+        const char *dot = memchr(at, '.', (size_t)(end - at));
+        if (!dot)
+            return false;
+        if (strchr(" \t\r\n;{}:", dot[-1]) &&
+            (!strncmp(dot, ".global", 7) || !strncmp(dot, ".const", 6)))
+            return true;
+        at = dot + 1;
+    }
+    return false;
+}
+
+static void body_variables_read(struct px_reader *r, const struct px_function *f)
+{
+    const char *text = r->module->state->parts[r->part].text;
+    const struct px_lexer held = r->x;
+    const struct px_linkage linkage = {0};
+    bool first = true; // the token begins a statement
+    if (!may_declare(text + f->body_at + 1, text + f->body_end))
+        return;
+    px_lex_start(&r->x, text + f->body_at, text + f->body_end, f->body_line);
+    while (!r->error && r->x.token.kind != PX_TOKEN_END) {
+        if (first && (px_lex_is(&r->x, ".global") || px_lex_is(&r->x, ".const"))) {
+            px_variables_read(r, linkage, body_variable, NULL);
+            continue;
+        }
+        first = px_lex_is(&r->x, "{") || px_lex_is(&r->x, "}") || px_lex_is(&r->x, ";") ||
+                px_lex_is(&r->x, ":");
+        px_lex_next(&r->x);
+    }
+    r->x = held;
+}
+
 static void body_read(struct px_reader *r, struct px_function *f)
 {
     const char *text = r->module->state->parts[r->part].text;
@@ -267,6 +348,7 @@ static void body_read(struct px_reader *r, struct px_function *f)
         return;
     }
     f->body_end = (size_t)(r->x.token.at - text);
+    body_variables_read(r, f);
 }
 
 void px_function_read(struct px_reader *r, struct px_linkage linkage)
@@ -289,13 +371,17 @@ void px_function_read(struct px_reader *r, struct px_linkage linkage)
     directives_read(r, &f, &t);
     formals_keep(r, &t.returns);
     formals_keep(r, &t.parameters);
-    if (!r->error && f.is_kernel)
+    if (!r->error && f.is_kernel) {
+        kernel_directives(r, &f, &t);
         kernel_parameters(r, &f, &t.parameters);
+    }
     f.visible = linkage.visible;
     f.external = linkage.external;
     f.weak = linkage.weak;
     if (!r->error && px_lex_is(&r->x, "{"))
         body_read(r, &f);
+    else if (f.is_kernel && !linkage.external)
+        px_reader_expect(r, "{");
     else
         px_reader_expect(r, ";");
     if (!r->error)

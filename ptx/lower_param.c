@@ -73,8 +73,6 @@ px_register px_own_address(struct px_lower *l, const struct px_own *own,
         px_emit(l, "add.64", out, at, px_filled(l, &info));
         return out;
     }
-    if (own->dynamic)
-        info.size_B = PX_DYNAMIC; // the end of static shared memory is added later
     return px_filled(l, &info);
 }
 

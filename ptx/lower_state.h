@@ -4,8 +4,6 @@
 #include "arena.h"
 #include "lower.h"
 
-enum { PX_DYNAMIC = UINT32_MAX - 1 }; // px_register_info.size_B of extern shared arrays, for now
-
 struct px_lower {
     struct px_module *module;
     struct px_report *report;

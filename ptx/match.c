@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds the row of instructions.def that a statement's modifiers fit, and the sentence if there is
 // no such row.
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,24 @@ static unsigned first_row(const struct px_text *root)
             end = middle;
     }
     return first;
+}
+
+// Words of the PTX manual that instructions.def does not have: roots, and modifiers of later
+// targets.
+bool px_word_is_unsupported(const char *text, size_t length)
+{
+    static const char *const words[] = {
+        "alloca",        "block_scale",   "clusterlaunchcontrol",
+        "cta_group::1",  "cta_group::2",  "multimem",
+        "scale_vec::1X", "scale_vec::2X", "scale_vec::4X",
+        "stackrestore",  "stacksave",     "tcgen05",
+        "tensormap",     "tile::gather4", "tile::scatter4",
+        "wgmma",
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (!compare_text(words[i], text, length))
+            return true;
+    return length > 6 && !memcmp(text, "kind::", 6);
 }
 
 // How far a match came, for the sentence: `fitted` modifiers fit, and then `group` did not.
@@ -161,7 +180,8 @@ void px_match(struct px_lower *l, struct px_statement *s, const struct px_text *
         }
     }
     if (first >= px_row_count || compare_text(px_rows[first].root, root->at, root->length))
-        px_unsupported(l, "this instruction is not known");
+        px_lower_fail(l, px_word_is_unsupported(root->at, root->length) ? -ENOTSUP : -ENOEXEC,
+                      "this instruction is not known");
     else
         refuse(l, s, &p);
 }

@@ -13,8 +13,6 @@
 #include "module_state.h"
 #include "program.h"
 
-enum { VERSION_MOST = 90 };
-
 void px_reader_fail(struct px_reader *r, int error, const char *format, ...)
 {
     if (r->error)
@@ -99,26 +97,32 @@ static void variable_join(struct px_reader *r, struct px_variable *old,
         *old = *variable;
 }
 
-static void module_variable(struct px_reader *r, const struct px_variable *variable,
-                            const struct px_token *name, void *context)
+struct px_variable *px_variable_append(struct px_reader *r, const struct px_variable *variable)
 {
-    const struct px_linkage *linkage = context;
     struct px_module *m = r->module;
     struct px_variable *grown =
         px_grow(m->variables, m->variable_count, &m->state->variable_capacity, sizeof(*grown));
     if (!grown) {
         px_reader_fail(r, -ENOMEM, "out of host memory");
-        return;
+        return NULL;
     }
     m->variables = grown;
-    const uint32_t index = px_symbol_add(r, name, *linkage, PX_NAME_VARIABLE, m->variable_count);
+    grown[m->variable_count] = *variable;
+    return &grown[m->variable_count++];
+}
+
+static void module_variable(struct px_reader *r, const struct px_variable *variable,
+                            const struct px_token *name, void *context)
+{
+    const struct px_linkage *linkage = context;
+    const unsigned fresh = r->module->variable_count;
+    const uint32_t index = px_symbol_add(r, name, *linkage, PX_NAME_VARIABLE, fresh);
     if (r->error)
         return;
-    if (index == m->variable_count) {
-        grown[m->variable_count++] = *variable;
-        return;
-    }
-    variable_join(r, &grown[index], variable);
+    if (index == fresh)
+        px_variable_append(r, variable);
+    else
+        variable_join(r, &r->module->variables[index], variable);
 }
 
 static void integers_skip(struct px_reader *r)
@@ -139,6 +143,7 @@ bool px_debug_skip(struct px_reader *r)
             integers_skip(r);
         }
     } else if (px_lex_take(&r->x, ".file")) {
+        r->module->state->parts[r->part].has_debug = true;
         integers_skip(r);
         if (r->x.token.kind != PX_TOKEN_STRING)
             px_reader_fail(r, -EINVAL, ".file needs a name in quotation marks");
@@ -146,6 +151,7 @@ bool px_debug_skip(struct px_reader *r)
         while (px_lex_take(&r->x, ",")) // time and size
             integers_skip(r);
     } else if (px_lex_take(&r->x, ".section")) {
+        r->module->state->parts[r->part].has_debug = true;
         px_lex_next(&r->x);
         if (!px_lex_is(&r->x, "{") || !px_lex_skip_body(&r->x))
             px_reader_fail(r, -EINVAL, "the section has no }");
@@ -160,69 +166,6 @@ bool px_debug_skip(struct px_reader *r)
         return false;
     }
     return true;
-}
-
-// "The .version directive must be the first of a module, the .target directive the second."
-static void version_read(struct px_reader *r, struct px_part *part)
-{
-    if (!px_reader_expect(r, ".version"))
-        return;
-    unsigned major = 0, minor = 0;
-    char text[16] = "";
-    const struct px_token *t = &r->x.token;
-    if (t->kind == PX_TOKEN_FLOAT && t->length < sizeof(text))
-        memcpy(text, t->at, t->length);
-    if (sscanf(text, "%2u.%1u", &major, &minor) != 2 || !major)
-        px_reader_fail(r, -EINVAL, "\"%.*s\" is not a version of PTX", PX_TOKEN_ARGUMENTS(r));
-    part->version = 10 * major + minor;
-    if (part->version > VERSION_MOST)
-        px_reader_fail(r, -ENOTSUP, "PTX version %u.%u is newer than %d.%d", major, minor,
-                       VERSION_MOST / 10, VERSION_MOST % 10);
-    px_lex_next(&r->x);
-}
-
-static void target_word(struct px_reader *r, struct px_part *part)
-{
-    static const char *const others[] = {"texmode_unified", "texmode_independent", "debug",
-                                         "map_f64_to_f32"};
-    const struct px_token *t = &r->x.token;
-    bool known = false;
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        known = known || px_lex_is(&r->x, others[i]);
-    unsigned number = 0;
-    uint32_t i = 3;
-    if (t->kind == PX_TOKEN_NAME && t->length > 4 && !memcmp(t->at, "sm_", 3)) {
-        for (; i < t->length && i < 7 && t->at[i] >= '0' && t->at[i] <= '9'; i++)
-            number = number * 10 + (unsigned)(t->at[i] - '0');
-        part->target_specific = i + 1 == t->length && (t->at[i] == 'a' || t->at[i] == 'f');
-        if (i == t->length || part->target_specific)
-            part->target = number;
-        known = number >= 10 && (i == t->length || part->target_specific);
-    }
-    if (!known)
-        px_reader_fail(r, -EINVAL, "\"%.*s\" is not a target", PX_TOKEN_ARGUMENTS(r));
-    px_lex_next(&r->x);
-}
-
-static void target_read(struct px_reader *r, struct px_part *part)
-{
-    if (!px_reader_expect(r, ".target"))
-        return;
-    do
-        target_word(r, part);
-    while (!r->error && px_lex_take(&r->x, ","));
-    if (!r->error && !part->target)
-        px_reader_fail(r, -EINVAL, ".target names no sm_NN");
-}
-
-static void address_size_read(struct px_reader *r)
-{
-    if (!px_lex_take(&r->x, ".address_size"))
-        return;
-    const uint64_t bits = px_constant_integer(r, 64, ".address_size");
-    if (!r->error && bits != 64)
-        px_reader_fail(r, bits == 32 ? -ENOTSUP : -EINVAL,
-                       ".address_size must be 64; %llu is not supported", (unsigned long long)bits);
 }
 
 static void alias_read(struct px_reader *r)
@@ -240,6 +183,13 @@ static void alias_read(struct px_reader *r)
     }
     alias->value = function->value;
     px_lex_next(&r->x);
+    px_reader_expect(r, ";");
+}
+
+static void register_skip(struct px_reader *r)
+{
+    while (!px_lex_is(&r->x, ";") && r->x.token.kind != PX_TOKEN_END)
+        px_lex_next(&r->x);
     px_reader_expect(r, ";");
 }
 
@@ -263,25 +213,45 @@ static struct px_linkage linkage_read(struct px_reader *r)
 static void declaration_read(struct px_reader *r)
 {
     enum px_space space;
-    if (px_debug_skip(r) || px_lex_take(&r->x, ";"))
+    if (px_debug_skip(r) || px_target_read(r) || px_lex_take(&r->x, ";"))
         return;
     if (px_lex_take(&r->x, ".alias")) {
         alias_read(r);
         return;
     }
     if (px_lex_is(&r->x, "@")) { // @@DWARF, of old: to the end of the line
+        r->module->state->parts[r->part].has_debug = true;
         const char *line = memchr(r->x.token.at, '\n', (size_t)(r->x.end - r->x.token.at));
         r->x.at = line ? line : r->x.end;
         px_lex_next(&r->x);
         return;
     }
     struct px_linkage linkage = linkage_read(r);
-    if (px_lex_is(&r->x, ".entry") || px_lex_is(&r->x, ".func"))
+    if (linkage.external && (linkage.visible || linkage.weak || linkage.common))
+        px_reader_fail(r, -EINVAL, ".extern excludes .visible, .weak and .common");
+    else if (px_lex_is(&r->x, ".entry") || px_lex_is(&r->x, ".func"))
         px_function_read(r, linkage);
+    else if (px_lex_is(&r->x, ".reg")) // (recorded on a card: without effect)
+        register_skip(r);
     else if (px_space_read(r, &space))
         px_variables_read(r, linkage, module_variable, &linkage);
     else
         px_reader_fail(r, -EINVAL, "\"%.*s\" does not begin a declaration", PX_TOKEN_ARGUMENTS(r));
+}
+
+// "PTX source is ASCII." Comments too (recorded: load_ptx/non-ascii).
+static void ascii_check(struct px_reader *r, const struct px_part *part)
+{
+    unsigned line = 1;
+    for (size_t i = 0; i < part->text_B; i++) {
+        const unsigned char c = (unsigned char)part->text[i];
+        line += c == '\n';
+        if (c < 0x80)
+            continue;
+        r->x.token.line = line;
+        px_reader_fail(r, -EINVAL, "the byte 0x%02x is not ASCII", c);
+        return;
+    }
 }
 
 static int part_read(struct px_module *module, unsigned index, struct px_report *report)
@@ -289,12 +259,19 @@ static int part_read(struct px_module *module, unsigned index, struct px_report 
     struct px_part *part = &module->state->parts[index];
     struct px_reader r = {.module = module, .part = index, .report = report};
     px_lex_start(&r.x, part->text, part->text + part->text_B, 1);
-    version_read(&r, part);
-    target_read(&r, part);
+    ascii_check(&r, part);
+    px_version_read(&r);
+    if (!r.error && !px_target_read(&r))
+        px_reader_expect(&r, ".target");
     if (!r.error)
-        address_size_read(&r);
+        px_address_size_read(&r);
     while (!r.error && r.x.token.kind != PX_TOKEN_END)
         declaration_read(&r);
+    // "If the debug option is declared, the text must have debug information."
+    if (!r.error && part->debug && !part->has_debug) {
+        r.x.token.line = part->debug_line;
+        px_reader_fail(&r, -EINVAL, ".target has \"debug\", but the text has no DWARF sections");
+    }
     if (part->version > module->version)
         module->version = part->version;
     if (part->target > module->target) {

@@ -39,6 +39,7 @@ struct px_function_text {
     unsigned part;
     struct px_formals returns, parameters;
     bool no_return;
+    uint32_t most_blocks; // .maxnctapersm
 };
 
 // One text. A module that was loaded has one part, and a linked module has several.
@@ -48,6 +49,8 @@ struct px_part {
     size_t text_B;
     unsigned version, target;
     bool target_specific;
+    bool debug, has_debug; // an option of .target, and the information that it promises
+    unsigned debug_line;
     struct px_names names; // all that this text declares
 };
 
@@ -110,6 +113,12 @@ typedef void px_variable_add_fn(struct px_reader *r, const struct px_variable *v
                                 const struct px_token *name, void *context);
 void px_variables_read(struct px_reader *r, struct px_linkage linkage, px_variable_add_fn *add,
                        void *context);
+// Adds a variable to the module without a name in its part. Returns NULL without memory.
+struct px_variable *px_variable_append(struct px_reader *r, const struct px_variable *variable);
+// Directives of the text's head. px_target_read returns whether the token was .target.
+void px_version_read(struct px_reader *r);
+bool px_target_read(struct px_reader *r);
+void px_address_size_read(struct px_reader *r);
 // Whether the token is a space of variables (.global, .const, .shared, .local, .tex).
 bool px_space_read(const struct px_reader *r, enum px_space *space);
 // The type that the token names, or 0.

@@ -60,7 +60,11 @@ static void symbol_read(struct px_body *b, struct px_operand *out, const struct 
         own && (own->kind == PX_NAME_PARAMETER || own->kind == PX_NAME_VARIABLE)
             ? own
             : px_symbol_find(&b->r, name->at, name->length);
-    if (own && symbol == own) {
+    if (own && symbol == own && own->kind == PX_NAME_VARIABLE &&
+        (b->own[own->value].space == PX_GLOBAL || b->own[own->value].space == PX_CONSTANT)) {
+        out->kind = PX_OPERAND_VARIABLE;
+        out->symbol = b->own[own->value].symbol;
+    } else if (own && symbol == own) {
         out->kind = own->kind == PX_NAME_PARAMETER ? PX_OPERAND_PARAMETER : PX_OPERAND_OWN;
         out->symbol = (uint32_t)own->value;
     } else if (symbol) {

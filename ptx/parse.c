@@ -28,6 +28,17 @@ static void guard_read(struct px_body *b, struct px_statement *s)
     px_lex_next(&b->r.x);
 }
 
+// Of a modifier that no row has.
+static int modifier_error(const struct px_text *text, const struct px_token *modifier)
+{
+    const char *dot = memchr(text->at, '.', text->length);
+    const size_t root = dot ? (size_t)(dot - text->at) : text->length;
+    return px_word_is_unsupported(text->at, root) ||
+                   px_word_is_unsupported(modifier->at + 1, modifier->length - 1)
+               ? -ENOTSUP
+               : -ENOEXEC;
+}
+
 static void modifiers_read(struct px_body *b, struct px_statement *s)
 {
     struct px_lexer *x = &b->r.x;
@@ -35,7 +46,8 @@ static void modifiers_read(struct px_body *b, struct px_statement *s)
         const unsigned modifier = px_modifier_find(x->token.at + 1, x->token.length - 1);
         s->text.length = (uint32_t)(x->token.at + x->token.length - s->text.at);
         if (!modifier)
-            px_reader_fail(&b->r, -ENOTSUP, "%.*s: the modifier %.*s is not known",
+            px_reader_fail(&b->r, modifier_error(&s->text, &x->token),
+                           "%.*s: the modifier %.*s is not known",
                            (int)(s->text.length < 100 ? s->text.length : 100), s->text.at,
                            PX_TOKEN_ARGUMENTS(&b->r));
         else if (s->modifier_count >= PX_MODIFIERS_MOST)

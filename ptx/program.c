@@ -35,39 +35,57 @@ void px_program_free(struct px_program *program)
     dm_free(made);
 }
 
-// Module variables in shared memory have their places before those of bodies.
-static uint32_t *places(struct px_lower *l, enum px_space space)
+// Places of the module's variables in local memory.
+static uint32_t *local_places(struct px_lower *l)
 {
     const struct px_module *m = l->module;
-    uint32_t *at = px_arena_array(&l->arena, m->variable_count + 1, sizeof(*at));
-    if (!at) {
+    uint32_t *at = px_arena_array(&l->arena, m->variable_count + 1ul, sizeof(*at));
+    if (!at)
         px_lower_no_memory(l);
-        return NULL;
-    }
+    for (unsigned i = 0; i < m->variable_count && !l->error; i++)
+        if (m->variables[i].space == PX_LOCAL)
+            at[i] = px_local_take(l, m->variables[i].size_B, m->variables[i].alignment_B);
+    return at;
+}
+
+// Places of those variables in shared memory that the kernel uses: after those of bodies
+// (recorded: sreg/shared-sizes-static).
+static uint32_t *shared_places(struct px_lower *l)
+{
+    enum { UNUSED, USED };
+    const struct px_module *m = l->module;
+    uint32_t *at = px_arena_array(&l->arena, m->variable_count + 1ul, sizeof(*at));
+    if (!at)
+        px_lower_no_memory(l);
+    for (size_t i = 0; i < l->register_count && !l->error; i++)
+        if (l->registers[i].fill == PX_FILL_VARIABLE)
+            at[l->registers[i].index] = USED;
     for (unsigned i = 0; i < m->variable_count && !l->error; i++) {
         const struct px_variable *v = &m->variables[i];
-        if (v->space != space || !v->size_B)
-            continue;
-        at[i] = space == PX_SHARED ? px_shared_take(l, v->size_B, v->alignment_B)
-                                   : px_local_take(l, v->size_B, v->alignment_B);
+        if (v->space == PX_SHARED && v->size_B && at[i] == USED)
+            at[i] = px_shared_take(l, v->size_B, v->alignment_B);
     }
     return at;
 }
 
-// Extern shared arrays begin at the end of static shared memory.
-static void dynamic_place(struct px_lower *l, uint32_t *shared_at, uint64_t static_B)
+// Extern shared arrays begin at the end of static shared memory, which is padded for those that the
+// kernel uses.
+static void dynamic_place(struct px_lower *l, uint32_t *shared_at)
 {
     const struct px_module *m = l->module;
+    uint64_t mask = 0;
+    for (size_t i = 0; i < l->register_count; i++) {
+        const struct px_register_info *r = &l->registers[i];
+        if (r->fill != PX_FILL_VARIABLE)
+            continue;
+        const struct px_variable *v = &m->variables[r->index];
+        if (v->space == PX_SHARED && !v->size_B && v->alignment_B)
+            mask |= v->alignment_B - 1;
+    }
+    l->shared_B = (l->shared_B + mask) & ~mask;
     for (unsigned i = 0; i < m->variable_count; i++)
         if (m->variables[i].space == PX_SHARED && !m->variables[i].size_B)
-            shared_at[i] = (uint32_t)static_B;
-    for (size_t i = 0; i < l->register_count; i++) {
-        struct px_register_info *r = &l->registers[i];
-        if (r->fill == PX_FILL_WINDOW && r->size_B == PX_DYNAMIC) {
-            r->value += static_B;
-            r->size_B = 0;
-        }
-    }
+            shared_at[i] = (uint32_t)l->shared_B;
 }
 
 static void kernel_read(struct px_lower *l)
@@ -138,17 +156,15 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
     struct px_object_uses objects;
     if (!made)
         px_lower_no_memory(&l);
-    uint32_t *shared_at = places(&l, PX_SHARED), *local_at = places(&l, PX_LOCAL);
+    uint32_t *local_at = local_places(&l);
     if (!l.error)
         kernel_read(&l);
+    uint32_t *shared_at = shared_places(&l);
     if (!l.error)
         px_flow_order(&l, &meets);
     px_objects_find(&l, &objects);
     px_outline_finish(&l);
     dm_free(l.filled);
-    for (size_t i = 0; i < l.register_count; i++)
-        if (l.registers[i].size_B == PX_DYNAMIC) // dynamic shared memory is aligned
-            l.shared_B = (l.shared_B + 15) & ~UINT64_C(15);
     if (l.error) {
         px_arena_finish(&l.arena);
         dm_free(l.ops);
@@ -156,7 +172,7 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
         dm_free(made);
         return l.error;
     }
-    dynamic_place(&l, shared_at, l.shared_B);
+    dynamic_place(&l, shared_at);
     program_fill(&l, made, meets, shared_at, local_at);
     made->program.objects = objects;
     *out = &made->program;

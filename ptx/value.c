@@ -136,8 +136,9 @@ static px_register value(struct px_lower *l, const struct px_operand *o, unsigne
         c.is_float = o->kind == PX_OPERAND_FLOAT;
         c.single = o->single;
         c.is_unsigned = o->is_unsigned;
-        if (c.is_float && strchr("su", px_type_kind(type)))
-            px_refuse(l, "a float cannot be a value of type .%s", px_modifier_name(type));
+        if (c.is_float ? strchr("su", px_type_kind(type)) != NULL : px_type_kind(type) == 'f')
+            px_refuse(l, "%s cannot be a value of type .%s", c.is_float ? "a float" : "an integer",
+                      px_modifier_name(type));
         if (letter == 'p')
             c.bits = (c.bits != 0) != o->negated;
         return px_constant(l, letter, letter == 'p' ? c.bits : px_constant_bits(&c, type));
@@ -253,6 +254,9 @@ struct px_address px_address(struct px_lower *l, const struct px_operand *operan
                       o->text.at);
         out.base = px_widen(l, o->reg, letter);
         out.offset = o->value;
+    } else if (o->kind == PX_OPERAND_FUNCTION) {
+        px_refuse(l, "the memory of the function %.*s cannot be accessed", (int)o->text.length,
+                  o->text.at);
     } else if (o->kind == PX_OPERAND_INTEGER) {
         out.base = px_constant(l, letter, (uint64_t)o->value);
     } else {

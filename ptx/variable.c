@@ -16,6 +16,7 @@ struct shape {
     uint64_t element_B;
     uint64_t counts[DIMENSIONS_MOST]; // 0: of an empty first dimension
     unsigned dimensions;
+    bool vector;       // the last dimension is of .v2 or .v4
     uint64_t elements; // all; 0 if the first dimension is empty
 };
 
@@ -93,6 +94,12 @@ static void initial_address(struct initial *v, uint64_t at_B, uint64_t mask)
     out.generic = generic;
     out.is_function = name->kind != PX_NAME_VARIABLE;
     out.symbol = (uint32_t)name->value;
+    if (!out.is_function && r->module->variables[out.symbol].space != PX_GLOBAL &&
+        r->module->variables[out.symbol].space != PX_CONSTANT)
+        px_reader_fail(r, -EINVAL, "the address of \"%.*s\" is not that of a global variable",
+                       PX_TOKEN_ARGUMENTS(r));
+    else if (out.is_function && generic)
+        px_reader_fail(r, -EINVAL, "generic() is for variables");
     px_lex_next(&r->x);
     if (generic)
         px_reader_expect(r, ")");
@@ -143,9 +150,10 @@ static void initial_scalar(struct initial *v, uint64_t index)
         initial_address(v, at_B, c.bits ? c.bits : 1);
         return;
     }
-    if (c.is_float && px_type_kind(v->shape->type) != 'f') {
-        px_reader_fail(r, -EINVAL, "a float cannot be the initial value of type .%s",
-                       px_modifier_name(v->shape->type));
+    const char kind = px_type_kind(v->shape->type);
+    if (c.is_float ? kind == 's' || kind == 'u' : kind == 'f') {
+        px_reader_fail(r, -EINVAL, "%s cannot be the initial value of type .%s",
+                       c.is_float ? "a float" : "an integer", px_modifier_name(v->shape->type));
         return;
     }
     const uint64_t bits = px_constant_bits(&c, v->shape->type);
@@ -154,10 +162,13 @@ static void initial_scalar(struct initial *v, uint64_t index)
 
 // A list in braces, whose first element is number `at`, in dimension `level`. Returns the number of
 // the next one: values follow each other, also after rows that are not full (recorded:
-// spaces/global-init-2d).
+// spaces/global-init-2d). Each dimension has its braces; a vector's may be absent.
 static uint64_t initial_list(struct initial *v, unsigned level, uint64_t at)
 {
     struct px_reader *r = v->r;
+    const struct shape *shape = v->shape;
+    const bool last = level + 1 >= shape->dimensions - (shape->vector && shape->dimensions > 1);
+    const uint64_t first = at;
     px_reader_expect(r, "{");
     while (!r->error && !px_lex_is(&r->x, "}")) {
         if (px_lex_is(&r->x, "{")) {
@@ -166,9 +177,14 @@ static uint64_t initial_list(struct initial *v, unsigned level, uint64_t at)
                 return at;
             }
             at = initial_list(v, level + 1, at);
-        } else {
+        } else if (last) {
             initial_scalar(v, at++);
+        } else {
+            px_reader_fail(r, -EINVAL, "each row of the initial value needs braces");
         }
+        if (level + 1 == shape->dimensions && shape->elements && at - first > shape->counts[level])
+            px_reader_fail(r, -EINVAL, "there are more initial values than elements (%llu)",
+                           (unsigned long long)shape->counts[level]);
         if (!px_lex_take(&r->x, ","))
             break;
     }
@@ -192,6 +208,7 @@ static void shape_dimensions(struct px_reader *r, struct shape *shape, unsigned 
             return;
         shape->counts[shape->dimensions++] = count;
     }
+    shape->vector = vector;
     if (vector)
         shape->counts[shape->dimensions++] = vector;
     for (unsigned i = 0; i < shape->dimensions; i++)
@@ -209,10 +226,12 @@ static void variable_initial(struct px_reader *r, struct shape *shape, struct px
             px_reader_fail(r, -EINVAL, "the initial value has no }");
         return;
     }
-    if (px_lex_is(&r->x, "{"))
+    if (!px_lex_is(&r->x, "{"))
+        initial_scalar(&v, 0);
+    else if (shape->dimensions)
         initial_list(&v, 0, 0);
     else
-        initial_scalar(&v, 0);
+        px_reader_fail(r, -EINVAL, "the initial value of a single element has no braces");
     if (!shape->elements)
         out->size_B = v.most * shape->element_B;
     char *bytes = r->error ? NULL : px_arena_take(&r->module->state->arena, out->size_B);
@@ -270,8 +289,16 @@ static void head_read(struct px_reader *r, struct head *head)
             px_lex_next(&r->x);
         }
     }
+    const unsigned bits = px_type_bits(head->type);
+    const struct px_part *part = &r->module->state->parts[r->part];
     if (!r->error && !head->type)
         px_reader_fail(r, -EINVAL, "the variable has no type");
+    // "Vectors must not exceed 128 bits in length."
+    else if (!r->error && (head->vector == 8 || head->vector * bits > 128))
+        px_reader_fail(r, -EINVAL, "a vector of variables has at most 4 elements and 128 bits");
+    // "Support for .b128 type introduced in PTX ISA version 8.3."
+    else if (!r->error && bits == 128 && part->version < 83)
+        px_reader_fail(r, -EINVAL, "the type .%s needs .version 8.3", px_modifier_name(head->type));
 }
 
 static enum px_space reference_space(enum px_space space, unsigned type)
@@ -286,7 +313,7 @@ static void one_variable(struct px_reader *r, const struct head *head, enum px_s
                          struct px_linkage linkage, px_variable_add_fn *add, void *context)
 {
     const struct px_token name = r->x.token;
-    if (name.kind != PX_TOKEN_NAME) {
+    if (name.kind != PX_TOKEN_NAME || (name.length == 1 && *name.at == '_')) {
         px_reader_fail(r, -EINVAL, "\"%.*s\" is not a variable's name", PX_TOKEN_ARGUMENTS(r));
         return;
     }
@@ -315,9 +342,11 @@ static void one_variable(struct px_reader *r, const struct head *head, enum px_s
     if (!variable.alignment_B)
         variable.alignment_B = natural_B;
     if (!r->error && px_lex_take(&r->x, "=")) {
-        if (space == PX_SHARED || space == PX_LOCAL)
+        if (space == PX_SHARED || space == PX_LOCAL || linkage.external)
             px_reader_fail(r, -EINVAL, "a .%s variable has no initial value",
-                           space == PX_SHARED ? "shared" : "local");
+                           linkage.external     ? "extern"
+                           : space == PX_SHARED ? "shared"
+                                                : "local");
         else
             variable_initial(r, &shape, &variable);
     } else if (!shape.elements && !(linkage.external || space == PX_SHARED)) {
@@ -340,7 +369,10 @@ void px_variables_read(struct px_reader *r, struct px_linkage linkage, px_variab
                        "the directive .tex ended with PTX version 1.5; declare the "
                        "variable as .global .texref");
     px_lex_next(&r->x);
-    if (px_lex_take(&r->x, "[")) // .const[2], of old
+    // "Support for constant banks .const[n] … ended with PTX version 2.2"
+    if (px_lex_is(&r->x, "[") && r->module->state->parts[r->part].version >= 22)
+        px_reader_fail(r, -EINVAL, "banks of constant memory ended with PTX version 2.2");
+    if (px_lex_take(&r->x, "["))
         while (!px_lex_take(&r->x, "]") && r->x.token.kind != PX_TOKEN_END)
             px_lex_next(&r->x);
     head_read(r, &head);

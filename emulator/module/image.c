@@ -80,7 +80,7 @@ int em_image_find_code(const struct em_image *image, const char *name)
 int em_image_find_variable(const struct em_image *image, const char *name)
 {
     for (unsigned i = 0; i < image->variable_count; i++)
-        if (image->variables[i].kind != EM_VARIABLE_INNER &&
+        if (image->variables[i].kind != EM_VARIABLE_INNER && !image->variables[i].hidden &&
             !strcmp(image->variables[i].name, name))
             return (int)i;
     return -1;
@@ -171,13 +171,19 @@ static CUresult load_elf(const Elf64_Ehdr *head, const void *image, struct em_im
 
 // ---- recognition ----
 
-unsigned em_image_architecture(void)
+const struct em_device *em_image_device(void)
 {
     const struct em_context *current = em_self.current;
     struct em_device *device = current ? current->device : NULL;
-    if (!device && em_device_get(0, &device))
-        return 0;
-    return em_device_architecture(device);
+    if (!device)
+        em_device_get(0, &device);
+    return device;
+}
+
+unsigned em_image_architecture(void)
+{
+    const struct em_device *device = em_image_device();
+    return device ? em_device_architecture(device) : 0;
 }
 
 // A text, or the texts of an image, as one module.

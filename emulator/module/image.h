@@ -8,6 +8,8 @@
 #include "fat_binary.h"
 #include "module.h"
 
+struct em_device;
+
 // Loads an image in memory, or a file. The caller owns one reference. Precondition: em_lock not
 // held, because a shared object is loaded with the dynamic loader.
 CUresult em_image_load(const void *image, const struct em_load *load, struct em_image **out);
@@ -15,6 +17,10 @@ CUresult em_image_load_file(const char *path, const struct em_load *load, struct
 
 // Reads a file, with zeros after it, which dm_free should free. Precondition: em_lock not held.
 CUresult em_image_read_file(const char *path, struct em_bytes *out);
+
+// The device that images are loaded for: the current context's, or the first one. NULL if there is
+// no device.
+const struct em_device *em_image_device(void);
 
 // Precondition of em_image_ref and em_image_unref: em_lock held. An image without references is
 // freed later, because the dynamic loader may be needed, which must not be called under em_lock.

@@ -26,6 +26,9 @@ static CUresult check_extent(struct em_extent3 e, const char *name, const struct
     return CUDA_SUCCESS;
 }
 
+// "The amount of local memory per thread is limited to 512 KB."
+enum { LOCAL_MOST_B = 512 << 10 };
+
 static CUresult check_threads(struct em_extent3 threads, const struct em_code *code,
                               const struct em_device *device)
 {
@@ -47,6 +50,10 @@ static CUresult check_threads(struct em_extent3 threads, const struct em_code *c
                        "%s was built",
                        threads.x, threads.y, threads.z, required[0], required[1], required[2],
                        code->name);
+    if (code->local_B > LOCAL_MOST_B)
+        return em_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                       "kernel %s has %u bytes of local memory; a thread has at most %d",
+                       code->name, code->local_B, LOCAL_MOST_B);
     most = em_code_most_threads(code, device);
     if (count > most)
         return em_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "device.h"
 #include "error.h"
+#include "image.h"
 #include "lock.h"
 #include "ptx_kernel.h"
 #include "program.h"
@@ -63,6 +65,7 @@ static void fill_variables(struct ptx_image *p)
                                    .initial = v->initial,
                                    .address_of = -1,
                                    .constant = v->space == PX_CONSTANT,
+                                   .hidden = v->declared_at != NULL,
                                    .relocations = r};
         for (unsigned k = 0; k < v->relocation_count; k++) {
             const struct px_relocation *from = &v->relocations[k];
@@ -116,20 +119,40 @@ static CUresult fill_image(struct ptx_image *p)
                          "out of host memory for a module of %u functions", text->function_count);
 }
 
+// (recorded: load_ptx/static-shared-300K)
+static CUresult check_shared(const struct px_module *text, unsigned function,
+                             const struct px_program *program)
+{
+    const struct em_device *device = em_image_device();
+    const int most_B =
+        device ? em_device_attribute(device, DM_ATTRIBUTE_max_shared_memory_per_block_optin) : 0;
+    if (!device || program->static_shared_B <= (unsigned)most_B)
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_PTX,
+                   "kernel %s has %u bytes of static shared memory; a block has at most %d",
+                   text->functions[function].name, program->static_shared_B, most_B);
+}
+
 // A mistake in a kernel refuses the whole text, as the card's compiler does. An instruction that is
 // not supported refuses its kernel only, when that is asked for.
 CUresult em_ptx_check_kernels(struct px_module *text)
 {
     em_assert_unlocked();
+    CUresult r = CUDA_SUCCESS;
     for (unsigned i = 0; i < text->function_count; i++) {
         const struct px_program *program;
         struct px_report report = {0};
         if (!text->functions[i].is_kernel || !text->functions[i].defined)
             continue;
         const int status = px_program_get(text, i, &program, &report);
-        if (status == -EINVAL || status == -ENOMEM ||
-            (status == -ENOSYS && em_quirk(SURFACE_QUERY_REFUSES_TEXT)))
+        if (status == -ENOMEM || status == -EINVAL ||
+            (status == -ENOSYS && em_quirk(SURFACE_QUERY_REFUSES_TEXT)) ||
+            (status == -ENOEXEC && em_quirk(UNKNOWN_INSTRUCTION_REFUSES_TEXT)))
             return em_ptx_fail(status, &report, "PTX");
+        if (!status)
+            r = check_shared(text, i, program);
+        if (r)
+            return r;
     }
     return CUDA_SUCCESS;
 }

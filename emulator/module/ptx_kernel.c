@@ -64,7 +64,8 @@ CUresult em_ptx_fail(int status, const struct px_report *report, const char *nou
         code = CUDA_ERROR_OUT_OF_MEMORY;
     else if (status == -ENOENT && em_quirk(TEXTURE_QUERY_DROPS_KERNEL))
         code = CUDA_ERROR_NOT_FOUND;
-    else if (status == -EINVAL)
+    else if (status == -EINVAL ||
+             (status == -ENOEXEC && em_quirk(UNKNOWN_INSTRUCTION_REFUSES_TEXT)))
         code = CUDA_ERROR_INVALID_PTX;
     else if (status == -EPROTONOSUPPORT)
         code = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;

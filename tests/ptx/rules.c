@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// Rules of PTX texts, in pairs: a text that is right, and one that breaks the rule. A card answered
+// whether each of them is right.
+#include <errno.h>
+#include <string.h>
+
+#include "expect.h"
+#include "module.h"
+#include "program.h"
+
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define KERNEL(directives, body) HEAD ".visible .entry k() " directives "\n{\n" body "\n}\n"
+#define BODY(text) KERNEL("", text)
+#define TOP(text) HEAD text "\n.visible .entry k() { ret; }\n"
+
+struct pair {
+    const char *good, *bad;
+    int error;
+    const char *sentence;
+};
+
+// Loads a text and makes all its kernels.
+static int read_text(const char *text, struct px_report *report)
+{
+    struct px_module *m = NULL;
+    const struct px_program *program;
+    int rc = px_module_load(text, strlen(text), &m, report);
+    for (unsigned i = 0; !rc && i < m->function_count; i++)
+        if (m->functions[i].is_kernel && m->functions[i].defined)
+            rc = px_program_get(m, i, &program, report);
+    px_module_free(m);
+    return rc;
+}
+
+static void check(const struct pair *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct px_report good = {0}, bad = {0};
+        const int right = read_text(pairs[i].good, &good);
+        const int wrong = read_text(pairs[i].bad, &bad);
+        if (!right && wrong == pairs[i].error && strstr(bad.text, pairs[i].sentence))
+            continue;
+        fprintf(stderr, "%d \"%s\" for:\n%s\n%d \"%s\", expected %d \"…%s…\" for:\n%s\n", right,
+                good.text, pairs[i].good, wrong, bad.text, pairs[i].error, pairs[i].sentence,
+                pairs[i].bad);
+        abort();
+    }
+}
+#define CHECK(pairs) check(pairs, sizeof(pairs) / sizeof(*(pairs)))
+
+static void versions(void)
+{
+    static const struct pair pairs[] = {
+        {".version 9.0\n.target sm_90", ".version 9.1\n.target sm_90", -EPROTONOSUPPORT,
+         "PTX version 9.1 is newer than 9.0"},
+        {".version 8.8\n.target sm_90", ".version 8.9\n.target sm_90", -EPROTONOSUPPORT,
+         "there is no version 8.9"},
+        {".version 1.5\n.target sm_10", ".version 1.6\n.target sm_10", -EPROTONOSUPPORT, "1.6"},
+        {".version 2.3\n.target sm_20", ".version 0.9\n.target sm_20", -EPROTONOSUPPORT, "0.9"},
+        {".version 8.10\n.target sm_90", ".version x\n.target sm_90", -EINVAL, "is not a version"},
+        {".version 7.8\n.target sm_90", ".version 7.7\n.target sm_90", -EINVAL,
+         ".target sm_90 needs .version 7.8, but the text has 7.7"},
+        {".version 8.0\n.target sm_90a", ".version 8.0\n.target sm_80a", -EINVAL, "not a target"},
+        {".version 8.8\n.target sm_100f", ".version 8.8\n.target sm_90f", -EINVAL, "not a target"},
+        {".version 8.0\n.target compute_90", ".version 8.0\n.target lto_90", -EINVAL,
+         "not a target"},
+        {".version 8.0\n.target sm_52, sm_90", ".version 8.0\n.target sm_52, sm_91", -EINVAL,
+         "not a target"},
+        {".version 8.0\n.target sm_52\n.target sm_90", ".version 2.0\n.target sm_13\n.target sm_90",
+         -EINVAL, "needs .version 7.8"},
+        {".version 2.0\n.target sm_12, map_f64_to_f32",
+         ".version 2.0\n.target sm_13, map_f64_to_f32", -EINVAL, "which has f64"},
+        {".version 8.0\n.target sm_90, debug\n.section .debug_str { .b8 0 }",
+         ".version 8.0\n.target sm_90, debug", -EINVAL, "line 2: .target has \"debug\""},
+        {HEAD "// ascii", HEAD "// \xc3\xa4", -EINVAL, "line 4: the byte 0xc3 is not ASCII"},
+    };
+    CHECK(pairs);
+}
+
+static void kernels(void)
+{
+    static const struct pair pairs[] = {
+        {KERNEL(".maxntid 1,1,1", "ret;"), KERNEL(".maxntid 0", "ret;"), -EINVAL, "must not be 0"},
+        {KERNEL(".reqntid 32", "ret;"), KERNEL(".reqntid 1,0,1", "ret;"), -EINVAL, "must not be 0"},
+        {KERNEL(".maxntid 128 .minnctapersm 2", "ret;"), KERNEL(".minnctapersm 0", "ret;"), -EINVAL,
+         "must not be 0"},
+        {KERNEL(".maxnreg 16", "ret;"), KERNEL(".maxnreg 0", "ret;"), -EINVAL, "must not be 0"},
+        {KERNEL(".reqnctapercluster 0", "ret;"), KERNEL(".maxntid 64 .reqntid 64", "ret;"), -EINVAL,
+         "exclude each other"},
+        {KERNEL(".explicitcluster .maxclusterrank 8", "ret;"),
+         KERNEL(".maxclusterrank 8 .reqnctapercluster 2", "ret;"), -EINVAL, "exclude each other"},
+        {KERNEL(".maxntid 64 .maxnctapersm 2", "ret;"), KERNEL(".maxnctapersm 2", "ret;"), -EINVAL,
+         "needs .maxntid"},
+        {TOP(".func f() .noreturn { trap; }"), KERNEL(".noreturn", "ret;"), -EINVAL,
+         "for functions"},
+        {TOP(".func (.reg .b32 r) f() { ret; }"), HEAD ".entry (.reg .b32 r) k() { ret; }", -EINVAL,
+         "returns no values"},
+        {TOP(".extern .entry e();"), TOP(".entry e();"), -EINVAL, "in the place of \"{\""},
+        {TOP(".func f(); .func f() { ret; }"), TOP(".func f(); .func f();"), -EINVAL,
+         "declared twice"},
+        {".version 8.1\n.target sm_90\n.entry k(.param .b8 a[32764]) { ret; }",
+         ".version 8.1\n.target sm_90\n.entry k(.param .b8 a[32765]) { ret; }", -EINVAL,
+         "exceed 32764 bytes"},
+        {".version 8.0\n.target sm_90\n.entry k(.param .b8 a[4352]) { ret; }",
+         ".version 8.0\n.target sm_90\n.entry k(.param .b8 a[4353]) { ret; }", -EINVAL,
+         "exceed 4352 bytes, the most before .version 8.1"},
+    };
+    CHECK(pairs);
+}
+
+static void variables(void)
+{
+    static const struct pair pairs[] = {
+        {TOP(".global .u32 g=1;"), TOP(".global .u32 g={1};"), -EINVAL, "no braces"},
+        {TOP(".global .u32 g[2][2]={{1},{2,3}};"), TOP(".global .u32 g[2][2]={1,2,3,4};"), -EINVAL,
+         "each row"},
+        {TOP(".global .u32 g[2][2]={{1,2},{3}};"), TOP(".global .u32 g[2][2]={{1,2,3}};"), -EINVAL,
+         "more initial values"},
+        {TOP(".global .f32 g=1.0;"), TOP(".global .f32 g=1;"), -EINVAL, "an integer cannot"},
+        {TOP(".global .b32 g=0f3f800000;"), TOP(".global .u32 g=0f3f800000;"), -EINVAL,
+         "a float cannot"},
+        {TOP(".const .u32 h; .global .u64 g=generic(h);"), TOP(".shared .u32 h; .global .u64 g=h;"),
+         -EINVAL, "not that of a global variable"},
+        {TOP(".func f() { ret; } .global .u64 g=f;"),
+         TOP(".func f() { ret; } .global .u64 g=generic(f);"), -EINVAL, "for variables"},
+        {TOP(".global .v2 .f64 g;"), TOP(".global .v4 .f64 g;"), -EINVAL, "128 bits"},
+        {".version 8.3\n.target sm_90\n.global .b128 g;", TOP(".global .b128 g;"), -EINVAL,
+         "needs .version 8.3"},
+        {TOP(".extern .global .u32 g;"), TOP(".extern .global .u32 g=1;"), -EINVAL,
+         "extern variable has no initial value"},
+        {TOP(".visible .global .u32 g;"), TOP(".visible .extern .global .u32 g;"), -EINVAL,
+         "excludes"},
+        {TOP(".global .u32 _g;"), TOP(".global .u32 _;"), -EINVAL, "not a variable's name"},
+        {".version 2.1\n.target sm_20\n.const[2] .u32 c;", TOP(".const[2] .u32 c;"), -EINVAL,
+         "ended with PTX version 2.2"},
+    };
+    CHECK(pairs);
+}
+
+static void bodies(void)
+{
+    static const struct pair pairs[] = {
+        {BODY(".global .u32 g=5; st.global.u32 [g], 1;"), BODY(".extern .global .u32 g;"), -EINVAL,
+         "extern or without size"},
+        {BODY(".shared .b8 s[4];"), BODY(".shared .b8 s[];"), -EINVAL, "extern or without size"},
+        {BODY("{ .const .u32 c=5; } { .const .u32 c=6; }"),
+         BODY("{ .const .u32 c=5; .const .u32 c=6; }"), -EINVAL, "declared twice"},
+        {BODY(".reg .b32 %r<0>;"), BODY(".reg .b32 %r<-1>;"), -EINVAL, "must be from 0"},
+        {BODY(".reg .f32 %f; mov.f32 %f, 1.0;"), BODY(".reg .f32 %f; mov.f32 %f, 1;"), -EINVAL,
+         "an integer cannot be a value of type .f32"},
+        {BODY(".loc 1 2 3"), BODY(".file 1 \"x\""), -EINVAL, "inside a function"},
+        {BODY(".local .b8 l[1073741824];"), BODY(".local .b8 l[4294967296];"), -EINVAL,
+         "exceeds 2 GiB"},
+        {BODY(".global .u32 g; .reg .b32 %r; ld.global.b32 %r, [g];"),
+         BODY(".reg .b32 %r; ld.global.b32 %r, [k];"), -EINVAL, "cannot be accessed"},
+        {BODY("ret;"), BODY("nop;"), -ENOEXEC, "line 6: nop: this instruction is not known"},
+        {BODY(".reg .b32 %r; add.s32 %r, %r, 1;"), BODY(".reg .b32 %r; add.quick.s32 %r, %r, 1;"),
+         -ENOEXEC, "the modifier .quick is not known"},
+        {BODY("ret;"), BODY("tcgen05.fence::before_thread_sync;"), -ENOTSUP, "not known"},
+    };
+    CHECK(pairs);
+}
+
+static const struct px_variable *variable_of(const struct px_module *m, const char *name)
+{
+    for (unsigned i = 0; i < m->variable_count; i++)
+        if (!strcmp(m->variables[i].name, name))
+            return &m->variables[i];
+    return NULL;
+}
+
+// Variables of bodies belong to the module, and shared ones of the module only to the kernels that
+// use them.
+static void places(void)
+{
+    static const char text[] =
+        HEAD ".shared .align 8 .b8 used[8];\n.shared .b8 other[64];\n"
+             ".visible .entry k() {\n.global .u32 inner = 7; .shared .align 4 .b8 own[4];\n"
+             ".reg .b32 %r; mov.u32 %r, used; st.shared.u32 [%r], %r; }\n"
+             ".visible .entry none() { ret; }\n";
+    struct px_module *m = NULL;
+    struct px_report report;
+    const struct px_program *p, *none;
+    EXPECT_EQ(px_module_load(text, strlen(text), &m, &report), 0);
+    EXPECT_EQ(px_program_get(m, 0, &p, &report), 0);
+    EXPECT_EQ(px_program_get(m, 1, &none, &report), 0);
+    EXPECT_EQ(p->static_shared_B, 16);
+    EXPECT_EQ(p->shared_at[variable_of(m, "used") - m->variables], 8);
+    EXPECT_EQ(none->static_shared_B, 0);
+    const struct px_variable *inner = variable_of(m, "inner");
+    EXPECT(inner && inner->declared_at);
+    EXPECT_EQ(*(const uint32_t *)inner->initial, 7);
+    EXPECT(!variable_of(m, "used")->declared_at);
+    px_module_free(m);
+}
+
+int main(void)
+{
+    versions();
+    kernels();
+    variables();
+    bodies();
+    places();
+    return 0;
+}
