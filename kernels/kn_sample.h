@@ -125,6 +125,7 @@ struct kn_texture {
     uint32_t element_B;
     uint32_t base_level;                        // of fetches without an LOD
     int32_t bias_256, lod_min_256, lod_max_256; // in units of 1/256
+    int32_t anisotropy_256;                     // log2 of the ratio, in units of 1/256
     bool filter;                                // `linear`, and the format can be filtered
     uint32_t border_value[4];                   // as a texel before the filter
 };

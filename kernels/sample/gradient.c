@@ -119,6 +119,29 @@ static double longest(double a, double b)
     return a > b ? a : b;
 }
 
+// The product of two numbers of 10 bits. It is the sum of one of them shifted by the bits of the
+// other, less 6 bits of each term; then it is cut off to 10 bits.
+static double product(double x, double y)
+{
+    const double sign = (x < 0) != (y < 0) ? -1 : 1;
+    uint32_t bits, shifts, sum = 0;
+
+    if (x == 0 || y == 0)
+        return 0;
+    bits = (uint32_t)(magnitude(x) / last_bit(x));
+    shifts = (uint32_t)(magnitude(y) / last_bit(y));
+    for (unsigned i = 0; i < 10; i++)
+        sum += (shifts >> i & 1) * (bits << i >> 6);
+    return sign * cut((sum + 7) * 0x1p6) * last_bit(x) * last_bit(y);
+}
+
+// The area of the parallelogram of dx and dy.
+static double area_of_pair(struct vector dx, struct vector dy)
+{
+    return magnitude(
+        add_aligned(product(dx.part[0], dy.part[1]), -product(dx.part[1], dy.part[0]), 2));
+}
+
 // The longest of the four vectors.
 static double length_of_pair(struct vector dx, struct vector dy)
 {
@@ -201,10 +224,11 @@ static double cube_length(const struct kn_texture *t, const struct kn_lane *lane
     return longest(length_of(x), length_of(y));
 }
 
-double kn_gradient_length(const struct kn_texture *t, const struct kn_lane *lane,
-                          const uint32_t dx[3], const uint32_t dy[3])
+struct kn_gradient kn_gradient(const struct kn_texture *t, const struct kn_lane *lane,
+                               const uint32_t dx[3], const uint32_t dy[3])
 {
     if (t->shape == KN_TEXTURE_CUBE || t->shape == KN_TEXTURE_CUBE_LAYERED)
-        return cube_length(t, lane, dx, dy);
-    return length_of_pair(vector_of(t, lane, dx), vector_of(t, lane, dy));
+        return (struct kn_gradient){.length = cube_length(t, lane, dx, dy)};
+    const struct vector x = vector_of(t, lane, dx), y = vector_of(t, lane, dy);
+    return (struct kn_gradient){.length = length_of_pair(x, y), .area = area_of_pair(x, y)};
 }

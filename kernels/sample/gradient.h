@@ -4,7 +4,13 @@
 
 #include "sample.h"
 
-// The length in texels of the base level, as the card computes it: of the gradients dx and dy (f32
-// bits, in the units of the coordinates) at the coordinates of `lane`.
-double kn_gradient_length(const struct kn_texture *t, const struct kn_lane *lane,
-                          const uint32_t dx[3], const uint32_t dy[3]);
+// The ellipse that a fetch's gradients span, in texels of the base level, as the card computes it.
+struct kn_gradient {
+    double length; // of its longer axis
+    double area;   // length times width
+};
+
+// The ellipse of the gradients dx and dy (f32 bits, in the units of the coordinates) at the
+// coordinates of `lane`.
+struct kn_gradient kn_gradient(const struct kn_texture *t, const struct kn_lane *lane,
+                               const uint32_t dx[3], const uint32_t dy[3]);

@@ -51,6 +51,10 @@ void kn_texture_prepare_for(struct kn_texture *t, unsigned flags)
     t->run_level = kn_fetch_level;
     t->run_gradient = kn_fetch_gradient;
     t->run_gather = kn_fetch_gather;
+    if (t->levels == 1) { // no LOD leads to another level
+        t->run_level = t->run;
+        t->run_gradient = t->anisotropy_256 ? kn_fetch_gradient : t->run;
+    }
     fast = fast_integer_choose(t, flags);
     t->run_integer = fast ? fast : kn_fetch_integer;
     if (t->shape == KN_TEXTURE_LINEAR)
