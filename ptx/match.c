@@ -123,6 +123,7 @@ static bool match_groups(struct px_statement *s, const uint16_t *group, unsigned
     return at == s->modifier_count;
 }
 
+// No row has this form. It may be newer than the table, like an unknown instruction.
 static void refuse(struct px_lower *l, const struct px_statement *s, const struct progress *p)
 {
     char list[300] = "";
@@ -132,10 +133,10 @@ static void refuse(struct px_lower *l, const struct px_statement *s, const struc
             length += (size_t)snprintf(list + length, sizeof(list) - length, "%s.%s",
                                        length ? ", " : "", px_modifiers[*m].name);
     if (p->fitted < s->modifier_count)
-        px_refuse(l, ".%s is not possible here%s%s", px_modifier_name(s->modifiers[p->fitted]),
-                  *list ? "; expected: " : "", list);
+        px_lower_fail(l, -ENOEXEC, ".%s is not possible here%s%s",
+                      px_modifier_name(s->modifiers[p->fitted]), *list ? "; expected: " : "", list);
     else
-        px_refuse(l, "a modifier is missing; expected: %s", list);
+        px_lower_fail(l, -ENOEXEC, "a modifier is missing; expected: %s", list);
 }
 
 static void types_note(struct px_statement *s)

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "alloc.h"
-#include "device.h"
 #include "error.h"
-#include "image.h"
 #include "lock.h"
 #include "ptx_kernel.h"
 #include "program.h"
@@ -119,20 +117,6 @@ static CUresult fill_image(struct ptx_image *p)
                          "out of host memory for a module of %u functions", text->function_count);
 }
 
-// (recorded: load_ptx/static-shared-300K)
-static CUresult check_shared(const struct px_module *text, unsigned function,
-                             const struct px_program *program)
-{
-    const struct em_device *device = em_image_device();
-    const int most_B =
-        device ? em_device_attribute(device, DM_ATTRIBUTE_max_shared_memory_per_block_optin) : 0;
-    if (!device || program->static_shared_B <= (unsigned)most_B)
-        return CUDA_SUCCESS;
-    return em_fail(CUDA_ERROR_INVALID_PTX,
-                   "kernel %s has %u bytes of static shared memory; a block has at most %d",
-                   text->functions[function].name, program->static_shared_B, most_B);
-}
-
 // A mistake in a kernel refuses the whole text, as the card's compiler does. An instruction that is
 // not supported refuses its kernel only, when that is asked for.
 CUresult em_ptx_check_kernels(struct px_module *text)
@@ -150,7 +134,7 @@ CUresult em_ptx_check_kernels(struct px_module *text)
             (status == -ENOEXEC && em_quirk(UNKNOWN_INSTRUCTION_REFUSES_TEXT)))
             return em_ptx_fail(status, &report, "PTX");
         if (!status)
-            r = check_shared(text, i, program);
+            r = em_ptx_check_shared(text, i, program);
         if (r)
             return r;
     }

@@ -13,8 +13,10 @@
 #include "check_result.h"
 #include "choice.h"
 #include "context.h"
+#include "device.h"
 #include "error.h"
 #include "grid.h"
+#include "image.h"
 #include "kernel_heap.h"
 #include "kernel_output.h"
 #include "lock.h"
@@ -76,6 +78,18 @@ CUresult em_ptx_fail(int status, const struct px_report *report, const char *nou
 
 // ---- preparing ----
 
+CUresult em_ptx_check_shared(const struct px_module *text, unsigned function,
+                             const struct px_program *program)
+{
+    const struct em_device *device = em_image_device();
+    const int most_B =
+        device ? em_device_attribute(device, DM_ATTRIBUTE_max_shared_memory_per_block_optin) : 0;
+    if (!device || program->static_shared_B <= (unsigned)most_B)
+        return CUDA_SUCCESS;
+    return em_fail(CUDA_ERROR_INVALID_PTX,
+                   "kernel %s has %u bytes of static shared memory; a block has at most %d",
+                   text->functions[function].name, program->static_shared_B, most_B);
+}
 // An estimate: the card's compiler decides. A multiple of 8, and no more than a block of 1,024
 // threads can have, because an estimate must not refuse a launch.
 static unsigned estimate_registers(const struct px_program *program, unsigned most)
@@ -100,6 +114,11 @@ static CUresult prepare(struct em_code *code)
     if (status) {
         c->program = NULL;
         return em_ptx_fail(status, &report, noun);
+    }
+    const CUresult r = em_ptx_check_shared(c->text, c->function, c->program);
+    if (r) {
+        c->program = NULL;
+        return r;
     }
     const struct px_limits *limits = &c->text->functions[c->function].limits;
     if (c->program->objects.count || c->program->objects.other)

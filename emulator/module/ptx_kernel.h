@@ -7,12 +7,18 @@
 #include "module.h"
 
 struct px_module;
+struct px_program;
 struct px_report;
 
 // Makes the code of a kernel of a text, which lives as long as `text`. The variables of the image
 // must be those of the text. Returns NULL if host memory is short.
 struct em_code *em_ptx_kernel_new(struct px_module *text, unsigned function);
 void em_ptx_kernel_free(struct em_code *code);
+
+// CUDA_ERROR_INVALID_PTX if the kernel has more static shared memory than a block of the device
+// (recorded: load_ptx/static-shared-300K).
+CUresult em_ptx_check_shared(const struct px_module *text, unsigned function,
+                             const struct px_program *program);
 
 // The code for an error of room ptx, which is reported with its sentence.
 CUresult em_ptx_fail(int status, const struct px_report *report, const char *noun);

@@ -106,4 +106,80 @@ TEST(not_supported)
     EXPECT_OK(cuCtxSynchronize());
 }
 
-TESTS(CASE(numbers), CASE(misaligned), CASE(unmapped), CASE(host_memory), CASE(not_supported))
+// So does a form that PTX does not have, because it may be newer than Cardless.
+static const char unknown_form[] = HEAD ".visible .entry good()\n{\nret;\n}\n"
+                                        ".visible .entry bad()\n{\nbar.sync.release 0;\nret;\n}\n";
+
+TEST(unknown_form)
+{
+    start();
+    CUmodule m;
+    CUfunction f;
+    EXPECT_OK(cuModuleLoadData(&m, unknown_form));
+    EXPECT_MESSAGE(cuModuleGetFunction(&f, m, "bad"), CUDA_ERROR_NOT_SUPPORTED,
+                   "line 10: bar.sync.release: .release is not possible here");
+    EXPECT_OK(cuModuleGetFunction(&f, m, "good"));
+    EXPECT_OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+    EXPECT_OK(cuCtxSynchronize());
+}
+
+// The driver refuses the text.
+TEST(unknown_form_as_the_driver)
+{
+    test_setting("CARDLESS_PERSONALITY", "driver-580");
+    start();
+    CUmodule m = NULL;
+    EXPECT_MESSAGE(cuModuleLoadData(&m, unknown_form), CUDA_ERROR_INVALID_PTX,
+                   "line 10: bar.sync.release: .release is not possible here");
+    EXPECT_EQ(m, 0);
+}
+
+// A kernel with `size_B` bytes of static shared memory, after a comment of `comment_B` bytes.
+static CUresult load_shared(unsigned size_B, unsigned comment_B, CUmodule *out)
+{
+    char *text = NULL, *comment = malloc(comment_B + 1);
+    memset(comment, '/', comment_B);
+    comment[comment_B] = 0;
+    EXPECT(asprintf(&text,
+                    HEAD "%s\n.visible .entry good()\n{\nret;\n}\n.visible .entry k()\n{\n"
+                         ".shared .b8 s[%u];\nst.shared.u8 [s], 1;\nret;\n}\n",
+                    comment, size_B) > 0);
+    const CUresult r = cuModuleLoadData(out, text);
+    free(text);
+    free(comment);
+    return r;
+}
+
+TEST(static_shared_memory)
+{
+    start();
+    int most_B;
+    CUmodule m = NULL;
+    CUfunction f;
+    MUST(cuDeviceGetAttribute(&most_B, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));
+    EXPECT_MESSAGE(load_shared((unsigned)most_B + 1, 0, &m), CUDA_ERROR_INVALID_PTX,
+                   "bytes of static shared memory; a block has at most");
+    EXPECT_EQ(m, 0);
+    EXPECT_OK(load_shared((unsigned)most_B, 0, &m));
+    EXPECT_OK(cuModuleGetFunction(&f, m, "k"));
+    EXPECT_OK(cuModuleUnload(m));
+}
+
+// The kernels of a long text are checked when they are asked for.
+TEST(static_shared_memory_of_a_long_text)
+{
+    enum { LONG_B = 300 << 10 };
+    start();
+    CUmodule m = NULL;
+    CUfunction f;
+    EXPECT_OK(load_shared(LONG_B, LONG_B, &m));
+    EXPECT_OK(cuModuleGetFunction(&f, m, "good"));
+    EXPECT_MESSAGE(cuModuleGetFunction(&f, m, "k"), CUDA_ERROR_INVALID_PTX,
+                   "kernel k has 307200 bytes of static shared memory");
+    EXPECT_ERROR(cuModuleGetFunction(&f, m, "k"), CUDA_ERROR_INVALID_PTX);
+    EXPECT_OK(cuModuleUnload(m));
+}
+
+TESTS(CASE(numbers), CASE(misaligned), CASE(unmapped), CASE(host_memory), CASE(not_supported),
+      CASE(unknown_form), CASE(unknown_form_as_the_driver), CASE(static_shared_memory),
+      CASE(static_shared_memory_of_a_long_text))

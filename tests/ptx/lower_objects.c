@@ -112,7 +112,7 @@ static void refused_textures(void)
     refused("tex.cube.v4.f32.s32 " FOUR "[%t, {%r5, %r6, %r7, %r7}];", -EINVAL, ".f32");
     refused("tex.2d.v4.f32.f32 " FOUR "[%t, %s, {%f5, %f6}];", -ENOTSUP, "samplers");
     refused("txq.num_samples.b32 %r1, [%t];", -ENOENT, "leaves out");
-    refused("tld4.g.1d.v4.f32.f32 " FOUR "[%t, {%f5}];", -EINVAL, ".1d is not possible");
+    refused("tld4.g.1d.v4.f32.f32 " FOUR "[%t, {%f5}];", -ENOEXEC, ".1d is not possible");
 }
 
 static void surfaces(void)
@@ -132,13 +132,13 @@ static void surfaces(void)
 
 static void refused_surfaces(void)
 {
-    refused("suld.b.1d.b32 %r1, [%s, {%r2}];", -EINVAL, "a modifier is missing");
+    refused("suld.b.1d.b32 %r1, [%s, {%r2}];", -ENOEXEC, "a modifier is missing");
     refused("suld.b.2d.v4.b64.zero {%x1, %x2, %x3, %x4}, [%s, {%r5, %r6}];", -EINVAL, "128 bits");
     refused("suld.b.2d.v2.b32.zero %r1, [%s, {%r5, %r6}];", -EINVAL, "1 elements instead of 2");
     refused("suld.b.a1d.b32.zero %r1, [%s, {%r5}];", -EINVAL, "there are 1 coordinates");
     refused("suld.b.2d.b32.zero %r1, [tex_a, {%r5, %r6}];", -EINVAL, "not a reference");
-    refused("sured.b.add.2d.b32.zero [%s, {%r5, %r6}], %r1;", -EINVAL, ".b32 is not possible");
-    refused("suld.b.cube.b32.zero %r1, [%s, {%r5, %r6}];", -EINVAL, ".cube is not possible");
+    refused("sured.b.add.2d.b32.zero [%s, {%r5, %r6}], %r1;", -ENOEXEC, ".b32 is not possible");
+    refused("suld.b.cube.b32.zero %r1, [%s, {%r5, %r6}];", -ENOEXEC, ".cube is not possible");
     refused("suq.array_size.b32 %r1, [%s];", -ENOSYS, "refuses texts");
 }
 

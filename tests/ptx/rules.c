@@ -156,6 +156,9 @@ static void bodies(void)
         {BODY("ret;"), BODY("nop;"), -ENOEXEC, "line 6: nop: this instruction is not known"},
         {BODY(".reg .b32 %r; add.s32 %r, %r, 1;"), BODY(".reg .b32 %r; add.quick.s32 %r, %r, 1;"),
          -ENOEXEC, "the modifier .quick is not known"},
+        {BODY("bar.sync 0;"), BODY("bar.sync.release 0;"), -ENOEXEC, ".release is not possible"},
+        {BODY(".reg .b32 %r; add.u32 %r, %r, 1;"), BODY(".reg .b32 %r; add.sat.u32 %r, %r, 1;"),
+         -ENOEXEC, "add.sat.u32: .u32 is not possible here"},
         {BODY("ret;"), BODY("tcgen05.fence::before_thread_sync;"), -ENOTSUP, "not known"},
     };
     CHECK(pairs);

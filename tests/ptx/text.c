@@ -236,7 +236,7 @@ static void statements(void)
     px_module_free(m);
     expect_refused(KERNEL("foo.b32 %r1;"), -ENOEXEC, "line 6: foo.b32: ");
     expect_refused(KERNEL(".reg .f32 %f; add.u32 %f, %f, %f;"), -EINVAL, "does not suit .u32");
-    expect_refused(KERNEL(".reg .b32 %r; add.b32 %r, %r, %r;"), -EINVAL,
+    expect_refused(KERNEL(".reg .b32 %r; add.b32 %r, %r, %r;"), -ENOEXEC,
                    "line 6: add.b32: .b32 is not possible here; expected: ");
     expect_refused(KERNEL(".reg .b32 %r; add.u32 %r, %r;"), -EINVAL, "operand 3 is missing");
     expect_refused(KERNEL(".reg .b32 %r; add.u32 %r, %r, %r, %r;"), -EINVAL, "4 operands");
