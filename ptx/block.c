@@ -374,6 +374,7 @@ void px_block_start(struct px_block *block, uint64_t linear)
     block->running = block->warp_count;
     block->next_warp = 0;
     block->clock = 0;
+    block->branches = 0;
     if (block->barriers.used)
         memset(&block->barriers, 0, sizeof block->barriers);
     if (block->checker)
@@ -395,10 +396,10 @@ static uint32_t warp_at(const struct px_block *block, uint64_t round, uint32_t i
                                             block->warp_count);
 }
 
-static enum px_progress run_single(struct px_block *block)
+static enum px_progress run_single(struct px_block *block, int64_t budget)
 {
     struct px_warp *warp = block->warps;
-    warp->budget = INT64_MAX;
+    warp->budget = budget;
     block->current = warp;
     for (; block->next_warp < block->warp_count; block->next_warp++) {
         const uint32_t index = warp_at(block, 0, block->next_warp);
@@ -413,6 +414,8 @@ static enum px_progress run_single(struct px_block *block)
         case KN_STOP_FAULT:
             px_fail_access(warp);
             return PX_BLOCK_FAILED;
+        case PX_STOP_TURN:
+            return PX_BLOCK_TURN;
         case PX_STOP_WAITS:
         case PX_STOP_STUCK:
             return PX_BLOCK_STUCK;
@@ -446,7 +449,7 @@ enum px_progress px_block_run(struct px_block *block, int64_t budget)
     bool progress, turn = false;
     uint64_t round = 0;
     if (block->single)
-        return run_single(block);
+        return run_single(block, budget);
     for (uint32_t i = 0; i < block->warp_count; i++)
         block->warps[i].budget = budget;
     do {

@@ -19,9 +19,10 @@ struct px_block {
     uint32_t number[3];         // %ctaid
     uint64_t linear;
     uint32_t thread_count, warp_count;
-    uint32_t running; // warps that have not ended
-    uint64_t clock;   // of %clock: grows with each question
-    uint64_t phases;  // of mbarrier objects that are complete
+    uint32_t running;  // warps that have not ended
+    uint64_t clock;    // of %clock: grows with each question
+    uint64_t phases;   // of mbarrier objects that are complete
+    uint64_t branches; // backward, of px_block_run's budgets that are used up
     bool single;
     struct px_warp *warps; // warp_count, or 1 if single
     struct px_warp *volatile current;

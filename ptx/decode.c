@@ -26,6 +26,7 @@ struct decoder {
     const struct kn_form *forms;
     unsigned form_count;
     bool checked;   // with operations of checker.h
+    bool counts;    // backward branches
     bool *meets;    // by operation: the program's, and after operations that are branched over
     bool *skips;    // by operation: a copy that find_copies has made unnecessary
     uint32_t *more; // kn_op.more of all operations
@@ -279,7 +280,7 @@ static void put_branch(struct decoder *d, uint32_t i, struct kn_op *to)
           guarded ? px_op_branch_some : px_op_jump_some);
     set_guard(d, op, to, false);
     to->to = op_at(d, op->target);
-    to->count = op->target <= i && d->program->waits;
+    to->count = op->target <= i && d->counts;
 }
 
 static void put_table(struct decoder *d, uint32_t i, struct kn_op *to)
@@ -295,7 +296,7 @@ static void put_table(struct decoder *d, uint32_t i, struct kn_op *to)
         back |= op->targets[k] <= i;
     }
     to->i = op->target_count;
-    to->count = back && d->program->waits;
+    to->count = back && d->counts;
 }
 
 static kn_lane_fn *run_of(const struct px_op *op)
@@ -414,7 +415,7 @@ static void put(struct decoder *d, uint32_t i)
 
 // ---- all ----
 
-static struct px_decoded *decode(const struct px_program *program, bool checked)
+static struct px_decoded *decode(const struct px_program *program, unsigned flags)
 {
     const uint64_t count = program->op_count;
     uint64_t most = 1, more = 1;
@@ -429,7 +430,10 @@ static struct px_decoded *decode(const struct px_program *program, bool checked)
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
         return NULL;
-    struct decoder d = {.program = program, .out = out, .checked = checked};
+    struct decoder d = {.program = program,
+                        .out = out,
+                        .checked = flags & PX_DECODE_CHECKED,
+                        .counts = program->waits || flags & PX_DECODE_COUNTED};
     d.forms = kn_forms(&d.form_count);
     out->program = program;
     out->ops = (struct kn_op *)(out + 1);
@@ -461,16 +465,15 @@ static struct px_decoded *decode(const struct px_program *program, bool checked)
     return out;
 }
 
-const struct px_decoded *px_decode(const struct px_program *program, bool checked)
+const struct px_decoded *px_decode(const struct px_program *program, unsigned flags)
 {
     // Several threads may run the first launch.
     struct px_program *to = (struct px_program *)program;
-    struct px_decoded *_Atomic *const slot =
-        (struct px_decoded * _Atomic *)(checked ? &to->checked : &to->decoded);
+    struct px_decoded *_Atomic *const slot = (struct px_decoded * _Atomic *)&to->decoded[flags];
     struct px_decoded *found = atomic_load_explicit(slot, memory_order_acquire);
     if (found)
         return found;
-    struct px_decoded *made = decode(program, checked);
+    struct px_decoded *made = decode(program, flags);
     if (!made || atomic_compare_exchange_strong(slot, &found, made))
         return made;
     px_decoded_free(made);

@@ -23,8 +23,13 @@ struct px_decoded {
     struct px_fills launch, block, warp;
 };
 
-// Returns the decoded form of a program, which is made by the first call and lives as long as the
-// program; or NULL if host memory is short. `checked`: with the operations of checker.h.
-// Thread-safe.
-const struct px_decoded *px_decode(const struct px_program *program, bool checked);
+enum px_decode_flag {
+    PX_DECODE_CHECKED = 1, // with the operations of checker.h
+    PX_DECODE_COUNTED = 2, // backward branches use up the warp's budget, also if no lane waits for
+                           // others
+};
+
+// Returns the decoded form of a program, which is made by the first call with these flags (enum
+// px_decode_flag) and lives as long as the program; or NULL if host memory is short. Thread-safe.
+const struct px_decoded *px_decode(const struct px_program *program, unsigned flags);
 void px_decoded_free(struct px_decoded *decoded);

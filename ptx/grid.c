@@ -34,6 +34,7 @@ struct run {
     const struct px_decoded *decoded;
     bool single;
     bool together;             // blocks may wait for each other
+    int64_t budget;            // of a warp in a turn: backward branches
     uint64_t first, next, end; // blocks
     struct place *places;
     uint32_t count, capacity;
@@ -72,6 +73,32 @@ static uint64_t next_block(struct run *run)
     return run->first + px_drawn_order(run->grid->seed, position, run->end - run->first);
 }
 
+// Counts a turn of a block whose warps have used up their budgets. Returns whether they have
+// branched backwards more often than is allowed, and then describes the failure.
+static bool is_endless(const struct run *run, struct place *p)
+{
+    struct px_block *block = p->block;
+    struct px_warp *warp = block->warps;
+    block->branches += (uint64_t)run->budget;
+    if (!run->grid->branches_most || block->branches < run->grid->branches_most)
+        return false;
+    while (warp->budget >= 0)
+        warp++;
+    const struct px_fragment *f = &warp->fragments[warp->count - 1];
+    px_fail(warp, PX_FAILED_ENDLESS, f->lanes, f->at,
+            "the kernel has not ended after %llu backward branches",
+            (unsigned long long)run->grid->branches_most);
+    return true;
+}
+
+// The budget of a warp's turn.
+static int64_t budget_of(const struct run *run)
+{
+    const uint64_t most = run->grid->branches_most;
+    const int64_t budget = run->together ? TURN_BUDGET : INT64_MAX - 1;
+    return most && most < (uint64_t)budget ? (int64_t)most : budget;
+}
+
 // Runs every place for a turn. Called inside dm_guarded().
 static void run_turn(void *argument)
 {
@@ -84,9 +111,8 @@ static void run_turn(void *argument)
             if (!p->busy)
                 px_block_start(p->block, next_block(run));
             p->busy = true;
-            const enum px_progress progress =
-                px_block_run(p->block, run->together ? TURN_BUDGET : INT64_MAX - 1);
-            if (progress == PX_BLOCK_FAILED) {
+            const enum px_progress progress = px_block_run(p->block, run->budget);
+            if (progress == PX_BLOCK_FAILED || (progress == PX_BLOCK_TURN && is_endless(run, p))) {
                 run->failed = true;
                 return;
             }
@@ -148,7 +174,9 @@ static bool time_out(struct run *run)
         phases += run->places[i].busy ? run->places[i].block->phases : 0;
     run->fruitless = run->turn || phases != run->phases ? 0 : run->fruitless + 1;
     run->phases = phases;
-    for (uint32_t i = 0; i < run->count && run->fruitless < FRUITLESS_MOST; i++)
+    const uint64_t limit = run->grid->branches_most;
+    const uint64_t most = limit && limit < FRUITLESS_MOST ? limit : FRUITLESS_MOST;
+    for (uint32_t i = 0; i < run->count && run->fruitless < most; i++)
         some |= run->places[i].busy && px_block_time_out(run->places[i].block);
     return some;
 }
@@ -205,11 +233,13 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
     if (!is_alone(grid))
         return fail_cluster(grid);
     struct run run = {.grid = grid, .first = first, .next = first, .end = end};
-    run.decoded = px_decode(program, grid->host->checks != NULL);
+    run.decoded = px_decode(program, (grid->host->checks ? PX_DECODE_CHECKED : 0) |
+                                         (grid->branches_most ? PX_DECODE_COUNTED : 0));
     if (!run.decoded)
         return fail_memory(grid, program->op_count * sizeof(struct kn_op));
     run.together = program->waits || grid->cooperative;
     run.single = !program->uses_barriers && !run.together;
+    run.budget = budget_of(&run);
     grid->lines = (struct px_lines){0};
     grid->asserted = 0;
     const struct kn_float_state state = kn_float_enter();

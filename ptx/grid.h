@@ -22,8 +22,9 @@ enum px_failure_kind {
     PX_FAILED_ASSERT,
     PX_FAILED_FREE, // free() of memory that malloc() has not given
     PX_FAILED_DEADLOCK,
-    PX_FAILED_STACK,  // calls too deep
-    PX_FAILED_MEMORY, // out of host memory
+    PX_FAILED_ENDLESS, // px_grid.branches_most
+    PX_FAILED_STACK,   // calls too deep
+    PX_FAILED_MEMORY,  // out of host memory
 };
 
 // Why a grid has failed.
@@ -76,7 +77,9 @@ struct px_grid {
     bool cooperative;
     const void *arguments;
     const uint64_t *variables; // addresses, by the module's variables; 0 for shared and local ones
-    uint64_t seed;             // 0, or blocks, warps and fragments run in an order drawn from it
+    // The grid fails after about so many backward branches of a block's warps. 0: any number.
+    uint64_t branches_most;
+    uint64_t seed; // 0, or blocks, warps and fragments run in an order drawn from it
     uint32_t sm_count;
     uint64_t grid_id;
     struct px_failure failure;

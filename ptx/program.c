@@ -27,8 +27,8 @@ void px_program_free(struct px_program *program)
     struct made *made = (struct made *)program;
     if (!made)
         return;
-    px_decoded_free(program->decoded);
-    px_decoded_free(program->checked);
+    for (unsigned i = 0; i < sizeof program->decoded / sizeof *program->decoded; i++)
+        px_decoded_free(program->decoded[i]);
     px_arena_finish(&made->arena);
     dm_free(made->ops);
     dm_free(made->registers);

@@ -203,8 +203,8 @@ struct px_program {
     // floats, no cas or exch, no volatile or acquire load, no printf, malloc or clock.
     bool order_free;
     struct px_object_uses objects;
-    // Of decode.c, NULL until the first launch; the second one is for launches with checks.
-    struct px_decoded *decoded, *checked;
+    // Of decode.c, by the launch's enum px_decode_flag; NULL until the first such launch.
+    struct px_decoded *decoded[4];
 };
 
 // The address of a function: its index + 1, so that no function is NULL.

@@ -124,6 +124,11 @@ static void read_deadlock(const char *value)
         unknown_value("CARDLESS_DEADLOCK", value, "report or abort");
 }
 
+static void read_kernel_branches(const char *value)
+{
+    read_number("CARDLESS_KERNEL_BRANCHES", value, &config.kernel_branches);
+}
+
 static void read_schedule_log(const char *value)
 {
     config.schedule_log_path = value;
@@ -315,6 +320,7 @@ static const struct setting {
     {"CARDLESS_SCHEDULE_LOG", read_schedule_log},
     {"CARDLESS_DEADLOCK", read_deadlock},
     {"CARDLESS_DEADLOCK_MS", read_deadlock_ms},
+    {"CARDLESS_KERNEL_BRANCHES", read_kernel_branches},
     {"CARDLESS_CHECK", read_check},
     {"CARDLESS_DEVICES", read_devices},
     {"CARDLESS_TRACE", read_trace},

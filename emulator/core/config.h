@@ -35,6 +35,7 @@ struct em_config {
     const char *schedule_log_path; // CARDLESS_SCHEDULE_LOG=FILE, or NULL
     uint64_t deadlock_ms;          // CARDLESS_DEADLOCK_MS=N; 0: waits are never examined
     bool deadlock_aborts;          // CARDLESS_DEADLOCK=report|abort
+    uint64_t kernel_branches;      // CARDLESS_KERNEL_BRANCHES=N; 0: any number
     // CARDLESS_CHECK: a list
     bool check_order;  // order
     bool check_memory; // memory

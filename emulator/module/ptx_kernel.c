@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "check_result.h"
 #include "choice.h"
+#include "config.h"
 #include "context.h"
 #include "device.h"
 #include "error.h"
@@ -239,6 +240,7 @@ static CUresult code_of(enum px_failure_kind kind)
     case PX_FAILED_ASSERT:
         return CUDA_ERROR_ASSERT;
     case PX_FAILED_DEADLOCK:
+    case PX_FAILED_ENDLESS:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     case PX_FAILED_MEMORY:
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -333,6 +335,7 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
         .stack_B = (uint32_t)(stack_B > STACK_LEAST_B ? stack_B : STACK_LEAST_B),
         .arguments = grid->arguments,
         .variables = grid->variables,
+        .branches_most = em_config()->kernel_branches,
         .sm_count = grid->multiprocessors,
         .grid_id = __atomic_add_fetch(&grids, 1, __ATOMIC_RELAXED),
     };

@@ -24,8 +24,7 @@ static uint32_t words[WORDS] __attribute__((aligned(256))); // the kernels' memo
 
 static void begin(void)
 {
-    free(program.decoded);
-    free(program.checked);
+    px_decoded_free(program.decoded[0]);
     program =
         (struct px_program){.module = &module, .ops = ops, .registers = registers, .meets = meets};
     memset(meets, 0, sizeof meets);
@@ -247,7 +246,6 @@ int main(void)
     test_deadlock();
     test_shared_fault();
     test_global_fault();
-    px_decoded_free(program.decoded);
-    px_decoded_free(program.checked);
+    px_decoded_free(program.decoded[0]);
     return 0;
 }

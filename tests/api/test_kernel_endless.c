@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Kernels that never end: CARDLESS_KERNEL_BRANCHES ends them, and no others.
+#include "kernel_text.h"
+
+#define KERNEL(body)                                                                               \
+    PTX_HEAD ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n"                                \
+             ".reg .b64 %x, %s;\n.reg .b32 %r, %n, %i;\n.reg .pred %q;\n"                          \
+             ".shared .align 8 .b64 phase;\n"                                                      \
+             "ld.param.u64 %x, [p];\nld.param.u32 %n, [n];\nmov.u32 %i, 0;\n" body                 \
+             "st.global.u32 [%x], %i;\nret;\n}\n"
+
+// Counts to n, with barriers, or with reads that wait for other threads.
+static const char *const counts[] = {
+    KERNEL("$again: add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %n; @%q bra $again;\n"),
+    KERNEL("bar.sync 0;\n"
+           "$again: add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %n; @%q bra $again;\nbar.sync 0;\n"),
+    KERNEL("$again: ld.volatile.global.u32 %r, [%x]; add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %n;\n"
+           "@%q bra $again;\n"),
+    KERNEL("$again: add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %n; selp.u32 %r, 1, 0, %q;\n"
+           "$list: .branchtargets $out, $again;\nbrx.idx %r, $list;\n$out:\n"),
+};
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+static CUresult run(const char *text, unsigned n, CUdeviceptr *p)
+{
+    MUST(cuMemAlloc(p, 4));
+    MUST(cuMemsetD32(*p, 0, 1));
+    return ptx_run(ptx_kernel(ptx_load(text), "k"), 2, 64, (void *[]){p, &n});
+}
+
+static void expect_ended(unsigned kernel)
+{
+    CUdeviceptr p;
+    test_setting("CARDLESS_KERNEL_BRANCHES", "1000");
+    ptx_start();
+    EXPECT_ERROR(run(counts[kernel], UINT32_MAX, &p), CUDA_ERROR_LAUNCH_TIMEOUT);
+    EXPECT_ERROR(cuMemsetD32(p, 0, 1), CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
+TEST(loop)
+{
+    expect_ended(0);
+}
+
+TEST(loop_between_barriers)
+{
+    expect_ended(1);
+}
+
+TEST(loop_that_waits)
+{
+    expect_ended(2);
+}
+
+TEST(loop_by_table)
+{
+    expect_ended(3);
+}
+
+// A wait for a phase that nothing completes.
+TEST(phase)
+{
+    CUdeviceptr p;
+    test_setting("CARDLESS_KERNEL_BRANCHES", "1000");
+    ptx_start();
+    EXPECT_ERROR(run(KERNEL("mov.u32 %r, phase; mbarrier.init.shared.b64 [%r], 1;\n"
+                            "$again: mbarrier.test_wait.parity.shared.b64 %q, [%r], 0;\n"
+                            "@!%q bra $again;\n"),
+                     0, &p),
+                 CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
+TEST(says_where)
+{
+    CUdeviceptr p;
+    unsigned n = UINT32_MAX;
+    test_setting("CARDLESS_KERNEL_BRANCHES", "1000");
+    ptx_start();
+    MUST(cuMemAlloc(&p, 4));
+    EXPECT_MESSAGE(cuLaunchKernel(ptx_kernel(ptx_load(counts[0]), "k"), 2, 1, 1, 64, 1, 1, 0, NULL,
+                                  (void *[]){&p, &n}, NULL),
+                   CUDA_SUCCESS,
+                   "kernel k, line 13, block (0,0,0), thread (0,0,0): the kernel has not ended "
+                   "after 1000 backward branches");
+}
+
+// Kernels that end are not harmed, and without the setting no number is too high.
+static void expect_good(unsigned n)
+{
+    for (unsigned i = 0; i < COUNTS; i++) {
+        CUdeviceptr p;
+        EXPECT_OK(run(counts[i], n, &p));
+        EXPECT_EQ(ptx_word(p), n);
+    }
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(below_the_limit)
+{
+    test_setting("CARDLESS_KERNEL_BRANCHES", "10000");
+    ptx_start();
+    expect_good(1000);
+}
+
+TEST(no_limit)
+{
+    ptx_start();
+    expect_good(20000);
+}
+
+TESTS(CASE(loop), CASE(loop_between_barriers), CASE(loop_that_waits), CASE(loop_by_table),
+      CASE(phase), CASE(says_where), CASE(below_the_limit), CASE(no_limit))
