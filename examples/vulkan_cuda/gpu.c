@@ -125,8 +125,8 @@ static void allocate(struct gpu *gpu, struct gpu_memory *out, const VkMemoryRequ
     out->size_B = need->size;
 }
 
-void gpu_image_create(struct gpu *gpu, struct gpu_image *image, uint32_t width, uint32_t height,
-                      uint32_t layers, uint32_t levels)
+void gpu_image_create(struct gpu *gpu, struct gpu_image *image, VkFormat format, uint32_t width,
+                      uint32_t height, uint32_t layers, uint32_t levels)
 {
     *image =
         (struct gpu_image){.width = width, .height = height, .layers = layers, .levels = levels};
@@ -136,13 +136,13 @@ void gpu_image_create(struct gpu *gpu, struct gpu_image *image, uint32_t width, 
     VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                               .pNext = &external,
                               .imageType = VK_IMAGE_TYPE_2D,
-                              .format = VK_FORMAT_R8G8B8A8_UINT,
+                              .format = format,
                               .extent = {width, height, 1},
                               .mipLevels = levels,
                               .arrayLayers = layers,
                               .samples = VK_SAMPLE_COUNT_1_BIT,
                               .tiling = VK_IMAGE_TILING_OPTIMAL,
-                              .usage = VK_IMAGE_USAGE_STORAGE_BIT |
+                              .usage = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_SAMPLED_BIT |
                                        VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
                                        VK_IMAGE_USAGE_TRANSFER_DST_BIT};
     VK(vkCreateImage(gpu->device, &info, NULL, &image->image));
@@ -170,7 +170,8 @@ void gpu_buffer_create(struct gpu *gpu, struct gpu_buffer *buffer, VkDeviceSize 
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                .pNext = exportable ? &external : NULL,
                                .size = size_B,
-                               .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                        VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                         VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VK(vkCreateBuffer(gpu->device, &info, NULL, &buffer->buffer));
     VkMemoryRequirements need;
@@ -200,14 +201,14 @@ int gpu_memory_fd(struct gpu *gpu, const struct gpu_memory *memory)
     return fd;
 }
 
-static void begin(struct gpu *gpu)
+void gpu_begin(struct gpu *gpu)
 {
     VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     VK(vkBeginCommandBuffer(gpu->commands, &info));
 }
 
-static void submit_and_wait(struct gpu *gpu)
+void gpu_submit_and_wait(struct gpu *gpu)
 {
     VK(vkEndCommandBuffer(gpu->commands));
     VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -217,9 +218,8 @@ static void submit_and_wait(struct gpu *gpu)
     VK(vkQueueWaitIdle(gpu->queue));
 }
 
-// A barrier over the whole image, which also transfers its ownership between queue families.
-static void image_barrier(struct gpu *gpu, const struct gpu_image *image, VkImageLayout from,
-                          uint32_t from_family, uint32_t to_family)
+void gpu_image_barrier(struct gpu *gpu, const struct gpu_image *image, VkImageLayout from,
+                       uint32_t from_family, uint32_t to_family)
 {
     VkImageMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
@@ -326,9 +326,9 @@ void gpu_draw(struct gpu *gpu, const struct gpu_image *image)
     struct drawing d = {0};
     drawing_pipeline(gpu, &d);
     drawing_views(gpu, &d, image);
-    begin(gpu);
-    image_barrier(gpu, image, VK_IMAGE_LAYOUT_UNDEFINED, VK_QUEUE_FAMILY_IGNORED,
-                  VK_QUEUE_FAMILY_IGNORED);
+    gpu_begin(gpu);
+    gpu_image_barrier(gpu, image, VK_IMAGE_LAYOUT_UNDEFINED, VK_QUEUE_FAMILY_IGNORED,
+                      VK_QUEUE_FAMILY_IGNORED);
     vkCmdBindPipeline(gpu->commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.pipeline);
     for (uint32_t level = 0; level < image->levels; level++) {
         vkCmdBindDescriptorSets(gpu->commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.layout, 0, 1,
@@ -338,16 +338,25 @@ void gpu_draw(struct gpu *gpu, const struct gpu_image *image)
         vkCmdDispatch(gpu->commands, (level_size(image->width, level) + 7) / 8,
                       (level_size(image->height, level) + 7) / 8, 1);
     }
-    image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, gpu->family, VK_QUEUE_FAMILY_EXTERNAL);
-    submit_and_wait(gpu);
+    gpu_image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, gpu->family, VK_QUEUE_FAMILY_EXTERNAL);
+    gpu_submit_and_wait(gpu);
     drawing_drop(gpu, &d, image->levels);
+}
+
+void gpu_give(struct gpu *gpu, const struct gpu_image *image)
+{
+    gpu_begin(gpu);
+    gpu_image_barrier(gpu, image, VK_IMAGE_LAYOUT_UNDEFINED, VK_QUEUE_FAMILY_IGNORED,
+                      VK_QUEUE_FAMILY_IGNORED);
+    gpu_image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, gpu->family, VK_QUEUE_FAMILY_EXTERNAL);
+    gpu_submit_and_wait(gpu);
 }
 
 void gpu_read_layer(struct gpu *gpu, const struct gpu_image *image, uint32_t layer,
                     const struct gpu_buffer *host)
 {
-    begin(gpu);
-    image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, VK_QUEUE_FAMILY_EXTERNAL, gpu->family);
+    gpu_begin(gpu);
+    gpu_image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, VK_QUEUE_FAMILY_EXTERNAL, gpu->family);
     VkDeviceSize offset = 0;
     for (uint32_t level = 0; level < image->levels; level++) {
         uint32_t w = level_size(image->width, level), h = level_size(image->height, level);
@@ -358,14 +367,14 @@ void gpu_read_layer(struct gpu *gpu, const struct gpu_image *image, uint32_t lay
                                1, &copy);
         offset += (VkDeviceSize)w * h * 4;
     }
-    image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, gpu->family, VK_QUEUE_FAMILY_EXTERNAL);
-    submit_and_wait(gpu);
+    gpu_image_barrier(gpu, image, VK_IMAGE_LAYOUT_GENERAL, gpu->family, VK_QUEUE_FAMILY_EXTERNAL);
+    gpu_submit_and_wait(gpu);
 }
 
 void gpu_read_buffer(struct gpu *gpu, const struct gpu_buffer *from, const struct gpu_buffer *host)
 {
-    begin(gpu);
+    gpu_begin(gpu);
     VkBufferCopy copy = {.size = from->size_B};
     vkCmdCopyBuffer(gpu->commands, from->buffer, host->buffer, 1, &copy);
-    submit_and_wait(gpu);
+    gpu_submit_and_wait(gpu);
 }

@@ -49,6 +49,27 @@ static CUexternalMemory import(int fd, uint64_t size_B, unsigned flags)
     return memory;
 }
 
+void interop_import_image(struct interop *in, int fd, uint64_t size_B)
+{
+    in->image_memory = import(fd, size_B, CUDA_EXTERNAL_MEMORY_DEDICATED);
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image;
+    memset(&image, 0, sizeof image);
+    image.arrayDesc.Width = in->width;
+    image.arrayDesc.Height = in->height;
+    image.arrayDesc.Depth = in->layers;
+    image.arrayDesc.Format = CU_AD_FORMAT_UNSIGNED_INT8;
+    image.arrayDesc.NumChannels = 4;
+    image.arrayDesc.Flags = CUDA_ARRAY3D_SURFACE_LDST | (in->layers ? CUDA_ARRAY3D_LAYERED : 0u);
+    image.numLevels = in->levels;
+    CU(cuExternalMemoryGetMappedMipmappedArray(&in->image, in->image_memory, &image));
+}
+
+void interop_drop_image(struct interop *in)
+{
+    CU(cuMipmappedArrayDestroy(in->image));
+    CU(cuDestroyExternalMemory(in->image_memory));
+}
+
 void interop_import(struct interop *in, const struct interop_offer *offer, int image_fd,
                     int buffer_fd)
 {
@@ -56,19 +77,8 @@ void interop_import(struct interop *in, const struct interop_offer *offer, int i
                            .height = offer->height,
                            .layers = offer->layers,
                            .levels = offer->levels};
-    in->image_memory = import(image_fd, offer->image_size_B, CUDA_EXTERNAL_MEMORY_DEDICATED);
+    interop_import_image(in, image_fd, offer->image_size_B);
     in->buffer_memory = import(buffer_fd, offer->buffer_size_B, 0);
-
-    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image;
-    memset(&image, 0, sizeof image);
-    image.arrayDesc.Width = offer->width;
-    image.arrayDesc.Height = offer->height;
-    image.arrayDesc.Depth = offer->layers;
-    image.arrayDesc.Format = CU_AD_FORMAT_UNSIGNED_INT8;
-    image.arrayDesc.NumChannels = 4;
-    image.arrayDesc.Flags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST;
-    image.numLevels = offer->levels;
-    CU(cuExternalMemoryGetMappedMipmappedArray(&in->image, in->image_memory, &image));
 
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer;
     memset(&buffer, 0, sizeof buffer);
@@ -79,9 +89,8 @@ void interop_import(struct interop *in, const struct interop_offer *offer, int i
 void interop_drop(struct interop *in)
 {
     CU(cuMemFree(in->buffer));
-    CU(cuMipmappedArrayDestroy(in->image));
     CU(cuDestroyExternalMemory(in->buffer_memory));
-    CU(cuDestroyExternalMemory(in->image_memory));
+    interop_drop_image(in);
 }
 
 static CUarray level_array(struct interop *in, unsigned level)

@@ -31,6 +31,11 @@ void interop_import(struct interop *in, const struct interop_offer *offer, int i
                     int buffer_fd);
 void interop_drop(struct interop *in);
 
+// The same for an image without a buffer: imports the image whose size is in *in (layers: 0, or the
+// number of layers), and takes over the file descriptor.
+void interop_import_image(struct interop *in, int fd, uint64_t size_B);
+void interop_drop_image(struct interop *in);
+
 // Makes layer 1 from layer 0 (see picture_expected) with copies between levels and layers, then
 // writes layer 1 to the buffer with all levels packed.
 void interop_work(struct interop *in);

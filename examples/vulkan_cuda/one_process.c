@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     uint64_t chain_B = picture_chain_B(WIDTH, HEIGHT, LEVELS);
     struct gpu_image image;
     struct gpu_buffer shared, host;
-    gpu_image_create(&gpu, &image, WIDTH, HEIGHT, LAYERS, LEVELS);
+    gpu_image_create(&gpu, &image, VK_FORMAT_R8G8B8A8_UINT, WIDTH, HEIGHT, LAYERS, LEVELS);
     gpu_buffer_create(&gpu, &shared, chain_B, 1);
     gpu_buffer_create(&gpu, &host, chain_B, 0);
     uint8_t *drawn = malloc(chain_B), *expected = malloc(chain_B);

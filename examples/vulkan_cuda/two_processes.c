@@ -123,7 +123,7 @@ static uint64_t vulkan_process(const char *png)
     uint64_t chain_B = picture_chain_B(WIDTH, HEIGHT, LEVELS);
     struct gpu_image image;
     struct gpu_buffer shared, host;
-    gpu_image_create(&gpu, &image, WIDTH, HEIGHT, LAYERS, LEVELS);
+    gpu_image_create(&gpu, &image, VK_FORMAT_R8G8B8A8_UINT, WIDTH, HEIGHT, LAYERS, LEVELS);
     gpu_buffer_create(&gpu, &shared, chain_B, 1);
     gpu_buffer_create(&gpu, &host, chain_B, 0);
     gpu_draw(&gpu, &image);
