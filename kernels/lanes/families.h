@@ -34,6 +34,7 @@
     X(memory, set)                                                                                 \
     X(atomic, set)                                                                                 \
     X(surface, set)                                                                                \
+    X(surface_reduce, set)                                                                         \
     X(texture, set)                                                                                \
     X(copy, set)                                                                                   \
     X(mbarrier, set)                                                                               \

@@ -6,7 +6,8 @@
 #include "fast.h"
 #include "fast_lanes.inc.h"
 
-// How a channel becomes a result.
+// How a channel becomes a result: unchanged, with its sign extended to 32 bits, or divided by the
+// largest value.
 enum change { AS_IT_IS, WITH_SIGN, NORMALISED };
 
 // The texels that a fetch reads.
@@ -30,7 +31,7 @@ static uint32_t texture_layers(const struct kn_texture *t)
     return texture_is_layered(t) ? t->layers : 1;
 }
 
-// Offsets fit in 32 bits, see kn_fast_integer_choose.
+// Finds the texels. Lanes outside have those at 0.
 static void texels_find(const struct kn_texture *t, const struct kn_fetch *f, struct texels *to)
 {
     static const uint32_t zeros[KN_LANES];
@@ -38,37 +39,28 @@ static void texels_find(const struct kn_texture *t, const struct kn_fetch *f, st
     const uint32_t *x = f->x ? f->x : zeros, *y = f->y && !texture_is_flat(t) ? f->y : zeros;
     const uint32_t *layer = f->layer && texture_is_layered(t) ? f->layer : zeros;
     const uint32_t width = l->width, height = l->height, layers = texture_layers(t);
-    const uint32_t element_B = t->element_B, pitch_B = (uint32_t)l->pitch_B;
-    const uint32_t layer_B = (uint32_t)l->layer_B, width_gob = l->tiled.width_gob;
-    const unsigned up = l->tiled.block_height_log2, step = 9u + up + l->tiled.block_depth_log2;
+    const uint32_t layer_B = (uint32_t)l->layer_B;
     _Alignas(64) int32_t inside[KN_LANES];
-    uint32_t column[KN_LANES], row[KN_LANES];
+    int32_t column[KN_LANES], row[KN_LANES];
+    uint32_t layers_B[KN_LANES], columns_B[KN_LANES];
 
     KN_EACH_LANE
     {
         const bool is = x[i] < width && y[i] < height && layer[i] < layers;
         inside[i] = is ? -1 : 0;
-        column[i] = is ? x[i] * element_B : 0;
-        row[i] = is ? y[i] : 0;
-        to->offset[i] = is ? layer[i] * layer_B : 0;
+        column[i] = is ? (int32_t)x[i] : 0;
+        row[i] = is ? (int32_t)y[i] : 0;
+        layers_B[i] = is ? layer[i] * layer_B : 0;
     }
     to->inside = kn_bits_32(inside);
-    if (t->block_linear) {
-        KN_EACH_LANE
-        {
-            const uint32_t b = column[i], gob = row[i] >> 3;
-            const uint32_t block = (gob >> up) * width_gob + (b >> 6);
-            to->offset[i] +=
-                (block << step) + ((gob & ((1u << up) - 1)) << 9) +
-                ((b & 32) << 3 | (row[i] & 4) << 5 | (b & 16) << 2 | (row[i] & 3) << 4 | (b & 15));
-        }
-    } else {
-        KN_EACH_LANE
-        to->offset[i] += row[i] * pitch_B + column[i];
-    }
+    offset_columns(t, l, column, columns_B);
+    offset_rows(t, l, row, layers_B, to->offset);
+    KN_EACH_LANE
+    to->offset[i] += columns_B[i];
 }
 
-// Whether the operands are those of this file: level 0 and no offsets.
+// Returns whether all lanes fetch from level 0 without offsets. Other fetches are left to
+// kn_fetch_integer.
 static bool fetch_is_usual(const struct kn_fetch *f)
 {
     uint32_t levels = 0;
@@ -137,6 +129,7 @@ KN_INLINE void fetch(const struct kn_texture *t, const struct kn_fetch *f, enum 
     static kn_fetch_fn *const name[3] = {name##x1, name##x2, name##x4};
 INTEGER_LIST(INTEGER_FUNCTIONS)
 
+// Returns whether all offsets have 32 bits.
 static bool texture_is_small(const struct kn_texture *t)
 {
     const struct kn_texture_level *l = &t->level[0];

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "convert_scalar.h"
-#include "lanes/lanes.inc.h"
+#include "fast_lanes.inc.h"
 #include "sample.h"
 
 // One coordinate of all lanes: the two texels beside the position, and the weight of the second
@@ -157,47 +157,6 @@ static void plane_axis(struct axis *a, const uint32_t *bits, int32_t size,
     axis_wrap(a->first, a->out_first, size, address);
 }
 
-// The part of an element's offset that depends on its column, and the one that depends on its row
-// and layer. Levels are smaller than 2^31 bytes, see kn_fast_choose.
-static void offset_columns(const struct kn_texture *t, const int32_t *x, uint32_t *offset)
-{
-    const struct kn_tiled *tiled = &t->level[t->base_level].tiled;
-    const uint32_t element_B = t->element_B;
-    const unsigned step = 9u + tiled->block_height_log2 + tiled->block_depth_log2;
-
-    if (t->block_linear) {
-        KN_EACH_LANE
-        {
-            const uint32_t b = (uint32_t)x[i] * element_B;
-            offset[i] = (b >> 6) << step | (b & 32) << 3 | (b & 16) << 2 | (b & 15);
-        }
-    } else {
-        KN_EACH_LANE
-        offset[i] = (uint32_t)x[i] * element_B;
-    }
-}
-
-static void offset_rows(const struct kn_texture *t, const int32_t *y, const uint32_t *layer,
-                        uint32_t *offset)
-{
-    const struct kn_texture_level *l = &t->level[t->base_level];
-    const unsigned height = l->tiled.block_height_log2;
-    const unsigned step = 9u + height + l->tiled.block_depth_log2;
-    const uint32_t width = l->tiled.width_gob, pitch_B = (uint32_t)l->pitch_B;
-
-    if (t->block_linear) {
-        KN_EACH_LANE
-        {
-            const uint32_t row = (uint32_t)y[i], gob = row >> 3;
-            offset[i] = layer[i] + ((gob >> height) * width << step) +
-                        ((gob & ((1u << height) - 1)) << 9 | (row & 4) << 5 | (row & 3) << 4);
-        }
-    } else {
-        KN_EACH_LANE
-        offset[i] = layer[i] + (uint32_t)y[i] * pitch_B;
-    }
-}
-
 static void plane_layers(const struct kn_texture *t, const uint32_t *layer, uint32_t *offset)
 {
     const uint32_t layer_B = (uint32_t)t->level[t->base_level].layer_B;
@@ -227,11 +186,11 @@ static void plane_find(struct plane *p, const struct kn_texture *t, const struct
     plane_axis(&p->x, f->x ? f->x : zeros, (int32_t)l->width, t, 0);
     plane_axis(&p->y, f->y && !row ? f->y : zeros, (int32_t)l->height, t, 1);
     plane_layers(t, f->layer, layer);
-    offset_columns(t, p->x.first, column[0]);
-    offset_rows(t, p->y.first, layer, line[0]);
+    offset_columns(t, l, p->x.first, column[0]);
+    offset_rows(t, l, p->y.first, layer, line[0]);
     if (t->filter) {
-        offset_columns(t, p->x.second, column[1]);
-        offset_rows(t, p->y.second, layer, line[1]);
+        offset_columns(t, l, p->x.second, column[1]);
+        offset_rows(t, l, p->y.second, layer, line[1]);
     }
     // Rows of layers have no border above and below.
     if (t->shape == KN_TEXTURE_1D_LAYERED) {

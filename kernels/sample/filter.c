@@ -13,14 +13,13 @@ struct format {
 static const struct format format_float = {24, 0x7f800000, 0x80000000, false};
 static const struct format format_half = {11, 0x7c00, 0x8000, true};
 
-// Sums keep texels to GUARD_BITS below the last bit of the largest texel of a slab.
+// The card computes with fixed point inside a slab. The last bit of the slab's largest texel sets
+// the scale. Each texel keeps GUARD_BITS more bits below it, and the rest is cut off. The sum has
+// SLAB_BITS bits below it, because weights add 8 bits and slab_add needs two more.
 enum { GUARD_BITS = 4, SLAB_BITS = 14 };
 
-// A slab's sum, in units of 2^-SLAB_BITS of the last bit of the largest texel's mantissa. Two slabs
-// are added with 13 bits below that bit, four (of two levels in three dimensions) with 14: another
-// rule that fits all recorded sums was not found.
 struct slab {
-    int64_t sum;
+    int64_t sum;  // a multiple of 2^-SLAB_BITS of the last bit of the largest texel
     int exponent; // of the largest texel; INT32_MIN if all are 0
     bool nan, positive_infinity, negative_infinity;
     bool positive; // not all texels are negative, zeros included
@@ -87,7 +86,9 @@ static struct slab slab_sum(const struct format *f, const uint32_t *value, const
     return s;
 }
 
-// Adds sums of slabs, each aligned to the largest exponent and rounded down.
+// Adds the sums of slabs. Each is first aligned to the largest exponent of all slabs and rounded
+// down. The card keeps 13 bits if there are two slabs, and 14 bits if there are four (two levels of
+// a 3D texture). Both numbers are measured; no reason for the difference is known.
 static struct slab slab_add(const struct slab *slab, unsigned slabs)
 {
     const int cut = slabs == 2 ? 1 : 0;
@@ -154,7 +155,9 @@ static uint32_t sum_float(const struct format *f, const uint32_t *value, const u
     return slab_round(f, slabs == 1 ? slab[0] : slab_add(slab, slabs));
 }
 
-// Texels n / 2^q of a slab are aligned to the smallest q of a weight above 0. All sums fit.
+// A decoded sRGB texel is the number n / 2^q: n is in the lower 8 bits of its value, q above them.
+// The largest texels have the smallest q. All texels of a slab are shifted to the smallest q, and
+// the bits that do not fit are cut off. Texels of weight 0 do not count.
 static uint32_t sum_srgb(const uint32_t *value, const uint16_t *weight, unsigned slabs,
                          unsigned count)
 {
@@ -181,7 +184,8 @@ static int64_t sum_integer(const uint32_t *value, const uint16_t *weight, unsign
     return sum;
 }
 
-// Integers of 32 bits are cut off, those of 16 and 8 bits are rounded.
+// The sum of unsigned 32-bit texels, rounded down. (kn_filter_sum rounds the sums of 8-bit and
+// 16-bit texels to the nearest integer.)
 static uint32_t sum_word(const uint32_t *value, const uint16_t *weight, unsigned count)
 {
     uint64_t sum = 0;
