@@ -178,18 +178,37 @@ const struct kn_op *px_op_barrier(const struct kn_op *op, struct kn_warp *w)
     return px_warp_next(warp);
 }
 
-void px_barriers_text(const struct px_block *block, char *out, size_t size_B, unsigned *line)
+// A thread that has not arrived, of a barrier for all threads: the first one of its warp. Returns
+// false if all have, or if the barrier is for some threads only.
+static bool find_missing(const struct px_block *block, const struct px_barrier_state *b,
+                         uint32_t *thread)
 {
+    for (uint32_t i = 0; !b->expected && i < block->warp_count; i++) {
+        const uint32_t missing = block->warps[i].w.lanes & ~b->lanes[i];
+        if (!missing)
+            continue;
+        *thread = i * KN_LANES + (uint32_t)__builtin_ctz(missing);
+        return true;
+    }
+    return false;
+}
+
+void px_barriers_text(const struct px_block *block, char *out, size_t size_B)
+{
+    const uint32_t *size = block->grid->threads;
     size_t used = 0;
     *out = 0;
     for (uint32_t rest = block->barriers.used; rest && used < size_B; rest &= rest - 1) {
         const uint32_t number = (uint32_t)__builtin_ctz(rest);
         const struct px_barrier_state *b = &block->barriers.of[number];
-        if (!*line)
-            *line = b->line;
+        uint32_t thread;
         used += (size_t)snprintf(out + used, size_B - used,
                                  "; at barrier %u (line %u) %u of %u threads have arrived", number,
                                  b->line, b->arrived + b->waiting,
                                  b->expected ? b->expected : live_threads(block));
+        if (used < size_B && find_missing(block, b, &thread))
+            used += (size_t)snprintf(out + used, size_B - used, ", and thread (%u,%u,%u) has not",
+                                     thread % size[0], thread / size[0] % size[1],
+                                     thread / size[0] / size[1]);
     }
 }

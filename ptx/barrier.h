@@ -26,4 +26,4 @@ struct px_barriers {
 // Lanes of a warp have ended: barriers that wait for all threads of the block need fewer.
 void px_barriers_ended(struct px_block *block);
 // Describes the threads that wait, for a deadlock.
-void px_barriers_text(const struct px_block *block, char *out, size_t size_B, unsigned *line);
+void px_barriers_text(const struct px_block *block, char *out, size_t size_B);

@@ -436,6 +436,18 @@ static bool can_run(const struct px_warp *warp)
     return false;
 }
 
+bool px_block_is_stuck(const struct px_block *block)
+{
+    for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
+        const struct px_warp *warp = &block->warps[i];
+        for (uint32_t k = 0; k < warp->count; k++)
+            if (warp->fragments[k].state != PX_AT_BARRIER &&
+                warp->fragments[k].state != PX_AT_MEMBERS)
+                return false;
+    }
+    return true;
+}
+
 bool px_block_time_out(struct px_block *block)
 {
     bool some = false;

@@ -24,6 +24,7 @@ struct px_block {
     uint64_t phases;   // of mbarrier objects that are complete
     uint64_t branches; // backward, of px_block_run's budgets that are used up
     bool single;
+    bool moved;            // a warp has gone round a loop that may be progress: see stall.h
     struct px_warp *warps; // warp_count, or 1 if single
     struct px_warp *volatile current;
     uint32_t next_warp; // single: that is to run next
@@ -44,6 +45,8 @@ enum px_progress {
     PX_BLOCK_TURN,   // all warps that can run have used up their budget
     PX_BLOCK_FAILED, // grid->failure
 };
+// Whether all threads of a block that runs wait for others of the block, after px_block_run.
+bool px_block_is_stuck(const struct px_block *block);
 // The time limit of waits for a phase has passed: see px_warp_time_out.
 bool px_block_time_out(struct px_block *block);
 // Runs a block until it has ended, or `budget` backward branches of each warp are done.

@@ -22,7 +22,8 @@ uint32_t px_local_take(struct px_lower *l, uint64_t size_B, uint32_t alignment_B
     return (uint32_t)at_B;
 }
 
-uint32_t px_shared_take(struct px_lower *l, uint64_t size_B, uint32_t alignment_B)
+uint32_t px_shared_take(struct px_lower *l, const char *name, size_t length, uint64_t size_B,
+                        uint32_t alignment_B)
 {
     const uint64_t mask = (alignment_B ? alignment_B : 1) - 1;
     const uint64_t at_B = (l->shared_B + mask) & ~mask;
@@ -31,6 +32,17 @@ uint32_t px_shared_take(struct px_lower *l, uint64_t size_B, uint32_t alignment_
         return 0;
     }
     l->shared_B = at_B + size_B;
+    struct px_shared *shared = px_arena_array(&l->arena, 1, sizeof(*shared));
+    if (!shared) {
+        px_lower_no_memory(l);
+        return 0;
+    }
+    *shared = (struct px_shared){.name = name,
+                                 .length = (uint32_t)length,
+                                 .at_B = (uint32_t)at_B,
+                                 .size_B = (uint32_t)size_B,
+                                 .next = l->shared};
+    l->shared = shared;
     return (uint32_t)at_B;
 }
 
@@ -90,7 +102,8 @@ static void own_variable(struct px_reader *r, const struct px_variable *variable
     if (variable->external || !variable->size_B)
         px_reader_fail(r, -EINVAL, "a variable inside a function cannot be extern or without size");
     else if (variable->space == PX_SHARED)
-        own.at_B = px_shared_take(b->l, variable->size_B, variable->alignment_B);
+        own.at_B =
+            px_shared_take(b->l, name->at, name->length, variable->size_B, variable->alignment_B);
     else if (variable->space == PX_LOCAL)
         own.at_B = px_local_take(b->l, variable->size_B, variable->alignment_B);
     else if (!module_symbol(r, name, &own.symbol))

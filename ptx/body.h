@@ -119,7 +119,9 @@ void px_call_inline(struct px_body *caller, uint32_t function, const struct px_o
                     const struct px_operand *arguments);
 // `size_B` bytes of the local memory of each lane.
 uint32_t px_local_take(struct px_lower *l, uint64_t size_B, uint32_t alignment_B);
-uint32_t px_shared_take(struct px_lower *l, uint64_t size_B, uint32_t alignment_B);
+// Of a block's shared memory, for a variable.
+uint32_t px_shared_take(struct px_lower *l, const char *name, size_t length, uint64_t size_B,
+                        uint32_t alignment_B);
 // The operation that was emitted last goes to a label.
 void px_label_use(struct px_body *b, const struct px_text *name, uint32_t entry);
 

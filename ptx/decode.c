@@ -14,6 +14,7 @@
 #include "alloc.h"
 #include "block.h"
 #include "checker.h"
+#include "stall.h"
 
 enum {
     DIRECT_SOURCES = 3,
@@ -31,6 +32,7 @@ struct decoder {
     bool *skips;    // by operation: a copy that find_copies has made unnecessary
     uint32_t *more; // kn_op.more of all operations
     uint32_t more_count;
+    uint32_t *acts; // by operation: how many before it may be progress, for stall.h
 };
 
 // ---- registers ----
@@ -272,6 +274,14 @@ static bool is_constant(const struct decoder *d, px_register reg)
     return reg < d->program->register_count && d->program->registers[reg].fill == PX_FILL_CONSTANT;
 }
 
+// An enum px_back for a branch.
+static uint32_t back_of(const struct decoder *d, uint32_t from, uint32_t target)
+{
+    if (target > from || !d->counts)
+        return PX_FORWARD;
+    return d->program->waits && d->acts[from + 1] == d->acts[target] ? PX_BACK_PURE : PX_BACK;
+}
+
 static void put_branch(struct decoder *d, uint32_t i, struct kn_op *to)
 {
     const struct px_op *op = &d->program->ops[i];
@@ -280,13 +290,13 @@ static void put_branch(struct decoder *d, uint32_t i, struct kn_op *to)
           guarded ? px_op_branch_some : px_op_jump_some);
     set_guard(d, op, to, false);
     to->to = op_at(d, op->target);
-    to->count = op->target <= i && d->counts;
+    to->count = back_of(d, i, op->target);
 }
 
 static void put_table(struct decoder *d, uint32_t i, struct kn_op *to)
 {
     const struct px_op *op = &d->program->ops[i];
-    bool back = false;
+    bool back = false, pure = true;
     start(op, to, px_op_branch_table, px_op_branch_table);
     set_guard(d, op, to, false);
     set_operands(d, op, to);
@@ -294,9 +304,10 @@ static void put_table(struct decoder *d, uint32_t i, struct kn_op *to)
     for (uint32_t k = 0; k < op->target_count; k++) {
         d->more[d->more_count++] = (uint32_t)(op_at(d, op->targets[k]) - to);
         back |= op->targets[k] <= i;
+        pure &= back_of(d, i, op->targets[k]) != PX_BACK;
     }
     to->i = op->target_count;
-    to->count = back && d->counts;
+    to->count = !back || !d->counts ? PX_FORWARD : pure ? PX_BACK_PURE : PX_BACK;
 }
 
 static kn_lane_fn *run_of(const struct px_op *op)
@@ -425,7 +436,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
             program->ops[i].destinations + program->ops[i].sources + program->ops[i].target_count;
     }
     const uint64_t size_B = sizeof(struct px_decoded) + most * sizeof(struct kn_op) +
-                            (count + 1) * (sizeof(uint32_t) + 2 * sizeof(bool)) +
+                            (count + 1) * (2 * sizeof(uint32_t) + 2 * sizeof(bool)) +
                             (2ull * program->register_count + more) * sizeof(uint32_t);
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
@@ -441,13 +452,16 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     out->offsets = out->at + count + 1;
     px_register *fills = out->offsets + program->register_count;
     d.more = fills + program->register_count;
-    d.meets = (bool *)(d.more + more);
+    d.acts = d.more + more;
+    d.meets = (bool *)(d.acts + count + 1);
     d.skips = d.meets + count + 1;
     if (program->meets)
         memcpy(d.meets, program->meets, count * sizeof *d.meets);
     for (uint32_t i = 0; i < count; i++)
         if (is_branched_over(&program->ops[i]) && i + 1 < count)
             d.meets[i + 1] = true;
+    if (program->waits)
+        px_stall_count(program, d.acts);
     // Until the fills are listed, their place has the register that each one is the same as.
     px_register *same = fills;
     find_copies(&d, same, out->offsets);

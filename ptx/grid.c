@@ -16,17 +16,18 @@
 #include "fault.h"
 #include "guard.h"
 #include "kn_float.h"
+#include "stall.h"
 
 enum {
-    TURN_BUDGET = 256,        // backward branches of a warp in a turn
-    FRUITLESS_MOST = 1 << 20, // time limits that pass before waits for a phase are a deadlock
-    PLACES_MOST = 1 << 14     // of blocks that run at the same time
+    TURN_BUDGET = 256,    // backward branches of a warp in a turn
+    PLACES_MOST = 1 << 14 // of blocks that run at the same time
 };
 
 struct place {
     void *memory;
     struct px_block *block;
     bool busy;
+    struct px_stall stall;
 };
 
 struct run {
@@ -40,8 +41,9 @@ struct run {
     uint32_t count, capacity;
     struct px_block *volatile current;
     bool failed, ended, turn;
+    bool limited;       // time limits have passed before this turn
     uint64_t phases;    // that have completed, in all blocks
-    uint32_t fruitless; // time limits of waits for a phase since the last of them
+    uint64_t fruitless; // time limits of waits for a phase since the last of them
 };
 
 static bool add_place(struct run *run)
@@ -55,11 +57,11 @@ static bool add_place(struct run *run)
         run->capacity = more;
     }
     struct place *p = &run->places[run->count];
-    p->memory = dm_alloc(px_block_size(run->grid, run->decoded, run->single) + 64);
+    *p = (struct place){.memory =
+                            dm_alloc(px_block_size(run->grid, run->decoded, run->single) + 64)};
     if (!p->memory)
         return false;
     p->block = (struct px_block *)(((uintptr_t)p->memory + 63) / 64 * 64);
-    p->busy = false;
     px_block_init(p->block, run->grid, run->decoded, run->single);
     run->count++;
     if (run->grid->host->checks)
@@ -135,37 +137,16 @@ static int fail_memory(struct px_grid *grid, uint64_t size_B)
     return -ENOMEM;
 }
 
-// All blocks wait for threads that will never come.
-static void fail_deadlock(struct run *run)
-{
-    for (uint32_t i = 0; i < run->count; i++) {
-        const struct px_block *block = run->places[i].block;
-        if (!run->places[i].busy)
-            continue;
-        struct px_warp *warp = block->warps;
-        for (uint32_t k = 0; !block->single && k + 1 < block->warp_count && !warp->count; k++)
-            warp++;
-        const struct px_fragment *f = &warp->fragments[0];
-        char text[256];
-        unsigned line = f->at->line;
-        px_barriers_text(block, text, sizeof text, &line);
-        px_fail(warp, PX_FAILED_DEADLOCK, f->lanes, f->at, "the threads wait for each other%s",
-                text);
-        return;
-    }
-}
-
-static bool some_busy(const struct run *run)
+static struct px_block *first_busy(const struct run *run)
 {
     for (uint32_t i = 0; i < run->count; i++)
         if (run->places[i].busy)
-            return true;
-    return false;
+            return run->places[i].block;
+    return NULL;
 }
 
 // Lets waits for a phase of an mbarrier object end without it. "try_wait returns false after a time
-// limit": the time passes if no thread can go on otherwise, and threads that only wait repeat the
-// wait, so many such limits without any progress are a deadlock.
+// limit": the time passes if no thread can go on otherwise.
 static bool time_out(struct run *run)
 {
     uint64_t phases = 0;
@@ -174,11 +155,26 @@ static bool time_out(struct run *run)
         phases += run->places[i].busy ? run->places[i].block->phases : 0;
     run->fruitless = run->turn || phases != run->phases ? 0 : run->fruitless + 1;
     run->phases = phases;
-    const uint64_t limit = run->grid->branches_most;
-    const uint64_t most = limit && limit < FRUITLESS_MOST ? limit : FRUITLESS_MOST;
+    const uint64_t limit = run->grid->branches_most, most = limit ? limit : UINT64_MAX;
     for (uint32_t i = 0; i < run->count && run->fruitless < most; i++)
         some |= run->places[i].busy && px_block_time_out(run->places[i].block);
     return some;
+}
+
+// The first block that can never go on, or NULL. States can be compared if the time limits between
+// them have passed.
+static struct px_block *find_stall(struct run *run)
+{
+    for (uint32_t i = 0; i < run->count; i++) {
+        struct place *p = &run->places[i];
+        if (!p->busy)
+            continue;
+        if (px_block_is_stuck(p->block))
+            return p->block;
+        if (run->decoded->program->waits && run->limited && px_stall_round(&p->stall, &p->block, 1))
+            return p->block;
+    }
+    return NULL;
 }
 
 static int run_all(struct run *run)
@@ -197,15 +193,18 @@ static int run_all(struct run *run)
         }
         if (run->failed)
             return -EFAULT;
+        struct px_block *stalled = find_stall(run);
         const bool none_starts = run->next == run->end;
-        const bool limit = !run->ended && (run->turn || none_starts) && time_out(run);
-        if (!run->ended && !run->turn && none_starts && !limit && some_busy(run)) {
-            fail_deadlock(run);
+        run->limited = !stalled && !run->ended && (run->turn || none_starts);
+        if (run->limited && !time_out(run) && !run->turn)
+            stalled = first_busy(run);
+        if (stalled) {
+            px_stall_fail(&stalled, 1);
             return -EDEADLK;
         }
         if (!run->ended && run->next < run->end && places < PLACES_MOST)
             places = places * 2 < blocks ? places * 2 : blocks;
-    } while (run->next < run->end || some_busy(run));
+    } while (run->next < run->end || first_busy(run));
     return 0;
 }
 
@@ -252,6 +251,7 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
     dm_free(grid->lines.bytes);
     for (uint32_t i = 0; i < run.count; i++) {
         px_checker_free(run.places[i].block->checker);
+        px_stall_finish(&run.places[i].stall);
         dm_free(run.places[i].memory);
     }
     dm_free(run.places);

@@ -17,6 +17,7 @@ struct px_lower {
     struct px_outline *outline;
     px_register frame; // of an outlined function: the address of its local memory; else PX_NONE
     uint64_t frame_B;
+    struct px_shared *shared;
     uint64_t local_B, shared_B; // that variables of bodies and parameters have
 
     struct px_op *ops;

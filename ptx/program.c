@@ -63,7 +63,7 @@ static uint32_t *shared_places(struct px_lower *l)
     for (unsigned i = 0; i < m->variable_count && !l->error; i++) {
         const struct px_variable *v = &m->variables[i];
         if (v->space == PX_SHARED && v->size_B && at[i] == USED)
-            at[i] = px_shared_take(l, v->size_B, v->alignment_B);
+            at[i] = px_shared_take(l, v->name, strlen(v->name), v->size_B, v->alignment_B);
     }
     return at;
 }
@@ -121,6 +121,7 @@ static void program_fill(struct px_lower *l, struct made *made, const bool *meet
                 .registers = l->registers,
                 .register_count = (uint32_t)l->register_count,
                 .meets = meets,
+                .shared = l->shared,
                 .shared_at = shared_at,
                 .local_at = local_at,
                 .static_shared_B = (uint32_t)l->shared_B,

@@ -182,6 +182,13 @@ struct px_object_uses {
     bool other, other_writes; // objects whose handles come from memory
 };
 
+// A variable in shared memory whose size is known. The name lies in the module's text.
+struct px_shared {
+    const char *name;
+    uint32_t length, at_B, size_B;
+    const struct px_shared *next;
+};
+
 struct px_program {
     struct px_module *module;
     uint32_t function;
@@ -191,6 +198,7 @@ struct px_program {
     uint32_t register_count;
     // Whether lanes may meet at an operation: it is a branch's target or follows a branch.
     const bool *meets;
+    const struct px_shared *shared;
     const uint32_t *shared_at; // by variable: the offset of a shared variable in the block's
                                // static shared memory; extern ones begin at static_shared_B
     const uint32_t *local_at;  // the same for local variables and call frames
@@ -212,5 +220,8 @@ static inline uint64_t px_function_address(uint32_t index)
 {
     return (uint64_t)index + 1;
 }
+
+// Writes "byte 4 of buffer in shared memory" for an offset in a block's shared memory.
+void px_shared_text(const struct px_program *program, uint64_t offset, char *out, size_t size_B);
 
 void px_program_free(struct px_program *program);

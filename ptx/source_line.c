@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CUDA source lines of PTX lines, from .file and .loc directives. They are searched in the text
-// when a message needs them.
+// For messages: the CUDA source lines of PTX lines, from .file and .loc directives, which are
+// searched in the text when a message needs them; and the variables at addresses.
 #include <stdio.h>
 #include <string.h>
 
@@ -82,4 +82,25 @@ bool px_source_line(const struct px_module *module, const struct px_program *pro
         return false;
     snprintf(out, size_B, "%s:%llu", file, (unsigned long long)location.line);
     return true;
+}
+
+void px_shared_text(const struct px_program *program, uint64_t offset, char *out, size_t size_B)
+{
+    const struct px_module *m = program->module;
+    for (const struct px_shared *v = program->shared; v; v = v->next) {
+        if (offset - v->at_B >= v->size_B)
+            continue;
+        snprintf(out, size_B, "byte %llu of %.*s in shared memory",
+                 (unsigned long long)(offset - v->at_B), (int)v->length, v->name);
+        return;
+    }
+    for (unsigned i = 0; i < m->variable_count; i++) {
+        const struct px_variable *v = &m->variables[i];
+        if (v->space != PX_SHARED || v->size_B || offset < program->static_shared_B)
+            continue;
+        snprintf(out, size_B, "byte %llu of %s in shared memory",
+                 (unsigned long long)(offset - program->static_shared_B), v->name);
+        return;
+    }
+    snprintf(out, size_B, "byte %llu of shared memory", (unsigned long long)offset);
 }

@@ -160,7 +160,7 @@ unsigned px_warp_run(struct px_warp *warp)
 
 // ---- branches ----
 
-// The lanes that take a branch. kn_op.count: it goes backwards, and lanes may wait for others.
+// The lanes that take a branch. kn_op.count is an enum px_back.
 static struct px_fragment branch(struct px_warp *warp, uint32_t lanes, const struct kn_op *op,
                                  const struct kn_op *to)
 {
@@ -168,6 +168,7 @@ static struct px_fragment branch(struct px_warp *warp, uint32_t lanes, const str
     if (!op->count)
         return f;
     warp->budget--;
+    warp->block->moved |= op->count == PX_BACK;
     if (++f.backward >= TURN_BRANCHES) {
         f.backward = 0;
         f.turn = ++warp->last_turn;

@@ -81,29 +81,6 @@ size_t em_ptx_line_text(const struct px_program *program, unsigned line, char *o
     return (size_t)n;
 }
 
-// "in `buffer` at byte 4", for an offset in shared memory.
-static void shared_text(const struct px_program *program, uint64_t offset, char *out, size_t size_B)
-{
-    const struct px_module *m = program->module;
-    const struct px_variable *best = NULL;
-    uint64_t at = 0;
-    for (unsigned i = 0; i < m->variable_count; i++) {
-        const struct px_variable *v = &m->variables[i];
-        if (v->space != PX_SHARED || !program->shared_at ||
-            offset - program->shared_at[i] >= (v->size_B ? v->size_B : UINT32_MAX))
-            continue;
-        if (best && program->shared_at[i] < at)
-            continue;
-        best = v;
-        at = program->shared_at[i];
-    }
-    if (best)
-        snprintf(out, size_B, "byte %llu of %s in shared memory", (unsigned long long)(offset - at),
-                 best->name);
-    else
-        snprintf(out, size_B, "byte %llu of shared memory", (unsigned long long)offset);
-}
-
 static const char *act_text(const struct px_party *p)
 {
     return p->atomic ? "updates" : p->write ? "writes" : "reads";
@@ -114,7 +91,7 @@ static void report_race(const struct px_finding *f, const char *kernel, const ch
 {
     char older[192], memory[160];
     em_ptx_line_text(program, f->older.line, older, sizeof older);
-    shared_text(program, f->address, memory, sizeof memory);
+    px_shared_text(program, f->address, memory, sizeof memory);
     em_mistake(K03, CUDA_SUCCESS,
                "kernel %s%s, block (%u,%u,%u): thread (%u,%u,%u) %s %u bytes at %s, which thread "
                "(%u,%u,%u) %s at %s, and nothing orders the two",
@@ -129,7 +106,7 @@ static void report_unwritten(const struct px_finding *f, const char *kernel, con
 {
     char memory[320], text[224];
     if (f->kind == PX_FOUND_UNWRITTEN_SHARED) {
-        shared_text(program, f->address, text, sizeof text);
+        px_shared_text(program, f->address, text, sizeof text);
         snprintf(memory, sizeof memory, "at %s, which the block has not written", text);
     } else {
         em_lock();

@@ -1,45 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Forms of mbarrier. Lanes take their turns in the order of their numbers.
-//
-// An mbarrier object, 64 bits of shared memory:
-//
-//     63    62          42 41       21 20 19        0
-//     ┌─────┬─────────────┬───────────┬──┬──────────┐
-//     │phase│ bytes to    │ expected  │0 │ pending  │
-//     │     │ come, signed│ arrivals  │  │ arrivals │
-//     └─────┴─────────────┴───────────┴──┴──────────┘
-//
-// A phase is complete if neither arrivals nor bytes are to come: then the phase's parity changes,
-// and the expected arrivals are pending again. A state, as instructions return it, is the object
-// before the arrival; programs should not depend on its bits.
 #include <stddef.h>
 
 #include "address.inc.h"
 #include "families.h"
+#include "kn_mbarrier.h"
 
-#define COUNT_MASK UINT64_C(0xfffff)
-#define PHASE (UINT64_C(1) << 63)
-enum { EXPECTED = 21, BYTES = 42, BYTES_BITS = 21, OBJECT_B = 8 };
-
-static inline uint64_t pending(uint64_t object)
-{
-    return object & COUNT_MASK;
-}
-
-static inline uint64_t expected(uint64_t object)
-{
-    return object >> EXPECTED & COUNT_MASK;
-}
-
-static inline int64_t bytes(uint64_t object)
-{
-    return (int64_t)(object << 1) >> (64 - BYTES_BITS);
-}
+enum { OBJECT_B = 8 };
 
 static inline uint64_t object_of(uint64_t phase, uint64_t expect, uint64_t pend, int64_t to_come)
 {
-    return phase | ((uint64_t)to_come << (64 - BYTES_BITS) >> 1) |
-           (expect & COUNT_MASK) << EXPECTED | (pend & COUNT_MASK);
+    return phase | ((uint64_t)to_come << (64 - KN_MBARRIER_BYTES_BITS) >> 1) |
+           (expect & KN_MBARRIER_COUNT) << KN_MBARRIER_EXPECTED | (pend & KN_MBARRIER_COUNT);
 }
 
 // The object of a lane, or NULL after a fault.
@@ -53,10 +25,10 @@ static uint64_t *object_at(const struct kn_op *op, struct kn_warp *w, int lane)
 static inline void change(struct kn_warp *w, uint64_t *at, uint64_t expect, uint64_t pend,
                           int64_t to_come)
 {
-    const uint64_t phase = *at & PHASE;
-    const uint64_t mask = (UINT64_C(1) << BYTES_BITS) - 1;
-    if (!(pend & COUNT_MASK) && !((uint64_t)to_come & mask)) {
-        *at = object_of(phase ^ PHASE, expect, expect, 0);
+    const uint64_t phase = *at & KN_MBARRIER_PHASE;
+    const uint64_t mask = (UINT64_C(1) << KN_MBARRIER_BYTES_BITS) - 1;
+    if (!(pend & KN_MBARRIER_COUNT) && !((uint64_t)to_come & mask)) {
+        *at = object_of(phase ^ KN_MBARRIER_PHASE, expect, expect, 0);
         if (w->memory->phases)
             ++*w->memory->phases;
         return;
@@ -115,8 +87,8 @@ static inline const struct kn_op *arrive(const struct kn_op *op, struct kn_warp 
             return NULL;
         const uint64_t old = *at, count = b[lane];
         const int first = first_with(a, mask, lane);
-        change(w, at, expected(old) - (drop ? count : 0), pending(old) - count,
-               bytes(old) + c[lane]);
+        change(w, at, kn_mbarrier_expected(old) - (drop ? count : 0),
+               kn_mbarrier_pending(old) - count, kn_mbarrier_bytes(old) + c[lane]);
         states[lane] = first == lane ? old : states[first];
     }
     KN_EACH_OF(mask, lane)
@@ -143,8 +115,8 @@ static inline const struct kn_op *add_bytes(const struct kn_op *op, struct kn_wa
         if (!at)
             return NULL;
         const uint64_t old = *at;
-        change(w, at, expected(old), pending(old),
-               bytes(old) + (come ? -(int64_t)b[lane] : b[lane]));
+        change(w, at, kn_mbarrier_expected(old), kn_mbarrier_pending(old),
+               kn_mbarrier_bytes(old) + (come ? -(int64_t)b[lane] : b[lane]));
     }
     KN_RETURN_NEXT;
 }
@@ -171,8 +143,8 @@ static inline const struct kn_op *test(const struct kn_op *op, struct kn_warp *w
         if (!at)
             return NULL;
         const uint64_t phase = parity ? (uint64_t)KN_REGISTER(uint32_t, op->b)[lane] << 63
-                                      : KN_REGISTER(uint64_t, op->b)[lane] & PHASE;
-        complete |= (*at & PHASE) != phase ? UINT32_C(1) << lane : 0;
+                                      : KN_REGISTER(uint64_t, op->b)[lane] & KN_MBARRIER_PHASE;
+        complete |= (*at & KN_MBARRIER_PHASE) != phase ? UINT32_C(1) << lane : 0;
     }
     kn_predicate_set(op, w, op->d, complete);
     KN_RETURN_NEXT;
@@ -188,7 +160,7 @@ KN_OPERATION(test_wait_parity)
     return test(op, w, true);
 }
 
-KN_FORM1(pending_count, uint32_t, uint64_t, pending(a[i]))
+KN_FORM1(pending_count, uint32_t, uint64_t, kn_mbarrier_pending(a[i]))
 
 const struct kn_form KN_FAMILY(mbarrier)[] = {
     KN_ROW_OF(init, "mbarrier.init", "=lwi"),
