@@ -171,16 +171,12 @@ CUresult api_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary libr
     return em_library_variable(library, name, dptr, bytes);
 }
 
-// "CUDA_ERROR_NOT_FOUND: if no managed memory with the requested name exists"; tables of host
-// functions have none.
 CUresult api_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
                                  const char *name)
 {
-    (void)dptr;
-    (void)bytes;
-    CUresult r = em_library_check(library);
-    return r ? r
-             : em_fail(CUDA_ERROR_NOT_FOUND, "the library has no managed variable named %s", name);
+    if (!dptr && !bytes)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "dptr and bytes are both NULL");
+    return em_library_managed(library, name, dptr, bytes);
 }
 
 // (recorded: library/managed-and-unified)

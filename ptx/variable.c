@@ -261,6 +261,32 @@ struct head {
     bool managed;
 };
 
+// ".attribute introduced in PTX ISA version 4.0", ".managed requires sm_30 or higher".
+static void attributes_read(struct px_reader *r, struct head *head)
+{
+    const struct px_part *part = &r->module->state->parts[r->part];
+    px_reader_expect(r, "(");
+    do {
+        if (px_lex_take(&r->x, ".managed")) {
+            head->managed = true;
+        } else if (px_lex_take(&r->x, ".unified")) { // (uuid1, uuid2)
+            px_reader_expect(r, "(");
+            while (!r->error && !px_lex_is(&r->x, ")") && r->x.token.kind != PX_TOKEN_END)
+                px_lex_next(&r->x);
+            px_reader_expect(r, ")");
+        } else {
+            px_reader_fail(r, -EINVAL, "\"%.*s\" is not an attribute of variables",
+                           PX_TOKEN_ARGUMENTS(r));
+        }
+    } while (!r->error && px_lex_take(&r->x, ","));
+    px_reader_expect(r, ")");
+    if (!r->error && head->managed && (part->version < 40 || part->target < 30))
+        px_reader_fail(r, -EINVAL,
+                       ".managed needs .version 4.0 and .target sm_30, but the text has %u.%u and "
+                       "sm_%u",
+                       part->version / 10, part->version % 10, part->target);
+}
+
 static void head_read(struct px_reader *r, struct head *head)
 {
     while (!r->error && r->x.token.kind == PX_TOKEN_DOTTED) {
@@ -269,15 +295,7 @@ static void head_read(struct px_reader *r, struct head *head)
             if (!head->alignment_B || (head->alignment_B & (head->alignment_B - 1)))
                 px_reader_fail(r, -EINVAL, "the alignment must be a power of two");
         } else if (px_lex_take(&r->x, ".attribute")) {
-            px_reader_expect(r, "(");
-            while (!r->error && !px_lex_is(&r->x, ")") && r->x.token.kind != PX_TOKEN_END) {
-                head->managed = head->managed || px_lex_is(&r->x, ".managed");
-                px_lex_next(&r->x);
-                if (px_lex_is(&r->x, "(")) // .unified(uuid1, uuid2)
-                    while (!px_lex_take(&r->x, ")") && r->x.token.kind != PX_TOKEN_END)
-                        px_lex_next(&r->x);
-            }
-            px_reader_expect(r, ")");
+            attributes_read(r, head);
         } else if (px_lex_is(&r->x, ".v2") || px_lex_is(&r->x, ".v4") || px_lex_is(&r->x, ".v8")) {
             head->vector = (unsigned)(r->x.token.at[2] - '0');
             px_lex_next(&r->x);
@@ -376,6 +394,9 @@ void px_variables_read(struct px_reader *r, struct px_linkage linkage, px_variab
         while (!px_lex_take(&r->x, "]") && r->x.token.kind != PX_TOKEN_END)
             px_lex_next(&r->x);
     head_read(r, &head);
+    // ".managed … can only be applied to variables in the global space" (recorded on a card)
+    if (head.managed && (space != PX_GLOBAL || reference_space(space, head.type) != PX_GLOBAL))
+        px_reader_fail(r, -EINVAL, "only variables in .global can be .managed");
     do
         one_variable(r, &head, space, linkage, add, context);
     while (!r->error && px_lex_take(&r->x, ","));

@@ -45,6 +45,7 @@ struct em_allocation {
     unsigned handle_types; // CU_MEM_HANDLE_TYPE_*: how it may be exported
     uint64_t id;           // CU_POINTER_ATTRIBUTE_BUFFER_ID
     uint64_t block_id;     // CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID; if 0, em_memory_enter uses `id`
+    bool is_variable;      // MANAGED: of a module, so that cuMemFree must not free it
     bool sync_memops;  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; em_memory_enter sets the card's default
                        // for the kind
     bool read_only;    // REGISTERED: the program promised that the device will only read

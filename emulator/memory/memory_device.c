@@ -191,10 +191,10 @@ CUresult em_memory_alloc_variable(struct em_context *context, uint64_t size_B, u
     return alloc_block(context, EM_MEMORY_GLOBAL, size_B, out);
 }
 
-// The call that frees memory of a kind, if it is not cuMemFree.
-static const char *freed_by(enum em_memory_kind kind)
+// The call that frees an allocation, if it is not cuMemFree.
+static const char *freed_by(const struct em_allocation *a)
 {
-    switch (kind) {
+    switch (a->kind) {
     case EM_MEMORY_HOST:
         return "cuMemFreeHost";
     case EM_MEMORY_REGISTERED:
@@ -207,6 +207,8 @@ static const char *freed_by(enum em_memory_kind kind)
         return "cuGraphicsUnmapResources";
     case EM_MEMORY_GLOBAL:
         return "cuModuleUnload";
+    case EM_MEMORY_MANAGED:
+        return a->is_variable ? "cuModuleUnload" : NULL;
     default:
         return NULL;
     }
@@ -247,7 +249,7 @@ CUresult em_memory_get_to_free(uint64_t address, struct em_allocation **out)
     *out = a;
     if (a->free_at)
         return CUDA_SUCCESS;
-    const char *call = freed_by(a->kind);
+    const char *call = freed_by(a);
     if (call)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "%s must be freed by %s, not by %s; %s",
                        em_memory_kind_text(a->kind), call, em_entry_name(),

@@ -93,25 +93,45 @@ static CUresult enter(uint64_t size, struct em_allocation *a)
     return r;
 }
 
-CUresult em_host_new(enum em_memory_kind kind, uint64_t size, unsigned flags, uint64_t *out)
+// Allocates memory as `model` describes it. *out is 0 on failure.
+static CUresult new_block(const struct em_allocation *model, uint64_t size, uint64_t *out)
 {
+    em_assert_locked();
     struct em_allocation *a = dm_calloc(1, sizeof *a);
     *out = 0;
     if (!a)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY,
                        "out of host memory while tracking the allocation");
-    a->kind = kind;
-    a->context = em_self.current;
-    a->device = em_self.current->device->ordinal;
-    a->flags = flags;
-    em_lock();
+    *a = *model;
     CUresult r = enter(size, a);
-    if (!r)
-        *out = a->base;
-    em_unlock();
     if (r)
         dm_free(a);
+    else
+        *out = a->base;
     return r;
+}
+
+CUresult em_host_new(enum em_memory_kind kind, uint64_t size, unsigned flags, uint64_t *out)
+{
+    const struct em_allocation model = {.kind = kind,
+                                        .context = em_self.current,
+                                        .device = em_self.current->device->ordinal,
+                                        .flags = flags};
+    em_lock();
+    CUresult r = new_block(&model, size, out);
+    em_unlock();
+    return r;
+}
+
+CUresult em_host_new_variable(struct em_context *context, int device, uint64_t size, uint64_t *out)
+{
+    em_assert_locked();
+    const struct em_allocation model = {.kind = EM_MEMORY_MANAGED,
+                                        .context = context,
+                                        .device = device,
+                                        .flags = CU_MEM_ATTACH_GLOBAL,
+                                        .is_variable = true};
+    return new_block(&model, size, out);
 }
 
 CUresult em_host_alloc(uint64_t size, unsigned flags, uint64_t *out)

@@ -13,6 +13,10 @@ struct dm_vram;
 // *out is 0 on failure (CUDA_ERROR_OUT_OF_MEMORY). Takes the lock.
 CUresult em_host_new(enum em_memory_kind kind, uint64_t size, unsigned flags, uint64_t *out);
 
+// Allocates managed memory for a variable of a module, which is not zero. em_memory_remove gives it
+// back. `context` is NULL if the variable outlives contexts. Precondition: em_lock held.
+CUresult em_host_new_variable(struct em_context *context, int device, uint64_t size, uint64_t *out);
+
 // Returns the accounting of the host's memory, or CUDA_ERROR_OUT_OF_MEMORY.
 // Precondition: em_lock held.
 CUresult em_host_books(struct dm_vram **out);

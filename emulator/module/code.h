@@ -95,6 +95,7 @@ struct em_variable {
     const void *initial; // NULL: zero
     int address_of;      // the variable whose address is the initial value, or -1
     bool constant;
+    bool managed;
     bool hidden; // not found by its name
     const struct em_relocation *relocations;
     unsigned relocation_count;

@@ -16,6 +16,7 @@ struct em_library {
     struct em_object object; // type EM_LIBRARY, in no context
     struct em_image *image;
     struct em_kernel **kernels; // by code; NULL until asked for
+    uint64_t *managed;          // addresses of managed variables, by variable
 };
 
 struct em_kernel {
@@ -75,6 +76,7 @@ static void finish_library(struct em_object *object)
     struct em_library *l = (struct em_library *)object;
     em_assert_locked();
     em_image_unref(l->image);
+    dm_free(l->managed);
     dm_free(l->kernels);
     dm_free(l);
 }
@@ -85,16 +87,20 @@ static CUresult load(struct em_image *image, CUlibrary *out)
     CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
     em_lock();
     struct em_library *l = dm_calloc(1, sizeof *l);
-    if (l)
+    if (l) {
         l->kernels = dm_calloc(image->code_count + 1ul, sizeof *l->kernels);
-    if (!l || !l->kernels)
+        l->managed = dm_calloc(image->variable_count + 1ul, sizeof *l->managed);
+    }
+    if (!l || !l->kernels || !l->managed)
         em_explain(r, "out of host memory for a library");
     else
         r = em_object_start(&l->object, EM_LIBRARY, NULL, finish_library);
     if (r) {
         em_image_unref(image);
-        if (l)
+        if (l) {
+            dm_free(l->managed);
             dm_free(l->kernels);
+        }
         dm_free(l);
     } else {
         l->image = image;
@@ -139,7 +145,7 @@ static CUresult get_module(struct em_library *l, struct em_context *context, str
         return CUDA_SUCCESS;
     CUresult r = em_need_context();
     if (!r)
-        r = em_module_new(context, l->image, out);
+        r = em_module_new(context, l->image, l->managed, out);
     if (!r)
         (*out)->library = l;
     return r;
@@ -165,11 +171,12 @@ CUresult em_library_unload(CUlibrary handle)
         if (em_context_error_state(m->object.context) == EM_FINE)
             r = em_module_end(m); // releases the lock meanwhile
         else
-            m->library = NULL; // it ends with its context
+            em_module_leave_library(m); // it ends with its context
         if (!r)
             r = find_library(handle, &l);
     }
     if (!r) {
+        em_module_free_managed(l->image, l->managed);
         for (unsigned i = 0; i < l->image->code_count; i++)
             if (l->kernels[i])
                 em_object_retire(&l->kernels[i]->object);
@@ -289,6 +296,27 @@ CUresult em_library_variable(CUlibrary handle, const char *name, CUdeviceptr *ad
     CUresult r = lock_module(handle, &m);
     if (!r)
         r = em_module_find_variable(m, name, address, size_B);
+    return unlock(r);
+}
+
+// "Managed memory for a library is shared across devices and is registered when the library is
+// loaded into at least one context."
+CUresult em_library_managed(CUlibrary handle, const char *name, CUdeviceptr *address,
+                            size_t *size_B)
+{
+    em_assert_unlocked();
+    struct em_library *l;
+    struct em_module *m;
+    CUresult r = lock_library(handle, &l);
+    const int index = r ? -1 : em_image_find_variable(l->image, name);
+    if (!r && (index < 0 || !l->image->variables[index].managed))
+        r = em_fail(CUDA_ERROR_NOT_FOUND, "the library has no managed variable named %s", name);
+    if (!r && !l->managed[index])
+        r = get_module(l, em_self.current, &m);
+    if (!r && address)
+        *address = l->managed[index];
+    if (!r && size_B)
+        *size_B = l->image->variables[index].size_B;
     return unlock(r);
 }
 

@@ -21,6 +21,10 @@ CUresult em_library_kernels(CUlibrary library, unsigned count, CUkernel *out);
 CUresult em_library_module(CUlibrary library, CUmodule *out);
 CUresult em_library_variable(CUlibrary library, const char *name, CUdeviceptr *address,
                              size_t *size_B);
+// A managed variable, which the modules of all contexts share. Loads the library in the current
+// context if it is in no context yet. `address` and `size_B` may be NULL.
+CUresult em_library_managed(CUlibrary library, const char *name, CUdeviceptr *address,
+                            size_t *size_B);
 // Checks the handle.
 CUresult em_library_check(CUlibrary library);
 

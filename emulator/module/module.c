@@ -15,6 +15,7 @@
 #include "kn_fill.h"
 #include "lock.h"
 #include "memory_device.h"
+#include "memory_host.h"
 #include "pkey.h"
 
 // ---- variables ----
@@ -55,6 +56,19 @@ static struct em_object *reference_of(const struct em_module *m, unsigned index)
                : em_object_peek(type_of(kind), m->references[index]);
 }
 
+static void free_memory(uint64_t address)
+{
+    struct em_allocation *a = address ? em_memory_find(address, 1) : NULL;
+    if (a)
+        em_memory_remove(a);
+}
+
+// Whether a variable's memory is the library's, and was made for an earlier module.
+static bool is_shared(const struct em_module *m, unsigned index)
+{
+    return m->image->variables[index].managed && m->managed && m->managed[index];
+}
+
 static void free_variables(struct em_module *m)
 {
     em_assert_locked();
@@ -62,28 +76,61 @@ static void free_variables(struct em_module *m)
         struct em_object *reference = reference_of(m, i);
         if (reference)
             em_object_retire(reference);
-        const bool has_memory = m->image->variables[i].kind == EM_VARIABLE_MEMORY;
-        struct em_allocation *a =
-            has_memory && m->variables[i] ? em_memory_find(m->variables[i], 1) : NULL;
-        if (a)
-            em_memory_remove(a);
+        if (m->image->variables[i].kind == EM_VARIABLE_MEMORY && !is_shared(m, i))
+            free_memory(m->variables[i]);
         m->variables[i] = 0;
     }
 }
 
+static CUresult make_memory(struct em_module *m, unsigned index)
+{
+    const struct em_variable *v = &m->image->variables[index];
+    struct em_context *context = m->object.context;
+    if (!v->managed)
+        return em_memory_alloc_variable(context, v->size_B, &m->variables[index]);
+    if (!is_shared(m, index))
+        return em_host_new_variable(m->managed ? NULL : context, context->device->ordinal,
+                                    v->size_B, &m->variables[index]);
+    m->variables[index] = m->managed[index];
+    return CUDA_SUCCESS;
+}
+
 static CUresult make_variables(struct em_module *m)
 {
+    const struct em_variable *v = m->image->variables;
+    const unsigned count = m->image->variable_count;
     CUresult r = CUDA_SUCCESS;
-    for (unsigned i = 0; i < m->image->variable_count && !r; i++)
-        if (m->image->variables[i].kind == EM_VARIABLE_MEMORY)
-            r = em_memory_alloc_variable(m->object.context, m->image->variables[i].size_B,
-                                         &m->variables[i]);
-        else if (m->image->variables[i].kind != EM_VARIABLE_INNER)
+    for (unsigned i = 0; i < count && !r; i++)
+        if (v[i].kind == EM_VARIABLE_MEMORY)
+            r = make_memory(m, i);
+        else if (v[i].kind != EM_VARIABLE_INNER)
             m->variables[i] = EM_REFERENCE_NUMBER(i);
-    for (unsigned i = 0; i < m->image->variable_count && !r; i++)
-        if (m->image->variables[i].kind == EM_VARIABLE_MEMORY)
+    for (unsigned i = 0; i < count && !r; i++)
+        if (v[i].kind == EM_VARIABLE_MEMORY && !is_shared(m, i))
             initialise(m, i);
+    for (unsigned i = 0; i < count && !r && m->managed; i++)
+        if (v[i].kind == EM_VARIABLE_MEMORY && v[i].managed)
+            m->managed[i] = m->variables[i];
     return r;
+}
+
+void em_module_free_managed(const struct em_image *image, uint64_t *managed)
+{
+    em_assert_locked();
+    for (unsigned i = 0; i < image->variable_count; i++) {
+        free_memory(managed[i]);
+        managed[i] = 0;
+    }
+}
+
+void em_module_leave_library(struct em_module *m)
+{
+    em_assert_locked();
+    for (unsigned i = 0; i < m->image->variable_count; i++)
+        if (is_shared(m, i))
+            m->variables[i] = 0;
+    m->managed = NULL;
+    m->library = NULL;
 }
 
 CUresult em_module_find_variable(const struct em_module *m, const char *name, CUdeviceptr *address,
@@ -118,7 +165,8 @@ static void finish_module(struct em_object *object)
     dm_free(m);
 }
 
-CUresult em_module_new(struct em_context *context, struct em_image *image, struct em_module **out)
+CUresult em_module_new(struct em_context *context, struct em_image *image, uint64_t *managed,
+                       struct em_module **out)
 {
     em_assert_locked();
     struct em_module *m = dm_calloc(1, sizeof *m);
@@ -142,6 +190,7 @@ CUresult em_module_new(struct em_context *context, struct em_image *image, struc
         return r;
     }
     m->image = image;
+    m->managed = managed;
     em_image_ref(image);
     r = make_variables(m);
     if (r) {
@@ -185,7 +234,7 @@ static CUresult load(struct em_image *image, CUmodule *out)
 {
     struct em_module *m;
     em_lock();
-    CUresult r = em_module_new(em_self.current, image, &m);
+    CUresult r = em_module_new(em_self.current, image, NULL, &m);
     em_image_unref(image);
     if (!r)
         *out = em_module_handle(m);

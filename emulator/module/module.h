@@ -31,7 +31,8 @@ struct em_module {
     struct em_library *library;     // that it belongs to, or NULL. Not a reference
     struct em_function **functions; // by code; NULL until asked for
     uint64_t *variables;            // their addresses, by variable; 0: it has no memory
-    uint64_t *references;           // handles of texture and surface references; 0 until asked for
+    uint64_t *managed; // the library's addresses of managed variables; NULL: they are the module's
+    uint64_t *references; // handles of texture and surface references; 0 until asked for
 };
 
 // Arguments of the launch calls of CUDA 3, which are set one by one.
@@ -82,8 +83,14 @@ CUresult em_module_find_variable(const struct em_module *m, const char *name, CU
 
 // ---- for the other files of this room. Precondition: em_lock held ----
 
-// A module of `image`, to which it takes a reference, in `context`.
-CUresult em_module_new(struct em_context *context, struct em_image *image, struct em_module **out);
+// A module of `image`, to which it takes a reference, in `context`. `managed` has the addresses of
+// a library's managed variables, which its modules share, by variable: the first module allocates
+// them, and em_module_free_managed frees them. If it is NULL, the module has its own.
+CUresult em_module_new(struct em_context *context, struct em_image *image, uint64_t *managed,
+                       struct em_module **out);
+void em_module_free_managed(const struct em_image *image, uint64_t *managed);
+// A module that outlives its library, because its context has failed: the managed variables end.
+void em_module_leave_library(struct em_module *m);
 // The function of a kernel, which is made if it does not exist.
 CUresult em_module_get_function(struct em_module *m, unsigned code, struct em_function **out);
 CUresult em_module_find(CUmodule handle, struct em_module **out);

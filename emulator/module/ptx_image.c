@@ -63,6 +63,7 @@ static void fill_variables(struct ptx_image *p)
                                    .initial = v->initial,
                                    .address_of = -1,
                                    .constant = v->space == PX_CONSTANT,
+                                   .managed = v->managed,
                                    .hidden = v->declared_at != NULL,
                                    .relocations = r};
         for (unsigned k = 0; k < v->relocation_count; k++) {

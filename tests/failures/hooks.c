@@ -210,6 +210,11 @@ static CUresult end_user_object(uint64_t handle)
     return r;
 }
 
+static CUresult end_library(uint64_t handle)
+{
+    return cuLibraryUnload((CUlibrary)(uintptr_t)handle);
+}
+
 static bool is_ended(char *text, size_t capacity)
 {
     static const enum em_type types[] = {
@@ -231,6 +236,10 @@ static bool is_ended(char *text, size_t capacity)
         EM_GRAPH_EXEC,
         EM_GRAPH_CONDITIONAL,
         EM_USER_OBJECT,
+        EM_MODULE,
+        EM_FUNCTION,
+        EM_LIBRARY,
+        EM_KERNEL,
     };
     char what[160];
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -268,6 +277,7 @@ static bool end_everything(char *text, size_t capacity)
     if (em_driver_state != EM_DRIVER_READY || !all_work_ends())
         return true;
     end_contexts();
+    end_objects(EM_LIBRARY, end_library);
     end_mappings();
     end_objects(EM_GRAPH_EXEC, end_exec);
     end_objects(EM_GRAPH, end_graph);

@@ -133,6 +133,15 @@ static void variables(void)
         {TOP(".global .u32 _g;"), TOP(".global .u32 _;"), -EINVAL, "not a variable's name"},
         {".version 2.1\n.target sm_20\n.const[2] .u32 c;", TOP(".const[2] .u32 c;"), -EINVAL,
          "ended with PTX version 2.2"},
+        {TOP(".global .attribute(.managed) .u32 m;"), TOP(".const .attribute(.managed) .u32 m;"),
+         -EINVAL, "only variables in .global"},
+        {TOP(".global .attribute(.managed) .u32 m;"), TOP(".shared .attribute(.managed) .u32 m;"),
+         -EINVAL, "only variables in .global"},
+        {TOP(".global .attribute(.managed) .u32 m;"), TOP(".global .attribute(.wild) .u32 m;"),
+         -EINVAL, "not an attribute"},
+        {".version 4.0\n.target sm_30\n.global .attribute(.managed) .u32 m;",
+         ".version 4.0\n.target sm_20\n.global .attribute(.managed) .u32 m;", -EINVAL,
+         "but the text has 4.0 and sm_20"},
     };
     CHECK(pairs);
 }
