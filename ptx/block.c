@@ -11,6 +11,7 @@
 #include "checker.h"
 #include "draw.h"
 #include "fault.h"
+#include "stepping.h"
 
 static uint64_t up(uint64_t n, uint64_t unit)
 {
@@ -379,6 +380,8 @@ void px_block_start(struct px_block *block, uint64_t linear)
         memset(&block->barriers, 0, sizeof block->barriers);
     if (block->checker)
         px_checker_start(block->checker);
+    if (block->stepping)
+        px_stepping_start(block->stepping);
     for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
         fill_for_block(block, block->warps[i].w.r);
         px_warp_start(&block->warps[i], first, lanes_of(block, i));

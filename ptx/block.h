@@ -6,6 +6,7 @@
 #include "warp.h"
 
 struct px_checker;
+struct px_stepping;
 
 // A block that runs, or the place for one: its warps keep their registers while they wait. If warps
 // of a program never wait for others, one warp has all of them in turn (`single`).
@@ -15,8 +16,9 @@ struct px_block {
     struct kn_memory memory;
     struct kn_objects objects;
     struct px_barriers barriers;
-    struct px_checker *checker; // NULL: accesses are not checked
-    uint32_t number[3];         // %ctaid
+    struct px_checker *checker;   // NULL: accesses are not checked
+    struct px_stepping *stepping; // NULL: no warp is stepped
+    uint32_t number[3];           // %ctaid
     uint64_t linear;
     uint32_t thread_count, warp_count;
     uint32_t running;  // warps that have not ended

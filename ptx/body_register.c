@@ -75,8 +75,10 @@ static px_register make(struct px_body *b, const struct px_declared *d, const ch
     px_register first = PX_NONE;
     for (unsigned i = 0; i < d->length; i++) {
         const px_register reg = px_temporary(b->l, px_type_letter(d->type));
-        if (reg != PX_NONE)
+        if (reg != PX_NONE) {
             b->l->registers[reg].name = name;
+            b->l->registers[reg].real = d->type == PX_F32 || d->type == PX_F64;
+        }
         first = i ? first : reg;
     }
     return first;

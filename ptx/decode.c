@@ -15,10 +15,11 @@
 #include "block.h"
 #include "checker.h"
 #include "stall.h"
+#include "stepping.h"
 
 enum {
     DIRECT_SOURCES = 3,
-    OPS_MOST = 5 // of one operation: meet, branch over, together, check, and itself
+    OPS_MOST = 6 // of one operation: meet, step, branch over, together, check, and itself
 };
 
 struct decoder {
@@ -28,6 +29,7 @@ struct decoder {
     unsigned form_count;
     bool checked;   // with operations of checker.h
     bool counts;    // backward branches
+    bool stepped;   // with operations of stepping.h
     bool *meets;    // by operation: the program's, and after operations that are branched over
     bool *skips;    // by operation: a copy that find_copies has made unnecessary
     uint32_t *more; // kn_op.more of all operations
@@ -56,7 +58,7 @@ static uint32_t size_of(char letter)
 static bool is_copy(const struct decoder *d, const struct px_op *op)
 {
     const struct px_register_info *registers = d->program->registers;
-    return op->code == PX_FORM && op->guard == PX_NONE && op->destinations == 1 &&
+    return !d->stepped && op->code == PX_FORM && op->guard == PX_NONE && op->destinations == 1 &&
            op->sources == 1 && !strncmp(d->forms[op->form].name, "mov.", 4) &&
            registers[op->operands[0]].letter == registers[op->operands[1]].letter;
 }
@@ -110,43 +112,13 @@ static void lay_out(struct decoder *d, const px_register *same)
     d->out->file_B = (uint32_t)at;
 }
 
-static int time_of(const struct px_register_info *r)
-{
-    enum { NEVER, LAUNCH, BLOCK, WARP };
-    if (r->fill == PX_FILL_BY_OPS)
-        return NEVER;
-    if (r->fill != PX_FILL_SPECIAL)
-        return LAUNCH;
-    switch ((enum px_special)r->index) {
-    case PX_SPECIAL_TID_X:
-    case PX_SPECIAL_TID_Y:
-    case PX_SPECIAL_TID_Z:
-    case PX_SPECIAL_WARPID:
-        return WARP;
-    case PX_SPECIAL_CTAID_X:
-    case PX_SPECIAL_CTAID_Y:
-    case PX_SPECIAL_CTAID_Z:
-    case PX_SPECIAL_CLUSTERID_X:
-    case PX_SPECIAL_CLUSTERID_Y:
-    case PX_SPECIAL_CLUSTERID_Z:
-    case PX_SPECIAL_CLUSTER_CTAID_X:
-    case PX_SPECIAL_CLUSTER_CTAID_Y:
-    case PX_SPECIAL_CLUSTER_CTAID_Z:
-    case PX_SPECIAL_CLUSTER_CTARANK:
-    case PX_SPECIAL_SMID:
-        return BLOCK;
-    default:
-        return LAUNCH;
-    }
-}
-
 static void list_fills(struct decoder *d, px_register *list)
 {
     struct px_fills *const fills[] = {NULL, &d->out->launch, &d->out->block, &d->out->warp};
     for (int when = 1; when <= 3; when++) {
         fills[when]->registers = list;
         for (uint32_t i = 0; i < d->program->register_count; i++)
-            if (time_of(&d->program->registers[i]) == when)
+            if ((int)px_fill_time(&d->program->registers[i]) == when)
                 list[fills[when]->count++] = i;
         list += fills[when]->count;
     }
@@ -203,7 +175,8 @@ static kn_lane_fn *check_of(const struct decoder *d, const struct px_op *op)
 static uint32_t ops_for(const struct decoder *d, uint32_t i)
 {
     const struct px_op *op = &d->program->ops[i];
-    return !d->skips[i] + d->meets[i] + is_branched_over(op) + (op->code == PX_FORM_TOGETHER) +
+    return !d->skips[i] + d->meets[i] + (d->stepped && px_step_begins(d->program, i)) +
+           is_branched_over(op) + (op->code == PX_FORM_TOGETHER) +
            (!d->skips[i] && check_of(d, op));
 }
 
@@ -387,6 +360,12 @@ static void put(struct decoder *d, uint32_t i)
         start(op, to, px_op_nothing, px_op_meet);
         to++;
     }
+    if (d->stepped && px_step_begins(d->program, i)) {
+        start(op, to, px_op_step, px_op_step);
+        set_guard(d, op, to, false);
+        to->i = i;
+        to++;
+    }
     if (d->skips[i])
         return;
     if (is_branched_over(op)) {
@@ -444,6 +423,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     struct decoder d = {.program = program,
                         .out = out,
                         .checked = flags & PX_DECODE_CHECKED,
+                        .stepped = flags & PX_DECODE_STEPPED,
                         .counts = program->waits || flags & PX_DECODE_COUNTED};
     d.forms = kn_forms(&d.form_count);
     out->program = program;

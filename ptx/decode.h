@@ -27,9 +27,13 @@ enum px_decode_flag {
     PX_DECODE_CHECKED = 1, // with the operations of checker.h
     PX_DECODE_COUNTED = 2, // backward branches use up the warp's budget, also if no lane waits for
                            // others
+    PX_DECODE_STEPPED = 4, // with the operations of stepping.h, and without find_copies
 };
 
 // Returns the decoded form of a program, which is made by the first call with these flags (enum
 // px_decode_flag) and lives as long as the program; or NULL if host memory is short. Thread-safe.
 const struct px_decoded *px_decode(const struct px_program *program, unsigned flags);
+// When a register is filled in.
+enum px_fill_time { PX_FILL_NEVER, PX_FILL_LAUNCH, PX_FILL_BLOCK, PX_FILL_WARP };
+enum px_fill_time px_fill_time(const struct px_register_info *r);
 void px_decoded_free(struct px_decoded *decoded);

@@ -15,6 +15,7 @@
 #include "draw.h"
 #include "fault.h"
 #include "guard.h"
+#include "stepping.h"
 #include "kn_float.h"
 #include "stall.h"
 
@@ -64,9 +65,12 @@ static bool add_place(struct run *run)
     p->block = (struct px_block *)(((uintptr_t)p->memory + 63) / 64 * 64);
     px_block_init(p->block, run->grid, run->decoded, run->single);
     run->count++;
-    if (run->grid->host->checks)
+    const struct px_host *host = run->grid->host;
+    if (host->checks)
         p->block->checker = px_checker_new(p->block);
-    return !run->grid->host->checks || p->block->checker;
+    if (host->stepper)
+        p->block->stepping = px_stepping_new(p->block);
+    return (!host->checks || p->block->checker) && (!host->stepper || p->block->stepping);
 }
 
 static uint64_t next_block(struct run *run)
@@ -233,6 +237,7 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
         return fail_cluster(grid);
     struct run run = {.grid = grid, .first = first, .next = first, .end = end};
     run.decoded = px_decode(program, (grid->host->checks ? PX_DECODE_CHECKED : 0) |
+                                         (grid->host->stepper ? PX_DECODE_STEPPED : 0) |
                                          (grid->branches_most ? PX_DECODE_COUNTED : 0));
     if (!run.decoded)
         return fail_memory(grid, program->op_count * sizeof(struct kn_op));
@@ -252,6 +257,7 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
     for (uint32_t i = 0; i < run.count; i++) {
         px_checker_free(run.places[i].block->checker);
         px_stall_finish(&run.places[i].stall);
+        px_stepping_free(run.places[i].block->stepping);
         dm_free(run.places[i].memory);
     }
     dm_free(run.places);

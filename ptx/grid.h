@@ -8,6 +8,7 @@
 #include "check.h"
 #include "kn_lanes.h"
 #include "program.h"
+#include "step.h"
 
 enum px_failure_kind {
     PX_FAILED_ADDRESS, // the access was outside memory that kernels may access
@@ -56,7 +57,8 @@ struct px_host {
     // clause without a full stop.
     uint64_t (*allocate)(void *context, uint64_t size_B);
     bool (*free)(void *context, uint64_t address, char *why, size_t why_B);
-    const struct px_checks *checks; // NULL: accesses are not checked
+    const struct px_checks *checks;   // NULL: accesses are not checked
+    const struct px_stepper *stepper; // NULL: no warp is stepped
     uint64_t device_first, device_end;
     uint64_t shared_window, local_window;
 };

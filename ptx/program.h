@@ -99,6 +99,7 @@ struct px_register_info {
     char letter; // as in kn_form.operands: p, h, w, l, x
     enum px_fill fill;
     bool generic;
+    bool real; // declared as .f32 or .f64
     uint32_t index, size_B;
     uint64_t value, value_high; // a predicate's constant: 0 or 1
     const char *name;           // of the PTX text, for messages and for stepping; or NULL
@@ -212,7 +213,7 @@ struct px_program {
     bool order_free;
     struct px_object_uses objects;
     // Of decode.c, by the launch's enum px_decode_flag; NULL until the first such launch.
-    struct px_decoded *decoded[4];
+    struct px_decoded *decoded[8];
 };
 
 // The address of a function: its index + 1, so that no function is NULL.

@@ -6,6 +6,7 @@
 
 #include "module_state.h"
 #include "program.h"
+#include "step.h"
 
 struct location {
     uint64_t file, line;
@@ -68,6 +69,28 @@ static const struct px_function *function_find(const struct px_module *m, unsign
             best = f;
     }
     return best;
+}
+
+size_t px_line_text(const struct px_module *module, uint32_t function, unsigned line,
+                    const char **out)
+{
+    const struct px_function *f = &module->functions[function];
+    const struct px_part *part = &module->state->parts[module->state->functions[function].part];
+    const char *at = part->text + f->body_at, *end = part->text + f->body_end;
+    for (unsigned n = f->body_line; at && n < line; n++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    if (!at || line < f->body_line)
+        return 0;
+    const char *last = memchr(at, '\n', (size_t)(end - at));
+    last = last ? last : end;
+    while (at < last && (*at == ' ' || *at == '\t'))
+        at++;
+    while (at < last && (last[-1] == ' ' || last[-1] == '\t' || last[-1] == '\r'))
+        last--;
+    *out = at;
+    return (size_t)(last - at);
 }
 
 bool px_source_line(const struct px_module *module, const struct px_program *program, unsigned line,

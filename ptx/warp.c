@@ -5,6 +5,7 @@
 #include "block.h"
 #include "draw.h"
 #include "fault.h"
+#include "stepping.h"
 #include "lanes/lanes.inc.h"
 
 enum { TURN_BRANCHES = 64 };
@@ -131,6 +132,8 @@ const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const stru
 {
     warp->w.lanes &= ~lanes;
     warp->block->running -= !warp->w.lanes;
+    if (!warp->w.lanes && warp->block->stepping)
+        px_stepping_end(warp->block->stepping, warp);
     if (warp->block->barriers.used)
         px_barriers_ended(warp->block);
     if (warp->w.active & ~lanes) {
@@ -147,6 +150,8 @@ void px_warp_start(struct px_warp *warp, const struct kn_op *first, uint32_t lan
     warp->turn = warp->last_turn = warp->backward = 0;
     warp->fragments[0] = (struct px_fragment){.at = first, .lanes = lanes};
     warp->count = 1;
+    if (warp->block->stepping)
+        px_stepping_warp(warp->block->stepping, warp);
 }
 
 unsigned px_warp_run(struct px_warp *warp)

@@ -305,6 +305,11 @@ static void read_trace(const char *value)
     config.trace_path = value;
 }
 
+static void read_step(const char *value)
+{
+    config.step = value;
+}
+
 static const struct setting {
     const char *name;
     void (*read)(const char *value); // NULL if only tools or tests use the setting
@@ -322,6 +327,7 @@ static const struct setting {
     {"CARDLESS_DEADLOCK_MS", read_deadlock_ms},
     {"CARDLESS_KERNEL_BRANCHES", read_kernel_branches},
     {"CARDLESS_CHECK", read_check},
+    {"CARDLESS_STEP", read_step},
     {"CARDLESS_DEVICES", read_devices},
     {"CARDLESS_TRACE", read_trace},
     {"CARDLESS_REPORT", read_report},
@@ -392,7 +398,7 @@ static void read_environment(void)
     // Copy the strings, because the program may change its environment later. These few bytes live
     // as long as the process.
     const char **kept[] = {&config.devices, &config.trace_path, &config.sink_path,
-                           &config.schedule_log_path};
+                           &config.schedule_log_path, &config.step};
     for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++) {
         const char *copy = *kept[i] ? strdup(*kept[i]) : NULL;
         if (copy)

@@ -42,6 +42,7 @@ struct em_config {
     bool check_race;   // race
     bool check_exits;  // exit
     bool check_aborts; // abort
+    const char *step;  // CARDLESS_STEP=LIST, or NULL: see ptx_step.c
     bool have_seed;    // CARDLESS_SEED=N
     uint64_t seed;
     bool have_uuid; // CARDLESS_UUID=HEX, for device 0; if unset, it is the Vulkan device's

@@ -28,6 +28,7 @@
 #include "program.h"
 #include "ptx_object.h"
 #include "ptx_check.h"
+#include "ptx_step.h"
 #include "quirk.h"
 #include "schedule_log.h"
 #include "scheduler.h"
@@ -374,14 +375,16 @@ static CUresult run_grid(const struct em_grid *grid)
     if (program->prints)
         em_kernel_output_start(&job.output, grid->context);
     job.model.seed = draw_seed(&job);
+    job.host.stepper = em_ptx_step_start(grid, grid->code->name);
     const uint64_t work = job.blocks * em_extent_volume(grid->threads) * program->op_count;
     if (program->order_free && !grid->cooperative && !grid->cluster.x && job.blocks > 1 &&
-        work >= PART_MIN_OPS && !job.host.checks && em_workers_may_help())
+        work >= PART_MIN_OPS && !job.host.checks && !job.host.stepper && em_workers_may_help())
         job.parts = job.blocks < PARTS_MOST ? job.blocks : PARTS_MOST;
     if (job.parts == 1)
         run_part(&job, 0);
     else
         em_workers_run(run_part, &job, job.parts);
+    em_ptx_step_finish(job.host.stepper);
     if (job.objects.held || job.objects.empty)
         em_ptx_objects_finish(&job.objects, &ptx_code(grid->code)->said_empty);
     if (program->prints)
