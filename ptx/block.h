@@ -30,6 +30,7 @@ struct px_block {
     struct px_warp *warps; // warp_count, or 1 if single
     struct px_warp *volatile current;
     uint32_t next_warp; // single: that is to run next
+    bool started;       // single: that warp has started
 };
 
 // Bytes of a block's memory, in which px_block_init finds everything.

@@ -28,7 +28,6 @@ struct decoder {
     const struct kn_form *forms;
     unsigned form_count;
     bool checked;   // with operations of checker.h
-    bool counts;    // backward branches
     bool stepped;   // with operations of stepping.h
     bool *meets;    // by operation: the program's, and after operations that are branched over
     bool *skips;    // by operation: a copy that find_copies has made unnecessary
@@ -250,9 +249,11 @@ static bool is_constant(const struct decoder *d, px_register reg)
 // An enum px_back for a branch.
 static uint32_t back_of(const struct decoder *d, uint32_t from, uint32_t target)
 {
-    if (target > from || !d->counts)
+    if (target > from)
         return PX_FORWARD;
-    return d->program->waits && d->acts[from + 1] == d->acts[target] ? PX_BACK_PURE : PX_BACK;
+    if (!d->program->waits)
+        return PX_BACK_ALONE;
+    return d->acts[from + 1] == d->acts[target] ? PX_BACK_PURE : PX_BACK;
 }
 
 static void put_branch(struct decoder *d, uint32_t i, struct kn_op *to)
@@ -269,18 +270,16 @@ static void put_branch(struct decoder *d, uint32_t i, struct kn_op *to)
 static void put_table(struct decoder *d, uint32_t i, struct kn_op *to)
 {
     const struct px_op *op = &d->program->ops[i];
-    bool back = false, pure = true;
     start(op, to, px_op_branch_table, px_op_branch_table);
     set_guard(d, op, to, false);
     set_operands(d, op, to);
     to->more = d->more + d->more_count;
     for (uint32_t k = 0; k < op->target_count; k++) {
         d->more[d->more_count++] = (uint32_t)(op_at(d, op->targets[k]) - to);
-        back |= op->targets[k] <= i;
-        pure &= back_of(d, i, op->targets[k]) != PX_BACK;
+        const uint32_t back = back_of(d, i, op->targets[k]);
+        to->count = back > to->count ? back : to->count;
     }
     to->i = op->target_count;
-    to->count = !back || !d->counts ? PX_FORWARD : pure ? PX_BACK_PURE : PX_BACK;
 }
 
 static kn_lane_fn *run_of(const struct px_op *op)
@@ -423,8 +422,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     struct decoder d = {.program = program,
                         .out = out,
                         .checked = flags & PX_DECODE_CHECKED,
-                        .stepped = flags & PX_DECODE_STEPPED,
-                        .counts = program->waits || flags & PX_DECODE_COUNTED};
+                        .stepped = flags & PX_DECODE_STEPPED};
     d.forms = kn_forms(&d.form_count);
     out->program = program;
     out->ops = (struct kn_op *)(out + 1);

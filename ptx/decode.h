@@ -25,9 +25,7 @@ struct px_decoded {
 
 enum px_decode_flag {
     PX_DECODE_CHECKED = 1, // with the operations of checker.h
-    PX_DECODE_COUNTED = 2, // backward branches use up the warp's budget, also if no lane waits for
-                           // others
-    PX_DECODE_STEPPED = 4, // with the operations of stepping.h, and without find_copies
+    PX_DECODE_STEPPED = 2, // with the operations of stepping.h, and without find_copies
 };
 
 // Returns the decoded form of a program, which is made by the first call with these flags (enum

@@ -18,10 +18,12 @@
 #include "stepping.h"
 #include "kn_float.h"
 #include "stall.h"
+#include "watch.h"
 
 enum {
-    TURN_BUDGET = 256,    // backward branches of a warp in a turn
-    PLACES_MOST = 1 << 14 // of blocks that run at the same time
+    ALONE_BUDGET = 1 << 16, // the next one, if blocks cannot wait for each other
+    TURN_BUDGET = 256,      // backward branches of a warp in a turn
+    PLACES_MOST = 1 << 14   // of blocks that run at the same time
 };
 
 struct place {
@@ -45,6 +47,7 @@ struct run {
     bool limited;       // time limits have passed before this turn
     uint64_t phases;    // that have completed, in all blocks
     uint64_t fruitless; // time limits of waits for a phase since the last of them
+    struct px_watch watch;
 };
 
 static bool add_place(struct run *run)
@@ -101,7 +104,7 @@ static bool is_endless(const struct run *run, struct place *p)
 static int64_t budget_of(const struct run *run)
 {
     const uint64_t most = run->grid->branches_most;
-    const int64_t budget = run->together ? TURN_BUDGET : INT64_MAX - 1;
+    const int64_t budget = run->together ? TURN_BUDGET : ALONE_BUDGET;
     return most && most < (uint64_t)budget ? (int64_t)most : budget;
 }
 
@@ -206,7 +209,8 @@ static int run_all(struct run *run)
             px_stall_fail(&stalled, 1);
             return -EDEADLK;
         }
-        if (!run->ended && run->next < run->end && places < PLACES_MOST)
+        px_watch(&run->watch, first_busy(run));
+        if (run->together && !run->ended && run->next < run->end && places < PLACES_MOST)
             places = places * 2 < blocks ? places * 2 : blocks;
     } while (run->next < run->end || first_busy(run));
     return 0;
@@ -237,8 +241,7 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
         return fail_cluster(grid);
     struct run run = {.grid = grid, .first = first, .next = first, .end = end};
     run.decoded = px_decode(program, (grid->host->checks ? PX_DECODE_CHECKED : 0) |
-                                         (grid->host->stepper ? PX_DECODE_STEPPED : 0) |
-                                         (grid->branches_most ? PX_DECODE_COUNTED : 0));
+                                         (grid->host->stepper ? PX_DECODE_STEPPED : 0));
     if (!run.decoded)
         return fail_memory(grid, program->op_count * sizeof(struct kn_op));
     run.together = program->waits || grid->cooperative;

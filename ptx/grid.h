@@ -40,6 +40,15 @@ struct px_failure {
     char text[512]; // a sentence without a full stop
 };
 
+// Where a block of a grid is that has not ended for a long time.
+enum { PX_SLOW_LINES = 4 };
+struct px_slow {
+    uint32_t block[3], thread[3]; // of the first place
+    unsigned lines[PX_SLOW_LINES];
+    uint32_t threads[PX_SLOW_LINES]; // of the block, that are at that line
+    unsigned count;
+};
+
 // What a grid needs from its surroundings.
 struct px_host {
     void *context; // for the functions below
@@ -57,6 +66,9 @@ struct px_host {
     // clause without a full stop.
     uint64_t (*allocate)(void *context, uint64_t size_B);
     bool (*free)(void *context, uint64_t address, char *why, size_t why_B);
+    // Called once by each px_run that has run for so long, in processor time; 0: never.
+    uint64_t patience_ns;
+    void (*slow)(void *context, const struct px_slow *slow);
     const struct px_checks *checks;   // NULL: accesses are not checked
     const struct px_stepper *stepper; // NULL: no warp is stepped
     uint64_t device_first, device_end;

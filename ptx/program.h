@@ -213,7 +213,7 @@ struct px_program {
     bool order_free;
     struct px_object_uses objects;
     // Of decode.c, by the launch's enum px_decode_flag; NULL until the first such launch.
-    struct px_decoded *decoded[8];
+    struct px_decoded *decoded[4];
 };
 
 // The address of a function: its index + 1, so that no function is NULL.

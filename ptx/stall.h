@@ -12,6 +12,9 @@
 //     state     A ─────▶ B ─────▶ C ─────▶ B ─────▶ C …
 //     kept      A        B        B        B        deadlock at round 4
 //
+// The branch of a new kind of operation should count as progress until somebody has thought about
+// it: an overlooked deadlock is reported by watch.h, but a false one ends a good kernel.
+//
 // The state of the last round whose number is a power of two is kept, so a cycle of any length is
 // found (Brent's algorithm). A counter that ends the loop some time makes every state differ.
 #pragma once

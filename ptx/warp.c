@@ -173,6 +173,8 @@ static struct px_fragment branch(struct px_warp *warp, uint32_t lanes, const str
     if (!op->count)
         return f;
     warp->budget--;
+    if (op->count == PX_BACK_ALONE)
+        return f;
     warp->block->moved |= op->count == PX_BACK;
     if (++f.backward >= TURN_BRANCHES) {
         f.backward = 0;
@@ -190,9 +192,21 @@ static const struct kn_op *next_in_budget(struct px_warp *warp)
     return stop(warp, PX_STOP_TURN);
 }
 
+// The usual case: no other fragment is there, and the budget is not used up.
+static inline bool go_alone(const struct kn_op *op, struct px_warp *warp)
+{
+    if (warp->count || (op->count && warp->budget <= 0))
+        return false;
+    if (!op->count)
+        return true;
+    warp->budget--;
+    warp->block->moved |= op->count == PX_BACK;
+    return true;
+}
+
 static const struct kn_op *go(const struct kn_op *op, struct px_warp *warp)
 {
-    if (!op->count && !warp->count)
+    if (go_alone(op, warp))
         return op->to;
     px_warp_put(warp, branch(warp, warp->w.active, op, op->to));
     return next_in_budget(warp);
@@ -200,7 +214,7 @@ static const struct kn_op *go(const struct kn_op *op, struct px_warp *warp)
 
 const struct kn_op *px_op_jump(const struct kn_op *op, struct kn_warp *w)
 {
-    if (!op->count)
+    if (go_alone(op, px_warp_of(w)))
         KN_GO(op->to);
     return go(op, px_warp_of(w));
 }
@@ -225,7 +239,7 @@ const struct kn_op *px_op_branch(const struct kn_op *op, struct kn_warp *w)
         KN_NEXT;
     if (taken != UINT32_MAX)
         return split(op, w, taken);
-    if (!op->count)
+    if (go_alone(op, px_warp_of(w)))
         KN_GO(op->to);
     return go(op, px_warp_of(w));
 }

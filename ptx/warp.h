@@ -25,11 +25,12 @@ enum px_stop {
     PX_STOP_FAILED,                // the grid's failure is described
 };
 
-// kn_op.count of branches in programs whose lanes may wait for others: whether it goes backwards.
+// kn_op.count of branches: whether it goes backwards.
 enum px_back {
     PX_FORWARD,
+    PX_BACK_ALONE, // lanes of the program never wait for others, so none has to let others run
+    PX_BACK_PURE,  // round a loop that cannot be progress: see stall.h
     PX_BACK,
-    PX_BACK_PURE, // round a loop that cannot be progress: see stall.h
 };
 
 enum px_fragment_state { PX_READY, PX_AT_MEMBERS, PX_AT_BARRIER, PX_AT_PHASE };

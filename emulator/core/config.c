@@ -17,7 +17,7 @@
 
 // How long a thread waits before its wait is examined. No wait for another process that goes well
 // takes so long, and a longer one is reported but not harmed.
-enum { DEADLOCK_MS = 10000 };
+enum { DEADLOCK_MS = 10000, KERNEL_MS = 10000 };
 
 static struct em_config config;
 static pthread_once_t config_once = PTHREAD_ONCE_INIT;
@@ -127,6 +127,11 @@ static void read_deadlock(const char *value)
 static void read_kernel_branches(const char *value)
 {
     read_number("CARDLESS_KERNEL_BRANCHES", value, &config.kernel_branches);
+}
+
+static void read_kernel_ms(const char *value)
+{
+    read_number("CARDLESS_KERNEL_MS", value, &config.kernel_ms);
 }
 
 static void read_schedule_log(const char *value)
@@ -326,6 +331,7 @@ static const struct setting {
     {"CARDLESS_DEADLOCK", read_deadlock},
     {"CARDLESS_DEADLOCK_MS", read_deadlock_ms},
     {"CARDLESS_KERNEL_BRANCHES", read_kernel_branches},
+    {"CARDLESS_KERNEL_MS", read_kernel_ms},
     {"CARDLESS_CHECK", read_check},
     {"CARDLESS_STEP", read_step},
     {"CARDLESS_DEVICES", read_devices},
@@ -384,6 +390,7 @@ static void read_environment(void)
 {
     config.sink = EM_SINK_TEXT;
     config.deadlock_ms = DEADLOCK_MS;
+    config.kernel_ms = KERNEL_MS;
     if (getauxval(AT_SECURE)) {
         report_ignored();
         return;

@@ -36,6 +36,7 @@ struct em_config {
     uint64_t deadlock_ms;          // CARDLESS_DEADLOCK_MS=N; 0: waits are never examined
     bool deadlock_aborts;          // CARDLESS_DEADLOCK=report|abort
     uint64_t kernel_branches;      // CARDLESS_KERNEL_BRANCHES=N; 0: any number
+    uint64_t kernel_ms;            // CARDLESS_KERNEL_MS=N; 0: slow kernels are not reported
     // CARDLESS_CHECK: a list
     bool check_order;  // order
     bool check_memory; // memory

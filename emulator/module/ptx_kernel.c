@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "check_result.h"
 #include "choice.h"
+#include "clock.h"
 #include "config.h"
 #include "context.h"
 #include "device.h"
@@ -158,6 +159,7 @@ struct ptx_job {
     struct px_grid model;
     struct em_ptx_check check;
     uint64_t blocks, parts;
+    bool said_slow;       // atomic
     bool short_of_memory; // of a kernel that prints or allocates, whose blocks run in one part
     struct dm_mutex lock; // guards the rest
     bool failed;
@@ -205,6 +207,30 @@ static uint64_t allocate(void *context, uint64_t size_B)
 static bool free_memory(void *context, uint64_t address, char *why, size_t why_B)
 {
     return em_kernel_heap_free(((struct ptx_job *)context)->heap, address, why, why_B);
+}
+
+// Reports once that a launch may never end.
+static void slow(void *context, const struct px_slow *slow)
+{
+    struct ptx_job *job = context;
+    const struct ptx_code *c = ptx_code(job->grid->code);
+    char lines[1024] = "";
+    size_t used = 0;
+    if (__atomic_exchange_n(&job->said_slow, true, __ATOMIC_RELAXED))
+        return;
+    for (unsigned i = 0; i < slow->count; i++) {
+        char line[192];
+        em_ptx_line_text(c->program, slow->lines[i], line, sizeof line);
+        used +=
+            (size_t)snprintf(lines + used, sizeof lines - used, "%s%u thread%s at%s", i ? ", " : "",
+                             slow->threads[i], slow->threads[i] == 1 ? "" : "s", line + 1);
+    }
+    em_mistake(K07, CUDA_SUCCESS,
+               "kernel %s has run for %llu ms and goes on; block (%u,%u,%u) has %s, the first of "
+               "them thread (%u,%u,%u)",
+               c->code.name, (unsigned long long)em_config()->kernel_ms, slow->block[0],
+               slow->block[1], slow->block[2], lines, slow->thread[0], slow->thread[1],
+               slow->thread[2]);
 }
 
 static bool run_part(void *argument, uint64_t index)
@@ -307,6 +333,7 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
 {
     static uint64_t grids; // atomic
     job->objects = (struct em_ptx_objects){.grid = grid};
+    const uint64_t ms = em_config()->kernel_ms;
     job->host = (struct px_host){.context = job,
                                  .foreign = is_known,
                                  .object = find_object,
@@ -314,6 +341,9 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
                                  .complain = complain,
                                  .allocate = allocate,
                                  .free = free_memory,
+                                 .patience_ns =
+                                     ms < UINT64_MAX / DM_NS_PER_S ? ms * (DM_NS_PER_S / 1000) : 0,
+                                 .slow = slow,
                                  .shared_window = SHARED_WINDOW,
                                  .local_window = LOCAL_WINDOW};
     if (em_ptx_check_on()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Kernels that never end: CARDLESS_KERNEL_BRANCHES ends them, and no others.
+// Kernels that never end: CARDLESS_KERNEL_BRANCHES ends them, and no others; CARDLESS_KERNEL_MS
+// reports them.
 #include "kernel_text.h"
+#include <pthread.h>
 
 #define KERNEL(body)                                                                               \
     PTX_HEAD ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n"                                \
@@ -105,8 +107,79 @@ TEST(below_the_limit)
 TEST(no_limit)
 {
     ptx_start();
+    expect_good(200000);
+}
+
+// Each warp of each block has several turns, and adds once.
+TEST(many_turns)
+{
+    CUdeviceptr p;
+    ptx_start();
+    MUST(cuMemAlloc(&p, 4));
+    MUST(cuMemsetD32(p, 0, 1));
+    unsigned n = 100000;
+    CUfunction f = ptx_kernel(
+        ptx_load(KERNEL("$again: add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %n; @%q bra $again;\n"
+                        "red.global.add.u32 [%x], %i;\nret;\n")),
+        "k");
+    EXPECT_OK(ptx_run(f, 3, 70, (void *[]){&p, &n}));
+    EXPECT_EQ(ptx_word(p), 3 * 70 * n);
+}
+
+// ---- reports ----
+
+// Sets the word for which a kernel waits, when the driver has reported the kernel.
+static void *set_when_reported(void *word)
+{
+    while (!*test_reported())
+        sched_yield();
+    __atomic_store_n((unsigned *)word, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+#define WAIT(load)                                                                                 \
+    KERNEL(                                                                                        \
+        "mov.u32 %i, 1; mov.u32 %r, %tid.x; setp.ne.u32 %q, %r, 0;\n.loc 1 7 0\n@%q bra $wait;\n"  \
+        "$again:\n.loc 1 8 0\n" load " %r, [%x];\nsetp.eq.u32 %q, %r, 0;\n@%q bra $again;\n"       \
+        "$wait: bar.sync 0;\n")                                                                    \
+    ".file 1 \"wait.cu\"\n"
+
+static void expect_report(const char *text)
+{
+    CUdeviceptr p;
+    unsigned *word, n = 0;
+    pthread_t thread;
+    test_setting("CARDLESS_KERNEL_MS", "1");
+    ptx_start();
+    MUST(cuMemHostAlloc((void **)&word, 64, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&p, word, 0));
+    *word = 0;
+    CUfunction f = ptx_kernel(ptx_load(text), "k");
+    EXPECT_EQ(pthread_create(&thread, NULL, set_when_reported, word), 0);
+    EXPECT_OK(ptx_run(f, 2, 64, (void *[]){&p, &n}));
+    EXPECT_EQ(pthread_join(thread, NULL), 0);
+    EXPECT_DIAGNOSTIC(K07);
+    EXPECT(strstr(test_last_line(), "1 thread at line 18 (wait.cu:8)") != NULL);
+    EXPECT(strstr(test_last_line(), "63 threads at line 21") != NULL);
+}
+
+TEST(slow_reported)
+{
+    expect_report(WAIT("ld.global.u32"));
+}
+
+TEST(slow_reported_if_lanes_wait)
+{
+    expect_report(WAIT("ld.volatile.global.u32"));
+}
+
+TEST(slow_not_reported)
+{
+    test_setting("CARDLESS_KERNEL_MS", "0");
+    ptx_start();
     expect_good(20000);
 }
 
 TESTS(CASE(loop), CASE(loop_between_barriers), CASE(loop_that_waits), CASE(loop_by_table),
-      CASE(phase), CASE(says_where), CASE(below_the_limit), CASE(no_limit))
+      CASE(phase), CASE(says_where), CASE(below_the_limit), CASE(no_limit), CASE(many_turns),
+      CASE(slow_reported), CASE(slow_reported_if_lanes_wait), CASE(slow_not_reported))

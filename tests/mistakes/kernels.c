@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mistakes of kernels in PTX (K01 to K06).
+// Mistakes of kernels in PTX (K01 to K07).
 #include "../api/kernel_text.h"
 
 #define KERNEL(name, body)                                                                         \
@@ -207,7 +207,37 @@ TEST(k06_no_handle)
     EXPECT_DIAGNOSTIC(K06);
 }
 
+TEST(k07_endless)
+{
+    test_setting("CARDLESS_KERNEL_MS", "1");
+    CUdeviceptr p = start("memory");
+    // [K07 wrong]
+    // The counter goes round to 0, because the test is "not 0" instead of "less than 65536".
+    CUfunction k = kernel(KERNEL("k", "mov.u32 %r4, 0;\n"
+                                      "again: add.u32 %r4, %r4, 4096;\n"
+                                      "setp.ne.u32 %q, %r4, 0;\n"
+                                      "@%q bra again;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    // [end]
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_DIAGNOSTIC(K07);
+}
+
+TEST(k07_twin)
+{
+    CUdeviceptr p = start("memory");
+    // [K07 right]
+    CUfunction k = kernel(KERNEL("k", "mov.u32 %r4, 0;\n"
+                                      "again: add.u32 %r4, %r4, 4096;\n"
+                                      "setp.lt.u32 %q, %r4, 65536;\n"
+                                      "@%q bra again;\n"));
+    EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
+    // [end]
+    EXPECT_OK(cuCtxSynchronize());
+    EXPECT_NO_DIAGNOSTIC();
+}
+
 TESTS(CASE(k01_past_the_end), CASE(k01_twin), CASE(k02_shared), CASE(k02_twin),
       CASE(k03_no_barrier), CASE(k03_twin), CASE(k04_barrier_in_a_branch), CASE(k04_twin),
       CASE(k05_misaligned), CASE(k05_twin), CASE(k06_destroyed), CASE(k06_twin),
-      CASE(k06_no_handle))
+      CASE(k06_no_handle), CASE(k07_endless), CASE(k07_twin))

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Registers that are filled in before warps run: constants, addresses, arguments and special
+// registers. `file` is the register file of a warp.
+#pragma once
+#include "block.h"
+
+static inline uint64_t px_up(uint64_t n, uint64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+// Bytes of a block's shared memory.
+static inline uint32_t px_shared_size(const struct px_grid *grid)
+{
+    return grid->program->static_shared_B + grid->dynamic_shared_B;
+}
+
+// A special register that does not depend on the thread should be filled in as rarely as possible:
+// decode.c (time_of) says when.
+// Those that are the same in all blocks of a launch, in all warps of a block, and in a warp.
+void px_fill_launch(const struct px_block *block, char *file);
+void px_fill_block(const struct px_block *block, char *file);
+void px_fill_warp(const struct px_block *block, char *file, uint32_t warp);
