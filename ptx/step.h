@@ -23,7 +23,8 @@ struct px_step_fragment {
     uint32_t barrier; // PX_STEP_AT_BARRIER: its number
 };
 
-// A warp before an instruction, or after its last one. Valid during px_stepper.stop.
+// A warp before an instruction, or after its last one. Valid during px_stepper.stop, which should
+// copy the parts that it needs later.
 struct px_step {
     const struct px_program *program;
     uint32_t block[3], warp;

@@ -8,14 +8,15 @@
 #include "quirk.h"
 #include "synchronised.h"
 
-// em_context.mapped is the first of a context's resources that are mapped or implicitly acquired.
-// This is the first of those, of all contexts, that are written back at synchronisation.
+// A resource can be in two lists. Each context has one of its resources that are mapped or
+// implicitly acquired, which begins at em_context.mapped. The other one begins here: resources of
+// all contexts that are written back when the program synchronises.
 static struct em_graphics *first_sync;
 
 // ---- lists ----
 
 static void write_back_synchronised(void);
-// `wanted` is the length of the second list.
+// Called after each synchronisation if `wanted`, the length of the list above, is not 0.
 static struct em_sync_listener write_back_listener = {.after_copies = true,
                                                       .synchronised = write_back_synchronised};
 
@@ -129,8 +130,9 @@ static void write_back_synchronised(void)
     em_unlock();
 }
 
-// A walk over the resources in a context's list, during which em_lock may be released. It holds a
-// reference to the next one: the current one may leave the list, which is no reason to begin again.
+// The walk_* functions visit a context's list, although em_lock may be released in between. They
+// hold references to the current resource and to the next one, because the current one may leave
+// the list meanwhile.
 
 static struct em_graphics *walk_start(const struct em_context *context)
 {
@@ -140,7 +142,8 @@ static struct em_graphics *walk_start(const struct em_context *context)
     return g;
 }
 
-// Call this before em_lock is released; pass the result to walk_next.
+// Takes a reference to the next resource, and returns it for walk_next. Call this before em_lock
+// may be released.
 static struct em_graphics *walk_reserve(const struct em_graphics *g)
 {
     if (g->next_mapped)

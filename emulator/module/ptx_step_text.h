@@ -25,6 +25,7 @@ void em_step_instruction(struct em_step_text *to, const struct px_step *step);
 // A line for the lanes of each other place. Returns a hash of the fragments, and prints nothing if
 // it is `unless`.
 uint64_t em_step_fragments(struct em_step_text *to, const struct px_step *step, uint64_t unless);
-// "%r1 = 0, 1, 2 … 31", for some lanes, which are named unless they are `all`.
+// "%r1 = 0, 1, 2 … 31", for some lanes, which are named unless they are `all`. The register should
+// have a name.
 void em_step_register(struct em_step_text *to, const struct px_step *step, px_register reg,
                       uint32_t lanes, uint32_t all);

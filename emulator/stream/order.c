@@ -64,7 +64,8 @@ void em_order_submitted(struct em_command *c)
     c->entry = em_self.entry;
     if (s->of_graph || em_order.stopped)
         return;
-    if (em_order.host_changed) { // the commands from here on know it
+    // Commands that are submitted from now on come after all that the host has waited for.
+    if (em_order.host_changed) {
         em_clock_raise(&em_order.host, EM_ORDER_HOST, ++em_order.host_version);
         em_order.host_changed = false;
     }
@@ -100,7 +101,7 @@ void em_order_check_all(const struct em_command *c)
     em_order_stop_if_failed();
 }
 
-// The command knows all that ran before it in `other`.
+// Orders the command after all that ran before it in `other`.
 static void join_stream(struct em_order_point *p, const struct em_stream *other)
 {
     if (!other || !other->order.key)
@@ -113,7 +114,8 @@ static void join_stream(struct em_order_point *p, const struct em_stream *other)
                                                  .sequence = o->sequence});
 }
 
-// The host had waited for this when it submitted the stream's next command.
+// The stream's next command comes after all that the host had waited for when it submitted the
+// command.
 static void add_host(struct em_order_point *p, struct em_clock *host)
 {
     if (host == p->host)

@@ -15,7 +15,7 @@ struct julia {
     CUfunction draw, halve;
 };
 
-// Loads the kernels into the current context.
+// Loads the kernels into the current context, which should still be current at julia_close.
 void julia_open(struct julia *julia);
 void julia_close(struct julia *julia);
 

@@ -185,7 +185,7 @@ static int run_program(char **program, const struct step *s, int note)
         fprintf(stderr, "cardless step: cannot run %s: %s\n", *program, strerror(error));
         _exit(error == ENOENT ? 127 : 126);
     }
-    // The terminal sends Ctrl-C to both; the program decides.
+    // The terminal sends Ctrl-C to both, and the program should decide.
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     const int status = wait_for(child);

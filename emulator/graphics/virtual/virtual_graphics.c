@@ -93,10 +93,17 @@ static CUresult buffer_shape(uint64_t size, struct em_graphics_shape *out)
     return CUDA_SUCCESS;
 }
 
-// Whether an extent is given if, and only if, the kind has it.
-static bool fits(unsigned extent, bool wanted, unsigned most)
+// Checks one member of a texture's size. It must be 0 if textures of this kind do not have it.
+static CUresult check_extent(const char *name, unsigned extent, bool has_it, unsigned most)
 {
-    return wanted ? extent && extent <= most : !extent;
+    if (has_it && (!extent || extent > most))
+        return em_fail(CUDA_ERROR_INVALID_VALUE,
+                       "%s (%u) must be between 1 and %u for a texture of this kind", name, extent,
+                       most);
+    if (!has_it && extent)
+        return em_fail(CUDA_ERROR_INVALID_VALUE, "%s (%u) must be 0 for a texture of this kind",
+                       name, extent);
+    return CUDA_SUCCESS;
 }
 
 static CUresult texture_shape(const cardlessTextureDesc *d, struct em_graphics_shape *out)
@@ -114,12 +121,19 @@ static CUresult texture_shape(const cardlessTextureDesc *d, struct em_graphics_s
             "channels (%u) must be 1, 2 or 4, and format (%#x) must be an integer or float format",
             d->channels, (unsigned)d->format);
     bool high = kind != CARDLESS_TEXTURE_1D && kind != CARDLESS_TEXTURE_1D_ARRAY;
-    if (!fits(d->width, true, EXTENT_MAX) || !fits(d->height, high, EXTENT_MAX) ||
-        !fits(d->depth, kind == CARDLESS_TEXTURE_3D, EXTENT_MAX) ||
-        !fits(d->layers, array, LAYERS_MAX) || (cube && d->width != d->height))
+    CUresult r = check_extent("width", d->width, true, EXTENT_MAX);
+    if (!r)
+        r = check_extent("height", d->height, high, EXTENT_MAX);
+    if (!r)
+        r = check_extent("depth", d->depth, kind == CARDLESS_TEXTURE_3D, EXTENT_MAX);
+    if (!r)
+        r = check_extent("layers", d->layers, array, LAYERS_MAX);
+    if (r)
+        return r;
+    if (cube && d->width != d->height)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
-                       "width %u, height %u, depth %u and layers %u do not fit kind %d", d->width,
-                       d->height, d->depth, d->layers, kind);
+                       "width (%u) must equal height (%u), because a cube's faces are squares",
+                       d->width, d->height);
     uint32_t most = dm_layout_levels_most(d->width, d->height, d->depth);
     if (!d->levels || d->levels > most)
         return em_fail(CUDA_ERROR_INVALID_VALUE,
