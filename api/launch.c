@@ -55,12 +55,15 @@ CUresult api_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *para
 
 CUresult api_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 {
-    CUresult r = em_function_check(function, CUDA_ERROR_INVALID_HANDLE);
+    bool loaded = false;
+    CUresult r = em_function_is_loaded(function, &loaded);
     if (!r)
-        *state = CU_FUNCTION_LOADING_STATE_LOADED;
+        *state = loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return r;
 }
 
+// "Finalizes function loading for function. Calling this API with a fully loaded function has no
+// effect."
 CUresult api_cuFuncLoad(CUfunction function)
 {
     return em_function_check(function, CUDA_ERROR_INVALID_HANDLE);

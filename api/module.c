@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The manual's chapters "Module Management" and "Library Management".
 #include "api_bodies.h"
+#include "config.h"
 #include "error.h"
 #include "function.h"
 #include "jit_options.h"
@@ -54,7 +55,7 @@ CUresult api_cuModuleUnload(CUmodule hmod)
 // (recorded: device_misc/loading-mode)
 CUresult api_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
-    *mode = CU_MODULE_LAZY_LOADING;
+    *mode = em_config()->eager_loading ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
 }
 
@@ -91,8 +92,9 @@ CUresult api_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmo
 
 enum { LIBRARY_OPTIONS = CU_LIBRARY_BINARY_IS_PRESERVED + 1 };
 
-// An option may have no value.
-static CUresult check_library_options(const CUlibraryOption *options, unsigned count)
+// An option may have no value. "Specifying [CU_LIBRARY_BINARY_IS_PRESERVED] with
+// cuLibraryLoadFromFile() is invalid and will return CUDA_ERROR_INVALID_VALUE."
+static CUresult check_library_options(const CUlibraryOption *options, unsigned count, bool file)
 {
     if (count && !options)
         return em_fail(CUDA_ERROR_INVALID_VALUE, "libraryOptions is NULL, but there are %u options",
@@ -101,6 +103,11 @@ static CUresult check_library_options(const CUlibraryOption *options, unsigned c
         if ((unsigned)options[i] >= LIBRARY_OPTIONS)
             return em_fail(CUDA_ERROR_INVALID_VALUE,
                            "libraryOptions[%u] (%d) is not a CUlibraryOption", i, (int)options[i]);
+        else if (file && options[i] == CU_LIBRARY_BINARY_IS_PRESERVED)
+            return em_fail(CUDA_ERROR_INVALID_VALUE,
+                           "libraryOptions[%u] is CU_LIBRARY_BINARY_IS_PRESERVED, which is for "
+                           "cuLibraryLoadData: the driver reads the file itself",
+                           i);
     return CUDA_SUCCESS;
 }
 
@@ -111,7 +118,7 @@ CUresult api_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_optio
 {
     struct api_jit jit;
     (void)libraryOptionValues;
-    CUresult r = check_library_options(libraryOptions, numLibraryOptions);
+    CUresult r = check_library_options(libraryOptions, numLibraryOptions, false);
     if (!r)
         r = api_jit_begin(API_JIT_LOAD, jitOptions, jitOptionsValues, numJitOptions, &jit);
     if (r)
@@ -128,7 +135,7 @@ CUresult api_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
 {
     struct api_jit jit;
     (void)libraryOptionValues;
-    CUresult r = check_library_options(libraryOptions, numLibraryOptions);
+    CUresult r = check_library_options(libraryOptions, numLibraryOptions, true);
     if (!r)
         r = api_jit_begin(API_JIT_LOAD, jitOptions, jitOptionsValues, numJitOptions, &jit);
     if (r)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the CARDLESS_* environment variables.
+// Reads the CARDLESS_* environment variables, and CUDA_MODULE_LOADING.
 #include "config.h"
 
 #include <ctype.h>
@@ -293,6 +293,14 @@ static void check_vulkan_as(const char *value)
         unknown_value("CARDLESS_VULKAN_AS", value, "nvidia");
 }
 
+// (the CUDA programming guide, "Lazy Loading")
+static void read_module_loading(const char *value)
+{
+    config.eager_loading = !strcmp(value, "EAGER");
+    if (!config.eager_loading && strcmp(value, "LAZY") && strcmp(value, "DEFAULT"))
+        unknown_value("CUDA_MODULE_LOADING", value, "LAZY, EAGER or DEFAULT");
+}
+
 static void read_report(const char *value)
 {
     config.report = !strcmp(value, "1");
@@ -343,6 +351,7 @@ static const struct setting {
     {"CARDLESS_VULKAN_AS", check_vulkan_as},
     {"CARDLESS_VULKAN_LAYER", NULL},
     {"CARDLESS_LIBDIR", NULL},
+    {"CUDA_MODULE_LOADING", read_module_loading},
 };
 
 enum { SETTINGS = sizeof settings / sizeof *settings };

@@ -38,13 +38,14 @@ struct em_config {
     uint64_t kernel_branches;      // CARDLESS_KERNEL_BRANCHES=N; 0: any number
     uint64_t kernel_ms;            // CARDLESS_KERNEL_MS=N; 0: slow kernels are not reported
     // CARDLESS_CHECK: a list
-    bool check_order;  // order
-    bool check_memory; // memory
-    bool check_race;   // race
-    bool check_exits;  // exit
-    bool check_aborts; // abort
-    const char *step;  // CARDLESS_STEP=LIST, or NULL: see ptx_step.c
-    bool have_seed;    // CARDLESS_SEED=N
+    bool check_order;   // order
+    bool check_memory;  // memory
+    bool check_race;    // race
+    bool check_exits;   // exit
+    bool check_aborts;  // abort
+    const char *step;   // CARDLESS_STEP=LIST, or NULL: see ptx_step.c
+    bool eager_loading; // CUDA_MODULE_LOADING=LAZY|EAGER
+    bool have_seed;     // CARDLESS_SEED=N
     uint64_t seed;
     bool have_uuid; // CARDLESS_UUID=HEX, for device 0; if unset, it is the Vulkan device's
     unsigned char uuid[16];

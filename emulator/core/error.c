@@ -149,12 +149,26 @@ void em_diagnostics_start(void)
 void em_message_begin(struct em_message *m)
 {
     m->text[0] = 0;
+    m->held = false;
     em_self.message = m;
 }
 
 void em_message_end(void)
 {
     em_self.message = NULL;
+}
+
+void em_message_hold(struct em_message *m)
+{
+    m->text[0] = 0;
+    m->held = true;
+    m->outer = em_self.message;
+    em_self.message = m;
+}
+
+void em_message_release(void)
+{
+    em_self.message = em_self.message->outer;
 }
 
 static void keep_text(struct em_message *m, const char *format, va_list args)
@@ -177,7 +191,7 @@ static void report(enum em_diagnostic id, CUresult code, const char *format, va_
         keep_text(em_self.message, format, again);
         va_end(again);
     }
-    if (config->sink != EM_SINK_OFF) {
+    if (config->sink != EM_SINK_OFF && !(em_self.message && em_self.message->held)) {
         char text[2048], where[64];
         vsnprintf(text, sizeof text, format, args);
         em_call_text(em_call_now(), where, sizeof where);

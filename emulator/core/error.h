@@ -36,9 +36,15 @@ void em_explain(CUresult code, const char *format, ...) __attribute__((format(pr
 // reports, one a line, also if diagnostics are off. Pairs should not nest.
 struct em_message {
     char text[2048];
+    bool held;                // until em_message_release
+    struct em_message *outer; // of a held one
 };
 void em_message_begin(struct em_message *m);
 void em_message_end(void);
+// For errors that are reported later, if at all: from em_message_hold to em_message_release, only
+// `m` receives their texts. May stand inside such a pair.
+void em_message_hold(struct em_message *m);
+void em_message_release(void);
 
 // Reports mistake `EM_DIAG_id` of the catalogue, and returns `code`. The code is CUDA_SUCCESS if
 // the call continues in spite of the mistake.

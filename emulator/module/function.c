@@ -38,16 +38,32 @@ void em_function_settings_init(struct em_function_settings *s, const struct em_c
         s->cluster[i] = (int)code->required_cluster[i];
 }
 
-CUresult em_function_new(struct em_module *m, const struct em_code *code, struct em_function **out)
+CUresult em_code_load(struct em_code *code)
 {
     em_assert_locked();
-    CUresult r = code->executor->prepare ? code->executor->prepare((struct em_code *)code) : 0;
+    return code->executor->prepare ? code->executor->prepare(code) : CUDA_SUCCESS;
+}
+
+CUresult em_function_load(struct em_function *f)
+{
+    em_assert_locked();
+    if (f->loaded)
+        return CUDA_SUCCESS;
+    CUresult r = em_code_load(f->code);
     if (r)
         return r;
+    em_function_settings_init(&f->own, f->code);
+    f->loaded = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult em_function_new(struct em_module *m, struct em_code *code, struct em_function **out)
+{
+    em_assert_locked();
     struct em_function *f = dm_calloc(1, sizeof *f);
     if (!f)
         return em_fail(CUDA_ERROR_OUT_OF_MEMORY, "out of host memory for a function");
-    r = em_object_start(&f->object, EM_FUNCTION, m->object.context, finish_function);
+    CUresult r = em_object_start(&f->object, EM_FUNCTION, m->object.context, finish_function);
     if (r) {
         dm_free(f);
         return r;
@@ -55,16 +71,22 @@ CUresult em_function_new(struct em_module *m, const struct em_code *code, struct
     em_object_ref(&m->object);
     f->module = m;
     f->code = code;
-    em_function_settings_init(&f->own, code);
     f->settings = &f->own;
     *out = f;
     return CUDA_SUCCESS;
 }
 
-CUresult em_function_find(CUfunction handle, CUresult code, struct em_function **out)
+static CUresult find_unloaded(CUfunction handle, CUresult code, struct em_function **out)
 {
     em_assert_locked();
     return em_object_get(EM_FUNCTION, handle, code, out);
+}
+
+CUresult em_function_find(CUfunction handle, CUresult code, struct em_function **out)
+{
+    em_assert_locked();
+    CUresult r = find_unloaded(handle, code, out);
+    return em_unlikely(!r && !(*out)->loaded) ? em_function_load(*out) : r;
 }
 
 CUresult em_function_to_launch(CUfunction handle, struct em_function **out)
@@ -251,7 +273,7 @@ CUresult em_function_name(CUfunction handle, const char **out)
     em_assert_unlocked();
     struct em_function *f;
     em_lock();
-    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    CUresult r = find_unloaded(handle, CUDA_ERROR_INVALID_HANDLE, &f);
     if (!r)
         *out = f->code->name;
     em_unlock();
@@ -263,7 +285,7 @@ CUresult em_function_module(CUfunction handle, CUmodule *out)
     em_assert_unlocked();
     struct em_function *f;
     em_lock();
-    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    CUresult r = find_unloaded(handle, CUDA_ERROR_INVALID_HANDLE, &f);
     if (!r)
         *out = em_module_handle(f->module);
     em_unlock();
@@ -275,7 +297,7 @@ CUresult em_function_parameter(CUfunction handle, size_t index, size_t *offset_B
     em_assert_unlocked();
     struct em_function *f;
     em_lock();
-    CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    CUresult r = find_unloaded(handle, CUDA_ERROR_INVALID_HANDLE, &f);
     if (!r)
         r = em_code_parameter(f->code, index, offset_B, size_B);
     em_unlock();
@@ -288,6 +310,18 @@ CUresult em_function_check(CUfunction handle, CUresult code)
     struct em_function *f;
     em_lock();
     CUresult r = em_function_find(handle, code, &f);
+    em_unlock();
+    return r;
+}
+
+CUresult em_function_is_loaded(CUfunction handle, bool *out)
+{
+    em_assert_unlocked();
+    struct em_function *f;
+    em_lock();
+    CUresult r = find_unloaded(handle, CUDA_ERROR_INVALID_HANDLE, &f);
+    if (!r)
+        *out = f->loaded;
     em_unlock();
     return r;
 }

@@ -2,6 +2,7 @@
 // Functions and their attributes.
 #pragma once
 #include <cuda.h>
+#include <stdbool.h>
 
 #include "module.h"
 
@@ -9,7 +10,12 @@ struct em_device;
 
 // ---- Precondition: em_lock held ----
 
-CUresult em_function_new(struct em_module *m, const struct em_code *code, struct em_function **out);
+// A function without its facts, which em_function_load fills in.
+CUresult em_function_new(struct em_module *m, struct em_code *code, struct em_function **out);
+// Makes a kernel ready to run, or says why it cannot run.
+CUresult em_code_load(struct em_code *code);
+CUresult em_function_load(struct em_function *f);
+// Finds a function, and loads it if it is not loaded yet.
 CUresult em_function_find(CUfunction handle, CUresult code, struct em_function **out);
 // Finds the function that a launch names: a CUfunction, or a library's kernel, whose function in
 // the current context it then returns (recorded: library/kernel-as-function).
@@ -39,7 +45,8 @@ CUresult em_function_set_attribute(CUfunction f, CUfunction_attribute attribute,
 CUresult em_function_name(CUfunction f, const char **out);
 CUresult em_function_module(CUfunction f, CUmodule *out);
 CUresult em_function_parameter(CUfunction f, size_t index, size_t *offset_B, size_t *size_B);
-// Checks that the function exists: cuFuncLoad, cuFuncSetCacheConfig …
+CUresult em_function_is_loaded(CUfunction f, bool *out);
+// Checks that the function exists, and loads it: cuFuncLoad, cuFuncSetCacheConfig …
 CUresult em_function_check(CUfunction f, CUresult code);
 CUresult em_cache_config_check(CUfunc_cache config);
 

@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "config.h"
 #include "context.h"
 #include "device.h"
 #include "error.h"
@@ -283,7 +284,7 @@ CUresult em_module_get_function(struct em_module *m, unsigned code, struct em_fu
     if (!m->functions[code])
         r = em_function_new(m, m->image->codes[code], &m->functions[code]);
     *out = m->functions[code];
-    return r;
+    return r || !em_config()->eager_loading ? r : em_function_load(*out);
 }
 
 CUresult em_module_function(CUmodule handle, const char *name, CUfunction *out)
@@ -304,6 +305,8 @@ CUresult em_module_function(CUmodule handle, const char *name, CUfunction *out)
     if (!r)
         r = em_module_get_function(m, (unsigned)code, &f);
     if (!r)
+        r = em_function_load(f);
+    if (!r)
         *out = em_function_handle(f);
     em_unlock();
     return r;
@@ -321,6 +324,7 @@ CUresult em_module_function_count(CUmodule handle, unsigned *out)
     return r;
 }
 
+// "When function loading mode is set to LAZY the function retrieved may be partially loaded."
 CUresult em_module_functions(CUmodule handle, unsigned count, CUfunction *out)
 {
     em_assert_unlocked();

@@ -45,7 +45,8 @@ struct em_old_arguments {
 struct em_function {
     struct em_object object; // type EM_FUNCTION
     struct em_module *module;
-    const struct em_code *code;
+    struct em_code *code;
+    bool loaded;                           // the code is ready to run, and `own` has its values
     struct em_function_settings *settings; // `own`, or those of the library's kernel
     struct em_object *kernel;              // that has them: a reference, or NULL
     struct em_function_settings own;
@@ -91,7 +92,8 @@ CUresult em_module_new(struct em_context *context, struct em_image *image, uint6
 void em_module_free_managed(const struct em_image *image, uint64_t *managed);
 // A module that outlives its library, because its context has failed: the managed variables end.
 void em_module_leave_library(struct em_module *m);
-// The function of a kernel, which is made if it does not exist.
+// The function of a kernel, which is made if it does not exist. It is not loaded, unless the
+// loading mode is eager.
 CUresult em_module_get_function(struct em_module *m, unsigned code, struct em_function **out);
 CUresult em_module_find(CUmodule handle, struct em_module **out);
 // Ends a module and gives its memory back. Waits for the work of its context, for which em_lock is

@@ -40,8 +40,9 @@ TEST(table_in_file)
     EXPECT(fd >= 0);
     EXPECT_EQ(write(fd, &kernels_table, sizeof kernels_table), sizeof kernels_table);
     EXPECT_ERROR(cuModuleLoad(&m, path), CUDA_ERROR_INVALID_IMAGE);
-    EXPECT_ERROR(cuLibraryLoadFromFile(&l, path, NULL, NULL, 0, NULL, NULL, 0),
-                 CUDA_ERROR_INVALID_IMAGE);
+    MUST(cuLibraryLoadFromFile(&l, path, NULL, NULL, 0, NULL, NULL, 0));
+    EXPECT_ERROR(cuLibraryGetModule(&m, l), CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_OK(cuLibraryUnload(l));
     EXPECT_EQ(ftruncate(fd, 9), 0);
     EXPECT_ERROR(cuModuleLoad(&m, path), CUDA_ERROR_INVALID_IMAGE);
     close(fd);
@@ -107,7 +108,7 @@ TEST(load_logs)
     EXPECT_EQ((uintptr_t)values[3], 0);
     memcpy(&ms, &values[4], sizeof ms);
     EXPECT(ms >= 0 && ms < 1e6f);
-    // The text of the error, also in a buffer that is too short, and for a library.
+    // The text of the error, also in a buffer that is too short.
     values[1] = (void *)sizeof info;
     values[3] = (void *)sizeof error;
     EXPECT_ERROR(load_with(no_kernels, 5, options, values), CUDA_ERROR_INVALID_PTX);
@@ -124,9 +125,8 @@ TEST(load_logs)
     CUlibrary l;
     values[1] = (void *)sizeof info;
     values[3] = (void *)sizeof error;
-    EXPECT_ERROR(cuLibraryLoadData(&l, no_kernels, options, values, 5, NULL, NULL, 0),
-                 CUDA_ERROR_INVALID_PTX);
-    EXPECT(strstr(error, "line 5") != NULL);
+    EXPECT_OK(cuLibraryLoadData(&l, no_kernels, options, values, 5, NULL, NULL, 0));
+    EXPECT_STR(error, ""); // the text is refused later
     // A list that is refused changes nothing.
     values[1] = (void *)sizeof info;
     values[3] = (void *)sizeof error;
