@@ -406,6 +406,7 @@ static CUresult run_grid(const struct em_grid *grid)
         em_kernel_output_start(&job.output, grid->context);
     job.model.seed = draw_seed(&job);
     job.host.stepper = em_ptx_step_start(grid, grid->code->name);
+    job.said_slow = job.host.stepper; // a person decides how long it takes
     const uint64_t work = job.blocks * em_extent_volume(grid->threads) * program->op_count;
     if (program->order_free && !grid->cooperative && !grid->cluster.x && job.blocks > 1 &&
         work >= PART_MIN_OPS && !job.host.checks && !job.host.stepper && em_workers_may_help())

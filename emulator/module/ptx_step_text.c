@@ -54,7 +54,7 @@ static void print_lanes(struct em_step_text *to, uint32_t lanes)
     for (int i = 0; i < LANES; i++)
         if (lanes >> i & 1)
             list[count++] = i;
-    bool even = count > 3;
+    bool even = count > 4;
     for (int i = 1; i < count; i++)
         even &= list[i] - list[i - 1] == list[1] - list[0];
     if (even && list[1] - list[0] > 1) {
@@ -215,7 +215,7 @@ static void values_read(struct values *v, const struct px_step *step, px_registe
         if (lanes >> i & 1)
             px_step_value(step, reg, i, v->list[v->count++]);
     v->same = true;
-    v->even = integer && v->count > 3;
+    v->even = integer && v->count > 4;
     for (int i = 1; i < v->count; i++) {
         v->same &= v->list[i][0] == v->list[0][0] && v->list[i][1] == v->list[0][1];
         v->even &= v->list[i][0] - v->list[i - 1][0] == v->list[1][0] - v->list[0][0] &&

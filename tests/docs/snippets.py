@@ -9,6 +9,11 @@ A comment before each C block says what the program does when it runs, and this 
 `prints` is a text on standard output, `reports` one on standard error; without `reports` the
 program must leave standard error empty. A C block without such a comment is a failure.
 
+Comments before blocks of text say that they show a program of the same page: its standard output,
+its standard error (with other line breaks), or the drawing of `cardless step`:
+
+    <!-- output of first -->    <!-- report of first -->    <!-- step of first: --lines 9-12 -->
+
 It also runs the commands that preload a table of kernels, as the page prints them.
 
   snippets.py ROOT CARDLESS BUILD COMPILER…
@@ -24,6 +29,11 @@ import tempfile
 ROOT, CARDLESS, BUILD, COMPILER = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 MARKER = r'<!-- (\w+\.c): exits (\d+)(?:, prints "([^"]*)")?(?: and reports "([^"]*)")? -->\n'
 BLOCK = re.compile(rf'(?:{MARKER})?```c\n(.*?)^```', re.M | re.S)
+
+
+SHOWN = re.compile(
+    r'<!-- (output|report|step) of (\w+)(?:: (.*))? -->\n```text\n(.*?)^```$', re.M | re.S
+)
 
 
 def pages():
@@ -69,6 +79,26 @@ def failures(name, status, out, err, code, folder):
         yield f'reports:\n{ran.stderr}'
 
 
+def drawing(program, options):
+    with tempfile.NamedTemporaryFile('r', encoding='utf-8') as out:
+        r = run(CARDLESS, 'step', *shlex.split(options), '--output', out.name, '--', program)
+        return re.sub(r' +$', '', out.read(), flags=re.M) or str(r)
+
+
+def shown_failures(text, folder):
+    """The blocks of text on a page that do not show its programs as they are."""
+    for kind, name, options, block in SHOWN.findall(text):
+        program = os.path.join(folder, name)
+        if kind == 'step':
+            is_same = block == (got := drawing(program, options))
+        else:
+            r = run(CARDLESS, 'run', '--', program)
+            got = r.stdout if kind == 'output' else r.stderr
+            is_same = block == got if kind == 'output' else block.split() == got.split()
+        if not is_same:
+            yield f'the {kind} of {name} is:\n{got}'
+
+
 KERNELS = 'docs/how-to/test-code-that-launches-kernels.md'
 # A kernel that changes nothing: the sum is right only if the table is loaded in its place.
 TEXT = (
@@ -81,7 +111,7 @@ def preload_failures(folder):
     """The page's commands, with its kernels and a program that loads PTX text."""
     with open(os.path.join(ROOT, KERNELS), encoding='utf-8') as f:
         page = f.read()
-    code = page.split('```c\n')[1].split('```')[0]
+    code = next(code for name, *_, code in BLOCK.findall(page) if name == 'scale_on_host.c')
     constructor = re.search(r'^    __attribute__\(\(constructor.*?^    }$', page, re.M | re.S)
     commands = re.search(r'^    cc (-shared.*)\n    (.*\./program)$', page, re.M)
     if not constructor or not commands or '&module, &table' not in code:
@@ -113,7 +143,8 @@ count = bad = 0
 with tempfile.TemporaryDirectory() as scratch:
     for page in pages():
         with open(page, encoding='utf-8') as f:
-            blocks = BLOCK.findall(f.read())
+            text = f.read()
+        blocks = BLOCK.findall(text)
         for name, status, out, err, code in blocks:
             count += 1
             found = (
@@ -124,6 +155,9 @@ with tempfile.TemporaryDirectory() as scratch:
             for failure in found:
                 print(f'{os.path.relpath(page, ROOT)}: {name}: {failure}')
                 bad += 1
+        for failure in shown_failures(text, scratch):
+            print(f'{os.path.relpath(page, ROOT)}: {failure}')
+            bad += 1
 with tempfile.TemporaryDirectory() as scratch:
     for failure in preload_failures(scratch):
         print(f'{KERNELS}: {failure}')

@@ -4,8 +4,9 @@
 
   pictures.py CARDLESS CORPUS ROOT [--write]
 
-A comment before a block names the program of the corpus: <!-- explore: missing_wait -->. With
---write, the blocks are filled in."""
+A comment before a block names the program of the corpus: <!-- explore: missing_wait -->, or
+<!-- explore report: missing_wait --> for the whole report. With --write, the blocks are filled
+in."""
 import os
 import re
 import subprocess
@@ -13,20 +14,27 @@ import sys
 
 TOOL, CORPUS, ROOT = sys.argv[1:4]
 WRITE = '--write' in sys.argv[4:]
-BLOCK = re.compile(r'(<!-- explore: (\w+) -->\n```text\n)(.*?)(^```$)', re.M | re.S)
-pictures, stale = {}, []
+BLOCK = re.compile(r'(<!-- explore( report)?: (\w+) -->\n```text\n)(.*?)(^```$)', re.M | re.S)
+reports, stale = {}, []
 
 
-def picture(name):
-    """The rows of the report, without the indentation of all rows."""
-    if name not in pictures:
+def report(name):
+    if name not in reports:
         r = subprocess.run([TOOL, 'explore', '--jobs', '1', '--check', 'off', '--', CORPUS, name,
                             'wrong'], capture_output=True, text=True, timeout=60, check=False)
-        rows = re.search(r'^  host .*?(?=^$)', r.stdout, re.M | re.S)
-        if r.returncode != 1 or not rows:
-            sys.exit(f'{name}: no picture: {r}')
-        pictures[name] = re.sub(r'^  | +$', '', rows[0], flags=re.M)
-    return pictures[name]
+        if r.returncode != 1:
+            sys.exit(f'{name}: no report: {r}')
+        reports[name] = re.sub(r' +$', '', r.stdout.replace(f'{CORPUS} {name} wrong', './test'),
+                               flags=re.M)
+    return reports[name]
+
+
+def picture(name, whole):
+    """The report, or its rows without the indentation of all of them."""
+    if whole:
+        return report(name)
+    rows = re.search(r'^  host .*?(?=^$)', report(name), re.M | re.S)
+    return re.sub(r'^  ', '', rows[0], flags=re.M)
 
 
 count = 0
@@ -34,7 +42,7 @@ for folder, _, files in os.walk(os.path.join(ROOT, 'docs')):
     for page in (os.path.join(folder, f) for f in sorted(files) if f.endswith('.md')):
         with open(page, encoding='utf-8') as f:
             text = f.read()
-        new = BLOCK.sub(lambda m: m[1] + picture(m[2]) + m[4], text)
+        new = BLOCK.sub(lambda m: m[1] + picture(m[3], m[2]) + m[5], text)
         count += len(BLOCK.findall(text))
         if new == text:
             continue
@@ -43,7 +51,7 @@ for folder, _, files in os.walk(os.path.join(ROOT, 'docs')):
                 f.write(new)
         else:
             stale.append(os.path.relpath(page, ROOT))
-            print(f'{stale[-1]} should have:\n' + '\n'.join(m[2] + '\n' + picture(m[2])
+            print(f'{stale[-1]} should have:\n' + '\n'.join(m[3] + '\n' + picture(m[3], m[2])
                                                           for m in BLOCK.finditer(text)))
 print(f'{count} pictures; pages with other ones: {", ".join(stale) or "no"}')
 sys.exit(bool(stale) or not count)
