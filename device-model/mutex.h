@@ -6,12 +6,14 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "lock_order.h"
 
 struct dm_mutex {
     pthread_mutex_t mutex;
+    uint64_t taken; // counts dm_mutex_count_taken
 #ifndef NDEBUG
     // The thread that holds `mutex`, or 0. Only that thread ever stores its own id here, so any
     // thread may ask whether it is the owner itself. The id survives a fork.
@@ -63,11 +65,12 @@ static inline void dm_mutex_forget_owner(struct dm_mutex *m)
 static inline void dm_mutex_init_ranked(struct dm_mutex *m, enum dm_lock_rank rank)
 {
     m->owner = 0;
+    m->taken = 0;
     m->rank = rank;
     pthread_mutex_init(&m->mutex, NULL);
 }
 #else
-#define dm_mutex_init(m, r) pthread_mutex_init(&(m)->mutex, NULL)
+#define dm_mutex_init(m, r) ((m)->taken = 0, pthread_mutex_init(&(m)->mutex, NULL))
 #endif
 
 static inline void dm_mutex_destroy(struct dm_mutex *m)
@@ -84,6 +87,32 @@ static inline void dm_mutex_lock(struct dm_mutex *m)
 #endif
     pthread_mutex_lock(&m->mutex);
     dm_mutex_note_owner(m);
+}
+
+// Takes the mutex if it is free. Returns whether it has.
+static inline bool dm_mutex_try(struct dm_mutex *m)
+{
+    dm_assert_unlocked(m);
+    if (pthread_mutex_trylock(&m->mutex))
+        return false;
+#ifndef NDEBUG
+    dm_lock_note_taken(m->rank);
+#endif
+    dm_mutex_note_owner(m);
+    return true;
+}
+
+// Lets threads that wait for the mutex see that it is taken again and again.
+static inline void dm_mutex_count_taken(struct dm_mutex *m)
+{
+    dm_assert_locked(m);
+    uint64_t before = __atomic_load_n(&m->taken, __ATOMIC_RELAXED);
+    __atomic_store_n(&m->taken, before + 1, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t dm_mutex_taken(const struct dm_mutex *m)
+{
+    return __atomic_load_n(&m->taken, __ATOMIC_RELAXED);
 }
 
 static inline void dm_mutex_unlock(struct dm_mutex *m)

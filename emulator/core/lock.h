@@ -28,23 +28,29 @@ static inline void em_cancel_restore(struct em_thread *self)
     pthread_setcancelstate(self->cancel_before, NULL);
 }
 
+// Takes the lock after another thread has held it. Disables cancellation. Precondition: em_lock NOT
+// held.
+void em_lock_contended(void) __attribute__((cold));
+
+// For a call that has taken and released em_lock before, and so has disabled cancellation already.
+static inline void em_lock_again(void)
+{
+    if (__builtin_expect(!dm_mutex_try(&em_mutex), 0))
+        em_lock_contended();
+    dm_mutex_count_taken(&em_mutex);
+}
+
 static inline void em_lock(void)
 {
     em_cancel_off();
-    dm_mutex_lock(&em_mutex);
+    em_lock_again();
 }
 
 // For queries that should be fast: does not disable cancellation. Until em_unlock, the only
 // cancellation point may be em_fail, which disables it.
 static inline void em_lock_briefly(void)
 {
-    dm_mutex_lock(&em_mutex);
-}
-
-// For a call that has taken and released em_lock before, and so has disabled cancellation already.
-static inline void em_lock_again(void)
-{
-    dm_mutex_lock(&em_mutex);
+    em_lock_again();
 }
 
 static inline void em_unlock(void)

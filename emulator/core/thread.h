@@ -30,6 +30,11 @@ struct em_thread {
     // disables cancellation before its first lock, and restores it when it returns.
     bool cancel_off;
     int cancel_before; // the state that pthread_setcancelstate returned
+
+    // For lock.c: when the thread last got em_lock from another one (dm_now_ns), `calls` then, and
+    // how many more of its last waits were long than short.
+    uint64_t contended_ns, contended_calls;
+    unsigned crowded;
 };
 
 // struct em_thread *em_thread(void) returns the state of the calling thread.

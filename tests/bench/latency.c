@@ -6,6 +6,8 @@
 #include <cardless.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -77,17 +79,30 @@ static void streams(CUstream s, CUstream s2)
           cuEventDestroy(x));
 }
 
-// A thread with memory and a stream of its own: small copies, fills and events.
-enum { SMALL_ROUNDS = 200 };
+// Threads with memory and a stream each: small copies, fills and events.
+enum { SMALL_ROUNDS = 2000, SMALL_CALLS = 4 * SMALL_ROUNDS, SMALL_THREADS = 2 };
 struct small_calls {
     CUcontext context;
     CUdeviceptr memory;
     CUstream stream;
     CUevent event;
+    atomic_uint *missing; // threads that have not started yet
+    pthread_t thread;
+    cpu_set_t core;
+    double from, to; // of all its calls
 };
 
-static void small_init(struct small_calls *c)
+// `number`: threads should run on different cores if there are so many.
+static void small_init(struct small_calls *c, int number)
 {
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores))
+        abort();
+    int at = 0;
+    for (int left = number % CPU_COUNT(&cores); left || !CPU_ISSET(at, &cores); at++)
+        left -= CPU_ISSET(at, &cores) != 0;
+    CPU_ZERO(&c->core);
+    CPU_SET(at, &c->core);
     MUST(cuCtxGetCurrent(&c->context));
     MUST(cuMemAlloc(&c->memory, 4096));
     MUST(cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING));
@@ -98,13 +113,19 @@ static void *small_run(void *argument)
 {
     struct small_calls *c = argument;
     unsigned char bytes[4] = {0};
+    pthread_setaffinity_np(pthread_self(), sizeof c->core, &c->core);
     MUST(cuCtxSetCurrent(c->context));
+    // A thread that slept here would wake on the core of the one that wakes it.
+    for (atomic_fetch_sub(c->missing, 1); atomic_load(c->missing);)
+        sched_yield();
+    c->from = now_ns();
     for (int i = 0; i < SMALL_ROUNDS; i++) {
         cuMemcpyHtoDAsync(c->memory, bytes, sizeof bytes, c->stream);
         cuMemsetD32Async(c->memory, 1, 16, c->stream);
         cuEventRecord(c->event, c->stream);
         cuStreamSynchronize(c->stream);
     }
+    c->to = now_ns();
     return NULL;
 }
 
@@ -115,32 +136,42 @@ static void small_finish(const struct small_calls *c)
     MUST(cuMemFree(c->memory));
 }
 
-// The time of a call in sum: two threads make twice as many calls as one.
+// The time of a call in sum: `count` threads make that many times as many calls as one. It begins
+// with the first call and ends with the last one, so it contains no start of a thread.
+static double small_ns(struct small_calls *list, unsigned count)
+{
+    atomic_uint missing = count;
+    for (unsigned i = 0; i < count; i++) {
+        list[i].missing = &missing;
+        if (pthread_create(&list[i].thread, NULL, small_run, &list[i]))
+            abort();
+    }
+    for (unsigned i = 0; i < count; i++)
+        pthread_join(list[i].thread, NULL);
+    double from = list[0].from, to = list[0].to;
+    for (unsigned i = 1; i < count; i++) {
+        from = list[i].from < from ? list[i].from : from;
+        to = list[i].to > to ? list[i].to : to;
+    }
+    return (to - from) / (count * SMALL_CALLS);
+}
+
 static void threads(void)
 {
-    enum { CALLS = 4 * SMALL_ROUNDS };
-    struct small_calls own, others;
-    pthread_t thread;
-    double one[RUNS], two[RUNS];
-    small_init(&own);
-    small_init(&others);
+    struct small_calls list[SMALL_THREADS];
+    double one[RUNS], all[RUNS];
+    for (int i = 0; i < SMALL_THREADS; i++)
+        small_init(&list[i], i);
     for (int i = 0; i < RUNS; i++) {
-        double from = now_ns();
-        small_run(&own);
-        double between = now_ns();
-        if (pthread_create(&thread, NULL, small_run, &others))
-            abort();
-        small_run(&own);
-        pthread_join(thread, NULL);
-        two[i] = (now_ns() - between) / (2 * CALLS);
-        one[i] = (between - from) / CALLS;
+        one[i] = (small_ns(&list[0], 1) + small_ns(&list[1], 1)) / 2;
+        all[i] = small_ns(list, SMALL_THREADS);
     }
     qsort(one, RUNS, sizeof *one, by_value);
-    qsort(two, RUNS, sizeof *two, by_value);
+    qsort(all, RUNS, sizeof *all, by_value);
     report("small calls of one thread", one[RUNS / 2]);
-    report("small calls of two threads, in sum", two[RUNS / 2]);
-    small_finish(&own);
-    small_finish(&others);
+    report("small calls of two threads, in sum", all[RUNS / 2]);
+    for (int i = 0; i < SMALL_THREADS; i++)
+        small_finish(&list[i]);
 }
 
 static void do_nothing(void)

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Waits for em_lock without disturbing the thread that holds it.
+//
+// A small call holds the lock for less than 100 ns, twice. If two threads make small calls and the
+// lock changes hands each time, each section first fetches the lines of the lock, of the scheduler
+// and of the context from the other core, which takes longer than the section. So a thread that
+// waits lets the others go on while they take the lock in quick succession, and looks at the lock
+// less and less often, because each look takes its line from the holder:
+//
+//     holder:  │█ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █│
+//     waiter:  │ ╵  ╵    ╵        ╵                ╵                    ╵╵█ █ █ █ █ █ █ █ █ █ …
+//                └─ looks, each after twice the time            patience ─┘
+//
+// It takes the lock as soon as it is free if the others take it seldom, or if its patience has
+// ended. It sleeps if the lock is held for long.
+#include "lock.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "space.h"
+
+enum {
+    LOOK_NS = 200,       // between the first two looks: about as long as the lock is held
+    CROWDED_NS = 4000,   // the same if the last waits were long: after a change of hands, the
+                         // holder's lines are on their way, and it looks slow
+    BUSY_NS = 800,       // others that take the lock more often than this go on
+    PATIENCE_NS = 80000, // of a thread that makes one call after the other …
+    HURRY_NS = 2000,     // … and of one that has other things to do, …
+    RARE_NS = 1000,      // … because its calls are this far apart
+    YIELD_NS = 2000,     // a longer pause gives the core to others,
+    NAP_NS = 20000,      // and a still longer one sleeps
+    STUCK_NS = 20000,    // if nobody takes the lock for so long, it is held for long …
+    GIVE_UP_NS = 120000, // … and then, or after this time, the kernel wakes the thread
+    CROWDED_WAITS = 2,   // of the last long waits, less the short ones
+    CROWDED_MOST = 4
+};
+
+// Whether the holder of the lock can run while this thread spins.
+static bool have_cores(void)
+{
+    static int cores; // 0: not known yet. Two threads may find it out at the same time
+    int n = __atomic_load_n(&cores, __ATOMIC_RELAXED);
+    if (!n) {
+        cpu_set_t set;
+        bool counted = !sched_getaffinity(getpid(), sizeof set, &set);
+        n = counted && !dm_is_valgrind() ? CPU_COUNT(&set) : 1;
+        __atomic_store_n(&cores, n, __ATOMIC_RELAXED);
+    }
+    return n > 1;
+}
+
+// Returns the time after which the pause has ended.
+static uint64_t pause_until(uint64_t from, uint64_t until)
+{
+    uint64_t now = from;
+    while (now < until) {
+        if (until - now > NAP_NS) {
+            const struct timespec nap = {0, 1}; // the kernel adds about 50 us
+            nanosleep(&nap, NULL);
+        } else if (until - from > YIELD_NS) {
+            sched_yield();
+        }
+#if defined __x86_64__
+        __builtin_ia32_pause();
+#elif defined __aarch64__
+        __asm__ volatile("isb");
+#endif
+        now = dm_now_ns();
+    }
+    return now;
+}
+
+// A thread that was soon interrupted takes the next turn soon: each thread gets its share. Turns
+// become longer until handing over takes little of the time.
+static uint64_t patience_of(const struct em_thread *self, uint64_t now)
+{
+    uint64_t turn = now - self->contended_ns, calls = self->calls - self->contended_calls;
+    if (turn > (calls + 2) * RARE_NS)
+        return HURRY_NS;
+    return 4 * turn < PATIENCE_NS ? 4 * turn : PATIENCE_NS;
+}
+
+static uint64_t at_most(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+// Waits until the lock is free, and takes it. Returns false if it is not worth it to spin longer.
+// *busy: whether the thread has waited for others that took the lock in quick succession.
+static bool spin(uint64_t begin, uint64_t pause, uint64_t patience, bool *busy)
+{
+    uint64_t now = begin, moved = begin, taken = dm_mutex_taken(&em_mutex);
+    while (now - moved <= STUCK_NS && now - begin <= GIVE_UP_NS) {
+        uint64_t from = now, before = taken;
+        now = pause_until(now, now + pause);
+        taken = dm_mutex_taken(&em_mutex);
+        if (taken != before)
+            moved = now;
+        if ((taken - before) * BUSY_NS > now - from && now - begin < patience) {
+            *busy = true;
+            pause = at_most(2 * pause, begin + patience - now);
+        } else {
+            if (dm_mutex_try(&em_mutex))
+                return true;
+            pause = LOOK_NS;
+        }
+    }
+    return false;
+}
+
+void em_lock_contended(void)
+{
+    em_assert_unlocked();
+    em_cancel_off(); // a pause may be a cancellation point
+    struct em_thread *self = em_thread();
+    uint64_t begin = dm_now_ns(), patience = patience_of(self, begin),
+             pause = self->crowded < CROWDED_WAITS ? LOOK_NS : at_most(CROWDED_NS, patience);
+    bool busy = false;
+    if (!have_cores() || !spin(begin, pause, patience, &busy))
+        dm_mutex_lock(&em_mutex);
+    if (busy && self->crowded < CROWDED_MOST)
+        self->crowded++;
+    else if (!busy && self->crowded)
+        self->crowded--;
+    self->contended_ns = dm_now_ns();
+    self->contended_calls = self->calls;
+}
