@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Decompresses with kernels/lz4.c, or with libzstd, which is loaded when it is first needed.
+// Decompresses with libzstd and liblz4, each of which is loaded when it is first needed and stays
+// loaded.
 #include "decompress.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "error.h"
-#include "kn_lz4.h"
 #include "lock.h"
 
-// The three functions of libzstd.so.1, as its manual declares them.
+// The functions of libzstd.so.1 and of liblz4.so.1, as their manuals declare them.
 static struct {
     size_t (*decompress)(void *to, size_t to_B, const void *from, size_t from_B);
     unsigned (*is_error)(size_t result);
     const char *(*error_name)(size_t result);
 } zstd;
+static int (*lz4_decompress)(const char *from, char *to, int from_B, int to_B);
 static bool have_zstd;
 static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
+static pthread_once_t lz4_once = PTHREAD_ONCE_INIT;
 
-// The library stays loaded.
 static void zstd_load(void)
 {
     void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -32,15 +34,27 @@ static void zstd_load(void)
     have_zstd = zstd.decompress && zstd.is_error && zstd.error_name;
 }
 
+static void lz4_load(void)
+{
+    void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library)
+        *(void **)&lz4_decompress = dlsym(library, "LZ4_decompress_safe");
+}
+
+static CUresult fail_without(const char *noun, const char *library, const char *package)
+{
+    return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                   "the fat binary is compressed with %s, which needs %s; install it (Debian, "
+                   "Ubuntu: %s), or build without compression (nvcc --no-compress)",
+                   noun, library, package);
+}
+
 static CUresult decompress_zstd(const void *in, uint64_t in_B, void *out, uint64_t out_B,
                                 uint64_t *used)
 {
     pthread_once(&zstd_once, zstd_load);
     if (!have_zstd)
-        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
-                       "the fat binary is compressed with zstd, which needs libzstd.so.1; install "
-                       "it (Debian, Ubuntu: libzstd1), or build without compression (nvcc "
-                       "--no-compress)");
+        return fail_without("zstd", "libzstd.so.1", "libzstd1");
     const size_t result = zstd.decompress(out, out_B, in, in_B);
     if (zstd.is_error(result))
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
@@ -50,17 +64,27 @@ static CUresult decompress_zstd(const void *in, uint64_t in_B, void *out, uint64
     return CUDA_SUCCESS;
 }
 
+static CUresult decompress_lz4(const void *in, uint64_t in_B, void *out, uint64_t out_B,
+                               uint64_t *used)
+{
+    pthread_once(&lz4_once, lz4_load);
+    if (!lz4_decompress)
+        return fail_without("LZ4", "liblz4.so.1", "liblz4-1");
+    const bool fits = in_B <= INT_MAX && out_B <= INT_MAX;
+    const int result = fits ? lz4_decompress(in, out, (int)in_B, (int)out_B) : -1;
+    if (result < 0)
+        return em_fail(CUDA_ERROR_INVALID_IMAGE,
+                       "a part of the fat binary (%llu bytes, compressed with LZ4) is damaged, or "
+                       "exceeds the %llu bytes that its head announces",
+                       (unsigned long long)in_B, (unsigned long long)out_B);
+    *used = (uint64_t)result;
+    return CUDA_SUCCESS;
+}
+
 CUresult em_decompress(enum em_compression kind, const void *in, uint64_t in_B, void *out,
                        uint64_t out_B, uint64_t *used)
 {
     em_assert_unlocked();
-    if (kind == EM_COMPRESSION_ZSTD)
-        return decompress_zstd(in, in_B, out, out_B, used);
-    *used = kn_lz4_decode(out, out_B, in, in_B);
-    if (*used != KN_LZ4_DAMAGED)
-        return CUDA_SUCCESS;
-    return em_fail(CUDA_ERROR_INVALID_IMAGE,
-                   "a part of the fat binary (%llu bytes, compressed with LZ4) is damaged, or "
-                   "exceeds the %llu bytes that its head announces",
-                   (unsigned long long)in_B, (unsigned long long)out_B);
+    return kind == EM_COMPRESSION_ZSTD ? decompress_zstd(in, in_B, out, out_B, used)
+                                       : decompress_lz4(in, in_B, out, out_B, used);
 }

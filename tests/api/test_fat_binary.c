@@ -211,6 +211,8 @@ static size_t lz4_of(const char *text, unsigned char *out)
 
 TEST(lz4)
 {
+    if (!dlopen("liblz4.so.1", RTLD_NOW))
+        SKIP("there is no liblz4.so.1");
     ptx_start();
     const char *text = text_of(9);
     unsigned char packed[TEXT_B];
@@ -260,6 +262,39 @@ TEST(zstd)
     // A bomb: the head announces more than any text has.
     put(&c, at + 56, UINT64_C(1) << 50, 8);
     EXPECT_ONE_SENTENCE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_INVALID_IMAGE);
+}
+
+// The driver's dlopen too: does not find a library whose name begins so.
+static const char *hidden_library;
+
+__attribute__((visibility("default"))) void *dlopen(const char *name, int flags)
+{
+    static void *(*next)(const char *name, int flags);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "dlopen");
+    const bool hidden =
+        name && hidden_library && !strncmp(name, hidden_library, strlen(hidden_library));
+    return hidden ? NULL : next(name, flags);
+}
+
+static void without_library(const char *library, unsigned flag, const char *advice)
+{
+    hidden_library = library;
+    ptx_start();
+    CUmodule m;
+    begin(&c);
+    add(&c, PTX, 52, "compressed", 10, flag, 100);
+    EXPECT_MESSAGE(cuModuleLoadData(&m, c.bytes), CUDA_ERROR_NOT_SUPPORTED, advice);
+}
+
+TEST(without_lz4)
+{
+    without_library("liblz4", LZ4, "install it (Debian, Ubuntu: liblz4-1)");
+}
+
+TEST(without_zstd)
+{
+    without_library("libzstd", ZSTD, "install it (Debian, Ubuntu: libzstd1)");
 }
 
 // ---- the structs of programs ----
@@ -394,5 +429,5 @@ TEST(mutations)
 }
 
 TESTS(CASE(choice), CASE(above_device), CASE(entry_points), CASE(files), CASE(lz4), CASE(zstd),
-      CASE(wrappers), CASE(wrapper_of_the_driver), CASE(machine_code), CASE(hostile_sizes),
-      CASE(mutations))
+      CASE(without_lz4), CASE(without_zstd), CASE(wrappers), CASE(wrapper_of_the_driver),
+      CASE(machine_code), CASE(hostile_sizes), CASE(mutations))

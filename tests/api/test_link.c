@@ -320,6 +320,68 @@ TEST(input_kinds)
     EXPECT_NO_DIAGNOSTIC();
 }
 
+// An object file of a table of sections and a fat binary, which ends the file at any byte. Both
+// sizes in its heads are exact.
+static size_t make_object_to_its_end(unsigned char *to, const char *text)
+{
+    static const char names[] = "\0__nv_relfatbin\0.names";
+    Elf64_Ehdr head = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_REL,
+        .e_machine = EM_X86_64,
+        .e_shoff = sizeof head,
+        .e_shentsize = sizeof(Elf64_Shdr),
+        .e_shnum = 3,
+        .e_shstrndx = 2};
+    const size_t names_at = sizeof head + 3 * sizeof(Elf64_Shdr);
+    const size_t at = names_at + sizeof names, text_B = strlen(text), all_B = 80 + text_B;
+    const Elf64_Shdr sections[3] = {
+        {0},
+        {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = at, .sh_size = all_B},
+        {.sh_name = 16, .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = sizeof names},
+    };
+    const uint32_t rest_B = (uint32_t)text_B + 64, entry_B = (uint32_t)text_B;
+    make_fat_binary(to + at, text);
+    memcpy(to + at + 8, &rest_B, sizeof rest_B);
+    memcpy(to + at + 24, &entry_B, sizeof entry_B);
+    memcpy(to, &head, sizeof head);
+    memcpy(to + sizeof head, sections, sizeof sections);
+    memcpy(to + names_at, names, sizeof names);
+    return at + all_B;
+}
+
+// Nothing is read after the end of an object, at whatever byte its fat binary ends.
+TEST(fat_binary_ends_its_object)
+{
+    enum { PAGE_B = 4096 };
+    char text[1000];
+    ptx_start();
+    unsigned char *memory =
+        mmap(NULL, 2 * PAGE_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(memory != MAP_FAILED);
+    EXPECT(!mprotect(memory + PAGE_B, PAGE_B, PROT_NONE));
+    for (int more = 0; more < 8; more++) {
+        snprintf(text, sizeof text, "%s%.*s", PTX_HEAD NOTHING, more, "\n\n\n\n\n\n\n");
+        const size_t size_B = make_object_to_its_end(input, text);
+        unsigned char *object = memory + PAGE_B - size_B;
+        memcpy(object, input, size_B);
+        CUlinkState state = begin();
+        void *image = NULL;
+        EXPECT_OK(cuLinkAddData(state, CU_JIT_INPUT_OBJECT, object, size_B, "o", 0, NULL, NULL));
+        EXPECT_OK(cuLinkComplete(state, &image, NULL));
+        EXPECT_EQ(image ? run(image) : 0, 77);
+        EXPECT_OK(cuLinkDestroy(state));
+        // One byte less than the heads say.
+        memmove(object + 1, object, size_B - 1);
+        state = begin();
+        EXPECT_ERROR(
+            cuLinkAddData(state, CU_JIT_INPUT_OBJECT, object + 1, size_B - 1, "o", 0, NULL, NULL),
+            CUDA_ERROR_INVALID_IMAGE);
+        EXPECT_OK(cuLinkDestroy(state));
+    }
+    munmap(memory, 2 * PAGE_B);
+}
+
 // A library may lack functions: only kernels that call them are refused, when they are asked for.
 // (On a card, the members that are needed are complete.)
 TEST(library_lacks_function)
@@ -472,5 +534,5 @@ TEST(targets_of_the_driver)
 }
 
 TESTS(CASE(symbols), CASE(mistakes), CASE(images), CASE(nothing_added), CASE(linked_twice),
-      CASE(input_kinds), CASE(library_lacks_function), CASE(wrong_kinds), CASE(files),
-      CASE(mutations), CASE(options), CASE(targets_of_the_driver))
+      CASE(input_kinds), CASE(fat_binary_ends_its_object), CASE(library_lacks_function),
+      CASE(wrong_kinds), CASE(files), CASE(mutations), CASE(options), CASE(targets_of_the_driver))
