@@ -78,8 +78,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
                    .foreign = grid->host->foreign,
                    .watch = grid->host->checks ? px_checker_watch : NULL,
                    .owner = grid->host->context,
-                   .objects = grid->host->object ? &block->objects : NULL,
-                   .phases = &block->phases},
+                   .objects = grid->host->object ? &block->objects : NULL},
         .objects = {.find = find_object, .owner = (void *)(uintptr_t)grid->host},
     };
     at += px_up(warps * sizeof(struct px_warp), 64);
@@ -94,7 +93,7 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
         px_fill_launch(block, at);
         px_fill_warp(block, at, i);
     }
-    block->memory.shared = at;
+    block->memory.shared = block->own_shared = at;
     at += px_up(block->memory.shared_B, 64);
     for (uint32_t i = 0; i < warps; i++, at += (uint64_t)KN_LANES * local_B)
         block->warps[i].w.local = at;
@@ -108,7 +107,7 @@ void px_block_start(struct px_block *block, uint64_t linear)
     block->number[0] = (uint32_t)(linear % grid->blocks[0]);
     block->number[1] = (uint32_t)(linear / grid->blocks[0] % grid->blocks[1]);
     block->number[2] = (uint32_t)(linear / grid->blocks[0] / grid->blocks[1]);
-    memset(block->memory.shared, 0, block->memory.shared_B);
+    memset(block->own_shared, 0, px_shared_size(grid));
     block->running = block->warp_count;
     block->next_warp = 0;
     block->started = false;
@@ -181,19 +180,30 @@ static bool can_run(const struct px_warp *warp)
 {
     for (uint32_t i = 0; i < warp->count; i++)
         if (warp->fragments[i].state != PX_AT_BARRIER &&
+            warp->fragments[i].state != PX_AT_CLUSTER &&
             !px_waits_for_phase(warp, &warp->fragments[i]))
             return true;
     return false;
 }
 
-bool px_block_is_stuck(const struct px_block *block)
+bool px_block_can_run(const struct px_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (can_run(&block->warps[i]))
+            return true;
+    return false;
+}
+
+bool px_block_is_stuck(const struct px_block *block, bool cluster)
 {
     for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
         const struct px_warp *warp = &block->warps[i];
-        for (uint32_t k = 0; k < warp->count; k++)
-            if (warp->fragments[k].state != PX_AT_BARRIER &&
-                warp->fragments[k].state != PX_AT_MEMBERS)
+        for (uint32_t k = 0; k < warp->count; k++) {
+            const enum px_fragment_state state = warp->fragments[k].state;
+            if (state != PX_AT_BARRIER && state != PX_AT_MEMBERS &&
+                !(cluster && state == PX_AT_CLUSTER))
                 return false;
+        }
     }
     return true;
 }

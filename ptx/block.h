@@ -6,6 +6,7 @@
 #include "warp.h"
 
 struct px_checker;
+struct px_cluster;
 struct px_stepping;
 
 // A block that runs, or the place for one: its warps keep their registers while they wait. If warps
@@ -19,11 +20,13 @@ struct px_block {
     struct px_checker *checker;   // NULL: accesses are not checked
     struct px_stepping *stepping; // NULL: no warp is stepped
     uint32_t number[3];           // %ctaid
+    struct px_cluster *cluster;   // of which the block has this rank
+    uint32_t rank;
+    char *own_shared; // its shared memory; `memory` has that of the cluster
     uint64_t linear;
     uint32_t thread_count, warp_count;
     uint32_t running;  // warps that have not ended
     uint64_t clock;    // of %clock: grows with each question
-    uint64_t phases;   // of mbarrier objects that are complete
     uint64_t branches; // backward, of px_block_run's budgets that are used up
     bool single;
     bool moved;            // a warp has gone round a loop that may be progress: see stall.h
@@ -48,8 +51,11 @@ enum px_progress {
     PX_BLOCK_TURN,   // all warps that can run have used up their budget
     PX_BLOCK_FAILED, // grid->failure
 };
-// Whether all threads of a block that runs wait for others of the block, after px_block_run.
-bool px_block_is_stuck(const struct px_block *block);
+// Whether all threads of a block that runs wait for others of the block, after px_block_run; or
+// also for others of the cluster.
+bool px_block_is_stuck(const struct px_block *block, bool cluster);
+// Whether a warp can go on.
+bool px_block_can_run(const struct px_block *block);
 // The time limit of waits for a phase has passed: see px_warp_time_out.
 bool px_block_time_out(struct px_block *block);
 // Runs a block until it has ended, or `budget` backward branches of each warp are done.

@@ -2,6 +2,8 @@
 // Registers that are filled in before warps run.
 #include "block_fill.h"
 
+#include "cluster.h"
+
 #include <string.h>
 
 #define FILL(type, value)                                                                          \
@@ -197,11 +199,29 @@ static uint64_t special_of_block(const struct px_block *block, uint32_t special)
         return at[special - PX_SPECIAL_CLUSTER_CTAID_X] %
                size[special - PX_SPECIAL_CLUSTER_CTAID_X];
     case PX_SPECIAL_CLUSTER_CTARANK:
-        return at[0] % size[0] + size[0] * (at[1] % size[1] + size[1] * (at[2] % size[2]));
+        return block->rank;
     case PX_SPECIAL_SMID:
         return grid->sm_count ? block->linear % grid->sm_count : 0;
     default:
         return 0;
+    }
+}
+
+// Addresses in shared memory contain the rank of the block.
+static void fill_rank(const struct px_block *block, char *file)
+{
+    const struct px_decoded *decoded = block->decoded;
+    const struct px_grid *grid = block->grid;
+    for (uint32_t n = 0; n < decoded->launch.count; n++) {
+        const px_register reg = decoded->launch.registers[n];
+        const struct px_register_info *r = &grid->program->registers[reg];
+        const uint64_t rank = (uint64_t)block->rank << PX_RANK_SHIFT;
+        char *to = file + decoded->offsets[reg];
+        if (r->fill == PX_FILL_VARIABLE &&
+            grid->program->module->variables[r->index].space == PX_SHARED)
+            fill(to, r->letter, variable_address(grid, r) + rank, 0);
+        else if (r->fill == PX_FILL_WINDOW && r->index == PX_SHARED && r->own)
+            fill(to, r->letter, r->value + (r->generic ? window_of(grid, r->index) : 0) + rank, 0);
     }
 }
 
@@ -213,6 +233,8 @@ void px_fill_block(const struct px_block *block, char *file)
         const struct px_register_info *r = &decoded->program->registers[reg];
         fill(file + decoded->offsets[reg], r->letter, special_of_block(block, r->index), 0);
     }
+    if (block->cluster->count > 1)
+        fill_rank(block, file);
 }
 
 // The indices of a warp's threads in their block. A division for each thread would take longer than

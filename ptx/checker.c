@@ -6,6 +6,8 @@
 
 #include "access_form.h"
 #include "alloc.h"
+#include "block_fill.h"
+#include "cluster.h"
 #include "fault.h"
 #include "lanes/lanes.inc.h"
 #include "race.h"
@@ -13,7 +15,7 @@
 struct px_checker *px_checker_new(struct px_block *block)
 {
     const struct px_checks *checks = block->grid->host->checks;
-    const uint32_t shared_B = block->memory.shared_B;
+    const uint32_t shared_B = px_shared_size(block->grid);
     const uint32_t written_B = checks->memory ? (shared_B + 7) / 8 : 0;
     struct px_checker *c = dm_calloc(1, sizeof *c + written_B);
     if (!c)
@@ -150,7 +152,7 @@ bool px_check_global(struct px_checker *checker, const struct px_warp *warp,
 void px_check_shared(struct px_checker *checker, const struct px_warp *warp,
                      const struct px_access *access, int lane, uint32_t offset)
 {
-    if (checker->race)
+    if (checker->race && checker->block == warp->block)
         px_race_access(checker, warp, access, lane, offset);
     if (!checker->written)
         return;
@@ -212,15 +214,31 @@ static uint64_t place_of(const struct px_warp *warp, const struct px_access *acc
                          space);
 }
 
+// Shared memory of the block, or of another one of the cluster. Races with threads of other blocks
+// are not found.
+static bool check_shared(struct px_warp *warp, const struct px_access *access, int lane,
+                         uint32_t at)
+{
+    const struct px_block *block = warp->block;
+    const uint32_t rank = block->cluster->count > 1 ? at >> PX_RANK_SHIFT : block->rank;
+    const uint32_t offset = block->cluster->count > 1 ? at % PX_RANK_B : at;
+    if (offset + access->size_B > px_shared_size(block->grid)) {
+        px_fail(warp, PX_FAILED_SHARED, UINT32_C(1) << lane, access->op,
+                "%u-byte %s at 0x%x, outside the shared memory of block rank %u", access->size_B,
+                access->write ? "write" : "read", at, rank);
+        return false;
+    }
+    px_check_shared(block->cluster->blocks[rank]->checker, warp, access, lane, offset);
+    return true;
+}
+
 // Checks one lane's access, which the form itself would not refuse. Returns false after a failure.
 static bool check_lane(struct px_warp *warp, const struct px_access *access, int lane,
                        enum px_access_space space, uint64_t at)
 {
     struct px_checker *checker = warp->block->checker;
-    if (space == PX_ACCESS_SHARED) {
-        px_check_shared(checker, warp, access, lane, (uint32_t)at);
-        return true;
-    }
+    if (space == PX_ACCESS_SHARED)
+        return check_shared(warp, access, lane, (uint32_t)at);
     const bool local = space == PX_ACCESS_LOCAL;
     if (!checker->checks->memory || (local ? !is_outside_local(warp->block, at, access->size_B)
                                            : px_check_global(checker, warp, access, lane, at)))

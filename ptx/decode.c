@@ -161,8 +161,11 @@ static kn_lane_fn *check_of(const struct decoder *d, const struct px_op *op)
         return NULL;
     if (op->code == PX_FORM_TOGETHER || op->code == PX_WARP_BARRIER)
         return px_op_members;
-    if (op->code == PX_PHASE_WAIT)
+    if (op->code == PX_PHASE_WAIT ||
+        (op->code == PX_CLUSTER_BARRIER && op->immediate == PX_CLUSTER_WAIT))
         return px_op_passed;
+    if (op->code == PX_CLUSTER_BARRIER)
+        return op->immediate == PX_CLUSTER_ARRIVE ? px_op_fence : NULL;
     if (op->code != PX_FORM)
         return NULL;
     const char *name = d->forms[op->form].name;
@@ -291,6 +294,8 @@ static kn_lane_fn *run_of(const struct px_op *op)
         return px_op_trap;
     case PX_BARRIER:
         return px_op_barrier;
+    case PX_CLUSTER_BARRIER:
+        return px_op_cluster_barrier;
     case PX_WARP_BARRIER:
         return px_op_together;
     case PX_PHASE_WAIT:
@@ -392,9 +397,12 @@ static void put(struct decoder *d, uint32_t i)
     case PX_BRANCH_TABLE:
         put_table(d, i, to);
         return;
+    case PX_CLUSTER_BARRIER:
     case PX_PHASE_WAIT:
+        if (check_of(d, op) == px_op_fence)
+            to = put_check(d, op, to);
         put_other(d, op, to);
-        if (d->checked)
+        if (check_of(d, op) == px_op_passed)
             start(op, to + 1, px_op_passed, px_op_passed);
         return;
     default:

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "cluster.h"
 #include "guard.h"
 #include "lanes/lanes.inc.h"
 
@@ -37,6 +38,12 @@ const struct kn_op *px_fail(struct px_warp *warp, enum px_failure_kind kind, uin
     return NULL;
 }
 
+// Whether an address in shared memory is that of a rank that the cluster has not.
+static bool is_other_rank(const struct px_block *block, uint32_t address)
+{
+    return block->cluster->named && address >> PX_RANK_SHIFT >= block->cluster->count;
+}
+
 static enum px_failure_kind kind_of(const struct px_warp *warp)
 {
     const struct kn_memory *m = &warp->block->memory;
@@ -55,7 +62,7 @@ static enum px_failure_kind kind_of(const struct px_warp *warp)
     }
     const uint64_t window = f->space == KN_FAULT_GENERIC ? f->address >> 32 : 0;
     if (f->space == KN_FAULT_SHARED || (window && window == m->shared_window >> 32))
-        return PX_FAILED_SHARED;
+        return is_other_rank(warp->block, (uint32_t)f->address) ? PX_FAILED_RANK : PX_FAILED_SHARED;
     if (f->space == KN_FAULT_LOCAL || (window && window == m->local_window >> 32))
         return PX_FAILED_LOCAL;
     return PX_FAILED_ADDRESS;
@@ -68,6 +75,7 @@ static void describe(struct px_warp *warp, enum px_failure_kind kind, uint32_t l
         [PX_FAILED_ADDRESS] = "which the kernel may not access",
         [PX_FAILED_MISALIGNED] = "which is not a multiple of that size",
         [PX_FAILED_SHARED] = "outside the shared memory of the block",
+        [PX_FAILED_RANK] = "of a block rank that the cluster does not have",
         [PX_FAILED_LOCAL] = "outside the local memory of the thread",
     };
     px_fail(warp, kind, lanes, at, "%u-byte %s at 0x%llx, %s", size_B, write ? "write" : "read",
@@ -117,8 +125,19 @@ void px_fail_fault(struct px_warp *warp, const struct dm_fault *fault)
         lane = rest & -rest;
         address = x;
     }
-    describe(warp, PX_FAILED_ADDRESS, lane, at, address, 0, fault->write);
     struct px_failure *f = &warp->block->grid->failure;
+    const struct px_cluster *cluster = warp->block->cluster;
+    const uint64_t offset = fault->address - (uintptr_t)cluster->shared;
+    if (cluster->shared && offset < cluster->count * PX_RANK_B) {
+        px_fail(warp, PX_FAILED_SHARED, lane ? lane : warp->w.active, at,
+                "%s at 0x%llx, outside the shared memory of block rank %u",
+                fault->write ? "write" : "read", (unsigned long long)offset,
+                (unsigned)(offset >> PX_RANK_SHIFT));
+        f->address = offset;
+        f->write = fault->write;
+        return;
+    }
+    describe(warp, PX_FAILED_ADDRESS, lane, at, address, 0, fault->write);
     snprintf(f->text, sizeof f->text, "%s of address 0x%llx, which the kernel may not access",
              fault->write ? "write" : "read", (unsigned long long)address);
 }

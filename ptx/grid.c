@@ -10,12 +10,10 @@
 #include <string.h>
 
 #include "alloc.h"
-#include "block.h"
-#include "checker.h"
+#include "cluster.h"
 #include "draw.h"
 #include "fault.h"
 #include "guard.h"
-#include "stepping.h"
 #include "kn_float.h"
 #include "stall.h"
 #include "watch.h"
@@ -27,8 +25,7 @@ enum {
 };
 
 struct place {
-    void *memory;
-    struct px_block *block;
+    struct px_cluster *cluster;
     bool busy;
     struct px_stall stall;
 };
@@ -39,7 +36,7 @@ struct run {
     bool single;
     bool together;             // blocks may wait for each other
     int64_t budget;            // of a warp in a turn: backward branches
-    uint64_t first, next, end; // blocks
+    uint64_t first, next, end; // clusters
     struct place *places;
     uint32_t count, capacity;
     struct px_block *volatile current;
@@ -61,22 +58,12 @@ static bool add_place(struct run *run)
         run->capacity = more;
     }
     struct place *p = &run->places[run->count];
-    *p = (struct place){.memory =
-                            dm_alloc(px_block_size(run->grid, run->decoded, run->single) + 64)};
-    if (!p->memory)
-        return false;
-    p->block = (struct px_block *)(((uintptr_t)p->memory + 63) / 64 * 64);
-    px_block_init(p->block, run->grid, run->decoded, run->single);
-    run->count++;
-    const struct px_host *host = run->grid->host;
-    if (host->checks)
-        p->block->checker = px_checker_new(p->block);
-    if (host->stepper)
-        p->block->stepping = px_stepping_new(p->block);
-    return (!host->checks || p->block->checker) && (!host->stepper || p->block->stepping);
+    *p = (struct place){.cluster = px_cluster_new(run->grid, run->decoded, run->single)};
+    run->count += p->cluster != NULL;
+    return p->cluster;
 }
 
-static uint64_t next_block(struct run *run)
+static uint64_t next_cluster(struct run *run)
 {
     const uint64_t position = run->next++ - run->first;
     return run->first + px_drawn_order(run->grid->seed, position, run->end - run->first);
@@ -84,20 +71,30 @@ static uint64_t next_block(struct run *run)
 
 // Counts a turn of a block whose warps have used up their budgets. Returns whether they have
 // branched backwards more often than is allowed, and then describes the failure.
-static bool is_endless(const struct run *run, struct place *p)
+static bool is_endless(const struct run *run, struct px_block *block)
 {
-    struct px_block *block = p->block;
     struct px_warp *warp = block->warps;
+    const struct px_warp *end = warp + (block->single ? 1 : block->warp_count);
+    while (warp < end && (!warp->count || warp->budget >= 0))
+        warp++;
+    if (warp == end)
+        return false;
     block->branches += (uint64_t)run->budget;
     if (!run->grid->branches_most || block->branches < run->grid->branches_most)
         return false;
-    while (warp->budget >= 0)
-        warp++;
     const struct px_fragment *f = &warp->fragments[warp->count - 1];
     px_fail(warp, PX_FAILED_ENDLESS, f->lanes, f->at,
             "the kernel has not ended after %llu backward branches",
             (unsigned long long)run->grid->branches_most);
     return true;
+}
+
+static bool some_endless(const struct run *run, const struct px_cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->count; i++)
+        if (cluster->blocks[i]->running && is_endless(run, cluster->blocks[i]))
+            return true;
+    return false;
 }
 
 // The budget of a warp's turn.
@@ -116,12 +113,13 @@ static void run_turn(void *argument)
     for (uint32_t i = 0; i < run->count; i++) {
         struct place *p = &run->places[i];
         while (p->busy || run->next < run->end) {
-            run->current = p->block;
             if (!p->busy)
-                px_block_start(p->block, next_block(run));
+                px_cluster_start(p->cluster, next_cluster(run));
             p->busy = true;
-            const enum px_progress progress = px_block_run(p->block, run->budget);
-            if (progress == PX_BLOCK_FAILED || (progress == PX_BLOCK_TURN && is_endless(run, p))) {
+            const enum px_progress progress =
+                px_cluster_run(p->cluster, run->budget, &run->current);
+            if (progress == PX_BLOCK_FAILED ||
+                (progress == PX_BLOCK_TURN && some_endless(run, p->cluster))) {
                 run->failed = true;
                 return;
             }
@@ -144,11 +142,11 @@ static int fail_memory(struct px_grid *grid, uint64_t size_B)
     return -ENOMEM;
 }
 
-static struct px_block *first_busy(const struct run *run)
+static struct px_cluster *first_busy(const struct run *run)
 {
     for (uint32_t i = 0; i < run->count; i++)
         if (run->places[i].busy)
-            return run->places[i].block;
+            return run->places[i].cluster;
     return NULL;
 }
 
@@ -159,36 +157,39 @@ static bool time_out(struct run *run)
     uint64_t phases = 0;
     bool some = false;
     for (uint32_t i = 0; i < run->count; i++)
-        phases += run->places[i].busy ? run->places[i].block->phases : 0;
+        phases += run->places[i].busy ? run->places[i].cluster->phases : 0;
     run->fruitless = run->turn || phases != run->phases ? 0 : run->fruitless + 1;
     run->phases = phases;
     const uint64_t limit = run->grid->branches_most, most = limit ? limit : UINT64_MAX;
     for (uint32_t i = 0; i < run->count && run->fruitless < most; i++)
-        some |= run->places[i].busy && px_block_time_out(run->places[i].block);
+        some |= run->places[i].busy && px_cluster_time_out(run->places[i].cluster);
     return some;
 }
 
-// The first block that can never go on, or NULL. States can be compared if the time limits between
-// them have passed.
-static struct px_block *find_stall(struct run *run)
+// Blocks that can never go on. Returns their number, or 0. States can be compared if the time
+// limits between them have passed.
+static uint32_t find_stall(struct run *run, struct px_block *const **blocks)
 {
     for (uint32_t i = 0; i < run->count; i++) {
         struct place *p = &run->places[i];
         if (!p->busy)
             continue;
-        if (px_block_is_stuck(p->block))
-            return p->block;
-        if (run->decoded->program->waits && run->limited && px_stall_round(&p->stall, &p->block, 1))
-            return p->block;
+        const uint32_t stuck = px_cluster_stuck(p->cluster, blocks);
+        if (stuck)
+            return stuck;
+        *blocks = p->cluster->blocks;
+        if (run->decoded->program->waits && run->limited &&
+            px_stall_round(&p->stall, *blocks, p->cluster->count))
+            return p->cluster->count;
     }
-    return NULL;
+    return 0;
 }
 
 static int run_all(struct run *run)
 {
     const uint64_t size_B = px_block_size(run->grid, run->decoded, run->single);
-    const uint64_t blocks = run->end - run->next;
-    uint64_t places = run->grid->cooperative && run->together ? blocks : 1;
+    const uint64_t clusters = run->end - run->next;
+    uint64_t places = run->grid->cooperative && run->together ? clusters : 1;
     do {
         while (run->count < places)
             if (!add_place(run))
@@ -200,51 +201,37 @@ static int run_all(struct run *run)
         }
         if (run->failed)
             return -EFAULT;
-        struct px_block *stalled = find_stall(run);
+        struct px_block *const *blocks;
+        uint32_t stalled = find_stall(run, &blocks);
         const bool none_starts = run->next == run->end;
         run->limited = !stalled && !run->ended && (run->turn || none_starts);
-        if (run->limited && !time_out(run) && !run->turn)
-            stalled = first_busy(run);
+        const struct px_cluster *busy = first_busy(run);
+        if (run->limited && !time_out(run) && !run->turn && busy) {
+            blocks = busy->blocks;
+            stalled = busy->count;
+        }
         if (stalled) {
-            px_stall_fail(&stalled, 1);
+            px_stall_fail(blocks, stalled);
             return -EDEADLK;
         }
-        px_watch(&run->watch, first_busy(run));
+        px_watch(&run->watch, busy ? px_cluster_running(busy) : NULL);
         if (run->together && !run->ended && run->next < run->end && places < PLACES_MOST)
-            places = places * 2 < blocks ? places * 2 : blocks;
+            places = places * 2 < clusters ? places * 2 : clusters;
     } while (run->next < run->end || first_busy(run));
     return 0;
-}
-
-// Blocks do not see each other's shared memory yet, so kernels that ask for it run in clusters of
-// one block only.
-static bool is_alone(const struct px_grid *grid)
-{
-    const uint32_t *c = grid->cluster;
-    return !grid->program->clusters || !c[0] || (c[0] == 1 && c[1] == 1 && c[2] == 1);
-}
-
-static int fail_cluster(struct px_grid *grid)
-{
-    grid->failure = (struct px_failure){.kind = PX_FAILED_INSTRUCTION};
-    snprintf(grid->failure.text, sizeof grid->failure.text,
-             "the kernel uses shared memory of other blocks (mapa), which clusters of %u x %u x %u "
-             "blocks do not have yet",
-             grid->cluster[0], grid->cluster[1], grid->cluster[2]);
-    return -EFAULT;
 }
 
 int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
 {
     const struct px_program *program = grid->program;
-    if (!is_alone(grid))
-        return fail_cluster(grid);
-    struct run run = {.grid = grid, .first = first, .next = first, .end = end};
+    const uint32_t count = px_cluster_count(grid);
+    struct run run = {
+        .grid = grid, .first = first / count, .next = first / count, .end = end / count};
     run.decoded = px_decode(program, (grid->host->checks ? PX_DECODE_CHECKED : 0) |
                                          (grid->host->stepper ? PX_DECODE_STEPPED : 0));
     if (!run.decoded)
         return fail_memory(grid, program->op_count * sizeof(struct kn_op));
-    run.together = program->waits || grid->cooperative;
+    run.together = program->waits || grid->cooperative || count > 1;
     run.single = !program->uses_barriers && !run.together;
     run.budget = budget_of(&run);
     grid->lines = (struct px_lines){0};
@@ -258,10 +245,8 @@ int px_run(struct px_grid *grid, uint64_t first, uint64_t end)
     }
     dm_free(grid->lines.bytes);
     for (uint32_t i = 0; i < run.count; i++) {
-        px_checker_free(run.places[i].block->checker);
         px_stall_finish(&run.places[i].stall);
-        px_stepping_free(run.places[i].block->stepping);
-        dm_free(run.places[i].memory);
+        px_cluster_free(run.places[i].cluster);
     }
     dm_free(run.places);
     return r;

@@ -15,6 +15,7 @@ enum px_failure_kind {
     PX_FAILED_MISALIGNED,
     PX_FAILED_SHARED, // outside shared memory
     PX_FAILED_LOCAL,
+    PX_FAILED_RANK,        // in shared memory of a block that the cluster does not have
     PX_FAILED_TEXTURE,     // `address` is not the handle of a texture
     PX_FAILED_SURFACE,     // `address` is not the handle of a surface
     PX_FAILED_OUTSIDE,     // outside of the surface whose handle is `address`

@@ -110,7 +110,7 @@ static bool filled_same(const struct px_register_info *a, const struct px_regist
 {
     return a->fill == b->fill && a->letter == b->letter && a->value == b->value &&
            a->value_high == b->value_high && a->index == b->index && a->size_B == b->size_B &&
-           a->generic == b->generic;
+           a->generic == b->generic && a->own == b->own;
 }
 
 // The slot of a register in the hash table, or a free slot.
@@ -332,11 +332,6 @@ void px_uses_barriers(struct px_lower *l)
     l->uses_barriers = true;
 }
 
-void px_uses_clusters(struct px_lower *l)
-{
-    l->clusters = true;
-}
-
 const char *px_modifier_name(unsigned modifier)
 {
     return modifier && modifier < PX_MOD_COUNT ? px_modifiers[modifier].name : "";
@@ -358,4 +353,24 @@ char px_type_letter(unsigned type)
     if (px_type_kind(type) == 'p')
         return 'p';
     return bits <= 16 ? 'h' : bits == 32 ? 'w' : bits == 64 ? 'l' : 'x';
+}
+
+void px_need_cluster(struct px_lower *l)
+{
+    const px_register guard = l->guard;
+    const bool guard_not = l->guard_not;
+    px_register missing = px_temporary(l, 'p');
+    l->guard = PX_NONE;
+    l->guard_not = false;
+    px_emit(l, "not.pred", missing, px_special(l, PX_SPECIAL_IS_EXPLICIT_CLUSTER));
+    if (guard != PX_NONE) {
+        const px_register taken = px_temporary(l, 'p'), both = px_temporary(l, 'p');
+        px_emit(l, guard_not ? "not.pred" : "mov.pred", taken, guard);
+        px_emit(l, "and.pred", both, missing, taken);
+        missing = both;
+    }
+    l->guard = missing;
+    px_emit_code(l, PX_TRAP, PX_TRAP_CLUSTER, NULL, 0, NULL, 0);
+    l->guard = guard;
+    l->guard_not = guard_not;
 }

@@ -93,8 +93,9 @@ void px_waits(struct px_lower *l);
 // Lowering functions should call this for every instruction that program.h lists there.
 void px_ordered(struct px_lower *l);
 void px_uses_barriers(struct px_lower *l);
-// The kernel asks for addresses of other blocks of its cluster.
-void px_uses_clusters(struct px_lower *l);
+// The instruction is illegal in a launch without clusters (recorded: async/st.async-own-cta,
+// async/bulk-shared-to-shared): emits a trap.
+void px_need_cluster(struct px_lower *l);
 
 // Refuses the kernel with a sentence about this statement, which should name the operand or
 // modifier that is wrong: the line and the instruction are added.

@@ -82,6 +82,25 @@ static px_register is_constant(struct px_lower *l, px_register address)
     return is;
 }
 
+static px_register is_shared(struct px_lower *l, px_register address)
+{
+    const px_register is = px_temporary(l, 'p');
+    px_emit(l, "isspacep.shared", is, address);
+    return is;
+}
+
+// Whether the rank in an address of shared memory (see cluster.h) is that of the block.
+static px_register is_own_rank(struct px_lower *l, px_register address)
+{
+    enum { RANK_AT = 24, RANK_MASK = 0xff };
+    const px_register shifted = px_temporary(l, 'l'), rank = px_temporary(l, 'l');
+    const px_register is = px_temporary(l, 'p');
+    px_emit(l, "shr.u64", shifted, address, px_constant(l, 'w', RANK_AT));
+    px_emit(l, "and.64", rank, shifted, px_constant(l, 'l', RANK_MASK));
+    px_emit(l, "setp.eq.64", is, rank, px_widen(l, px_special(l, PX_SPECIAL_CLUSTER_CTARANK), 'l'));
+    return is;
+}
+
 // Constant variables lie in global memory here, but the two spaces have no address in common.
 void px_lower_isspacep(struct px_lower *l, const struct px_statement *s)
 {
@@ -94,6 +113,8 @@ void px_lower_isspacep(struct px_lower *l, const struct px_statement *s)
         px_emit(l, "not.pred", not_constant, is_constant(l, address));
         px_emit(l, "isspacep.global", global, address);
         px_emit(l, "and.pred", to, global, not_constant);
+    } else if (px_has(s, PX_MOD_SHARED) || px_has(s, PX_MOD_SHARED_CTA)) {
+        px_emit(l, "and.pred", to, is_own_rank(l, address), is_shared(l, address));
     } else {
         const bool parameter = px_has(s, PX_MOD_PARAM) || px_has(s, PX_MOD_PARAM_ENTRY);
         px_emit(l,

@@ -5,7 +5,8 @@
 // ever become late, those rows of the table should get one.
 #include "lower.h"
 
-enum { VECTOR_MOST = 4 };
+enum { VECTOR_MOST = 4, RANK_SHIFT = 24, RANKS_MOST = 16 }; // see cluster.h
+#define RANK_MASK (UINT64_C(0xff) << RANK_SHIFT)
 
 static bool is_shared(const struct px_statement *s)
 {
@@ -124,6 +125,35 @@ static void complete(struct px_lower *l, const struct px_operand *barrier, px_re
     px_emit_immediate(l, "mbarrier.complete_tx", a.offset, a.base, bytes);
 }
 
+// An address in shared memory with another rank.
+static px_register with_rank(struct px_lower *l, px_register address, px_register rank)
+{
+    const px_register offset = px_temporary(l, 'l'), out = px_temporary(l, 'l');
+    px_emit(l, "and.64", offset, address, px_constant(l, 'l', ~RANK_MASK));
+    px_emit(l, "or.64", out, offset, px_widen(l, rank, 'l'));
+    return out;
+}
+
+// ".multicast::cluster: copies to the same offset in the shared memory of each block whose bit is
+// set in the mask, and signals the mbarrier at the same offset there." For the others, no bytes are
+// copied to the own block. `in`: to, from, bytes, mask.
+static void copy_to_rank(struct px_lower *l, const px_register in[4], struct px_address object,
+                         unsigned rank)
+{
+    const px_register bit = px_temporary(l, 'w'), p = px_temporary(l, 'p');
+    const px_register bytes = px_temporary(l, 'w'), own = px_temporary(l, 'w');
+    const px_register to_rank = px_temporary(l, 'w');
+    px_emit(l, "and.32", bit, in[3], px_constant(l, 'w', UINT64_C(1) << rank));
+    px_emit(l, "setp.ne.32", p, bit, zero(l));
+    px_emit(l, "selp.32", bytes, in[2], zero(l), p);
+    px_emit(l, "shl.32", own, px_special(l, PX_SPECIAL_CLUSTER_CTARANK),
+            px_constant(l, 'w', RANK_SHIFT));
+    px_emit(l, "selp.32", to_rank, px_constant(l, 'w', (uint64_t)rank << RANK_SHIFT), own, p);
+    px_emit(l, "cp.async.bulk", with_rank(l, in[0], to_rank), in[1], bytes);
+    px_emit_immediate(l, "mbarrier.complete_tx", object.offset, with_rank(l, object.base, to_rank),
+                      bytes);
+}
+
 // choice[0] is the destination's space, unless it is .global.
 void px_lower_cp_bulk(struct px_lower *l, const struct px_statement *s)
 {
@@ -132,8 +162,15 @@ void px_lower_cp_bulk(struct px_lower *l, const struct px_statement *s)
     const px_register to = whole(l, &s->a[0], from_shared ? PX_GLOBAL : PX_SHARED);
     const px_register from = whole(l, &s->a[1], from_shared || within ? PX_SHARED : PX_GLOBAL);
     const px_register bytes = px_source(l, s, 2);
-    if (px_has(s, PX_MOD_MULTICAST_CLUSTER))
-        px_unsupported(l, ".multicast::cluster is not supported");
+    if (within)
+        px_need_cluster(l);
+    if (px_has(s, PX_MOD_MULTICAST_CLUSTER)) {
+        const struct px_address object = px_generic_address(l, &s->a[3], PX_SHARED);
+        const px_register mask = px_widen(l, px_value(l, &s->a[4], PX_B16), 'w');
+        for (unsigned rank = 0; rank < RANKS_MOST; rank++)
+            copy_to_rank(l, (px_register[]){to, from, bytes, mask}, object, rank);
+        return;
+    }
     if (px_has(s, PX_MOD_CP_MASK))
         px_emit(l, "cp.async.bulk.masked", to, from, bytes,
                 px_value(l, &s->a[px_has(s, PX_MOD_L2_CACHE_HINT) ? 4 : 3], PX_B16));
@@ -165,6 +202,8 @@ void px_lower_cp_reduce(struct px_lower *l, const struct px_statement *s)
 {
     const bool to_global = px_has(s, PX_MOD_BULK_GROUP);
     const unsigned operation = operation_of(s), type = s->types[0];
+    if (!to_global)
+        px_need_cluster(l);
     const px_register to = whole(l, &s->a[0], to_global ? PX_GLOBAL : PX_SHARED);
     const px_register from = whole(l, &s->a[1], PX_SHARED), bytes = px_source(l, s, 2);
     px_emit(l,
@@ -190,6 +229,7 @@ void px_lower_st_async(struct px_lower *l, const struct px_statement *s)
     px_register r[VECTOR_MOST + 1];
     const struct px_address a = px_generic_address(l, &s->a[0], PX_SHARED);
     const unsigned n = px_sources(l, s, 1, r + 1, VECTOR_MOST), bits = px_type_bits(s->types[0]);
+    px_need_cluster(l);
     r[0] = a.base;
     px_emit_form(l, px_name(l, "st.generic.%u:%u%s", bits, bits, n > 1 ? ".v" : ""), a.offset,
                  PX_NONE, r, n + 1);
@@ -200,6 +240,7 @@ void px_lower_red_async(struct px_lower *l, const struct px_statement *s)
 {
     const unsigned operation = operation_of(s), type = s->types[0];
     const struct px_address a = px_generic_address(l, &s->a[0], PX_SHARED);
+    px_need_cluster(l);
     px_emit_immediate(l,
                       px_name(l, "red.generic.%s.%s", px_modifier_name(operation),
                               name_of_type(l, operation, type)),
@@ -209,18 +250,26 @@ void px_lower_red_async(struct px_lower *l, const struct px_statement *s)
 
 // ---- addresses in a cluster ----
 
-// Clusters have one block: see px_run.
+// "mapa: the address in the shared memory of the block with this rank that corresponds to a";
+// cluster.h has the bits. The rank is not checked before the access (recorded: mapa cluster).
 void px_lower_mapa(struct px_lower *l, const struct px_statement *s)
 {
     const unsigned bits = px_type_bits(s->types[0]);
-    px_uses_clusters(l);
-    px_emit(l, px_name(l, "mov.%u", bits), px_destination(l, s, 0),
-            px_value(l, &s->a[0], s->types[0]));
-    px_source(l, s, 1);
+    const char letter = bits == 64 ? 'l' : 'w';
+    const px_register rank = px_temporary(l, 'w'), offset = px_temporary(l, letter);
+    px_emit(l, "shl.32", rank, px_value(l, &s->a[1], PX_U32), px_constant(l, 'w', RANK_SHIFT));
+    px_emit(l, px_name(l, "and.%u", bits), offset, px_value(l, &s->a[0], s->types[0]),
+            px_constant(l, letter, ~RANK_MASK));
+    px_emit(l, px_name(l, "or.%u", bits), px_destination(l, s, 0), offset,
+            px_widen(l, rank, letter));
 }
 
 void px_lower_getctarank(struct px_lower *l, const struct px_statement *s)
 {
-    px_value(l, &s->a[0], s->types[0]);
-    px_emit(l, "mov.32", px_destination(l, s, 0), px_special(l, PX_SPECIAL_CLUSTER_CTARANK));
+    const px_register address = px_value(l, &s->a[0], s->types[0]);
+    const px_register low = px_temporary(l, 'w');
+    if (px_type_bits(s->types[0]) == 64)
+        px_emit(l, "cvt.u32.u64", low, address);
+    px_emit(l, "shr.u32", px_destination(l, s, 0), px_type_bits(s->types[0]) == 64 ? low : address,
+            px_constant(l, 'w', RANK_SHIFT));
 }

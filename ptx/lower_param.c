@@ -62,6 +62,7 @@ px_register px_own_address(struct px_lower *l, const struct px_own *own,
         .fill = PX_FILL_WINDOW,
         .index = own->space,
         .generic = operand->generic,
+        .own = true,
         .value = own->at_B + (uint64_t)operand->value,
     };
     if (own->space == PX_LOCAL && l->frame != PX_NONE) {

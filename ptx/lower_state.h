@@ -28,7 +28,7 @@ struct px_lower {
     size_t filled_count, filled_capacity;
     struct px_arena arena; // becomes the program's
 
-    bool uses_barriers, waits, prints, allocates, calls, recurses, ordered, clusters;
+    bool uses_barriers, waits, prints, allocates, calls, recurses, ordered;
     char names[4][64]; // of px_name
     unsigned name_turn;
 };

@@ -103,6 +103,16 @@ void px_lower_barrier_red(struct px_lower *l, const struct px_statement *s)
     px_uses_barriers(l);
 }
 
+// "The default is .release for arrive and .acquire for wait."
+void px_lower_cluster_barrier(struct px_lower *l, const struct px_statement *s)
+{
+    const enum px_cluster_barrier what = px_has(s, PX_MOD_WAIT)      ? PX_CLUSTER_WAIT
+                                         : px_has(s, PX_MOD_RELAXED) ? PX_CLUSTER_ARRIVE_RELAXED
+                                                                     : PX_CLUSTER_ARRIVE;
+    px_emit_code(l, PX_CLUSTER_BARRIER, what, NULL, 0, NULL, 0);
+    px_uses_barriers(l);
+}
+
 void px_lower_nanosleep(struct px_lower *l, const struct px_statement *s)
 {
     px_emit_code(l, PX_NANOSLEEP, 0, NULL, 0, NULL, 0);

@@ -129,7 +129,6 @@ static void program_fill(struct px_lower *l, struct made *made, const bool *meet
                 .uses_barriers = l->uses_barriers,
                 .waits = l->waits,
                 .prints = l->prints,
-                .clusters = l->clusters,
                 .allocates = l->allocates,
                 .recurses = l->recurses,
                 .has_stack = l->calls,

@@ -100,6 +100,7 @@ struct px_register_info {
     enum px_fill fill;
     bool generic;
     bool real; // declared as .f32 or .f64
+    bool own;  // PX_FILL_WINDOW: the address of a variable, which in a cluster has the block's rank
     uint32_t index, size_B;
     uint64_t value, value_high; // a predicate's constant: 0 or 1
     const char *name;           // of the PTX text, for messages and for stepping; or NULL
@@ -122,7 +123,7 @@ enum px_code {
     PX_WARP_BARRIER, // bar.warp.sync: source: members
     PX_PHASE_WAIT,   // after mbarrier.test_wait, whose result is the source: lanes for which it is
                      // false wait until a phase is complete, and test again
-    PX_CLUSTER_BARRIER, // `immediate`: 0 arrive, 1 wait
+    PX_CLUSTER_BARRIER, // barrier.cluster: `immediate` is an enum px_cluster_barrier
     PX_BUILTIN,         // a call of the driver's own functions: `immediate` is an enum px_builtin
     PX_CLOCK,           // `immediate` is an enum px_clock
     PX_NANOSLEEP,
@@ -131,7 +132,8 @@ enum px_code {
 
 enum px_trap {
     PX_TRAP_STATEMENT,
-    PX_TRAP_CALL, // of an address that is not a function
+    PX_TRAP_CALL,    // of an address that is not a function
+    PX_TRAP_CLUSTER, // an instruction that needs a launch with clusters
 };
 enum px_barrier {
     PX_BARRIER_SYNC,
@@ -139,6 +141,11 @@ enum px_barrier {
     PX_BARRIER_POPC,
     PX_BARRIER_AND,
     PX_BARRIER_OR
+};
+enum px_cluster_barrier {
+    PX_CLUSTER_ARRIVE,
+    PX_CLUSTER_ARRIVE_RELAXED, // orders nothing
+    PX_CLUSTER_WAIT
 };
 enum px_clock {
     PX_CLOCK_LOW,        // %clock, 32 bits
@@ -206,7 +213,6 @@ struct px_program {
     uint32_t static_shared_B, local_B;
     bool uses_barriers, waits, recurses;
     bool prints, allocates; // calls vprintf, or malloc or free
-    bool clusters;          // asks for addresses of other blocks of its cluster
     bool has_stack;         // frames of functions follow local_B: px_grid.stack_B bytes for them
     // No result depends on the order of blocks: no atomic whose result is used, no atomic on
     // floats, no cas or exch, no volatile or acquire load, no printf, malloc or clock.

@@ -168,7 +168,7 @@ static bool is_same_value(const struct px_checker *checker, const struct px_warp
         if (!(new->bytes & older->bytes >> k & 1))
             continue;
         const char *value = stored(w, access, lane, at);
-        const char *other = checker->block->memory.shared + word * WORD_B + k;
+        const char *other = checker->block->own_shared + word * WORD_B + k;
         if (older->step == new->step) { // another lane of this operation, which has yet to store
             const int lane_2 = (older->thread - 1) % KN_LANES;
             other =

@@ -150,7 +150,7 @@ static char *write_warp(const struct px_stall *stall, const struct px_warp *warp
             place->at = f->at;
             place->state = f->state;
             place->barrier = f->state == PX_AT_BARRIER ? f->barrier : 0;
-            if (warp->count == 1 || f->state == PX_AT_BARRIER || f->state == PX_AT_MEMBERS)
+            if (warp->count == 1 || (f->state != PX_READY && f->state != PX_AT_PHASE))
                 continue;
             place->turns_ago = warp->last_turn - f->turn;
             place->backward = f->backward;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "block.h"
+#include "cluster.h"
 #include "fault.h"
 #include "kn_mbarrier.h"
 #include "lanes/lanes.inc.h"
@@ -88,7 +88,7 @@ static void note_fragment(struct waits *waits, const struct px_warp *warp,
     const struct px_block *block = warp->block;
     const struct kn_warp *w = &warp->w;
     struct wait wait = {.line = f->at->line, .block = block, .threads = 1};
-    if (f->state == PX_AT_BARRIER || f->state == PX_AT_MEMBERS)
+    if (f->state != PX_READY && f->state != PX_AT_PHASE)
         return;
     wait.test = find_test(block->decoded, f->at);
     for (uint32_t rest = f->lanes; rest; rest &= rest - 1) {
@@ -122,6 +122,11 @@ static void add_wait(struct text *t, const struct wait *wait)
         add(t, "%s %lld bytes", pending ? " and" : "", (long long)kn_mbarrier_bytes(object));
 }
 
+static uint32_t warps_of(const struct px_block *block)
+{
+    return block->running ? block->single ? 1 : block->warp_count : 0;
+}
+
 void px_stall_fail(struct px_block *const *blocks, uint32_t count)
 {
     char bytes[400];
@@ -130,7 +135,7 @@ void px_stall_fail(struct px_block *const *blocks, uint32_t count)
     struct px_warp *first = NULL;
     bytes[0] = 0;
     for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; !blocks[i]->single && k < blocks[i]->warp_count; k++) {
+        for (uint32_t k = 0; k < warps_of(blocks[i]); k++) {
             struct px_warp *warp = &blocks[i]->warps[k];
             if (!first && warp->count)
                 first = warp;
@@ -140,6 +145,8 @@ void px_stall_fail(struct px_block *const *blocks, uint32_t count)
         px_barriers_text(blocks[i], bytes + t.used, sizeof bytes - t.used);
         t.used += strlen(bytes + t.used);
     }
+    px_cluster_text(blocks[0]->cluster, bytes + t.used, sizeof bytes - t.used);
+    t.used += strlen(bytes + t.used);
     for (uint32_t i = 0; i < waits.count; i++)
         add_wait(&t, &waits.list[i]);
     if (!first)

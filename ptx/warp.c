@@ -3,6 +3,7 @@
 #include "warp.h"
 
 #include "block.h"
+#include "cluster.h"
 #include "draw.h"
 #include "fault.h"
 #include "stepping.h"
@@ -31,7 +32,7 @@ static struct px_fragment take(struct px_warp *warp, unsigned index)
 
 bool px_waits_for_phase(const struct px_warp *warp, const struct px_fragment *f)
 {
-    return f->state == PX_AT_PHASE && f->phases == warp->block->phases;
+    return f->state == PX_AT_PHASE && f->phases == *warp->w.memory->phases;
 }
 
 static bool is_ready(const struct px_warp *warp, const struct px_fragment *f)
@@ -136,6 +137,7 @@ const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const stru
         px_stepping_end(warp->block->stepping, warp);
     if (warp->block->barriers.used)
         px_barriers_ended(warp->block);
+    px_cluster_ended(warp->block->cluster);
     if (warp->w.active & ~lanes) {
         activate(warp, warp->w.active & ~lanes);
         return next;
@@ -147,7 +149,7 @@ const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const stru
 void px_warp_start(struct px_warp *warp, const struct kn_op *first, uint32_t lanes)
 {
     warp->w.lanes = lanes;
-    warp->turn = warp->last_turn = warp->backward = 0;
+    warp->turn = warp->last_turn = warp->backward = warp->cluster_lanes = 0;
     warp->fragments[0] = (struct px_fragment){.at = first, .lanes = lanes};
     warp->count = 1;
     if (warp->block->stepping)
@@ -340,7 +342,7 @@ const struct kn_op *px_op_phase_wait(const struct kn_op *op, struct kn_warp *w)
         KN_NEXT;
     struct px_fragment f = part(warp, lanes, op - 1);
     f.state = PX_AT_PHASE;
-    f.phases = warp->block->phases;
+    f.phases = *warp->w.memory->phases;
     px_warp_put(warp, f);
     if (w->active & ~lanes) {
         activate(warp, w->active & ~lanes);
@@ -384,6 +386,10 @@ const struct kn_op *px_op_trap(const struct kn_op *op, struct kn_warp *w)
         return px_fail(px_warp_of(w), PX_FAILED_INSTRUCTION, lanes, op,
                        "a call of an address that is not a function of the module, or has other "
                        "parameters");
+    if (op->i == PX_TRAP_CLUSTER)
+        return px_fail(px_warp_of(w), PX_FAILED_INSTRUCTION, lanes, op,
+                       "the instruction needs a launch with the attribute "
+                       "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, also for clusters of one block");
     return px_fail(px_warp_of(w), PX_FAILED_TRAP, lanes, op, "trap was executed");
 }
 

@@ -7,6 +7,7 @@
 //                       └── fragments[] ─── ready          to run
 //                                       ├── at a member mask, until lanes of this warp arrive
 //                                       ├── at a barrier,     until threads of the block arrive
+//                                       ├── at the barrier of the cluster
 //                                       └── at a phase of an mbarrier object, until one completes
 //
 // The ready fragment of the lowest turn runs, and of those the one at the lowest operation, so that
@@ -33,7 +34,7 @@ enum px_back {
     PX_BACK,
 };
 
-enum px_fragment_state { PX_READY, PX_AT_MEMBERS, PX_AT_BARRIER, PX_AT_PHASE };
+enum px_fragment_state { PX_READY, PX_AT_MEMBERS, PX_AT_BARRIER, PX_AT_CLUSTER, PX_AT_PHASE };
 
 struct px_fragment {
     const struct kn_op *at; // that runs next; at a barrier: the barrier; at a phase: the test
@@ -42,18 +43,19 @@ struct px_fragment {
     uint32_t turn, backward; // see struct px_warp
     enum px_fragment_state state;
     uint32_t barrier; // PX_AT_BARRIER: its number
-    uint64_t phases;  // PX_AT_PHASE: px_block.phases when it began to wait
+    uint64_t phases;  // PX_AT_PHASE: px_cluster.phases when it began to wait
 };
 
 struct px_warp {
     struct kn_warp w; // must be first
     struct px_block *block;
-    uint32_t index;     // in the block
-    uint32_t turn;      // of the fragment that runs
-    uint32_t last_turn; // that was given out
-    uint32_t backward;  // branches of the fragment that runs, in this turn
-    int64_t budget;     // backward branches until the warp stops for others
-    uint32_t count;     // of fragments
+    uint32_t index;         // in the block
+    uint32_t turn;          // of the fragment that runs
+    uint32_t last_turn;     // that was given out
+    uint32_t backward;      // branches of the fragment that runs, in this turn
+    int64_t budget;         // backward branches until the warp stops for others
+    uint32_t cluster_lanes; // that have arrived at the barrier of the cluster
+    uint32_t count;         // of fragments
     struct px_fragment fragments[KN_LANES];
 };
 
@@ -88,4 +90,5 @@ const struct kn_op *px_warp_end(struct px_warp *warp, uint32_t lanes, const stru
 // The operations of this room, for decode.c.
 kn_lane_fn px_op_jump, px_op_jump_some, px_op_branch, px_op_branch_some, px_op_branch_table,
     px_op_meet, px_op_nothing, px_op_together, px_op_exit, px_op_trap, px_op_breakpoint,
-    px_op_barrier, px_op_phase_wait, px_op_unsupported, px_op_clock, px_op_yield, px_op_builtin;
+    px_op_barrier, px_op_cluster_barrier, px_op_phase_wait, px_op_unsupported, px_op_clock,
+    px_op_yield, px_op_builtin;

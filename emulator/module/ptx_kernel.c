@@ -261,6 +261,7 @@ static CUresult code_of(enum px_failure_kind kind)
         return CUDA_ERROR_MISALIGNED_ADDRESS;
     case PX_FAILED_INSTRUCTION:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case PX_FAILED_RANK: // (recorded on an H200: mapa bad rank)
     case PX_FAILED_TRAP:
     case PX_FAILED_FREE:
         return CUDA_ERROR_LAUNCH_FAILED;
@@ -282,6 +283,7 @@ static enum em_diagnostic diagnostic_of(enum px_failure_kind kind)
     case PX_FAILED_ADDRESS:
     case PX_FAILED_SHARED:
     case PX_FAILED_LOCAL:
+    case PX_FAILED_RANK:
     case PX_FAILED_OUTSIDE:
         return EM_DIAG_K01;
     case PX_FAILED_MISALIGNED:
