@@ -171,15 +171,22 @@ CUresult em_texture_check(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *
             "the array has the video format %s, which textures cannot read; use the arrays of "
             "cuArrayGetPlane",
             s->format->name);
-    if (s->nv12_plane && em_quirk(NV12_PLANE_TEXTURE))
-        return em_fail(
-            CUDA_ERROR_INVALID_VALUE,
-            "the array is a plane of an NV12 array; the driver creates only surface objects of it");
     for (unsigned i = 0, n = em_texture_coordinates(r, s); i < n; i++)
         if ((unsigned)t->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
             return em_fail(CUDA_ERROR_INVALID_VALUE,
                            "addressMode[%u] is %d, which is not a CUaddress_mode", i,
                            (int)t->addressMode[i]);
+    // "If the flag CU_TRSF_NORMALIZED_COORDINATES is not set, the only supported address mode is
+    // CU_TR_ADDRESS_MODE_CLAMP."
+    if (s->nv12_plane && em_quirk(NV12_PLANE_TEXTURE) &&
+        !(t->flags & CU_TRSF_NORMALIZED_COORDINATES))
+        for (unsigned i = 0; i < 2; i++)
+            if (t->addressMode[i] != CU_TR_ADDRESS_MODE_CLAMP)
+                return em_fail(CUDA_ERROR_INVALID_VALUE,
+                               "the array is a plane of an NV12 array, and addressMode[%u] is %d; "
+                               "without CU_TRSF_NORMALIZED_COORDINATES, the driver accepts only "
+                               "CU_TR_ADDRESS_MODE_CLAMP (1) for such planes",
+                               i, (int)t->addressMode[i]);
     if ((unsigned)t->filterMode > CU_TR_FILTER_MODE_LINEAR ||
         (unsigned)t->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
         return em_fail(

@@ -17,8 +17,9 @@ struct kn_axis_rule {
     uint32_t size; // in texels
     enum kn_address address;
     bool normalized;
-    int32_t offset; // in texels
-    bool unclamped; // leave indices outside as they are: the caller knows what lies there
+    int32_t offset;    // in texels
+    int32_t shift_256; // in 1/256 of a texel, for linear filters
+    bool unclamped;    // leave indices outside as they are: the caller knows what lies there
 };
 
 // Coordinates are fixed-point numbers. Normalised ones have as many bits after the point as the
@@ -105,7 +106,7 @@ KN_INLINE struct kn_axis kn_axis_linear(const struct kn_axis_rule *r, uint32_t b
 {
     const unsigned point = kn_axis_bits(r);
     const int64_t half = (int64_t)1 << (point - 9);
-    const int64_t at_256 = ((kn_axis_position(r, bits) + half) >> (point - 8)) - 128;
+    const int64_t at_256 = ((kn_axis_position(r, bits) + half) >> (point - 8)) - 128 + r->shift_256;
     const int64_t index = (at_256 >> 8) + r->offset;
 
     if (!r->unclamped && kn_axis_address(r) == KN_ADDRESS_CLAMP &&

@@ -152,7 +152,7 @@ static void sum_lanes(enum kn_sample_class class, const struct plane *p,
                                      (uint16_t)p->weight[2][i], (uint16_t)p->weight[3][i]};
         if (active >> i & 1)
             value[i] = kn_filter_result(kn_filter_class(class),
-                                        kn_filter_sum(class, texels, weights, 1, 4));
+                                        kn_filter_sum(class, texels, weights, 1, 4, 0));
     }
 }
 

@@ -6,6 +6,7 @@
 #include "filter.h"
 #include "footprint.h"
 #include "lod.h"
+#include "probes.h"
 #include "texel.h"
 
 // The operands of one lane.
@@ -32,27 +33,75 @@ static struct kn_lane lane_read(const struct kn_fetch *f, int i)
     return lane;
 }
 
+// The texels of one lane: a channel's values stand one after the other, as filters need them.
+struct texels {
+    uint32_t value[4][KN_FILTER_SLABS_MAX * 4];
+    uint16_t weight[KN_FILTER_SLABS_MAX * 4];
+    unsigned slabs, count;
+};
+
+static void texels_read(const struct kn_texture *t, unsigned level, const struct kn_taps *taps,
+                        struct texels *to)
+{
+    const unsigned from = to->slabs * taps->count;
+    uint32_t texel[4];
+
+    for (unsigned i = 0; i < taps->slabs * taps->count; i++) {
+        kn_texel_read(t, level + (i >= taps->upper),
+                      (const int32_t[]){taps->x[i], taps->y[i], taps->z[i]}, texel);
+        for (unsigned c = 0; c < 4; c++)
+            to->value[c][from + i] = texel[c];
+        to->weight[from + i] = taps->weight[i];
+    }
+    to->slabs += taps->slabs;
+    to->count = taps->count;
+}
+
+static void texels_filter(const struct kn_texture *t, const struct texels *from, unsigned more,
+                          uint32_t result[4])
+{
+    for (unsigned c = 0; c < 4; c++) {
+        enum kn_sample_class class = kn_texel_class(t, c);
+        uint32_t value = from->value[c][0];
+        if (t->filter || t->mip_linear) {
+            value =
+                kn_filter_sum(class, from->value[c], from->weight, from->slabs, from->count, more);
+            class = kn_filter_class(class);
+        }
+        result[c] = kn_filter_result(class, value);
+    }
+}
+
 // Samples the levels of a lane, and makes the results.
 static void lane_sample(const struct kn_texture *t, struct kn_lod lod, const struct kn_lane *lane,
                         uint32_t result[4])
 {
+    struct texels texels = {.slabs = 0};
     struct kn_taps taps;
-    uint32_t texels[KN_TAPS_MAX][4], channel[KN_TAPS_MAX];
 
     kn_footprint(t, lod, lane, t->filter, &taps);
-    for (unsigned i = 0; i < taps.slabs * taps.count; i++)
-        kn_texel_read(t, lod.level + (i >= taps.upper),
-                      (const int32_t[]){taps.x[i], taps.y[i], taps.z[i]}, texels[i]);
-    for (unsigned c = 0; c < 4; c++) {
-        enum kn_sample_class class = kn_texel_class(t, c);
-        for (unsigned i = 0; i < taps.slabs * taps.count; i++)
-            channel[i] = texels[i][c];
-        if (t->filter || t->mip_linear) {
-            channel[0] = kn_filter_sum(class, channel, taps.weight, taps.slabs, taps.count);
-            class = kn_filter_class(class);
-        }
-        result[c] = kn_filter_result(class, channel[0]);
+    texels_read(t, lod.level, &taps, &texels);
+    texels_filter(t, &texels, 0, result);
+}
+
+// The same for the samples of an anisotropic filter.
+static void lane_sample_probes(const struct kn_texture *t, struct kn_lod lod,
+                               const struct kn_probes *probes, const struct kn_lane *lane,
+                               uint32_t result[4])
+{
+    struct texels texels = {.slabs = 0};
+    struct kn_lane shifted = *lane;
+    struct kn_taps taps;
+    uint32_t whole[2];
+
+    for (int i = -(int)probes->pairs; i < (int)probes->pairs; i++) {
+        for (unsigned axis = 0; axis < 2; axis++)
+            shifted.shift_256[axis] = (2 * i + 1) * probes->step_256[axis];
+        kn_probes_weigh(probes, i, lod.fraction, whole);
+        kn_footprint_weighted(t, lod.level, &shifted, whole, true, &taps);
+        texels_read(t, lod.level, &taps, &texels);
     }
+    texels_filter(t, &texels, probes->more, result);
 }
 
 static void results_write(const struct kn_fetch *f, uint32_t result[4][KN_FETCH_LANES])
@@ -63,21 +112,27 @@ static void results_write(const struct kn_fetch *f, uint32_t result[4][KN_FETCH_
                 f->out[c][i] = result[c][i];
 }
 
-// Runs the loop of a fetch: `find` gives the levels of lane i.
+// Runs the loop of a fetch: `find` gives the levels of lane i, and writes its probes if there are
+// any.
 #define EACH_LANE(f, i)                                                                            \
     for (int i = 0; i < KN_FETCH_LANES; i++)                                                       \
         if ((f)->active >> i & 1)
 
 static void fetch_sampled(const struct kn_texture *t, const struct kn_fetch *f,
                           struct kn_lod (*find)(const struct kn_texture *, const struct kn_fetch *,
-                                                const struct kn_lane *, int))
+                                                const struct kn_lane *, int, struct kn_probes *))
 {
     uint32_t result[4][KN_FETCH_LANES], one[4];
 
     EACH_LANE(f, i)
     {
         const struct kn_lane lane = lane_read(f, i);
-        lane_sample(t, find(t, f, &lane, i), &lane, one);
+        struct kn_probes probes = {.pairs = 0};
+        const struct kn_lod lod = find(t, f, &lane, i, &probes);
+        if (t->filter && probes.pairs)
+            lane_sample_probes(t, lod, &probes, &lane, one);
+        else
+            lane_sample(t, lod, &lane, one);
         for (unsigned c = 0; c < 4; c++)
             result[c][i] = one[c];
     }
@@ -85,21 +140,21 @@ static void fetch_sampled(const struct kn_texture *t, const struct kn_fetch *f,
 }
 
 static struct kn_lod find_base(const struct kn_texture *t, const struct kn_fetch *f,
-                               const struct kn_lane *lane, int i)
+                               const struct kn_lane *lane, int i, struct kn_probes *probes)
 {
-    (void)f, (void)lane, (void)i;
+    (void)f, (void)lane, (void)i, (void)probes;
     return kn_lod_base(t);
 }
 
 static struct kn_lod find_level(const struct kn_texture *t, const struct kn_fetch *f,
-                                const struct kn_lane *lane, int i)
+                                const struct kn_lane *lane, int i, struct kn_probes *probes)
 {
-    (void)lane;
+    (void)lane, (void)probes;
     return kn_lod_explicit(t, operand(f->lod, i));
 }
 
 static struct kn_lod find_gradient(const struct kn_texture *t, const struct kn_fetch *f,
-                                   const struct kn_lane *lane, int i)
+                                   const struct kn_lane *lane, int i, struct kn_probes *probes)
 {
     uint32_t dx[3], dy[3];
 
@@ -107,7 +162,7 @@ static struct kn_lod find_gradient(const struct kn_texture *t, const struct kn_f
         dx[axis] = operand(f->dx[axis], i);
         dy[axis] = operand(f->dy[axis], i);
     }
-    return kn_lod_gradient(t, lane, dx, dy);
+    return kn_lod_gradient(t, lane, dx, dy, probes);
 }
 
 // Linear memory has no texels at floating-point coordinates.
@@ -152,7 +207,7 @@ static uint32_t tap_component(const struct kn_texture *t, unsigned level,
         value[i] = texel[component];
     }
     return kn_filter_result(kn_filter_class(class),
-                            kn_filter_sum(class, value, corner ? thirds : all, 1, count));
+                            kn_filter_sum(class, value, corner ? thirds : all, 1, count, 0));
 }
 
 // The four texels of a linear filter, in this order: (0, 1), (1, 1), (1, 0), (0, 0).

@@ -146,22 +146,25 @@ static uint32_t slab_round(const struct format *f, struct slab s)
 }
 
 static uint32_t sum_float(const struct format *f, const uint32_t *value, const uint16_t *weight,
-                          unsigned slabs, unsigned count)
+                          unsigned slabs, unsigned count, unsigned more)
 {
-    struct slab slab[4];
+    struct slab slab[KN_FILTER_SLABS_MAX], sum;
 
     for (unsigned i = 0; i < slabs; i++)
         slab[i] = slab_sum(f, value + i * count, weight + i * count, count);
-    return slab_round(f, slabs == 1 ? slab[0] : slab_add(slab, slabs));
+    sum = slabs == 1 ? slab[0] : slab_add(slab, slabs);
+    sum.exponent -= sum.sum ? (int)more : 0;
+    return slab_round(f, sum);
 }
 
 // A decoded sRGB texel is the number n / 2^q: n is in the lower 8 bits of its value, q above them.
 // The largest texels have the smallest q. All texels of a slab are shifted to the smallest q, and
 // the bits that do not fit are cut off. Texels of weight 0 do not count.
 static uint32_t sum_srgb(const uint32_t *value, const uint16_t *weight, unsigned slabs,
-                         unsigned count)
+                         unsigned count, unsigned more)
 {
-    struct slab s = {.exponent = SLAB_BITS + 3, .positive = true}; // units of 2^-22
+    // units of 2^-22 if the weights are 256 in all
+    struct slab s = {.exponent = SLAB_BITS + 3 - (int)more, .positive = true};
 
     for (unsigned k = 0; k < slabs * count; k += count) {
         uint32_t q = 14, sum = 0;
@@ -186,13 +189,14 @@ static int64_t sum_integer(const uint32_t *value, const uint16_t *weight, unsign
 
 // The sum of unsigned 32-bit texels, rounded down. (kn_filter_sum rounds the sums of 8-bit and
 // 16-bit texels to the nearest integer.)
-static uint32_t sum_word(const uint32_t *value, const uint16_t *weight, unsigned count)
+static uint32_t sum_word(const uint32_t *value, const uint16_t *weight, unsigned count,
+                         unsigned shift)
 {
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < count; i++)
         sum += (uint64_t)value[i] * weight[i];
-    return (uint32_t)(sum >> 8);
+    return (uint32_t)(sum >> shift);
 }
 
 static int32_t at_least(int32_t value, int32_t least)
@@ -208,28 +212,31 @@ static int32_t widen_snorm8(int32_t sum)
 }
 
 uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const uint16_t *weight,
-                       unsigned slabs, unsigned count)
+                       unsigned slabs, unsigned count, unsigned more)
 {
+    const unsigned shift = 8 + more, all = slabs * count;
+    const int64_t half = INT64_C(1) << (shift - 1);
+
     switch (class) {
     case KN_SAMPLE_FLOAT:
-        return sum_float(&format_float, value, weight, slabs, count);
+        return sum_float(&format_float, value, weight, slabs, count, more);
     case KN_SAMPLE_HALF:
-        return sum_float(&format_half, value, weight, slabs, count);
+        return sum_float(&format_half, value, weight, slabs, count, more);
     case KN_SAMPLE_SRGB:
-        return sum_srgb(value, weight, slabs, count);
+        return sum_srgb(value, weight, slabs, count, more);
     case KN_SAMPLE_UNORM:
     case KN_SAMPLE_SHORT:
     case KN_SAMPLE_UNORM10:
-        return (uint32_t)((sum_integer(value, weight, slabs * count) + 128) >> 8);
+        return (uint32_t)((sum_integer(value, weight, all) + half) >> shift);
     case KN_SAMPLE_WORD:
-        return sum_word(value, weight, slabs * count);
+        return sum_word(value, weight, all, shift);
     case KN_SAMPLE_SIGNED:
-        return (uint32_t)(sum_integer(value, weight, slabs * count) >> 8);
+        return (uint32_t)(sum_integer(value, weight, all) >> shift);
     case KN_SAMPLE_SNORM16:
-        return (uint32_t)at_least((int32_t)((sum_integer(value, weight, slabs * count) + 128) >> 8),
+        return (uint32_t)at_least((int32_t)((sum_integer(value, weight, all) + half) >> shift),
                                   -32767);
     case KN_SAMPLE_SNORM8:
-        return (uint32_t)at_least(widen_snorm8((int32_t)sum_integer(value, weight, slabs * count)),
+        return (uint32_t)at_least(widen_snorm8((int32_t)(sum_integer(value, weight, all) >> more)),
                                   -32767);
     default:
         return value[0];

@@ -4,11 +4,13 @@
 
 #include "sample.h"
 
+enum { KN_FILTER_SLABS_MAX = 32 };
+
 // Sums values of a class with their weights. `value` and `weight` have slabs * count entries, slab
-// after slab; the weights are 256 in all. The result is of the same class, but of SNORM8 it is
-// SNORM16.
+// after slab; the weights are 256 << more in all. The result is of the same class, but of SNORM8 it
+// is SNORM16. At most KN_FILTER_SLABS_MAX slabs.
 uint32_t kn_filter_sum(enum kn_sample_class class, const uint32_t *value, const uint16_t *weight,
-                       unsigned slabs, unsigned count);
+                       unsigned slabs, unsigned count, unsigned more);
 
 // The class of kn_filter_sum's results.
 enum kn_sample_class kn_filter_class(enum kn_sample_class class);

@@ -150,6 +150,18 @@ static double length_of_pair(struct vector dx, struct vector dy)
         longest(length_of_part(combined(dx, dy, 1)), length_of_part(combined(dx, dy, -1))));
 }
 
+// The longest of the same vectors itself. The sum and the difference count 11/16.
+static struct vector longest_of_pair(struct vector dx, struct vector dy)
+{
+    const struct vector sum = combined(dx, dy, 1), difference = combined(dx, dy, -1);
+    const double axes = longest(length_of(dx), length_of(dy));
+    const double diagonals = longest(length_of_part(sum), length_of_part(difference));
+
+    if (diagonals > axes)
+        return length_of_part(sum) > length_of_part(difference) ? sum : difference;
+    return length_of(dx) < length_of(dy) ? dy : dx;
+}
+
 // A gradient's component in texels. NaN is 0, and everything that is very long is as long.
 static double component(uint32_t bits, double size)
 {
@@ -230,5 +242,10 @@ struct kn_gradient kn_gradient(const struct kn_texture *t, const struct kn_lane 
     if (t->shape == KN_TEXTURE_CUBE || t->shape == KN_TEXTURE_CUBE_LAYERED)
         return (struct kn_gradient){.length = cube_length(t, lane, dx, dy)};
     const struct vector x = vector_of(t, lane, dx), y = vector_of(t, lane, dy);
-    return (struct kn_gradient){.length = length_of_pair(x, y), .area = area_of_pair(x, y)};
+    const struct vector axis = longest_of_pair(x, y);
+    if (t->shape == KN_TEXTURE_3D)
+        return (struct kn_gradient){.length = length_of_pair(x, y)};
+    return (struct kn_gradient){.length = length_of_pair(x, y),
+                                .area = area_of_pair(x, y),
+                                .axis = {axis.part[0], axis.part[1]}};
 }

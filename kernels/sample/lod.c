@@ -4,6 +4,7 @@
 
 #include "convert_scalar.h"
 #include "gradient.h"
+#include "probes.h"
 
 // 256 * log2(1 + m/256): floor(256 * log2(1 + (m + 0.456) / 256) + 0.512), but 0 for 0 and never
 // more than 255. Any numbers near these two give the card's table, which
@@ -41,20 +42,11 @@ static int32_t lod_fixed(float lod)
     return (int32_t)scaled - ((float)(int32_t)scaled > scaled);
 }
 
-// 256 * log2 of the most probes that the card takes for each maxAnisotropy.
-static int32_t lod_anisotropy(uint32_t most)
-{
-    static const int16_t steps[17] = {0,   0,   256, 256, 512, 512, 656, 656, 768,
-                                      768, 848, 848, 912, 912, 912, 912, 1024};
-
-    return steps[most < 16 ? most : 16];
-}
-
 void kn_lod_prepare(struct kn_texture *t)
 {
     const float bias = t->bias * 256.0f;
 
-    t->anisotropy_256 = lod_anisotropy(t->anisotropy);
+    t->anisotropy_256 = kn_probes_most(t->anisotropy);
     t->lod_min_256 = lod_fixed(t->lod_min);
     t->lod_max_256 = lod_fixed(t->lod_max);
     t->bias_256 = bias >= BIAS_MOST    ? BIAS_MOST
@@ -96,31 +88,15 @@ static int32_t lod_of_length(double length)
                       : -LOD_MOST;
 }
 
-// Between two levels, anisotropic filters use less of the one that is farther away.
-static int32_t lod_sharpen(const struct kn_texture *t, int32_t lod)
-{
-    const int32_t fraction = lod & 255;
-    int32_t sharper = fraction;
-
-    if (t->anisotropy_256 >= 768)
-        sharper = 2 * fraction - 128;
-    else if (t->anisotropy_256 >= 512)
-        sharper = (7 * fraction - 378) >> 2;
-    else if (t->anisotropy_256 >= 256)
-        sharper = (3 * fraction - 126) >> 1;
-    sharper = sharper < 0 ? 0 : sharper > 256 ? 256 : sharper;
-    return lod - fraction + sharper;
-}
-
 struct kn_lod kn_lod_gradient(const struct kn_texture *t, const struct kn_lane *lane,
-                              const uint32_t dx[3], const uint32_t dy[3])
+                              const uint32_t dx[3], const uint32_t dy[3], struct kn_probes *probes)
 {
     const struct kn_gradient g = kn_gradient(t, lane, dx, dy);
-    int32_t lod = lod_of_length(g.length);
-    int32_t ratio = 2 * lod - lod_of_length(g.area);
+    const int32_t length = lod_of_length(g.length);
+    const int32_t ratio = kn_probes_ratio(t, length, lod_of_length(g.area), g.axis);
+    const int32_t lod = kn_probes_sharpen(t, length - ratio);
+    const struct kn_lod levels = lod_levels(t, lod + t->bias_256);
 
-    ratio = ratio < t->anisotropy_256 ? ratio : t->anisotropy_256;
-    ratio = ratio < lod ? ratio : lod;
-    ratio = ratio > 0 ? ratio : 0;
-    return lod_levels(t, lod_sharpen(t, lod - ratio) + t->bias_256);
+    *probes = kn_probes_plan(ratio, lod, g.axis, levels);
+    return levels;
 }

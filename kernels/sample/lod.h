@@ -12,6 +12,6 @@ struct kn_lod kn_lod_explicit(const struct kn_texture *t, uint32_t lod);
 struct kn_lod kn_lod_base(const struct kn_texture *t);
 
 // The levels of a fetch with gradients: f32 bits in the units of the coordinates, dx[3] and dy[3].
-// For cube maps, lane is the direction.
+// For cube maps, lane is the direction. Writes the probes of an anisotropic filter.
 struct kn_lod kn_lod_gradient(const struct kn_texture *t, const struct kn_lane *lane,
-                              const uint32_t dx[3], const uint32_t dy[3]);
+                              const uint32_t dx[3], const uint32_t dy[3], struct kn_probes *probes);

@@ -2,6 +2,7 @@
 // Inside kernels/sample/: the parts of a fetch. fetch.c calls them in this order, for each lane:
 //
 //     lod.c         coordinates and gradients → one or two mip levels, and the fraction between
+//     probes.c      gradients → the samples of an anisotropic filter
 //     footprint.c   coordinates → taps: texels of a level and their weights     (axis.h, cube.c)
 //     texel.c       a tap → its channels as filters need them                   (block*.c)
 //     filter.c      channels and weights → a value
@@ -45,10 +46,20 @@ struct kn_lane {
     uint32_t coordinate[3]; // f32 bits
     int32_t layer;
     int32_t offset[3];
+    int32_t shift_256[2]; // of a probe from the coordinates: 1/256 of a texel of level 0
 };
 
 // The levels that a fetch combines.
 struct kn_lod {
     uint32_t level;
     uint32_t fraction; // of the next level, 0 to 255
+};
+
+// The samples of an anisotropic filter: pairs of them, one on each side of the coordinates.
+struct kn_probes {
+    unsigned pairs; // 0: a single sample at the coordinates
+    unsigned more;  // the weights of all samples are 256 << more
+    uint32_t
+        inner; // the weight of a sample, except those of the outermost pair, which have the rest
+    int32_t step_256[2]; // half of the way from one sample to the next: 1/256 of a texel of level 0
 };

@@ -161,6 +161,39 @@ TEST(objects)
     EXPECT_OK(cuSurfObjectCreate(&s, &luma));
 }
 
+// The driver wants CLAMP for unnormalised coordinates of NV12's planes. Others clamp in any case.
+static void nv12_textures(const char *personality, CUresult wrapped)
+{
+    CUarray a, plane;
+    CUtexObject t;
+    CUDA_TEXTURE_DESC wrap = {0};
+    CUDA_TEXTURE_DESC clamp = {.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP}};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64,
+                                 .Height = 64,
+                                 .Format = CU_AD_FORMAT_NV12,
+                                 .NumChannels = 3,
+                                 .Flags = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE};
+    test_setting("CARDLESS_PERSONALITY", personality);
+    test_context();
+    MUST(cuArray3DCreate(&a, &d));
+    for (unsigned i = 0; i < 2; i++) {
+        MUST(cuArrayGetPlane(&plane, a, i));
+        const CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = plane};
+        EXPECT_ERROR(cuTexObjectCreate(&t, &r, &wrap, NULL), wrapped);
+        EXPECT_OK(cuTexObjectCreate(&t, &r, &clamp, NULL));
+    }
+}
+
+TEST(nv12_textures_of_the_driver)
+{
+    nv12_textures("driver-580", CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(nv12_textures_of_the_manual)
+{
+    nv12_textures("manual", CUDA_SUCCESS);
+}
+
 TEST(planes)
 {
     CUdeviceptr bytes;
@@ -407,6 +440,7 @@ TEST(sparse)
     }
 }
 
-TESTS(CASE(descriptors), CASE(created), CASE(low_byte), CASE(objects), CASE(planes), CASE(contents),
-      CASE(past_the_end), CASE(later_planes), CASE(later_planes_written), CASE(placement),
-      CASE(requirements), CASE(sparse))
+TESTS(CASE(descriptors), CASE(created), CASE(low_byte), CASE(objects),
+      CASE(nv12_textures_of_the_driver), CASE(nv12_textures_of_the_manual), CASE(planes),
+      CASE(contents), CASE(past_the_end), CASE(later_planes), CASE(later_planes_written),
+      CASE(placement), CASE(requirements), CASE(sparse))
