@@ -63,12 +63,24 @@ bool px_word_is_unsupported(const char *text, size_t length)
     return length > 6 && !memcmp(text, "kind::", 6);
 }
 
-// How far a match came, for the sentence: `fitted` modifiers fit, and then `group` did not.
+// How far the rows came, for the sentence: `fitted` modifiers fit, and then these groups did not.
+enum { GROUPS_MOST = 32 };
 struct progress {
-    unsigned fitted;
-    const struct px_row *row;
-    const uint16_t *group;
+    unsigned fitted, count;
+    const uint16_t *groups[GROUPS_MOST];
 };
+
+// Notes that `at` modifiers fit, and that `group` (NULL: the end of the instruction) did not.
+static void progress_note(struct progress *p, unsigned at, const uint16_t *group)
+{
+    if (at < p->fitted)
+        return;
+    if (at > p->fitted)
+        p->count = 0;
+    p->fitted = at;
+    if (group && p->count < GROUPS_MOST)
+        p->groups[p->count++] = group;
+}
 
 static const uint16_t *group_end(const uint16_t *group)
 {
@@ -108,18 +120,13 @@ static bool match_groups(struct px_statement *s, const uint16_t *group, unsigned
                 s->choice[choice++] = s->modifiers[at];
             at++;
         } else {
-            if (at >= p->fitted) {
-                p->fitted = at;
-                p->group = group;
-            }
+            progress_note(p, at, group);
             return false;
         }
         group = next;
     }
-    if (at < s->modifier_count && at >= p->fitted) {
-        p->fitted = at;
-        p->group = NULL;
-    }
+    if (at < s->modifier_count)
+        progress_note(p, at, NULL);
     return at == s->modifier_count;
 }
 
@@ -127,11 +134,16 @@ static bool match_groups(struct px_statement *s, const uint16_t *group, unsigned
 static void refuse(struct px_lower *l, const struct px_statement *s, const struct progress *p)
 {
     char list[300] = "";
+    bool listed[PX_MOD_COUNT] = {false};
     size_t length = 0;
-    if (p->group)
-        for (const uint16_t *m = p->group + 1; *m && length < sizeof(list) - 40; m++)
+    for (unsigned i = 0; i < p->count; i++)
+        for (const uint16_t *m = p->groups[i] + 1; *m && length < sizeof(list) - 40; m++) {
+            if (listed[*m])
+                continue;
+            listed[*m] = true;
             length += (size_t)snprintf(list + length, sizeof(list) - length, "%s.%s",
                                        length ? ", " : "", px_modifiers[*m].name);
+        }
     if (p->fitted < s->modifier_count)
         px_lower_fail(l, -ENOEXEC, ".%s is not possible here%s%s",
                       px_modifier_name(s->modifiers[p->fitted]), *list ? "; expected: " : "", list);

@@ -167,7 +167,7 @@ static void bodies(void)
          -ENOEXEC, "the modifier .quick is not known"},
         {BODY("bar.sync 0;"), BODY("bar.sync.release 0;"), -ENOEXEC, ".release is not possible"},
         {BODY(".reg .b32 %r; add.u32 %r, %r, 1;"), BODY(".reg .b32 %r; add.sat.u32 %r, %r, 1;"),
-         -ENOEXEC, "add.sat.u32: .u32 is not possible here"},
+         -ENOEXEC, ".u32 is not possible here; expected: .s32, .f32, .f16, .f16x2"},
         {BODY("ret;"), BODY("tcgen05.fence::before_thread_sync;"), -ENOTSUP, "not known"},
     };
     CHECK(pairs);
