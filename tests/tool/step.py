@@ -132,6 +132,17 @@ r = step("--kernel", "odd", "--interactive", PROGRAM, commands="continue\nhelp\n
 assert r.returncode == 130 and "launch 2" in r.stdout and "draw which lanes" in r.stdout, r
 assert RIGHT not in r.stdout, r
 
+# A failed allocation fails a call, or the launch; the last ones are those of the launch.
+ended = refused = 0
+for n in range(100, 400):
+    r = step("--kernel", "meet", "--warp", "1", PROGRAM, CARDLESS_FAIL_ALLOC=str(n))
+    assert r.returncode in (0, 1, 2, 3), (n, r)
+    refused += "out of host memory for the registers of a block" in r.stderr
+    ended = "the process ended before this allocation" in r.stderr
+    if ended:
+        break
+assert ended and refused, (n, refused)
+
 # Refusals, and the exit status of the program.
 expect(step("--kernel", "even", PROGRAM), RIGHT, 3,
        "no such warp has run: launch 1 of the kernel even, block (0,0,0), warp 0\n")
