@@ -85,7 +85,8 @@ static struct em_order_who who_of(const struct em_command *c)
                                  .stream_number = s->object.number,
                                  .name = c->ops->name,
                                  .call = c->call,
-                                 .entry = c->entry};
+                                 .entry = c->entry,
+                                 .near = c->order->near};
 }
 
 void em_order_check_all(const struct em_command *c)

@@ -60,6 +60,7 @@ struct em_order_point *em_order_point_of(struct em_stream *s)
 {
     em_assert_locked();
     if (em_unlikely(!s->order.key)) {
+        s->order.near = &s->order_near;
         s->order.ordered = s->blocking || s->kind == EM_STREAM_LEGACY;
         s->order.key = s->kind == EM_STREAM_LEGACY
                            ? em_order_key(s->object.context->id, EM_ORDER_ORDERED)
@@ -111,6 +112,7 @@ void em_order_stream_ends(struct em_stream *s)
     em_assert_locked();
     if (s->order.waits)
         em_order_join_waiters(s->object.context);
+    em_history_forget_near(&s->order_near);
     em_clock_unref(s->order.known);
     em_clock_unref(s->order.host);
     s->order.known = s->order.host = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether two accesses have bytes in common.
+// Whether two accesses have bytes in common, or all.
 #include "order_history.h"
 
 static bool spans_meet(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
@@ -102,4 +102,16 @@ bool em_footprints_meet(const struct em_footprint *a, const struct em_footprint 
     if (a->kind == EM_ROWS && b->kind == EM_ROWS && a->pitch_B == b->pitch_B)
         return same_pitch_meet(a, b);
     return rows_meet(a, b, first);
+}
+
+bool em_footprints_are_same(const struct em_footprint *a, const struct em_footprint *b)
+{
+    if (a->kind != b->kind || a->first != b->first || a->end != b->end)
+        return false;
+    if (a->kind == EM_ROWS)
+        return a->row_B == b->row_B && a->pitch_B == b->pitch_B;
+    return a->kind == EM_SPAN ||
+           (a->storage == b->storage && a->level == b->level && a->at.x_B == b->at.x_B &&
+            a->at.y == b->at.y && a->at.z == b->at.z && a->extent.width_B == b->extent.width_B &&
+            a->extent.height == b->extent.height && a->extent.depth == b->extent.depth);
 }

@@ -122,10 +122,57 @@ static void set_who(struct em_order_record *r, const struct em_order_who *who)
         who->launch->references++;
     em_order_launch_unref(r->who.launch);
     r->who = *who;
+    r->who.near = NULL;
 }
+
+// ---- records that streams used last ----
+
+static struct em_order_record **cell_of(struct em_order_near *near, uint8_t act)
+{
+    return act == EM_ORDER_READ ? &near->read : &near->write;
+}
+
+static void forget_near(struct em_order_record *r)
+{
+    if (r->holder)
+        *r->holder = NULL;
+    r->holder = NULL;
+}
+
+void em_history_forget_near(struct em_order_near *near)
+{
+    em_assert_locked();
+    if (near->read)
+        forget_near(near->read);
+    if (near->write)
+        forget_near(near->write);
+}
+
+static void keep_near(const struct em_order_who *who, struct em_order_record *r)
+{
+    struct em_order_record **cell = who->near ? cell_of(who->near, who->act) : NULL;
+    if (!cell || *cell == r)
+        return;
+    forget_near(r);
+    if (*cell)
+        forget_near(*cell);
+    *cell = r;
+    r->holder = cell;
+}
+
+// The record of the last access, if the new one has the same bytes, or NULL.
+static struct em_order_record *near_record(const struct em_footprint *bytes,
+                                           const struct em_order_who *who)
+{
+    struct em_order_record *r = who->near ? *cell_of(who->near, who->act) : NULL;
+    return r && em_footprints_are_same(bytes, &r->bytes) ? r : NULL;
+}
+
+// ---- changes of records ----
 
 static void free_record(struct em_order_record *r)
 {
+    forget_near(r);
     em_order_launch_unref(r->who.launch);
     count--;
     if (spares == SPARE_MOST) {
@@ -147,16 +194,17 @@ static struct em_order_record *new_record(void)
     return r;
 }
 
-static bool add(const struct em_footprint *bytes, const struct em_order_who *who)
+static bool add(const struct em_footprint *bytes, const struct em_order_who *who, bool alone)
 {
     static uint32_t random = 1;
     struct em_order_record *r = new_record();
     if (!r)
         return false;
     random = random * 1664525 + 1013904223;
-    *r = (struct em_order_record){.bytes = *bytes, .rank = random};
+    *r = (struct em_order_record){.bytes = *bytes, .rank = random, .alone = alone};
     set_who(r, who);
     insert(tree_of(who->act), r);
+    keep_near(who, r);
     count++;
     return true;
 }
@@ -199,18 +247,6 @@ static struct em_order_record *find_all(uint64_t first, uint64_t end)
 
 // ---- accesses that replace others ----
 
-static bool is_same(const struct em_footprint *a, const struct em_footprint *b)
-{
-    if (a->kind != b->kind || a->first != b->first || a->end != b->end)
-        return false;
-    if (a->kind == EM_ROWS)
-        return a->row_B == b->row_B && a->pitch_B == b->pitch_B;
-    return a->kind == EM_SPAN ||
-           (a->storage == b->storage && a->level == b->level && a->at.x_B == b->at.x_B &&
-            a->at.y == b->at.y && a->at.z == b->at.z && a->extent.width_B == b->extent.width_B &&
-            a->extent.height == b->extent.height && a->extent.depth == b->extent.depth);
-}
-
 static bool is_inside(uint64_t at, uint64_t size, uint64_t of_at, uint64_t of_size)
 {
     return at >= of_at && at + size <= of_at + of_size;
@@ -226,7 +262,7 @@ static bool covers(const struct em_footprint *a, const struct em_footprint *b)
                is_inside(b->at.x_B, b->extent.width_B, a->at.x_B, a->extent.width_B) &&
                is_inside(b->at.y, b->extent.height, a->at.y, a->extent.height) &&
                is_inside(b->at.z, b->extent.depth, a->at.z, a->extent.depth);
-    return is_same(a, b);
+    return em_footprints_are_same(a, b);
 }
 
 // Takes [first, end) away from a record without gaps. Returns false if that makes two of one and
@@ -244,10 +280,11 @@ static bool cut(struct em_order_record *r, uint64_t first, uint64_t end)
         discard(r);
         return true;
     }
+    forget_near(r);
     remove_from(tree_of(who.act), r);
     r->bytes = before.first < before.end ? before : after;
     insert(tree_of(who.act), r);
-    return !two || add(&after, &who);
+    return !two || add(&after, &who, false);
 }
 
 // The new access replaces an older one, as far as it covers it. Returns false as `cut` does.
@@ -277,22 +314,35 @@ static bool meets(const struct em_order_record *r, const struct em_footprint *by
 static bool add_write(const struct em_footprint *bytes, const struct em_order_who *who,
                       em_order_judge *judge, void *argument)
 {
-    struct em_order_record *same = NULL;
+    struct em_order_record *same = near_record(bytes, who);
     unsigned partly = 0;
-    bool enough = true;
+    bool enough = true, alone = bytes->kind == EM_SPAN;
+    if (same && same->alone) {
+        judge(same, bytes, who, true, argument);
+        set_who(same, who);
+        return true;
+    }
+    same = NULL;
     for (struct em_order_record *r = find_all(bytes->first, bytes->end), *next; r; r = next) {
         next = r->next_hit;
-        if (!meets(r, bytes))
+        r->alone = false;
+        if (!meets(r, bytes)) {
+            alone = false;
             continue;
+        }
         judge(r, bytes, who, true, argument);
-        if (!same && r->who.act != EM_ORDER_READ && is_same(&r->bytes, bytes))
+        if (!same && r->who.act != EM_ORDER_READ && em_footprints_are_same(&r->bytes, bytes)) {
             same = r;
-        else
-            enough = supersede(r, bytes, &partly) && enough;
+            continue;
+        }
+        alone = alone && (r->bytes.kind == EM_SPAN || covers(bytes, &r->bytes));
+        enough = supersede(r, bytes, &partly) && enough;
     }
     if (!same)
-        return add(bytes, who) && enough;
+        return add(bytes, who, alone) && enough;
     set_who(same, who);
+    same->alone = alone;
+    keep_near(who, same);
     return enough;
 }
 
@@ -301,14 +351,20 @@ static bool add_write(const struct em_footprint *bytes, const struct em_order_wh
 static struct em_order_record *earlier_read(const struct em_footprint *bytes,
                                             const struct em_order_who *who)
 {
-    struct em_order_record *r = reads;
-    while (r) {
+    struct em_order_record *r = near_record(bytes, who);
+    if (r && r->who.key == who->key && r->who.step == who->step)
+        return r;
+    for (r = reads; r;) {
         int order = compared(bytes, who, &r->bytes, &r->who);
-        if (!order) // others differ from it in the gaps between their rows
-            return is_same(bytes, &r->bytes) ? r : NULL;
+        if (!order)
+            break;
         r = order < 0 ? r->left : r->right;
     }
-    return NULL;
+    // Others differ from it in the gaps between their rows.
+    if (!r || !em_footprints_are_same(bytes, &r->bytes))
+        return NULL;
+    keep_near(who, r);
+    return r;
 }
 
 static bool add_read(const struct em_footprint *bytes, const struct em_order_who *who,
@@ -319,9 +375,11 @@ static bool add_read(const struct em_footprint *bytes, const struct em_order_who
     unsigned partly = 0;
     bool enough = true;
     find(writes, &written);
-    for (struct em_order_record *r = written.list; r; r = r->next_hit)
+    for (struct em_order_record *r = written.list; r; r = r->next_hit) {
+        r->alone = false;
         if (meets(r, bytes))
             judge(r, bytes, who, true, argument);
+    }
     struct em_order_record *earlier = earlier_read(bytes, who);
     if (earlier) {
         set_who(earlier, who);
@@ -333,7 +391,7 @@ static bool add_read(const struct em_footprint *bytes, const struct em_order_who
         if (r->who.key == who->key && meets(r, bytes) && judge(r, bytes, who, false, argument))
             enough = supersede(r, bytes, &partly) && enough;
     }
-    return add(bytes, who) && enough;
+    return add(bytes, who, false) && enough;
 }
 
 bool em_history_add(const struct em_footprint *bytes, const struct em_order_who *who,

@@ -46,6 +46,7 @@ struct em_order_who {
     const char *name;               // of the command: "memcpy"
     uint64_t call;                  // that submitted it
     const struct em_entry *entry;
+    struct em_order_near *near; // of its stream, or NULL. The history keeps no copy
 };
 
 struct em_order_record {
@@ -56,11 +57,16 @@ struct em_order_record {
     struct em_footprint bytes;
     struct em_order_who who;
     struct em_order_record *next_hit; // of order_history.c
+    struct em_order_record **holder;  // a member of em_order_near that points to this, or NULL
+    bool alone;                       // a write, and no other record has bytes of it
 };
 
 // Whether the two have a byte in common. If so, *first and *end are the range in which it lies.
 bool em_footprints_meet(const struct em_footprint *a, const struct em_footprint *b, uint64_t *first,
                         uint64_t *end);
+
+// Whether the two have all bytes in common.
+bool em_footprints_are_same(const struct em_footprint *a, const struct em_footprint *b);
 
 // Whether `older` is ordered before the new access. If not, and `conflict` is set, it is reported.
 typedef bool em_order_judge(const struct em_order_record *older, const struct em_footprint *bytes,
@@ -75,6 +81,8 @@ void em_history_end(const struct em_footprint *bytes, const struct em_order_who 
                     em_order_judge *judge, void *argument);
 // Forgets all accesses to [first, end).
 void em_history_forget(uint64_t first, uint64_t end);
+// To be called before the struct ends.
+void em_history_forget_near(struct em_order_near *near);
 // Forgets all records that `drop` chooses.
 void em_history_sweep(bool (*drop)(const struct em_order_record *, void *argument), void *argument);
 uint64_t em_history_count(void);

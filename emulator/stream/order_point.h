@@ -7,6 +7,7 @@
 struct em_clock;
 struct em_entry;
 struct em_order_launch;
+struct em_order_record;
 struct em_stream;
 
 enum em_order_act { EM_ORDER_READ, EM_ORDER_WRITE, EM_ORDER_ALLOCATE, EM_ORDER_FREE };
@@ -30,6 +31,12 @@ struct em_order_mark {
     struct em_clock *whole;
 };
 
+// The records of the last accesses of a stream, or NULL: a command that repeats them finds them
+// without a search.
+struct em_order_near {
+    struct em_order_record *read, *write;
+};
+
 // The last command of a stream, or a step of a graph, and the work that is ordered before it.
 struct em_order_point {
     struct em_clock *known; // a reference: the work before its last command, apart from its own
@@ -47,4 +54,5 @@ struct em_order_point {
     struct em_order_call waited;    // the last wait for other work
     struct em_order_call recorded;  // the last record of an event …
     uint64_t recorded_sequence;     // … and its sequence number
+    struct em_order_near *near;     // of its stream
 };

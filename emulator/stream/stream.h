@@ -46,6 +46,7 @@ struct em_stream {
     struct em_stream *next_failed, *previous_failed; // with a failure: in work.failed_streams
 
     struct em_order_point order; // for the ordering checker
+    struct em_order_near order_near;
 
     struct em_captured *capture; // the part of a capture that is in this stream, or NULL. Written
                                  // atomically (captured.h)

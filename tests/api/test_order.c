@@ -358,6 +358,39 @@ TEST(rows_of_other_pitches)
     EXPECT_STR(test_reported(), "O01 O01"); // both accesses of order_b
 }
 
+// A stream that repeats an access, after others have accessed a part of its bytes.
+TEST(repeated_write)
+{
+    order_begin();
+    CUdeviceptr p = order_memory(64 * 8);
+    CUevent e = order_event();
+    for (int i = 0; i < 3; i++) {
+        EXPECT_OK(cuMemsetD8Async(p, 1, 64 * 8, order_a));
+        EXPECT_OK(cuEventRecord(e, order_a));
+        EXPECT_OK(cuStreamWaitEvent(order_b, e, 0));
+        EXPECT_OK(i % 2 ? cuMemcpyDtoDAsync(order_q, p + 8, 4, order_b)
+                        : cuMemsetD2D8Async(p, 64, 2, 8, 8, order_b));
+        EXPECT_OK(cuEventRecord(e, order_b));
+        EXPECT_OK(cuStreamWaitEvent(order_a, e, 0));
+    }
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+TEST(repeated_write_too_early)
+{
+    order_begin();
+    CUdeviceptr p = order_memory(64 * 8);
+    CUevent e = order_event();
+    for (int i = 0; i < 3; i++) { // b writes rows, and then reads bytes
+        EXPECT_OK(cuMemsetD8Async(p, 1, 64 * 8, order_a));
+        EXPECT_STR(test_reported(), i == 0 ? "" : i == 1 ? "O01" : "O01 O01");
+        EXPECT_OK(cuEventRecord(e, order_a));
+        EXPECT_OK(cuStreamWaitEvent(order_b, e, 0));
+        EXPECT_OK(i ? cuMemcpyDtoDAsync(order_q, p + 8, 4, order_b)
+                    : cuMemsetD2D8Async(p, 64, 2, 8, 8, order_b));
+    }
+}
+
 static CUarray order_array(void)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {
@@ -446,5 +479,5 @@ TESTS(CASE(one_stream), CASE(two_streams), CASE(write_after_read), CASE(two_read
       CASE(host_function_too_late), CASE(synchronised_by_another_thread), CASE(values),
       CASE(value_awaited_before_it_is_written), CASE(value_too_low), CASE(value_that_is_reset),
       CASE(elapsed_time), CASE(halves), CASE(columns), CASE(rows_of_other_pitches),
-      CASE(boxes_of_an_array), CASE(levels_of_a_mipmap), CASE(host_memory),
-      CASE(one_report_for_a_loop))
+      CASE(repeated_write), CASE(repeated_write_too_early), CASE(boxes_of_an_array),
+      CASE(levels_of_a_mipmap), CASE(host_memory), CASE(one_report_for_a_loop))

@@ -147,5 +147,36 @@ TEST(work_before_the_launch)
     EXPECT(older < newer);
 }
 
+// Branches that read the same bytes: a write that waits for some of them is not ordered after the
+// others, which have read before.
+TEST(reads_of_branches)
+{
+    enum { READERS = 3 };
+    CUgraph graph;
+    CUcontext c = order_begin();
+    g.copies = order_memory(READERS * ORDER_B);
+    MUST(cuGraphCreate(&graph, 0));
+    for (unsigned i = 0; i < READERS; i++) {
+        CUgraphNode read, record;
+        CUDA_MEMCPY3D p = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .srcDevice = order_p,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = g.copies + (CUdeviceptr)i * ORDER_B,
+                           .WidthInBytes = ORDER_B,
+                           .Height = 1,
+                           .Depth = 1};
+        MUST(cuGraphAddMemcpyNode(&read, graph, NULL, 0, &p, c));
+        g.event[i] = order_event();
+        MUST(cuGraphAddEventRecordNode(&record, graph, &read, 1, g.event[i]));
+    }
+    MUST(cuGraphLaunch(instance(graph), order_a));
+    for (unsigned i = READERS; i-- > 1;)
+        EXPECT_OK(cuStreamWaitEvent(order_b, g.event[i], 0));
+    order_write(order_b);
+    EXPECT_STR(test_reported(), "O01");
+    EXPECT_OK(cuMemsetD8Async(g.copies + ORDER_B, 1, ORDER_B, order_b)); // this one is
+    EXPECT_STR(test_reported(), "O01");
+}
+
 TESTS(CASE(wait_for_each_branch), CASE(wait_for_another_branch), CASE(wait_for_an_earlier_launch),
-      CASE(row_of_host_functions), CASE(work_before_the_launch))
+      CASE(row_of_host_functions), CASE(work_before_the_launch), CASE(reads_of_branches))
