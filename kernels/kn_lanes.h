@@ -121,7 +121,8 @@ struct kn_warp {
     char *r; // the registers
     uint32_t active;
     uint32_t partial; // 0 if all 32 lanes are active, else 1: the index of kn_op.run
-    // The same as `active`, 0 or -1 a lane. Changed by kn_warp_activate only.
+    // The same as `active`, 0 or -1 a lane. Changed by kn_warp_activate only; `spread` are the
+    // lanes that it has now.
     _Alignas(64) int32_t active_lanes[KN_LANES];
     _Alignas(64) int32_t guard_lanes[KN_LANES]; // scratch of kn_lanes_of
     const struct kn_op *at; // set by each operation that accesses memory or stops
@@ -131,6 +132,7 @@ struct kn_warp {
     char *local;      // of the warp: byte n of lane i is at local + i * local_B + n
     uint32_t local_B; // of each lane
     uint32_t lanes;   // that exist and have not ended
+    uint32_t spread;
     _Alignas(64) uint64_t addresses[KN_LANES]; // scratch of operations that access memory
 };
 

@@ -117,8 +117,11 @@ void kn_warp_activate(struct kn_warp *w, uint32_t lanes)
 {
     w->active = lanes;
     w->partial = lanes != UINT32_MAX;
+    if (w->spread == lanes)
+        return;
+    w->spread = lanes;
     for (int i = 0; i < KN_LANES; i++)
-        w->active_lanes[i] = -(int32_t)(lanes >> i & 1);
+        w->active_lanes[i] = lanes & UINT32_C(1) << i ? -1 : 0;
 }
 
 void kn_warp_run(struct kn_warp *w, const struct kn_op *op)

@@ -78,10 +78,11 @@ static void release(struct px_block *block, uint32_t number)
             f->at++;
         }
     }
-    memset(b, 0, sizeof *b);
+    memset(b, 0, offsetof(struct px_barrier_state, lanes) + block->warp_count * sizeof *b->lanes);
     block->barriers.used &= ~(UINT32_C(1) << number);
 }
 
+// Releases those that wait if all have arrived.
 static void check(struct px_block *block, uint32_t number)
 {
     const struct px_barrier_state *b = &block->barriers.of[number];
@@ -140,6 +141,30 @@ static uint32_t same_barrier(const uint32_t *numbers, const uint32_t *counts, ui
     return same;
 }
 
+// A whole warp arrives, as almost all do: bar.sync with constants.
+static const struct kn_op *arrive_together(const struct kn_op *op, struct px_warp *warp,
+                                           uint32_t number)
+{
+    struct px_block *block = warp->block;
+    struct px_barrier_state *b = &block->barriers.of[number];
+    if (!b->arrived && !b->line)
+        b->all = 1;
+    b->line = op->line;
+    b->expected = 0;
+    b->lanes[warp->index] = warp->w.lanes;
+    b->waiting += KN_LANES;
+    block->barriers.used |= UINT32_C(1) << number;
+    px_warp_put(warp, (struct px_fragment){.at = op,
+                                           .lanes = warp->w.lanes,
+                                           .turn = warp->turn,
+                                           .state = PX_AT_BARRIER,
+                                           .barrier = number});
+    if (b->arrived + b->waiting < live_threads(block))
+        return px_warp_wait(warp);
+    release(block, number);
+    return px_warp_next(warp);
+}
+
 // Sources: a, the barrier's number; b, the count of threads, or 0; c, the predicate of red. kn_op.i
 // is an enum px_barrier.
 const struct kn_op *px_op_barrier(const struct kn_op *op, struct kn_warp *w)
@@ -148,7 +173,10 @@ const struct kn_op *px_op_barrier(const struct kn_op *op, struct kn_warp *w)
     struct px_block *block = warp->block;
     const uint32_t *numbers = KN_REGISTER(uint32_t, op->a);
     const uint32_t *counts = KN_REGISTER(uint32_t, op->b);
-    uint32_t all = w->active;
+    const uint32_t all = w->active;
+    if (op->count && op->i == PX_BARRIER_SYNC && all == w->lanes && !block->checker && !*counts &&
+        *numbers < PX_BARRIERS)
+        return arrive_together(op, warp, *numbers);
     for (uint32_t rest = all, lanes; rest; rest &= ~lanes) {
         lanes = op->count ? rest : same_barrier(numbers, counts, rest);
         const uint32_t number = numbers[__builtin_ctz(lanes)], count = counts[__builtin_ctz(lanes)];

@@ -14,8 +14,8 @@ struct px_barrier_state {
     uint32_t waiting;              // threads that wait
     uint32_t expected;             // threads; 0: all of the block
     uint32_t count, all, any;      // of the predicates of red
-    uint32_t lanes[PX_WARPS_MOST]; // that have arrived, by warp
     uint32_t line;                 // of the last arrival
+    uint32_t lanes[PX_WARPS_MOST]; // that have arrived, by warp (the last member: see release)
 };
 
 struct px_barriers {

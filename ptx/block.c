@@ -4,6 +4,8 @@
 // The memory of a block:
 //
 //     │ struct px_warp … │ a register file for each │ shared memory │ local memory of each warp │
+//
+// After the warps, there are lists of the registers that are different in each warp.
 #include "block.h"
 
 #include <string.h>
@@ -32,12 +34,17 @@ static uint32_t warp_count(const struct px_grid *grid)
     return (thread_count(grid) + KN_LANES - 1) / KN_LANES;
 }
 
+static uint64_t indices_size(const struct px_grid *grid, const struct px_decoded *decoded)
+{
+    return (uint64_t)warp_count(grid) * decoded->warp.count * PX_INDEX_B;
+}
+
 uint64_t px_block_size(const struct px_grid *grid, const struct px_decoded *decoded, bool single)
 {
     const uint64_t warps = single ? 1 : warp_count(grid);
     return sizeof(struct px_block) + px_up(warps * sizeof(struct px_warp), 64) +
            warps * decoded->file_B + px_up(px_shared_size(grid), 64) +
-           warps * KN_LANES * local_size(grid) + 2 * 64;
+           warps * KN_LANES * local_size(grid) + indices_size(grid, decoded) + 2 * 64;
 }
 
 // ---- life ----
@@ -82,6 +89,9 @@ void px_block_init(struct px_block *block, struct px_grid *grid, const struct px
         .objects = {.find = find_object, .owner = (void *)(uintptr_t)grid->host},
     };
     at += px_up(warps * sizeof(struct px_warp), 64);
+    block->indices = at;
+    for (uint32_t i = 0; i < block->warp_count; i++, at += decoded->warp.count * PX_INDEX_B)
+        px_fill_list(block, at, i);
     for (uint32_t i = 0; i < warps; i++, at += decoded->file_B) {
         memset(&block->warps[i], 0, sizeof block->warps[i]);
         block->warps[i].block = block;

@@ -31,6 +31,7 @@ struct px_block {
     bool single;
     bool moved;            // a warp has gone round a loop that may be progress: see stall.h
     struct px_warp *warps; // warp_count, or 1 if single
+    const char *indices;   // the registers of decoded->warp, for each warp
     struct px_warp *volatile current;
     uint32_t next_warp; // single: that is to run next
     bool started;       // single: that warp has started

@@ -261,19 +261,25 @@ static void indices_find(struct thread_indices *out, const uint32_t *size, uint3
     }
 }
 
-void px_fill_warp(const struct px_block *block, char *file, uint32_t warp)
+void px_fill_list(const struct px_block *block, char *to, uint32_t warp)
 {
     const struct px_decoded *decoded = block->decoded;
     struct thread_indices indices;
     if (decoded->warp.count)
         indices_find(&indices, block->grid->threads, warp);
-    for (uint32_t n = 0; n < decoded->warp.count; n++) {
-        const px_register reg = decoded->warp.registers[n];
-        const struct px_register_info *r = &decoded->program->registers[reg];
-        char *to = file + decoded->offsets[reg];
+    for (uint32_t n = 0; n < decoded->warp.count; n++, to += PX_INDEX_B) {
+        const struct px_register_info *r = &decoded->program->registers[decoded->warp.registers[n]];
         if (r->index == PX_SPECIAL_WARPID)
-            fill(to, r->letter, warp, 0);
-        else // special registers of threads have 32 bits
-            memcpy(to, indices.of[r->index - PX_SPECIAL_TID_X], sizeof *indices.of);
+            fill(to, 'w', warp, 0);
+        else
+            memcpy(to, indices.of[r->index - PX_SPECIAL_TID_X], PX_INDEX_B);
     }
+}
+
+void px_fill_warp(const struct px_block *block, char *file, uint32_t warp)
+{
+    const struct px_fills *fills = &block->decoded->warp;
+    const char *from = block->indices + (size_t)warp * fills->count * PX_INDEX_B;
+    for (uint32_t n = 0; n < fills->count; n++, from += PX_INDEX_B)
+        memcpy(file + block->decoded->offsets[fills->registers[n]], from, PX_INDEX_B);
 }

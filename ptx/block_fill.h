@@ -4,6 +4,8 @@
 #pragma once
 #include "block.h"
 
+enum { PX_INDEX_B = KN_LANES * sizeof(uint32_t) }; // special registers of threads have 32 bits
+
 static inline uint64_t px_up(uint64_t n, uint64_t unit)
 {
     return (n + unit - 1) / unit * unit;
@@ -21,3 +23,6 @@ static inline uint32_t px_shared_size(const struct px_grid *grid)
 void px_fill_launch(const struct px_block *block, char *file);
 void px_fill_block(const struct px_block *block, char *file);
 void px_fill_warp(const struct px_block *block, char *file, uint32_t warp);
+// Writes those of a warp to `to`, one after the other: PX_INDEX_B bytes for each of decoded->warp.
+// block->indices has the lists of all warps, and px_fill_warp copies from there.
+void px_fill_list(const struct px_block *block, char *to, uint32_t warp);

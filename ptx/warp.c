@@ -17,6 +17,11 @@ static const struct kn_op *stop(struct px_warp *warp, enum px_stop why)
     return NULL;
 }
 
+const struct kn_op *px_warp_wait(struct px_warp *warp)
+{
+    return stop(warp, PX_STOP_WAITS);
+}
+
 static void activate(struct px_warp *warp, uint32_t lanes)
 {
     if (lanes != warp->w.active)

@@ -74,6 +74,8 @@ unsigned px_warp_run(struct px_warp *warp);
 // Takes the best ready fragment and makes its lanes active. Returns its operation, or NULL if no
 // fragment is ready: then w.stop is set.
 const struct kn_op *px_warp_next(struct px_warp *warp);
+// Stops the warp, whose fragments all wait.
+const struct kn_op *px_warp_wait(struct px_warp *warp);
 // Adds a fragment.
 static inline void px_warp_put(struct px_warp *warp, struct px_fragment fragment)
 {

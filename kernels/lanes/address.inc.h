@@ -8,18 +8,20 @@
 
 #include <stddef.h>
 
-#include "lanes.inc.h"
+#include "pattern.inc.h"
 
 enum kn_place_kind {
     KN_PLACE_FAULT,       // w->fault describes it
     KN_PLACE_CONSECUTIVE, // all 32 lanes, one after the other from `first` on
     KN_PLACE_UNIFORM,     // all active lanes at `first`
     KN_PLACE_SCATTERED,   // in w->addresses, which is valid for all lanes, also inactive ones
+    KN_PLACE_PIECES,      // the same, of all 32 lanes; each piece is consecutive or uniform
 };
 
 struct kn_place {
     char *first;
     enum kn_place_kind kind;
+    uint32_t uniform; // KN_PLACE_PIECES: the pieces that are not consecutive, as KN_PIECE_BITS
 };
 
 enum { KN_VECTOR_MOST = 8 }; // values of a vector
@@ -119,7 +121,7 @@ KN_OUT_OF_LINE struct kn_place kn_place_slowly(const struct kn_op *op, struct kn
         return kn_fault(w, KN_FAULT_ADDRESS, bad, first_bad, size_B, write);
     for (uint32_t rest = ~mask; rest; rest &= rest - 1)
         w->addresses[kn_lowest(rest)] = any;
-    return (struct kn_place){NULL, KN_PLACE_SCATTERED};
+    return (struct kn_place){.kind = KN_PLACE_SCATTERED};
 }
 
 // An access of size_B bytes a lane, which must be a multiple of align_B (powers of two), at generic
@@ -130,14 +132,9 @@ KN_OUT_OF_LINE struct kn_place kn_generic(const struct kn_op *op, struct kn_warp
     const struct kn_memory *m = w->memory;
     const uint64_t *a = KN_REGISTER(uint64_t, op->a);
     const uint64_t first = a[kn_lowest(mask)] + op->u, from = m->device_first;
-    uint64_t bits = 0, range = 0, steps = 0, differences = 0;
+    uint64_t bits = 0, range = 0, differences = 0;
     w->at = op;
     if (mask == UINT32_MAX) {
-        KN_EACH_LANE
-        steps |= a[i] + op->u - first - (uint64_t)i * size_B;
-        if (!steps && !(first & (align_B - 1)) && first - from < m->device_end - from &&
-            m->device_end - first >= (uint64_t)KN_LANES * size_B)
-            return (struct kn_place){(char *)(uintptr_t)first, KN_PLACE_CONSECUTIVE};
         KN_EACH_LANE
         {
             const uint64_t x = a[i] + op->u;
@@ -160,8 +157,8 @@ KN_OUT_OF_LINE struct kn_place kn_generic(const struct kn_op *op, struct kn_warp
     // `range` is at least the greatest offset, and less than a power of two that exceeds that.
     if (__builtin_expect((bits & (align_B - 1)) || range >= m->device_end - from, 0))
         return kn_place_slowly(op, w, mask, size_B, align_B, write);
-    return (struct kn_place){(char *)(uintptr_t)first,
-                             differences ? KN_PLACE_SCATTERED : KN_PLACE_UNIFORM};
+    return (struct kn_place){.first = (char *)(uintptr_t)first,
+                             .kind = differences ? KN_PLACE_SCATTERED : KN_PLACE_UNIFORM};
 }
 
 // The same for 32-bit addresses in a space of limit_B bytes at `base`, which for lane i begins at
@@ -172,14 +169,9 @@ static inline struct kn_place kn_offsets(const struct kn_op *op, struct kn_warp 
 {
     const uint32_t *a = KN_REGISTER(uint32_t, op->a);
     const uint32_t offset = (uint32_t)op->i, first = a[kn_lowest(mask)] + offset;
-    uint32_t bits = 0, most = 0, steps = 0, differences = 0;
+    uint32_t bits = 0, most = 0, differences = 0;
     w->at = op;
     if (mask == UINT32_MAX) {
-        KN_EACH_LANE
-        steps |= a[i] + offset - first - (uint32_t)i * size_B;
-        if (!steps && !stride_B && !(first & (align_B - 1)) &&
-            (uint64_t)first + KN_LANES * size_B <= limit_B)
-            return (struct kn_place){base + first, KN_PLACE_CONSECUTIVE};
         KN_EACH_LANE
         {
             const uint32_t x = a[i] + offset;
@@ -208,11 +200,11 @@ static inline struct kn_place kn_offsets(const struct kn_op *op, struct kn_warp 
         }
     }
     if (!stride_B && !differences)
-        return (struct kn_place){base + first, KN_PLACE_UNIFORM};
+        return (struct kn_place){.first = base + first, .kind = KN_PLACE_UNIFORM};
     const int32_t *on = mask == UINT32_MAX ? w->active_lanes : kn_lanes_of(op, w);
     KN_EACH_LANE
     w->addresses[i] = (uintptr_t)base + (on[i] ? a[i] + offset : first) + (uint64_t)i * stride_B;
-    return (struct kn_place){NULL, KN_PLACE_SCATTERED};
+    return (struct kn_place){.kind = KN_PLACE_SCATTERED};
 }
 
 KN_OUT_OF_LINE struct kn_place kn_shared(const struct kn_op *op, struct kn_warp *w, uint32_t mask,
@@ -244,3 +236,61 @@ KN_OUT_OF_LINE struct kn_place kn_param(const struct kn_op *op, struct kn_warp *
         w->fault.space = KN_FAULT_PARAM;
     return place;
 }
+
+// ---- all lanes, in a pattern ----
+
+// Whether `count` pieces of piece_B bytes at addresses a[8 p] + offset are multiples of align_B
+// from `from` on and end `span` bytes later at most.
+#define KN_ARE_INSIDE(name, T)                                                                     \
+    static inline bool name(const T *a, T offset, uint64_t from, uint64_t span, int count,         \
+                            unsigned piece_B, unsigned align_B)                                    \
+    {                                                                                              \
+        uint64_t bits = 0, most = 0;                                                               \
+        for (int p = 0; p < count; p++) {                                                          \
+            const uint64_t x = (T)(a[KN_PIECE * p] + offset);                                      \
+            bits |= x;                                                                             \
+            most = x - from > most ? x - from : most;                                              \
+        }                                                                                          \
+        return !(bits & (align_B - 1)) && most < span && span - most >= piece_B;                   \
+    }
+KN_ARE_INSIDE(kn_are_inside_32, uint32_t)
+KN_ARE_INSIDE(kn_are_inside_64, uint64_t)
+
+// For a space, for all 32 lanes: name_quickly finds addresses that are consecutive or uniform, and
+// name_pieces those that consist of pieces. Both answer KN_PLACE_FAULT if somebody else has to look
+// closer. They are much faster for sizes that are constant. `first_of(x)` is the pointer to an
+// address.
+#define KN_QUICK(space, T, bits, from, span, first_of)                                             \
+    KN_INLINE struct kn_place kn_##space##_quickly(const struct kn_op *op, struct kn_warp *w,      \
+                                                   unsigned size_B)                                \
+    {                                                                                              \
+        const struct kn_memory *m = w->memory;                                                     \
+        const T *a = KN_REGISTER(T, op->a), offset = (T)op->u, first = a[0] + offset;              \
+        struct kn_place place = {0};                                                               \
+        w->at = op;                                                                                \
+        if (kn_is_consecutive_##bits(a, size_B)) {                                                 \
+            if (kn_are_inside_##bits(a, offset, from, span, 1, KN_LANES * size_B, size_B))         \
+                place = (struct kn_place){first_of(first), KN_PLACE_CONSECUTIVE, 0};               \
+        } else if (kn_is_uniform_##bits(a)) {                                                      \
+            if (kn_are_inside_##bits(a, offset, from, span, 1, size_B, size_B))                    \
+                place = (struct kn_place){first_of(first), KN_PLACE_UNIFORM, 0};                   \
+        }                                                                                          \
+        return place;                                                                              \
+    }                                                                                              \
+    KN_INLINE struct kn_place kn_##space##_pieces(const struct kn_op *op, struct kn_warp *w,       \
+                                                  unsigned size_B)                                 \
+    {                                                                                              \
+        const struct kn_memory *m = w->memory;                                                     \
+        const T *a = KN_REGISTER(T, op->a), offset = (T)op->u;                                     \
+        const struct kn_pattern pattern = kn_pattern_##bits(a, size_B);                            \
+        if ((pattern.consecutive | pattern.uniform) != KN_PIECE_BITS ||                            \
+            !kn_are_inside_##bits(a, offset, from, span, KN_PIECES, KN_PIECE * size_B, size_B))    \
+            return (struct kn_place){0};                                                           \
+        KN_EACH_LANE                                                                               \
+        w->addresses[i] = (uintptr_t)first_of((T)(a[i] + offset));                                 \
+        return (struct kn_place){NULL, KN_PLACE_PIECES, pattern.uniform};                          \
+    }
+#define KN_AT_GENERIC(x) ((char *)(uintptr_t)(x))
+#define KN_AT_SHARED(x) (m->shared + (x))
+KN_QUICK(generic, uint64_t, 64, m->device_first, m->device_end - m->device_first, KN_AT_GENERIC)
+KN_QUICK(shared, uint32_t, 32, 0, m->shared_B, KN_AT_SHARED)

@@ -1,40 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Forms of approximate functions of f32 and f64. All of them give the card's bits.
+// Forms of approximate functions of f32 and f64, except those in sine.c. All of them give the
+// card's bits.
 #include "f64.inc.h"
-#include "interpolate.inc.h"
+#include "approx.inc.h"
 
 #include "families.h"
-
-enum { INFINITE = 0x7f800000 };
-#define DIGITS(bits) ((bits)&0x7fffff)
-#define EXPONENT(bits) ((bits) >> 23 & 0xff)
-
-// Each interpolated function is three parts without branches: the place in the table, x, and the
-// result for an interpolated value. Forms run each part over all lanes, because compilers vectorise
-// that.
-#define INTERPOLATED(name, cut)                                                                    \
-    KN_INLINE uint32_t name##_ftz(uint32_t bits)                                                   \
-    {                                                                                              \
-        return name##_value(bits, kn_interpolate_cut(&kn_segments_##name, name##_segment(bits),    \
-                                                     name##_x(bits), cut));                        \
-    }                                                                                              \
-    static __attribute__((noinline)) void name##_each(uint32_t *d, const uint32_t *a)              \
-    {                                                                                              \
-        _Alignas(64) uint32_t segment[KN_LANES], y[KN_LANES];                                      \
-        KN_EACH_LANE                                                                               \
-        {                                                                                          \
-            segment[i] = name##_segment(a[i]);                                                     \
-            y[i] = name##_x(a[i]);                                                                 \
-        }                                                                                          \
-        kn_interpolate_lanes(&kn_segments_##name, segment, y, cut);                                \
-        KN_EACH_LANE                                                                               \
-        d[i] = name##_value(a[i], y[i]);                                                           \
-    }
 
 // rcp.approx.ftz
 KN_INLINE uint32_t rcp_segment(uint32_t bits)
 {
-    return DIGITS(bits) >> 16;
+    return KN_DIGITS(bits) >> 16;
 }
 
 KN_INLINE uint32_t rcp_x(uint32_t bits)
@@ -44,18 +19,18 @@ KN_INLINE uint32_t rcp_x(uint32_t bits)
 
 KN_INLINE uint32_t rcp_value(uint32_t bits, uint32_t y)
 {
-    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits);
+    const uint32_t sign = bits & 0x80000000, m = KN_DIGITS(bits), e = KN_EXPONENT(bits);
     const uint32_t exponent = 253 - e + !m; // 0 or less: a subnormal result
     const uint32_t number = (int32_t)exponent <= 0 ? 0 : exponent << 23 | (m ? y & 0x7fffff : 0);
-    const uint32_t edge = e ? m ? KN_NAN_F32 : sign : sign | INFINITE;
+    const uint32_t edge = e ? m ? KN_NAN_F32 : sign : sign | KN_INFINITE;
     return ((e != 0) & (e < 255)) ? sign | number : edge;
 }
-INTERPOLATED(rcp, 17)
+KN_INTERPOLATED(rcp, 17)
 
 // rsqrt.approx.ftz and sqrt.approx.ftz: the even exponents of the argument are those of [1, 2).
 KN_INLINE uint32_t rsqrt_segment(uint32_t bits)
 {
-    return (~bits >> 23 & 1) << 6 | DIGITS(bits) >> 17;
+    return (~bits >> 23 & 1) << 6 | KN_DIGITS(bits) >> 17;
 }
 
 KN_INLINE uint32_t rsqrt_x(uint32_t bits)
@@ -65,32 +40,33 @@ KN_INLINE uint32_t rsqrt_x(uint32_t bits)
 
 KN_INLINE uint32_t rsqrt_value(uint32_t bits, uint32_t y)
 {
-    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits), odd = ~e & 1;
+    const uint32_t sign = bits & 0x80000000, m = KN_DIGITS(bits), e = KN_EXPONENT(bits),
+                   odd = ~e & 1;
     const uint32_t power = !(m | odd);
     const uint32_t number = (380 - e + power) >> 1 << 23 | (power ? 0 : y & 0x7fffff);
     const uint32_t infinite = (m | sign) ? KN_NAN_F32 : 0;
     const uint32_t finite = sign ? KN_NAN_F32 : number;
-    return !e ? sign | INFINITE : e == 255 ? infinite : finite;
+    return !e ? sign | KN_INFINITE : e == 255 ? infinite : finite;
 }
-INTERPOLATED(rsqrt, 17)
+KN_INTERPOLATED(rsqrt, 17)
 
 #define sqrt_segment rsqrt_segment
 #define sqrt_x rsqrt_x
 KN_INLINE uint32_t sqrt_value(uint32_t bits, uint32_t y)
 {
-    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits);
+    const uint32_t sign = bits & 0x80000000, m = KN_DIGITS(bits), e = KN_EXPONENT(bits);
     const uint32_t number = ((e + 127) >> 1) << 23 | (y & 0x7fffff);
-    const uint32_t infinite = (m | sign) ? KN_NAN_F32 : INFINITE;
+    const uint32_t infinite = (m | sign) ? KN_NAN_F32 : KN_INFINITE;
     const uint32_t finite = sign ? KN_NAN_F32 : number;
     return !e ? sign : e == 255 ? infinite : finite;
 }
-INTERPOLATED(sqrt, 18)
+KN_INTERPOLATED(sqrt, 18)
 
 // ex2.approx.ftz: the argument in fixed point with 23 digits after the point, cut off. A negative
 // one is the complement.
 KN_INLINE int32_t ex2_fixed(uint32_t bits)
 {
-    const uint32_t m = DIGITS(bits) | 0x800000, e = EXPONENT(bits);
+    const uint32_t m = KN_DIGITS(bits) | 0x800000, e = KN_EXPONENT(bits);
     const uint32_t down = e < 127 - 23 ? 0 : m >> ((127 - e) & 31), up = m << ((e - 127) & 7);
     const uint32_t fixed = e < 127 ? down : up;
     const uint32_t negative = fixed & 0x7fffff ? ~fixed : 0 - fixed;
@@ -109,19 +85,19 @@ KN_INLINE uint32_t ex2_x(uint32_t bits)
 
 KN_INLINE uint32_t ex2_value(uint32_t bits, uint32_t y)
 {
-    const uint32_t e = EXPONENT(bits);
+    const uint32_t e = KN_EXPONENT(bits);
     const int32_t exponent = (ex2_fixed(bits) >> 23) + 127;
     const uint32_t number = exponent <= 0 ? 0 : (uint32_t)exponent << 23 | (y & 0x7fffff);
-    const uint32_t far = bits >> 31 ? 0 : INFINITE;
-    const uint32_t large = (bits & 0x7fffffff) > INFINITE ? KN_NAN_F32 : far;
+    const uint32_t far = bits >> 31 ? 0 : KN_INFINITE;
+    const uint32_t large = (bits & 0x7fffffff) > KN_INFINITE ? KN_NAN_F32 : far;
     return e >= 127 + 7 ? large : !e ? 0x3f800000 : number;
 }
-INTERPOLATED(ex2, 17)
+KN_INTERPOLATED(ex2, 17)
 
 // Without .ftz, small arguments are scaled, and results are scaled back.
 KN_INLINE bool is_small(uint32_t bits)
 {
-    return !EXPONENT(bits);
+    return !KN_EXPONENT(bits);
 }
 
 KN_INLINE uint32_t scaled(uint32_t bits, float by)
@@ -136,7 +112,7 @@ KN_INLINE uint32_t scaled_sum(uint32_t bits, float other)
 
 KN_INLINE float rcp_scale(uint32_t bits)
 {
-    const float large = EXPONENT(bits) - 253 < 2 ? 0x1p-24F : 1;
+    const float large = KN_EXPONENT(bits) - 253 < 2 ? 0x1p-24F : 1;
     return is_small(bits) ? 0x1p24F : large;
 }
 
@@ -187,72 +163,40 @@ KN_INLINE uint32_t ex2_full(uint32_t bits)
 }
 
 // lg2.approx.ftz: the exponent and the fraction's logarithm are one number in 2^-36. The absolute
-// value of a negative one is its complement, and digits that do not fit an f32 are cut off.
-KN_INLINE uint32_t lg2_ftz(uint32_t bits)
+// value of a negative one is its complement, and digits that do not fit an f32 are cut off. (The
+// number is whole and below 2^53.)
+KN_INLINE uint32_t lg2_segment(uint32_t bits)
 {
-    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits);
-    const int64_t fraction = (int64_t)kn_interpolate(&kn_segments_lg2, m >> 17, m & 0x1ffff) >> 5;
-    const int64_t all = ((int64_t)e - 127) * ((int64_t)1 << 36) + (e == 127 && !m ? 0 : fraction);
-    const int64_t size = all < 0 ? ~all : all;
-    const uint32_t digits = kn_f32_bits(kn_narrow_rz((double)size * 0x1p-36));
-    const uint32_t number = digits | (all < 0 ? 0x80000000 : 0);
-    const uint32_t edge = !e ? INFINITE | 0x80000000 : m || sign ? KN_NAN_F32 : INFINITE;
-    return e && e < 255 && !sign ? number : !e || e == 255 ? edge : KN_NAN_F32;
+    return KN_DIGITS(bits) >> 17;
 }
 
-KN_INLINE uint32_t lg2_full(uint32_t bits)
+KN_INLINE uint32_t lg2_x(uint32_t bits)
 {
-    const bool small = is_small(bits);
-    return scaled_sum(lg2_ftz(scaled(bits, small ? 0x1p24F : 1)), small ? -24 : 0);
+    return KN_DIGITS(bits) & 0x1ffff;
 }
 
-// sin and cos: the argument is multiplied by 1/(2 pi) and cut off, to an f32 and then to 25 digits
-// of a turn. The second and fourth quarter read the table backwards. The value is cut off too.
-KN_INLINE uint32_t turn_of(uint32_t bits)
+KN_INLINE uint32_t lg2_value(uint32_t bits, double value)
 {
-    const float turns = kn_narrow_rz((double)kn_f32(bits & 0x7fffffff) * (double)0x1.45f306p-3F);
-    const uint32_t u = kn_f32_bits(turns), m = DIGITS(u) | 0x800000, e = EXPONENT(u);
-    const uint32_t up = e - 125, down = 125 - e; // 2^25 turns have the exponent 0 of m at 125
-    const uint32_t left = up < 25 ? m << (up & 31) : 0;
-    const uint32_t right = down < 24 ? m >> (down & 31) : 0;
-    return (e >= 125 ? left : right) & 0x1ffffff;
+    const uint32_t m = KN_DIGITS(bits), e = KN_EXPONENT(bits);
+    const double fraction = bits << 1 == 0x7f000000 ? 0 : __builtin_floor(value * 0x1p-5);
+    const double all = ((int32_t)e - 127) * 0x1p36 + fraction, size = all < 0 ? -1 - all : all;
+    const uint32_t digits = kn_f32_bits(kn_narrow_rz(size * 0x1p-36));
+    const uint32_t number = all < 0 ? digits | 0x80000000 : digits;
+    const uint32_t large = m ? KN_NAN_F32 : KN_INFINITE;
+    const uint32_t positive = e == 255 ? large : number;
+    const uint32_t some = bits >> 31 ? KN_NAN_F32 : positive;
+    return e ? some : KN_INFINITE | 0x80000000;
+}
+KN_INTERPOLATED_WHOLE(lg2)
+
+KN_INLINE uint32_t lg2_before(uint32_t bits)
+{
+    return scaled(bits, is_small(bits) ? 0x1p24F : 1);
 }
 
-KN_INLINE uint32_t sine_of_turn(uint32_t turn, uint32_t negative)
+KN_INLINE uint32_t lg2_after(uint32_t bits, uint32_t y)
 {
-    const uint32_t quarter = turn >> 23, at = (turn ^ (0 - (quarter & 1))) & 0x7fffff;
-    const double value = kn_interpolate(&kn_segments_sin, at >> 17, at & 0x1ffff);
-    const uint32_t number = kn_f32_bits(kn_narrow_rz(value * 0x1p-41));
-    return number ^ ((quarter >> 1) ^ negative) << 31;
-}
-
-KN_INLINE uint32_t sin_full(uint32_t bits)
-{
-    const uint32_t sine = sine_of_turn(turn_of(bits), bits >> 31);
-    const uint32_t number = EXPONENT(bits) ? sine : bits & 0x80000000;
-    return EXPONENT(bits) == 255 ? KN_NAN_F32 : number;
-}
-
-KN_INLINE uint32_t cos_full(uint32_t bits)
-{
-    const uint32_t number = sine_of_turn((turn_of(bits) + 0x800000) & 0x1ffffff, 0);
-    return EXPONENT(bits) == 255 ? KN_NAN_F32 : EXPONENT(bits) ? number : 0x3f800000;
-}
-
-// tanh of exponents 2^-8 to 2^2: the number of the first segment of each, and of upper digits that
-// choose among its segments. Lesser arguments are the result, and greater ones give 1.
-static const uint32_t tanh_first[16] = {0, 1, 2, 3, 5, 7, 11, 15, 19, 27, 43};
-static const uint32_t tanh_digits[16] = {0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3};
-
-KN_INLINE uint32_t tanh_full(uint32_t bits)
-{
-    const uint32_t sign = bits & 0x80000000, m = DIGITS(bits), e = EXPONENT(bits) - (127 - 8);
-    const uint32_t digits = tanh_digits[e & 15];
-    const uint32_t segment = tanh_first[e & 15] + (m >> (23 - digits));
-    const double value = kn_interpolate(&kn_segments_tanh, segment, m >> (6 - digits) & 0x1ffff);
-    const uint32_t number = kn_f32_bits(kn_narrow_rz(value * 0x1p-41));
-    const uint32_t edge = (bits & 0x7fffffff) > INFINITE ? KN_NAN_F32 : sign | 0x3f800000;
-    return e <= 10 ? sign | number : (int32_t)e < 0 ? bits : edge;
+    return scaled_sum(y, is_small(bits) ? -24 : 0);
 }
 
 // Both divisions multiply by the reciprocal, without .ftz after scaling operands if the divisor is
@@ -261,7 +205,7 @@ KN_INLINE uint32_t tanh_full(uint32_t bits)
 // operands": by 1/4 then.
 KN_INLINE uint32_t divide(uint32_t a, uint32_t b, bool ftz, float large)
 {
-    const uint32_t e = EXPONENT(b);
+    const uint32_t e = KN_EXPONENT(b);
     const float scale = e >= 253 && e < 255 ? large : !ftz && !e ? 0x1p24F : 1;
     const float x = kn_f32(ftz ? kn_f32_flush(a) : a) * scale;
     const uint32_t r = kn_f32_result(x * kn_f32(rcp_ftz(scaled(b, scale))));
@@ -278,12 +222,6 @@ KN_INLINE uint32_t div_full(uint32_t a, uint32_t b, bool ftz)
     return divide(a, b, ftz, 0.25F);
 }
 
-#define UNARY(name)                                                                                \
-    KN_CALLED1(name, uint32_t, uint32_t, name##_full(a[i]))                                        \
-    KN_CALLED1(name##_flushed, uint32_t, uint32_t, kn_f32_flush(name##_full(kn_f32_flush(a[i]))))
-UNARY(sin)
-UNARY(cos)
-KN_CALLED1(tanh, uint32_t, uint32_t, tanh_full(a[i]))
 #define FORMS(name)                                                                                \
     KN_CALLED_HEAD_(name, uint32_t)                                                                \
     {                                                                                              \
@@ -305,10 +243,7 @@ FORMS(rcp)
 FORMS(sqrt)
 FORMS(rsqrt)
 FORMS(ex2)
-#define EXACT(name)                                                                                \
-    KN_CALLED1(name, uint32_t, uint32_t, name##_full(a[i]))                                        \
-    KN_CALLED1(name##_flushed, uint32_t, uint32_t, name##_ftz(a[i]))
-EXACT(lg2)
+FORMS(lg2)
 #define DIVISION(name)                                                                             \
     KN_CALLED2(name##_form, uint32_t, uint32_t, uint32_t, name(a[i], b[i], false))                 \
     KN_CALLED2(name##_flushed, uint32_t, uint32_t, uint32_t, name(a[i], b[i], true))
@@ -390,47 +325,24 @@ KN_INLINE uint32_t ex2_bf16(uint32_t x)
     return kn_bf16_of_rz(kn_f32(ex2_ftz(x << 16)));
 }
 
-KN_INLINE uint32_t tanh_f16(uint32_t x)
-{
-    return kn_f16_of_rz(kn_f32(tanh_full(kn_f32_bits(kn_f16_value(x)))));
-}
+KN_HALF(ex2_f16)
+KN_HALF(ex2_bf16)
 
-KN_INLINE uint32_t tanh_bf16(uint32_t x)
-{
-    return kn_bf16_of_rz(kn_f32(tanh_full(x << 16)));
-}
-#define HALF(name)                                                                                 \
-    KN_CALLED1(name##_1, uint16_t, uint16_t, name(a[i]))                                           \
-    KN_CALLED1(name##_2, uint32_t, uint32_t, name(a[i] & 0xffff) | name(a[i] >> 16) << 16)
-HALF(ex2_f16)
-HALF(ex2_bf16)
-HALF(tanh_f16)
-HALF(tanh_bf16)
-
-#define ROWS(name)                                                                                 \
-    KN_ROW(name, #name ".approx.f32", "w=w"), KN_ROW(name##_flushed, #name ".approx.ftz.f32", "w=w")
 #define DIVISION_ROWS(name, text)                                                                  \
     KN_ROW(name##_form, text ".f32", "w=ww"), KN_ROW(name##_flushed, text ".ftz.f32", "w=ww")
-#define HALF_ROWS(name, text, type)                                                                \
-    KN_ROW(name##_1, text "." type, "h=h"), KN_ROW(name##_2, text "." type "x2", "w=w")
 
 const struct kn_form KN_FAMILY(approx)[] = {
-    ROWS(rcp),
-    ROWS(rsqrt),
-    ROWS(sqrt),
-    ROWS(ex2),
-    ROWS(lg2),
-    ROWS(sin),
-    ROWS(cos),
-    KN_ROW(tanh, "tanh.approx.f32", "w=w"),
+    KN_APPROX_ROWS(rcp),
+    KN_APPROX_ROWS(rsqrt),
+    KN_APPROX_ROWS(sqrt),
+    KN_APPROX_ROWS(ex2),
+    KN_APPROX_ROWS(lg2),
     DIVISION_ROWS(div_approx, "div.approx"),
     DIVISION_ROWS(div_full, "div.full"),
     KN_ROW(rcp_double, "rcp.approx.ftz.f64", "l=l"),
     KN_ROW(rsqrt_double, "rsqrt.approx.f64", "l=l"),
     KN_ROW(rsqrt_double_ftz, "rsqrt.approx.ftz.f64", "l=l"),
-    HALF_ROWS(ex2_f16, "ex2.approx", "f16"),
-    HALF_ROWS(ex2_bf16, "ex2.approx.ftz", "bf16"),
-    HALF_ROWS(tanh_f16, "tanh.approx", "f16"),
-    HALF_ROWS(tanh_bf16, "tanh.approx", "bf16"),
+    KN_HALF_ROWS(ex2_f16, "ex2.approx", "f16"),
+    KN_HALF_ROWS(ex2_bf16, "ex2.approx.ftz", "bf16"),
     {0},
 };

@@ -16,6 +16,7 @@
     X(move, set)                                                                                   \
     X(video, set)                                                                                  \
     X(approx, set)                                                                                 \
+    X(sine, set)                                                                                   \
     X(convert_integer, set)                                                                        \
     X(convert_to_integer, set)                                                                     \
     X(convert_from_integer, set)                                                                   \

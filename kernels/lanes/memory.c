@@ -24,25 +24,98 @@ static inline void *at_lane(const struct kn_warp *w, struct kn_place place, int 
 typedef const struct kn_op *move_fn(const struct kn_op *op, struct kn_warp *w,
                                     struct kn_place place, uint32_t mask);
 
+// Whole registers of pieces, which are written as vectors as long as those that are read later: a
+// processor does not pass the parts of several stores on to one load. Lanes read in their order, so
+// that the lowest one that fails is reported.
+#if defined(__AVX2__)
+static inline __m256i piece_32(const struct kn_warp *w, struct kn_place place, int p)
+{
+    const int *from = (const int *)(uintptr_t)w->addresses[KN_PIECE * p];
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    const __m256i values = kn_has_piece(place.uniform, p)
+                               ? _mm256_set1_epi32(*from)
+                               : _mm256_loadu_si256((const __m256i *)from);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return values;
+}
+
+static inline __m256i scattered_32(const struct kn_warp *w, int p)
+{
+    int x[KN_PIECE];
+#pragma GCC unroll 8
+    for (int i = 0; i < KN_PIECE; i++)
+        x[i] = *(const volatile int *)(uintptr_t)w->addresses[KN_PIECE * p + i];
+    return _mm256_set_epi32(x[7], x[6], x[5], x[4], x[3], x[2], x[1], x[0]);
+}
+
+static inline void put_32(uint32_t *d, __m256i low, __m256i high)
+{
+#if defined(__AVX512DQ__)
+    _mm512_store_si512(d, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
+#else
+    _mm256_store_si256((__m256i *)d, low);
+    _mm256_store_si256((__m256i *)(d + KN_PIECE), high);
+#endif
+}
+
+static inline bool load_quickly_32(struct kn_warp *w, uint32_t *d, struct kn_place place)
+{
+    const bool pieces = place.kind == KN_PLACE_PIECES;
+    for (int p = 0; p < KN_PIECES; p += 2) {
+        const __m256i low = pieces ? piece_32(w, place, p) : scattered_32(w, p);
+        const __m256i high = pieces ? piece_32(w, place, p + 1) : scattered_32(w, p + 1);
+        put_32(d + KN_PIECE * p, low, high);
+    }
+    return true;
+}
+#else
+static inline bool load_quickly_32(struct kn_warp *w, uint32_t *d, struct kn_place place)
+{
+    (void)w;
+    (void)d;
+    (void)place;
+    return false;
+}
+#endif
+
+// Values for all lanes that are not scattered.
+#define LOAD_PATTERN(name, M, R)                                                                   \
+    KN_INLINE void load_pattern_##name(const struct kn_op *op, struct kn_warp *w,                  \
+                                       struct kn_place place)                                      \
+    {                                                                                              \
+        R *d = KN_REGISTER(R, op->d);                                                              \
+        const M *from = (const M *)(const void *)place.first;                                      \
+        if (place.kind == KN_PLACE_CONSECUTIVE) {                                                  \
+            KN_EACH_LANE                                                                           \
+            d[i] = (R)from[i];                                                                     \
+        } else {                                                                                   \
+            const R value = (R)*from;                                                              \
+            KN_EACH_LANE                                                                           \
+            d[i] = value;                                                                          \
+        }                                                                                          \
+    }
+
+// Scattered values for all lanes. (The condition is a constant.)
+#define LOAD_ALL(M, R)                                                                             \
+    if (sizeof(M) != sizeof(uint32_t) || sizeof(R) != sizeof(uint32_t) ||                          \
+        !load_quickly_32(w, (uint32_t *)(void *)d, place))                                         \
+        for (int i = 0; i < KN_LANES; i++)                                                         \
+            d[i] = (R) * (const M *)(uintptr_t)w->addresses[i];
+
 // One value a lane: of type M in memory, and R in the register.
 #define LOADS(name, M, R)                                                                          \
+    LOAD_PATTERN(name, M, R)                                                                       \
     KN_OUT_OF_LINE const struct kn_op *load_##name(const struct kn_op *op, struct kn_warp *w,      \
                                                    struct kn_place place, uint32_t mask)           \
     {                                                                                              \
         R *d = KN_REGISTER(R, op->d);                                                              \
-        M value;                                                                                   \
-        if (place.kind == KN_PLACE_CONSECUTIVE) {                                                  \
-            const M *from = (const M *)(const void *)place.first;                                  \
+        if (place.kind == KN_PLACE_UNIFORM) {                                                      \
+            const int32_t *on = kn_lanes_of(op, w);                                                \
+            const R value = (R) * (const M *)(const void *)place.first;                            \
             KN_EACH_LANE                                                                           \
-            d[i] = (R)from[i];                                                                     \
-        } else if (place.kind == KN_PLACE_UNIFORM) {                                               \
-            const int32_t *on = mask == UINT32_MAX ? w->active_lanes : kn_lanes_of(op, w);         \
-            value = *(const M *)(const void *)place.first;                                         \
-            KN_EACH_LANE                                                                           \
-            d[i] = on[i] ? (R)value : d[i];                                                        \
+            d[i] = on[i] ? value : d[i];                                                           \
         } else if (mask == UINT32_MAX) {                                                           \
-            for (int i = 0; i < KN_LANES; i++)                                                     \
-                d[i] = (R) * (const M *)(uintptr_t)w->addresses[i];                                \
+            LOAD_ALL(M, R)                                                                         \
         } else {                                                                                   \
             KN_EACH_OF(mask, i)                                                                    \
             d[i] = (R) * (const M *)(uintptr_t)w->addresses[i];                                    \
@@ -59,8 +132,12 @@ typedef const struct kn_op *move_fn(const struct kn_op *op, struct kn_warp *w,
             if (place.kind == KN_PLACE_CONSECUTIVE) {                                              \
                 KN_EACH_LANE                                                                       \
                 d[i] = (R)from[(unsigned)i * count];                                               \
+            } else if (place.kind == KN_PLACE_UNIFORM && mask == UINT32_MAX) {                     \
+                const R value = (R)*from;                                                          \
+                KN_EACH_LANE                                                                       \
+                d[i] = value;                                                                      \
             } else if (place.kind == KN_PLACE_UNIFORM) {                                           \
-                const int32_t *on = mask == UINT32_MAX ? w->active_lanes : kn_lanes_of(op, w);     \
+                const int32_t *on = kn_lanes_of(op, w);                                            \
                 const R value = (R)*from;                                                          \
                 KN_EACH_LANE                                                                       \
                 d[i] = on[i] ? value : d[i];                                                       \
@@ -89,16 +166,26 @@ LOADS(64_64, uint64_t, uint64_t)
 LOADS(128_128, kn_u128, kn_u128)
 
 // The lanes write in their order, so that the highest one wins if several write one address.
+#define STORE_PATTERN(name, M, R)                                                                  \
+    KN_INLINE void store_pattern_##name(const struct kn_op *op, struct kn_warp *w,                 \
+                                        struct kn_place place)                                     \
+    {                                                                                              \
+        const R *from = KN_REGISTER(R, op->b);                                                     \
+        M *to = (M *)(void *)place.first;                                                          \
+        if (place.kind == KN_PLACE_CONSECUTIVE) {                                                  \
+            KN_EACH_LANE                                                                           \
+            to[i] = (M)from[i];                                                                    \
+        } else {                                                                                   \
+            *to = (M)from[KN_LANES - 1];                                                           \
+        }                                                                                          \
+    }
 #define STORES(name, M, R)                                                                         \
+    STORE_PATTERN(name, M, R)                                                                      \
     KN_OUT_OF_LINE const struct kn_op *store_##name(const struct kn_op *op, struct kn_warp *w,     \
                                                     struct kn_place place, uint32_t mask)          \
     {                                                                                              \
         const R *from = KN_REGISTER(R, op->b);                                                     \
-        if (place.kind == KN_PLACE_CONSECUTIVE) {                                                  \
-            M *to = (M *)(void *)place.first;                                                      \
-            KN_EACH_LANE                                                                           \
-            to[i] = (M)from[i];                                                                    \
-        } else if (place.kind == KN_PLACE_UNIFORM) {                                               \
+        if (place.kind == KN_PLACE_UNIFORM) {                                                      \
             *(M *)(void *)place.first = (M)from[31 - __builtin_clz(mask)];                         \
         } else {                                                                                   \
             KN_EACH_OF(mask, i)                                                                    \
@@ -137,8 +224,8 @@ STORES(128_128, kn_u128, kn_u128)
 // ---- forms ----
 
 // A form: the addresses of `space`, then the values.
-#define ACCESS(operation, space, name, M, write, count)                                            \
-    KN_OPERATION(operation##_##space##_##name)                                                     \
+#define ACCESS_SOME(operation, space, name, M, write, count)                                       \
+    KN_OPERATION(operation##_##space##_##name##_some)                                              \
     {                                                                                              \
         const uint32_t mask = kn_mask_of(op, w);                                                   \
         if (__builtin_expect(!mask, 0))                                                            \
@@ -148,6 +235,38 @@ STORES(128_128, kn_u128, kn_u128)
         if (__builtin_expect(place.kind == KN_PLACE_FAULT, 0))                                     \
             return NULL;                                                                           \
         return operation##_##name(op, w, place, mask);                                             \
+    }
+// For all lanes, the patterns are tried first.
+#define ACCESS(operation, space, name, M, write)                                                   \
+    ACCESS_SOME(operation, space, name, M, write, 1)                                               \
+    KN_OUT_OF_LINE const struct kn_op *operation##_##space##_##name##_pieces(                      \
+        const struct kn_op *op, struct kn_warp *w)                                                 \
+    {                                                                                              \
+        const struct kn_place place = kn_##space##_pieces(op, w, sizeof(M));                       \
+        if (place.kind == KN_PLACE_FAULT)                                                          \
+            return operation##_##space##_##name##_some(op, w);                                     \
+        return operation##_##name(op, w, place, UINT32_MAX);                                       \
+    }                                                                                              \
+    KN_OPERATION(operation##_##space##_##name##_all)                                               \
+    {                                                                                              \
+        const struct kn_place place = kn_##space##_quickly(op, w, sizeof(M));                      \
+        if (place.kind == KN_PLACE_FAULT)                                                          \
+            return operation##_##space##_##name##_pieces(op, w);                                   \
+        operation##_pattern_##name(op, w, place);                                                  \
+        KN_NEXT;                                                                                   \
+    }
+#define ACCESS_VECTOR(operation, space, name, M, write)                                            \
+    ACCESS_SOME(operation, space, name, M, write, op->count)                                       \
+    KN_OPERATION(operation##_##space##_##name##_all)                                               \
+    {                                                                                              \
+        struct kn_place place = {0};                                                               \
+        if (op->count == 4)                                                                        \
+            place = kn_##space##_quickly(op, w, 4 * sizeof(M));                                    \
+        else if (op->count == 2)                                                                   \
+            place = kn_##space##_quickly(op, w, 2 * sizeof(M));                                    \
+        if (place.kind == KN_PLACE_FAULT)                                                          \
+            return operation##_##space##_##name##_some(op, w);                                     \
+        return operation##_##name(op, w, place, UINT32_MAX);                                       \
     }
 
 #define LOAD_LIST(X, space)                                                                        \
@@ -179,20 +298,26 @@ STORES(128_128, kn_u128, kn_u128)
     X(space, 64_64, uint64_t, "64:64", "l")                                                        \
     X(space, 128_128, kn_u128, "128:128", "x")
 
+#define LOAD_SOME(space, name, M, text, letter)                                                    \
+    ACCESS_SOME(load, space, name, M, false, 1)                                                    \
+    ACCESS_SOME(load_vector, space, name, M, false, op->count)
+#define STORE_SOME(space, name, M, text, letter)                                                   \
+    ACCESS_SOME(store, space, name, M, true, 1)                                                    \
+    ACCESS_SOME(store_vector, space, name, M, true, op->count)
 #define LOAD(space, name, M, text, letter)                                                         \
-    ACCESS(load, space, name, M, false, 1)                                                         \
-    ACCESS(load_vector, space, name, M, false, op->count)
+    ACCESS(load, space, name, M, false)                                                            \
+    ACCESS_VECTOR(load_vector, space, name, M, false)
 #define STORE(space, name, M, text, letter)                                                        \
-    ACCESS(store, space, name, M, true, 1)                                                         \
-    ACCESS(store_vector, space, name, M, true, op->count)
+    ACCESS(store, space, name, M, true)                                                            \
+    ACCESS_VECTOR(store_vector, space, name, M, true)
 
 LOAD_LIST(LOAD, generic)
 LOAD_LIST(LOAD, shared)
-LOAD_LIST(LOAD, local)
-LOAD_LIST(LOAD, param)
+LOAD_LIST(LOAD_SOME, local)
+LOAD_LIST(LOAD_SOME, param)
 STORE_LIST(STORE, generic)
 STORE_LIST(STORE, shared)
-STORE_LIST(STORE, local)
+STORE_LIST(STORE_SOME, local)
 
 #define SPACE_generic "generic."
 #define SPACE_shared "shared."
@@ -202,21 +327,27 @@ STORE_LIST(STORE, local)
 #define WIDTH_shared "w"
 #define WIDTH_local "w"
 #define WIDTH_param "w"
-#define ROW(operation, text, operands)                                                             \
+#define ALL_generic all
+#define ALL_shared all
+#define ALL_local some
+#define ALL_param some
+#define ROW_PAIR(operation, all, text, operands)                                                   \
     {                                                                                              \
         text, operands,                                                                            \
         {                                                                                          \
-            operation, operation                                                                   \
+            KN_JOIN(operation, all), operation##_some                                              \
         }                                                                                          \
     }
 #define LOAD_ROW(space, name, M, text, letter)                                                     \
-    ROW(load_##space##_##name, "ld." SPACE_##space text, letter "=" WIDTH_##space "i"),            \
-        ROW(load_vector_##space##_##name, "ld." SPACE_##space text ".v",                           \
-            letter "*=" WIDTH_##space "i"),
+    ROW_PAIR(load_##space##_##name, ALL_##space, "ld." SPACE_##space text,                         \
+             letter "=" WIDTH_##space "i"),                                                        \
+        ROW_PAIR(load_vector_##space##_##name, ALL_##space, "ld." SPACE_##space text ".v",         \
+                 letter "*=" WIDTH_##space "i"),
 #define STORE_ROW(space, name, M, text, letter)                                                    \
-    ROW(store_##space##_##name, "st." SPACE_##space text, "=" WIDTH_##space letter "i"),           \
-        ROW(store_vector_##space##_##name, "st." SPACE_##space text ".v",                          \
-            "=" WIDTH_##space letter "*i"),
+    ROW_PAIR(store_##space##_##name, ALL_##space, "st." SPACE_##space text,                        \
+             "=" WIDTH_##space letter "i"),                                                        \
+        ROW_PAIR(store_vector_##space##_##name, ALL_##space, "st." SPACE_##space text ".v",        \
+                 "=" WIDTH_##space letter "*i"),
 
 KN_OPERATION(fence)
 {
@@ -267,11 +398,11 @@ ISSPACEP(global, !IN_SHARED && !IN_LOCAL) // parameters too (recorded: spaces/is
 const struct kn_form KN_FAMILY(memory)[] = {
     LOAD_LIST(LOAD_ROW, generic) LOAD_LIST(LOAD_ROW, shared) LOAD_LIST(LOAD_ROW, local)
         LOAD_LIST(LOAD_ROW, param) STORE_LIST(STORE_ROW, generic) STORE_LIST(STORE_ROW, shared)
-            STORE_LIST(STORE_ROW, local) ROW(fence, "fence", "="),
-    ROW(fence_light, "fence.light", "="),
-    ROW(isspacep_shared, "isspacep.shared", "p=l"),
-    ROW(isspacep_local, "isspacep.local", "p=l"),
-    ROW(isspacep_param, "isspacep.param", "p=l"),
-    ROW(isspacep_global, "isspacep.global", "p=l"),
+            STORE_LIST(STORE_ROW, local) KN_ROW_OF(fence, "fence", "="),
+    KN_ROW_OF(fence_light, "fence.light", "="),
+    KN_ROW_OF(isspacep_shared, "isspacep.shared", "p=l"),
+    KN_ROW_OF(isspacep_local, "isspacep.local", "p=l"),
+    KN_ROW_OF(isspacep_param, "isspacep.param", "p=l"),
+    KN_ROW_OF(isspacep_global, "isspacep.global", "p=l"),
     {0},
 };

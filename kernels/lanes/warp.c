@@ -17,6 +17,28 @@ static inline void set_predicate(struct kn_warp *w, uint32_t at, uint32_t mask, 
 
 // ---- shfl ----
 
+// d[i] = a[lanes[i]].
+static inline void permute(uint32_t *d, const uint32_t *a, const int32_t *lanes)
+{
+#if defined(__AVX512DQ__)
+    const __m512i low = _mm512_load_si512(a), high = _mm512_load_si512(a + 16);
+    for (int i = 0; i < KN_LANES; i += 16)
+        _mm512_store_si512(d + i,
+                           _mm512_permutex2var_epi32(low, _mm512_load_si512(lanes + i), high));
+#else
+    for (int i = 0; i < KN_LANES; i++)
+        d[i] = a[lanes[i]];
+#endif
+}
+
+static __attribute__((noinline)) void blend(const struct kn_op *op, struct kn_warp *w, uint32_t *d,
+                                            const uint32_t *values)
+{
+    const int32_t *on = kn_lanes_of(op, w);
+    KN_EACH_LANE
+    d[i] = on[i] ? values[i] : d[i];
+}
+
 // d = a of lane j, p = whether j is in the segment; b has the distance or the lane, c the clamp in
 // bits 0 to 4 and the segment's mask in bits 8 to 12. A lane outside the segment is replaced by the
 // own one.
@@ -26,24 +48,24 @@ static inline void set_predicate(struct kn_warp *w, uint32_t at, uint32_t mask, 
         const uint32_t mask = kn_mask_of(op, w);                                                   \
         const uint32_t *b = KN_REGISTER(uint32_t, op->b), *c = KN_REGISTER(uint32_t, op->c);       \
         uint32_t *d = KN_REGISTER(uint32_t, op->d);                                                \
-        uint32_t *a = (uint32_t *)(void *)w->addresses, *in = a + KN_LANES;                        \
-        uint32_t valid = 0;                                                                        \
-        memcpy(a, KN_REGISTER(uint32_t, op->a), KN_LANES * sizeof *a);                             \
-        const int32_t *on = kn_lanes_of(op, w);                                                    \
+        _Alignas(64) int32_t in[KN_LANES], lanes[KN_LANES];                                        \
+        _Alignas(64) uint32_t values[KN_LANES];                                                    \
         KN_EACH_LANE                                                                               \
         {                                                                                          \
             const int lane = i, segment = (int)(c[i] >> 8 & 31), n = (int)(b[i] & 31);             \
             const int most = (lane & segment) | ((int)(c[i] & 31) & ~segment);                     \
             const int j = (from);                                                                  \
             const bool is_inside = (inside);                                                       \
-            in[i] = is_inside ? UINT32_MAX : 0;                                                    \
-            const uint32_t value = a[is_inside ? j & 31 : lane];                                   \
-            d[i] = on[i] ? value : d[i];                                                           \
+            in[i] = is_inside ? -1 : 0;                                                            \
+            lanes[i] = is_inside ? j & 31 : lane;                                                  \
         }                                                                                          \
-        for (int i = 0; i < KN_LANES; i++)                                                         \
-            valid |= in[i] & UINT32_C(1) << i;                                                     \
-        set_predicate(w, op->more[0], mask, valid);                                                \
-        KN_NEXT;                                                                                   \
+        permute(values, KN_REGISTER(uint32_t, op->a), lanes);                                      \
+        if (mask == UINT32_MAX)                                                                    \
+            memcpy(d, values, sizeof values);                                                      \
+        else                                                                                       \
+            blend(op, w, d, values);                                                               \
+        set_predicate(w, op->more[0], mask, kn_bits_32(in));                                       \
+        KN_RETURN_NEXT;                                                                            \
     }
 SHFL(up, lane - n, j >= most)
 SHFL(down, lane + n, j <= most)

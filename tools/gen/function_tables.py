@@ -32,13 +32,13 @@ def main(source, target):
                   '#include "lanes/interpolate.inc.h"\n')
         for name, rows in tables.items():
             out.write(f'\nconst struct kn_segments kn_segments_{name} = {{\n')
-            for n, factor in enumerate((1 << 15, 2, 4)):
-                out.write(f'    .c{n} = {{\n')
-                for row in rows:
-                    value = row[n] * factor + (ROUNDING[name] if n == 0 else 0)
-                    assert abs(value) < 1 << 53
-                    out.write(f'        {value},\n')
-                out.write('    },\n')
+            out.write('    .c = {\n')
+            for row in rows:
+                values = [row[n] * factor for n, factor in enumerate((1 << 15, 2, 4))]
+                values[0] += ROUNDING[name]
+                assert all(abs(value) < 1 << 53 for value in values)
+                out.write(f'        {{{", ".join(map(str, values))}}},\n')
+            out.write('    },\n')
             out.write('};\n')
 
 
