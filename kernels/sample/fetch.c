@@ -76,9 +76,10 @@ static void texels_filter(const struct kn_texture *t, const struct texels *from,
 static void lane_sample(const struct kn_texture *t, struct kn_lod lod, const struct kn_lane *lane,
                         uint32_t result[4])
 {
-    struct texels texels = {.slabs = 0};
+    struct texels texels;
     struct kn_taps taps;
 
+    texels.slabs = 0;
     kn_footprint(t, lod, lane, t->filter, &taps);
     texels_read(t, lod.level, &taps, &texels);
     texels_filter(t, &texels, 0, result);
@@ -89,11 +90,12 @@ static void lane_sample_probes(const struct kn_texture *t, struct kn_lod lod,
                                const struct kn_probes *probes, const struct kn_lane *lane,
                                uint32_t result[4])
 {
-    struct texels texels = {.slabs = 0};
+    struct texels texels;
     struct kn_lane shifted = *lane;
     struct kn_taps taps;
     uint32_t whole[2];
 
+    texels.slabs = 0;
     for (int i = -(int)probes->pairs; i < (int)probes->pairs; i++) {
         for (unsigned axis = 0; axis < 2; axis++)
             shifted.shift_256[axis] = (2 * i + 1) * probes->step_256[axis];
