@@ -157,6 +157,9 @@ void px_fill_launch(const struct px_block *block, char *file)
             if (r->generic)
                 value[0] += window_of(grid, r->index);
             break;
+        case PX_FILL_STACK:
+            value[0] = grid->program->local_B + grid->stack_B;
+            break;
         case PX_FILL_FUNCTION:
             value[0] = px_function_address(r->index);
             break;

@@ -86,6 +86,24 @@ static void describe(struct px_warp *warp, enum px_failure_kind kind, uint32_t l
     f->write = write;
 }
 
+// Frames of functions end with local memory, so an access after it is that of a call that is too
+// deep.
+static bool is_overflow(const struct px_warp *warp, enum px_failure_kind kind, uint64_t address)
+{
+    return kind == PX_FAILED_LOCAL && warp->block->grid->program->recurses &&
+           (uint32_t)address >= warp->w.local_B;
+}
+
+static void describe_overflow(struct px_warp *warp)
+{
+    const struct kn_fault *f = &warp->w.fault;
+    px_fail(warp, PX_FAILED_STACK, f->lanes, warp->w.at,
+            "calls are too deep for the stack of %u bytes (CU_LIMIT_STACK_SIZE, which "
+            "cuCtxSetLimit sets, but at least 16,384)",
+            warp->block->grid->stack_B);
+    warp->block->grid->failure.address = f->address;
+}
+
 static void describe_object(struct px_warp *warp, enum px_failure_kind kind)
 {
     const struct kn_fault *f = &warp->w.fault;
@@ -105,6 +123,8 @@ void px_fail_access(struct px_warp *warp)
     const enum px_failure_kind kind = kind_of(warp);
     if (kind == PX_FAILED_TEXTURE || kind == PX_FAILED_SURFACE || kind == PX_FAILED_OUTSIDE)
         describe_object(warp, kind);
+    else if (is_overflow(warp, kind, f->address))
+        describe_overflow(warp);
     else
         describe(warp, kind, f->lanes, warp->w.at, f->address, f->size_B, f->write);
 }

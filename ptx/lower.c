@@ -355,22 +355,27 @@ char px_type_letter(unsigned type)
     return bits <= 16 ? 'h' : bits == 32 ? 'w' : bits == 64 ? 'l' : 'x';
 }
 
-void px_need_cluster(struct px_lower *l)
+void px_trap_if(struct px_lower *l, px_register condition, int trap)
 {
     const px_register guard = l->guard;
     const bool guard_not = l->guard_not;
-    px_register missing = px_temporary(l, 'p');
     l->guard = PX_NONE;
     l->guard_not = false;
-    px_emit(l, "not.pred", missing, px_special(l, PX_SPECIAL_IS_EXPLICIT_CLUSTER));
     if (guard != PX_NONE) {
         const px_register taken = px_temporary(l, 'p'), both = px_temporary(l, 'p');
         px_emit(l, guard_not ? "not.pred" : "mov.pred", taken, guard);
-        px_emit(l, "and.pred", both, missing, taken);
-        missing = both;
+        px_emit(l, "and.pred", both, condition, taken);
+        condition = both;
     }
-    l->guard = missing;
-    px_emit_code(l, PX_TRAP, PX_TRAP_CLUSTER, NULL, 0, NULL, 0);
+    l->guard = condition;
+    px_emit_code(l, PX_TRAP, trap, NULL, 0, NULL, 0);
     l->guard = guard;
     l->guard_not = guard_not;
+}
+
+void px_need_cluster(struct px_lower *l)
+{
+    const px_register missing = px_temporary(l, 'p');
+    px_emit(l, "not.pred", missing, px_special(l, PX_SPECIAL_IS_EXPLICIT_CLUSTER));
+    px_trap_if(l, missing, PX_TRAP_CLUSTER);
 }

@@ -93,6 +93,8 @@ void px_waits(struct px_lower *l);
 // Lowering functions should call this for every instruction that program.h lists there.
 void px_ordered(struct px_lower *l);
 void px_uses_barriers(struct px_lower *l);
+// Emits a trap (enum px_trap) for the lanes of the statement for which the predicate is set.
+void px_trap_if(struct px_lower *l, px_register condition, int trap);
 // The instruction is illegal in a launch without clusters (recorded: async/st.async-own-cta,
 // async/bulk-shared-to-shared): emits a trap.
 void px_need_cluster(struct px_lower *l);

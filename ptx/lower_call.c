@@ -180,9 +180,11 @@ static void inline_bound(struct px_body *callee, struct px_body *caller,
     }
     l->guard = PX_NONE;
     l->function = callee->function;
+    const px_register stack = px_stack_enter(l);
     if (!l->error)
         px_body_read(callee);
     returns_resolve(callee);
+    px_stack_leave(l, stack);
     l->function = function;
     l->now = now;
     l->body = caller;

@@ -28,11 +28,22 @@ struct px_lower {
     size_t filled_count, filled_capacity;
     struct px_arena arena; // becomes the program's
 
+    bool stacks;  // the module has alloca
+    bool allocas; // this program has
     bool uses_barriers, waits, prints, allocates, calls, recurses, ordered;
     char names[4][64]; // of px_name
     unsigned name_turn;
 };
 
+// The module's texts contain alloca. Precondition: the module's lock is held.
+bool px_stack_is_used(struct px_module *module);
+// Around a program, and around each function: what it allocates is given back.
+void px_stack_start(struct px_lower *l);
+px_register px_stack_enter(struct px_lower *l);
+void px_stack_leave(struct px_lower *l, px_register saved);
+// Saves or restores one register at the end of a frame, at *at_B, which grows.
+void px_stack_spill(struct px_lower *l, px_register reg, px_register frame, uint64_t *at_B,
+                    bool restore);
 // For the tool that counts what is missing (tests/ptx/forms.c): if it is set, it is called with the
 // report of each statement that is refused, and reading goes on with the next statement.
 extern void (*px_lower_note)(const struct px_report *report);

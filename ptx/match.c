@@ -50,12 +50,9 @@ static unsigned first_row(const struct px_text *root)
 bool px_word_is_unsupported(const char *text, size_t length)
 {
     static const char *const words[] = {
-        "alloca",        "block_scale",   "clusterlaunchcontrol",
-        "cta_group::1",  "cta_group::2",  "multimem",
-        "scale_vec::1X", "scale_vec::2X", "scale_vec::4X",
-        "stackrestore",  "stacksave",     "tcgen05",
-        "tensormap",     "tile::gather4", "tile::scatter4",
-        "wgmma",
+        "block_scale",   "clusterlaunchcontrol", "cta_group::1",  "cta_group::2", "multimem",
+        "scale_vec::1X", "scale_vec::2X",        "scale_vec::4X", "tcgen05",      "tensormap",
+        "tile::gather4", "tile::scatter4",       "wgmma",
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (!compare_text(words[i], text, length))

@@ -61,6 +61,7 @@ struct px_module_state {
     struct px_arena arena;
     struct px_function_text *functions;
     size_t function_capacity, function_text_capacity, variable_capacity;
+    enum { PX_STACK_UNKNOWN, PX_STACK_UNUSED, PX_STACK_USED } stack; // of alloca; under the lock
     struct dm_mutex lock; // of programs, and of the arena after loading
 };
 

@@ -20,15 +20,20 @@
 #include "alloc.h"
 
 enum {
-    SHARED_FRAME = 1 << 20, // px_register_info.index of the shared registers
+    SHARED_FRAME = PX_SHARED_TOP + 1, // px_register_info.index of the shared registers
     SHARED_BACK,
     SHARED_VALUE,
     FRAME_SIZES = 1 << 24, // of constants that are known at the end: plus the instance + 1
 };
 
-static px_register shared(struct px_lower *l, char letter, uint32_t index)
+px_register px_outline_shared(struct px_lower *l, char letter, uint32_t index)
 {
     return px_filled(l, &(struct px_register_info){.letter = letter, .index = index});
+}
+
+static px_register shared(struct px_lower *l, char letter, uint32_t index)
+{
+    return px_outline_shared(l, letter, index);
 }
 
 static px_register frame_size(struct px_lower *l, uint32_t instance)
@@ -36,6 +41,16 @@ static px_register frame_size(struct px_lower *l, uint32_t instance)
     return px_filled(l, &(struct px_register_info){.letter = 'w',
                                                    .fill = PX_FILL_CONSTANT,
                                                    .index = FRAME_SIZES + 1 + instance});
+}
+
+px_register px_outline_frame_end(struct px_lower *l)
+{
+    const px_register size = frame_size(l, l->outline->instance);
+    if (l->outline->instance == PX_MAIN)
+        return size;
+    const px_register end = px_temporary(l, 'w');
+    px_emit(l, "add.32", end, l->frame, size);
+    return end;
 }
 
 static uint32_t instance_of(struct px_lower *l, uint32_t function)
@@ -231,6 +246,7 @@ void px_outline_return(struct px_body *b)
             px_move(l, shared(l, value_letter(&returns->list[i]), SHARED_VALUE + (uint32_t)i),
                     px_slot_register(l, &b->slots[i]));
     px_emit(l, "mov.32", shared(l, 'w', SHARED_FRAME), instance->frame);
+    px_stack_leave(l, instance->stack);
     const px_register back = instance->back;
     px_emit_code(l, PX_BRANCH_TABLE, 0, NULL, 0, &back, 1);
     uint32_t *grown = px_grow(o->returns, o->return_count + 1, &o->return_capacity, sizeof(*grown));
@@ -287,6 +303,7 @@ static void instance_read(struct px_lower *l, uint32_t index)
     l->frame_B = 0;
     px_emit(l, "mov.32", instance->frame, shared(l, 'w', SHARED_FRAME));
     px_emit(l, "mov.32", instance->back, shared(l, 'w', SHARED_BACK));
+    instance->stack = px_stack_enter(l);
     px_names_open(&b.names);
     parameters_take(&b);
     if (!l->error)
@@ -320,33 +337,6 @@ static bool reaches(const struct px_outline *o, uint32_t from, uint32_t to, bool
     return seen[to];
 }
 
-// Saves or restores one register at the end of the frame, whose size grows.
-static void spill(struct px_lower *l, px_register reg, px_register frame, uint64_t *at_B,
-                  bool restore)
-{
-    static const unsigned widths[] = {['h'] = 16, ['w'] = 32, ['l'] = 64, ['x'] = 128};
-    const char letter = px_letter(l, reg);
-    const int64_t offset = (int64_t)*at_B;
-    *at_B += letter == 'x' ? 16 : 8;
-    if (letter != 'p') {
-        const unsigned bits = widths[(int)letter];
-        const char *form = px_name(l, "%s.local.%u:%u", restore ? "ld" : "st", bits, bits);
-        if (restore)
-            px_emit_immediate(l, form, offset, reg, frame);
-        else
-            px_emit_immediate(l, form, offset, frame, reg);
-        return;
-    }
-    const px_register word = px_temporary(l, 'w'), zero = px_constant(l, 'w', 0);
-    if (restore) {
-        px_emit_immediate(l, "ld.local.32:32", offset, word, frame);
-        px_emit(l, "setp.ne.32", reg, word, zero);
-    } else {
-        px_emit(l, "selp.32", word, px_constant(l, 'w', 1), zero, reg);
-        px_emit_immediate(l, "st.local.32:32", offset, frame, word);
-    }
-}
-
 static void spill_all(struct px_lower *l, const struct px_outline_call *call, bool restore,
                       uint64_t *frame_B)
 {
@@ -356,9 +346,9 @@ static void spill_all(struct px_lower *l, const struct px_outline_call *call, bo
         px_emit(l, "sub.32", instance->frame, shared(l, 'w', SHARED_FRAME),
                 frame_size(l, call->caller));
     for (size_t i = instance->first; i < instance->end && !l->error; i++)
-        if (l->registers[i].fill == PX_FILL_BY_OPS && l->registers[i].index < SHARED_FRAME &&
+        if (l->registers[i].fill == PX_FILL_BY_OPS && l->registers[i].index < PX_SHARED_TOP &&
             i != instance->frame)
-            spill(l, (px_register)i, instance->frame, &at_B, restore);
+            px_stack_spill(l, (px_register)i, instance->frame, &at_B, restore);
     *frame_B = at_B;
 }
 
@@ -450,13 +440,9 @@ static void expand(struct px_lower *l, uint32_t *moved, bool *seen)
     dm_free(old);
 }
 
-void px_outline_complete(struct px_lower *l)
+static void calls_complete(struct px_lower *l)
 {
     struct px_outline *o = l->outline;
-    for (uint32_t i = 0; i < o->instance_count && !l->error; i++)
-        instance_read(l, i);
-    if (l->error || !o->call_count)
-        return;
     tables_fill(l);
     for (uint32_t i = 0; i < o->instance_count; i++)
         o->instances[i].total_B = o->instances[i].frame_B;
@@ -471,6 +457,18 @@ void px_outline_complete(struct px_lower *l)
     }
     dm_free(moved);
     dm_free(seen);
+    l->calls = true;
+}
+
+void px_outline_complete(struct px_lower *l)
+{
+    struct px_outline *o = l->outline;
+    for (uint32_t i = 0; i < o->instance_count && !l->error; i++)
+        instance_read(l, i);
+    if (l->error || (!o->call_count && !l->allocas))
+        return;
+    if (o->call_count)
+        calls_complete(l);
     l->local_B = (l->local_B + 15) & ~UINT64_C(15);
     for (size_t i = 0; i < l->register_count; i++) {
         struct px_register_info *r = &l->registers[i];
@@ -479,7 +477,6 @@ void px_outline_complete(struct px_lower *l)
             r->value = instance == PX_MAIN ? l->local_B : o->instances[instance].total_B;
         }
     }
-    l->calls = true;
 }
 
 void px_outline_finish(struct px_lower *l)

@@ -12,6 +12,7 @@ struct px_instance {
     size_t first, end;         // its registers
     uint64_t frame_B, total_B; // local memory of one call; with saved registers
     px_register frame, back;   // where its frame begins; the number of the call that it returns to
+    px_register stack;         // the top of alloca's stack when it was called, or PX_NONE
 };
 
 struct px_outline_call {
@@ -33,6 +34,11 @@ struct px_outline {
     uint32_t instance; // that is read now
 };
 
+// A register that all functions share: PX_SHARED_TOP, the top of alloca's stack.
+enum { PX_SHARED_TOP = 1 << 20 };
+px_register px_outline_shared(struct px_lower *l, char letter, uint32_t index);
+// The end of the frame of the function that is read now, in local memory.
+px_register px_outline_frame_end(struct px_lower *l);
 // Emits a call of one function, or (`function` is a register) of any function that has the same
 // parameters as `prototype`, two lists: returns and parameters.
 void px_outline_call(struct px_body *b, const struct px_operand *function,

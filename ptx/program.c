@@ -101,6 +101,7 @@ static void kernel_read(struct px_lower *l)
             slot->at_B = f->parameters[i].offset_B;
         }
     }
+    px_stack_start(l);
     if (!l->error)
         px_body_read(&b);
     px_body_finish(&b);
@@ -131,7 +132,7 @@ static void program_fill(struct px_lower *l, struct made *made, const bool *meet
                 .prints = l->prints,
                 .allocates = l->allocates,
                 .recurses = l->recurses,
-                .has_stack = l->calls,
+                .has_stack = l->calls || l->allocas,
                 .order_free = !l->ordered,
             },
         .arena = l->arena,
@@ -150,7 +151,8 @@ static int program_make(struct px_module *module, unsigned function, struct px_p
                          .report = report,
                          .guard = PX_NONE,
                          .function = function,
-                         .kernel = function};
+                         .kernel = function,
+                         .stacks = px_stack_is_used(module)};
     struct made *made = dm_calloc(1, sizeof(*made));
     bool *meets = NULL;
     struct px_object_uses objects;

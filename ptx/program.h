@@ -32,6 +32,7 @@ enum px_fill {
                       // generic address if `generic`
     PX_FILL_FUNCTION, // the address of function `index`: px_function_address
     PX_FILL_ARGUMENT, // `size_B` bytes of the block of arguments at `value`
+    PX_FILL_STACK,    // the end of the stack in local memory
     PX_FILL_SPECIAL,  // enum px_special `index`
 };
 
@@ -134,6 +135,7 @@ enum px_trap {
     PX_TRAP_STATEMENT,
     PX_TRAP_CALL,    // of an address that is not a function
     PX_TRAP_CLUSTER, // an instruction that needs a launch with clusters
+    PX_TRAP_STACK,   // alloca without enough space
 };
 enum px_barrier {
     PX_BARRIER_SYNC,

@@ -391,6 +391,11 @@ const struct kn_op *px_op_trap(const struct kn_op *op, struct kn_warp *w)
         return px_fail(px_warp_of(w), PX_FAILED_INSTRUCTION, lanes, op,
                        "a call of an address that is not a function of the module, or has other "
                        "parameters");
+    if (op->i == PX_TRAP_STACK)
+        return px_fail(px_warp_of(w), PX_FAILED_STACK, lanes, op,
+                       "alloca exceeds the stack of %u bytes (CU_LIMIT_STACK_SIZE, which "
+                       "cuCtxSetLimit sets, but at least 16,384)",
+                       px_warp_of(w)->block->grid->stack_B);
     if (op->i == PX_TRAP_CLUSTER)
         return px_fail(px_warp_of(w), PX_FAILED_INSTRUCTION, lanes, op,
                        "the instruction needs a launch with the attribute "

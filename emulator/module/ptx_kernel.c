@@ -42,6 +42,7 @@ enum {
     REGISTERS_LEAST = 16,
     REGISTERS_MOST = 64,
     STACK_LEAST_B = 16 << 10, // frames here are larger than those of the card's compiler
+    STACK_MOST_B = 256 << 20, // of each thread; a card has 512 KiB of local memory for one
 };
 // Generic addresses of shared and local memory. No allocation has such addresses.
 #define SHARED_WINDOW UINT64_C(0x1000000000000)
@@ -330,6 +331,14 @@ static CUresult report(struct ptx_job *job)
     return code_of(f->kind);
 }
 
+// The stack of a thread, by the context's limit.
+static uint32_t stack_size(uint64_t limit_B)
+{
+    if (limit_B < STACK_LEAST_B)
+        return STACK_LEAST_B;
+    return limit_B < STACK_MOST_B ? (uint32_t)limit_B : STACK_MOST_B;
+}
+
 static void fill_job(struct ptx_job *job, const struct em_grid *grid,
                      const struct px_program *program)
 {
@@ -365,7 +374,7 @@ static void fill_job(struct ptx_job *job, const struct em_grid *grid,
         .cluster = {grid->cluster.x, grid->cluster.y, grid->cluster.z},
         .dynamic_shared_B = grid->dynamic_shared_B,
         .cooperative = grid->cooperative,
-        .stack_B = (uint32_t)(stack_B > STACK_LEAST_B ? stack_B : STACK_LEAST_B),
+        .stack_B = stack_size(stack_B),
         .arguments = grid->arguments,
         .variables = grid->variables,
         .branches_most = em_config()->kernel_branches,
