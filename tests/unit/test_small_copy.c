@@ -2,7 +2,7 @@
 // What a copy of four bytes costs inside: at most two acquisitions of em_lock (one to prepare and
 // submit it, one to complete it), and at most nine stack frames from the exported function to the
 // kernel that moves the bytes. The linker puts the functions below in the place of
-// pthread_mutex_trylock and kn_copy.
+// pthread_mutex_lock, pthread_mutex_trylock and kn_copy.
 #include "../harness.h"
 
 #include "../sanitizers.h"
@@ -16,6 +16,15 @@ enum { FRAMES_MOST = 9, LOCKS_MOST = 2, DEEP = 64 };
 
 static bool counting;
 static int locks, copies, frames_at_kernel;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    if (counting && mutex == &em_mutex.mutex)
+        locks++;
+    return __real_pthread_mutex_lock(mutex);
+}
 
 int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
