@@ -380,8 +380,6 @@ void px_function_read(struct px_reader *r, struct px_linkage linkage)
     f.weak = linkage.weak;
     if (!r->error && px_lex_is(&r->x, "{"))
         body_read(r, &f);
-    else if (f.is_kernel && !linkage.external)
-        px_reader_expect(r, "{");
     else
         px_reader_expect(r, ";");
     if (!r->error)

@@ -59,7 +59,7 @@ static int64_t selector(struct px_lower *l, const struct px_statement *s, unsign
     if (value < 0 || value >= (int64_t)(4 / (lanes ? lanes : 1)))
         px_refuse(l, "the sparsity selector (%lld) must be from 0 to %u", (long long)value,
                   4 / (lanes ? lanes : 1) - 1);
-    return value << KN_MATRIX_SELECTOR;
+    return (int64_t)((uint64_t)value << KN_MATRIX_SELECTOR);
 }
 
 // The number after the last letter of a shape: 16 of m8n8k16.

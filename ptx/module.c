@@ -369,7 +369,7 @@ static int externals_check(const struct px_module *m, struct px_report *report)
 {
     for (unsigned i = 0; i < m->function_count; i++) {
         const struct px_function *f = &m->functions[i];
-        if (f->external && !f->defined && !is_builtin(f->name)) {
+        if ((f->external || f->is_kernel) && !f->defined && !is_builtin(f->name)) {
             snprintf(report->text, sizeof(report->text), "the function \"%s\" is not defined",
                      f->name);
             return -ESRCH;

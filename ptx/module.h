@@ -59,7 +59,8 @@ struct px_variable {
     bool visible, external, weak, managed;
     bool common;         // weak too: of several, the largest is taken
     unsigned part;       // of a linked module: the text that defines it
-    const void *initial; // size_B bytes, or NULL for zeros
+    const void *initial; // the first initial_B of its bytes; the rest are zeros
+    uint64_t initial_B;
     const struct px_relocation *relocations;
     unsigned relocation_count;
     unsigned line;

@@ -234,17 +234,19 @@ static void variable_initial(struct px_reader *r, struct shape *shape, struct px
         px_reader_fail(r, -EINVAL, "the initial value of a single element has no braces");
     if (!shape->elements)
         out->size_B = v.most * shape->element_B;
-    char *bytes = r->error ? NULL : px_arena_take(&r->module->state->arena, out->size_B);
+    const uint64_t initial_B = out->size_B < v.capacity ? out->size_B : v.capacity;
+    char *bytes = r->error ? NULL : px_arena_take(&r->module->state->arena, initial_B);
     struct px_relocation *relocations =
         r->error
             ? NULL
             : px_arena_array(&r->module->state->arena, v.relocation_count, sizeof(*relocations));
     if (bytes && relocations) {
         if (v.bytes)
-            memcpy(bytes, v.bytes, out->size_B < v.capacity ? out->size_B : v.capacity);
+            memcpy(bytes, v.bytes, initial_B);
         if (v.relocation_count)
             memcpy(relocations, v.relocations, v.relocation_count * sizeof(*relocations));
         out->initial = bytes;
+        out->initial_B = initial_B;
         out->relocations = relocations;
         out->relocation_count = (unsigned)v.relocation_count;
     } else if (!r->error) {

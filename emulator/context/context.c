@@ -145,6 +145,11 @@ void em_devices_fail(CUresult error)
                                 __ATOMIC_RELAXED);
 }
 
+void em_devices_recover(void)
+{
+    __atomic_store_n(&devices_error, (int)CUDA_SUCCESS, __ATOMIC_RELAXED);
+}
+
 CUresult em_devices_failed(void)
 {
     CUresult r = (CUresult)__atomic_load_n(&devices_error, __ATOMIC_RELAXED);

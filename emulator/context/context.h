@@ -82,6 +82,8 @@ void em_context_observe(enum em_context_observers who, const struct em_context_o
 void em_devices_fail(CUresult error);
 // The error of em_devices_fail, or CUDA_SUCCESS. Reports it.
 CUresult em_devices_failed(void);
+// Contexts can be created again. For fuzzers, which run many kernels that fail in one process.
+void em_devices_recover(void);
 
 // Precondition of all functions below: em_lock NOT held, unless their comments state otherwise.
 

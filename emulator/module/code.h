@@ -92,8 +92,9 @@ struct em_variable {
     const char *name;
     enum em_variable_kind kind;
     uint64_t size_B, alignment_B;
-    const void *initial; // NULL: zero
-    int address_of;      // the variable whose address is the initial value, or -1
+    const void *initial; // the first initial_B of its bytes; the rest are zeros
+    uint64_t initial_B;
+    int address_of; // the variable whose address is the initial value, or -1
     bool constant;
     bool managed;
     bool hidden; // not found by its name

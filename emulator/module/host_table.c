@@ -222,6 +222,7 @@ static CUresult fill_image(struct em_image *image, const cardlessModuleDesc *tab
             .kind = kind_of(v),
             .size_B = v->size,
             .initial = v->initial,
+            .initial_B = v->initial ? v->size : 0,
             .address_of = v->address_of ? find_variable(table, v->address_of) : -1,
             .constant = v->flags & CARDLESS_VARIABLE_CONSTANT,
         };

@@ -30,10 +30,11 @@ static void initialise(const struct em_module *m, unsigned index)
     uint32_t rights = dm_pkey_enter();
     if (address)
         memcpy(to, address, sizeof *address);
-    else if (v->initial)
-        kn_copy(to, v->initial, v->size_B);
-    else
-        kn_fill8_rows(to, v->size_B, 0, v->size_B, 1);
+    else if (v->initial_B)
+        kn_copy(to, v->initial, v->initial_B);
+    const uint64_t rest_B = address ? 0 : v->size_B - v->initial_B;
+    if (rest_B)
+        kn_fill8_rows((char *)to + v->initial_B, rest_B, 0, rest_B, 1);
     for (unsigned i = 0; i < v->relocation_count; i++) {
         const struct em_relocation *r = &v->relocations[i];
         const uint64_t value =

@@ -61,6 +61,7 @@ static void fill_variables(struct ptx_image *p)
                                    .size_B = v->size_B,
                                    .alignment_B = v->alignment_B,
                                    .initial = v->initial,
+                                   .initial_B = v->initial_B,
                                    .address_of = -1,
                                    .constant = v->space == PX_CONSTANT,
                                    .managed = v->managed,

@@ -128,17 +128,18 @@ static inline bool load_quickly_32(struct kn_warp *w, uint32_t *d, struct kn_pla
         const unsigned count = op->count;                                                          \
         for (unsigned n = 0; n < count; n++) {                                                     \
             R *d = KN_REGISTER(R, n ? op->more[n - 1] : op->d);                                    \
-            const M *from = (const M *)(const void *)place.first + n;                              \
+            const M *first = (const M *)(const void *)place.first;                                 \
             if (place.kind == KN_PLACE_CONSECUTIVE) {                                              \
+                const M *from = first + n;                                                         \
                 KN_EACH_LANE                                                                       \
                 d[i] = (R)from[(unsigned)i * count];                                               \
             } else if (place.kind == KN_PLACE_UNIFORM && mask == UINT32_MAX) {                     \
-                const R value = (R)*from;                                                          \
+                const R value = (R)first[n];                                                       \
                 KN_EACH_LANE                                                                       \
                 d[i] = value;                                                                      \
             } else if (place.kind == KN_PLACE_UNIFORM) {                                           \
                 const int32_t *on = kn_lanes_of(op, w);                                            \
-                const R value = (R)*from;                                                          \
+                const R value = (R)first[n];                                                       \
                 KN_EACH_LANE                                                                       \
                 d[i] = on[i] ? value : d[i];                                                       \
             } else {                                                                               \

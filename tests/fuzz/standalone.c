@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Runs a fuzz target without libFuzzer: the files that are named, or random inputs.
+// Runs a fuzz target without libFuzzer: the files that are named, or random inputs, which are made
+// by the target's mutator if it has one.
 //
 //     fuzz_copy FILE…                    repeats these inputs
 //     fuzz_copy --runs N [--seed S]      N random inputs
 #include "fuzz.h"
 
-enum { MOST_B = 1024 };
+enum {
+    MOST_B = 1024,
+    CHANGED_MOST_B = 1 << 14,
+    CHANGES_MOST = 3, // of one input, one on top of the other
+};
+
+// Of targets that have one.
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+    __attribute__((weak));
 
 static uint64_t draw(uint64_t *state)
 {
@@ -20,6 +29,18 @@ static void run_random(unsigned long runs, uint64_t state)
         size_t size = draw(&state) % MOST_B;
         for (size_t i = 0; i < size; i++)
             input[i] = (uint8_t)draw(&state);
+        LLVMFuzzerTestOneInput(input, size);
+    }
+}
+
+static void run_changed(unsigned long runs, uint64_t state)
+{
+    static uint8_t input[CHANGED_MOST_B];
+    size_t size = 0;
+    for (unsigned long n = 0; n < runs; n++) {
+        if (n % CHANGES_MOST == 0)
+            size = 0;
+        size = LLVMFuzzerCustomMutator(input, size, sizeof input, (unsigned)draw(&state));
         LLVMFuzzerTestOneInput(input, size);
     }
 }
@@ -52,6 +73,9 @@ int main(int argc, char **argv)
         else
             good &= run_file(argv[i]);
     }
-    run_random(runs, seed);
+    if (LLVMFuzzerCustomMutator)
+        run_changed(runs, seed);
+    else
+        run_random(runs, seed);
     return good ? 0 : 1;
 }

@@ -86,6 +86,8 @@ void generate_head(struct generated *g)
                       "ld.global.b16 %%h%d, [%%z+%d];\nsetp.lt.s32 %%p%d, %%r%d, 0;\n",
                       i, 8 * i, i, 64 + 4 * i, i, 96 + 2 * i, i, i);
     generate_text(g, "mov.u64 %%v, s;\ncvta.shared.u64 %%v, %%v;\n$T: .branchtargets $E, $E;\n");
+    for (int i = 0; i < GENERATE_OWN_B; i += 8) // it is not initialised otherwise
+        generate_text(g, "st.local.b64 [l+%d], %%d%d;\n", i, i / 8 % EACH);
     for (int i = 0; i < 4; i++)
         generate_text(g, "mov.b128 %%x%d, {%%d%d, %%d%d};\n", i, i, i + 4);
 }

@@ -114,6 +114,16 @@ static const struct px_variable *variable(const struct px_module *m, const char 
     return NULL;
 }
 
+// The initial value takes as much memory as the text gives a reason for.
+static void large_variables(void)
+{
+    struct px_module *m = load(HEAD ".global .b8 a[4294967296] = {1, 2};");
+    EXPECT_EQ(variable(m, "a")->size_B, UINT64_C(1) << 32);
+    EXPECT(variable(m, "a")->initial_B >= 2 && variable(m, "a")->initial_B <= 4096);
+    EXPECT(!memcmp(variable(m, "a")->initial, "\1\2", 3));
+    px_module_free(m);
+}
+
 static void variables(void)
 {
     struct px_module *m =
@@ -210,7 +220,17 @@ static void kernels(void)
     EXPECT(k->visible && !m->functions[1].visible);
     px_module_free(m);
     expect_refused(HEAD ".entry k(.param .b8 s[40000]) { ret; }", -EINVAL, "exceed 32764 bytes");
+    // A sparse selector that is far out of its range.
+    expect_refused(HEAD ".entry k() { .reg .b32 %r<8>;\nmma.sp.sync.aligned.m16n8k16.row.col.f16."
+                        "f16.f16.f16 {%r0, %r1}, {%r2, %r3}, {%r4, %r5}, {%r6, %r7}, %r0, "
+                        "0x7fffffffffffffff; }",
+                   -EINVAL, "must be from 0 to");
     expect_refused(HEAD ".entry k() { ret;", -EINVAL, "has no }");
+    expect_good(HEAD
+                ".visible .entry k(.param .u32 a)\n;\n.visible .entry k(.param .u32 a) { ret; }");
+    expect_refused(HEAD ".entry k(.param .u32 a); .entry k(.param .u64 a) { ret; }", -EINVAL,
+                   "declared with other parameters");
+    expect_refused(HEAD ".entry k();", -EINVAL, "is not a kernel of the module");
     expect_refused(HEAD ".entry k() { ret; } .entry k() { ret; }", -EINVAL, "defined twice");
 }
 
@@ -342,6 +362,8 @@ static void links(void)
     EXPECT_EQ(*(const uint32_t *)variable(linked, "g")->initial, 7);
     EXPECT_EQ(program_of(linked, &p, &report), 0);
     px_module_free(linked);
+    EXPECT_EQ(join(HEAD ".visible .entry k();", HEAD, PX_LINK_COMPLETE, &linked, &report), -ESRCH);
+    EXPECT(strstr(report.text, "\"k\" is not defined"));
     EXPECT_EQ(px_module_link(NULL, 0, PX_LINK_COMPLETE, &linked, &report), 0);
     EXPECT_EQ(linked->function_count, 0);
     px_module_free(linked);
@@ -453,6 +475,7 @@ int main(int count, char **arguments)
 {
     heads();
     variables();
+    large_variables();
     locales();
     kernels();
     statements();

@@ -245,12 +245,19 @@ def page(table, chapters):
     return '\n'.join(out)
 
 
+def dictionary(table):
+    """Words for libFuzzer: opcodes, and modifiers with their dot."""
+    words = sorted({row.root for row in table.rows}) + ['.' + m for m in table.modifiers]
+    return ''.join(f'"{word}"\n' for word in words)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('table')
     parser.add_argument('--header')
     parser.add_argument('--table', dest='source')
     parser.add_argument('--page')
+    parser.add_argument('--dictionary', help='for libFuzzer')
     arguments = parser.parse_args()
     with open(arguments.table, encoding='utf-8') as file:
         text = file.read()
@@ -263,7 +270,8 @@ def main():
                     if l.startswith('chapter ')]
         outputs = [(arguments.header, lambda: header(table)),
                    (arguments.source, lambda: table_source(table)),
-                   (arguments.page, lambda: page(table, chapters))]
+                   (arguments.page, lambda: page(table, chapters)),
+                   (arguments.dictionary, lambda: dictionary(table))]
         for path, make in outputs:
             if path:
                 made = make()
