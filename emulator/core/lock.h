@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "counter.h"
 #include "mutex.h"
 #include "thread.h"
 
@@ -36,9 +35,7 @@ void em_lock_contended(void) __attribute__((cold));
 // For a call that has taken and released em_lock before, and so has disabled cancellation already.
 static inline void em_lock_again(void)
 {
-    if (em_is_single_threaded()) // the C library then locks without an atomic operation
-        dm_mutex_lock(&em_mutex);
-    else if (__builtin_expect(!dm_mutex_try(&em_mutex), 0))
+    if (__builtin_expect(!dm_mutex_try(&em_mutex), 0))
         em_lock_contended();
     dm_mutex_count_taken(&em_mutex);
 }
