@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels that never end: CARDLESS_KERNEL_BRANCHES ends them, and no others; CARDLESS_KERNEL_MS
 // reports them.
+#include "../sanitizers.h"
 #include "kernel_text.h"
 #include <pthread.h>
 
@@ -107,7 +108,7 @@ TEST(below_the_limit)
 TEST(no_limit)
 {
     ptx_start();
-    expect_good(200000);
+    expect_good(70000);
 }
 
 // Each warp of each block has several turns, and adds once.
@@ -117,13 +118,13 @@ TEST(many_turns)
     ptx_start();
     MUST(cuMemAlloc(&p, 4));
     MUST(cuMemsetD32(p, 0, 1));
-    unsigned n = 100000;
+    unsigned n = 70000;
     CUfunction f = ptx_kernel(
         ptx_load(KERNEL("$again: add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %n; @%q bra $again;\n"
                         "red.global.add.u32 [%x], %i;\nret;\n")),
         "k");
-    EXPECT_OK(ptx_run(f, 3, 70, (void *[]){&p, &n}));
-    EXPECT_EQ(ptx_word(p), 3 * 70 * n);
+    EXPECT_OK(ptx_run(f, 2, 40, (void *[]){&p, &n}));
+    EXPECT_EQ(ptx_word(p), 2 * 40 * n);
 }
 
 // ---- reports ----
@@ -144,8 +145,11 @@ static void *set_when_reported(void *word)
         "$wait: bar.sync 0;\n")                                                                    \
     ".file 1 \"wait.cu\"\n"
 
+// The kernel and the program use the word at the same time, which a thread sanitizer reports.
 static void expect_report(const char *text)
 {
+    if (THREAD_SANITIZER)
+        return;
     CUdeviceptr p;
     unsigned *word, n = 0;
     pthread_t thread;

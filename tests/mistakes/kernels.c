@@ -214,7 +214,7 @@ TEST(k07_endless)
     // [K07 wrong]
     // The counter goes round to 0, because the test is "not 0" instead of "less than 65536".
     CUfunction k = kernel(KERNEL("k", "mov.u32 %r4, 0;\n"
-                                      "again: add.u32 %r4, %r4, 4096;\n"
+                                      "again: add.u32 %r4, %r4, 8192;\n"
                                       "setp.ne.u32 %q, %r4, 0;\n"
                                       "@%q bra again;\n"));
     EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
@@ -228,7 +228,7 @@ TEST(k07_twin)
     CUdeviceptr p = start("memory");
     // [K07 right]
     CUfunction k = kernel(KERNEL("k", "mov.u32 %r4, 0;\n"
-                                      "again: add.u32 %r4, %r4, 4096;\n"
+                                      "again: add.u32 %r4, %r4, 8192;\n"
                                       "setp.lt.u32 %q, %r4, 65536;\n"
                                       "@%q bra again;\n"));
     EXPECT_OK(cuLaunchKernel(k, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p}, NULL));
