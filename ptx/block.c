@@ -239,7 +239,8 @@ enum px_progress px_block_run(struct px_block *block, int64_t budget)
         round++;
         for (uint32_t i = 0; i < block->warp_count; i++) {
             struct px_warp *warp = &block->warps[warp_at(block, round, i)];
-            if (!warp->count || !can_run(warp))
+            const bool is_ready = warp->count == 1 && warp->fragments[0].state == PX_READY;
+            if (!is_ready && !can_run(warp))
                 continue;
             if (warp->budget < 0) {
                 turn = true;

@@ -10,6 +10,7 @@
 
 static const char *memory_at;
 static size_t memory_B;
+static bool is_device;
 
 static bool allow(const struct kn_memory *memory, uint64_t address, uint32_t size_B, bool write)
 {
@@ -21,6 +22,8 @@ static bool allow(const struct kn_memory *memory, uint64_t address, uint32_t siz
 static int run_program(const struct px_program *program, uint32_t threads, void *memory)
 {
     const struct px_host host = {.foreign = allow,
+                                 .device_first = is_device ? (uintptr_t)memory : 0,
+                                 .device_end = is_device ? (uintptr_t)memory + memory_B : 0,
                                  .shared_window = UINT64_C(1) << 48,
                                  .local_window = (UINT64_C(1) << 48) + (UINT64_C(1) << 32)};
     struct px_grid grid = {.program = program,
@@ -51,5 +54,13 @@ int run_text(const char *text, uint32_t threads, void *memory, size_t size_B)
         rc = run_program(program, threads, memory);
     }
     px_module_free(module);
+    return rc;
+}
+
+int run_text_in_device(const char *text, uint32_t threads, void *memory, size_t size_B)
+{
+    is_device = true;
+    const int rc = run_text(text, threads, memory, size_B);
+    is_device = false;
     return rc;
 }

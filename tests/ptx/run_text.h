@@ -10,3 +10,6 @@
 // first, and should not call this from several threads. Returns 0, or a negative errno after it has
 // printed the sentence to stderr.
 int run_text(const char *text, uint32_t threads, void *memory, size_t size_B);
+// The same with `memory` as the device's own memory, whose accesses are not checked one by one: an
+// access that begins in it may end after it.
+int run_text_in_device(const char *text, uint32_t threads, void *memory, size_t size_B);
