@@ -188,7 +188,7 @@ static void write_log(const struct api_jit_log *log, const char *text)
 
 CUresult api_jit_end(struct api_jit *jit, CUresult result)
 {
-    em_message_end();
+    em_message_end(&jit->message);
     if (!jit->again || jit->summary)
         write_log(&jit->info, jit->summary ? jit->summary : "");
     if (!jit->again || result)
@@ -213,7 +213,7 @@ CUresult api_jit_compiles(const struct api_jit *jit)
 
 struct api_jit_outputs api_jit_keep(const struct api_jit *jit)
 {
-    em_message_end();
+    em_message_end(&jit->message);
     return (struct api_jit_outputs){jit->info, jit->error, jit->wall_time, jit->verbose,
                                     jit->sm_3x};
 }

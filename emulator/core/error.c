@@ -2,6 +2,7 @@
 // Writes errors and diagnostics as the user asked: as text on stderr, or as JSON lines in a file.
 #include "error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -146,29 +147,29 @@ void em_diagnostics_start(void)
     dm_mutex_unlock(&sink.lock);
 }
 
-void em_message_begin(struct em_message *m)
+static void message_push(struct em_message *m, bool held)
 {
     m->text[0] = 0;
-    m->held = false;
-    em_self.message = m;
-}
-
-void em_message_end(void)
-{
-    em_self.message = NULL;
-}
-
-void em_message_hold(struct em_message *m)
-{
-    m->text[0] = 0;
-    m->held = true;
+    m->held = held;
     m->outer = em_self.message;
     em_self.message = m;
 }
 
-void em_message_release(void)
+void em_message_begin(struct em_message *m)
 {
-    em_self.message = em_self.message->outer;
+    assert(!em_self.message || !em_self.message->held); // it would report what should be held
+    message_push(m, false);
+}
+
+void em_message_hold(struct em_message *m)
+{
+    message_push(m, true);
+}
+
+void em_message_end(const struct em_message *m)
+{
+    assert(em_self.message == m);
+    em_self.message = m->outer;
 }
 
 static void keep_text(struct em_message *m, const char *format, va_list args)

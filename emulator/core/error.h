@@ -33,18 +33,18 @@ void em_explain(CUresult code, const char *format, ...) __attribute__((format(pr
 
 // For calls that give the text of an error to the program, as the log of a compiler: from
 // em_message_begin to em_message_end, `m` receives the texts of the errors that this thread
-// reports, one a line, also if diagnostics are off. Pairs should not nest.
+// reports, one a line, also if diagnostics are off. The messages of a thread are a stack: the
+// innermost one receives the texts, and each em_message_end ends that one, which is checked.
 struct em_message {
     char text[2048];
-    bool held;                // until em_message_release
-    struct em_message *outer; // of a held one
+    bool held;
+    struct em_message *outer; // the next one of the stack, or NULL
 };
 void em_message_begin(struct em_message *m);
-void em_message_end(void);
-// For errors that are reported later, if at all: from em_message_hold to em_message_release, only
-// `m` receives their texts. May stand inside such a pair.
+// For errors that are reported later, if at all: until em_message_end, only `m` receives their
+// texts. There should be no em_message_begin meanwhile.
 void em_message_hold(struct em_message *m);
-void em_message_release(void);
+void em_message_end(const struct em_message *m);
 
 // Reports mistake `EM_DIAG_id` of the catalogue, and returns `code`. The code is CUDA_SUCCESS if
 // the call continues in spite of the mistake.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Waits for em_lock without disturbing the thread that holds it.
 //
-// A small call holds the lock for less than 100 ns, twice. If two threads make small calls and the
-// lock changes hands each time, each section first fetches the lines of the lock, of the scheduler
-// and of the context from the other core, which takes longer than the section. So a thread that
-// waits lets the others go on while they take the lock in quick succession, and looks at the lock
-// less and less often, because each look takes its line from the holder:
+// A small call takes the lock twice, for less than 100 ns each. If two threads make small calls and
+// the lock changes hands each time, each section first fetches the lines of the lock, of the
+// scheduler and of the context from the other core, which takes longer than the section. So a
+// thread that waits lets the others go on while they take the lock in quick succession, and looks
+// at the lock less and less often, because each look takes its line from the holder:
 //
 //     holder:  │█ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █ █│
 //     waiter:  │ ╵  ╵    ╵        ╵                ╵                    ╵╵█ █ █ █ █ █ █ █ █ █ …
@@ -72,8 +72,8 @@ static uint64_t pause_until(uint64_t from, uint64_t until)
     return now;
 }
 
-// A thread that was soon interrupted takes the next turn soon: each thread gets its share. Turns
-// become longer until handing over takes little of the time.
+// A thread that held the lock only briefly waits less the next time, so each thread gets its share.
+// Turns become longer until handing over takes little of the time.
 static uint64_t patience_of(const struct em_thread *self, uint64_t now)
 {
     uint64_t turn = now - self->contended_ns, calls = self->calls - self->contended_calls;

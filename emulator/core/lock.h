@@ -46,8 +46,8 @@ static inline void em_lock(void)
     em_lock_again();
 }
 
-// For queries that should be fast: does not disable cancellation. Until em_unlock, the only
-// cancellation point may be em_fail, which disables it.
+// For queries that should be fast: does not disable cancellation unless the lock is contended.
+// Until em_unlock, the only cancellation point may be em_fail, which disables it.
 static inline void em_lock_briefly(void)
 {
     em_lock_again();

@@ -3,25 +3,13 @@
 #include "schedule_text.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
-
-static bool read_word(const char **text, uint32_t *out)
-{
-    char *end;
-    errno = 0;
-    unsigned long number = strtoul(*text, &end, 10);
-    if (errno || !isdigit((unsigned char)**text) || number > UINT32_MAX) // strtoul takes "-1"
-        return false;
-    *out = (uint32_t)number;
-    *text = end;
-    return true;
-}
+#include "number.h"
 
 static void skip_blanks(const char **text)
 {
@@ -32,10 +20,10 @@ static void skip_blanks(const char **text)
 // Reads "NUMBER=OPTION". Returns false if the text does not begin so.
 static bool read_departure(const char **text, struct em_departure *out)
 {
-    if (!read_word(text, &out->number) || **text != '=')
+    if (!dm_parse_u32(text, &out->number) || **text != '=')
         return false;
     ++*text;
-    return read_word(text, &out->option);
+    return dm_parse_u32(text, &out->option);
 }
 
 static bool fill(const char *text, struct em_departure *list, size_t *count)

@@ -144,7 +144,7 @@ static CUresult check_instances(struct em_graph *g, cuuint64_t flags,
         return em_fail(
             CUDA_ERROR_NOT_SUPPORTED,
             "the graph has conditional nodes and an instance; such a graph can have only "
-            "one instance at a time: destroy the first one before");
+            "one instance at a time: destroy that instance first");
     return CUDA_SUCCESS;
 }
 

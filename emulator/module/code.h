@@ -42,13 +42,14 @@ struct em_parameter {
 struct em_code;
 struct em_command;
 struct em_context;
+struct em_device;
 struct em_grid;
 struct em_executor {
     // Runs all blocks of a grid. Reports faults with em_fail. Precondition: em_lock not held.
     CUresult (*run)(const struct em_grid *grid);
-    // Makes the kernel ready to run, and fills in the facts of its code. Called before a function
-    // is made of it; may be NULL.
-    CUresult (*prepare)(struct em_code *code);
+    // Makes the kernel ready to run on a device, and fills in the facts of its code. Called before
+    // a function is made of it; may be NULL.
+    CUresult (*prepare)(struct em_code *code, const struct em_device *device);
     // Writes an argument for the trace.
     void (*print)(const struct em_code *code, unsigned parameter, const void *value, char *out,
                   size_t size_B);

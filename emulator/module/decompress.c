@@ -70,8 +70,12 @@ static CUresult decompress_lz4(const void *in, uint64_t in_B, void *out, uint64_
     pthread_once(&lz4_once, lz4_load);
     if (!lz4_decompress)
         return fail_without("LZ4", "liblz4.so.1", "liblz4-1");
-    const bool fits = in_B <= INT_MAX && out_B <= INT_MAX;
-    const int result = fits ? lz4_decompress(in, out, (int)in_B, (int)out_B) : -1;
+    if (in_B > INT_MAX || out_B > INT_MAX)
+        return em_fail(CUDA_ERROR_INVALID_IMAGE,
+                       "a part of the fat binary has %llu bytes, and %llu before it was compressed "
+                       "with LZ4; at most %d are possible",
+                       (unsigned long long)in_B, (unsigned long long)out_B, INT_MAX);
+    const int result = lz4_decompress(in, out, (int)in_B, (int)out_B);
     if (result < 0)
         return em_fail(CUDA_ERROR_INVALID_IMAGE,
                        "a part of the fat binary (%llu bytes, compressed with LZ4) is damaged, or "

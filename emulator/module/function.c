@@ -38,10 +38,10 @@ void em_function_settings_init(struct em_function_settings *s, const struct em_c
         s->cluster[i] = (int)code->required_cluster[i];
 }
 
-CUresult em_code_load(struct em_code *code)
+CUresult em_code_load(struct em_code *code, const struct em_device *device)
 {
     em_assert_locked();
-    return code->executor->prepare ? code->executor->prepare(code) : CUDA_SUCCESS;
+    return code->executor->prepare ? code->executor->prepare(code, device) : CUDA_SUCCESS;
 }
 
 CUresult em_function_load(struct em_function *f)
@@ -49,7 +49,7 @@ CUresult em_function_load(struct em_function *f)
     em_assert_locked();
     if (f->loaded)
         return CUDA_SUCCESS;
-    CUresult r = em_code_load(f->code);
+    CUresult r = em_code_load(f->code, f->object.context->device);
     if (r)
         return r;
     em_function_settings_init(&f->own, f->code);

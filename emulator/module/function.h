@@ -12,8 +12,8 @@ struct em_device;
 
 // A function without its facts, which em_function_load fills in.
 CUresult em_function_new(struct em_module *m, struct em_code *code, struct em_function **out);
-// Makes a kernel ready to run, or says why it cannot run.
-CUresult em_code_load(struct em_code *code);
+// Makes a kernel ready to run on a device, or says why it cannot run.
+CUresult em_code_load(struct em_code *code, const struct em_device *device);
 CUresult em_function_load(struct em_function *f);
 // Finds a function, and loads it if it is not loaded yet.
 CUresult em_function_find(CUfunction handle, CUresult code, struct em_function **out);

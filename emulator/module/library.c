@@ -19,16 +19,16 @@ CUresult em_library_find(CUlibrary handle, struct em_library **out)
     return em_object_get(EM_LIBRARY, handle, CUDA_ERROR_INVALID_HANDLE, out);
 }
 
-// The calls below take the lock, find their object, and end with `return unlock(r)`. The lock is
-// taken also if there is no such object.
-static CUresult lock_library(CUlibrary handle, struct em_library **out)
+CUresult em_library_lock(CUlibrary handle, struct em_library **out)
 {
+    em_assert_unlocked();
     em_lock();
     return em_library_find(handle, out);
 }
 
-static CUresult unlock(CUresult r)
+CUresult em_library_unlock(CUresult r)
 {
+    em_assert_locked();
     em_unlock();
     return r;
 }
@@ -81,7 +81,8 @@ static struct em_library *new_library(const struct em_image *image, CUresult ref
 }
 
 // Takes over the caller's reference to the image.
-static CUresult load(struct em_image *image, CUresult refused, const char *why, CUlibrary *out)
+static CUresult library_load(struct em_image *image, CUresult refused, const char *why,
+                             CUlibrary *out)
 {
     CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
     em_lock();
@@ -116,7 +117,7 @@ static CUresult load_lazily(CUresult r, struct em_image *image, const struct em_
                             CUlibrary *out)
 {
     if (!r || is_refused_later(r))
-        return load(r ? NULL : image, r, held->text, out);
+        return library_load(r ? NULL : image, r, held->text, out);
     return em_fail(r, "%s", held->text);
 }
 
@@ -127,7 +128,7 @@ CUresult em_library_load(const void *data, const struct em_load *how, CUlibrary 
     struct em_message held;
     em_message_hold(&held);
     CUresult r = em_image_load(data, how, &image);
-    em_message_release();
+    em_message_end(&held);
     return load_lazily(r, image, &held, out);
 }
 
@@ -138,7 +139,7 @@ CUresult em_library_load_file(const char *path, const struct em_load *how, CUlib
     struct em_message held;
     em_message_hold(&held);
     CUresult r = em_image_load_file(path, how, &image);
-    em_message_release();
+    em_message_end(&held);
     return load_lazily(r, image, &held, out);
 }
 
@@ -184,7 +185,7 @@ CUresult em_library_unload(CUlibrary handle)
     em_assert_unlocked();
     struct em_library *l;
     struct em_module *m;
-    CUresult r = lock_library(handle, &l);
+    CUresult r = em_library_lock(handle, &l);
     for (m = r ? NULL : some_module(l); m && !r; m = r ? NULL : some_module(l)) {
         if (em_context_error_state(m->object.context) == EM_FINE)
             r = em_module_end(m); // releases the lock meanwhile
@@ -210,17 +211,18 @@ CUresult em_library_check(CUlibrary handle)
 {
     em_assert_unlocked();
     struct em_library *l;
-    CUresult r = lock_library(handle, &l);
-    return unlock(r);
+    CUresult r = em_library_lock(handle, &l);
+    return em_library_unlock(r);
 }
 
 // ---- in a context ----
 
-// Likewise, the library's module in the current context.
+// Finds the library's module in the current context. The lock is held on return even if the handle
+// is invalid.
 static CUresult lock_module(CUlibrary handle, struct em_module **out)
 {
     struct em_library *l;
-    CUresult r = lock_library(handle, &l);
+    CUresult r = em_library_lock(handle, &l);
     return r ? r : em_library_get_module(l, em_self.current, out);
 }
 
@@ -231,7 +233,7 @@ CUresult em_library_module(CUlibrary handle, CUmodule *out)
     CUresult r = lock_module(handle, &m);
     if (!r)
         *out = em_module_handle(m);
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 CUresult em_library_variable(CUlibrary handle, const char *name, CUdeviceptr *address,
@@ -242,7 +244,7 @@ CUresult em_library_variable(CUlibrary handle, const char *name, CUdeviceptr *ad
     CUresult r = lock_module(handle, &m);
     if (!r)
         r = em_module_find_variable(m, name, address, size_B);
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 // "Managed memory for a library is shared across devices and is registered when the library is
@@ -253,7 +255,7 @@ CUresult em_library_managed(CUlibrary handle, const char *name, CUdeviceptr *add
     em_assert_unlocked();
     struct em_library *l;
     struct em_module *m;
-    CUresult r = lock_library(handle, &l);
+    CUresult r = em_library_lock(handle, &l);
     if (!r)
         r = em_library_need_image(l);
     const int index = r ? -1 : em_image_find_variable(l->image, name);
@@ -265,5 +267,5 @@ CUresult em_library_managed(CUlibrary handle, const char *name, CUdeviceptr *add
         *address = l->managed[index];
     if (!r && size_B)
         *size_B = l->image->variables[index].size_B;
-    return unlock(r);
+    return em_library_unlock(r);
 }

@@ -23,24 +23,11 @@ static CUresult find_kernel(CUkernel handle, struct em_kernel **out)
     return em_object_get(EM_KERNEL, handle, CUDA_ERROR_INVALID_HANDLE, out);
 }
 
-// The calls below take the lock, find their object, and end with `return unlock(r)`. The lock is
-// taken also if there is no such object.
-static CUresult lock_library(CUlibrary handle, struct em_library **out)
-{
-    em_lock();
-    return em_library_find(handle, out);
-}
-
+// The lock is held on return even if the handle is invalid.
 static CUresult lock_kernel(CUkernel handle, struct em_kernel **out)
 {
     em_lock();
     return find_kernel(handle, out);
-}
-
-static CUresult unlock(CUresult r)
-{
-    em_unlock();
-    return r;
 }
 
 static CUkernel kernel_handle(const struct em_kernel *k)
@@ -79,13 +66,13 @@ static CUresult get_kernel(struct em_library *l, unsigned code, struct em_kernel
     return CUDA_SUCCESS;
 }
 
-static CUresult load_kernel(struct em_kernel *k)
+static CUresult load_kernel(struct em_kernel *k, const struct em_device *device)
 {
     em_assert_locked();
     if (k->loaded)
         return CUDA_SUCCESS;
     struct em_code *code = k->library->image->codes[k->code];
-    CUresult r = em_code_load(code);
+    CUresult r = em_code_load(code, device);
     if (r)
         return r;
     for (int i = 0; i < em_device_count; i++)
@@ -99,7 +86,7 @@ CUresult em_library_kernel(CUlibrary handle, const char *name, CUkernel *out)
     em_assert_unlocked();
     struct em_library *l;
     struct em_kernel *k;
-    CUresult r = lock_library(handle, &l);
+    CUresult r = em_library_lock(handle, &l);
     if (!r)
         r = em_library_need_image(l);
     int code = r ? -1 : em_image_find_code(l->image, name);
@@ -108,34 +95,34 @@ CUresult em_library_kernel(CUlibrary handle, const char *name, CUkernel *out)
     if (!r)
         r = get_kernel(l, (unsigned)code, &k);
     if (!r)
-        r = load_kernel(k);
+        r = load_kernel(k, em_image_device());
     if (!r)
         *out = kernel_handle(k);
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 CUresult em_library_kernel_count(CUlibrary handle, unsigned *out)
 {
     em_assert_unlocked();
     struct em_library *l;
-    CUresult r = lock_library(handle, &l);
+    CUresult r = em_library_lock(handle, &l);
     if (!r)
         *out = em_library_kernels_of(l);
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 CUresult em_library_kernels(CUlibrary handle, unsigned count, CUkernel *out)
 {
     em_assert_unlocked();
     struct em_library *l;
-    CUresult r = lock_library(handle, &l);
+    CUresult r = em_library_lock(handle, &l);
     for (unsigned i = 0; !r && i < count && i < em_library_kernels_of(l); i++) {
         struct em_kernel *k;
         r = get_kernel(l, i, &k);
         if (!r)
             out[i] = kernel_handle(k);
     }
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 // ---- in a context ----
@@ -145,7 +132,7 @@ CUresult em_kernel_function(struct em_kernel *k, struct em_context *context,
 {
     em_assert_locked();
     struct em_module *m;
-    CUresult r = load_kernel(k);
+    CUresult r = load_kernel(k, context ? context->device : em_image_device());
     if (!r)
         r = em_library_get_module(k->library, context, &m);
     if (!r)
@@ -170,7 +157,7 @@ CUresult em_kernel_get_function(CUkernel handle, CUfunction *out)
         r = em_kernel_function(k, em_self.current, &f);
     if (!r)
         *out = em_function_handle(f);
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 // ---- facts ----
@@ -182,7 +169,7 @@ CUresult em_kernel_library(CUkernel handle, CUlibrary *out)
     CUresult r = lock_kernel(handle, &k);
     if (!r)
         *out = (CUlibrary)(uintptr_t)k->library->object.handle;
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 CUresult em_kernel_name(CUkernel handle, const char **out)
@@ -192,7 +179,7 @@ CUresult em_kernel_name(CUkernel handle, const char **out)
     CUresult r = lock_kernel(handle, &k);
     if (!r)
         *out = em_kernel_code(k)->name;
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 CUresult em_kernel_parameter(CUkernel handle, size_t index, size_t *offset_B, size_t *size_B)
@@ -202,7 +189,7 @@ CUresult em_kernel_parameter(CUkernel handle, size_t index, size_t *offset_B, si
     CUresult r = lock_kernel(handle, &k);
     if (!r)
         r = em_code_parameter(em_kernel_code(k), index, offset_B, size_B);
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 CUresult em_kernel_check(CUkernel handle, CUdevice ordinal)
@@ -225,10 +212,10 @@ CUresult em_kernel_get_attribute(CUkernel handle, CUdevice ordinal, CUfunction_a
     if (!r)
         r = em_device_get(ordinal, &device);
     if (!r)
-        r = load_kernel(k);
+        r = load_kernel(k, device);
     if (!r)
         r = em_code_get_attribute(em_kernel_code(k), &k->settings[ordinal], device, attribute, out);
-    return unlock(r);
+    return em_library_unlock(r);
 }
 
 CUresult em_kernel_set_attribute(CUkernel handle, CUdevice ordinal, CUfunction_attribute attribute,
@@ -241,9 +228,9 @@ CUresult em_kernel_set_attribute(CUkernel handle, CUdevice ordinal, CUfunction_a
     if (!r)
         r = em_device_get(ordinal, &device);
     if (!r)
-        r = load_kernel(k);
+        r = load_kernel(k, device);
     if (!r)
         r = em_code_set_attribute(em_kernel_code(k), &k->settings[ordinal], device, attribute,
                                   value);
-    return unlock(r);
+    return em_library_unlock(r);
 }

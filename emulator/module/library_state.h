@@ -26,7 +26,13 @@ static inline unsigned em_library_kernels_of(const struct em_library *l)
     return l->image ? l->image->code_count : 0;
 }
 
-// Precondition of all: em_lock held.
+// Takes the lock and finds a library. The lock is held on return even if the handle is invalid.
+// Precondition: em_lock NOT held.
+CUresult em_library_lock(CUlibrary handle, struct em_library **out);
+// Releases the lock and returns `r`. Precondition: em_lock held.
+CUresult em_library_unlock(CUresult r);
+
+// Precondition of the functions below: em_lock held.
 
 CUresult em_library_find(CUlibrary handle, struct em_library **out);
 // Returns the error for which the image was refused, if it was.

@@ -7,6 +7,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "image.h"
 #include "lock.h"
 #include "ptx_kernel.h"
 #include "program.h"
@@ -136,7 +137,7 @@ CUresult em_ptx_check_kernels(struct px_module *text)
             (status == -ENOEXEC && em_quirk(UNKNOWN_INSTRUCTION_REFUSES_TEXT)))
             return em_ptx_fail(status, &report, "PTX");
         if (!status)
-            r = em_ptx_check_shared(text, i, program);
+            r = em_ptx_check_shared(text, i, program, em_image_device());
         if (r)
             return r;
     }

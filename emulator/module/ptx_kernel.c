@@ -18,7 +18,6 @@
 #include "device.h"
 #include "error.h"
 #include "grid.h"
-#include "image.h"
 #include "kernel_heap.h"
 #include "kernel_output.h"
 #include "lock.h"
@@ -83,9 +82,8 @@ CUresult em_ptx_fail(int status, const struct px_report *report, const char *nou
 // ---- preparing ----
 
 CUresult em_ptx_check_shared(const struct px_module *text, unsigned function,
-                             const struct px_program *program)
+                             const struct px_program *program, const struct em_device *device)
 {
-    const struct em_device *device = em_image_device();
     const int most_B =
         device ? em_device_attribute(device, DM_ATTRIBUTE_max_shared_memory_per_block_optin) : 0;
     if (!device || program->static_shared_B <= (unsigned)most_B)
@@ -94,6 +92,7 @@ CUresult em_ptx_check_shared(const struct px_module *text, unsigned function,
                    "kernel %s has %u bytes of static shared memory; a block has at most %d",
                    text->functions[function].name, program->static_shared_B, most_B);
 }
+
 // An estimate: the card's compiler decides. A multiple of 8, and no more than a block of 1,024
 // threads can have, because an estimate must not refuse a launch.
 static unsigned estimate_registers(const struct px_program *program, unsigned most)
@@ -106,7 +105,7 @@ static unsigned estimate_registers(const struct px_program *program, unsigned mo
     return most && count > most ? most : count;
 }
 
-static CUresult prepare(struct em_code *code)
+static CUresult prepare(struct em_code *code, const struct em_device *device)
 {
     struct ptx_code *c = ptx_code(code);
     struct px_report report = {0};
@@ -119,7 +118,7 @@ static CUresult prepare(struct em_code *code)
         c->program = NULL;
         return em_ptx_fail(status, &report, noun);
     }
-    const CUresult r = em_ptx_check_shared(c->text, c->function, c->program);
+    const CUresult r = em_ptx_check_shared(c->text, c->function, c->program, device);
     if (r) {
         c->program = NULL;
         return r;
@@ -226,12 +225,12 @@ static void slow(void *context, const struct px_slow *slow)
             (size_t)snprintf(lines + used, sizeof lines - used, "%s%u thread%s at%s", i ? ", " : "",
                              slow->threads[i], slow->threads[i] == 1 ? "" : "s", line + 1);
     }
-    em_mistake(K07, CUDA_SUCCESS,
-               "kernel %s has run for %llu ms and goes on; block (%u,%u,%u) has %s, the first of "
-               "them thread (%u,%u,%u)",
-               c->code.name, (unsigned long long)em_config()->kernel_ms, slow->block[0],
-               slow->block[1], slow->block[2], lines, slow->thread[0], slow->thread[1],
-               slow->thread[2]);
+    em_mistake(
+        K07, CUDA_SUCCESS,
+        "kernel %s has run for %llu ms and is still running; block (%u,%u,%u) has %s, the first of "
+        "them thread (%u,%u,%u)",
+        c->code.name, (unsigned long long)em_config()->kernel_ms, slow->block[0], slow->block[1],
+        slow->block[2], lines, slow->thread[0], slow->thread[1], slow->thread[2]);
 }
 
 static bool run_part(void *argument, uint64_t index)
@@ -401,7 +400,7 @@ static uint64_t draw_seed(const struct ptx_job *job)
 static CUresult run_grid(const struct em_grid *grid)
 {
     em_assert_unlocked();
-    CUresult r = prepare((struct em_code *)grid->code);
+    CUresult r = prepare((struct em_code *)grid->code, grid->context->device);
     if (r)
         return r;
     const struct px_program *program = ptx_code(grid->code)->program;
@@ -417,7 +416,6 @@ static CUresult run_grid(const struct em_grid *grid)
         em_kernel_output_start(&job.output, grid->context);
     job.model.seed = draw_seed(&job);
     job.host.stepper = em_ptx_step_start(grid, grid->code->name);
-    job.said_slow = job.host.stepper; // a person decides how long it takes
     const uint64_t work = job.blocks * em_extent_volume(grid->threads) * program->op_count;
     if (program->order_free && !grid->cooperative && !grid->cluster.x && job.blocks > 1 &&
         work >= PART_MIN_OPS && !job.host.checks && !job.host.stepper && em_workers_may_help())

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Steps PTX kernels: stops the warp that the user has named, and obeys commands.
+// Steps PTX kernels: stops the warp that CARDLESS_STEP names, and executes commands.
 #include "ptx_step.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ptx_step_text.h"
-#include "ptx_step_wish.h"
+#include "number.h"
+#include "ptx_step_request.h"
 
 enum { QUIT_CODE = 130, COMMAND_B = 128 };
 
-// What runs until the next stop.
+// How far to run before the next stop.
 enum go {
     GO_STEP,     // one instruction of the warp
     GO_NEXT,     // until one of the same lanes is at the next instruction of the same function
@@ -27,7 +27,7 @@ static atomic_uint_fast64_t launches; // of kernels that the pattern fits
 static atomic_bool busy;              // a launch is stepped, and uses the rest
 
 static struct session {
-    const struct em_step_wish *wish;
+    const struct em_step_request *request;
     struct em_step_text text;
     const char *kernel;
     uint64_t launch;
@@ -43,7 +43,7 @@ static struct session {
     uint32_t go_lanes;
     unsigned until;
     unsigned left;           // GO_STEP: instructions before the stop
-    char command[COMMAND_B]; // the last one that moved on
+    char command[COMMAND_B]; // the last one, which an empty line repeats
 } session;
 
 // ---- printing ----
@@ -63,7 +63,7 @@ static void print_title(struct session *s, const struct px_step *step)
                   last / t[0] / t[1]);
     em_step_title(&s->text);
     s->titled = true;
-    if (dm_fd_still_ours(&s->wish->note) && pwrite(s->wish->note.fd, "1", 1, 0) != 1)
+    if (dm_fd_still_ours(&s->request->note) && pwrite(s->request->note.fd, "1", 1, 0) != 1)
         s->text.failed = true; // the command that reads the text is gone
 }
 
@@ -106,7 +106,7 @@ static void print_stop(struct session *s, const struct px_step *step)
 
 // ---- commands ----
 
-static const char help[] =
+static const char step_help[] =
     "  step [N]        run one instruction of the warp, or N (s)\n"
     "  next            run until one of these lanes is at the next instruction of this function,\n"
     "                  past calls and past other lanes (n)\n"
@@ -163,11 +163,7 @@ static void print_registers(struct session *s, const struct px_step *step, char 
 // A number from 1.
 static bool parse_count(const char *text, uint32_t *out)
 {
-    char *end;
-    errno = 0;
-    const unsigned long n = strtoul(text, &end, 10);
-    *out = (uint32_t)n;
-    return !errno && *text >= '0' && *text <= '9' && !*end && n && n <= UINT32_MAX;
+    return dm_parse_u32(&text, out) && !*text && *out;
 }
 
 static bool is_command(const char *word, size_t length, const char *name)
@@ -176,8 +172,8 @@ static bool is_command(const char *word, size_t length, const char *name)
            (strlen(name) == length && !strncmp(word, name, length));
 }
 
-// Obeys one command. Returns whether the warp runs on.
-static bool obey(struct session *s, const struct px_step *step, char *line)
+// Executes one command. Returns whether the warp runs on.
+static bool step_execute_command(struct session *s, const struct px_step *step, char *line)
 {
     const char *word = line + strspn(line, " \t");
     const size_t length = strcspn(word, " \t");
@@ -212,43 +208,43 @@ static bool obey(struct session *s, const struct px_step *step, char *line)
         em_step_fragments(&s->text, step, UINT64_MAX);
         return false;
     } else {
-        em_step_print(&s->text, "%s", help);
+        em_step_print(&s->text, "%s", step_help);
         return false;
     }
     return true;
 }
 
-static void obey_commands(struct session *s, const struct px_step *step)
+static void step_execute_commands(struct session *s, const struct px_step *step)
 {
     char line[COMMAND_B];
     do {
         em_step_print(&s->text, "(step) ");
         em_step_flush(&s->text);
-        if (!read_line(&s->wish->in, line, sizeof line)) {
+        if (!read_line(&s->request->in, line, sizeof line)) {
             em_step_print(&s->text, "\n");
             s->go = GO_ON;
             return;
         }
-        if (!isatty(s->wish->in.fd)) // a terminal has shown it
+        if (!isatty(s->request->in.fd)) // a terminal has shown it
             em_step_print(&s->text, "%s\n", line);
         if (!line[strspn(line, " \t")])
             memcpy(line, s->command, sizeof line);
         memcpy(s->command, line, sizeof line);
-    } while (!obey(s, step, line));
+    } while (!step_execute_command(s, step, line));
 }
 
 // ---- stops ----
 
 static uint32_t warp_of(void *context, const uint32_t block[3])
 {
-    const struct em_step_wish *wish = ((struct session *)context)->wish;
-    return memcmp(block, wish->block, sizeof wish->block) ? PX_NONE : wish->warp;
+    const struct em_step_request *request = ((struct session *)context)->request;
+    return memcmp(block, request->block, sizeof request->block) ? PX_NONE : request->warp;
 }
 
 static bool is_wanted(struct session *s, const struct px_step *step)
 {
-    const bool inside = step->line >= s->wish->first_line && step->line <= s->wish->last_line;
-    if (!s->wish->interactive)
+    const bool inside = step->line >= s->request->first_line && step->line <= s->request->last_line;
+    if (!s->request->interactive)
         return inside;
     switch (s->go) {
     case GO_STEP:
@@ -263,7 +259,7 @@ static bool is_wanted(struct session *s, const struct px_step *step)
     }
 }
 
-static void stop(void *context, const struct px_step *step)
+static void step_stop(void *context, const struct px_step *step)
 {
     struct session *s = context;
     if (s->go == GO_ON)
@@ -271,7 +267,7 @@ static void stop(void *context, const struct px_step *step)
     const bool follows = s->shown != PX_NONE; // the last instruction was printed
     print_results(s, step);
     if (step->op == PX_NONE) {
-        if (s->titled && (follows || s->wish->interactive))
+        if (s->titled && (follows || s->request->interactive))
             em_step_print(&s->text, "       the warp has ended\n");
         em_step_flush(&s->text);
         return;
@@ -281,19 +277,19 @@ static void stop(void *context, const struct px_step *step)
     if (!s->titled)
         print_title(s, step);
     print_stop(s, step);
-    if (s->wish->interactive)
-        obey_commands(s, step);
+    if (s->request->interactive)
+        step_execute_commands(s, step);
 }
 
-static const struct px_stepper stepper = {.context = &session, .warp = warp_of, .stop = stop};
+static const struct px_stepper stepper = {.context = &session, .warp = warp_of, .stop = step_stop};
 
 const struct px_stepper *em_ptx_step_start(const struct em_grid *grid, const char *kernel)
 {
-    const struct em_step_wish *wish = em_step_wish();
-    if (!wish || fnmatch(wish->kernel, kernel, 0))
+    const struct em_step_request *request = em_step_request();
+    if (!request || fnmatch(request->kernel, kernel, 0))
         return NULL;
     const uint64_t number = atomic_fetch_add(&launches, 1) + 1;
-    if (number < wish->launch || (number > wish->launch && !wish->interactive) ||
+    if (number < request->launch || (number > request->launch && !request->interactive) ||
         atomic_exchange(&busy, true))
         return NULL;
     struct session *s = &session;
@@ -301,8 +297,8 @@ const struct px_stepper *em_ptx_step_start(const struct em_grid *grid, const cha
         atomic_store(&busy, false);
         return NULL;
     }
-    s->wish = wish;
-    s->text.file = &wish->out;
+    s->request = request;
+    s->text.file = &request->out;
     s->kernel = kernel;
     s->launch = number;
     s->threads[0] = grid->threads.x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes what a stepped warp does as text.
+// Formats the trace of a stepped warp.
 #include "ptx_step_text.h"
 
 #include <errno.h>

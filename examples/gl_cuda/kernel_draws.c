@@ -16,82 +16,102 @@
 
 enum { SIZE = 256, COUNT = 2 };
 
-// Draws picture `frame` into each texture. OpenGL sees it when this returns.
-static void draw(const struct julia *julia, CUgraphicsResource *resources, uint32_t frame,
-                 CUstream stream)
+struct drawing {
+    struct window window;
+    struct painter painter;
+    struct julia julia;
+    CUdevice device;
+    CUstream stream;
+    GLuint textures[COUNT];
+    CUgraphicsResource resources[COUNT];
+    uint8_t *image; // COUNT squares side by side, RGBA
+};
+
+static uint8_t *allocate(size_t size_B)
 {
-    CU(cuGraphicsMapResources(COUNT, resources, stream));
-    for (uint32_t i = 0; i < COUNT; i++) {
-        CUarray array;
-        CU(cuGraphicsSubResourceGetMappedArray(&array, resources[i], 0, 0));
-        julia_draw(julia, array, frame + i, stream);
+    uint8_t *p = malloc(size_B);
+    if (!p) {
+        fprintf(stderr, "gl_kernel_draws: out of host memory for %zu bytes\n", size_B);
+        exit(1);
     }
-    CU(cuGraphicsUnmapResources(COUNT, resources, stream));
+    return p;
 }
 
-// Compares a square of an image of COUNT squares side by side.
-static uint64_t square_differs(const uint8_t *image, uint32_t square, uint32_t frame)
+static void drawing_open(struct drawing *d)
 {
-    uint8_t *want = malloc(SIZE * SIZE * 4);
+    unsigned count = 0;
+    CUcontext context;
+    window_open(&d->window, NULL);
+    painter_open(&d->painter, SIZE);
+    CU(cuInit(0));
+    CU(cuGLGetDevices(&count, &d->device, 1, CU_GL_DEVICE_LIST_ALL));
+    CU(cuDevicePrimaryCtxRetain(&context, d->device));
+    CU(cuCtxSetCurrent(context));
+    CU(cuStreamCreate(&d->stream, CU_STREAM_NON_BLOCKING));
+    julia_open(&d->julia);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        d->textures[i] = texture_create(SIZE);
+        CU(cuGraphicsGLRegisterImage(&d->resources[i], d->textures[i], GL_TEXTURE_2D,
+                                     CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST));
+    }
+    d->image = allocate(SIZE * SIZE * 4 * COUNT);
+}
+
+// Draws picture `frame` into the first texture and the next one into the second, and lets OpenGL
+// draw both into the image. OpenGL sees the pictures after cuGraphicsUnmapResources.
+static void draw(struct drawing *d, uint32_t frame)
+{
+    CU(cuGraphicsMapResources(COUNT, d->resources, d->stream));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        CUarray array;
+        CU(cuGraphicsSubResourceGetMappedArray(&array, d->resources[i], 0, 0));
+        julia_draw(&d->julia, array, frame + i, d->stream);
+    }
+    CU(cuGraphicsUnmapResources(COUNT, d->resources, d->stream));
+    painter_draw(&d->painter, d->textures[0], d->textures[1], d->image);
+}
+
+// Returns how many pixels of the image are wrong.
+static uint64_t check(const struct drawing *d, uint32_t frame)
+{
+    uint8_t *want = allocate(SIZE * SIZE * 4);
     uint64_t wrong = 0;
-    if (!want)
-        return 1;
-    julia_expected(want, SIZE, SIZE, frame);
-    for (uint32_t y = 0; y < SIZE; y++)
-        wrong += pixels_differ(image + ((size_t)y * COUNT + square) * SIZE * 4,
-                               want + (size_t)y * SIZE * 4, SIZE, 1);
+    for (uint32_t square = 0; square < COUNT; square++) {
+        julia_expected(want, SIZE, SIZE, frame + square);
+        for (uint32_t y = 0; y < SIZE; y++)
+            wrong += pixels_differ(d->image + ((size_t)y * COUNT + square) * SIZE * 4,
+                                   want + (size_t)y * SIZE * 4, SIZE, 1);
+    }
     free(want);
     return wrong;
+}
+
+static void drawing_close(struct drawing *d)
+{
+    free(d->image);
+    for (uint32_t i = 0; i < COUNT; i++)
+        CU(cuGraphicsUnregisterResource(d->resources[i]));
+    glDeleteTextures(COUNT, d->textures);
+    julia_close(&d->julia);
+    CU(cuStreamDestroy(d->stream));
+    CU(cuDevicePrimaryCtxRelease(d->device));
+    painter_close(&d->painter);
+    window_close(&d->window);
 }
 
 int main(int argc, char **argv)
 {
     const char *png = argc > 1 ? argv[1] : "gl_kernel_draws.png";
-    struct window window;
-    struct painter painter;
-    window_open(&window, NULL);
-    painter_open(&painter, SIZE);
-
-    unsigned count = 0;
-    CUdevice device;
-    CUcontext context;
-    CUstream stream;
-    CU(cuInit(0));
-    CU(cuGLGetDevices(&count, &device, 1, CU_GL_DEVICE_LIST_ALL));
-    CU(cuDevicePrimaryCtxRetain(&context, device));
-    CU(cuCtxSetCurrent(context));
-    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    struct julia julia;
-    julia_open(&julia);
-
-    GLuint textures[COUNT];
-    CUgraphicsResource resources[COUNT];
-    for (uint32_t i = 0; i < COUNT; i++) {
-        textures[i] = texture_create(SIZE);
-        CU(cuGraphicsGLRegisterImage(&resources[i], textures[i], GL_TEXTURE_2D,
-                                     CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST));
-    }
-    uint8_t *image = malloc(SIZE * SIZE * 4 * COUNT);
-    if (!image)
-        return 1;
+    struct drawing drawing;
     uint64_t wrong = 0;
+    drawing_open(&drawing);
     for (uint32_t frame = 0; frame < 4; frame += COUNT) {
-        draw(&julia, resources, frame, stream);
-        painter_draw(&painter, textures[0], textures[1], image);
-        for (uint32_t i = 0; i < COUNT; i++)
-            wrong += square_differs(image, i, frame + i);
+        draw(&drawing, frame);
+        wrong += check(&drawing, frame);
     }
-    if (png_write(png, image, SIZE * COUNT, SIZE))
+    if (png_write(png, drawing.image, SIZE * COUNT, SIZE))
         wrong++;
-
-    for (uint32_t i = 0; i < COUNT; i++)
-        CU(cuGraphicsUnregisterResource(resources[i]));
-    julia_close(&julia);
-    CU(cuStreamDestroy(stream));
-    CU(cuDevicePrimaryCtxRelease(device));
-    painter_close(&painter);
-    window_close(&window);
-    free(image);
+    drawing_close(&drawing);
     printf("gl_kernel_draws: %s; picture in %s\n", wrong ? "WRONG PIXELS" : "all pixels are right",
            png);
     return wrong != 0;

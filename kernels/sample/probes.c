@@ -80,7 +80,7 @@ static int32_t rounded(double v)
     return (int32_t)(v < 0 ? v - 0.5 : v + 0.5);
 }
 
-// Half of the way between samples, as a vector. Its length and direction have 6 bits after the
+// Half the distance between samples, as a vector. Its length and direction have 6 bits after the
 // point, so that all of its parts are whole numbers in the next level, too.
 static void plan_step(struct kn_probes *p, uint32_t reciprocal, int32_t lod, const double axis[2])
 {

@@ -31,8 +31,8 @@ void generate_head(struct generated *g);
 void generate_tail(struct generated *g);
 // A statement with a semicolon that has the row's modifiers, and operands that may or may not fit.
 void generate_any(struct generated *g, const struct px_row *row, uint64_t *state);
-// A statement of the row that lowers without a complaint, within a number of attempts. Returns
-// false, and adds nothing, if no attempt is good.
+// A statement of the row that lowers without an error, within a number of attempts. Returns false,
+// and adds nothing, if no attempt is good.
 bool generate_valid(struct generated *g, const struct px_row *row, uint64_t *state,
                     unsigned attempts);
 // A value that matters to instructions, or a random one.

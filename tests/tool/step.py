@@ -5,9 +5,12 @@
   step.py CARDLESS STEPPED_PROGRAM"""
 import os
 import re
+import resource
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 
 WRAPPER = shlex.split(os.environ.get("MESON_EXE_WRAPPER", ""))
 TOOL, PROGRAM = sys.argv[1:3]
@@ -162,6 +165,35 @@ for wrong, says in ((["--lines", "5-2"], "the first and the last one, A-B, not 5
     assert r.returncode == 2 and says in r.stderr and not r.stdout, (wrong, r)
 assert step().returncode == 2
 assert step("/nonexistent").returncode == 127
+
+# The program inherits only the copies of the command's files, from number 200 on.
+output = os.path.join(tempfile.mkdtemp(), "trace")
+r = step("--output", output, "--interactive", sys.executable, "-c",
+         "import os; print(*sorted(map(int, os.listdir('/proc/self/fd'))))")
+inherited = [int(n) for n in r.stdout.split()]
+assert r.returncode == 3 and sum(n >= 200 for n in inherited) == 3, r
+assert set(inherited) <= {0, 1, 2, 3} | {n for n in inherited if n >= 200}, r  # 3: the folder
+shutil.rmtree(os.path.dirname(output))
+
+
+def step_with_files(most):
+    """With all numbers below 200 in use, and at most `most` files."""
+    def use_all():
+        for number in range(3, 200):
+            os.dup2(2, number)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    return subprocess.run([TOOL, "step", "--interactive", PROGRAM], capture_output=True, text=True,
+                          timeout=60, input="", preexec_fn=use_all, close_fds=False)
+
+
+if not WRAPPER:
+    for most, action in ((201, "make a file in memory"), (202, "pass a file on to the program"),
+                         (203, "pass a file on to the program"),
+                         (204, "give the program an empty standard input")):
+        r = step_with_files(most)
+        assert r.returncode == 126 and r.stderr.count("\n") == 1, (most, r)
+        assert f"cardless step: cannot {action}: Too many open files" in r.stderr, (most, r)
+
 r = step("sh", "-c", "kill -9 $$")
 assert r.returncode == -9, r
 r = subprocess.run([*WRAPPER, TOOL, "run", PROGRAM], capture_output=True, text=True, timeout=60,

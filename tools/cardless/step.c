@@ -16,6 +16,7 @@
 
 #include "cardless.h"
 #include "lib.h"
+#include "number.h"
 #include "vulkan_layer.h"
 
 static const char usage[] =
@@ -57,17 +58,12 @@ static bool wrong(const char *option, const char *value, const char *takes)
 static unsigned read_numbers(const char *text, char separator, uint32_t *out, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        char *end;
-        errno = 0;
-        const unsigned long n = strtoul(text, &end, 10);
-        if (errno || *text < '0' || *text > '9' || n > UINT32_MAX)
+        if (!dm_parse_u32(&text, &out[i]))
             return 0;
-        out[i] = (uint32_t)n;
-        if (!*end)
+        if (!*text)
             return i + 1;
-        if (*end != separator)
+        if (*text++ != separator)
             return 0;
-        text = end + 1;
     }
     return 0;
 }
@@ -121,28 +117,53 @@ static int pass_on(int fd)
 
 static int open_output(const char *path)
 {
-    const int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : STDOUT_FILENO;
+    const int fd =
+        path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
     if (fd < 0)
         fprintf(stderr, "cardless step: %s: %s\n", path, strerror(errno));
     return fd;
 }
 
-// Sets the library's setting. `note` gets a file that has a byte once a warp was stepped.
+static bool fail(const char *action)
+{
+    fprintf(stderr, "cardless step: cannot %s: %s\n", action, strerror(errno));
+    return false;
+}
+
+// Gives the program an empty standard input. Returns a copy of ours for the library, or -1 after
+// printing a message.
+static int take_input(void)
+{
+    const int in = pass_on(STDIN_FILENO);
+    if (in < 0)
+        return -1;
+    const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (empty < 0 || dup2(empty, STDIN_FILENO) < 0) {
+        fail("give the program an empty standard input");
+        return -1;
+    }
+    close(empty);
+    return in;
+}
+
+// Sets the library's setting. `note` gets a file that has a byte once a warp was stepped. Returns
+// false after printing a message.
 static bool prepare(const struct step *s, int *note)
 {
     char ours[PATH_MAX], in_text[32] = "", setting[640];
     const int fd = open_output(s->output), out = fd < 0 ? -1 : pass_on(fd);
-    *note = memfd_create("cardless-step", 0);
-    if (out < 0 || *note < 0 || lib_folder(ours, sizeof ours))
+    if (out < 0)
         return false;
+    *note = memfd_create("cardless-step", MFD_CLOEXEC);
+    if (*note < 0)
+        return fail("make a file in memory");
     const int note_copy = pass_on(*note);
-    if (note_copy < 0)
+    if (note_copy < 0 || lib_folder(ours, sizeof ours))
         return false;
     if (s->interactive) {
-        const int in = pass_on(STDIN_FILENO), empty = open("/dev/null", O_RDONLY);
-        if (in < 0 || empty < 0 || dup2(empty, STDIN_FILENO) < 0)
+        const int in = take_input();
+        if (in < 0)
             return false;
-        close(empty);
         snprintf(in_text, sizeof in_text, ",in=%d", in);
     }
     snprintf(setting, sizeof setting,

@@ -6,7 +6,7 @@
 
 #include "import.h"
 
-struct em_step_wish {
+struct em_step_request {
     char kernel[256]; // a pattern of fnmatch()
     uint64_t launch;  // the number, from 1, of the launches of such kernels
     uint32_t block[3], warp;
@@ -17,5 +17,6 @@ struct em_step_wish {
     struct dm_fd_identity in, out, note;
 };
 
-// Returns what the user wants to step, or NULL. Reports a value that it does not know. Thread-safe.
-const struct em_step_wish *em_step_wish(void);
+// Returns the request of CARDLESS_STEP, or NULL. Reports a value that it does not know.
+// Thread-safe.
+const struct em_step_request *em_step_request(void);
