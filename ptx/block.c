@@ -158,10 +158,9 @@ static void start_single(struct px_block *block)
     block->started = true;
 }
 
-static enum px_progress run_single(struct px_block *block, int64_t budget)
+static enum px_progress run_single(struct px_block *block)
 {
     struct px_warp *warp = block->warps;
-    warp->budget = budget;
     block->current = warp;
     for (; block->next_warp < block->warp_count; block->next_warp++) {
         if (!block->started)
@@ -196,14 +195,6 @@ static bool can_run(const struct px_warp *warp)
     return false;
 }
 
-bool px_block_can_run(const struct px_block *block)
-{
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        if (can_run(&block->warps[i]))
-            return true;
-    return false;
-}
-
 bool px_block_is_stuck(const struct px_block *block, bool cluster)
 {
     for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++) {
@@ -226,14 +217,18 @@ bool px_block_time_out(struct px_block *block)
     return some;
 }
 
-enum px_progress px_block_run(struct px_block *block, int64_t budget)
+void px_block_allow(struct px_block *block, int64_t budget)
 {
-    bool progress, turn = false;
+    for (uint32_t i = 0; i < (block->single ? 1 : block->warp_count); i++)
+        block->warps[i].budget = budget;
+}
+
+enum px_progress px_block_run(struct px_block *block)
+{
+    bool progress, turn = false, some = false;
     uint64_t round = 0;
     if (block->single)
-        return run_single(block, budget);
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        block->warps[i].budget = budget;
+        return run_single(block);
     do {
         progress = turn = false;
         round++;
@@ -266,6 +261,9 @@ enum px_progress px_block_run(struct px_block *block, int64_t budget)
                 return PX_BLOCK_FAILED;
             }
         }
+        some |= progress;
     } while (progress && block->running);
-    return !block->running ? PX_BLOCK_ENDED : turn ? PX_BLOCK_TURN : PX_BLOCK_STUCK;
+    if (!block->running)
+        return PX_BLOCK_ENDED;
+    return turn ? PX_BLOCK_TURN : some ? PX_BLOCK_WAITS : PX_BLOCK_STUCK;
 }

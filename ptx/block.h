@@ -27,13 +27,13 @@ struct px_block {
     uint32_t thread_count, warp_count;
     uint32_t running;  // warps that have not ended
     uint64_t clock;    // of %clock: grows with each question
-    uint64_t branches; // backward, of px_block_run's budgets that are used up
+    uint64_t branches; // backward branches so far, counted in whole budgets
     bool single;
     bool moved;            // a warp has gone round a loop that may be progress: see stall.h
     struct px_warp *warps; // warp_count, or 1 if single
     const char *indices;   // the registers of decoded->warp, for each warp
     struct px_warp *volatile current;
-    uint32_t next_warp; // single: that is to run next
+    uint32_t next_warp; // single: the next warp to run
     bool started;       // single: that warp has started
 };
 
@@ -48,16 +48,17 @@ void px_block_start(struct px_block *block, uint64_t linear);
 
 enum px_progress {
     PX_BLOCK_ENDED,
-    PX_BLOCK_STUCK,  // every warp waits for a thread of the block
+    PX_BLOCK_WAITS,  // some warps have run, and every warp waits now
+    PX_BLOCK_STUCK,  // every warp waits, and could not run at all
     PX_BLOCK_TURN,   // all warps that can run have used up their budget
     PX_BLOCK_FAILED, // grid->failure
 };
 // Whether all threads of a block that runs wait for others of the block, after px_block_run; or
 // also for others of the cluster.
 bool px_block_is_stuck(const struct px_block *block, bool cluster);
-// Whether a warp can go on.
-bool px_block_can_run(const struct px_block *block);
 // The time limit of waits for a phase has passed: see px_warp_time_out.
 bool px_block_time_out(struct px_block *block);
-// Runs a block until it has ended, or `budget` backward branches of each warp are done.
-enum px_progress px_block_run(struct px_block *block, int64_t budget);
+// Allows each warp `budget` backward branches for the calls of px_block_run that follow.
+void px_block_allow(struct px_block *block, int64_t budget);
+// Runs a block until it has ended, every warp waits, or the budgets are used up.
+enum px_progress px_block_run(struct px_block *block);

@@ -115,19 +115,31 @@ void px_cluster_start(struct px_cluster *cluster, uint64_t index)
 
 // ---- turns ----
 
-// Runs each block once. Returns PX_BLOCK_ENDED if all have ended.
-static enum px_progress run_once(struct px_cluster *cluster, uint64_t round, int64_t budget,
+static struct px_warp *warp_of(const struct px_cluster *cluster, uint32_t n)
+{
+    const uint32_t warps = cluster->blocks[0]->warp_count;
+    return &cluster->blocks[n / warps]->warps[n % warps];
+}
+
+static uint32_t warp_total(const struct px_cluster *cluster)
+{
+    return cluster->count * cluster->blocks[0]->warp_count;
+}
+
+// Runs each block once. Returns PX_BLOCK_ENDED if all have ended, and PX_BLOCK_WAITS if some have
+// run or ended, which others may have waited for.
+static enum px_progress run_once(struct px_cluster *cluster, uint64_t round,
                                  struct px_block *volatile *current)
 {
     const uint64_t seed = cluster->blocks[0]->grid->seed;
-    bool turn = false;
+    bool turn = false, some = false;
     for (uint32_t i = 0; i < cluster->count; i++) {
         const uint64_t drawn = seed ? px_drawn(seed, round) | 1 : 0;
         struct px_block *block = cluster->blocks[px_drawn_order(drawn, i, cluster->count)];
         if (!block->running)
             continue;
         *current = block;
-        const enum px_progress progress = px_block_run(block, budget);
+        const enum px_progress progress = px_block_run(block);
         if (progress == PX_BLOCK_FAILED)
             return progress;
         if (progress == PX_BLOCK_ENDED) {
@@ -135,18 +147,11 @@ static enum px_progress run_once(struct px_cluster *cluster, uint64_t round, int
             cluster->running--;
         }
         turn |= progress == PX_BLOCK_TURN;
+        some |= progress != PX_BLOCK_STUCK;
     }
     if (!cluster->running)
         return PX_BLOCK_ENDED;
-    return turn ? PX_BLOCK_TURN : PX_BLOCK_STUCK;
-}
-
-static bool some_can_run(const struct px_cluster *cluster)
-{
-    for (uint32_t i = 0; i < cluster->count; i++)
-        if (cluster->blocks[i]->running && px_block_can_run(cluster->blocks[i]))
-            return true;
-    return false;
+    return turn ? PX_BLOCK_TURN : some ? PX_BLOCK_WAITS : PX_BLOCK_STUCK;
 }
 
 enum px_progress px_cluster_run(struct px_cluster *cluster, int64_t budget,
@@ -154,9 +159,11 @@ enum px_progress px_cluster_run(struct px_cluster *cluster, int64_t budget,
 {
     enum px_progress progress;
     uint64_t round = 0;
+    for (uint32_t i = 0; i < cluster->count; i++)
+        px_block_allow(cluster->blocks[i], budget);
     do
-        progress = run_once(cluster, ++round, budget, current);
-    while (progress == PX_BLOCK_STUCK && cluster->count > 1 && some_can_run(cluster));
+        progress = run_once(cluster, ++round, current);
+    while (progress == PX_BLOCK_WAITS && cluster->count > 1);
     return progress;
 }
 
@@ -173,6 +180,19 @@ struct px_block *px_cluster_running(const struct px_cluster *cluster)
     for (uint32_t i = 0; i < cluster->count; i++)
         if (cluster->blocks[i]->running)
             return cluster->blocks[i];
+    return NULL;
+}
+
+struct px_warp *px_cluster_ready(const struct px_cluster *cluster, struct px_fragment **fragment)
+{
+    for (uint32_t i = 0; i < warp_total(cluster); i++) {
+        struct px_warp *warp = warp_of(cluster, i);
+        for (uint32_t k = 0; k < warp->count; k++) {
+            *fragment = &warp->fragments[k];
+            if ((*fragment)->state == PX_READY)
+                return warp;
+        }
+    }
     return NULL;
 }
 
@@ -193,19 +213,8 @@ uint32_t px_cluster_stuck(struct px_cluster *cluster, struct px_block *const **b
 
 // ---- the barrier ----
 
-static struct px_warp *warp_of(const struct px_cluster *cluster, uint32_t n)
-{
-    const uint32_t warps = cluster->blocks[0]->warp_count;
-    return &cluster->blocks[n / warps]->warps[n % warps];
-}
-
-static uint32_t warp_total(const struct px_cluster *cluster)
-{
-    return cluster->count * cluster->blocks[0]->warp_count;
-}
-
-// Lets all threads go if all have arrived or ended. Warps that have arrived stay so until then, so
-// the search goes on at the first one that had not.
+// Lets all threads go if all have arrived or ended. An arrived warp stays arrived until the
+// release, so the search resumes at the first missing warp.
 static void check(struct px_cluster *cluster)
 {
     const uint32_t total = warp_total(cluster);

@@ -2,20 +2,12 @@
 // Clusters: blocks that run at the same time, reach each other's shared memory, and have a barrier
 // of their own. A block of a launch without clusters is a cluster by itself.
 //
-// Addresses in shared memory, of clusters of several blocks (recorded on an H200):
-//
-//     31      24 23                   0
-//     ┌─────────┬──────────────────────┐
-//     │ rank    │ offset in that block │      mapa exchanges the rank
-//     └─────────┴──────────────────────┘
-//
-// All blocks therefore share one range of memory, 16 MiB for each rank, of which only the sizes of
-// their shared memory are accessible (up to the end of a page).
+// An address in shared memory contains the rank of a block (rank.h). All blocks therefore share one
+// range of memory, 16 MiB for each rank, of which only the sizes of their shared memory are
+// accessible (up to the end of a page).
 #pragma once
 #include "block.h"
-
-enum { PX_RANK_SHIFT = 24, PX_CLUSTER_MOST = 16 };
-#define PX_RANK_B (UINT64_C(1) << PX_RANK_SHIFT)
+#include "rank.h"
 
 struct px_cluster {
     uint32_t count;   // blocks
@@ -37,7 +29,8 @@ struct px_cluster *px_cluster_new(struct px_grid *grid, const struct px_decoded 
 void px_cluster_free(struct px_cluster *cluster);
 // Starts the blocks of cluster `index`.
 void px_cluster_start(struct px_cluster *cluster, uint64_t index);
-// As px_block_run, for all blocks. Sets *current to the block that runs.
+// Runs all blocks until they have ended, every warp waits, or warps that can run have used up
+// `budget` backward branches each. Sets *current to the block that runs.
 enum px_progress px_cluster_run(struct px_cluster *cluster, int64_t budget,
                                 struct px_block *volatile *current);
 // The blocks that can never go on, because all their threads wait for each other: one block, or
@@ -45,6 +38,8 @@ enum px_progress px_cluster_run(struct px_cluster *cluster, int64_t budget,
 uint32_t px_cluster_stuck(struct px_cluster *cluster, struct px_block *const **blocks);
 // See px_block_time_out.
 bool px_cluster_time_out(struct px_cluster *cluster);
+// The first warp that has a ready fragment, and that fragment; or NULL. Not for `single` blocks.
+struct px_warp *px_cluster_ready(const struct px_cluster *cluster, struct px_fragment **fragment);
 // The first block that runs, or NULL.
 struct px_block *px_cluster_running(const struct px_cluster *cluster);
 // Lanes of a warp have ended, which the barrier counts as arrivals.

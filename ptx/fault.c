@@ -38,7 +38,7 @@ const struct kn_op *px_fail(struct px_warp *warp, enum px_failure_kind kind, uin
     return NULL;
 }
 
-// Whether an address in shared memory is that of a rank that the cluster has not.
+// Returns true if the address names a rank outside the cluster.
 static bool is_other_rank(const struct px_block *block, uint32_t address)
 {
     return block->cluster->named && address >> PX_RANK_SHIFT >= block->cluster->count;

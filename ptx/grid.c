@@ -69,6 +69,13 @@ static uint64_t next_cluster(struct run *run)
     return run->first + px_drawn_order(run->grid->seed, position, run->end - run->first);
 }
 
+static void fail_endless(struct px_warp *warp, const struct px_fragment *f)
+{
+    px_fail(warp, PX_FAILED_ENDLESS, f->lanes, f->at,
+            "the kernel has not ended after %llu backward branches",
+            (unsigned long long)warp->block->grid->branches_most);
+}
+
 // Counts a turn of a block whose warps have used up their budgets. Returns whether they have
 // branched backwards more often than is allowed, and then describes the failure.
 static bool is_endless(const struct run *run, struct px_block *block)
@@ -82,10 +89,7 @@ static bool is_endless(const struct run *run, struct px_block *block)
     block->branches += (uint64_t)run->budget;
     if (!run->grid->branches_most || block->branches < run->grid->branches_most)
         return false;
-    const struct px_fragment *f = &warp->fragments[warp->count - 1];
-    px_fail(warp, PX_FAILED_ENDLESS, f->lanes, f->at,
-            "the kernel has not ended after %llu backward branches",
-            (unsigned long long)run->grid->branches_most);
+    fail_endless(warp, &warp->fragments[warp->count - 1]);
     return true;
 }
 
@@ -160,10 +164,28 @@ static bool time_out(struct run *run)
         phases += run->places[i].busy ? run->places[i].cluster->phases : 0;
     run->fruitless = run->turn || phases != run->phases ? 0 : run->fruitless + 1;
     run->phases = phases;
-    const uint64_t limit = run->grid->branches_most, most = limit ? limit : UINT64_MAX;
-    for (uint32_t i = 0; i < run->count && run->fruitless < most; i++)
+    for (uint32_t i = 0; i < run->count; i++)
         some |= run->places[i].busy && px_cluster_time_out(run->places[i].cluster);
     return some;
+}
+
+// A loop branches backwards at least once for each time limit of its waits. Returns whether they
+// have passed more often than is allowed, and then describes the failure.
+static bool polls_for_ever(const struct run *run)
+{
+    const uint64_t most = run->grid->branches_most;
+    if (!most || run->fruitless < most)
+        return false;
+    for (uint32_t i = 0; i < run->count; i++) {
+        const struct px_cluster *cluster = run->places[i].cluster;
+        struct px_fragment *f;
+        struct px_warp *warp = run->places[i].busy ? px_cluster_ready(cluster, &f) : NULL;
+        if (!warp)
+            continue;
+        fail_endless(warp, f);
+        return true;
+    }
+    return false;
 }
 
 // Blocks that can never go on. Returns their number, or 0. States can be compared if the time
@@ -214,6 +236,8 @@ static int run_all(struct run *run)
             px_stall_fail(blocks, stalled);
             return -EDEADLK;
         }
+        if (run->limited && polls_for_ever(run))
+            return -EFAULT;
         px_watch(&run->watch, busy ? px_cluster_running(busy) : NULL);
         if (run->together && !run->ended && run->next < run->end && places < PLACES_MOST)
             places = places * 2 < clusters ? places * 2 : clusters;

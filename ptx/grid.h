@@ -41,7 +41,7 @@ struct px_failure {
     char text[512]; // a sentence without a full stop
 };
 
-// Where a block of a grid is that has not ended for a long time.
+// Position of a block that has run for a long time.
 enum { PX_SLOW_LINES = 4 };
 struct px_slow {
     uint32_t block[3], thread[3]; // of the first place

@@ -355,22 +355,31 @@ char px_type_letter(unsigned type)
     return bits <= 16 ? 'h' : bits == 32 ? 'w' : bits == 64 ? 'l' : 'x';
 }
 
+struct px_guard px_guard_also(struct px_lower *l, px_register also)
+{
+    const struct px_guard held = {l->guard, l->guard_not};
+    if (held.predicate != PX_NONE) {
+        const px_register taken = px_temporary(l, 'p'), both = px_temporary(l, 'p');
+        px_guard_set(l, (struct px_guard){.predicate = PX_NONE});
+        px_emit(l, held.negated ? "not.pred" : "mov.pred", taken, held.predicate);
+        px_emit(l, "and.pred", both, also, taken);
+        also = both;
+    }
+    px_guard_set(l, (struct px_guard){.predicate = also});
+    return held;
+}
+
+void px_guard_set(struct px_lower *l, struct px_guard guard)
+{
+    l->guard = guard.predicate;
+    l->guard_not = guard.negated;
+}
+
 void px_trap_if(struct px_lower *l, px_register condition, int trap)
 {
-    const px_register guard = l->guard;
-    const bool guard_not = l->guard_not;
-    l->guard = PX_NONE;
-    l->guard_not = false;
-    if (guard != PX_NONE) {
-        const px_register taken = px_temporary(l, 'p'), both = px_temporary(l, 'p');
-        px_emit(l, guard_not ? "not.pred" : "mov.pred", taken, guard);
-        px_emit(l, "and.pred", both, condition, taken);
-        condition = both;
-    }
-    l->guard = condition;
+    const struct px_guard held = px_guard_also(l, condition);
     px_emit_code(l, PX_TRAP, trap, NULL, 0, NULL, 0);
-    l->guard = guard;
-    l->guard_not = guard_not;
+    px_guard_set(l, held);
 }
 
 void px_need_cluster(struct px_lower *l)

@@ -93,6 +93,16 @@ void px_waits(struct px_lower *l);
 // Lowering functions should call this for every instruction that program.h lists there.
 void px_ordered(struct px_lower *l);
 void px_uses_barriers(struct px_lower *l);
+// The guard of the operations that are emitted next; PX_NONE: all lanes take part.
+struct px_guard {
+    px_register predicate;
+    bool negated;
+};
+// Guards the operations that are emitted next with another predicate too, so that lanes take part
+// if both let them. The lanes that the guard leaves out may have any value of `also`. Returns the
+// guard before, which the caller restores with px_guard_set.
+struct px_guard px_guard_also(struct px_lower *l, px_register also);
+void px_guard_set(struct px_lower *l, struct px_guard guard);
 // Emits a trap (enum px_trap) for the lanes of the statement for which the predicate is set.
 void px_trap_if(struct px_lower *l, px_register condition, int trap);
 // The instruction is illegal in a launch without clusters (recorded: async/st.async-own-cta,

@@ -2,6 +2,7 @@
 // Lowering of cvta: generic addresses. Global and constant addresses are generic ones; shared and
 // local memory are windows of 2^32 bytes.
 #include "lower_state.h"
+#include "rank.h"
 
 static enum px_space window_space(const struct px_statement *s)
 {
@@ -89,14 +90,13 @@ static px_register is_shared(struct px_lower *l, px_register address)
     return is;
 }
 
-// Whether the rank in an address of shared memory (see cluster.h) is that of the block.
+// Whether the rank in an address of shared memory is that of the block.
 static px_register is_own_rank(struct px_lower *l, px_register address)
 {
-    enum { RANK_AT = 24, RANK_MASK = 0xff };
-    const px_register shifted = px_temporary(l, 'l'), rank = px_temporary(l, 'l');
+    const px_register masked = px_temporary(l, 'l'), rank = px_temporary(l, 'l');
     const px_register is = px_temporary(l, 'p');
-    px_emit(l, "shr.u64", shifted, address, px_constant(l, 'w', RANK_AT));
-    px_emit(l, "and.64", rank, shifted, px_constant(l, 'l', RANK_MASK));
+    px_emit(l, "and.64", masked, address, px_constant(l, 'l', PX_RANK_MASK));
+    px_emit(l, "shr.u64", rank, masked, px_constant(l, 'w', PX_RANK_SHIFT));
     px_emit(l, "setp.eq.64", is, rank, px_widen(l, px_special(l, PX_SPECIAL_CLUSTER_CTARANK), 'l'));
     return is;
 }

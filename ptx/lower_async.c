@@ -4,9 +4,9 @@
 // Copies are complete at once, so commit_group and wait_group need no operation. If copies
 // ever become late, those rows of the table should get one.
 #include "lower.h"
+#include "rank.h"
 
-enum { VECTOR_MOST = 4, RANK_SHIFT = 24, RANKS_MOST = 16 }; // see cluster.h
-#define RANK_MASK (UINT64_C(0xff) << RANK_SHIFT)
+enum { VECTOR_MOST = 4 };
 
 static bool is_shared(const struct px_statement *s)
 {
@@ -126,32 +126,27 @@ static void complete(struct px_lower *l, const struct px_operand *barrier, px_re
 }
 
 // An address in shared memory with another rank.
-static px_register with_rank(struct px_lower *l, px_register address, px_register rank)
+static px_register with_rank(struct px_lower *l, px_register address, unsigned rank)
 {
     const px_register offset = px_temporary(l, 'l'), out = px_temporary(l, 'l');
-    px_emit(l, "and.64", offset, address, px_constant(l, 'l', ~RANK_MASK));
-    px_emit(l, "or.64", out, offset, px_widen(l, rank, 'l'));
+    px_emit(l, "and.64", offset, address, px_constant(l, 'l', ~PX_RANK_MASK));
+    px_emit(l, "or.64", out, offset, px_constant(l, 'l', (uint64_t)rank << PX_RANK_SHIFT));
     return out;
 }
 
 // ".multicast::cluster: copies to the same offset in the shared memory of each block whose bit is
-// set in the mask, and signals the mbarrier at the same offset there." For the others, no bytes are
-// copied to the own block. `in`: to, from, bytes, mask.
+// set in the mask, and signals the mbarrier at the same offset there." `in`: to, from, bytes, mask.
 static void copy_to_rank(struct px_lower *l, const px_register in[4], struct px_address object,
                          unsigned rank)
 {
     const px_register bit = px_temporary(l, 'w'), p = px_temporary(l, 'p');
-    const px_register bytes = px_temporary(l, 'w'), own = px_temporary(l, 'w');
-    const px_register to_rank = px_temporary(l, 'w');
     px_emit(l, "and.32", bit, in[3], px_constant(l, 'w', UINT64_C(1) << rank));
     px_emit(l, "setp.ne.32", p, bit, zero(l));
-    px_emit(l, "selp.32", bytes, in[2], zero(l), p);
-    px_emit(l, "shl.32", own, px_special(l, PX_SPECIAL_CLUSTER_CTARANK),
-            px_constant(l, 'w', RANK_SHIFT));
-    px_emit(l, "selp.32", to_rank, px_constant(l, 'w', (uint64_t)rank << RANK_SHIFT), own, p);
-    px_emit(l, "cp.async.bulk", with_rank(l, in[0], to_rank), in[1], bytes);
-    px_emit_immediate(l, "mbarrier.complete_tx", object.offset, with_rank(l, object.base, to_rank),
-                      bytes);
+    const struct px_guard held = px_guard_also(l, p);
+    px_emit(l, "cp.async.bulk", with_rank(l, in[0], rank), in[1], in[2]);
+    px_emit_immediate(l, "mbarrier.complete_tx", object.offset, with_rank(l, object.base, rank),
+                      in[2]);
+    px_guard_set(l, held);
 }
 
 // choice[0] is the destination's space, unless it is .global.
@@ -167,7 +162,7 @@ void px_lower_cp_bulk(struct px_lower *l, const struct px_statement *s)
     if (px_has(s, PX_MOD_MULTICAST_CLUSTER)) {
         const struct px_address object = px_generic_address(l, &s->a[3], PX_SHARED);
         const px_register mask = px_widen(l, px_value(l, &s->a[4], PX_B16), 'w');
-        for (unsigned rank = 0; rank < RANKS_MOST; rank++)
+        for (unsigned rank = 0; rank < PX_CLUSTER_MOST; rank++)
             copy_to_rank(l, (px_register[]){to, from, bytes, mask}, object, rank);
         return;
     }
@@ -251,15 +246,15 @@ void px_lower_red_async(struct px_lower *l, const struct px_statement *s)
 // ---- addresses in a cluster ----
 
 // "mapa: the address in the shared memory of the block with this rank that corresponds to a";
-// cluster.h has the bits. The rank is not checked before the access (recorded: mapa cluster).
+// rank.h has the bits. The rank is not checked before the access (recorded: mapa cluster).
 void px_lower_mapa(struct px_lower *l, const struct px_statement *s)
 {
     const unsigned bits = px_type_bits(s->types[0]);
     const char letter = bits == 64 ? 'l' : 'w';
     const px_register rank = px_temporary(l, 'w'), offset = px_temporary(l, letter);
-    px_emit(l, "shl.32", rank, px_value(l, &s->a[1], PX_U32), px_constant(l, 'w', RANK_SHIFT));
+    px_emit(l, "shl.32", rank, px_value(l, &s->a[1], PX_U32), px_constant(l, 'w', PX_RANK_SHIFT));
     px_emit(l, px_name(l, "and.%u", bits), offset, px_value(l, &s->a[0], s->types[0]),
-            px_constant(l, letter, ~RANK_MASK));
+            px_constant(l, letter, ~PX_RANK_MASK));
     px_emit(l, px_name(l, "or.%u", bits), px_destination(l, s, 0), offset,
             px_widen(l, rank, letter));
 }
@@ -271,5 +266,5 @@ void px_lower_getctarank(struct px_lower *l, const struct px_statement *s)
     if (px_type_bits(s->types[0]) == 64)
         px_emit(l, "cvt.u32.u64", low, address);
     px_emit(l, "shr.u32", px_destination(l, s, 0), px_type_bits(s->types[0]) == 64 ? low : address,
-            px_constant(l, 'w', RANK_SHIFT));
+            px_constant(l, 'w', PX_RANK_SHIFT));
 }

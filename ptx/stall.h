@@ -3,10 +3,10 @@
 //
 // A warp that goes round a loop changes nothing if the loop contains only arithmetic, loads of the
 // block's own memory and tests of barriers in memory: decode.c marks the branch of every other
-// loop, and taking such a branch is progress (px_block.moved). A round of all warps without such a
-// branch after which every lane is at the same operation as after an earlier round, with the same
-// values in all registers that decide where it goes, will repeat for ever: nobody outside the
-// blocks can change what the loops read.
+// loop, and taking such a branch is progress (px_block.moved). A block is deadlocked if two rounds
+// without progress end in the same state: every lane at the same operation, with equal values in
+// the registers that decide where it goes. Nobody outside the blocks can change what the loops
+// read.
 //
 //     round     1        2        3        4        5
 //     state     A ─────▶ B ─────▶ C ─────▶ B ─────▶ C …
@@ -16,7 +16,8 @@
 // it: an overlooked deadlock is reported by watch.h, but a false one ends a good kernel.
 //
 // The state of the last round whose number is a power of two is kept, so a cycle of any length is
-// found (Brent's algorithm). A counter that ends the loop some time makes every state differ.
+// found (Brent's algorithm). If a counter eventually ends the loop, no state
+// repeats.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "block_fill.h"
 #include "cluster.h"
 #include "fault.h"
 #include "kn_mbarrier.h"
@@ -100,18 +101,33 @@ static void note_fragment(struct waits *waits, const struct px_warp *warp,
     }
 }
 
+// Reads the object for which threads wait. `offset` gets its place in the shared memory of its
+// block. Returns false if the address is not in shared memory: the register may have another value
+// after the test.
+static bool read_object(const struct wait *wait, uint64_t *object, uint64_t *offset)
+{
+    const struct px_block *block = wait->block;
+    const struct px_cluster *cluster = block->cluster;
+    const uint64_t at = wait->address - block->memory.shared_window;
+    const uint64_t size_B = px_shared_size(block->grid);
+    const bool ranks = cluster->count > 1;
+    *offset = ranks ? at % PX_RANK_B : at;
+    if (!wait->test || (ranks && at / PX_RANK_B >= cluster->count) || *offset > size_B ||
+        size_B - *offset < sizeof *object)
+        return false;
+    memcpy(object, block->memory.shared + at, sizeof *object);
+    return true;
+}
+
 static void add_wait(struct text *t, const struct wait *wait)
 {
-    const struct kn_memory *m = &wait->block->memory;
-    const uint64_t offset = wait->address - m->shared_window;
+    uint64_t object, offset;
     char name[160];
     add(t, "; at line %u %u thread%s ", wait->line, wait->threads, wait->threads == 1 ? "" : "s");
-    if (!wait->test || offset > m->shared_B || m->shared_B - offset < sizeof(uint64_t)) {
+    if (!read_object(wait, &object, &offset)) {
         add(t, "repeat%s a test whose result nobody can change", wait->threads == 1 ? "s" : "");
         return;
     }
-    uint64_t object;
-    memcpy(&object, m->shared + offset, sizeof object);
     px_shared_text(wait->block->grid->program, offset, name, sizeof name);
     const unsigned pending = (unsigned)kn_mbarrier_pending(object);
     add(t, "wait%s for phase %u of the mbarrier at %s, which lacks", wait->threads == 1 ? "s" : "",

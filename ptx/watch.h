@@ -11,8 +11,7 @@ struct px_watch {
     bool said;
 };
 
-// Called between turns, first with a zeroed watch: calls px_host.slow once, if the time has come. A
-// process that a debugger has stopped uses no processor time. The caller
-// should not hold locks, because the report may take any. `block` has not ended; NULL: there is
-// none.
+// Called between turns, first with a zeroed watch: calls px_host.slow once the patience is
+// exceeded. A process that a debugger has stopped uses no processor time. The caller should not
+// hold locks, because the report may take any. `block` has not ended, or NULL.
 void px_watch(struct px_watch *watch, const struct px_block *block);

@@ -7,8 +7,9 @@
 #include "error.h"
 #include "function.h"
 #include "lock.h"
+#include "rank.h"
 
-enum { WARP = 32, REGISTERS_UNIT = 256, CLUSTER_PORTABLE = 8, CLUSTER_MOST = 16 };
+enum { WARP = 32, REGISTERS_UNIT = 256, CLUSTER_PORTABLE = 8 };
 
 static int attribute(const struct em_function *f, enum dm_attribute which)
 {
@@ -80,7 +81,7 @@ CUresult em_occupancy_check_cluster(const struct em_function *f, struct em_exten
 {
     em_assert_locked();
     unsigned most = !attribute(f, DM_ATTRIBUTE_cluster_launch) ? 0
-                    : f->settings->non_portable                ? CLUSTER_MOST
+                    : f->settings->non_portable                ? PX_CLUSTER_MOST
                                                                : CLUSTER_PORTABLE;
     uint64_t count = em_extent_volume(cluster);
     if (!count || count > most || blocks.x % cluster.x || blocks.y % cluster.y ||
@@ -198,7 +199,7 @@ CUresult em_occupancy_cluster_size(CUfunction handle, const CUlaunchConfig *conf
     CUresult r = em_function_find(handle, CUDA_ERROR_INVALID_VALUE, &f);
     if (!r)
         *out = !attribute(f, DM_ATTRIBUTE_cluster_launch) ? 0
-               : f->settings->non_portable                ? CLUSTER_MOST
+               : f->settings->non_portable                ? PX_CLUSTER_MOST
                                                           : CLUSTER_PORTABLE;
     em_unlock();
     return r;

@@ -87,6 +87,26 @@ TEST(says_where)
                    "after 1000 backward branches");
 }
 
+// A loop that polls, and would give up long after the limit.
+TEST(polls_for_a_phase)
+{
+    CUdeviceptr p;
+    unsigned n = UINT32_MAX;
+    test_setting("CARDLESS_KERNEL_BRANCHES", "1000");
+    ptx_start();
+    MUST(cuMemAlloc(&p, 4));
+    EXPECT_MESSAGE(
+        cuLaunchKernel(
+            ptx_kernel(ptx_load(KERNEL("mov.u32 %r, phase; mbarrier.init.shared.b64 [%r], 1;\n"
+                                       "$again: mbarrier.try_wait.parity.shared.b64 %q, [%r], 0;\n"
+                                       "@%q bra $out;\nadd.u32 %i, %i, 1; setp.lt.u32 %q, %i, %n;\n"
+                                       "@%q bra $again;\n$out:\n")),
+                       "k"),
+            2, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&p, &n}, NULL),
+        CUDA_SUCCESS, "the kernel has not ended after 1000 backward branches");
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
 // Kernels that end are not harmed, and without the setting no number is too high.
 static void expect_good(unsigned n)
 {
@@ -185,5 +205,6 @@ TEST(slow_not_reported)
 }
 
 TESTS(CASE(loop), CASE(loop_between_barriers), CASE(loop_that_waits), CASE(loop_by_table),
-      CASE(phase), CASE(says_where), CASE(below_the_limit), CASE(no_limit), CASE(many_turns),
-      CASE(slow_reported), CASE(slow_reported_if_lanes_wait), CASE(slow_not_reported))
+      CASE(phase), CASE(polls_for_a_phase), CASE(says_where), CASE(below_the_limit), CASE(no_limit),
+      CASE(many_turns), CASE(slow_reported), CASE(slow_reported_if_lanes_wait),
+      CASE(slow_not_reported))

@@ -306,6 +306,86 @@ TEST(multicast)
         EXPECT_EQ(got[i], 1001);
 }
 
+// The word where others have their barrier, in a block that is not in the mask, stays as it is.
+TEST(multicast_without_the_own_block)
+{
+    EXPECT_OK(
+        run(KERNEL("setp.ne.u32 %p2, %rank, 0;\n@%p2 mbarrier.init.shared.b64 [%r1], 1;\n"
+                   "@%p2 mbarrier.arrive.expect_tx.shared.b64 %x1, [%r1], 16;\n"
+                   "fence.mbarrier_init.release.cluster;\n" MEET "mov.u16 %h1, 14;\n@%p2 bra W;\n"
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes."
+                   "multicast::cluster [%r2], [%i], 16, [%r1], %h1;\nbra S;\n" WAIT_FOR_PHASE
+                   "S:\nld.shared.u32 %r10, [%r2+4];\nld.shared.v2.u32 {%r11, %r12}, [%r1];\n"
+                   "@!%p2 add.u32 %r10, %r10, %r11;\n@!%p2 add.u32 %r10, %r10, %r12;\n"
+                   "st.global.u32 [%own], %r10;\n" MEET),
+            8, 1, 4));
+    for (uint32_t i = 0; i < 8; i++)
+        EXPECT_EQ(got[i], i % 4 ? 1001 : 0);
+}
+
+// Each of two lanes copies once: more bytes would complete no phase.
+TEST(multicast_guarded)
+{
+    EXPECT_OK(run(
+        KERNEL(PREPARE("1") "setp.ne.u32 %p2, %rank, 0;\nmov.u32 %r3, %tid.x;\n"
+                            "setp.ne.u32 %p3, %r3, 0;\nmov.u16 %h1, 2;\n"
+                            "@!%p3 mbarrier.arrive.expect_tx.shared.b64 %x1, [%r1], 32;\n" MEET
+                            "@%p2 bra W;\nmov.u32 %r4, 0;\n"
+                            "L:\nsetp.eq.u32 %p4, %r4, %r3;\nadd.u32 %r4, %r4, 1;\n"
+                            "@%p4 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                            ".multicast::cluster [%r2], [%i], 16, [%r1], %h1;\n"
+                            "setp.lt.u32 %p5, %r4, 3;\n@%p5 bra L;\nbra S;\n" WAIT_FOR_PHASE
+                            "ld.shared.u32 %r10, [%r2];\nst.global.u32 [%own], %r10;\nS:\n" MEET),
+        2, 2, 2));
+    EXPECT_EQ(got[0], 0xcdcdcdcd);
+    EXPECT_EQ(got[1], 1000);
+}
+
+// ---- waits while other lanes wait ----
+
+#define OTHERS_MEET "mov.u32 %r3, %tid.x;\nsetp.ne.u32 %p2, %r3, 0;\n@%p2 bra J;\n"
+#define JOIN "J:\nbar.warp.sync 0xffffffff;\n"
+
+// The first object never completes its phase, and the second one has.
+TEST(two_objects_in_turn)
+{
+    EXPECT_OK(run(KERNEL(OTHERS_MEET PREPARE(
+                      "1") "mbarrier.init.shared.b64 [%r2], 1;\n"
+                           "mbarrier.arrive.shared.b64 %x1, [%r2];\n"
+                           "L:\nmbarrier.try_wait.parity.shared.b64 %p3, [%r1], 0;\n@%p3 bra J;\n"
+                           "mbarrier.try_wait.parity.shared.b64 %p3, [%r2], 0;\n@!%p3 bra L;\n"
+                           "st.global.u32 [%own], %rank;\n" JOIN),
+                  4, 32, 2));
+    for (uint32_t i = 0; i < 4; i++)
+        EXPECT_EQ(got[i], i % 2);
+    EXPECT_NO_DIAGNOSTIC();
+}
+
+// Blocks that wait for each other in turn: the second one has the last word.
+#define PING_PONG(rounds)                                                                          \
+    KERNEL(PREPARE("1") MEET NEXT_RANK                                                             \
+           "mapa.shared::cluster.u32 %r6, %r1, %r5;\nmov.u32 %r4, 0;\n"                            \
+           "L:\nadd.u32 %r7, %r4, %rank;\nand.b32 %r7, %r7, 1;\nsetp.eq.u32 %p1, %r7, 0;\n"        \
+           "shr.u32 %r8, %r4, 1;\nand.b32 %r8, %r8, 1;\n@%p1 bra A;\n"                             \
+           "W:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r1], %r8;\n"       \
+           "@!%p2 bra W;\nbra N;\n"                                                                \
+           "A:\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6];\n"                   \
+           "N:\nadd.u32 %r4, %r4, 1;\nsetp.ne.u32 %p3, %r4, " rounds ";\n@%p3 bra L;\n"            \
+           "st.global.u32 [%own], %r4;\n" MEET)
+
+TEST(ping_pong)
+{
+    EXPECT_OK(run(PING_PONG("3000"), 2, 1, 2));
+    EXPECT_EQ(got[0], 3000);
+    EXPECT_EQ(got[1], 3000);
+}
+
+TEST(ping_pong_for_ever)
+{
+    test_setting("CARDLESS_KERNEL_BRANCHES", "1000");
+    EXPECT_ERROR(run(PING_PONG("0"), 2, 1, 2), CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
 // ---- mistakes ----
 
 // (recorded: st.async own cluster 0, bulk own cluster 0)
@@ -382,10 +462,35 @@ TEST(deadlock_at_phases)
     EXPECT_DIAGNOSTIC(K04);
 }
 
+// Lane 0 lacks an arrival, and the others wait for it.
+TEST(deadlock_of_one_lane)
+{
+    EXPECT_ERROR(run(KERNEL(OTHERS_MEET PREPARE(
+                         "2") "mbarrier.arrive.shared.b64 %x1, [%r1];\n" WAIT_FOR_PHASE JOIN),
+                     2, 32, 2),
+                 CUDA_ERROR_LAUNCH_TIMEOUT);
+    EXPECT_DIAGNOSTIC(K04);
+}
+
+// The register of the object's address is used for others after the test.
+TEST(deadlock_with_another_address)
+{
+    EXPECT_ERROR(run(KERNEL(PREPARE("2") "mov.u64 %x3, mb;\ncvta.shared.u64 %x3, %x3;\n"
+                                         "add.u64 %x4, %x3, 1048576;\nW:\nmov.u64 %x5, %x3;\n"
+                                         "mbarrier.test_wait.parity.b64 %p1, [%x5], 0;\n"
+                                         "mov.u64 %x5, %x4;\n@!%p1 bra W;\n"),
+                     2, 1, 2),
+                 CUDA_ERROR_LAUNCH_TIMEOUT);
+    EXPECT_DIAGNOSTIC(K04);
+}
+
 TESTS(CASE(addresses_alone), CASE(addresses_of_two), CASE(ring_of_one), CASE(ring_of_two),
       CASE(ring_of_eight), CASE(ring_checked), CASE(ring_in_drawn_orders), CASE(two_dimensions),
       CASE(many_threads), CASE(barrier_without_wait), CASE(barrier_after_an_end),
       CASE(barrier_forms), CASE(barrier_in_a_loop), CASE(remote_arrivals),
       CASE(store_to_the_next_block), CASE(copy_to_the_next_block), CASE(multicast),
-      CASE(launch_without_clusters), CASE(launch_without_clusters_guarded), CASE(missing_rank),
-      CASE(far_past_the_end), CASE(just_past_the_end), CASE(deadlock), CASE(deadlock_at_phases))
+      CASE(multicast_without_the_own_block), CASE(multicast_guarded), CASE(two_objects_in_turn),
+      CASE(ping_pong), CASE(ping_pong_for_ever), CASE(launch_without_clusters),
+      CASE(launch_without_clusters_guarded), CASE(missing_rank), CASE(far_past_the_end),
+      CASE(just_past_the_end), CASE(deadlock), CASE(deadlock_at_phases), CASE(deadlock_of_one_lane),
+      CASE(deadlock_with_another_address))
