@@ -42,7 +42,9 @@ static enum px_step_state state_of(const struct px_fragment *f)
     static const enum px_step_state states[] = {[PX_READY] = PX_STEP_READY,
                                                 [PX_AT_MEMBERS] = PX_STEP_AT_MEMBERS,
                                                 [PX_AT_BARRIER] = PX_STEP_AT_BARRIER,
+                                                [PX_AT_CLUSTER] = PX_STEP_AT_CLUSTER,
                                                 [PX_AT_PHASE] = PX_STEP_AT_PHASE};
+    _Static_assert(sizeof states / sizeof *states == PX_FRAGMENT_STATES, "a state is missing");
     return states[f->state];
 }
 

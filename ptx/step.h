@@ -13,7 +13,13 @@
 
 #include "program.h"
 
-enum px_step_state { PX_STEP_READY, PX_STEP_AT_MEMBERS, PX_STEP_AT_BARRIER, PX_STEP_AT_PHASE };
+enum px_step_state {
+    PX_STEP_READY,
+    PX_STEP_AT_MEMBERS,
+    PX_STEP_AT_BARRIER,
+    PX_STEP_AT_CLUSTER,
+    PX_STEP_AT_PHASE
+};
 
 // Lanes that wait elsewhere while others run.
 struct px_step_fragment {

@@ -29,12 +29,19 @@ enum px_stop {
 // kn_op.count of branches: whether it goes backwards.
 enum px_back {
     PX_FORWARD,
-    PX_BACK_ALONE, // lanes of the program never wait for others, so none has to let others run
+    PX_BACK_ALONE, // the program has no waits, so no lane needs to yield
     PX_BACK_PURE,  // round a loop that cannot be progress: see stall.h
     PX_BACK,
 };
 
-enum px_fragment_state { PX_READY, PX_AT_MEMBERS, PX_AT_BARRIER, PX_AT_CLUSTER, PX_AT_PHASE };
+enum px_fragment_state {
+    PX_READY,
+    PX_AT_MEMBERS,
+    PX_AT_BARRIER,
+    PX_AT_CLUSTER,
+    PX_AT_PHASE,
+    PX_FRAGMENT_STATES // their number
+};
 
 struct px_fragment {
     const struct kn_op *at; // that runs next; at a barrier: the barrier; at a phase: the test

@@ -106,6 +106,9 @@ static void print_fragment(struct em_step_text *to, const struct px_step *step,
     case PX_STEP_AT_BARRIER:
         em_step_print(to, "these wait at line %u, barrier %u\n", f->line, f->barrier);
         break;
+    case PX_STEP_AT_CLUSTER:
+        em_step_print(to, "these wait at line %u, barrier of the cluster\n", f->line);
+        break;
     case PX_STEP_AT_PHASE:
         em_step_print(to, "these wait at line %u for a phase of an mbarrier\n", f->line);
         break;

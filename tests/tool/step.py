@@ -99,6 +99,12 @@ r = step("--kernel", "meet", "--lines", "50", PROGRAM)
 assert "   50  ####oooooooooooooooooooooooooooo  @%p mov.f32" in r.stdout, r
 assert "%f2 = 0.25 in lanes 0-3\n" in r.stdout, r
 
+# Lanes that wait at the barrier of the cluster, while others have not arrived.
+r = step("--kernel", "late", "--lines", "82", PROGRAM, "late")
+assert r.returncode == 0, r
+assert "       #.#.#.#.#.#.#.#.#.#.#.#.#.#.#.#.  these wait at line 79, barrier of the cluster\n" \
+       in r.stdout, r
+
 # The last instruction of a kernel that fails is the one that fails.
 r = step("--kernel", "out_of_bounds", PROGRAM, "out_of_bounds")
 assert r.returncode == 1 and "K01" in r.stderr and "line 61" in r.stderr, r

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A program for the tests of `cardless step`: three kernels, of which `odd` is launched twice.
+// A program for the tests of `cardless step`: four kernels, of which `odd` is launched twice.
 // Fails if a result is wrong, because stepping must not change it. Its argument, if any, is the
 // kernel that runs alone.
 #include <cuda.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char text[] = ".version 7.0\n"
-                           ".target sm_70\n"
+static const char text[] = ".version 7.8\n"
+                           ".target sm_90\n"
                            ".address_size 64\n"
                            ".file 1 \"/src/odd.cu\"\n"
                            ".func (.reg .b32 out) twice(.reg .b32 in)\n"
@@ -69,13 +69,37 @@ static const char text[] = ".version 7.0\n"
                            "    ld.global.u32 %r1, [%rd1+0x40000000];\n"
                            "    st.global.u32 [%rd1], %r1;\n"
                            "    ret;\n"
+                           "}\n"
+                           ".visible .entry late(.param .u64 data)\n"
+                           "{\n"
+                           "    .reg .pred %p;\n"
+                           "    .reg .b32 %r<4>;\n"
+                           "    .reg .b64 %rd<3>;\n"
+                           "    ld.param.u64 %rd1, [data];\n"
+                           "    mov.u32 %r1, %tid.x;\n"
+                           "    mul.wide.u32 %rd2, %r1, 4;\n"
+                           "    add.s64 %rd1, %rd1, %rd2;\n"
+                           "    and.b32 %r2, %r1, 1;\n"
+                           "    setp.ne.u32 %p, %r2, 0;\n"
+                           "    mul.lo.u32 %r3, %r1, 2;\n"
+                           "    @%p bra LATE;\n"
+                           "    barrier.cluster.arrive;\n"
+                           "    barrier.cluster.wait;\n"
+                           "    bra STORE;\n"
+                           "LATE:\n"
+                           "    mul.lo.u32 %r3, %r1, 100;\n"
+                           "    barrier.cluster.arrive;\n"
+                           "    barrier.cluster.wait;\n"
+                           "STORE:\n"
+                           "    st.global.u32 [%rd1], %r3;\n"
+                           "    ret;\n"
                            "}\n";
 
 enum { THREADS = 40 };
 
 static unsigned expected(const char *kernel, unsigned i)
 {
-    if (!strcmp(kernel, "odd"))
+    if (strcmp(kernel, "meet"))
         return i & 1 ? 100 * i : 2 * i;
     return i < 4 ? 1 : 2 * (i ^ 1);
 }
