@@ -15,7 +15,7 @@ uint32_t px_local_take(struct px_lower *l, uint64_t size_B, uint32_t alignment_B
     uint64_t *end = l->frame == PX_NONE ? &l->local_B : &l->frame_B;
     const uint64_t at_B = (*end + mask) & ~mask;
     if (size_B > INT32_MAX || at_B + size_B > INT32_MAX) {
-        px_refuse(l, "local memory exceeds 2 GiB a thread");
+        px_refuse(l, "local memory exceeds 2 GiB per thread");
         return 0;
     }
     *end = at_B + size_B;

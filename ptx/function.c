@@ -208,7 +208,7 @@ static void kernel_parameters(struct px_reader *r, struct px_function *f,
             px_reader_fail(r, -ENOMEM, "out of host memory");
         if (at_B > most_B) {
             px_reader_fail(r, -EINVAL, "the parameters exceed %u bytes%s", most_B,
-                           most_B < ARGUMENTS_MOST_B ? ", the most before .version 8.1" : "");
+                           most_B < ARGUMENTS_MOST_B ? ", the limit before .version 8.1" : "");
             return;
         }
     }
@@ -301,14 +301,14 @@ static void body_variable(struct px_reader *r, const struct px_variable *variabl
         added->declared_at = name->at;
 }
 
-// Whether a body may declare such variables: ".global" after a space or a sign.
+// Whether a body may declare such variables: ".global" after a space, a sign or a comment.
 static bool may_declare(const char *at, const char *end)
 {
     while (at < end) {
         const char *dot = memchr(at, '.', (size_t)(end - at));
         if (!dot)
             return false;
-        if (strchr(" \t\r\n;{}:", dot[-1]) &&
+        if (strchr(" \t\r\n;{}:/", dot[-1]) &&
             (!strncmp(dot, ".global", 7) || !strncmp(dot, ".const", 6)))
             return true;
         at = dot + 1;
@@ -330,6 +330,8 @@ static void body_variables_read(struct px_reader *r, const struct px_function *f
             px_variables_read(r, linkage, body_variable, NULL);
             continue;
         }
+        if (first && px_debug_skip(r))
+            continue;
         first = px_lex_is(&r->x, "{") || px_lex_is(&r->x, "}") || px_lex_is(&r->x, ";") ||
                 px_lex_is(&r->x, ":");
         px_lex_next(&r->x);

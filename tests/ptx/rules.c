@@ -103,7 +103,7 @@ static void kernels(void)
          "exceed 32764 bytes"},
         {".version 8.0\n.target sm_90\n.entry k(.param .b8 a[4352]) { ret; }",
          ".version 8.0\n.target sm_90\n.entry k(.param .b8 a[4353]) { ret; }", -EINVAL,
-         "exceed 4352 bytes, the most before .version 8.1"},
+         "exceed 4352 bytes, the limit before .version 8.1"},
     };
     CHECK(pairs);
 }
@@ -162,6 +162,10 @@ static void bodies(void)
          "exceeds 2 GiB"},
         {BODY(".global .u32 g; .reg .b32 %r; ld.global.b32 %r, [g];"),
          BODY(".reg .b32 %r; ld.global.b32 %r, [k];"), -EINVAL, "cannot be accessed"},
+        {BODY(".loc 1 5 3\n.global .u32 g; .reg .b32 %r; ld.global.b32 %r, [g];"),
+         BODY(".loc 1 5 3\n.global .u32 g; .global .u32 g;"), -EINVAL, "declared twice"},
+        {BODY(".pragma \"nounroll\";/* c */.const .u32 c=5; .reg .b32 %r; ld.const.b32 %r, [c];"),
+         BODY("/* c */.global .u32 g={1};"), -EINVAL, "no braces"},
         {BODY("ret;"), BODY("nop;"), -ENOEXEC, "line 6: nop: this instruction is not known"},
         {BODY(".reg .b32 %r; add.s32 %r, %r, 1;"), BODY(".reg .b32 %r; add.quick.s32 %r, %r, 1;"),
          -ENOEXEC, "the modifier .quick is not known"},
