@@ -6,9 +6,11 @@
 
 #include <string.h>
 
-#define FILL(type, value)                                                                          \
-    for (int i = 0; i < KN_LANES; i++)                                                             \
-    ((type *)(void *)to)[i] = (type)(value)
+#define FILL(to, type, value)                                                                      \
+    do {                                                                                           \
+        for (int i = 0; i < KN_LANES; i++)                                                         \
+            ((type *)(void *)(to))[i] = (type)(value);                                             \
+    } while (0)
 
 // Writes one value to all lanes of a register.
 static void fill(char *to, char letter, uint64_t value, uint64_t high)
@@ -18,16 +20,16 @@ static void fill(char *to, char letter, uint64_t value, uint64_t high)
         *(uint32_t *)(void *)to = value ? UINT32_MAX : 0;
         break;
     case 'h':
-        FILL(uint16_t, value);
+        FILL(to, uint16_t, value);
         break;
     case 'w':
-        FILL(uint32_t, value);
+        FILL(to, uint32_t, value);
         break;
     case 'l':
-        FILL(uint64_t, value);
+        FILL(to, uint64_t, value);
         break;
     default:
-        FILL(unsigned __int128, (unsigned __int128)high << 64 | value);
+        FILL(to, unsigned __int128, (unsigned __int128)high << 64 | value);
     }
 }
 
@@ -213,18 +215,16 @@ static uint64_t special_of_block(const struct px_block *block, uint32_t special)
 // Addresses in shared memory contain the rank of the block.
 static void fill_rank(const struct px_block *block, char *file)
 {
-    const struct px_decoded *decoded = block->decoded;
+    const struct px_fills *ranks = &block->decoded->ranks;
     const struct px_grid *grid = block->grid;
-    for (uint32_t n = 0; n < decoded->launch.count; n++) {
-        const px_register reg = decoded->launch.registers[n];
+    const uint64_t rank = (uint64_t)block->rank << PX_RANK_SHIFT;
+    for (uint32_t n = 0; n < ranks->count; n++) {
+        const px_register reg = ranks->registers[n];
         const struct px_register_info *r = &grid->program->registers[reg];
-        const uint64_t rank = (uint64_t)block->rank << PX_RANK_SHIFT;
-        char *to = file + decoded->offsets[reg];
-        if (r->fill == PX_FILL_VARIABLE &&
-            grid->program->module->variables[r->index].space == PX_SHARED)
-            fill(to, r->letter, variable_address(grid, r) + rank, 0);
-        else if (r->fill == PX_FILL_WINDOW && r->index == PX_SHARED && r->own)
-            fill(to, r->letter, r->value + (r->generic ? window_of(grid, r->index) : 0) + rank, 0);
+        const uint64_t address = r->fill == PX_FILL_VARIABLE
+                                     ? variable_address(grid, r)
+                                     : r->value + (r->generic ? window_of(grid, r->index) : 0);
+        fill(file + block->decoded->offsets[reg], r->letter, address + rank, 0);
     }
 }
 

@@ -7,6 +7,7 @@
 //     shfl.sync         ──▶ together      waits for the member mask; then the form
 #include "decode.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -109,18 +110,6 @@ static void lay_out(struct decoder *d, const px_register *same)
     for (uint32_t i = 0; i < program->register_count; i++)
         d->out->offsets[i] = d->out->offsets[same[i]];
     d->out->file_B = (uint32_t)at;
-}
-
-static void list_fills(struct decoder *d, px_register *list)
-{
-    struct px_fills *const fills[] = {NULL, &d->out->launch, &d->out->block, &d->out->warp};
-    for (int when = 1; when <= 3; when++) {
-        fills[when]->registers = list;
-        for (uint32_t i = 0; i < d->program->register_count; i++)
-            if ((int)px_fill_time(&d->program->registers[i]) == when)
-                list[fills[when]->count++] = i;
-        list += fills[when]->count;
-    }
 }
 
 static uint32_t offset_of(const struct decoder *d, px_register reg)
@@ -356,7 +345,8 @@ static struct kn_op *put_check_members(const struct decoder *d, const struct px_
     return to + 1;
 }
 
-static void put(struct decoder *d, uint32_t i)
+// Returns the place after its operations.
+static struct kn_op *put(struct decoder *d, uint32_t i)
 {
     const struct px_op *op = &d->program->ops[i];
     struct kn_op *to = &d->out->ops[d->out->at[i]];
@@ -371,7 +361,7 @@ static void put(struct decoder *d, uint32_t i)
         to++;
     }
     if (d->skips[i])
-        return;
+        return to;
     if (is_branched_over(op)) {
         start(op, to, px_op_branch, px_op_branch_some);
         set_guard(d, op, to, true);
@@ -382,31 +372,34 @@ static void put(struct decoder *d, uint32_t i)
     case PX_FORM_TOGETHER:
         start(op, to, px_op_nothing, px_op_together);
         to->a = offset_of(d, op->members);
-        put_form(d, op, put_check_members(d, op, to + 1, to->a));
-        return;
+        to = put_check_members(d, op, to + 1, to->a);
+        put_form(d, op, to);
+        return to + 1;
     case PX_FORM:
-        put_form(d, op, put_check(d, op, to));
-        return;
+        to = put_check(d, op, to);
+        put_form(d, op, to);
+        return to + 1;
     case PX_WARP_BARRIER:
         put_other(d, op, to);
-        put_check_members(d, op, to + 1, to->a);
-        return;
+        return put_check_members(d, op, to + 1, to->a);
     case PX_BRANCH:
         put_branch(d, i, to);
-        return;
+        return to + 1;
     case PX_BRANCH_TABLE:
         put_table(d, i, to);
-        return;
+        return to + 1;
     case PX_CLUSTER_BARRIER:
     case PX_PHASE_WAIT:
         if (check_of(d, op) == px_op_fence)
             to = put_check(d, op, to);
         put_other(d, op, to);
+        to++;
         if (check_of(d, op) == px_op_passed)
-            start(op, to + 1, px_op_passed, px_op_passed);
-        return;
+            start(op, to++, px_op_passed, px_op_passed);
+        return to;
     default:
         put_other(d, op, to);
+        return to + 1;
     }
 }
 
@@ -423,7 +416,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     }
     const uint64_t size_B = sizeof(struct px_decoded) + most * sizeof(struct kn_op) +
                             (count + 1) * (2 * sizeof(uint32_t) + 2 * sizeof(bool)) +
-                            (2ull * program->register_count + more) * sizeof(uint32_t);
+                            (3ull * program->register_count + more) * sizeof(uint32_t);
     struct px_decoded *out = dm_calloc(1, size_B);
     if (!out)
         return NULL;
@@ -437,7 +430,7 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     out->at = (uint32_t *)(out->ops + most);
     out->offsets = out->at + count + 1;
     px_register *fills = out->offsets + program->register_count;
-    d.more = fills + program->register_count;
+    d.more = fills + 2 * (size_t)program->register_count;
     d.acts = d.more + more;
     d.meets = (bool *)(d.acts + count + 1);
     d.skips = d.meets + count + 1;
@@ -457,9 +450,12 @@ static struct px_decoded *decode(const struct px_program *program, unsigned flag
     }
     out->at[count] = out->op_count;
     lay_out(&d, same);
-    list_fills(&d, fills);
-    for (uint32_t i = 0; i < count; i++)
-        put(&d, i);
+    px_fills_list(out, fills);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct kn_op *next = put(&d, i);
+        assert(next == op_at(&d, i + 1)); // ops_for has the same rules
+        (void)next;
+    }
     static const struct px_op end = {.code = PX_EXIT};
     start(&end, &out->ops[out->op_count++], px_op_exit, px_op_exit);
     return out;

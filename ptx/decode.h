@@ -21,6 +21,7 @@ struct px_decoded {
     // Registers that are filled in once for a launch, a block, or a warp. Those of a block and a
     // warp are special registers.
     struct px_fills launch, block, warp;
+    struct px_fills ranks; // of `launch`, those with addresses in the block's own shared memory
 };
 
 enum px_decode_flag {
@@ -31,7 +32,6 @@ enum px_decode_flag {
 // Returns the decoded form of a program, which is made by the first call with these flags (enum
 // px_decode_flag) and lives as long as the program; or NULL if host memory is short. Thread-safe.
 const struct px_decoded *px_decode(const struct px_program *program, unsigned flags);
-// When a register is filled in.
-enum px_fill_time { PX_FILL_NEVER, PX_FILL_LAUNCH, PX_FILL_BLOCK, PX_FILL_WARP };
-enum px_fill_time px_fill_time(const struct px_register_info *r);
+// Lists the registers that are filled in, in memory for twice the registers of the program.
+void px_fills_list(struct px_decoded *decoded, px_register *list);
 void px_decoded_free(struct px_decoded *decoded);

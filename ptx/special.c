@@ -18,18 +18,20 @@ int px_special_find(const char *name, size_t length)
     return -1;
 }
 
-enum px_fill_time px_fill_time(const struct px_register_info *r)
+enum time { NEVER, AT_LAUNCH, AT_BLOCK, AT_WARP };
+
+static enum time time_of(const struct px_register_info *r)
 {
     if (r->fill == PX_FILL_BY_OPS)
-        return PX_FILL_NEVER;
+        return NEVER;
     if (r->fill != PX_FILL_SPECIAL)
-        return PX_FILL_LAUNCH;
+        return AT_LAUNCH;
     switch ((enum px_special)r->index) {
     case PX_SPECIAL_TID_X:
     case PX_SPECIAL_TID_Y:
     case PX_SPECIAL_TID_Z:
     case PX_SPECIAL_WARPID:
-        return PX_FILL_WARP;
+        return AT_WARP;
     case PX_SPECIAL_CTAID_X:
     case PX_SPECIAL_CTAID_Y:
     case PX_SPECIAL_CTAID_Z:
@@ -41,8 +43,33 @@ enum px_fill_time px_fill_time(const struct px_register_info *r)
     case PX_SPECIAL_CLUSTER_CTAID_Z:
     case PX_SPECIAL_CLUSTER_CTARANK:
     case PX_SPECIAL_SMID:
-        return PX_FILL_BLOCK;
+        return AT_BLOCK;
     default:
-        return PX_FILL_LAUNCH;
+        return AT_LAUNCH;
     }
+}
+
+// Whether the register has an address in the block's own shared memory.
+static bool has_rank(const struct px_program *program, const struct px_register_info *r)
+{
+    if (r->fill == PX_FILL_WINDOW)
+        return r->index == PX_SHARED && r->own;
+    return r->fill == PX_FILL_VARIABLE && program->module->variables[r->index].space == PX_SHARED;
+}
+
+void px_fills_list(struct px_decoded *decoded, px_register *list)
+{
+    const struct px_program *program = decoded->program;
+    struct px_fills *const fills[] = {NULL, &decoded->launch, &decoded->block, &decoded->warp};
+    for (int when = AT_LAUNCH; when <= AT_WARP; when++) {
+        fills[when]->registers = list;
+        for (uint32_t i = 0; i < program->register_count; i++)
+            if ((int)time_of(&program->registers[i]) == when)
+                list[fills[when]->count++] = i;
+        list += fills[when]->count;
+    }
+    decoded->ranks.registers = list;
+    for (uint32_t i = 0; i < program->register_count; i++)
+        if (has_rank(program, &program->registers[i]))
+            list[decoded->ranks.count++] = i;
 }
