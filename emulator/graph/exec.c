@@ -138,8 +138,9 @@ static CUresult check_instances(struct em_graph *g, cuuint64_t flags,
 {
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return check_device_launch(g, flags, problem);
-    // "Only one instantiation of the graph may exist at any point in time" (recorded: graph_rules,
-    // conditionals/handle-11).
+    // All instances would share the variables of the graph's handles. The manual is silent; a card
+    // refuses it with CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY (recorded: graph_rules,
+    // conditionals/handle-11), and was not asked with other flags.
     if (g->instances && has_conditional_nodes(g))
         return em_fail(
             CUDA_ERROR_NOT_SUPPORTED,
