@@ -39,7 +39,7 @@ struct decoder {
 
 // ---- registers ----
 
-static uint32_t size_of(char letter)
+uint32_t px_register_size(char letter)
 {
     switch (letter) {
     case 'p':
@@ -103,7 +103,7 @@ static void lay_out(struct decoder *d, const px_register *same)
             if (same[i] != i || (letter == 'p') != predicates)
                 continue;
             d->out->offsets[i] = (uint32_t)at;
-            at += size_of(letter);
+            at += px_register_size(letter);
         }
         at = (at + 63) / 64 * 64;
     }

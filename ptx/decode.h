@@ -32,6 +32,8 @@ enum px_decode_flag {
 // Returns the decoded form of a program, which is made by the first call with these flags (enum
 // px_decode_flag) and lives as long as the program; or NULL if host memory is short. Thread-safe.
 const struct px_decoded *px_decode(const struct px_program *program, unsigned flags);
+// Bytes of a register of a warp, by its letter (px_register_info).
+uint32_t px_register_size(char letter);
 // Lists the registers that are filled in, in memory for twice the registers of the program.
 void px_fills_list(struct px_decoded *decoded, px_register *list);
 void px_decoded_free(struct px_decoded *decoded);

@@ -112,28 +112,12 @@ struct lane_place {
     uint32_t turns_ago, backward; // 0 if there are no other fragments
 };
 
-static uint32_t register_size(char letter)
-{
-    switch (letter) {
-    case 'p':
-        return sizeof(uint32_t);
-    case 'h':
-        return KN_LANES * sizeof(uint16_t);
-    case 'w':
-        return KN_LANES * sizeof(uint32_t);
-    case 'l':
-        return KN_LANES * sizeof(uint64_t);
-    default:
-        return KN_LANES * 2 * sizeof(uint64_t);
-    }
-}
-
 static uint64_t warp_size(const struct px_stall *stall, const struct px_program *program)
 {
     uint64_t size_B = KN_LANES * sizeof(struct lane_place);
     for (uint32_t i = 0; i < program->register_count; i++)
         if (stall->deciding[i])
-            size_B += register_size(program->registers[i].letter);
+            size_B += px_register_size(program->registers[i].letter);
     return size_B;
 }
 
@@ -161,7 +145,7 @@ static char *write_warp(const struct px_stall *stall, const struct px_warp *warp
     for (uint32_t i = 0; i < program->register_count; i++) {
         if (!stall->deciding[i])
             continue;
-        const uint32_t size_B = register_size(program->registers[i].letter);
+        const uint32_t size_B = px_register_size(program->registers[i].letter);
         memcpy(to, warp->w.r + decoded->offsets[i], size_B);
         to += size_B;
     }
