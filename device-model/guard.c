@@ -272,6 +272,10 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
     struct frame *frame = self ? self->innermost : NULL;
     if (by_access && frame) {
         fill_fault(&frame->fault, sig, info, context);
+        // What the kernel would do at the end of the handler. A handler that is in front of this
+        // one may have blocked signals, and a fault that is blocked ends the process.
+        syscall(SYS_rt_sigprocmask, (long)SIG_SETMASK, &((ucontext_t *)context)->uc_sigmask, NULL,
+                8L);
         siglongjmp(frame->back, 1);
     }
 

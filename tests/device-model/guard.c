@@ -255,6 +255,21 @@ static void jumping_handler_after(void)
     passed_on_by(jumping_handler);
 }
 
+// A handler that passes faults on, and blocks signals meanwhile, in front of ours.
+static void blocking_handler_after(void)
+{
+    struct sigaction action = {.sa_sigaction = passing_handler, .sa_flags = SA_SIGINFO};
+    sigset_t now;
+    EXPECT_EQ(dm_guard_init(), 0);
+    sigaddset(&action.sa_mask, SIGUSR1);
+    EXPECT(!sigaction(SIGSEGV, &action, &before_a));
+    for (int i = 0; i < 20; i++)
+        guard_works();
+    EXPECT(calls_b >= 20);
+    sigprocmask(SIG_SETMASK, NULL, &now);
+    EXPECT(!sigismember(&now, SIGSEGV) && !sigismember(&now, SIGUSR1));
+}
+
 // Other people's memory: the guard also works with a thread's signal mask, and below a handler that
 // the program has installed.
 static void foreign(void)
@@ -430,6 +445,7 @@ int main(void)
     if (!THREAD_SANITIZER) {
         RUN(passing_handler_after, 0);
         RUN(jumping_handler_after, 0);
+        RUN(blocking_handler_after, 0);
     }
     RUN(foreign, 0);
     RUN(selfish_handler_after, 0);
