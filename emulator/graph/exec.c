@@ -121,31 +121,18 @@ static CUresult check_device_launch(const struct em_graph *g, cuuint64_t flags,
     return r;
 }
 
-// In the graph or in one that belongs to a node of it.
-static bool has_conditional_nodes(struct em_graph *g)
-{
-    bool has = g->conditional_nodes;
-    for (struct em_graph_node *n = g->first; n && !has; n = n->next) {
-        struct em_graph *inner;
-        for (unsigned i = 0; !has && (inner = em_node_graph(n, i)); i++)
-            has = has_conditional_nodes(inner);
-    }
-    return has;
-}
-
-static CUresult check_instances(struct em_graph *g, cuuint64_t flags,
-                                struct em_plan_problem *problem)
+static CUresult check_flags(const struct em_graph *g, cuuint64_t flags,
+                            struct em_plan_problem *problem)
 {
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return check_device_launch(g, flags, problem);
-    // All instances would share the variables of the graph's handles. The manual is silent; a card
-    // refuses it with CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY (recorded: graph_rules,
-    // conditionals/handle-11), and was not asked with other flags.
-    if (g->instances && has_conditional_nodes(g))
-        return em_fail(
-            CUDA_ERROR_NOT_SUPPORTED,
-            "the graph has conditional nodes and an instance; such a graph can have only "
-            "one instance at a time: destroy that instance first");
+    // One instance works (recorded: graph_moved, priorities/make-3-0-8), but not a second one
+    // (recorded: graph_rules, conditionals/handle-11).
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY && g->conditional_nodes &&
+        g->instances)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY does not support a second "
+                       "instance of a graph with conditional nodes");
     return CUDA_SUCCESS;
 }
 
@@ -195,7 +182,7 @@ CUresult em_graph_instantiate(CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *par
         r = em_fail(CUDA_ERROR_NOT_SUPPORTED,
                     "the graph belongs to a child graph node; instantiate the graph of the node");
     if (!r)
-        r = check_instances(g, params->flags, &problem);
+        r = check_flags(g, params->flags, &problem);
     if (!r)
         r = start_exec(x, g, &problem);
     if (r) {

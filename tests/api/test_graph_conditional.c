@@ -222,35 +222,30 @@ TEST(refused_nodes)
     EXPECT_ONE_SENTENCE(cuGraphInstantiate(&(CUgraphExec){0}, g, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-// Other graphs have as many as one likes. The node may be in a child graph.
-TEST(one_instance_at_a_time)
+// Instances share the variable of a handle. With priorities there can be only one of them.
+TEST(instances)
 {
     start();
-    for (unsigned flags = 0; flags <= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY; flags += 8)
-        for (unsigned inside = 0; inside < 2; inside++) {
-            CUgraph g = new_graph(), child = new_graph();
-            CUgraphNode n;
-            CUgraphExec x, y;
-            if (inside) {
-                MUST(cuGraphAddChildGraphNode(&n, g, NULL, 0, child));
-                MUST(cuGraphChildGraphNodeGetGraph(n, &child));
-            }
-            MUST(cuGraphInstantiate(&x, g, flags));
-            EXPECT_OK(cuGraphInstantiate(&y, g, flags));
-            MUST(cuGraphExecDestroy(y));
-            add_fill(add_conditional(inside ? child : g, CU_GRAPH_COND_TYPE_IF, 1, 1, NULL)[0], 0,
-                     1);
-            EXPECT_ONE_SENTENCE(cuGraphInstantiate(&y, g, flags), CUDA_ERROR_NOT_SUPPORTED);
-            MUST(cuGraphExecDestroy(x));
-            EXPECT_OK(cuGraphInstantiate(&y, g, flags));
-            EXPECT_EQ(run(y), 1000);
-            MUST(cuGraphExecDestroy(y));
-            MUST(cuGraphDestroy(g));
-        }
+    CUgraph g = new_graph();
+    CUgraphExec x, y, with_priorities;
+    add_fill(add_conditional(g, CU_GRAPH_COND_TYPE_IF, 1, 1, NULL)[0], 0, 1);
+    const unsigned priorities = CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+    MUST(cuGraphInstantiate(&x, g, 0));
+    EXPECT_OK(cuGraphInstantiate(&y, g, 0));
+    EXPECT_ONE_SENTENCE(cuGraphInstantiate(&with_priorities, g, priorities),
+                        CUDA_ERROR_NOT_SUPPORTED);
+    EXPECT_EQ(run(x), 1000);
+    EXPECT_EQ(run(y), 1000);
+    MUST(cuGraphExecDestroy(x));
+    MUST(cuGraphExecDestroy(y));
+    EXPECT_OK(cuGraphInstantiate(&with_priorities, g, priorities));
+    EXPECT_EQ(run(with_priorities), 1000);
+    MUST(cuGraphExecDestroy(with_priorities));
+    MUST(cuGraphDestroy(g));
 }
 
 TESTS(CASE(if_and_else), CASE(switch_runs_the_body_of_the_value), CASE(order_of_a_conditional_node),
       CASE(default_value_is_assigned_by_each_launch), CASE(handle_lives_as_long_as_an_instance),
       CASE(nested_bodies), CASE(nesting_has_a_limit), CASE(child_graph_in_a_body),
       CASE(captured_body), CASE(update_of_a_body), CASE(update_of_the_default), CASE(refused_nodes),
-      CASE(one_instance_at_a_time))
+      CASE(instances))
