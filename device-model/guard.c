@@ -272,7 +272,7 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
     struct frame *frame = self ? self->innermost : NULL;
     if (by_access && frame) {
         fill_fault(&frame->fault, sig, info, context);
-        // What the kernel would do at the end of the handler. A handler that is in front of this
+        // As the kernel does at the end of the handler. A handler that is in front of this
         // one may have blocked signals, and a fault that is blocked ends the process.
         syscall(SYS_rt_sigprocmask, (long)SIG_SETMASK, &((ucontext_t *)context)->uc_sigmask, NULL,
                 8L);
@@ -293,8 +293,8 @@ __attribute__((no_sanitize("address", "thread"))) static void on_fault(int sig, 
 #else
     bool outermost = false;
 #endif
-    // A handler that passes the fault on runs deeper in the stack, and usually passes on what it
-    // got from the kernel.
+    // A handler that passes the fault on runs deeper in the stack, and usually passes on the
+    // kernel's arguments.
     bool same = own && (before.info == info || before.context == context) &&
                 (uintptr_t)cfa < (uintptr_t)before.cfa;
     outermost |= !same && (own || fresh);

@@ -6,8 +6,8 @@
 //     │ variables │ frames of functions ──▶      ◀── alloca │
 //                                                ▲ top      ▲ the end of the stack
 //
-// The top is a register that all functions share. A function gives what it has allocated back when
-// it returns.
+// The top is a register that all functions share. A function gives its allocations back when it
+// returns.
 #include <string.h>
 
 #include "lower_state.h"

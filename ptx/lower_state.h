@@ -37,7 +37,7 @@ struct px_lower {
 
 // The module's texts contain alloca. Precondition: the module's lock is held.
 bool px_stack_is_used(struct px_module *module);
-// Around a program, and around each function: what it allocates is given back.
+// Around a program, and around each function: its allocations are given back.
 void px_stack_start(struct px_lower *l);
 px_register px_stack_enter(struct px_lower *l);
 void px_stack_leave(struct px_lower *l, px_register saved);

@@ -161,8 +161,10 @@ static bool allocate(struct px_stall *stall, struct px_block *const *blocks, uin
         return false;
     stall->size_B = count * blocks[0]->warp_count * warp_size(stall, program);
     stall->now = dm_alloc(2 * stall->size_B);
+    if (!stall->now)
+        return false;
     stall->kept = stall->now + stall->size_B;
-    return stall->now;
+    return true;
 }
 
 bool px_stall_round(struct px_stall *stall, struct px_block *const *blocks, uint32_t count)

@@ -16,8 +16,7 @@
 // it: an overlooked deadlock is reported by watch.h, but a false one ends a good kernel.
 //
 // The state of the last round whose number is a power of two is kept, so a cycle of any length is
-// found (Brent's algorithm). If a counter eventually ends the loop, no state
-// repeats.
+// found (Brent's algorithm). If a counter eventually ends the loop, no state repeats.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +36,7 @@ struct px_stall {
 // run for a turn. Returns whether they will never end. Without host memory, no deadlock is found.
 bool px_stall_round(struct px_stall *stall, struct px_block *const *blocks, uint32_t count);
 void px_stall_finish(struct px_stall *stall);
-// Describes the deadlock as the grid's failure: which threads wait for what.
+// Describes the deadlock as the grid's failure: each group of threads and its barrier.
 void px_stall_fail(struct px_block *const *blocks, uint32_t count);
 // Counts the operations before each one, and before the end, that may be progress: those that have
 // an effect on others, or read something that others can change except the shared memory of the

@@ -47,7 +47,7 @@ struct px_step {
     const uint32_t *offsets; // of registers
 };
 
-// px_host.stepper: what the debugger of a launch does.
+// px_host.stepper: the debugger of a launch.
 struct px_stepper {
     void *context; // for the functions below
     // The warp of a block to be stepped, or PX_NONE. Called when the block starts.

@@ -157,7 +157,7 @@ static void message_push(struct em_message *m, bool held)
 
 void em_message_begin(struct em_message *m)
 {
-    assert(!em_self.message || !em_self.message->held); // it would report what should be held
+    assert(!em_self.message || !em_self.message->held); // it would report held text
     message_push(m, false);
 }
 

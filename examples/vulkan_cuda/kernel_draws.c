@@ -5,7 +5,7 @@
 //   kernel_draws [picture.png]
 //
 // On every device level 0 is equal to the picture computed on the CPU, a texel of the smaller
-// levels differs from it by at most 1, and what Vulkan samples by at most FILTER_MOST.
+// levels differs from it by at most 1, and Vulkan's samples by at most FILTER_MOST.
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>

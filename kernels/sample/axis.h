@@ -19,7 +19,7 @@ struct kn_axis_rule {
     bool normalized;
     int32_t offset;    // in texels
     int32_t shift_256; // in 1/256 of a texel, for linear filters
-    bool unclamped;    // leave indices outside as they are: the caller knows what lies there
+    bool unclamped;    // leave indices outside as they are: the caller has texels there
 };
 
 // Coordinates are fixed-point numbers. Normalised ones have as many bits after the point as the

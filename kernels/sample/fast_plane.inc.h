@@ -92,7 +92,7 @@ KN_INLINE void scale_texels(const uint32_t *bits, int32_t *fixed, int bits_kept)
     }
 }
 
-// Applies the address mode to indices that are at most one texel outside of what a mode allows.
+// Applies the address mode to indices that are at most one texel outside of the mode's range.
 static void axis_wrap(int32_t *index, int32_t *out, int32_t size, enum kn_address address)
 {
     const bool border = address == KN_ADDRESS_BORDER;

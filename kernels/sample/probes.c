@@ -2,7 +2,7 @@
 // Anisotropic filters. A fetch whose gradients span a long ellipse takes its level from the shorter
 // axis, and several samples along the longer one:
 //
-//     ratio r = longer / shorter axis, at most what maxAnisotropy allows
+//     ratio r = longer / shorter axis, at most maxAnisotropy
 //
 //     1 < r <= 2   two samples of the same weight; their distance grows with r to a texel
 //

@@ -43,7 +43,7 @@ static inline CUresult add(CUlinkState state, const char *name, const char *text
     return cuLinkAddData(state, CU_JIT_INPUT_PTX, to, strlen(to) + 1, name, 0, NULL, NULL);
 }
 
-// What the kernel of an image writes.
+// The value that the kernel of an image writes.
 static inline unsigned run(const void *image)
 {
     CUmodule m = ptx_load(image);

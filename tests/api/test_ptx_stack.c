@@ -138,7 +138,7 @@ TEST(recursion_too_deep)
     expect_words("calls are too deep for the stack of 16384 bytes (CU_LIMIT_STACK_SIZE", __LINE__);
 }
 
-// More than the limit's default is enough for what did not fit.
+// With a larger limit, the calls of the previous test fit.
 TEST(raised_limit)
 {
     ptx_start();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that the drawings of warps in the manual are what `cardless step` prints.
+"""Compares the drawings of warps in the manual with the output of `cardless step`.
 
   steps.py CARDLESS ROOT PROGRAM… [--write]
 

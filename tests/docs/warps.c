@@ -80,7 +80,7 @@ static const char loop[] = HEAD ".visible .entry loop(.param .u64 out)\n"
                                 "    ret;\n"
                                 "}\n";
 
-// The upper lanes compute what the lower lanes read after a barrier.
+// The upper lanes compute values that the lower lanes read after a barrier.
 static const char barrier[] = HEAD ".visible .entry barrier(.param .u64 out)\n"
                                    "{\n"
                                    "    .reg .pred %upper;\n"

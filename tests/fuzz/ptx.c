@@ -29,7 +29,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-// ---- what kernels use ----
+// ---- objects that kernels use ----
 
 struct objects {
     CUdeviceptr memory;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texts that have one of each part of PTX: what the mutator of PTX begins with, beside kernels of
-// random statements.
+// The first texts of the mutator of PTX, beside kernels of random statements: one of each part of
+// PTX.
 #include "ptx_mutate.h"
 
 #define HEAD ".version 8.5\n.target sm_90\n.address_size 64\n"

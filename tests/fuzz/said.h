@@ -19,7 +19,7 @@ static inline void said_start(void)
     setenv("CARDLESS_DIAGNOSTICS", setting, 1);
 }
 
-// Forgets what has been said.
+// Forgets the messages so far.
 static inline void said_forget(void)
 {
     FUZZ_CHECK(!ftruncate(said_file, 0), "ftruncate");

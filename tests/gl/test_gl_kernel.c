@@ -142,7 +142,7 @@ static void sample_level(GLuint program, int level, unsigned width, unsigned hei
     glDeleteTextures(1, &target);
 }
 
-// OpenGL sees in level 2 what the kernel wrote there, and in its neighbours what they had before.
+// OpenGL sees the kernel's texels in level 2, and the old ones in its neighbours.
 TEST(opengl_samples_what_a_kernel_wrote)
 {
     enum { WRITTEN = 2, MARK = 7 };

@@ -199,7 +199,7 @@ def arrays_of(arguments, gradients):
 
 
 def reference():
-    """What the kernels leave in their arrays, by warp's CPU."""
+    """The arrays after the kernels, by warp's CPU."""
     results = []
     for kernel, dim, arguments, gradients in cases():
         wp.launch(kernel, dim=dim, inputs=arguments, adj_inputs=gradients,

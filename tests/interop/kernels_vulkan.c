@@ -113,7 +113,7 @@ TEST(kernel_filters_an_image)
     end();
 }
 
-// Vulkan sees in level 2 what the kernel wrote there, and in its neighbours what they had before.
+// Vulkan sees the kernel's texels in level 2, and the old ones in its neighbours.
 TEST(vulkan_samples_what_a_kernel_wrote)
 {
     enum { WRITTEN = 2, MARK = 7 };

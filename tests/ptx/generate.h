@@ -14,8 +14,8 @@ enum {
     GENERATE_REGISTERS_B = 176 // of GENERATE_OWN_B; the rest is for statements
 };
 
-// Text that grows in `size_B` bytes and always ends with a 0. What does not fit is left out, and
-// `full` is set.
+// Text that grows in `size_B` bytes and always ends with a 0. If a piece does not fit, it is left
+// out, and `full` is set.
 struct generated {
     char *at;
     size_t size_B, used;

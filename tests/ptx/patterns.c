@@ -21,7 +21,7 @@ static int failures;
         }                                                                                          \
     } while (0)
 
-// What the kernel reads and writes.
+// The memory that the kernel reads and writes.
 struct work {
     uint32_t from[LANES], to[LANES]; // offsets in `data`, and in `stored`
     uint64_t shared[LANES], global[LANES];
