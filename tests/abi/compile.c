@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Compiled in every language that a program may be written in: the headers alone give neither
 // warnings nor errors.
+#include <builtin_types.h>
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
+#include <library_types.h>
 #if __has_include(<GL/gl.h>)
 #include <cudaGL.h>
 #include <cudaGLTypedefs.h>

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unnamed.h"
+#include "uuid.h"
+
 /* Calling conventions: those of the API and of callbacks. */
 #ifndef CUDAAPI
 #ifdef _WIN32
@@ -19,13 +22,6 @@
 #define CUDA_CB __stdcall
 #else
 #define CUDA_CB
-#endif
-
-/* Structures with unnamed members are C11; this lets strict C99 programs include them too. */
-#ifdef __GNUC__
-#define CARDLESS_UNNAMED __extension__
-#else
-#define CARDLESS_UNNAMED
 #endif
 
 /* Addresses of the device are integers, never pointers: host code cannot dereference one by
@@ -72,13 +68,6 @@ typedef struct CUuserObject_st *CUuserObject;
 typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUasyncCallbackEntry_st *CUasyncCallbackHandle;
-
-#ifndef CU_UUID_HAS_BEEN_DEFINED
-#define CU_UUID_HAS_BEEN_DEFINED
-typedef struct CUuuid_st {
-    char bytes[16];
-} CUuuid;
-#endif
 
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
