@@ -30,12 +30,13 @@ toyError toy_readable(const char *argument, const void *pointer, int64_t count, 
     return count < 0 ? toyErrorUnreadable : toySuccess;
 }
 
-toyError toy_unsupported(const struct em_entry *entry, bool *said)
+toyError toy_unsupported(const struct toy_entry *entry, bool *said)
 {
     return toyErrorMissing;
 }
 
-toyError toy_body_open_stream(const struct em_entry *entry, toyQueue handle, struct toy_queue **out)
+toyError toy_body_open_stream(const struct toy_entry *entry, toyQueue handle,
+                              struct toy_queue **out)
 {
     uintptr_t number = (uintptr_t)handle;
     if (number >= sizeof queues / sizeof *queues)
@@ -55,7 +56,7 @@ bool toy_handle_text(unsigned type, uint64_t handle, char *out, size_t size)
     return true;
 }
 
-void toy_trace(const struct em_entry *entry, toyError result, const uint64_t *values,
+void toy_trace(const struct toy_entry *entry, toyError result, const uint64_t *values,
                struct em_text *before)
 {
     struct em_arguments a = {entry->description, entry->first_argument, entry->arguments, values};

@@ -9,13 +9,13 @@
 #include "toy_bodies.h"
 #include "toy_exports.h"
 
-#define EM_EXPORT __attribute__((visibility("default")))
+#define TOY_EXPORT __attribute__((visibility("default")))
 #define toy_unlikely(x) __builtin_expect(!!(x), 0)
 enum { EM_CAPTURE_NODE = 1 };
 
 extern const struct em_description toy_body_description;
 
-struct em_entry {
+struct toy_entry {
     const char *name;
     const struct em_description *description;
     uint32_t first_argument, arguments;
@@ -23,7 +23,7 @@ struct em_entry {
 };
 
 struct toy_thread {
-    const struct em_entry *entry;
+    const struct toy_entry *entry;
 };
 struct toy_queue {
     int packed;
@@ -33,15 +33,15 @@ struct toy_queue {
 extern bool toy_tracing;
 struct toy_thread *toy_thread(void);
 
-static inline const struct em_entry *toy_begin(struct toy_thread *self,
-                                               const struct em_entry *entry)
+static inline const struct toy_entry *toy_begin(struct toy_thread *self,
+                                                const struct toy_entry *entry)
 {
-    const struct em_entry *outer = self->entry;
+    const struct toy_entry *outer = self->entry;
     self->entry = entry;
     return outer;
 }
 
-static inline toyError toy_end(struct toy_thread *self, const struct em_entry *outer, toyError r)
+static inline toyError toy_end(struct toy_thread *self, const struct toy_entry *outer, toyError r)
 {
     self->entry = outer;
     return r;
@@ -55,10 +55,10 @@ static inline toyQueue toy_per_thread(toyQueue queue)
 toyError toy_need_awake(const struct toy_thread *self);
 toyError toy_null(const char *argument);
 toyError toy_readable(const char *argument, const void *pointer, int64_t count, size_t size_B);
-toyError toy_unsupported(const struct em_entry *entry, bool *said);
-toyError toy_body_open_stream(const struct em_entry *entry, toyQueue handle,
+toyError toy_unsupported(const struct toy_entry *entry, bool *said);
+toyError toy_body_open_stream(const struct toy_entry *entry, toyQueue handle,
                               struct toy_queue **out);
 void toy_stream_put(struct toy_queue *queue);
 bool toy_handle_text(unsigned type, uint64_t handle, char *out, size_t size);
-void toy_trace(const struct em_entry *entry, toyError result, const uint64_t *values,
+void toy_trace(const struct toy_entry *entry, toyError result, const uint64_t *values,
                struct em_text *before);

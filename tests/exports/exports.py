@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: MIT
 """Compares the names that a library exports with a list.
 
-    exports.py LIBRARY LIST
+    exports.py LIBRARY LIST [VERSION]
 
-The library exports every name of the list (names.txt: the driver's; layer_names.txt: the Vulkan
-layer's), Cardless's own names, which begin with "cardless", and nothing else. No name has a
-version.
+The library exports every name of the list (names.txt: the driver's; runtime_names.txt: those of
+NVIDIA's runtime, as recorded; layer_names.txt: the Vulkan layer's), Cardless's own names, which
+begin with "cardless", and nothing else. No name has a version, unless VERSION is given: all names
+of the list have that one.
 """
 import shutil
 import subprocess
 import sys
 
-library, names = sys.argv[1:]
+library, names, *version = sys.argv[1:]
 if not shutil.which('nm'):
     print('no nm on this machine')
     sys.exit(77)
@@ -20,7 +21,10 @@ command = ['nm', '-D', '--defined-only', '--with-symbol-versions', library]
 out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
 have = {line.split()[-1] for line in out.splitlines()}
 want = set(open(names, encoding='utf-8').read().split())
-versioned = sorted(n for n in have if '@' in n)
+if version:
+    want = {f'{n}@@{version[0]}' for n in want}
+    have.discard(version[0])  # some nm's list the version as a symbol
+versioned = sorted(n for n in have - want if '@' in n)
 missing = sorted(want - have)
 extra = sorted(n for n in have - want if not n.startswith('cardless') and '@' not in n)
 for problem, found in (('missing', missing), ('not in the list', extra),

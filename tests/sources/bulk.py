@@ -22,7 +22,7 @@ import re
 import sys
 from pathlib import Path
 
-ROOMS = ('api', 'emulator', 'device-model', 'vulkan-layer')
+ROOMS = ('api', 'emulator', 'device-model', 'runtime', 'vulkan-layer')
 MOVERS = {'memcpy', 'memmove', 'memset', 'mempcpy', 'memccpy', 'memset_explicit', 'wmemcpy',
           'wmemmove', 'wmemset', 'bcopy', 'bzero', 'explicit_bzero', 'swab', 'strncpy', 'stpncpy'}
 CALLS = {'read', 'write', 'pread', 'pwrite', 'pread64', 'pwrite64', 'readv', 'writev', 'preadv',

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-ROOMS = ['kernels', 'device-model', 'ptx', 'emulator', 'api', 'vulkan-layer']
+ROOMS = ['kernels', 'device-model', 'ptx', 'emulator', 'api', 'runtime', 'vulkan-layer']
 READS = re.compile(r'\b(secure_)?getenv\(|\benviron\b')
 # Looks for the names of settings, to say that they are misspelt or ignored.
 NAMES_ONLY = 'variable = environ; variable && *variable; variable++'

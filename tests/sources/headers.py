@@ -21,7 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-FOLDERS = ['kernels', 'device-model', 'ptx', 'emulator', 'api', 'vulkan-layer', 'tools', 'tests']
+FOLDERS = ['kernels', 'device-model', 'ptx', 'emulator', 'api', 'runtime', 'vulkan-layer', 'tools',
+           'tests']
 PUBLIC = 'include'
 # Left out: programs that ran on the card, which stay as they were.
 EXCEPT = 'tests/silicon/probes/'

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-ROOMS = ['kernels', 'device-model', 'ptx', 'emulator', 'api', 'lib', 'vulkan-layer']
+ROOMS = ['kernels', 'device-model', 'ptx', 'emulator', 'api', 'runtime', 'lib', 'vulkan-layer']
 TYPES = ['struct dm_mutex', 'pthread_mutex_t', 'pthread_rwlock_t', 'pthread_spinlock_t',
          'pthread_cond_t', 'pthread_once_t', 'pthread_barrier_t', 'sem_t', 'atomic_flag', 'mtx_t',
          'cnd_t', 'once_flag']

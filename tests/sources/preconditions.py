@@ -13,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 
-ROOMS = ['device-model', 'ptx', 'emulator', 'vulkan-layer']
+ROOMS = ['device-model', 'ptx', 'emulator', 'runtime', 'vulkan-layer']
 STATED = re.compile(r'precondition(?P<all> of (?:all|both|everything)[^:]*)?: (?P<mutex>[\w.]+) '
                     r'(?P<not>not )?held', re.IGNORECASE)
 EITHER = re.compile(r'em_lock (?:may|need not) be held')

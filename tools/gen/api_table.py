@@ -47,7 +47,8 @@ def main():
     table = Table(a.table)
     generator = entries.Generator(table)
     if a.entries:
-        facts = os.path.join(table.folder, table.dialect.one('facts'))
+        facts = table.dialect.one('facts')
+        facts = facts and os.path.join(table.folder, facts)
         try:
             generator.write_entries(a.entries, facts, a.root)
         except ValueError as e:

@@ -13,7 +13,8 @@ class Generator:
     def __init__(self, table):
         self.table, self.dialect = table, table.dialect
         self.h = self.dialect.helpers  # prefix of the functions that wrappers call
-        self.stream_struct = self.dialect.one('streamtype')
+        self.stream_struct = self.dialect.one('streamtype')  # None: bodies get plain handles
+        self.shapes = None  # the types of arguments, if the dialect has `facts`: for the trace
 
     # ---- exported functions
 
@@ -62,22 +63,37 @@ class Generator:
             handle = f'({handle} ? *{handle} : NULL)'
         return f'{self.h}_per_thread({handle})' if twin == 'ptsz' else handle
 
+    def default_stream(self, twin):
+        _, legacy, per_thread = self.dialect.values['stream']
+        return per_thread if twin else legacy
+
     def streams(self, row, target, twin):
         """(variable, handle) of the streams that the wrapper resolves."""
+        if not self.stream_struct:
+            return []
         out = [(f'{a.name}_stream', self.stream_handle(a, twin)) for a in row.streams]
         if self.table.takes_default_stream(target):
-            _, legacy, per_thread = self.dialect.values['stream']
-            out.append(('default_stream', per_thread if twin else legacy))
+            out.append(('default_stream', self.default_stream(twin)))
         return out
 
-    def call_lines(self, row, target, twin, streams):
+    def given(self, row, target, twin):
+        """What the body gets."""
         given = []
         for a in row.arguments:
-            given.append(f'{a.name}_stream' if a.stream else a.name)
+            if not a.stream:
+                given.append(a.name)
+            elif not self.stream_struct:
+                given.append(self.stream_handle(a, twin))
+            else:
+                given.append(f'{a.name}_stream')
             if a.handle_too:
                 given.append(self.stream_handle(a, twin))
         if self.table.takes_default_stream(target):
-            given.append('default_stream')
+            given.append('default_stream' if self.stream_struct else self.default_stream(twin))
+        return ', '.join(given)
+
+    def call_lines(self, row, target, twin, streams):
+        given = self.given(row, target, twin)
         lines = self.readable_lines(row)
         if not streams:
             lines += self.capture_lines(row)
@@ -87,7 +103,7 @@ class Generator:
             lines += ['    if (!r)',
                       f'        r = {self.dialect.body}open_stream(&entry, {handle}, &{stream});']
         body = f'{self.dialect.body}{target.name}'
-        lines += ['    if (!r)', f'        r = {body}({", ".join(given)});']
+        lines += ['    if (!r)', f'        r = {body}({given});']
         for stream, _ in reversed(streams):
             lines += [f'    if ({stream})', f'        {self.h}_stream_put({stream});']
         if 'own' in row.checks:
@@ -123,22 +139,34 @@ class Generator:
                 f'    if ({self.h}_unlikely({self.h}_tracing))',
                 f'        before = {self.h}_trace_before(&entry, (const uint64_t[]){{{values}}});']
 
-    def wrapper(self, row, name, twin):
-        implemented, target = self.table.implemented(row), self.table.body(row)
-        first, count = self.shapes.arguments(row)
-        capture = ' | '.join(f'EM_CAPTURE_{c.upper()}' for c in row.capture or []) or '0'
-        streams = self.streams(row, target, twin) if implemented else []
-        lines = [f'EM_EXPORT {self.dialect.result} {name}({row.c_arguments()})', '{',
-                 f'    static const struct em_entry entry = {{"{name}", &{self.dialect.body}'
-                 f'description, {first}, {count}, {capture}}};']
-        if not implemented:
+    def wrapper_head(self, row, name):
+        """The first lines of an exported function, up to the entry that describes it."""
+        facts = ''
+        if self.shapes:
+            first, count = self.shapes.arguments(row)
+            capture = ' | '.join(f'EM_CAPTURE_{c.upper()}' for c in row.capture or []) or '0'
+            facts = f', &{self.dialect.body}description, {first}, {count}, {capture}'
+        lines = [f'{self.h.upper()}_EXPORT {row.result}{name}({row.c_arguments()})', '{',
+                 f'    static const struct {self.h}_entry entry = {{"{name}"{facts}}};']
+        if not self.table.implemented(row):
             lines.append('    static bool said;')
+        return lines
+
+    def begin_lines(self):
+        return [f'    struct {self.h}_thread *self = {self.h}_thread();',
+                f'    const struct {self.h}_entry *outer = {self.h}_begin(self, &entry);']
+
+    def wrapper(self, row, name, twin):
+        if not row.gives_error:
+            return self.plain_wrapper(row, name, twin)
+        implemented, target = self.table.implemented(row), self.table.body(row)
+        streams = self.streams(row, target, twin) if implemented else []
+        lines = self.wrapper_head(row, name)
         for stream, _ in streams:
             lines.append(f'    struct {self.stream_struct} *{stream} = NULL;')
-        lines += [f'    struct {self.h}_thread *self = {self.h}_thread();',
-                  f'    const struct em_entry *outer = {self.h}_begin(self, &entry);',
-                  f'    {self.dialect.result} r = {self.dialect.success};']
-        lines += self.before_lines(row)
+        lines += self.begin_lines() + [f'    {self.dialect.result} r = {self.dialect.success};']
+        if self.shapes:
+            lines += self.before_lines(row)
         for check in row.checks:
             if check not in ('own', 'stream'):
                 lines += self.check_lines(row, check)
@@ -148,8 +176,28 @@ class Generator:
             lines += self.call_lines(row, target, twin, streams)
         else:
             lines += ['    if (!r)', f'        r = {self.h}_unsupported(&entry, &said);']
-        lines += self.trace_lines(row)
-        lines += [f'    return {self.h}_end(self, outer, r);', '}']
+        if self.shapes:
+            lines += self.trace_lines(row)
+        end = 'end_quietly' if 'quiet' in row.flags else 'end'
+        lines += [f'    return {self.h}_{end}(self, outer, r);', '}']
+        return '\n'.join(lines) + '\n'
+
+    def plain_wrapper(self, row, name, twin):
+        """A call that returns something else than an error, or nothing."""
+        lines = self.wrapper_head(row, name) + self.begin_lines()
+        error, void = self.dialect.success, row.result == 'void '
+        if self.table.implemented(row):
+            given = self.given(row, row, twin)
+            value = '' if void else f'{row.result}value = '
+            lines.append(f'    {value}{self.dialect.body}{row.name}({given});')
+            value = '' if void else 'value'
+        else:
+            lines.append(f'    {self.dialect.result} r = {self.h}_unsupported(&entry, &said);')
+            error, type_ = 'r', row.result.strip()
+            value = 'NULL' if '*' in type_ else '' if void else \
+                f'({type_}){{0}}' if type_.startswith('struct') else f'({type_})r'
+        lines.append(f'    {self.h}_end(self, outer, {error});')
+        lines += ([f'    return {value};'] if value else []) + ['}']
         return '\n'.join(lines) + '\n'
 
     def describe(self, facts, root):
@@ -161,7 +209,7 @@ class Generator:
         return self.shapes.named_type(self.dialect.result)
 
     def write_entries(self, folder, facts, root):
-        result = self.describe(facts, root)
+        result = self.describe(facts, root) if facts else None
         per_part = -(-len(self.table.rows) // PARTS)
         includes = ''.join(f'#include "{h}"\n' for h in self.dialect.values['entry'])
         for part in range(PARTS):
@@ -170,6 +218,8 @@ class Generator:
                 for name, twin in row.exported():
                     text += '\n' + self.wrapper(row, name, twin)
             write(os.path.join(folder, f'entry_{part}.c'), text)
+        if not facts:
+            return
         if self.rules.unused():
             raise ValueError('rules that match nothing: ' + ', '.join(self.rules.unused()))
         text = self.table.notice() + write_shapes(self.shapes, self.dialect, result)
@@ -182,7 +232,7 @@ class Generator:
             ''.join(f'#include "{h}"\n' for h in self.dialect.types) + '\n'
 
     def prototype(self, row, name):
-        return f'{self.dialect.result} {name}({row.c_arguments()});\n'
+        return f'{row.result}{name}({row.c_arguments()});\n'
 
     def exports(self):
         """Prototypes of the exported functions."""
@@ -204,10 +254,12 @@ class Generator:
             text += f'#define {body.upper()}HAS_{row.name} {int(has)}\n'
             if not has:
                 continue
-            arguments = [a.body_text(f'struct {self.stream_struct}') for a in row.arguments]
+            struct = self.stream_struct and f'struct {self.stream_struct}'
+            arguments = [a.body_text(struct) for a in row.arguments]
             if self.table.takes_default_stream(row):
-                arguments.append(f'struct {self.stream_struct} *default_stream')
-            text += f'{result} {body}{row.name}({", ".join(arguments) or "void"});\n'
+                kind = f'{struct} *' if struct else f'{self.dialect.stream_type} '
+                arguments.append(f'{kind}default_stream')
+            text += f'{row.result}{body}{row.name}({", ".join(arguments) or "void"});\n'
             if 'own' in row.checks:
                 own = ', '.join(a.text for a in row.arguments if not a.stream)
                 text += f'{result} {body}check_{row.name}({own});\n'

@@ -31,7 +31,7 @@ DEPRECATED = '''#if defined(__CUDA_API_VERSION_INTERNAL) || defined(CUDA_ENABLE_
 
 
 def prototype(table, row, name, prefix=''):
-    return f'{prefix}{table.dialect.result} {name}({row.c_arguments()});'
+    return f'{prefix}{row.result}{name}({row.c_arguments()});'
 
 
 def public(table, header):

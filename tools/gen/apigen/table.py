@@ -8,7 +8,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 ANSWERS = ('unsupported', 'impl', 'same', 'narrow', 'declared')
 CAPTURE = ('node', 'legacy', 'never', 'unsafe', 'query')
-FLAGS = ('ptsz', 'ptds', 'default', 'inside', 'old', 'deprecated', 'is', 'as')
+FLAGS = ('ptsz', 'ptds', 'default', 'inside', 'quiet', 'old', 'deprecated', 'is', 'as')
+COLUMNS = ('answer', 'name', 'since', 'checks', 'capture', 'flags', 'arguments')
 
 
 class Dialect:
@@ -17,7 +18,7 @@ class Dialect:
     KEYS = {'prefix': 1, 'result': 1, 'success': 1, 'body': 1, 'helpers': 1, 'entry': None,
             'types': None, 'headers': None, 'stream': 3, 'streamtype': 1, 'check': None,
             'handletext': 1, 'objects': 1, 'firsttwin': 1, 'internal': 1, 'node': 1, 'procs': 1,
-            'facts': 1}
+            'facts': 1, 'columns': None}
 
     def __init__(self):
         self.values, self.checks = {}, {}
@@ -39,6 +40,10 @@ class Dialect:
         if key.startswith('_') or key not in self.KEYS:
             raise AttributeError(key)
         return self.values[key] if self.KEYS[key] is None else self.one(key)
+
+    @property
+    def columns(self):
+        return self.values.get('columns', COLUMNS)
 
     @property
     def stream_type(self):
@@ -98,8 +103,8 @@ class Argument:
         return '*' not in self.type and declarations.resolve(self.type) in declarations.records
 
     def body_text(self, stream_struct):
-        """The parameter of the body."""
-        if not self.stream:
+        """The parameter of the body. Without a struct, it is the plain handle."""
+        if not self.stream or not stream_struct:
             return self.text
         handle = f', {self.stream_type} {self.name}_handle' if self.handle_too else ''
         return f'{stream_struct} *{self.name}{handle}'
@@ -120,14 +125,19 @@ def split_arguments(text):
 
 class Row:
     def __init__(self, line, chapter, header, dialect):
-        columns = [c.strip() for c in line.split('|')]
-        if len(columns) != 7:
-            raise ValueError('a row has 7 columns')
-        self.answer, self.name, since, checks, capture, flags, arguments = columns
+        words = [c.strip() for c in line.split('|')]
+        if len(words) != len(dialect.columns):
+            raise ValueError(f'a row has {len(dialect.columns)} columns')
+        given = dict(zip(dialect.columns, words))
+        self.answer, name, since, checks, capture, flags, arguments = \
+            [given.get(c, '-') for c in COLUMNS]
+        self.result, self.name = re.fullmatch(r'(.*?)(\w*)', name).groups()
+        self.gives_error = not self.result
+        self.result = self.result or dialect.result + ' '
         self.chapter, self.header = chapter, header
         if self.answer not in ANSWERS:
             raise ValueError(f'unknown answer "{self.answer}"')
-        if not re.fullmatch(dialect.prefix + r'[A-Z]\w*', self.name):
+        if not re.fullmatch('(__)?' + dialect.prefix + r'[A-Z]\w*', self.name):
             raise ValueError(f'"{self.name}" does not begin with {dialect.prefix}')
         self.since = None if since == '-' else int(since)
         self.checks = [] if checks == '-' else checks.split()
@@ -150,16 +160,16 @@ class Row:
             self.arguments = [Argument(a, dialect.stream_type) for a in split_arguments(arguments)]
         self.base = re.sub(r'_v\d$', '', self.name)
         self.streams = [a for a in self.arguments if a.stream]
-        self.check()
+        self.check(dialect)
 
-    def check(self):
+    def check(self, dialect):
         names = [a.name for a in self.arguments]
         for a in self.arguments:
             if a.count and a.count.lstrip('*') not in names:
                 raise ValueError(f'{a.name}[{a.count}]: there is no such argument')
         if any(a.mark for a in self.arguments) != ('null' in self.checks):
             raise ValueError('`null` is among the checks if and only if an argument is marked')
-        if bool(self.streams) != ('stream' in self.checks):
+        if dialect.one('streamtype') and bool(self.streams) != ('stream' in self.checks):
             raise ValueError('`stream` is among the checks if and only if a stream is marked')
         if (self.answer in ('same', 'narrow')) != ('as' in self.flags):
             raise ValueError('`same` and `narrow` go with as=NAME')
@@ -167,6 +177,8 @@ class Row:
             raise ValueError('a row without a prototype cannot be implemented')
         if 'ptsz' in self.flags and not self.streams and 'inside' not in self.flags:
             raise ValueError('a `_ptsz` twin needs a stream argument')
+        if not self.gives_error and self.checks:
+            raise ValueError('a call that returns no error makes no checks')
 
     @property
     def twin(self):

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Loads the driver.
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "error.h"
+
+struct rt_cu rt_cu;
+enum rt_driver_state rt_driver_state;
+
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+static void *library;
+
+// Stands for a function that the driver lacks. On the ABIs that CUDA runs on, the caller removes
+// the arguments, so one function serves for all.
+static CUresult driver_lacks(void)
+{
+    return (CUresult)cudaErrorCallRequiresNewerDriver;
+}
+
+#define STRING_OF(name) #name
+#define STRING(name) STRING_OF(name)
+
+static void driver_load(void)
+{
+    library = dlopen("libcuda.so.1", RTLD_NOW);
+#define RT_CU(name)                                                                                \
+    {                                                                                              \
+        void *symbol = library ? dlsym(library, STRING(name)) : NULL;                              \
+        rt_cu.name = (__typeof__(rt_cu.name))(symbol ? symbol : (void *)driver_lacks);             \
+    }
+#include "driver_functions.def"
+#undef RT_CU
+}
+
+bool rt_driver_is_loaded(void)
+{
+    pthread_once(&load_once, driver_load);
+    return library;
+}
+
+void *rt_driver_symbol(const char *name)
+{
+    return rt_driver_is_loaded() ? dlsym(library, name) : NULL;
+}
+
+cudaError_t rt_driver_start(void)
+{
+    int version = 0, devices = 0;
+    // Manual, cudaErrorInsufficientDriver: "the installed NVIDIA CUDA driver is older than the CUDA
+    // runtime library".
+    if (!rt_driver_is_loaded() || rt_cu.cuDriverGetVersion(&version) || version < RT_VERSION)
+        return cudaErrorInsufficientDriver;
+    CUresult r = rt_cu.cuInit(0);
+    if (!r)
+        r = rt_cu.cuDeviceGetCount(&devices);
+    if (r)
+        return rt_error(r);
+    if (!devices)
+        return cudaErrorNoDevice;
+    __atomic_store_n(&rt_driver_state, RT_DRIVER_READY, __ATOMIC_RELEASE);
+    return cudaSuccess;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The driver that this library is a client of. It is loaded by the first call of the program.
+#pragma once
+#include <cuda.h>
+#include <stdbool.h>
+
+#include "types.h"
+
+// The functions of the driver that the runtime calls, under their own names:
+// rt_cu.cuMemAlloc(&pointer, size). cuda.h renames functions that have several forms, and the
+// members with them. A function that the driver lacks returns cudaErrorCallRequiresNewerDriver.
+struct rt_cu {
+#define RT_CU(name) __typeof__(name) *name;
+#include "driver_functions.def"
+#undef RT_CU
+};
+extern struct rt_cu rt_cu;
+
+// The driver is loaded and initialised, and has a device. Read it through rt_driver_error().
+enum rt_driver_state { RT_DRIVER_MISSING, RT_DRIVER_READY };
+extern enum rt_driver_state rt_driver_state;
+
+// Loads and initialises the driver. Returns cudaErrorInsufficientDriver if there is none, or if it
+// is older than this runtime. If it has no device, later calls try again.
+cudaError_t rt_driver_start(void);
+
+// Whether the driver's functions can be called, also if it has no device.
+bool rt_driver_is_loaded(void);
+
+// A function that only some drivers export, or NULL.
+void *rt_driver_symbol(const char *name);
+
+static inline cudaError_t rt_driver_error(void)
+{
+    return __builtin_expect(__atomic_load_n(&rt_driver_state, __ATOMIC_ACQUIRE) == RT_DRIVER_READY,
+                            1)
+               ? cudaSuccess
+               : rt_driver_start();
+}

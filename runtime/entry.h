@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The parts that the generated exported functions (entry_N.c) use.
+#pragma once
+#include <stdbool.h>
+
+#include "rt.h"
+#include "rt_exports.h"
+
+#define RT_EXPORT __attribute__((visibility("default")))
+
+// A call begins. Every call tries to start the driver (recorded: lazy/error-name). If that fails,
+// the thread's last error says so, even if the call itself succeeds (recorded: start/no-device).
+static inline const struct rt_entry *rt_begin(struct rt_thread *self, const struct rt_entry *entry)
+{
+    const struct rt_entry *outer = self->entry;
+    self->entry = entry;
+    cudaError_t r = rt_driver_error();
+    if (__builtin_expect(r != cudaSuccess, 0))
+        self->last_error = r;
+    return outer;
+}
+
+// A call ends. Its error becomes the thread's last error, unless it is not an error but an answer
+// (recorded: lasterror/not-ready-then-error).
+static inline cudaError_t rt_end(struct rt_thread *self, const struct rt_entry *outer,
+                                 cudaError_t r)
+{
+    self->entry = outer;
+    if (__builtin_expect(r != cudaSuccess, 0) && r != cudaErrorNotReady)
+        self->last_error = r;
+    return r;
+}
+
+static inline cudaError_t rt_end_quietly(struct rt_thread *self, const struct rt_entry *outer,
+                                         cudaError_t r)
+{
+    self->entry = outer;
+    return r;
+}
+
+static inline cudaError_t rt_need_driver(const struct rt_thread *self)
+{
+    (void)self;
+    return rt_driver_error();
+}
+
+// An argument that must not be NULL is NULL.
+static inline cudaError_t rt_null(const char *argument)
+{
+    (void)argument;
+    return cudaErrorInvalidValue;
+}
+
+// The stream that a `_ptsz` function uses for the handle that it is given.
+static inline cudaStream_t rt_per_thread(cudaStream_t stream)
+{
+    return stream ? stream : cudaStreamPerThread;
+}
+
+// The answer of a row without a body. Prints a message the first time.
+cudaError_t rt_unsupported(const struct rt_entry *entry, bool *said);

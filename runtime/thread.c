@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The state of a thread, and messages about rows without a body.
+#include "thread.h"
+
+#include <stdio.h>
+
+#include "entry.h"
+
+__thread struct rt_thread rt_this_thread;
+
+cudaError_t rt_unsupported(const struct rt_entry *entry, bool *said)
+{
+    if (!__atomic_exchange_n(said, true, __ATOMIC_RELAXED))
+        fprintf(stderr, "cardless: the runtime library does not implement %s\n", entry->name);
+    return cudaErrorNotSupported;
+}

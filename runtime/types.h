@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Every type in the prototypes of the runtime. Types of other APIs are declared here, so that the
+// library is built without their headers; their sizes are part of those ABIs.
+#pragma once
+#include <cuda.h>
+#include <cardless/runtime/egl.h>
+#include <driver_types.h>
+#include <stdint.h>
+#include <surface_types.h>
+#include <texture_types.h>
+#include <vector_types.h>
+
+enum { RT_VERSION = 13000 };
+
+// OpenGL
+typedef unsigned int GLenum;
+typedef unsigned int GLuint;
+enum cudaGLDeviceList {
+    cudaGLDeviceListAll = 1,
+    cudaGLDeviceListCurrentFrame = 2,
+    cudaGLDeviceListNextFrame = 3
+};
+
+// EGL
+typedef void *EGLImageKHR;
+typedef void *EGLStreamKHR;
+typedef void *EGLSyncKHR;
+typedef int32_t EGLint;
+
+// VDPAU
+typedef uint32_t VdpDevice;
+typedef uint32_t VdpVideoSurface;
+typedef uint32_t VdpOutputSurface;
+typedef int VdpGetProcAddress(VdpDevice device, uint32_t function, void **pointer);
