@@ -21,13 +21,14 @@ enum rt_driver_state { RT_DRIVER_MISSING, RT_DRIVER_READY };
 extern enum rt_driver_state rt_driver_state;
 
 // Loads and initialises the driver. Returns cudaErrorInsufficientDriver if there is none, or if it
-// is older than this runtime. If it has no device, later calls try again.
+// is older than this runtime; a newer one should work. If the driver has no device, later calls try
+// again.
 cudaError_t rt_driver_start(void);
 
 // Whether the driver's functions can be called, also if it has no device.
 bool rt_driver_is_loaded(void);
 
-// A function that only some drivers export, or NULL.
+// A function that only some drivers export, or NULL. Bodies should work without it.
 void *rt_driver_symbol(const char *name);
 
 static inline cudaError_t rt_driver_error(void)

@@ -57,5 +57,6 @@ static inline cudaStream_t rt_per_thread(cudaStream_t stream)
     return stream ? stream : cudaStreamPerThread;
 }
 
-// The answer of a row without a body. Prints a message the first time.
+// The answer of a row without a body. Prints a message the first time, because a program should not
+// have to guess why the call fails.
 cudaError_t rt_unsupported(const struct rt_entry *entry, bool *said);

@@ -14,7 +14,8 @@ static inline cudaError_t rt_error(CUresult result)
     return __builtin_expect(result == CUDA_SUCCESS, 1) ? cudaSuccess : rt_error_slow(result);
 }
 
-// Returns from a body if a call of the driver fails.
+// Returns from a body if a call of the driver fails. Bodies should use it for every such call, but
+// for the last one.
 #define RT_TRY(call)                                                                               \
     do {                                                                                           \
         CUresult rt_result_ = (call);                                                              \
