@@ -14,6 +14,7 @@
 #include "check_result.h"
 #include "config.h"
 #include "context.h"
+#include "counter.h"
 #include "device.h"
 #include "graphics.h"
 #include "guard.h"
@@ -125,6 +126,8 @@ static CUresult start(void)
     em_policy_schedule(em_config()->departures, em_config()->departure_count);
     em_schedule_log_start();
     em_unlock();
+    if (em_is_single_threaded()) // later, the kernel takes some milliseconds for it
+        em_sharing_prepare();
     em_order_start();
     em_streams_start();
     em_graph_start();

@@ -24,12 +24,17 @@ static bool is_empty(const struct em_copy *c)
     return !c->width_B || !c->height || !c->depth;
 }
 
+static void init_command(struct em_copy_command *c)
+{
+    em_command_init(&c->command, &copy_ops, sizeof *c);
+    c->command.accesses_at = offsetof(struct em_copy_command, access);
+}
+
 // Checks a copy that is not empty. On failure the command owns nothing. Precondition: em_lock held.
 static CUresult prepare(const struct em_copy *copy, struct em_copy_command *c)
 {
     em_assert_locked();
-    em_command_init(&c->command, &copy_ops, sizeof *c);
-    c->command.accesses_at = offsetof(struct em_copy_command, access);
+    init_command(c);
     c->extent = (struct dm_box_extent){copy->width_B, copy->height, copy->depth};
     CUresult r = em_copy_check_end(copy, true, "destination", c);
     if (r)
@@ -117,29 +122,76 @@ static CUresult capture_copy(const struct em_copy *copy, struct em_stream *strea
     return em_capture->add(stream, &p);
 }
 
+// "For transfers from or to pageable host memory" the asynchronous forms may be synchronous: the
+// program may reuse that memory when the call returns.
+static bool has_to_wait(const struct em_copy_command *c, bool async)
+{
+    return !async || c->dst.pageable || c->src.pageable;
+}
+
+static void waited(void)
+{
+    em_ordered();
+    em_synchronised(EM_SYNC_COPY);
+}
+
+static __attribute__((noinline)) bool run_shared(struct em_share *share, const struct em_copy *copy,
+                                                 struct em_stream *stream, bool async,
+                                                 CUresult *result)
+{
+    struct em_copy_command c;
+    if (!em_copy_check_row(copy, &c)) {
+        em_share_leave(share);
+        return false;
+    }
+    init_command(&c);
+    c.command.access_count = EM_COPY_ACCESSES;
+    bool wait = has_to_wait(&c, async);
+    if (!em_issue_shared(share, stream, &c.command, wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC,
+                         result))
+        return false;
+    if (em_unlikely(*result) && is_found_later(&c, *result))
+        *result = CUDA_SUCCESS;
+    if (wait)
+        waited();
+    return true;
+}
+
+// Runs the copy if calls share and if it is one that may be shared.
+static bool copy_shared(const struct em_copy *copy, struct em_stream *stream, bool async,
+                        CUresult *result)
+{
+    struct em_share *share = em_share_enter(em_thread());
+    return em_unlikely(share) && run_shared(share, copy, stream, async, result);
+}
+
 CUresult em_copy(const struct em_copy *copy, struct em_stream *stream, bool async)
 {
     em_assert_unlocked();
     struct em_copy_command c;
+    CUresult r;
     bool wait = !async;
     if (is_empty(copy))
         return CUDA_SUCCESS;
     if (em_stream_is_captured(stream))
         return capture_copy(copy, stream);
-    em_lock();
-    CUresult r = prepare(copy, &c);
+    if (copy_shared(copy, stream, async, &r))
+        return r;
+    if (!em_lock_unless_sharing()) {
+        if (copy_shared(copy, stream, async, &r))
+            return r;
+        em_lock();
+    }
+    r = prepare(copy, &c);
     if (!r) {
-        // "For transfers from or to pageable host memory" the asynchronous forms may be
-        // synchronous: the program may reuse that memory when the call returns.
-        wait = wait || c.dst.pageable || c.src.pageable;
+        wait = has_to_wait(&c, async);
         r = em_issue(stream, &c.command, wait ? EM_SUBMIT_SYNC : EM_SUBMIT_ASYNC);
         if (em_unlikely(r) && is_found_later(&c, r))
             r = CUDA_SUCCESS;
     }
+    em_offer_sharing(stream);
     em_unlock();
-    if (wait) {
-        em_ordered();
-        em_synchronised(EM_SYNC_COPY);
-    }
+    if (wait)
+        waited();
     return r;
 }

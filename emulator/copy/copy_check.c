@@ -263,6 +263,49 @@ static CUresult check_array(const struct em_end *end, const struct em_copy *c, b
     return CUDA_SUCCESS;
 }
 
+// ---- shared calls ----
+
+static bool check_row_end(const struct em_end *end, uint64_t size_B, bool is_dst,
+                          struct em_copy_place *place, struct em_access *access)
+{
+    const enum em_access_mode mode = is_dst ? EM_ACCESS_WRITE : EM_ACCESS_READ;
+    const uint64_t address = end->address, last = address + size_B - 1;
+    const unsigned needs =
+        is_dst ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ;
+    if ((end->kind != EM_END_ANY && end->kind != EM_END_DEVICE) || end->x_B || end->y || end->z ||
+        end->pitch_B || end->rows || !address || last < address)
+        return false;
+    struct em_allocation *a = em_memory_find_plain(address, size_B, needs);
+    if (!a && (end->kind == EM_END_DEVICE || em_memory_overlapping(address, size_B) ||
+               em_is_device_address(address) || em_is_device_address(last)))
+        return false;
+    place->surface = (struct dm_surface){.base = (void *)(uintptr_t)address, .pitch_B = size_B};
+    place->at = (struct dm_position){0, 0, 0};
+    place->storage = NULL;
+    place->pageable = !a;
+    place->may_fault = false;
+    if (a) {
+        em_memory_access(access, a, address, size_B, mode);
+    } else {
+        em_access_init(access, NULL, NULL, mode);
+        access->address = address;
+        access->size_B = size_B;
+    }
+    return true;
+}
+
+bool em_copy_check_row(const struct em_copy *copy, struct em_copy_command *command)
+{
+    em_assert_readable();
+    if (copy->width_B > EM_SHARED_MOST_B || copy->height != 1 || copy->depth != 1)
+        return false;
+    command->extent = (struct dm_box_extent){copy->width_B, 1, 1};
+    return check_row_end(&copy->dst, copy->width_B, true, &command->dst,
+                         &command->access[EM_COPY_WRITES]) &&
+           check_row_end(&copy->src, copy->width_B, false, &command->src,
+                         &command->access[EM_COPY_READS]);
+}
+
 CUresult em_copy_check_end(const struct em_copy *copy, bool is_dst, const char *name,
                            struct em_copy_command *command)
 {

@@ -8,6 +8,7 @@
 #include "captured.h"
 #include "context.h"
 #include "command.h"
+#include "copy_command.h"
 #include "error.h"
 #include "fault.h"
 #include "kn_fill.h"
@@ -205,15 +206,20 @@ static bool fills_nothing(const struct em_fill *fill)
     return !fill->width || !fill->height;
 }
 
+static void init_fill(struct fill_command *c, const struct em_fill *fill)
+{
+    em_command_init(&c->command, &fill_ops, sizeof *c);
+    c->command.accesses_at = offsetof(struct fill_command, access);
+    c->command.access_count = 1;
+    c->fill = *fill;
+}
+
 // Checks a fill that is not empty. The command owns nothing. Precondition: em_lock held.
 static CUresult prepare_fill(const struct em_fill *fill, struct em_context *context,
                              struct fill_command *c)
 {
     em_assert_locked();
-    em_command_init(&c->command, &fill_ops, sizeof *c);
-    c->command.accesses_at = offsetof(struct fill_command, access);
-    c->command.access_count = 1;
-    c->fill = *fill;
+    init_fill(c, fill);
     CUresult r = em_fill_check(fill);
     return r ? r : check_fill_memory(c, context);
 }
@@ -248,17 +254,59 @@ static CUresult capture_fill(const struct em_fill *f, struct em_stream *stream)
     return em_capture->add(stream, &p);
 }
 
+static bool is_one_short_row(const struct em_fill *f)
+{
+    return f->height == 1 && !f->mixed && f->width <= EM_SHARED_MOST_B / 4 &&
+           f->address % f->value_B == 0;
+}
+
+static __attribute__((noinline)) bool run_shared(struct em_share *share, const struct em_fill *fill,
+                                                 struct em_stream *stream, int how,
+                                                 CUresult *result)
+{
+    struct fill_command c;
+    const uint64_t size_B = fill->width * fill->value_B;
+    struct em_allocation *a =
+        is_one_short_row(fill)
+            ? em_memory_find_plain(fill->address, size_B, CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+            : NULL;
+    if (!a) {
+        em_share_leave(share);
+        return false;
+    }
+    init_fill(&c, fill);
+    c.may_fault = false;
+    em_memory_access(&c.access, a, fill->address, size_B, EM_ACCESS_WRITE);
+    return em_issue_shared(share, stream, &c.command, how, result);
+}
+
+// Runs the fill if calls share and if it is one that may be shared.
+static bool fill_shared(const struct em_fill *fill, struct em_stream *stream, int how,
+                        CUresult *result)
+{
+    struct em_share *share = em_share_enter(em_thread());
+    return em_unlikely(share) && run_shared(share, fill, stream, how, result);
+}
+
 CUresult em_memory_fill(const struct em_fill *fill, struct em_stream *stream, int how)
 {
     struct fill_command c;
+    CUresult r;
     if (fills_nothing(fill)) // the address is not checked then
         return CUDA_SUCCESS;
     if (em_stream_is_captured(stream))
         return capture_fill(fill, stream);
-    em_lock();
-    CUresult r = prepare_fill(fill, stream->object.context, &c);
+    if (fill_shared(fill, stream, how, &r))
+        return r;
+    if (!em_lock_unless_sharing()) {
+        if (fill_shared(fill, stream, how, &r))
+            return r;
+        em_lock();
+    }
+    r = prepare_fill(fill, stream->object.context, &c);
     if (!r)
         r = em_issue(stream, &c.command, how);
+    em_offer_sharing(stream);
     em_unlock();
     return r;
 }

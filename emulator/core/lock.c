@@ -15,6 +15,7 @@
 // ended. It sleeps if the lock is held for long.
 #include "lock.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -37,8 +38,7 @@ enum {
     CROWDED_MOST = 4
 };
 
-// Whether the holder of the lock can run while this thread spins.
-static bool have_cores(void)
+bool em_have_cores(void)
 {
     static int cores; // 0: not known yet. Two threads may find it out at the same time
     int n = __atomic_load_n(&cores, __ATOMIC_RELAXED);
@@ -72,8 +72,9 @@ static uint64_t pause_until(uint64_t from, uint64_t until)
     return now;
 }
 
-// A thread that held the lock only briefly waits less the next time, so each thread gets its share.
-// Turns become longer until handing over takes little of the time.
+// A thread that held the lock only briefly waits less the next time, so that threads which make one
+// call after the other get about equal turns. It gets fewer turns beside threads that hold the lock
+// for long. Turns become longer until handing over takes little of the time.
 static uint64_t patience_of(const struct em_thread *self, uint64_t now)
 {
     uint64_t turn = now - self->contended_ns, calls = self->calls - self->contended_calls;
@@ -87,12 +88,13 @@ static uint64_t at_most(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-// Waits until the lock is free, and takes it. Returns false if it is not worth it to spin longer.
+// Waits until the lock is free, and takes it. Returns false if it is not worth it to spin longer,
+// or if sharing has begun and `or_share` is set.
 // *busy: whether the thread has waited for others that took the lock in quick succession.
-static bool spin(uint64_t begin, uint64_t pause, uint64_t patience, bool *busy)
+static bool spin(uint64_t begin, uint64_t pause, uint64_t patience, bool or_share, bool *busy)
 {
     uint64_t now = begin, moved = begin, taken = dm_mutex_taken(&em_mutex);
-    while (now - moved <= STUCK_NS && now - begin <= GIVE_UP_NS) {
+    while (now - moved <= STUCK_NS && now - begin <= GIVE_UP_NS && !(or_share && em_is_sharing())) {
         uint64_t from = now, before = taken;
         now = pause_until(now, now + pause);
         taken = dm_mutex_taken(&em_mutex);
@@ -110,20 +112,41 @@ static bool spin(uint64_t begin, uint64_t pause, uint64_t patience, bool *busy)
     return false;
 }
 
-void em_lock_contended(void)
+// Returns whether it has taken the lock: always, unless `or_share` is set and sharing has begun.
+static bool take_contended(bool or_share)
 {
-    em_assert_unlocked();
-    em_cancel_off(); // a pause may be a cancellation point
+    int error = errno; // a signal may interrupt a pause
+    em_cancel_off();   // a pause may be a cancellation point
+    em_sharing_prepare();
     struct em_thread *self = em_thread();
     uint64_t begin = dm_now_ns(), patience = patience_of(self, begin),
              pause = self->crowded < CROWDED_WAITS ? LOOK_NS : at_most(CROWDED_NS, patience);
     bool busy = false;
-    if (!have_cores() || !spin(begin, pause, patience, &busy))
+    bool taken = em_have_cores() && spin(begin, pause, patience, or_share, &busy);
+    if (!taken && !(or_share && em_is_sharing())) {
         dm_mutex_lock(&em_mutex);
+        taken = true;
+    }
     if (busy && self->crowded < CROWDED_MOST)
         self->crowded++;
     else if (!busy && self->crowded)
         self->crowded--;
     self->contended_ns = dm_now_ns();
     self->contended_calls = self->calls;
+    if (taken)
+        em_sharing_note_wait();
+    errno = error;
+    return taken;
+}
+
+void em_lock_contended(void)
+{
+    em_assert_unlocked();
+    take_contended(false);
+}
+
+bool em_lock_contended_unless_sharing(void)
+{
+    em_assert_unlocked();
+    return take_contended(true);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "mutex.h"
+#include "share.h"
 #include "thread.h"
 
 extern struct dm_mutex em_mutex;
@@ -28,9 +29,22 @@ static inline void em_cancel_restore(struct em_thread *self)
     pthread_setcancelstate(self->cancel_before, NULL);
 }
 
+// Whether the holder of the lock can run while this thread spins.
+bool em_have_cores(void);
+
 // Takes the lock after another thread has held it. Disables cancellation. Precondition: em_lock NOT
 // held.
 void em_lock_contended(void) __attribute__((cold));
+// The same, but gives up when sharing (share.h) begins. Returns whether it has taken the lock.
+// Precondition: em_lock NOT held.
+bool em_lock_contended_unless_sharing(void) __attribute__((cold));
+
+// Ends shared calls (share.h) after the mutex was taken.
+static inline void em_lock_alone(void)
+{
+    if (__builtin_expect(em_is_sharing(), 0))
+        em_sharing_stop();
+}
 
 // For a call that has taken and released em_lock before, and so has disabled cancellation already.
 static inline void em_lock_again(void)
@@ -38,6 +52,7 @@ static inline void em_lock_again(void)
     if (__builtin_expect(!dm_mutex_try(&em_mutex), 0))
         em_lock_contended();
     dm_mutex_count_taken(&em_mutex);
+    em_lock_alone();
 }
 
 static inline void em_lock(void)
@@ -46,8 +61,24 @@ static inline void em_lock(void)
     em_lock_again();
 }
 
+// For a call that could be shared and has found sharing off: takes the lock, unless sharing begins
+// meanwhile. Returns whether it has taken it. Disables cancellation.
+static inline bool em_lock_unless_sharing(void)
+{
+    em_cancel_off();
+    if (__builtin_expect(!dm_mutex_try(&em_mutex), 0) && !em_lock_contended_unless_sharing())
+        return false;
+    dm_mutex_count_taken(&em_mutex);
+    if (__builtin_expect(!em_is_sharing(), 1))
+        return true;
+    dm_mutex_unlock(&em_mutex);
+    return false;
+}
+
 // For queries that should be fast: does not disable cancellation unless the lock is contended.
-// Until em_unlock, the only cancellation point may be em_fail, which disables it.
+// Until em_unlock, the only cancellation point may be em_fail, which disables it. A thread with
+// asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) could end while it holds the lock; calls
+// of the driver do not support it.
 static inline void em_lock_briefly(void)
 {
     em_lock_again();
@@ -63,14 +94,21 @@ static inline void em_unlock(void)
 #define em_assert_locked() dm_assert_locked(&em_mutex)
 #define em_assert_unlocked() dm_assert_unlocked(&em_mutex)
 
+// Either em_lock is held, or this call is shared (share.h) and INSIDE: nothing that em_lock guards
+// changes meanwhile, and it may be read. Stated as "Precondition: em_lock held or shared".
+#define em_assert_readable() assert(dm_mutex_is_mine(&em_mutex) || em_share_is_inside())
+
 // Waits for a condition variable with em_lock released.
 static inline void em_lock_wait(pthread_cond_t *condition)
 {
     dm_mutex_wait(&em_mutex, condition);
+    em_lock_alone();
 }
 
 // The same, but no longer than `until` on the monotonic clock. Returns 0 or ETIMEDOUT.
 static inline int em_lock_wait_until(pthread_cond_t *condition, const struct timespec *until)
 {
-    return dm_mutex_wait_until(&em_mutex, condition, until);
+    int e = dm_mutex_wait_until(&em_mutex, condition, until);
+    em_lock_alone();
+    return e;
 }

@@ -8,6 +8,7 @@
 #include "thread_state.h"
 
 struct em_entry;
+struct em_share;
 struct em_stream;
 struct em_text;
 
@@ -35,6 +36,8 @@ struct em_thread {
     // how many more of its last waits were long than short.
     uint64_t contended_ns, contended_calls;
     unsigned crowded;
+
+    struct em_share *share; // the thread's slot (share.h), or NULL
 };
 
 // struct em_thread *em_thread(void) returns the state of the calling thread.

@@ -118,6 +118,7 @@ void em_external_watch(struct em_external_mapping *m)
 {
     em_assert_locked();
     struct em_imported *imported = m->imported;
+    __atomic_store_n(&em_order_counts, true, __ATOMIC_RELAXED);
     m->bytes.first = m->offset;
     m->bytes.end = m->offset + m->allocation.size;
     m->written_epoch = UINT64_MAX;

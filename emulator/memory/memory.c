@@ -166,6 +166,16 @@ static struct em_allocation *at(uint64_t address)
     return a;
 }
 
+struct em_allocation *em_memory_find_plain(uint64_t address, uint64_t size, unsigned access)
+{
+    em_assert_readable();
+    struct em_allocation *a = dm_rangemap_owner(&map, address);
+    if (!a || !holds(a, address, size) || (a->access & access) != access)
+        return NULL;
+    return a->watch || a->written || em_memory_may_fault(a) || em_memory_is_context_bound(a) ? NULL
+                                                                                             : a;
+}
+
 struct em_allocation *em_memory_find(uint64_t address, uint64_t size)
 {
     em_assert_locked();
@@ -175,7 +185,7 @@ struct em_allocation *em_memory_find(uint64_t address, uint64_t size)
 
 struct em_allocation *em_memory_overlapping(uint64_t address, uint64_t size)
 {
-    em_assert_locked();
+    em_assert_readable();
     struct dm_range r;
     return size && dm_rangemap_next(&map, address, &r) &&
                    (r.start <= address || r.start - address < size)
@@ -362,7 +372,7 @@ static const struct em_access_ops memory_access_ops = {.watch = watch_memory};
 void em_memory_access(struct em_access *access, struct em_allocation *a, uint64_t address,
                       uint64_t size_B, enum em_access_mode mode)
 {
-    em_assert_locked();
+    em_assert_readable();
     em_access_init(access, &memory_access_ops, a, mode);
     access->address = address;
     access->size_B = size_B;

@@ -90,7 +90,7 @@ static inline bool em_memory_may_fault(const struct em_allocation *a)
 
 // Fills `access` for [address, address + size), which begins in `a`. It takes no reference, so a
 // command whose memory is freed before it is submitted gives no diagnostic. access->owner is the
-// allocation, for the allocation's watchers. Precondition: em_lock held.
+// allocation, for the allocation's watchers. Precondition: em_lock held or shared.
 void em_memory_access(struct em_access *access, struct em_allocation *a, uint64_t address,
                       uint64_t size_B, enum em_access_mode mode);
 
@@ -112,8 +112,13 @@ void em_memory_start(void);
 // Precondition: em_lock held.
 struct em_allocation *em_memory_find(uint64_t address, uint64_t size);
 
+// The same for a shared call, if the device may access the range as `access` says and nothing else
+// needs attention: nobody watches the memory, nobody can take it away, and its writes are not
+// noted. Returns NULL otherwise. Precondition: em_lock held or shared.
+struct em_allocation *em_memory_find_plain(uint64_t address, uint64_t size, unsigned access);
+
 // Returns the first allocation that has a byte in [address, address + size), or NULL.
-// Precondition: em_lock held.
+// Precondition: em_lock held or shared.
 struct em_allocation *em_memory_overlapping(uint64_t address, uint64_t size);
 
 // As em_memory_find, but explains: "0x7f… is 512 bytes past the end of device memory 0x7f…+4096

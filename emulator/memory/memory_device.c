@@ -54,7 +54,7 @@ CUresult em_space_start(void)
 
 bool em_is_device_address(uint64_t address)
 {
-    em_assert_locked();
+    em_assert_readable();
     return dm_space_contains(&em_space, address);
 }
 

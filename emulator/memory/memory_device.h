@@ -17,8 +17,8 @@ struct em_device;
 extern struct dm_space em_space;
 // Creates it. Called once, when the driver starts.
 CUresult em_space_start(void);
-// Returns whether an address is in the address space. Precondition: em_lock held, because other
-// threads reserve addresses.
+// Returns whether an address is in the address space. Precondition: em_lock held or shared, because
+// other threads reserve addresses.
 bool em_is_device_address(uint64_t address);
 
 struct em_device_memory {

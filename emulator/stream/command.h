@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "counter.h"
+#include "lock.h"
 
 struct em_access;
 struct em_clock;
@@ -165,6 +166,27 @@ CUresult em_submit(struct em_stream *stream, struct em_command *command, int how
 // Precondition: em_lock held, which is released meanwhile.
 CUresult em_issue(struct em_stream *stream, struct em_command *command, int how);
 
+// ---- for calls that run at the same time as others without em_lock (share.h) ----
+
+// Whether a command that is submitted to the stream now runs at once, and no other one is running.
+// Precondition: em_lock held or shared.
+bool em_stream_is_free(const struct em_stream *stream);
+// The same as em_issue for a call that has entered `share`, which has ended when this returns. The
+// command has no condition and runs anywhere. Its accesses are of linear memory that nobody
+// watches. Returns false if the call has to take em_lock and begin again: nothing has happened.
+bool em_issue_shared(struct em_share *share, struct em_stream *stream, struct em_command *command,
+                     int how, CUresult *result);
+// For the end of a call that could have been shared: turns sharing on if threads have competed for
+// em_lock and nothing waits. em_lock must be released immediately afterwards.
+// Precondition: em_lock held.
+void em_sharing_is_wanted(const struct em_stream *stream) __attribute__((cold));
+static inline void em_offer_sharing(const struct em_stream *stream)
+{
+    em_assert_locked();
+    if (__builtin_expect(em_sharing_wanted, 0))
+        em_sharing_is_wanted(stream);
+}
+
 // Makes a copy of a prepared command that has not been submitted, with references of its own, so
 // that either can be submitted or released without the other. `*out` is on the heap:
 // em_command_free releases it if it is not submitted. Precondition: em_lock held.
@@ -194,14 +216,17 @@ void em_wait_progress_until(uint64_t deadline_ns);
 // em_condition_notify): runs the commands that are ready, and wakes the threads in
 // em_wait_progress. Precondition: em_lock held, which is released meanwhile.
 void em_progress(void);
-// Whether a command that is submitted now would have to wait. Precondition: em_lock held.
+// Whether a command that is submitted now would have to wait.
+// Precondition: em_lock held or shared.
 bool em_stream_must_wait(const struct em_stream *stream);
 
 // Counts the calls that order work: synchronising ones, waits for events, and copies that return
 // when they are done. Work before such a call is visible to work after it, because the
 // program has ordered them (external_watch.h).
 extern uint64_t em_order_epoch;
+extern bool em_order_counts; // somebody has asked for the number of calls. Atomic
 static inline void em_ordered(void)
 {
-    em_count(&em_order_epoch, 1);
+    if (__builtin_expect(__atomic_load_n(&em_order_counts, __ATOMIC_RELAXED), 0))
+        em_count(&em_order_epoch, 1);
 }

@@ -123,10 +123,24 @@ static void order_host_waited(bool of_other, const struct em_marker *m)
         em_order_host_acquire_mark(&m->order);
 }
 
+// Whether a shared call finds the event complete, and nothing wrong with its context.
+static bool is_done_shared(const struct em_event *e)
+{
+    const struct em_context *context = e->object.context;
+    struct em_share *share = em_share_enter(em_thread());
+    if (em_likely(!share))
+        return false;
+    bool done = em_event_is_plainly_done(e) && !context->ending && !em_context_has_failed(context);
+    em_share_leave(share);
+    return done;
+}
+
 CUresult em_event_query(struct em_event *e)
 {
     if (is_captured(e))
         return em_capture->ask(e, true);
+    if (is_done_shared(e))
+        return CUDA_SUCCESS;
     em_lock();
     if (!is_done(e))
         em_poll(NULL);
@@ -160,6 +174,10 @@ CUresult em_event_synchronize(struct em_event *e)
     if (is_captured(e))
         return em_capture->ask(e, true);
     em_ordered();
+    if (is_done_shared(e)) {
+        em_synchronised(EM_SYNC_CALL);
+        return CUDA_SUCCESS;
+    }
     em_lock();
     // Waits for the record that is the last one now; later ones do not count.
     struct em_marker *m = em_event_is_ours(e) ? e->marker : NULL;

@@ -40,6 +40,12 @@ CUresult em_event_next_marker(struct em_event *e, struct em_marker **out)
     return CUDA_SUCCESS;
 }
 
+bool em_event_is_plainly_done(const struct em_event *e)
+{
+    em_assert_readable();
+    return !e->slot && !e->captured && (!e->marker || e->marker->done);
+}
+
 bool em_event_is_ours(const struct em_event *e)
 {
     em_assert_locked();

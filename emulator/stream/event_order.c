@@ -109,6 +109,21 @@ CUresult em_event_record_prepare(struct em_event *e, struct em_command **out)
     return r;
 }
 
+// In a free stream, a record completes at once. If nobody uses the last marker any more, the new
+// record differs from the last one in its time only.
+static bool record_shared(struct em_event *e, const struct em_stream *s)
+{
+    struct em_share *share = em_share_enter(em_thread());
+    if (em_likely(!share))
+        return false;
+    struct em_marker *m = e->marker;
+    bool can = m && m->references == 1 && em_event_is_plainly_done(e) && em_stream_is_free(s);
+    if (can)
+        __atomic_store_n(&m->time_ns, dm_now_ns(), __ATOMIC_RELAXED);
+    em_share_leave(share);
+    return can;
+}
+
 CUresult em_event_record(struct em_event *e, struct em_stream *s)
 {
     struct record c;
@@ -119,9 +134,16 @@ CUresult em_event_record(struct em_event *e, struct em_stream *s)
                        "the event and the stream belong to different contexts");
     if (em_stream_is_captured(s))
         return em_capture->record(e, s);
+    if (record_shared(e, s))
+        return CUDA_SUCCESS;
+    if (!em_lock_unless_sharing()) {
+        if (record_shared(e, s))
+            return CUDA_SUCCESS;
+        em_lock();
+    }
     em_command_init(&c.command, &record_ops, sizeof c);
-    em_lock();
     CUresult r = record(e, s, &c);
+    em_offer_sharing(s);
     em_unlock();
     return r;
 }
@@ -254,12 +276,29 @@ CUresult em_event_wait_prepare(struct em_event *e, struct em_command **out)
     return CUDA_SUCCESS;
 }
 
+// A free stream need not wait for a complete record.
+static bool wait_shared(const struct em_event *e, const struct em_stream *s)
+{
+    struct em_share *share = em_share_enter(em_thread());
+    if (em_likely(!share))
+        return false;
+    bool can = em_event_is_plainly_done(e) && em_stream_is_free(s);
+    em_share_leave(share);
+    return can;
+}
+
 CUresult em_event_wait(struct em_event *e, struct em_stream *s)
 {
     if (em_stream_is_captured(s) || __atomic_load_n(&e->captured, __ATOMIC_ACQUIRE))
         return em_capture->wait(e, s);
     em_ordered();
-    em_lock();
+    if (wait_shared(e, s))
+        return CUDA_SUCCESS;
+    if (!em_lock_unless_sharing()) {
+        if (wait_shared(e, s))
+            return CUDA_SUCCESS;
+        em_lock();
+    }
     CUresult r = wait_for_record(e, s);
     em_unlock();
     return r;

@@ -226,7 +226,7 @@ void em_scheduler_enter(struct em_stream *s, struct em_command *c)
     struct em_context *context = s->object.context;
     struct em_command_list *list = list_of(s);
     em_scheduler.steps++;
-    c->stream = s;
+    assert(c->stream == s);
     c->state = EM_BLOCKED;
     c->sequence = context->work.last_sequence = ++em_scheduler.last_sequence;
     c->unfinished = 0;
@@ -246,6 +246,7 @@ void em_scheduler_enter(struct em_stream *s, struct em_command *c)
     }
     s->last = c;
     s->pending++;
+    em_scheduler.pending++;
     append(list, c);
     if (em_unlikely(em_order_on))
         em_order_submitted(c);
@@ -322,6 +323,7 @@ void em_scheduler_leave(struct em_command *c)
         em_order_left(c);
     unlink_pending(list, c);
     s->pending--;
+    em_scheduler.pending--;
     set_head(&s->first, c->next_in_stream);
     if (s->first)
         lose_predecessor(s->first);

@@ -55,13 +55,16 @@ struct em_scheduler {
     struct em_turn host_turn;      // of the thread that runs them
     uint64_t waiters;              // threads that sleep in em_wait_progress …
     uint64_t endless;              // … and those of them that have no time limit
+    uint64_t pending;              // commands that are not complete
+    unsigned refused_offers;       // of sharing, because of such commands
     uint64_t progressed;           // counts the calls of em_wake_waiters
     pthread_cond_t progress;       // something completed
     uint64_t steps;                // work done so far: edges, questions, comparisons; for tests
 };
 extern struct em_scheduler em_scheduler;
 
-// Puts a command last in its stream, counts its predecessors, and appends it to their successors.
+// Puts a command last in its stream, which its caller has set in the command, counts its
+// predecessors, and appends it to their successors.
 void em_scheduler_enter(struct em_stream *stream, struct em_command *command);
 // The command, which has no unfinished predecessors, becomes ready or is parked on its condition.
 void em_scheduler_take_turn(struct em_command *command);

@@ -37,6 +37,8 @@ struct em_stream {
     struct em_command *first, *last;
     uint64_t pending;       // how many
     uint64_t waiting_since; // em_scheduler.turns when its first waiting command came
+    // A shared call (share.h) runs a command of the stream, which is not in `first`. Atomic
+    bool claimed;
 
     // The error of an asynchronous command that no synchronising call has returned yet. Written
     // atomically.

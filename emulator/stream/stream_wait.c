@@ -69,6 +69,10 @@ static bool looks_idle(const struct em_stream *s)
     bool legacy = s->kind == EM_STREAM_LEGACY;
     if (em_unlikely(em_order_on)) // it has to know that the host has waited
         return false;
+    // The command of a shared call is in no list. Once it is adopted, it is in its list before its
+    // stream looks unclaimed.
+    if (legacy ? !em_sharing_is_quiet(em_thread()) : __atomic_load_n(&s->claimed, __ATOMIC_ACQUIRE))
+        return false;
     if (__atomic_load_n(legacy ? &context->work.ordered.first : &s->first, __ATOMIC_ACQUIRE))
         return false;
     if (legacy ? __atomic_load_n(&context->work.failed_streams, __ATOMIC_ACQUIRE) != NULL
@@ -80,7 +84,8 @@ static bool looks_idle(const struct em_stream *s)
 static bool context_looks_idle(const struct em_context *context)
 {
     const struct em_context_work *work = &context->work;
-    return !em_order_on && !__atomic_load_n(&work->ordered.first, __ATOMIC_ACQUIRE) &&
+    return !em_order_on && em_sharing_is_quiet(em_thread()) &&
+           !__atomic_load_n(&work->ordered.first, __ATOMIC_ACQUIRE) &&
            !__atomic_load_n(&work->unordered.first, __ATOMIC_ACQUIRE) &&
            !__atomic_load_n(&work->failed_streams, __ATOMIC_ACQUIRE) &&
            !may_have_lost_work(context);

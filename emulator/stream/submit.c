@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Submission: checks the stream, then runs a command at once or leaves it to the scheduler. If the
 // command fails, keeps its error for a synchronising call.
+#include <assert.h>
 #include <string.h>
 
 #include "access.h"
@@ -20,9 +21,13 @@
 #include "service.h"
 #include "stream.h"
 
-enum { QUEUE_MOST = 1024 }; // commands that wait in a stream before its submitters have to wait
+enum {
+    QUEUE_MOST = 1024, // commands that wait in a stream before its submitters have to wait
+    OFFERS = 64        // of sharing while commands run
+};
 
 uint64_t em_order_epoch;
+bool em_order_counts;
 
 // ---- running ----
 
@@ -141,6 +146,7 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
     }
     if (copy)
         c = memcpy(copy, c, c->size_B);
+    c->stream = s;
     c->copied = how == EM_SUBMIT_ASYNC;
     c->done = false;
     c->call = em_call_now();
@@ -165,7 +171,7 @@ static CUresult submit_waiting(struct em_stream *s, struct em_command *c, int ho
 
 bool em_stream_must_wait(const struct em_stream *s)
 {
-    em_assert_locked();
+    em_assert_readable();
     const struct em_context *context = s->object.context;
     const struct em_context_work *work = &context->work;
     if (s->first)
@@ -217,6 +223,24 @@ static CUresult check_stream(const struct em_stream *s, const struct em_command 
     return CUDA_SUCCESS;
 }
 
+// The command has run in the thread that submitted it.
+static CUresult end_at_once(struct em_command *c, CUresult r, int how)
+{
+    em_assert_locked();
+    if (em_unlikely(r && how == EM_SUBMIT_ASYNC)) {
+        c->call = em_call_now();
+        complete(c, r, true);
+        r = CUDA_SUCCESS;
+    } else {
+        complete(c, r, false);
+        if (em_unlikely(em_order_on) && how == EM_SUBMIT_SYNC)
+            em_order_host_waited(c);
+    }
+    em_wake_waiters();
+    em_run_share();
+    return r;
+}
+
 CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
 {
     em_assert_locked();
@@ -236,23 +260,13 @@ CUresult em_issue(struct em_stream *s, struct em_command *c, int how)
     CUresult r = begin_effects(c);
     if (r)
         return refuse(c, r);
+    c->stream = s;
     em_scheduler_enter(s, c);
     em_scheduler_start(c);
     em_unlock();
     r = em_command_run(c);
     em_lock_again();
-    if (em_unlikely(r && how == EM_SUBMIT_ASYNC)) {
-        c->call = em_call_now();
-        complete(c, r, true);
-        r = CUDA_SUCCESS;
-    } else {
-        complete(c, r, false);
-        if (em_unlikely(em_order_on) && how == EM_SUBMIT_SYNC)
-            em_order_host_waited(c);
-    }
-    em_wake_waiters();
-    em_run_share();
-    return r;
+    return end_at_once(c, r, how);
 }
 
 CUresult em_submit(struct em_stream *stream, struct em_command *command, int how)
@@ -262,4 +276,68 @@ CUresult em_submit(struct em_stream *stream, struct em_command *command, int how
     CUresult r = em_issue(stream, command, how);
     em_unlock();
     return r;
+}
+
+// ---- shared calls ----
+
+bool em_stream_is_free(const struct em_stream *s)
+{
+    em_assert_readable();
+    const struct em_context *context = s->object.context;
+    // The legacy stream waits for the blocking streams, whose commands may be running unseen.
+    return s->kind != EM_STREAM_LEGACY && !__atomic_load_n(&s->claimed, __ATOMIC_ACQUIRE) &&
+           !em_stream_must_wait(s) && !s->dead && !context->ending &&
+           !em_context_has_failed(context) && !em_stream_is_captured(s);
+}
+
+// em_lock was taken while the command runs: from now on it is one that em_issue has started.
+static void adopt(void *argument)
+{
+    struct em_command *c = argument;
+    struct em_stream *s = c->stream;
+    em_assert_locked();
+    em_scheduler_enter(s, c);
+    em_scheduler_start(c);
+    __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE); // after `first` was set
+}
+
+bool em_issue_shared(struct em_share *share, struct em_stream *s, struct em_command *c, int how,
+                     CUresult *result)
+{
+    assert(em_share_is_inside() && c->ops->place == EM_ANYWHERE && !c->ops->ready);
+    if (!em_stream_is_free(s) || __atomic_exchange_n(&s->claimed, true, __ATOMIC_ACQ_REL)) {
+        em_share_leave(share);
+        return false;
+    }
+    c->stream = s;
+    em_share_run(share, adopt, c);
+    CUresult r = em_command_run(c);
+    if (em_likely(!r && em_share_end(share))) {
+        __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE);
+        *result = CUDA_SUCCESS;
+        return true;
+    }
+    em_lock(); // which adopts a command that has failed, unless that has happened
+    if (em_share_was_adopted(share))
+        r = end_at_once(c, r, how);
+    else
+        __atomic_store_n(&s->claimed, false, __ATOMIC_RELEASE);
+    em_unlock();
+    *result = r;
+    return true;
+}
+
+void em_sharing_is_wanted(const struct em_stream *s)
+{
+    em_assert_locked();
+    struct em_scheduler *all = &em_scheduler;
+    if (s->kind == EM_STREAM_LEGACY || all->policy->at_submission != EM_POLICY_ALWAYS ||
+        em_choice_is_on() || em_order_on || all->ready.first || all->hosted.first || all->waiters ||
+        em_outside_memory.condition.first)
+        return;
+    // The end of a command ends sharing. Most commands end soon, but some run for long.
+    if (all->pending && ++all->refused_offers < OFFERS)
+        return;
+    all->refused_offers = 0;
+    em_sharing_begin();
 }

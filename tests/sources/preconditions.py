@@ -15,15 +15,16 @@ from pathlib import Path
 
 ROOMS = ['device-model', 'ptx', 'emulator', 'runtime', 'vulkan-layer']
 STATED = re.compile(r'precondition(?P<all> of (?:all|both|everything)[^:]*)?: (?P<mutex>[\w.]+) '
-                    r'(?P<not>not )?held', re.IGNORECASE)
+                    r'(?P<not>not )?held(?P<shared> or shared)?', re.IGNORECASE)
 EITHER = re.compile(r'em_lock (?:may|need not) be held')
 NAME = re.compile(r'^(?!typedef|struct \w+;|enum|#)[\w*].*?\b(\w+)\(')
 KEYWORDS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', '__attribute__', 'static_assert',
             '_Static_assert', 'pthread_atfork', 'defined'}
 
 
-def assertion(mutex, negated):
-    word = 'unlocked' if negated else 'locked'
+def assertion(stated):
+    word = 'unlocked' if stated['not'] else 'readable' if stated['shared'] else 'locked'
+    mutex = stated['mutex']
     return f'em_assert_{word}();' if mutex == 'em_lock' else f'dm_assert_{word}(&{mutex});'
 
 
@@ -39,7 +40,7 @@ def stated_in(text):
             comment.append(line[2:].strip())
             stated = STATED.search(' '.join(comment))
             if stated and stated['all']:
-                general = assertion(stated['mutex'], stated['not'])
+                general = assertion(stated)
             continue
         if not line.strip() or line.startswith('}'):
             comment = []
@@ -49,7 +50,7 @@ def stated_in(text):
             continue
         stated = STATED.search(' '.join(comment))
         if stated and not stated['all']:
-            wanted[name[1]] = assertion(stated['mutex'], stated['not'])
+            wanted[name[1]] = assertion(stated)
         elif general and not EITHER.search(' '.join(comment)):
             wanted[name[1]] = general
         end = i
@@ -110,6 +111,13 @@ void asks(
     em_assert_unlocked();
 }
 
+// Reads it. Precondition: em_lock held or
+// shared.
+int reads(void)
+{
+    em_assert_locked();
+}
+
 // A comment of another kind.
 void free_of_all(void)
 {
@@ -120,7 +128,7 @@ void free_of_all(void)
 
 def self_test():
     found = [(name, wanted) for _, _, name, wanted in check({Path('planted.c'): PLANTED})]
-    sys.exit(found != [('ends_it', 'em_assert_locked();')])
+    sys.exit(found != [('ends_it', 'em_assert_locked();'), ('reads', 'em_assert_readable();')])
 
 
 if sys.argv[1] == '--self-test':
