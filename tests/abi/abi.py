@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Compares Cardless's headers with those of an installed CUDA toolkit.
 
-    abi.py INCLUDE [--toolkit INCLUDE] [--clang CLANG]
+    abi.py INCLUDE [--api driver|runtime] [--toolkit INCLUDE] [--clang CLANG]
 
-Compared are every name, size, offset, value, prototype and macro. Exit status 77: no toolkit or no
-clang is installed.
+Compared are every name, size, offset, value, prototype and macro, and for the runtime API the
+overloads for C++. Exit status 77: no toolkit or no clang is installed.
 """
 import argparse
 import os
@@ -15,16 +15,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-from collect import Headers
+from collect import Headers, Overloads
 
-# Each header with the header of another project that it needs. cuda.h is first, because the
-# toolkit's cudaVDPAU.h does not include it.
-HEADERS = {
+# For each API, each header with the header of another project that it needs. cuda.h is first,
+# because the toolkit's cudaVDPAU.h does not include it.
+DRIVER = {
     'cuda.h': None, 'cudaGL.h': 'GL/gl.h', 'cudaEGL.h': 'EGL/eglext.h',
     'cudaVDPAU.h': 'vdpau/vdpau.h', 'cudaProfiler.h': None,
     'cudaTypedefs.h': None, 'cudaGLTypedefs.h': 'GL/gl.h', 'cudaEGLTypedefs.h': 'EGL/eglext.h',
     'cudaVDPAUTypedefs.h': 'vdpau/vdpau.h', 'cudaProfilerTypedefs.h': None,
 }
+RUNTIME = {
+    'cuda_runtime.h': None, 'cuda_gl_interop.h': 'GL/gl.h', 'cuda_egl_interop.h': 'EGL/eglext.h',
+    'cuda_vdpau_interop.h': 'vdpau/vdpau.h', 'cuda_profiler_api.h': None, 'library_types.h': None,
+}
+APIS = {'driver': DRIVER, 'runtime': RUNTIME}
 VARIANTS = {
     'plain': [],
     'per-thread': ['-DCUDA_API_PER_THREAD_DEFAULT_STREAM'],
@@ -91,6 +96,19 @@ def differences(theirs, ours):
         yield f'record: {record}: only in {"the toolkit" if record in theirs.records else "ours"}'
 
 
+def overload_differences(clang, flags, toolkit, include, names):
+    """In C++, once as a compiler of the host sees the headers and once as one of CUDA C++ does."""
+    # The toolkit's headers with the functions of device code are left out.
+    cuda = ['-D__CUDACC__', '-D__COMMON_FUNCTIONS_H__', '-D__DEVICE_FUNCTIONS_H__',
+            '-D__DEVICE_LAUNCH_PARAMETERS_H__']
+    for language, define in (('C++', []), ('CUDA C++', cuda)):
+        theirs = Overloads(clang, [*flags, *define, f'-I{toolkit}'], names).found
+        ours = Overloads(clang, [*flags, *define, f'-I{include}'], names).found
+        print(f'{language}: {len(theirs)} functions, templates and specialisations')
+        yield from (f'{language}: lacking {x}' for x in sorted(theirs - ours))
+        yield from (f'{language}: only ours {x}' for x in sorted(ours - theirs))
+
+
 def same_macro(x, y):
     def number(text):
         text = text.strip('() ').rstrip('uUlL')
@@ -103,6 +121,7 @@ def same_macro(x, y):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('include')
+    p.add_argument('--api', choices=APIS, default='driver')
     p.add_argument('--toolkit')
     p.add_argument('--clang', default=shutil.which('clang'))
     a = p.parse_args()
@@ -116,10 +135,11 @@ def main():
         (Path(folder) / 'vdpau').mkdir()
         (Path(folder) / 'vdpau' / 'vdpau.h').write_text(VDPAU)
         foreign = f'-idirafter{folder}'
-        names = [n for n, needs in HEADERS.items()
+        headers = APIS[a.api]
+        names = [n for n, needs in headers.items()
                  if not needs or is_installed(a.clang, foreign, needs)]
-        for name in HEADERS.keys() - set(names):
-            print(f'{name}: not compared, {HEADERS[name]} is not installed')
+        for name in headers.keys() - set(names):
+            print(f'{name}: not compared, {headers[name]} is not installed')
         for variant, flags in VARIANTS.items():
             try:
                 theirs = Headers(a.clang, [*flags, f'-I{toolkit}', foreign], names)
@@ -132,6 +152,9 @@ def main():
                       f'{len(theirs.typedefs)} types, {len(theirs.records)} records, '
                       f'{len(theirs.facts)} sizes, offsets and values, '
                       f'{len(theirs.macros)} macros: {len(found)} differences')
+                if a.api == 'runtime' and variant != 'internal':
+                    found += overload_differences(a.clang, [*flags, foreign], toolkit, a.include,
+                                                  names)
             for line in found:
                 print(f'  {variant}: {line}')
             count += len(found)

@@ -7,9 +7,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-OURS = re.compile(r'^(cu|CU|CIG|PFN_cu|cuda)')
+OURS = re.compile(r'^(cu|CU|CIG|PFN_cu|library|dim3$|'
+                  r'u?(char|short|int|long|longlong|float|double)[1-4](_\d+a)?$)')
+CONSTANT = re.compile(r'^(CU|CIG|cuda|MAJOR_|MINOR_|PATCH_)')
 # Not part of the API: reserved names, include guards, and what Cardless keeps to itself.
 EXEMPT_MACRO = re.compile(r'^(_|CARDLESS_)|_H_?$|^CUDA_(CB|ENABLE_DEPRECATED)$')
+
+CALLABLE = re.compile(r'^(cuda[A-Z]|make_)')
 
 # What the headers of both sides include from others.
 FOREIGN = ''.join(f'#if __has_include(<{name}>)\n#include <{name}>\n#endif\n' for name in
@@ -50,7 +54,7 @@ class Headers:
         if kind == 'EnumDecl' and (not name or OURS.match(name)):
             names = [e['name'] for e in node.get('inner', []) if e['kind'] == 'EnumConstantDecl']
             for e in names:
-                if re.match(r'^(CU|CIG)', e):
+                if CONSTANT.match(e):
                     self.constants.append(e)
                     self.enumerators[e] = name
         if not OURS.match(name):
@@ -137,3 +141,59 @@ class Headers:
             run(self.command + ['-o', binary, '-'], program)
             lines = run([binary]).splitlines()
         return dict(re.match(r'(\w+ .*?) ((?:at )?-?\d.*)', line).groups() for line in lines)
+
+
+class Overloads:
+    """The functions and templates that C++ programs can call: name, parameters with their defaults,
+    number of template parameters, and the types that cudaCreateChannelDesc knows."""
+
+    # Functions for kernels, which need a compiler of CUDA C++.
+    DEVICE = 'cuda_device_runtime_api.h'
+
+    def __init__(self, clang, flags, names):
+        source = FOREIGN + ''.join(f'#include <{name}>\n' for name in names)
+        command = [clang, '-x', 'c++', '-std=gnu++17', '-w', *flags, '-fsyntax-only', '-Xclang',
+                   '-ast-dump=json', '-']
+        self.found, self.file = set(), ''
+        for node in json.loads(run(command, source))['inner']:
+            self.visit(node)
+
+    def visit(self, node):
+        place = node.get('loc', {})
+        self.file = place.get('expansionLoc', place).get('file', self.file)
+        name, inner = node.get('name', ''), node.get('inner', [])
+        if node['kind'] == 'LinkageSpecDecl':
+            for n in inner:
+                self.visit(n)
+        elif not CALLABLE.match(name) or self.file.endswith(self.DEVICE):
+            return
+        elif node['kind'] == 'FunctionDecl':
+            self.found.add(f'{name}({self.parameters(node)})')
+        elif node['kind'] == 'FunctionTemplateDecl':
+            functions = [n for n in inner if n['kind'] == 'FunctionDecl']
+            own = [n for n in inner if n['kind'].endswith('TypeParmDecl')]
+            text = self.parameters(functions[0])
+            for i, parameter in enumerate(own):
+                if 'name' in parameter:
+                    text = re.sub(rf'\b{parameter["name"]}\b', f'T{i}', text)
+            self.found.add(f'template of {len(own)}: {name}({text})')
+            if name == 'cudaCreateChannelDesc':
+                self.found |= {f'{name}<{self.argument(a)}>' for f in functions[1:]
+                               for a in f.get('inner', []) if a['kind'] == 'TemplateArgument'}
+
+    def parameters(self, function):
+        parameters = [p for p in function.get('inner', []) if p['kind'] == 'ParmVarDecl']
+        return ', '.join(unnamed(p['type']['qualType']) +
+                         (f' = {self.default(p)}' if 'init' in p else '') for p in parameters)
+
+    @staticmethod
+    def default(node):
+        """The value of a default argument: its last literal or name."""
+        while node.get('inner'):
+            node = node['inner'][-1]
+        named = node.get('referencedDecl', {}).get('name')
+        return named or str(node.get('value', node['kind']))
+
+    @staticmethod
+    def argument(node):
+        return node['type']['qualType'] if 'type' in node else str(node.get('value', '?'))

@@ -22,13 +22,15 @@ build, page, compiler = sys.argv[1], open(sys.argv[2], encoding='utf-8').read(),
 PROGRAM = """
 #include <cuda.h>
 #include <cudaGL.h>
+#include <cuda_gl_interop.h>
+#include <cuda_runtime.h>
 #include <cardless.h>
 #include <stdio.h>
 int main(void)
 {
-    int version;
-    printf("%d %d\\n", cuInit(0), cuDriverGetVersion(&version));
-    return version != 13000;
+    int driver, runtime;
+    printf("%d %d\\n", cuInit(0) | cudaRuntimeGetVersion(&runtime), cuDriverGetVersion(&driver));
+    return driver != 13000 || runtime != CUDART_VERSION;
 }
 """
 CLEAN = {
@@ -114,6 +116,7 @@ def by_hand(it, folder):
         program,
         '-L' + os.path.dirname(it.library),
         '-lcuda',
+        '-lcudart',
     )
     it.expect_works(program)
 
@@ -121,7 +124,8 @@ def by_hand(it, folder):
 def with_pkg_config(it, folder):
     source = write(folder, 'first.c', PROGRAM)
     program = os.path.join(folder, 'first')
-    run(*compiler, '-Wall', '-Werror', source, '-o', program, *it.pkg_config('--cflags', '--libs'))
+    run(*compiler, '-Wall', '-Werror', source, '-o', program, *it.pkg_config('--cflags', '--libs'),
+        '-lcudart')
     it.expect_works(program)
     assert os.path.samefile(it.pkg_config('--variable=toolkit')[0], it.toolkit)
 
@@ -138,7 +142,7 @@ def with_uninstalled_pkg_config(it, folder):
     ).split()
     for flag in flags:
         assert not flag.startswith(('-L', '-I')) or os.path.isdir(flag[2:]), flag
-    run(*compiler, '-Wall', '-Werror', source, '-o', program, *flags)
+    run(*compiler, '-Wall', '-Werror', source, '-o', program, *flags, '-lcudart')
     it.expect_works(program)
 
 
@@ -169,18 +173,17 @@ def with_meson(it, folder):
     it.expect_works(folder + '/b/first')
 
 
-def runtime_is_refused(it, folder):
-    """The runtime's header and library satisfy build systems, and say that they are empty."""
+def with_static_runtime(it, folder):
+    """A build that asks for the static runtime gets the shared one."""
     lines = 'int cudaFree(void *);\nint main(void) { return cudaFree(0); }\n'
     source = write(folder, 'second.c', lines)
-    link = attempt(*compiler, source, '-o', folder + '/second', f'{it.toolkit}/lib64/libcudart.so')
-    assert link.returncode and 'cudaFree' in link.stderr, link
-    source = write(folder, 'third.c', '#include <cuda_runtime.h>\n')
-    header = attempt(*compiler, '-c', source, '-o', folder + '/third.o', f'-I{it.toolkit}/include')
-    assert header.returncode and 'no runtime API' in header.stderr, header
+    static = f'{it.toolkit}/lib64/libcudart_static.a'
+    program = os.path.join(folder, 'second')
+    run(*compiler, source, '-o', program, static, f'-L{it.toolkit}/lib64')
+    assert 'libcudart.so.13' in run('readelf', '-d', program)
 
 
-ways = [by_hand, runtime_is_refused]
+ways = [by_hand, with_static_runtime]
 for tool, tests in (
     ('pkg-config', [with_pkg_config, with_uninstalled_pkg_config]),
     ('cmake', [with_cmake]),

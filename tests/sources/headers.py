@@ -88,7 +88,7 @@ def headers_of(root, build):
 
 def lacks_library(path, said):
     """Whether the reason is a header of another project that is not installed (VDPAU's)."""
-    return 'vdpau/vdpau.h' in said and path.name.startswith('cudaVDPAU')
+    return 'vdpau/vdpau.h' in said and path.name.startswith(('cudaVDPAU', 'cuda_vdpau'))
 
 
 def check(compiler, root, build, together=False):

@@ -264,13 +264,13 @@ enum cudaAtomicOperation {
     cudaAtomicOperationFloatMax = 12
 };
 enum cudaAtomicOperationCapability {
-    cudaAtomicCapabilitySigned = 0,
-    cudaAtomicCapabilityUnsigned = 1,
-    cudaAtomicCapabilityReduction = 2,
-    cudaAtomicCapabilityScalar32 = 3,
-    cudaAtomicCapabilityScalar64 = 4,
-    cudaAtomicCapabilityScalar128 = 5,
-    cudaAtomicCapabilityVector32x4 = 6
+    cudaAtomicCapabilitySigned = 1 << 0,
+    cudaAtomicCapabilityUnsigned = 1 << 1,
+    cudaAtomicCapabilityReduction = 1 << 2,
+    cudaAtomicCapabilityScalar32 = 1 << 3,
+    cudaAtomicCapabilityScalar64 = 1 << 4,
+    cudaAtomicCapabilityScalar128 = 1 << 5,
+    cudaAtomicCapabilityVector32x4 = 1 << 6
 };
 
 /* When writes of a third device through GPUDirect RDMA become visible. */

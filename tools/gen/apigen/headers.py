@@ -30,17 +30,29 @@ DEPRECATED = '''#if defined(__CUDA_API_VERSION_INTERNAL) || defined(CUDA_ENABLE_
 '''
 
 
+# Default values of arguments, for C++ only.
+DEFAULT = '''#ifdef __cplusplus
+#define CARDLESS_DEFAULT(value) = value
+#else
+#define CARDLESS_DEFAULT(value)
+#endif
+'''
+
+
 def prototype(table, row, name, prefix=''):
-    return f'{prefix}{row.result}{name}({row.c_arguments()});'
+    return f'{prefix}{row.result}{name}({row.public_arguments()});'
 
 
 def public(table, header):
     """The function half of a public header."""
-    everything = [r for r in table.rows + table.declared if r.header == header]
+    everything = [r for r in table.rows + table.declared if r.header == header and r.is_public]
     rows = [r for r in everything if 'old' not in r.flags]
     guard = 'CARDLESS_' + re.sub(r'\W', '_', header.upper()) + '_FUNCTIONS'
+    internal = table.dialect.one('internal')
     out = [table.notice() + f'#ifndef {guard}', f'#define {guard}']
-    out += [f'#ifndef {table.dialect.one("internal")}', '', DEPRECATED]
+    out += ([f'#ifndef {internal}'] if internal else []) + ['', DEPRECATED]
+    defaults = any(a.default for r in rows for a in r.arguments)
+    out += [DEFAULT] if defaults else []
     # A name stands for its newest form; with CUDA_API_PER_THREAD_DEFAULT_STREAM for the twin of
     # that form.
     moved = [(r.flags['is'], r) for r in rows if 'is' in r.flags]
@@ -55,13 +67,19 @@ def public(table, header):
         out += ['#include "cardless/abi/old_types.h"']
     out += [prototype(table, r, name) for r in everything if not r.unknown
             for name, _ in r.exported()] + ['#else']
+    chapter = None
     for r in rows:
+        if r.chapter != chapter:
+            chapter = r.chapter
+            out += ['', f'/* {chapter} */']
         deprecated = 'CARDLESS_DEPRECATED ' if 'deprecated' in r.flags else ''
         out.append(prototype(table, r, r.flags.get('is') or r.name, deprecated))
     out += ['#endif', '#ifdef __cplusplus', '}', '#endif', '']
     if header == 'cuda.h':
         out.append(PROC_ADDRESS)
-    return '\n'.join(out + ['#undef CARDLESS_DEPRECATED', '#endif', '#endif', ''])
+    out += ['#undef CARDLESS_DEFAULT'] if defaults else []
+    out += ['#undef CARDLESS_DEPRECATED', '#endif'] + (['#endif'] if internal else [])
+    return '\n'.join(out + [''])
 
 
 def typedefs(table, header):

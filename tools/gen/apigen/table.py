@@ -71,6 +71,7 @@ class Dialect:
 
 class Argument:
     def __init__(self, text, stream_type):
+        text, _, self.default = text.partition(' = ')
         marks = re.search('[!@#<>]*$', text).group()
         self.mark = re.sub('[^!@]', '', marks)
         self.output = re.sub('[^<>]', '', marks)
@@ -191,6 +192,16 @@ class Row:
 
     def c_arguments(self):
         return ', '.join(a.text for a in self.arguments) or 'void'
+
+    def public_arguments(self):
+        """As above, with the default values that C++ programs may use."""
+        return ', '.join(a.text + (f' CARDLESS_DEFAULT({a.default})' if a.default else '')
+                         for a in self.arguments) or 'void'
+
+    @property
+    def is_public(self):
+        """Calls that only compilers make have no prototype in a header."""
+        return not self.name.startswith('__')
 
     def marked(self):
         return [a for a in self.arguments if a.mark == '@'] + \
