@@ -12,6 +12,6 @@ cudaError_t rt_current_device(int *device);
 // since, and makes it current.
 cudaError_t rt_context_enter(int device);
 
-// A context is current: the program's own or a primary context. If there is none, enters the
+// A context is current: the program's own or a primary context. If not, enters the
 // primary context of the thread's device. Returns the context's sticky error.
 cudaError_t rt_need_context(struct rt_thread *self);

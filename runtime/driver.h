@@ -10,9 +10,13 @@
 // rt_cu.cuMemAlloc(&pointer, size). cuda.h renames functions that have several forms, and the
 // members with them. A function that the driver lacks returns cudaErrorCallRequiresNewerDriver.
 struct rt_cu {
+// Old calls of the runtime use old calls of the driver.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #define RT_CU(name) __typeof__(name) *name;
 #include "driver_functions.def"
 #undef RT_CU
+#pragma GCC diagnostic pop
 };
 extern struct rt_cu rt_cu;
 
@@ -20,7 +24,7 @@ extern struct rt_cu rt_cu;
 enum rt_driver_state { RT_DRIVER_MISSING, RT_DRIVER_READY };
 extern enum rt_driver_state rt_driver_state;
 
-// Loads and initialises the driver. Returns cudaErrorInsufficientDriver if there is none, or if it
+// Loads and initialises the driver. Returns cudaErrorInsufficientDriver if it is missing, or if it
 // is older than this runtime; a newer one should work. If the driver has no device, later calls try
 // again.
 cudaError_t rt_driver_start(void);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Fat binaries: loads what compiled code has registered, when it is first used.
+#include "fat_binary.h"
+#include "image.h"
+
+cudaError_t rt_binary_load(struct rt_binary *binary, CUlibrary *library)
+{
+    *library = atomic_load_explicit(&binary->library, memory_order_acquire);
+    if (*library)
+        return cudaSuccess;
+
+    // Manual, cudaStreamBeginCapture: a capture restricts the potentially unsafe calls of its
+    // thread. That the first use of a kernel loads its code is no business of the program.
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    RT_TRY(rt_cu.cuThreadExchangeStreamCaptureMode(&mode));
+    pthread_mutex_lock(&binary->loading);
+    CUresult result = CUDA_SUCCESS;
+    *library = atomic_load(&binary->library);
+    if (!*library)
+        result = rt_image_load(binary, library);
+    if (result == CUDA_SUCCESS)
+        atomic_store(&binary->library, *library);
+    pthread_mutex_unlock(&binary->loading);
+    RT_TRY(rt_cu.cuThreadExchangeStreamCaptureMode(&mode));
+    return rt_error(result);
+}
+
+void rt_binary_unload(struct rt_binary *binary)
+{
+    const CUlibrary library = atomic_load(&binary->library);
+    // At the end of the process the driver may have ended already, and refuses.
+    if (library)
+        (void)rt_cu.cuLibraryUnload(library);
+}
+
+void rt_binaries_load(void)
+{
+    CUlibrary library;
+    for (struct rt_binary *b = rt_registry_next(NULL); b; b = rt_registry_next(b))
+        (void)rt_binary_load(b, &library);
+}
+
+// The error for a symbol that is not registered.
+static cudaError_t unknown(cudaError_t code)
+{
+    return rt_registry_incomplete() ? cudaErrorMemoryAllocation : code;
+}
+
+// Manual, cudaErrorInvalidDeviceFunction: "The requested device function does not exist or is not
+// compiled for the proper device architecture."
+static cudaError_t symbol_kernel(struct rt_symbol *symbol, CUkernel *kernel)
+{
+    *kernel = atomic_load_explicit(&symbol->device, memory_order_acquire);
+    if (*kernel)
+        return cudaSuccess;
+    CUlibrary library;
+    const cudaError_t error = rt_binary_load(symbol->binary, &library);
+    if (error != cudaSuccess)
+        return error;
+    const CUresult result = rt_cu.cuLibraryGetKernel(kernel, library, symbol->name);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return cudaErrorInvalidDeviceFunction;
+    RT_TRY(result);
+    rt_registry_set_device(symbol, *kernel);
+    return cudaSuccess;
+}
+
+cudaError_t rt_registered_kernel(const void *host, CUkernel *kernel)
+{
+    struct rt_symbol *symbol = host ? rt_registry_find(host) : NULL;
+    if (!symbol || symbol->kind != RT_FUNCTION)
+        return unknown(cudaErrorInvalidDeviceFunction);
+    return symbol_kernel(symbol, kernel);
+}
+
+cudaError_t rt_launchable(const void *func, CUfunction *function)
+{
+    if (!func)
+        return cudaErrorInvalidDeviceFunction;
+    struct rt_symbol *symbol = rt_registry_find(func);
+    if (!symbol || symbol->kind != RT_FUNCTION) {
+        *function = (CUfunction)func;
+        return cudaSuccess;
+    }
+    CUkernel kernel;
+    const cudaError_t error = symbol_kernel(symbol, &kernel);
+    if (error == cudaSuccess)
+        *function = (CUfunction)kernel;
+    return error;
+}
+
+cudaError_t rt_function(const void *func, CUfunction *function)
+{
+    CUfunction launchable;
+    const cudaError_t error = rt_launchable(func, &launchable);
+    if (error != cudaSuccess)
+        return error;
+    const CUresult result = rt_cu.cuKernelGetFunction(function, (CUkernel)launchable);
+    if (result == CUDA_ERROR_INVALID_HANDLE)
+        *function = launchable; // a function already, or no handle at all
+    else
+        RT_TRY(result);
+    return cudaSuccess;
+}
+
+cudaError_t rt_managed_memory(struct rt_symbol *symbol, void **memory)
+{
+    *memory = atomic_load_explicit(&symbol->device, memory_order_acquire);
+    if (*memory)
+        return cudaSuccess;
+    CUlibrary library;
+    const cudaError_t error = rt_binary_load(symbol->binary, &library);
+    if (error != cudaSuccess)
+        return error;
+    // Manual, cuLibraryGetManaged: managed memory "is registered when the library is loaded into at
+    // least one context".
+    CUmodule module;
+    RT_TRY(rt_cu.cuLibraryGetModule(&module, library));
+    CUdeviceptr address;
+    size_t size;
+    const CUresult result = rt_cu.cuLibraryGetManaged(&address, &size, library, symbol->name);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return cudaErrorInvalidSymbol;
+    RT_TRY(result);
+    *memory = (void *)address;
+    rt_registry_set_device(symbol, *memory);
+    __atomic_store_n((void **)symbol->host, *memory, __ATOMIC_RELEASE);
+    return cudaSuccess;
+}
+
+const void *rt_host_function(CUkernel kernel)
+{
+    const struct rt_symbol *symbol = rt_registry_find_device(kernel);
+    return symbol && symbol->kind == RT_FUNCTION ? symbol->host : kernel;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Images: what compiled code passes to __cudaRegisterFatBinary, as a library of the driver.
+//
+//     ┌ wrapper ───────────────┐     ┌ container ─────────────────────┐
+//     │ magic, version         │ ┌──▶│ magic, size of what follows    │
+//     │ data ──────────────────┼─┘   │ PTX and machine code           │
+//     │ parts (version 2) ─────┼─┐   └────────────────────────────────┘
+//     └────────────────────────┘ └──▶ container, container, …, NULL
+//
+// Version 2 belongs to relocatable device code (nvcc -rdc=true): `data` has the linked machine
+// code, and the parts have PTX of each object file, to be linked for other devices.
+#include "image.h"
+
+enum { WRAPPER_MAGIC = 0x466243b1, WRAPPER_LINKED = 2 };
+
+struct wrapper {
+    uint32_t magic, version;
+    const void *data;
+    void *const *parts;
+};
+
+struct container {
+    uint32_t magic;
+    uint16_t version, head_B;
+    uint64_t rest_B;
+};
+
+// With lazy loading, a library can be created from any bytes, and the first use finds mistakes.
+static CUresult image_check(CUlibrary library, const struct rt_binary *binary)
+{
+    const struct rt_symbol *s = binary->symbols;
+    while (s && s->kind != RT_FUNCTION)
+        s = s->next;
+    CUkernel kernel;
+    const CUresult result = rt_cu.cuLibraryGetKernel(&kernel, library, s ? s->name : "");
+    return result == CUDA_ERROR_NOT_FOUND ? CUDA_SUCCESS : result;
+}
+
+static CUresult image_load_checked(const void *image, const struct rt_binary *binary,
+                                   CUlibrary *library)
+{
+    CUresult result = rt_cu.cuLibraryLoadData(library, image, NULL, NULL, 0, NULL, NULL, 0);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = image_check(*library, binary);
+    if (result != CUDA_SUCCESS)
+        (void)rt_cu.cuLibraryUnload(*library);
+    return result;
+}
+
+static CUresult image_link(void *const *parts, CUlibrary *library)
+{
+    CUlinkState state;
+    void *image;
+    size_t size;
+    CUresult result = rt_cu.cuLinkCreate(0, NULL, NULL, &state);
+    if (result != CUDA_SUCCESS)
+        return result;
+    for (; *parts && result == CUDA_SUCCESS; parts++) {
+        const struct container *part = *parts;
+        result = rt_cu.cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, *parts,
+                                     part->head_B + part->rest_B, NULL, 0, NULL, NULL);
+    }
+    if (result == CUDA_SUCCESS)
+        result = rt_cu.cuLinkComplete(state, &image, &size);
+    if (result == CUDA_SUCCESS)
+        result = rt_cu.cuLibraryLoadData(library, image, NULL, NULL, 0, NULL, NULL, 0);
+    (void)rt_cu.cuLinkDestroy(state); // ends `image`, of which the library has a copy
+    return result;
+}
+
+CUresult rt_image_load(const struct rt_binary *binary, CUlibrary *library)
+{
+    const struct wrapper *w = binary->image;
+    if (!w || w->magic != WRAPPER_MAGIC || !w->data)
+        return CUDA_ERROR_INVALID_IMAGE;
+    if (w->version != WRAPPER_LINKED || !w->parts)
+        return rt_cu.cuLibraryLoadData(library, w->data, NULL, NULL, 0, NULL, NULL, 0);
+
+    // A driver that links by itself takes the wrapper. NVIDIA's does not (recorded: x_modules
+    // load_binary/fatbin-wrapper).
+    if (image_load_checked(w, binary, library) == CUDA_SUCCESS)
+        return CUDA_SUCCESS;
+    if (image_load_checked(w->data, binary, library) == CUDA_SUCCESS)
+        return CUDA_SUCCESS;
+    // The linker needs a context, and its result depends on the device.
+    if (rt_need_context(rt_thread()) != cudaSuccess)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return image_link(w->parts, library);
+}

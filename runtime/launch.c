@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Kernel launches.
+#include <stdlib.h>
+
+#include "fat_binary.h"
+#include "launch.h"
+
+// The compiler turns kernel<<<grid, block, shared, stream>>>(arguments) into a call that keeps the
+// configuration, the evaluation of the arguments, and a call of the kernel's host function, which
+// takes the configuration back. An argument may launch kernels itself, so the configurations of a
+// thread are a stack.
+struct configuration {
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+    struct configuration *outer;
+};
+
+// The innermost launch needs no allocation.
+static __thread struct {
+    struct configuration first;
+    struct configuration *top;
+} configurations;
+
+unsigned rt___cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
+                                        cudaStream_t stream)
+{
+    struct configuration *c = &configurations.first;
+    if (configurations.top) {
+        c = malloc(sizeof *c);
+        if (!c) {
+            rt_thread()->last_error = cudaErrorMemoryAllocation;
+            return 1; // the caller does not launch
+        }
+    }
+    *c = (struct configuration){gridDim, blockDim, sharedMem, stream, configurations.top};
+    configurations.top = c;
+    return 0;
+}
+
+// Manual, cudaErrorMissingConfiguration: "The device function being invoked (usually via
+// cudaLaunchKernel()) was not previously configured via the cudaConfigureCall() function."
+cudaError_t rt___cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
+                                          void *stream)
+{
+    struct configuration *c = configurations.top;
+    if (!c) {
+        rt_thread()->last_error = cudaErrorMissingConfiguration;
+        return cudaErrorMissingConfiguration;
+    }
+    *gridDim = c->grid;
+    *blockDim = c->block;
+    *sharedMem = c->shared;
+    *(cudaStream_t *)stream = c->stream;
+    configurations.top = c->outer;
+    if (c != &configurations.first)
+        free(c);
+    return cudaSuccess;
+}
+
+cudaError_t rt___cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
+{
+    return rt_cudaGetKernel(kernelPtr, entryFuncAddr);
+}
+
+// The driver takes kernels as functions, and the dynamic shared memory as 32 bits (recorded:
+// launch/shared-4g).
+static cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void **args, size_t shared,
+                          cudaStream_t stream)
+{
+    return rt_error(rt_cu.cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
+                                         block.z, (unsigned)shared, stream, args, NULL));
+}
+
+cudaError_t rt___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
+                                  size_t sharedMem, cudaStream_t stream)
+{
+    if (!kernel)
+        return cudaErrorInvalidDeviceFunction;
+    return launch((CUfunction)kernel, gridDim, blockDim, args, sharedMem, stream);
+}
+
+cudaError_t rt_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                size_t sharedMem, cudaStream_t stream)
+{
+    CUfunction function;
+    const cudaError_t error = rt_launchable(func, &function);
+    if (error != cudaSuccess)
+        return error;
+    return launch(function, gridDim, blockDim, args, sharedMem, stream);
+}
+
+cudaError_t rt_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim,
+                                           void **args, size_t sharedMem, cudaStream_t stream)
+{
+    CUfunction function;
+    const cudaError_t error = rt_launchable(func, &function);
+    if (error != cudaSuccess)
+        return error;
+    return rt_error(rt_cu.cuLaunchCooperativeKernel(function, gridDim.x, gridDim.y, gridDim.z,
+                                                    blockDim.x, blockDim.y, blockDim.z,
+                                                    (unsigned)sharedMem, stream, args));
+}
+
+_Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute),
+               "launch attributes are passed on as they are");
+
+CUlaunchConfig rt_launch_config(const cudaLaunchConfig_t *config, cudaStream_t stream)
+{
+    return (CUlaunchConfig){
+        .gridDimX = config->gridDim.x,
+        .gridDimY = config->gridDim.y,
+        .gridDimZ = config->gridDim.z,
+        .blockDimX = config->blockDim.x,
+        .blockDimY = config->blockDim.y,
+        .blockDimZ = config->blockDim.z,
+        .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
+        .hStream = stream,
+        .attrs = (CUlaunchAttribute *)config->attrs,
+        .numAttrs = config->numAttrs,
+    };
+}
+
+cudaError_t rt_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args,
+                                   cudaStream_t default_stream)
+{
+    CUfunction function;
+    const cudaError_t error = rt_launchable(func, &function);
+    if (error != cudaSuccess)
+        return error;
+    if (!config)
+        return cudaErrorInvalidValue;
+    const CUlaunchConfig c =
+        rt_launch_config(config, config->stream ? config->stream : default_stream);
+    return rt_error(rt_cu.cuLaunchKernelEx(&c, function, args, NULL));
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The functions by which compiled code registers its fat binaries, kernels and variables.
+//
+// The names and prototypes are those that nvcc and clang emit calls to. Most are called before
+// main, so only rt___cudaInitModule() should ever call the driver.
+#include "fat_binary.h"
+
+void **rt___cudaRegisterFatBinary(void *fatCubin)
+{
+    return (void **)rt_registry_add(fatCubin);
+}
+
+// A kernel may be used from here on. Registration needs no second step, because nothing is loaded
+// before the first use.
+void rt___cudaRegisterFatBinaryEnd(void **fatCubinHandle)
+{
+    (void)fatCubinHandle;
+}
+
+void rt___cudaUnregisterFatBinary(void **fatCubinHandle)
+{
+    rt_registry_remove(fatCubinHandle);
+}
+
+// The compiler fills in only the first four arguments.
+void rt___cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *deviceFun,
+                               const char *deviceName, int thread_limit, uint3 *tid, uint3 *bid,
+                               dim3 *bDim, dim3 *gDim, int *wSize)
+{
+    rt_registry_symbol(fatCubinHandle, RT_FUNCTION, hostFun, deviceName, 0);
+}
+
+void rt___cudaRegisterVar(void **fatCubinHandle, char *hostVar, char *deviceAddress,
+                          const char *deviceName, int ext, size_t size, int constant, int global)
+{
+    rt_registry_symbol(fatCubinHandle, RT_VARIABLE, hostVar, deviceName, size);
+}
+
+// The host copy of a managed variable is a pointer to its memory. Code that reads it calls
+// __cudaInitModule first.
+void rt___cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress,
+                                 char *deviceAddress, const char *deviceName, int ext, size_t size,
+                                 int constant, int global)
+{
+    rt_registry_symbol(fatCubinHandle, RT_MANAGED, hostVarPtrAddress, deviceName, size);
+}
+
+// The host reads or writes a managed variable for the first time. Returns 0 on failure; the code
+// calls again before the next access.
+char rt___cudaInitModule(void **fatCubinHandle)
+{
+    struct rt_binary *binary = rt_registry_hold(fatCubinHandle);
+    if (!binary)
+        return 0;
+    cudaError_t error = rt_need_context(rt_thread());
+    for (struct rt_symbol *s = binary->symbols; s && error == cudaSuccess; s = s->next) {
+        void *memory;
+        if (s->kind == RT_MANAGED)
+            error = rt_managed_memory(s, &memory);
+    }
+    rt_registry_release(binary);
+    if (error != cudaSuccess)
+        rt_thread()->last_error = error;
+    return error == cudaSuccess;
+}
