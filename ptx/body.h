@@ -131,8 +131,8 @@ void px_match(struct px_lower *l, struct px_statement *s, const struct px_text *
               const struct px_part *part);
 // Finds a modifier by its name without the dot. Returns 0 if no instruction has it.
 unsigned px_modifier_find(const char *text, size_t length);
-// Whether the PTX manual has the name of an instruction or of a modifier that no row has.
-bool px_word_is_unsupported(const char *text, size_t length);
+// Whether the PTX manual has an instruction without a row, or a modifier that no row has.
+bool px_word_is_unsupported(const struct px_text *root, const struct px_text *modifier);
 // Whether an operand's kind suits a class. Refuses the statement if it does not.
 void px_operand_check(struct px_lower *l, const struct px_class *class,
                       const struct px_operand *operand, unsigned number);

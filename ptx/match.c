@@ -45,19 +45,23 @@ static unsigned first_row(const struct px_text *root)
     return first;
 }
 
-// Words of the PTX manual that instructions.def does not have: roots, and modifiers of later
-// targets.
-bool px_word_is_unsupported(const char *text, size_t length)
+static bool root_is_unsupported(const struct px_text *root)
 {
-    static const char *const words[] = {
-        "block_scale",   "clusterlaunchcontrol", "cta_group::1",  "cta_group::2", "multimem",
-        "scale_vec::1X", "scale_vec::2X",        "scale_vec::4X", "tcgen05",      "tensormap",
-        "tile::gather4", "tile::scatter4",       "wgmma",
-    };
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (!compare_text(words[i], text, length))
+    for (const char *const *name = px_unsupported_roots; *name; name++)
+        if (!compare_text(*name, root->at, root->length))
             return true;
-    return length > 6 && !memcmp(text, "kind::", 6);
+    return false;
+}
+
+bool px_word_is_unsupported(const struct px_text *root, const struct px_text *modifier)
+{
+    static const char *const modifiers[] = {"block_scale", "scale_vec::1X", "scale_vec::2X",
+                                            "scale_vec::4X"};
+    for (size_t i = 0; i < sizeof(modifiers) / sizeof(*modifiers); i++)
+        if (!compare_text(modifiers[i], modifier->at, modifier->length))
+            return true;
+    return root_is_unsupported(root) ||
+           (modifier->length > 6 && !memcmp(modifier->at, "kind::", 6));
 }
 
 // How far the rows came, for the sentence: `fitted` modifiers fit, and then these groups did not.
@@ -189,9 +193,10 @@ void px_match(struct px_lower *l, struct px_statement *s, const struct px_text *
             return;
         }
     }
-    if (first >= px_row_count || compare_text(px_rows[first].root, root->at, root->length))
-        px_lower_fail(l, px_word_is_unsupported(root->at, root->length) ? -ENOTSUP : -ENOEXEC,
-                      "this instruction is not known");
+    if (root_is_unsupported(root))
+        px_unsupported(l, "this instruction is not supported");
+    else if (first >= px_row_count || compare_text(px_rows[first].root, root->at, root->length))
+        px_lower_fail(l, -ENOEXEC, "this instruction is not known");
     else
         refuse(l, s, &p);
 }

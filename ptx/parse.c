@@ -28,15 +28,19 @@ static void guard_read(struct px_body *b, struct px_statement *s)
     px_lex_next(&b->r.x);
 }
 
-// Of a modifier that no row has.
-static int modifier_error(const struct px_text *text, const struct px_token *modifier)
+// A modifier that no row has.
+static void modifier_refuse(struct px_body *b, const struct px_text *text)
 {
+    const struct px_token *modifier = &b->r.x.token;
     const char *dot = memchr(text->at, '.', text->length);
-    const size_t root = dot ? (size_t)(dot - text->at) : text->length;
-    return px_word_is_unsupported(text->at, root) ||
-                   px_word_is_unsupported(modifier->at + 1, modifier->length - 1)
-               ? -ENOTSUP
-               : -ENOEXEC;
+    const struct px_text root = {text->at, dot ? (uint32_t)(dot - text->at) : text->length};
+    const struct px_text word = {modifier->at + 1, (uint32_t)modifier->length - 1};
+    const int length = (int)(text->length < 100 ? text->length : 100);
+    if (px_word_is_unsupported(&root, &word))
+        px_reader_fail(&b->r, -ENOTSUP, "%.*s is not supported", length, text->at);
+    else
+        px_reader_fail(&b->r, -ENOEXEC, "%.*s: the modifier %.*s is not known", length, text->at,
+                       PX_TOKEN_ARGUMENTS(&b->r));
 }
 
 static void modifiers_read(struct px_body *b, struct px_statement *s)
@@ -46,10 +50,7 @@ static void modifiers_read(struct px_body *b, struct px_statement *s)
         const unsigned modifier = px_modifier_find(x->token.at + 1, x->token.length - 1);
         s->text.length = (uint32_t)(x->token.at + x->token.length - s->text.at);
         if (!modifier)
-            px_reader_fail(&b->r, modifier_error(&s->text, &x->token),
-                           "%.*s: the modifier %.*s is not known",
-                           (int)(s->text.length < 100 ? s->text.length : 100), s->text.at,
-                           PX_TOKEN_ARGUMENTS(&b->r));
+            modifier_refuse(b, &s->text);
         else if (s->modifier_count >= PX_MODIFIERS_MOST)
             px_reader_fail(&b->r, -EINVAL, "the instruction has too many modifiers");
         else

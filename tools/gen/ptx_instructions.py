@@ -52,6 +52,7 @@ class Row:
 class Table:
     def __init__(self, text):
         self.types, self.lists, self.rows, self.modifiers = [], {}, [], []
+        self.unsupported = []  # (chapter, root, version, target)
         chapter = None
         for number, line in logical_lines(text):
             try:
@@ -62,6 +63,9 @@ class Table:
                 elif word == 'let':
                     name, value = re.fullmatch(r'let (\w+) = (.*)', line).groups()
                     self.lists[name] = self.members(value)
+                elif word == 'unsupported':
+                    root, version, target = (c.strip() for c in line[len(word):].split('|'))
+                    self.unsupported.append((chapter, root, version, int(target)))
                 elif word == 'chapter':
                     chapter = line[len('chapter '):].strip()
                 else:
@@ -122,8 +126,13 @@ HEAD = '// SPDX-License-Identifier: MIT\n// Made by tools/gen/ptx_instructions.p
     'instructions.def.\n'
 
 
+def lower_function(row):
+    name = row.lowering.lstrip('-')
+    return name if name.startswith('px_lower_') else None
+
+
 def lower_functions(table):
-    return sorted({r.lowering for r in table.rows if r.lowering.startswith('px_lower_')})
+    return sorted({f for f in map(lower_function, table.rows) if f})
 
 
 def header(table):
@@ -199,7 +208,7 @@ def table_source(table):
             if side:
                 out.append(f'static const struct px_class {name}_{n}[] = {{{", ".join(side)}}};')
             sides.append((f'{name}_{n}' if side else 'NULL', len(side)))
-        function = row.lowering if row.lowering.startswith('px_lower_') else 'NULL'
+        function = lower_function(row) or 'NULL'
         form = 'NULL' if function != 'NULL' or row.lowering == '-' else c_text(row.lowering)
         rows.append(
             f'    {{.root = {c_text(row.root)}, .pattern = {c_text(row.opcode)}, '
@@ -216,7 +225,16 @@ def table_source(table):
         out.append(f'    [{enum_name(table, name)}] = {{{c_text(name)}, {bits}, \'{kind}\'}},')
     out += ['};', '', 'const uint16_t px_modifiers_sorted[] = {']
     out += [f'    {enum_name(table, name)},' for name in sorted(table.modifiers)]
-    return '\n'.join(out + ['};']) + '\n'
+    out += ['};', '', 'const char *const px_unsupported_roots[] = {']
+    out += [f'    {c_text(root)},' for _, root, _, _ in table.unsupported]
+    return '\n'.join(out + ['    NULL,', '};']) + '\n'
+
+
+def page_lists(table):
+    out = ['## Lists', '', '| Name | Modifiers |', '|---|---|']
+    for name in sorted(table.lists):
+        out.append(f'| {name} | {" ".join("`." + m + "`" for m in table.lists[name])} |')
+    return out + ['']
 
 
 def page(table, chapters):
@@ -225,7 +243,8 @@ def page(table, chapters):
            'ptx/instructions.def --page docs/generated/ptx-coverage.md`.', '',
            'A list in braces has one choice, a list in brackets may be left out. Instructions that '
            'are not supported are refused by a sentence with the line, when their kernel is asked '
-           'for; the other kernels of the module work.', '']
+           'for; the other kernels of the module work. A name in capitals is a list of modifiers, '
+           'at the end of this page.', '']
     for chapter in chapters:
         rows = [row for row in table.rows if row.chapter == chapter]
         if not rows:
@@ -240,14 +259,17 @@ def page(table, chapters):
                 last = f'{row.last_version // 10}.{row.last_version % 10}'
                 target += f', up to sm_{row.last_target} after PTX {last}'
             out.append(f'| `{opcode}` | {operands} | {row.version // 10}.{row.version % 10} | '
-                       f'{target} | {"no" if row.lowering == "-" else "yes"} |')
+                       f'{target} | {"no" if row.lowering.startswith("-") else "yes"} |')
+        for of, root, version, target in table.unsupported:
+            if of == chapter:
+                out.append(f'| `{root}`, all forms | | {version} | sm_{target} | no |')
         out.append('')
-    return '\n'.join(out)
+    return '\n'.join(out + page_lists(table))
 
 
 def dictionary(table):
     """Words for libFuzzer: opcodes, and modifiers with their dot."""
-    words = sorted({row.root for row in table.rows}) + ['.' + m for m in table.modifiers]
+    words = sorted({row.root for row in table.rows} | {u[1] for u in table.unsupported}) + ['.' + m for m in table.modifiers]
     return ''.join(f'"{word}"\n' for word in words)
 
 

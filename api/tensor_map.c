@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The manual's chapter "Tensor Map Object Management".
+#include "tensor_map.h"
+
+#include <string.h>
+
+#include "api_bodies.h"
+#include "call.h"
+#include "context.h"
+#include "device.h"
+
+// The value of a CUtensorMap.
+struct tensor_bytes {
+    uint64_t mark, address;
+    uint64_t strides_B[API_TENSOR_RANK_MOST - 1];
+    uint32_t dim_less_1[API_TENSOR_RANK_MOST];
+    uint16_t box[API_TENSOR_RANK_MOST]; // a tiled map's
+    int16_t lower[API_TENSOR_RANK_MOST - 2], upper[API_TENSOR_RANK_MOST - 2];
+    uint16_t channels, pixels;
+    uint8_t steps[API_TENSOR_RANK_MOST];
+    uint8_t kind, type, rank, interleave, swizzle, promotion, fill, mode;
+};
+_Static_assert(sizeof(struct tensor_bytes) <= sizeof(CUtensorMap), "fits");
+
+#define TENSOR_MARK UINT64_C(0x70616d726f736e74) // "tnsormap"
+
+static void tensor_encode(CUtensorMap *map, const struct api_tensor *t)
+{
+    const unsigned corners = t->kind == API_TENSOR_IM2COL ? t->rank - 2 : 1;
+    struct tensor_bytes b = {
+        .mark = TENSOR_MARK,
+        .address = t->address,
+        .kind = (uint8_t)t->kind,
+        .type = (uint8_t)t->type,
+        .rank = (uint8_t)t->rank,
+        .interleave = (uint8_t)t->interleave,
+        .swizzle = (uint8_t)t->swizzle,
+        .promotion = (uint8_t)t->promotion,
+        .fill = (uint8_t)t->fill,
+        .mode = (uint8_t)t->mode,
+        .channels = (uint16_t)t->channels,
+        .pixels = (uint16_t)t->pixels,
+    };
+    for (unsigned i = 0; i < t->rank; i++) {
+        b.dim_less_1[i] = (uint32_t)(t->dim[i] - 1);
+        b.steps[i] = (uint8_t)t->steps[i];
+        if (t->box)
+            b.box[i] = (uint16_t)t->box[i];
+        if (i)
+            b.strides_B[i - 1] = t->strides_B[i - 1];
+    }
+    for (unsigned i = 0; t->lower && i < corners; i++) {
+        b.lower[i] = (int16_t)t->lower[i];
+        b.upper[i] = (int16_t)t->upper[i];
+    }
+    memset(map, 0, sizeof(*map));
+    memcpy(map, &b, sizeof(b));
+}
+
+// "Tensor map objects are only supported on devices of compute capability 9.0 or higher",
+// and those of cuTensorMapEncodeIm2colWide on 10.0 or higher. (Not recorded: the code.)
+static CUresult tensor_device(enum api_tensor_kind kind)
+{
+    const struct em_device *d = em_self.current->device;
+    if (!em_device_attribute(d, DM_ATTRIBUTE_tensor_map_access_supported))
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "tensor maps need a device of compute capability 9.0 or higher");
+    if (kind == API_TENSOR_IM2COL_WIDE && em_device_architecture(d) < 100)
+        return em_fail(CUDA_ERROR_NOT_SUPPORTED,
+                       "cuTensorMapEncodeIm2colWide needs a device of compute capability 10.0 or "
+                       "higher; use cuTensorMapEncodeIm2col");
+    return CUDA_SUCCESS;
+}
+
+static CUresult tensor_create(CUtensorMap *map, const struct api_tensor *t)
+{
+    CUresult r = tensor_device(t->kind);
+    if (!r)
+        r = api_tensor_check(map, t);
+    if (!r)
+        tensor_encode(map, t);
+    return r;
+}
+
+CUresult api_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType,
+                                    cuuint32_t tensorRank, void *globalAddress,
+                                    const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
+                                    const cuuint32_t *boxDim, const cuuint32_t *elementStrides,
+                                    CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                    CUtensorMapL2promotion l2Promotion,
+                                    CUtensorMapFloatOOBfill oobFill)
+{
+    return tensor_create(tensorMap, &(struct api_tensor){
+                                        .kind = API_TENSOR_TILED,
+                                        .type = tensorDataType,
+                                        .rank = tensorRank,
+                                        .address = (uintptr_t)globalAddress,
+                                        .dim = globalDim,
+                                        .strides_B = globalStrides,
+                                        .box = boxDim,
+                                        .steps = elementStrides,
+                                        .interleave = interleave,
+                                        .swizzle = swizzle,
+                                        .promotion = l2Promotion,
+                                        .fill = oobFill,
+                                    });
+}
+
+CUresult api_cuTensorMapEncodeIm2col(
+    CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank,
+    void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
+    const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel,
+    cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave,
+    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
+{
+    return tensor_create(tensorMap, &(struct api_tensor){
+                                        .kind = API_TENSOR_IM2COL,
+                                        .type = tensorDataType,
+                                        .rank = tensorRank,
+                                        .address = (uintptr_t)globalAddress,
+                                        .dim = globalDim,
+                                        .strides_B = globalStrides,
+                                        .lower = pixelBoxLowerCorner,
+                                        .upper = pixelBoxUpperCorner,
+                                        .channels = channelsPerPixel,
+                                        .pixels = pixelsPerColumn,
+                                        .steps = elementStrides,
+                                        .interleave = interleave,
+                                        .swizzle = swizzle,
+                                        .promotion = l2Promotion,
+                                        .fill = oobFill,
+                                    });
+}
+
+CUresult api_cuTensorMapEncodeIm2colWide(
+    CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank,
+    void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
+    int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth, cuuint32_t channelsPerPixel,
+    cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave,
+    CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
+    CUtensorMapFloatOOBfill oobFill)
+{
+    return tensor_create(tensorMap,
+                         &(struct api_tensor){
+                             .kind = API_TENSOR_IM2COL_WIDE,
+                             .type = tensorDataType,
+                             .rank = tensorRank,
+                             .address = (uintptr_t)globalAddress,
+                             .dim = globalDim,
+                             .strides_B = globalStrides,
+                             .lower = &pixelBoxLowerCornerWidth,
+                             .upper = &pixelBoxUpperCornerWidth,
+                             .channels = channelsPerPixel,
+                             .pixels = mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128 // "ignored"
+                                           ? 0
+                                           : pixelsPerColumn,
+                             .steps = elementStrides,
+                             .interleave = interleave,
+                             .swizzle = swizzle,
+                             .promotion = l2Promotion,
+                             .fill = oobFill,
+                             .mode = mode,
+                         });
+}
+
+// "Must follow previous alignment requirements."
+CUresult api_cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress)
+{
+    struct tensor_bytes b;
+    CUresult r = tensor_device(API_TENSOR_TILED);
+    memcpy(&b, tensorMap, sizeof(b));
+    if (!r && b.mark != TENSOR_MARK)
+        r = em_fail(CUDA_ERROR_INVALID_VALUE,
+                    "tensorMap (%p) has not been written by a cuTensorMapEncode call",
+                    (void *)tensorMap);
+    if (!r)
+        r = api_tensor_check_address((uintptr_t)globalAddress, (CUtensorMapDataType)b.type,
+                                     (CUtensorMapInterleave)b.interleave);
+    if (r)
+        return r;
+    b.address = (uintptr_t)globalAddress;
+    memcpy(tensorMap, &b, sizeof(b));
+    return CUDA_SUCCESS;
+}
